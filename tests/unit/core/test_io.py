@@ -1,0 +1,106 @@
+"""Files are whole or absent, and a broken one is named with its line."""
+
+import bz2
+import gzip
+import lzma
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xling.core.errors import InputError
+from xling.core.io import atomic_path, numbered_lines, read_json, read_lines, sha256_of, write_json, write_text
+
+SUFFIXES = [".txt", ".txt.gz", ".txt.bz2", ".txt.xz", ".txt.zst"]
+LINES = st.lists(st.text(alphabet=st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])), max_size=20)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@settings(max_examples=20, deadline=None)
+@given(lines=LINES)
+def test_text_comes_back_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("io") / f"text{suffix}"
+    with write_text(path) as handle:
+        handle.writelines(f"{line}\n" for line in lines)
+    assert list(read_lines(path)) == lines
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("one\u2028still one\x0cand\x85more\ntwo\r\n", encoding="utf-8", newline="")
+    assert list(numbered_lines(path)) == [(1, "one\u2028still one\x0cand\x85more"), (2, "two")]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_a_truncated_archive_is_named(tmp_path: Path, suffix: str, compress) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / f"text.txt{suffix}"
+    whole = compress(os.urandom(50_000).hex().encode() + b"\n")
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"text\.txt.*truncated or damaged after line \d+"):
+        list(read_lines(path))
+
+
+def test_a_truncated_zstandard_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt.zst"
+    with write_text(path) as handle:
+        handle.writelines(f"{os.urandom(20).hex()}\n" for _ in range(20_000))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(InputError, match="truncated or damaged"):
+        list(read_lines(path))
+
+
+def test_text_that_is_not_utf8_names_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes("gut\nsch\xf6n\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"line 2: not UTF-8 \(byte 0xf6 at column 4\)"):
+        list(read_lines(path))
+
+
+def test_nothing_is_left_of_a_write_that_fails(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt.zst"
+    path.write_bytes(b"old")
+
+    def write() -> None:
+        with write_text(path) as handle:
+            handle.write("half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError):
+        write()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["text.txt.zst"]
+    assert path.read_bytes() == b"old"
+
+
+def test_a_written_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    with atomic_path(tmp_path / "a" / "b.txt") as temporary:
+        temporary.write_text("x")
+    usual = tmp_path / "usual"
+    usual.touch()
+    assert stat.S_IMODE((tmp_path / "a" / "b.txt").stat().st_mode) == stat.S_IMODE(usual.stat().st_mode)
+
+
+def test_json_is_sorted_and_comes_back(tmp_path: Path) -> None:
+    write_json(tmp_path / "x.json", {"b": [1, 2.5], "a": "й"})
+    assert (tmp_path / "x.json").read_text(encoding="utf-8").startswith('{\n  "a": "й",')
+    assert read_json(tmp_path / "x.json") == {"a": "й", "b": [1, 2.5]}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "nan.json", {"loss": float("nan")})
+    assert not (tmp_path / "nan.json").exists()
+
+
+def test_malformed_json_names_its_line(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{\n"a": 1,\n}')
+    with pytest.raises(InputError, match="line 3: not JSON"):
+        read_json(tmp_path / "x.json")
+
+
+def test_the_hash_is_the_files(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"abc")
+    assert sha256_of(tmp_path / "x") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,0 +1,1 @@
+"""What every stage uses: clear errors, safe files, logs, seeds."""

@@ -1,0 +1,45 @@
+"""Errors a user can act on: one line that says where, what was expected and how to mend it."""
+
+import errno
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+EXIT_BAD_INPUT = 2  # the input or the configuration is wrong: running again will not help
+EXIT_NO_SPACE = 3  # the machine is full: running again after making room will
+
+
+class XlingError(Exception):
+    """Anything that is the input's fault, told in one line."""
+
+    exit_code = EXIT_BAD_INPUT
+
+
+class InputError(XlingError):
+    """A file that is not what it should be."""
+
+    def __init__(self, path: Path | str, problem: str, line: int | None = None, fix: str = "") -> None:
+        self.path, self.problem, self.line, self.fix = Path(path), problem, line, fix
+        place = f"{path}" if line is None else f"{path}, line {line}"
+        super().__init__(f"{place}: {problem}" + (f" ({fix})" if fix else ""))
+
+
+def run(main: Callable[[], None]) -> None:
+    """Call a command's main and turn an expected failure into one line and an exit code."""
+    try:
+        main()
+    except XlingError as error:
+        _leave(error, error.exit_code)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            where = f": {error.filename}" if error.filename else ""
+            _leave(f"no space left on the disk{where} (make room and run the same command again)", EXIT_NO_SPACE)
+        if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError | PermissionError):
+            _leave(f"{error.filename}: {(error.strerror or 'cannot be opened').lower()}", EXIT_BAD_INPUT)
+        raise
+
+
+def _leave(message: object, code: int) -> None:
+    one_line = " ".join(str(message).split("\n"))
+    print(f"error: {one_line}", file=sys.stderr, flush=True)
+    sys.exit(code)

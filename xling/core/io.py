@@ -1,0 +1,129 @@
+"""Reading and writing files: compressed by suffix, never half-written, errors that name file and line."""
+
+import bz2
+import gzip
+import hashlib
+import json
+import lzma
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from xling.core.errors import InputError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+BROKEN_ARCHIVE = (EOFError, lzma.LZMAError, zstd.ZstdError, gzip.BadGzipFile)
+COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": zstd.open}
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path` and rename it there only when the block has succeeded.
+
+    The suffix is kept, because it says how the file is compressed.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix="".join(path.suffixes[-2:]), dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        _flush_to_disk(temporary)
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_text(path: Path) -> Iterator[IO[str]]:
+    """Open a UTF-8 text file for writing, compressed by its suffix; it appears only when whole."""
+    with atomic_path(path) as temporary, _open(temporary, "wt") as handle:
+        yield cast(IO[str], handle)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as readable JSON with sorted keys."""
+    with write_text(path) as handle:
+        handle.write(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file, naming the line where it is malformed."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise InputError(path, f"not JSON: {error.msg}", line=error.lineno) from None
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a UTF-8 text file without their line ends, decompressed by its suffix."""
+    for _, line in numbered_lines(path):
+        yield line
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line number from 1, line) of a UTF-8 text file, decompressed by its suffix.
+
+    Only a line feed ends a line: text holds other characters that Python would split at.
+    """
+    number = 0
+    with open_binary(path) as handle:
+        try:
+            for number, raw in enumerate(handle, start=1):
+                yield number, _decode(raw, path, number)
+        except BROKEN_ARCHIVE as error:
+            raise _broken(path, error, number) from None
+        except OSError as error:  # bz2 says OSError for a damaged block
+            if error.errno is None:
+                raise _broken(path, error, number) from None
+            raise
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """Open a file for reading bytes, decompressed by its suffix."""
+    return cast(BinaryIO, _open(Path(path), "rb"))
+
+
+def sha256_of(path: Path) -> str:
+    """Return the sha256 of a file's bytes."""
+    with Path(path).open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _open(path: Path, mode: str) -> IO[Any]:
+    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    opener = COMPRESSED.get(path.suffix, open)
+    return cast(IO[Any], opener(path, mode, **text))
+
+
+def _decode(raw: bytes, path: Path, number: int) -> str:
+    try:
+        return raw.rstrip(b"\r\n").decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = raw[error.start]
+        raise InputError(path, f"not UTF-8 (byte {byte:#04x} at column {error.start + 1})", line=number) from None
+
+
+def _broken(path: Path, error: Exception, number: int) -> InputError:
+    return InputError(path, f"truncated or damaged after line {number}: {error}", fix="fetch or make the file again")
+
+
+def _flush_to_disk(path: Path) -> None:
+    with path.open("rb") as handle:
+        os.fsync(handle.fileno())
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

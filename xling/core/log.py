@@ -1,0 +1,85 @@
+"""Logs for people: UTC time, one line an event; progress as a bar on a terminal, now and then a line in a file."""
+
+import logging
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+Item = TypeVar("Item")
+SECONDS_BETWEEN_LINES = 30.0
+SECONDS_BETWEEN_BARS = 0.2
+
+
+def log_to_stderr(name: str) -> logging.Logger:
+    """Return a logger that writes lines with UTC time to standard error."""
+    log = logging.getLogger("xling")
+    if not log.handlers:
+        handler = logging.StreamHandler(sys.stderr)
+        formatter = logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
+        formatter.converter = time.gmtime
+        handler.setFormatter(formatter)
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        log.propagate = False
+    return logging.getLogger(name if name.startswith("xling") else f"xling.{name}")
+
+
+class Progress:
+    """Counts work done and shows rate and time left; `total` may be unknown."""
+
+    def __init__(self, what: str, total: float | None = None, unit: str = "lines") -> None:
+        self.what, self.total, self.unit = what, total, unit
+        self.done = 0.0
+        self.start = self.last_shown = time.monotonic()
+        self.bar = sys.stderr.isatty()
+
+    def add(self, amount: float = 1) -> None:
+        """Count some more work, and show it if it is time to."""
+        self.done += amount
+        now = time.monotonic()
+        if now - self.last_shown >= (SECONDS_BETWEEN_BARS if self.bar else SECONDS_BETWEEN_LINES):
+            self.last_shown = now
+            self._show(end="\r" if self.bar else "\n")
+
+    def finish(self) -> None:
+        """Say the total and the rate."""
+        self._show(end="\n")
+
+    def text(self, elapsed: float) -> str:
+        """Return the line shown after `elapsed` seconds."""
+        rate = self.done / elapsed if elapsed > 0 else 0.0
+        parts = [f"{self.what}: {_count(self.done)} {self.unit}"]
+        if self.total:
+            parts[0] = f"{self.what}: {_count(self.done)} of {_count(self.total)} {self.unit}"
+            parts.append(f"{100 * self.done / self.total:.0f}%")
+        parts.append(f"{_count(rate)} {self.unit}/s")
+        if self.total and rate > 0 and self.done < self.total:
+            parts.append(f"{_duration((self.total - self.done) / rate)} left")
+        return ", ".join(parts)
+
+    def _show(self, end: str) -> None:
+        clear = "\x1b[2K" if self.bar else ""
+        print(f"{clear}{self.text(time.monotonic() - self.start)}", end=end, file=sys.stderr, flush=True)
+
+
+def track(items: Iterable[Item], what: str, total: float | None = None, unit: str = "lines") -> Iterator[Item]:
+    """Yield the items and show progress over them."""
+    progress = Progress(what, total, unit)
+    for item in items:
+        yield item
+        progress.add()
+    progress.finish()
+
+
+def _count(number: float) -> str:
+    for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{suffix}"
+    return f"{number:.3g}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{rest:02d}s" if minutes else f"{rest}s"
