@@ -1,0 +1,80 @@
+"""Schema and defaults are kept in step: every key is described, every default stands in config.yaml."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+from embedded import EMBEDDED, ROOT
+
+from workflow_scripts.checks import check
+from workflow_scripts.config import merge, read_config, read_yaml, schema, schema_problems
+
+
+def properties(node: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every described key of a schema with its path."""
+    if isinstance(node, dict):
+        for key, value in node.get("properties", {}).items():
+            yield f"{path}/{key}", value
+        for key, value in node.items():
+            yield from properties(value, f"{path}/{key}")
+    elif isinstance(node, list):
+        for item in node:
+            yield from properties(item, path)
+
+
+def test_every_key_has_a_description() -> None:
+    found = list(properties(schema()))
+    assert len(found) > 100
+    assert [path for path, value in found if not value.get("description")] == []
+
+
+def test_every_object_refuses_unknown_keys() -> None:
+    def objects(node: Any) -> Iterator[dict[str, Any]]:
+        if isinstance(node, dict):
+            if node.get("type") == "object":
+                yield node
+            for value in node.values():
+                yield from objects(value)
+        elif isinstance(node, list):
+            for item in node:
+                yield from objects(item)
+
+    assert all("additionalProperties" in node for node in objects(schema()))
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+def test_config_yaml_is_complete() -> None:
+    """Keys of fixed sections (not languages, pairs, settings) are exactly the schema's."""
+    for section, rules in schema()["properties"].items():
+        if "properties" in rules:
+            assert set(EMBEDDED[section]) == set(rules["properties"]), section
+
+
+@pytest.mark.parametrize("preset", sorted(path.name for path in (ROOT / "presets").glob("*.yaml")))
+def test_each_preset_is_sound_and_holds_only_what_differs(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = ROOT / "presets" / preset
+    config = read_config(ROOT / "config.yaml", path)
+    assert schema_problems(config) == []
+    if config["data"]["origin"] != "local":
+        check(config)
+    assert config["study"]["name"] == path.stem
+    assert list(repeated(EMBEDDED, read_yaml(path))) == []
+
+
+def repeated(base: Any, top: dict[str, Any], path: str = "") -> Iterator[str]:
+    """Yield the keys of a preset that say what config.yaml says already."""
+    for key, value in top.items():
+        if key not in base:
+            continue
+        if isinstance(value, dict) and isinstance(base[key], dict):
+            yield from repeated(base[key], value, f"{path}.{key}")
+        elif base[key] == value:
+            yield f"{path}.{key}"
+
+
+def test_merging_replaces_lists_and_keeps_other_keys() -> None:
+    assert merge({"a": {"b": [1, 2], "c": 3}}, {"a": {"b": [4]}}) == {"a": {"b": [4], "c": 3}}

@@ -1,0 +1,1 @@
+"""What knows the workflow: the study description, the grid, paths, resolved runs, costs."""

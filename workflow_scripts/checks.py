@@ -1,0 +1,232 @@
+"""What a schema cannot say: names that must exist, numbers that must fit together, files that must be there."""
+
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.config import Config, ConfigError, expand_path, merge, nearest, schema_problems
+from workflow_scripts.grid import (
+    MONO,
+    domains_used,
+    language_of,
+    original_of,
+    pair_languages,
+    setting_of,
+    study_languages,
+    trained_models,
+)
+
+Problems = Iterator[str]
+NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
+
+
+def check(config: Config) -> None:
+    """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
+    kinds: list[Callable[[Config], Problems]] = [
+        _schema,
+        _names,
+        _choices,
+        _languages,
+        _settings,
+        _numbers,
+        _data,
+        _files,
+    ]
+    for kind in kinds:
+        if problems := list(kind(config)):
+            raise ConfigError(problems)
+
+
+def needed_files(config: Config) -> dict[str, Path]:
+    """Return every raw file that the study reads, by the key path that names it."""
+    root = expand_path(config["data"]["root"])
+    files = {f"data.nli.{split}": path for split, path in config["data"]["nli"].items()}
+    files["data.parallel"] = config["data"]["parallel"]
+    for code in study_languages(config):
+        files |= _files_of_language(config, code)
+    return {key: root / path for key, path in files.items()}
+
+
+def _schema(config: Config) -> Problems:
+    yield from schema_problems(config)
+
+
+def _names(config: Config) -> Problems:
+    study, languages, pairs, settings = (config[key] for key in ("study", "languages", "pairs", "settings"))
+    yield from _unknown("study.source", [study["source"]], languages, "language")
+    yield from _unknown("study.languages", study["languages"], languages, "language")
+    yield from _unknown("study.pairs", study["pairs"], pairs, "pair")
+    yield from _unknown("study.settings", study["settings"], settings, "setting")
+    for cell in study["extra"]:
+        pair, setting = cell.split(".", 1)
+        yield from _unknown(f"study.extra: {cell}", [pair], pairs, "pair")
+        yield from _unknown(f"study.extra: {cell}", [setting], settings, "setting")
+    for pair in pairs:
+        yield from _unknown(f"pairs.{pair}", pair_languages(pair), languages, "language")
+
+
+def _choices(config: Config) -> Problems:
+    study = config["study"]
+    for pair in config["pairs"]:
+        if len(set(pair_languages(pair))) < 2:
+            yield f"pairs.{pair}: expected two different languages (a second model of one is a copy_of it)"
+    for pair in study["pairs"]:
+        if pair_languages(pair)[0] != study["source"]:
+            yield f"study.pairs: expected the source language {study['source']!r} first in {pair}"
+    crossings = [f"{pair}.{setting}" for pair, setting in product(study["pairs"], study["settings"])]
+    yield from _unmatched("study.skip", study["skip"], crossings)
+    cells = [*crossings, *study["extra"], *(f"{code}.{MONO}" for code in study["languages"])]
+    for group in study["more_seeds"]:
+        yield from _unmatched("study.more_seeds.models", group["models"], cells)
+    yield from _repeated_labels(config["settings"])
+
+
+def _repeated_labels(settings: Config) -> Problems:
+    first: dict[str, str] = {}
+    for name, setting in settings.items():
+        if (other := first.setdefault(setting["label"], name)) != name:
+            yield f"settings.{name}.label: {setting['label']!r} is the label of settings.{other} too (expected its own)"
+
+
+def _languages(config: Config) -> Problems:
+    for code, language in config["languages"].items():
+        yield from _copies(config["languages"], code)
+        for key in NEEDED_OF_A_LANGUAGE:
+            if key not in language and "copy_of" not in language:
+                yield f"languages.{code}.{key}: missing key (a language that is no copy_of another needs it)"
+        if language.get("segmenter") == "stanford" and not language.get("segmenter_dictionary"):
+            yield f"languages.{code}.segmenter_dictionary: missing (expected the folder of the Stanford segmenter)"
+
+
+def _copies(languages: Config, code: str) -> Problems:
+    chain = [code]
+    while (original := languages[chain[-1]].get("copy_of")) in languages and original not in chain:
+        chain.append(original)
+    if original is not None and original not in languages:
+        if len(chain) == 1:
+            yield f"languages.{code}.copy_of: unknown language {original!r} ({nearest(original, languages)})"
+    elif original == code == min(chain):
+        yield f"languages.{code}.copy_of: goes round in a circle ({' -> '.join([*chain, code])})"
+
+
+def _settings(config: Config) -> Problems:
+    layers = config["model"]["layers"]
+    for name in config["settings"]:
+        setting, where = setting_of(config, name), f"settings.{name}"
+        if setting["separate"]["layers"] > layers:
+            yield f"{where}.separate.layers: {setting['separate']['layers']} goes beyond the model's {layers} layers"
+        apart = setting["separate"]["embeddings"]
+        if apart != (setting["softmax"] == "per-language"):
+            wanted = "per-language" if apart else "shared"
+            yield f"{where}.softmax: expected {wanted}, because it is tied to the embeddings (see separate.embeddings)"
+        if (apart or setting["anchors"] == "none") and setting["bpe"] == "joint":
+            yield f"{where}.bpe: expected per-language, because a joint vocabulary has anchors"
+        if apart and setting["anchors"] != "none":
+            yield f"{where}.anchors: expected none, because each language has its own embeddings"
+
+
+def _numbers(config: Config) -> Problems:
+    model, base = config["model"], config["pretrain"]
+    if model["width"] % model["heads"]:
+        yield f"model.heads: {model['heads']} does not divide model.width {model['width']}"
+    yield from _training_numbers("pretrain", base, model)
+    trains = {f"settings.{name}.train": setting.get("train", {}) for name, setting in config["settings"].items()}
+    for where, override in {"monolingual.train": config["monolingual"]["train"], **trains}.items():
+        if override:
+            yield from _training_numbers(where, merge(base, override), model)
+    for name, task in config["tasks"].items():
+        points = len(grid_points(task))
+        if task["best"] > points:
+            yield f"tasks.{name}.best: {task['best']} of {points} grid points (expected at most {points})"
+
+
+def grid_points(task: Config) -> list[dict[str, Any]]:
+    """Return every combination of a task's grid."""
+    grid = task["grid"]
+    heads = grid["head_lr"] or [None]
+    return [
+        {"batch": batch, "encoder_lr": rate, "head_lr": head if head is not None else rate}
+        for batch, rate, head in product(grid["batch"], grid["encoder_lr"], heads)
+    ]
+
+
+def _training_numbers(where: str, train: Config, model: Config) -> Problems:
+    if train["length"] > model["positions"]:
+        yield f"{where}.length: {train['length']} is longer than model.positions {model['positions']}"
+    if train["micro_batch_tokens"] < train["length"]:
+        yield f"{where}.micro_batch_tokens: {train['micro_batch_tokens']} holds no sequence of length {train['length']}"
+    if train["mask_share"] + train["random_share"] > 1:
+        yield f"{where}.random_share: mask_share and random_share together exceed 1"
+    if train["warmup"] >= train["updates"]:
+        yield f"{where}.warmup: {train['warmup']} updates of warm-up leave none of {train['updates']} to train"
+
+
+def _data(config: Config) -> Problems:
+    for code in study_languages(config):
+        language, where = language_of(config, code), f"languages.{code}"
+        for domain in domains_used(config, code):
+            if domain not in language["text"]:
+                yield f"{where}.text.{domain}: missing, but models of the study read it (settings with domain {domain})"
+        if config["data"]["origin"] == "generated":
+            traits = config["synthetic"]["languages"]
+            if original_of(config, code) not in traits:
+                yield f"synthetic.languages.{code}: missing, so it cannot be generated ({nearest(code, traits)})"
+    for model in trained_models(config):
+        if model.bilingual and setting_of(config, model.setting)["anchors"] == "extra":
+            for code in model.languages:
+                if "dictionary" not in language_of(config, code) and code != config["study"]["source"]:
+                    yield f"languages.{code}.dictionary: missing, but {model.cell} is code-switched with it"
+    if "ner" in config["study"]["tasks"]:
+        yield from _ner(config)
+
+
+def _ner(config: Config) -> Problems:
+    for pair in config["study"]["pairs"]:
+        for split, code in zip(("train", "test"), pair_languages(pair), strict=True):
+            name, sets = config["pairs"][pair]["ner"][split], language_of(config, code).get("ner", {})
+            if name not in sets:
+                owner = config["languages"][code]["name"]
+                yield f"pairs.{pair}.ner.{split}: {owner} has no NER data set {name!r} ({nearest(name, sets)})"
+            elif split == "train" and not {"train", "dev"} <= set(sets[name]):
+                yield f"languages.{code}.ner.{name}: expected train and dev files, because the pair {pair} trains on it"
+
+
+def _files(config: Config) -> Problems:
+    if config["data"]["origin"] != "local":
+        return
+    for key, path in needed_files(config).items():
+        if not path.exists():
+            names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+            hint = nearest(path.name, names) if names else f"no folder {path.parent}"
+            yield f"{key}: no such file: {path} ({hint})"
+
+
+def _files_of_language(config: Config, code: str) -> dict[str, str]:
+    language, where = language_of(config, code), f"languages.{code}"
+    files: dict[str, str] = {}
+    for domain in domains_used(config, code):
+        files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(language["text"][domain]["files"])}
+    files |= {f"{where}.treebank.{split}": path for split, path in language.get("treebank", {}).items()}
+    for name, data in language.get("ner", {}).items():
+        files |= {f"{where}.ner.{name}.{split}": data[split] for split in ("train", "dev", "test") if split in data}
+    files |= {f"{where}.muse.{split}": path for split, path in language.get("muse", {}).items()}
+    if "dictionary" in language:
+        files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
+    files |= {
+        f"{where}.{key}": language[key] for key in ("vectors", "parallel", "segmenter_dictionary") if language.get(key)
+    }
+    return files
+
+
+def _unknown(where: str, names: Any, known: Any, what: str) -> Problems:
+    for name in names:
+        if name not in known:
+            yield f"{where}: unknown {what} {name!r} ({nearest(name, known)})"
+
+
+def _unmatched(where: str, patterns: list[str], cells: list[str]) -> Problems:
+    for pattern in patterns:
+        if not any(fnmatchcase(cell, pattern) for cell in cells):
+            yield f"{where}: {pattern!r} matches no model ({nearest(pattern, cells)})"

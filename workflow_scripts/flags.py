@@ -1,0 +1,87 @@
+"""Command-line flags that depend on the study: what a rule cannot write as one value a line."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
+from zlib import crc32
+
+from workflow_scripts.study import Study
+
+
+def tokeniser_options(study: Study, language: str) -> str:
+    """Return a language's tokeniser as JSON."""
+    return json.dumps(study.tokeniser(language), sort_keys=True)
+
+
+def size_flag(stats: list[Path]) -> str:
+    """Return the flag that trims a corpus to the smallest of several, or nothing for none."""
+    return " ".join(["--max-words-of", *(quote(str(path)) for path in stats)]) if stats else ""
+
+
+def order_flag(study: Study, language: str) -> str:
+    """Return the flag that gives a copied language an order of its own."""
+    return f"--shuffle-seed {crc32(language.encode())}" if study.original(language) != language else ""
+
+
+def named_flags(flag: str, values: Mapping[str, str | Path]) -> str:
+    """Return a flag once for every language, as --model en=path."""
+    return " ".join(f"{flag} {quote(f'{code}={value}')}" for code, value in values.items())
+
+
+def dictionary_flags(study: Study, pair: str) -> str:
+    """Return the flags that say how a pair's dictionary is read."""
+    source, target = (study.language(code).get("dictionary", {}) for code in pair.split("-"))
+    flags = {"--format": target["format"], "--input": study.raw(target["path"])}
+    if target["format"] == "panlex":
+        flags |= {"--source": source["code"], "--target": target["code"]}
+    return _flags(flags)
+
+
+def parallel_flags(study: Study) -> str:
+    """Return the flags that say where each language's parallel sentences are and how they are tokenised."""
+    columns = [code for code, path in study.parallel_sides.items() if not path]
+    files = {code: study.raw(path) for code, path in study.parallel_sides.items() if path}
+    options = {code: tokeniser_options(study, code) for code in study.parallel_sides}
+    return " ".join(["--languages", *columns, named_flags("--file", files), named_flags("--tokeniser", options)])
+
+
+def language_flags(study: Study, code: str) -> str:
+    """Return the flags that say what the generator writes for one language."""
+    sizes = study.config["synthetic"]
+    values = {
+        "--code": code,
+        "--source": study.config["study"]["source"],
+        "--traits": json.dumps(sizes["languages"][code], sort_keys=True),
+        "--wiki-sentences": sizes["wiki_sentences"],
+        "--crawl-sentences": sizes["crawl_sentences"],
+        "--treebank-sentences": _comma(sizes["treebank_sentences"]),
+        "--ner-sentences": _comma(sizes["ner_sentences"]),
+        "--vector-size": sizes["vector_size"],
+    }
+    return _flags(values | _seeds(study))
+
+
+def together_flags(study: Study) -> str:
+    """Return the flags that say what the generator writes for all languages at once."""
+    sizes = study.config["synthetic"]
+    values = {
+        "--traits": json.dumps(study.traits()),
+        "--iso3": json.dumps({code: study.language(code)["tatoeba"] for code in study.traits()}),
+        "--nli": _comma(sizes["nli_pairs"]),
+        "--parallel": sizes["parallel_sentences"],
+        "--tatoeba": sizes["tatoeba_sentences"],
+    }
+    return _flags(values | _seeds(study))
+
+
+def _seeds(study: Study) -> dict[str, object]:
+    return {"--world-seed": study.config["synthetic"]["world_seed"], "--seed": study.config["synthetic"]["seed"]}
+
+
+def _comma(numbers: list[int]) -> str:
+    return ",".join(str(number) for number in numbers)
+
+
+def _flags(values: Mapping[str, object]) -> str:
+    return " ".join(f"{flag} {quote(str(value))}" for flag, value in values.items())

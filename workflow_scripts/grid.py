@@ -1,0 +1,131 @@
+"""The grid: which models a study trains, and what each of them is (section 4 of the paper, Table 1)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from workflow_scripts.config import Config, merge
+
+MONO, RANDOM = "mono", "random"
+
+
+@dataclass(frozen=True, order=True)
+class Model:
+    """One encoder: its languages (source first), its setting and its seed."""
+
+    languages: tuple[str, ...]
+    setting: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """The public name, as en-fr.default.s1 or en.mono.s1."""
+        return f"{self.cell}.s{self.seed}"
+
+    @property
+    def cell(self) -> str:
+        """The name without the seed, as en-fr.default."""
+        return f"{'-'.join(self.languages)}.{self.setting}"
+
+    @property
+    def bilingual(self) -> bool:
+        """Whether it has two languages."""
+        return len(self.languages) == 2
+
+
+def trained_models(config: Config) -> list[Model]:
+    """Return every model that the study trains, in the order of the config, without repeats."""
+    cells = list(dict.fromkeys([*table_cells(config), *_extra_cells(config), *_mono_cells(config)]))
+    return [
+        Model(languages, setting, seed) for languages, setting in cells for seed in _seeds(config, languages, setting)
+    ]
+
+
+def table_cells(config: Config) -> list[tuple[tuple[str, ...], str]]:
+    """Return the crossings of pairs and settings that Table 1 is made from."""
+    study = config["study"]
+    crossings = [(pair, setting) for pair in study["pairs"] for setting in study["settings"]]
+    return [
+        (pair_languages(pair), setting)
+        for pair, setting in crossings
+        if not any(fnmatchcase(f"{pair}.{setting}", pattern) for pattern in study["skip"])
+    ]
+
+
+def random_models(config: Config) -> list[Model]:
+    """Return the untrained encoders, one for every monolingual model but the source language's."""
+    languages = [code for code in config["study"]["languages"] if code != config["study"]["source"]]
+    return [Model((code,), RANDOM, seed) for code in languages for seed in config["study"]["seeds"]]
+
+
+def pair_languages(pair: str) -> tuple[str, ...]:
+    """Return the two codes of a pair's name."""
+    return tuple(pair.split("-"))
+
+
+def setting_of(config: Config, name: str) -> dict[str, Any]:
+    """Return a setting with everything it does not say taken from Default, as the dashes of Table 1 mean."""
+    return merge(config["settings"]["default"], config["settings"][name])
+
+
+def language_of(config: Config, code: str) -> dict[str, Any]:
+    """Return a language with everything a copy does not say taken from its original."""
+    language = dict(config["languages"][code])
+    original = language.pop("copy_of", None)
+    return merge(language_of(config, original), language) if original else language
+
+
+def vocabulary_kind(config: Config, model: Model) -> str:
+    """Return how the model's vocabulary is made: mono, joint, union, prefixed or separate."""
+    if not model.bilingual:
+        return "mono"
+    setting = setting_of(config, model.setting)
+    if setting["bpe"] == "joint":
+        return "joint"
+    if setting["separate"]["embeddings"]:
+        return "separate"
+    return "prefixed" if setting["anchors"] == "none" else "union"
+
+
+def domain_of(config: Config, model: Model, language: str) -> str:
+    """Return the domain of a language's text: only the other language of a pair ever has another than wiki."""
+    if not model.bilingual or language == model.languages[0]:
+        return "wiki"
+    return str(setting_of(config, model.setting)["domain"])
+
+
+def domains_used(config: Config, language: str) -> list[str]:
+    """Return the domains in which the study's models read a language."""
+    models = [model for model in trained_models(config) if language in model.languages]
+    return sorted({domain_of(config, model, language) for model in models})
+
+
+def study_languages(config: Config) -> list[str]:
+    """Return the languages of all trained models, in the order in which they first occur."""
+    return list(dict.fromkeys(code for model in trained_models(config) for code in model.languages))
+
+
+def original_of(config: Config, code: str) -> str:
+    """Return the language whose files a language reads: itself, or what it is a copy of."""
+    original = config["languages"][code].get("copy_of")
+    return original_of(config, original) if original else code
+
+
+def _extra_cells(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+    for cell in config["study"]["extra"]:
+        pair, setting = cell.split(".", 1)
+        yield pair_languages(pair), setting
+
+
+def _mono_cells(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+    for code in config["study"]["languages"]:
+        yield (code,), MONO
+
+
+def _seeds(config: Config, languages: tuple[str, ...], setting: str) -> list[int]:
+    cell = f"{'-'.join(languages)}.{setting}"
+    more = [
+        group["seeds"] for group in config["study"]["more_seeds"] if any(fnmatchcase(cell, p) for p in group["models"])
+    ]
+    return list(dict.fromkeys([*config["study"]["seeds"], *(seed for seeds in more for seed in seeds)]))
