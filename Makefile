@@ -1,0 +1,42 @@
+# Thin names over snakemake and pytest. `make demo` and `make test` set everything up by themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST_FLAGS ?= -n 2 --dist loadfile
+
+.PHONY: help demo test lint types unit lock clean
+
+help:  ## show what there is
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: $(READY)  ## the whole embedded study, on any machine, without network or GPU
+	$(BIN)/snakemake
+
+test: lint types unit  ## every check: style, types, tests
+
+lint: $(READY)  ## ruff, snakefmt, snakemake --lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakemake --lint
+
+types: $(READY)  ## mypy, strict
+	$(BIN)/mypy
+
+unit: $(READY)  ## pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+# Installs once; again only when the pins or the package's own description change.
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+lock: $(READY)  ## write requirements.lock anew from what is installed and tested
+	$(BIN)/python -m workflow_scripts.lock --out requirements.lock
+
+clean:  ## remove the environment and what the embedded study made
+	rm -rf $(VENV) results/demo results/demo-full results/data .snakemake

@@ -1,0 +1,121 @@
+# Subwords (section 3.1, Table 1): BPE, the vocabulary of each setting, token streams, and the audit of anchors.
+
+
+rule train_bpe:
+    """Merges of one language, or of a pair jointly."""
+    input:
+        text=bpe_text,
+    output:
+        model=RESULTS / "bpe/{languages}.{domain}.model",
+    log:
+        LOGS / "train_bpe/{languages}.{domain}.log",
+    benchmark:
+        BENCHMARKS / "train_bpe/{languages}.{domain}.tsv"
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu-many"),
+    params:
+        rev=REV["bpe"],
+        merges=merges,
+        lines=config["bpe"]["train_lines"],
+    shell:
+        """
+        python -m xling.bpe.train \
+            --input {input.text:q} \
+            --merges {params.merges} \
+            --max-lines {params.lines} \
+            --seed 1 \
+            --out {output.model:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule build_vocabulary:
+    """The ids of a setting: joint, the union of two, kept apart by a prefix, or a space for each language."""
+    input:
+        models=lambda wildcards: sorted(set(vocabulary_models(wildcards).values())),
+    output:
+        vocabulary=RESULTS / "vocab/{languages}.{kind}.{domain}/vocab.json",
+    log:
+        LOGS / "build_vocabulary/{languages}.{kind}.{domain}.log",
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu"),
+    params:
+        rev=REV["bpe"],
+        models=lambda wildcards: flags.named_flags("--model", vocabulary_models(wildcards)),
+    shell:
+        """
+        python -m xling.bpe.vocabulary \
+            --kind {wildcards.kind:q} \
+            {params.models} \
+            --out $(dirname {output.vocabulary:q}) \
+            >>{log:q} 2>&1
+        """
+
+
+rule encode_text:
+    """A language's corpus as ids on disk, in the vocabulary of a setting."""
+    input:
+        vocabulary=RESULTS / "vocab/{languages}.{kind}.{domain}/vocab.json",
+        train=training_text,
+        valid=lambda wildcards: held_out_text(wildcards, "valid"),
+        test=lambda wildcards: held_out_text(wildcards, "test"),
+    output:
+        meta=RESULTS / "streams/{languages}.{kind}.{domain}/{language}.{variant}/meta.json",
+    log:
+        LOGS / "encode_text/{languages}.{kind}.{domain}.{language}.{variant}.log",
+    benchmark:
+        BENCHMARKS / "encode_text/{languages}.{kind}.{domain}.{language}.{variant}.tsv"
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu-many"),
+    params:
+        rev=REV["bpe"],
+    shell:
+        """
+        python -m xling.bpe.encode \
+            --vocab $(dirname {input.vocabulary:q}) \
+            --language {wildcards.language:q} \
+            --split train={input.train:q} \
+            --split valid={input.valid:q} \
+            --split test={input.test:q} \
+            --processes {threads} \
+            --out $(dirname {output.meta:q}) \
+            >>{log:q} 2>&1
+        """
+
+
+rule audit_anchors:
+    """Which subwords, and which share of the running text, a model's two languages have in common."""
+    input:
+        vocabulary=vocabulary_of,
+        streams=streams_of,
+    output:
+        audit=MODELS / "{model}/anchors.json",
+    log:
+        LOGS / "audit_anchors/{model}.log",
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu"),
+    params:
+        rev=REV["bpe"],
+        streams=lambda wildcards: flags.named_flags("--streams", stream_folders(wildcards.model)),
+        proof=lambda wildcards: "--require-none" if STUDY.anchors(wildcards.model) == "none" else "",
+    shell:
+        """
+        python -m xling.bpe.audit \
+            --vocab $(dirname {input.vocabulary:q}) \
+            {params.streams} \
+            {params.proof} \
+            --out {output.audit:q} \
+            >>{log:q} 2>&1
+        """

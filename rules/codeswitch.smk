@@ -1,0 +1,67 @@
+# Extra anchors (section 4.2): words replaced by their translations in the training text, both ways.
+
+
+rule build_dictionary:
+    """Translations of the source language's words with their quality."""
+    input:
+        dictionary=lambda wildcards: raw_files([dictionary_file(wildcards)]),
+    output:
+        dictionary=RESULTS / "dictionary/{pair}.tsv",
+    log:
+        LOGS / "build_dictionary/{pair}.log",
+    benchmark:
+        BENCHMARKS / "build_dictionary/{pair}.tsv"
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu-many"),
+    params:
+        rev=REV["data"],
+        flags=lambda wildcards: flags.dictionary_flags(STUDY, wildcards.pair),
+    shell:
+        """
+        python -m xling.data.dictionary \
+            {params.flags} \
+            --out {output.dictionary:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule switch_codes:
+    """A training corpus in which some words stand in the other language."""
+    input:
+        text=switched_text,
+        dictionary=RESULTS / "dictionary/{pair}.tsv",
+    output:
+        text=RESULTS / "codeswitch/{pair}.{domain}/{language}.txt.zst",
+        stats=RESULTS / "codeswitch/{pair}.{domain}/{language}.json",
+    log:
+        LOGS / "switch_codes/{pair}.{domain}.{language}.log",
+    benchmark:
+        BENCHMARKS / "switch_codes/{pair}.{domain}.{language}.tsv"
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu"),
+    params:
+        rev=REV["codeswitch"],
+        direction=lambda wildcards: "forward" if wildcards.language == wildcards.pair.split("-")[0] else "backward",
+        keep=config["codeswitch"]["keep"],
+        cap=config["codeswitch"]["cap"],
+        block=config["codeswitch"]["block_words"],
+    shell:
+        """
+        python -m xling.codeswitch.run \
+            --input {input.text:q} \
+            --dictionary {input.dictionary:q} \
+            --direction {params.direction} \
+            --keep {params.keep} \
+            --cap {params.cap} \
+            --block-words {params.block} \
+            --seed 1 \
+            --stats {output.stats:q} \
+            --out {output.text:q} \
+            >>{log:q} 2>&1
+        """

@@ -1,0 +1,58 @@
+# The embedded languages: every source of the study in its official raw format, written where real data would be.
+
+if STUDY.generated:
+
+    for code in STUDY.originals:
+
+        rule:
+            """Encyclopaedia, web text, trees, entities and word vectors of one language."""
+            name:
+                f"generate_{code}"
+            output:
+                STUDY.generated_of(code),
+            log:
+                LOGS / f"generate/{code}.log",
+            benchmark:
+                BENCHMARKS / f"generate/{code}.tsv"
+            conda:
+                ENV
+            threads: 1
+            resources:
+                **resource_class("cpu"),
+            params:
+                rev=REV["synthetic"],
+                flags=flags.language_flags(STUDY, code),
+                root=STUDY.root,
+            shell:
+                """
+                python -m xling.synthetic.write_language \
+                    {params.flags} \
+                    --root {params.root:q} \
+                    >>{log:q} 2>&1
+                """
+
+    rule generate_parallel:
+        """Inference pairs, parallel sentences and dictionaries, which the languages have together."""
+        output:
+            files=STUDY.generated_together(),
+            dictionaries=directory(STUDY.dictionary_folders()),
+        log:
+            LOGS / "generate/parallel.log",
+        benchmark:
+            BENCHMARKS / "generate/parallel.tsv"
+        conda:
+            ENV
+        threads: 1
+        resources:
+            **resource_class("cpu"),
+        params:
+            rev=REV["synthetic"],
+            flags=flags.together_flags(STUDY),
+            root=STUDY.root,
+        shell:
+            """
+            python -m xling.synthetic.write_parallel \
+                {params.flags} \
+                --root {params.root:q} \
+                >>{log:q} 2>&1
+            """

@@ -1,0 +1,129 @@
+# Text becomes words (section 3.1): Moses, a segmenter for scripts without spaces, lower case.
+
+
+rule tokenise_text:
+    """Every paragraph as words with single spaces between them."""
+    input:
+        text=RESULTS / "text/{language}.{domain}.txt.zst",
+        dictionary=segmenter_files,
+    output:
+        words=RESULTS / "tokenised/{language}.{domain}.txt.zst",
+        stats=RESULTS / "tokenised/{language}.{domain}.json",
+    log:
+        LOGS / "tokenise_text/{language}.{domain}.log",
+    benchmark:
+        BENCHMARKS / "tokenise_text/{language}.{domain}.tsv"
+    conda:
+        ENV
+    threads: 2
+    resources:
+        **resource_class("cpu-many"),
+    params:
+        rev=REV["tokenization"],
+        options=lambda wildcards: flags.tokeniser_options(STUDY, wildcards.language),
+    shell:
+        """
+        python -m xling.tokenization.run \
+            --input {input.text:q} \
+            --options {params.options:q} \
+            --processes {threads} \
+            --stats {output.stats:q} \
+            --out {output.words:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule split_corpus:
+    """Held-out lines set apart, the rest trimmed to the smaller domain where a study compares two."""
+    input:
+        words=lambda wildcards: tokenised(STUDY.original(wildcards.language), wildcards.domain),
+        sizes=corpus_sizes,
+    output:
+        train=RESULTS / "corpus/{language}.{domain}/train.txt.zst",
+        valid=RESULTS / "corpus/{language}.{domain}/valid.txt.zst",
+        test=RESULTS / "corpus/{language}.{domain}/test.txt.zst",
+        stats=RESULTS / "corpus/{language}.{domain}/stats.json",
+    log:
+        LOGS / "split_corpus/{language}.{domain}.log",
+    benchmark:
+        BENCHMARKS / "split_corpus/{language}.{domain}.tsv"
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu"),
+    params:
+        rev=REV["tokenization"],
+        valid_lines=config["text"]["valid_lines"],
+        test_lines=config["text"]["test_lines"],
+        size=lambda wildcards: flags.size_flag(corpus_sizes(wildcards)),
+        order=lambda wildcards: flags.order_flag(STUDY, wildcards.language),
+    shell:
+        """
+        python -m xling.data.corpus \
+            --input {input.words:q} \
+            --valid-lines {params.valid_lines} \
+            --test-lines {params.test_lines} \
+            --seed 1 \
+            {params.size} \
+            {params.order} \
+            --out-dir $(dirname {output.stats:q}) \
+            >>{log:q} 2>&1
+        """
+
+
+rule prepare_task:
+    """One split of a task's data in one language, in the words of the pretraining text."""
+    input:
+        raw=lambda wildcards: raw_files([task_source(wildcards)["path"]]),
+        dictionary=segmenter_files,
+    output:
+        data=RESULTS / "tasks/{task}/{language}.{dataset}.{split}.jsonl",
+    log:
+        LOGS / "prepare_task/{task}.{language}.{dataset}.{split}.log",
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu"),
+    params:
+        rev=REV["tokenization"],
+        format=lambda wildcards: task_source(wildcards)["format"],
+        tokeniser=lambda wildcards: flags.tokeniser_options(STUDY, wildcards.language),
+    shell:
+        """
+        python -m xling.data.prepare {wildcards.task:q} \
+            --format {params.format:q} \
+            --input {input.raw:q} \
+            --language {wildcards.language:q} \
+            --tokeniser {params.tokeniser:q} \
+            --out {output.data:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule prepare_parallel:
+    """The multi-way parallel sentences, a file a language, line by line the same."""
+    input:
+        raw=lambda wildcards: raw_files(parallel_files(wildcards)),
+        dictionaries=segmenter_files,
+    output:
+        sides=parallel_text(),
+    log:
+        LOGS / "prepare_parallel.log",
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu"),
+    params:
+        rev=REV["tokenization"],
+        sides=flags.parallel_flags(STUDY),
+    shell:
+        """
+        python -m xling.data.parallel \
+            --multiway {input.raw[0]:q} \
+            {params.sides} \
+            --out-dir $(dirname {output.sides[0]:q}) \
+            >>{log:q} 2>&1
+        """
