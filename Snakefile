@@ -23,10 +23,6 @@ include: "rules/codeswitch.smk"
 include: "rules/pretrain.smk"
 
 
-localrules:
-    all,
-
-
 rule all:
     """Everything that the study makes."""
     default_target: True
@@ -36,3 +32,4 @@ rule all:
         token_streams(),
         task_data(),
         parallel_text(),
+    localrule: True

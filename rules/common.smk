@@ -5,6 +5,7 @@ import sys
 sys.path.insert(0, str(workflow.basedir))
 
 from workflow_scripts import flags
+from workflow_scripts.files import needed_files
 from workflow_scripts.study import load_study, use_this_interpreter
 
 use_this_interpreter()
@@ -51,11 +52,6 @@ def resource_class(name):
         "mem_mb": lambda wildcards, attempt: requests["mem_mb"] * attempt,
         "runtime": requests["runtime"],
     }
-
-
-def raw_files(paths):
-    """Return raw files as inputs: verified ones may be touched without rerunning GPU-days, generated ones may not."""
-    return paths if STUDY.generated else [ancient(path) for path in paths]
 
 
 def bilingual_models():

@@ -1,4 +1,39 @@
-# Raw data becomes plain text and task files (section 2 of the study's description, sections 3.1 and 3.2 of the paper).
+# Raw data is fetched and becomes plain text (section 3.1).
+
+
+rule fetch_dataset:
+    """One published dataset, downloaded and verified, or asked for where its licence allows no download.
+
+    Only the receipt is an output: Snakemake removes the outputs of a job that fails, and these files are precious.
+    """
+    output:
+        receipt=STUDY.root / "receipts/{dataset}.json",
+    log:
+        LOGS / "fetch_dataset/{dataset}.log",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        sources=lambda wildcards: STUDY.requests(wildcards.dataset),
+        root=STUDY.root,
+    shell:
+        """
+        python -m xling.data.fetch \
+            --sources {params.sources:q} \
+            --root {params.root:q} \
+            --receipt {output.receipt:q} \
+            2>&1 | tee -a {log:q}
+        """
+
+
+rule fetch:
+    """All raw data of the study, on a machine with network, so that compute nodes need none."""
+    input:
+        raw_files(map(str, needed_files(config).values())),
+    localrule: True
 
 
 rule extract_text:
@@ -19,13 +54,14 @@ rule extract_text:
         **resource_class("cpu-many"),
     params:
         rev=REV["data"],
+        raw=lambda wildcards: STUDY.raw_text(wildcards.language, wildcards.domain),
         format=lambda wildcards: STUDY.language(wildcards.language)["text"][wildcards.domain]["format"],
         characters=config["text"]["min_characters"],
     shell:
         """
         python -m xling.data.extract \
             --format {params.format:q} \
-            --input {input.raw:q} \
+            --input {params.raw:q} \
             --min-characters {params.characters} \
             --processes {threads} \
             --stats {output.stats:q} \

@@ -3,6 +3,16 @@
 TASK_DATA = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}
 
 
+def raw_files(paths):
+    """Return what stands for raw files: generated ones themselves, else receipts, or files that may be touched."""
+    match config["data"]["origin"]:
+        case "generated":
+            return list(paths)
+        case "local":
+            return [ancient(path) for path in paths]
+    return [STUDY.root / f"receipts/{dataset}.json" for dataset in STUDY.datasets_of(paths)]
+
+
 def tokenised(language, domain):
     """Return a language's tokenised text."""
     return RESULTS / f"tokenised/{language}.{domain}.txt.zst"
@@ -17,7 +27,8 @@ def segmenter_files(wildcards):
     """Return what a language's segmenter reads, if it has one; without a language, of all languages."""
     codes = [wildcards.language] if hasattr(wildcards, "language") else STUDY.languages
     options = [STUDY.tokeniser(code) for code in codes]
-    return sorted({path for option in options for path in (option["dictionary"], option["stanford_home"]) if path})
+    paths = {path for option in options for path in (option["dictionary"], option["stanford_home"]) if path}
+    return raw_files(sorted(paths))
 
 
 def corpus_sizes(wildcards):

@@ -1,16 +1,13 @@
 # Masked language models (section 3.1): what each is trained from, resolved to the last number.
 
 
-localrules:
-    write_run,
-
-
 rule write_run:
     """Everything that decides a model's weights, in one readable file."""
     output:
         run=MODELS / "{model}/run.json",
     log:
         LOGS / "write_run/{model}.log",
+    localrule: True
     conda:
         ENV
     threads: 1

@@ -88,13 +88,14 @@ rule prepare_task:
         **resource_class("cpu"),
     params:
         rev=REV["tokenization"],
+        raw=lambda wildcards: task_source(wildcards)["path"],
         format=lambda wildcards: task_source(wildcards)["format"],
         tokeniser=lambda wildcards: flags.tokeniser_options(STUDY, wildcards.language),
     shell:
         """
         python -m xling.data.prepare {wildcards.task:q} \
             --format {params.format:q} \
-            --input {input.raw:q} \
+            --input {params.raw:q} \
             --language {wildcards.language:q} \
             --tokeniser {params.tokeniser:q} \
             --out {output.data:q} \
@@ -118,11 +119,12 @@ rule prepare_parallel:
         **resource_class("cpu"),
     params:
         rev=REV["tokenization"],
+        table=STUDY.raw(config["data"]["parallel"]),
         sides=flags.parallel_flags(STUDY),
     shell:
         """
         python -m xling.data.parallel \
-            --multiway {input.raw[0]:q} \
+            --multiway {params.table:q} \
             {params.sides} \
             --out-dir $(dirname {output.sides[0]:q}) \
             >>{log:q} 2>&1

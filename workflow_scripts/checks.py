@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from itertools import product
-from pathlib import Path
 from typing import Any
 
-from workflow_scripts.config import Config, ConfigError, expand_path, merge, nearest, schema_problems
+from workflow_scripts.config import Config, ConfigError, merge, nearest, schema_problems
+from workflow_scripts.files import needed_files, switched_languages
 from workflow_scripts.grid import (
     MONO,
     domains_used,
@@ -15,7 +15,6 @@ from workflow_scripts.grid import (
     pair_languages,
     setting_of,
     study_languages,
-    trained_models,
 )
 
 Problems = Iterator[str]
@@ -37,16 +36,6 @@ def check(config: Config) -> None:
     for kind in kinds:
         if problems := list(kind(config)):
             raise ConfigError(problems)
-
-
-def needed_files(config: Config) -> dict[str, Path]:
-    """Return every raw file that the study reads, by the key path that names it."""
-    root = expand_path(config["data"]["root"])
-    files = {f"data.nli.{split}": path for split, path in config["data"]["nli"].items()}
-    files["data.parallel"] = config["data"]["parallel"]
-    for code in study_languages(config):
-        files |= _files_of_language(config, code)
-    return {key: root / path for key, path in files.items()}
 
 
 def _schema(config: Config) -> Problems:
@@ -173,11 +162,9 @@ def _data(config: Config) -> Problems:
             traits = config["synthetic"]["languages"]
             if original_of(config, code) not in traits:
                 yield f"synthetic.languages.{code}: missing, so it cannot be generated ({nearest(code, traits)})"
-    for model in trained_models(config):
-        if model.bilingual and setting_of(config, model.setting)["anchors"] == "extra":
-            for code in model.languages:
-                if "dictionary" not in language_of(config, code) and code != config["study"]["source"]:
-                    yield f"languages.{code}.dictionary: missing, but {model.cell} is code-switched with it"
+    for code in switched_languages(config):
+        if "dictionary" not in language_of(config, code):
+            yield f"languages.{code}.dictionary: missing, but models with extra anchors are code-switched with it"
     if "ner" in config["study"]["tasks"]:
         yield from _ner(config)
 
@@ -201,23 +188,6 @@ def _files(config: Config) -> Problems:
             names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
             hint = nearest(path.name, names) if names else f"no folder {path.parent}"
             yield f"{key}: no such file: {path} ({hint})"
-
-
-def _files_of_language(config: Config, code: str) -> dict[str, str]:
-    language, where = language_of(config, code), f"languages.{code}"
-    files: dict[str, str] = {}
-    for domain in domains_used(config, code):
-        files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(language["text"][domain]["files"])}
-    files |= {f"{where}.treebank.{split}": path for split, path in language.get("treebank", {}).items()}
-    for name, data in language.get("ner", {}).items():
-        files |= {f"{where}.ner.{name}.{split}": data[split] for split in ("train", "dev", "test") if split in data}
-    files |= {f"{where}.muse.{split}": path for split, path in language.get("muse", {}).items()}
-    if "dictionary" in language:
-        files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
-    files |= {
-        f"{where}.{key}": language[key] for key in ("vectors", "parallel", "segmenter_dictionary") if language.get(key)
-    }
-    return files
 
 
 def _unknown(where: str, names: Any, known: Any, what: str) -> Problems:

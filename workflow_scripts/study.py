@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_yaml
+from workflow_scripts.files import tatoeba_files
 from workflow_scripts.grid import (
     Model,
     domain_of,
@@ -25,6 +26,7 @@ from workflow_scripts.grid import (
     vocabulary_kind,
 )
 from workflow_scripts.runs import resolve_run
+from workflow_scripts.sources import datasets_by_file
 
 EXIT_BAD_CONFIG = 2
 SPLITS = ("train", "dev", "test")
@@ -181,8 +183,12 @@ class Study:
 
     @cached_property
     def parallel_sides(self) -> dict[str, str | None]:
-        """Languages that parallel sentences are read in, with a file of their own where the table has no column."""
-        return {code: self.language(code).get("parallel") for code in self.languages}
+        """Languages that parallel sentences are read in, with a file of their own where the table has no column.
+
+        A copy without such a file is not among them: it reads its original's.
+        """
+        sides = {code: self.language(code).get("parallel") for code in self.languages}
+        return {code: path for code, path in sides.items() if path or self.original(code) == code}
 
     def generated_of(self, code: str) -> list[str]:
         """Return the raw files that the generator writes for one language."""
@@ -197,9 +203,9 @@ class Study:
         """Return the raw files that the generator writes for all languages at once, dictionaries aside."""
         data, languages = self.config["data"], [self.language(code) for code in self.languages]
         paths = [*data["nli"].values(), data["parallel"]]
-        paths += [language["parallel"] for language in languages if "parallel" in language]
+        paths += [language["parallel"] for language in languages if language.get("parallel")]
         paths += [path for language in languages for path in language.get("muse", {}).values()]
-        return [self.raw(path) for path in dict.fromkeys(paths)] + self.tatoeba_files
+        return [self.raw(path) for path in [*dict.fromkeys(paths), *tatoeba_files(self.config)]]
 
     def dictionary_folders(self) -> list[str]:
         """Return where the dictionaries for code-switching are."""
@@ -212,16 +218,19 @@ class Study:
         return list(dict.fromkeys(self.original(code) for code in self.languages))
 
     @cached_property
-    def tatoeba_files(self) -> list[str]:
-        """The two sides of every Tatoeba test set of the study."""
-        codes = {code: self.language(code)["tatoeba"] for code in self.originals if "tatoeba" in self.language(code)}
-        english = codes.pop(self.config["study"]["source"], None)
-        folder = self.config["data"]["tatoeba"]
-        return [
-            self.raw(folder, f"tatoeba.{other}-{english}.{side}")
-            for other in codes.values()
-            for side in (other, english)
-        ]
+    def _datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
+        return datasets_by_file(self.config)
+
+    def datasets_of(self, paths: Iterable[str]) -> list[str]:
+        """Return the published datasets that bring these raw files."""
+        below = [PurePosixPath(Path(path).relative_to(self.root)) for path in paths]
+        return sorted({name for path in below for name in self._datasets.get(path, {})})
+
+    def requests(self, dataset: str) -> str:
+        """Return what to ask of a dataset for this study, as JSON."""
+        asked = [request for found in self._datasets.values() for request in found.get(dataset, [])]
+        unique = {json.dumps(request, sort_keys=True): request for request in asked}
+        return json.dumps([unique[key] for key in sorted(unique)], sort_keys=True)
 
     def traits(self) -> dict[str, Any]:
         """Return the traits of all embedded languages, the source first."""

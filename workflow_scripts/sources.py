@@ -1,0 +1,61 @@
+"""Which published datasets a study needs: those that hold a file it reads, and no others."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from workflow_scripts.config import Config, expand_path
+from workflow_scripts.files import needed_files
+from workflow_scripts.grid import original_of, study_languages
+from xling.core.errors import InputError
+from xling.data.manifest import Dataset, load_manifest
+
+
+def datasets_by_file(config: Config) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
+    """Return for each raw file of the study what to ask of the datasets that bring it.
+
+    A file that no dataset brings is the user's to put below the data root.
+    """
+    candidates = [
+        (dataset, values) for dataset in load_manifest().values() for values in _substitutions(config, dataset)
+    ]
+    return {path: _bringing(path, candidates) for path in _needed(config)}
+
+
+def _bringing(path: PurePosixPath, candidates: list[tuple[Dataset, dict[str, str]]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for dataset, values in candidates:
+        if _holds(path, dataset, values):
+            found.setdefault(dataset.name, []).append({"name": dataset.name, "substitutions": values})
+    return found
+
+
+def _needed(config: Config) -> list[PurePosixPath]:
+    root = expand_path(config["data"]["root"])
+    return [PurePosixPath(path.relative_to(root)) for path in dict.fromkeys(needed_files(config).values())]
+
+
+def _substitutions(config: Config, dataset: Dataset) -> Iterator[dict[str, str]]:
+    """Yield every way to fill in a dataset for the study's languages; one that it does not have is passed over."""
+    fixed = {"date": config["data"]["wikipedia_date"]} if "date" in dataset.parameters else {}
+    if "lg" not in dataset.parameters:
+        yield fixed
+        return
+    for code in dict.fromkeys(original_of(config, code) for code in study_languages(config)):
+        try:
+            dataset.resolve(lg=code, **fixed)
+        except InputError:
+            continue
+        yield {"lg": code, **fixed}
+
+
+def _holds(path: PurePosixPath, dataset: Dataset, values: dict[str, str]) -> bool:
+    """Tell whether a dataset brings a file, a folder with its files in it, or something inside an unpacked folder."""
+    if any(product.is_relative_to(path) for product in _products(dataset, values)):
+        return True
+    unpacked = [file.unpack.to for file in dataset.resolve(**values).files if file.unpack and not file.products()]
+    return any(path.is_relative_to(folder) for folder in unpacked)
+
+
+def _products(dataset: Dataset, values: dict[str, str]) -> list[PurePosixPath]:
+    return [PurePosixPath(product) for file in dataset.resolve(**values).files for product in file.products()]
