@@ -1,0 +1,290 @@
+"""Get one file over HTTP: resumed after a cut, tried again, held against its hash, named only when whole.
+
+The well-known dataset downloader (pooch) starts a cut download from the beginning and knows no mirrors, which a
+20 GB dump cannot afford; so this stands on `requests` and adds Range, If-Range and mirrors, nothing else.
+While it runs, `<name>.part` holds the bytes and `<name>.part.json` says which version of which address they are.
+"""
+
+import errno
+import hashlib
+import logging
+import os
+import random
+import re
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+import urllib3
+
+from xling.core.errors import XlingError
+from xling.core.io import read_json, write_json
+from xling.core.log import Progress
+
+CHUNK = 1 << 20
+TIMEOUT = (20, 60)  # seconds to connect, seconds without a byte
+TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+HEADERS = {"Accept-Encoding": "identity", "User-Agent": "xling/0.1 (dataset fetch; python-requests)"}
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+log = logging.getLogger("xling.data.download")
+
+
+class DownloadError(XlingError):
+    """A file that no address gave; running again later may help."""
+
+    exit_code = 1
+
+
+class MismatchError(Exception):
+    """The bytes are not the ones that were expected."""
+
+
+class _CutError(Exception):
+    """Worth another attempt at the same address, perhaps after the wait that the server asked for."""
+
+    def __init__(self, reason: object, wait: float = 0.0) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class _RefusedError(Exception):
+    """This address will not give the file."""
+
+
+@dataclass(frozen=True)
+class Retry:
+    """How often and how patiently one address is tried; attempts that bring the file forward do not count."""
+
+    tries: int = 5
+    base: float = 1.0
+    cap: float = 120.0
+
+    def wait(self, failures: int, asked: float = 0.0) -> float:
+        """Return seconds to wait after so many failures: doubling, with jitter, and no less than the server asked."""
+        backoff = self.base * 2.0 ** (failures - 1) * random.uniform(0.5, 1.0)
+        return min(self.cap, max(backoff, asked))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is known about a file before it is here; `listed` is (algorithm, hash) as the publisher gives it."""
+
+    size: int | None = None
+    sha256: str | None = None
+    listed: tuple[str, str] | None = None
+    origin: str = "the manifest"
+
+
+def download(urls: Sequence[str], target: Path, expected: Expected | None = None, retry: Retry | None = None) -> str:
+    """Get `target` from the first address that gives the expected bytes, and return its sha256."""
+    expected, retry = expected or Expected(), retry or Retry()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part, problems = _beside(target, ".part"), []
+    with requests.Session() as session:
+        session.headers.update(HEADERS)
+        for url in urls:
+            try:
+                _fetch_whole(session, url, part, expected, retry)
+                return _accept(part, target, expected)
+            except (_RefusedError, MismatchError) as problem:
+                log.warning("%s: %s", url, problem)
+                problems.append(f"{url} {problem}")
+    raise DownloadError(f"{target}: not fetched: {'; '.join(problems)} (run the same command again to go on)")
+
+
+def set_aside(path: Path, target: Path) -> Path:
+    """Keep a file that is no good as `<target>.bad`, for a look at what came instead."""
+    return path.replace(_beside(target, ".bad"))
+
+
+def verify(path: Path, expected: Expected) -> str:
+    """Return the sha256 of a file, or raise MismatchError naming what was found and what was expected."""
+    size = path.stat().st_size
+    if expected.size is not None and size != expected.size:
+        raise MismatchError(f"has {size:,} bytes, expected {expected.size:,} ({expected.origin})")
+    algorithm, listed = expected.listed or ("sha256", None)
+    found = _digests(path, {"sha256", algorithm})
+    if expected.sha256 not in (None, found["sha256"]):
+        raise MismatchError(f"has sha256 {found['sha256']}, expected {expected.sha256} ({expected.origin})")
+    if listed not in (None, found[algorithm]):
+        raise MismatchError(f"has {algorithm} {found[algorithm]}, expected {listed} (the publisher's list)")
+    return found["sha256"]
+
+
+def listed_hash(url: str, name: str) -> str | None:
+    """Return the hash of `name` in a publisher's list of `hash  name` lines, or None where there is none."""
+    try:
+        answer = requests.get(url, headers=HEADERS, timeout=TIMEOUT)
+        answer.raise_for_status()
+    except requests.RequestException as problem:
+        log.warning("%s: no list of hashes (%s)", url, _reason(problem))
+        return None
+    pairs = (line.split() for line in answer.text.splitlines())
+    return next((pair[0].lower() for pair in pairs if len(pair) == 2 and pair[1].lstrip("*") == name), None)
+
+
+def _accept(part: Path, target: Path, expected: Expected) -> str:
+    """Give a whole file its final name if it is the expected one."""
+    try:
+        sha256 = verify(part, expected)
+    except MismatchError as problem:
+        raise MismatchError(f"{problem}; the bad file is kept as {set_aside(part, target)}") from None
+    finally:
+        _beside(part, ".json").unlink(missing_ok=True)
+    with part.open("rb") as handle:
+        os.fsync(handle.fileno())
+    part.replace(target)
+    return sha256
+
+
+def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expected, retry: Retry) -> None:
+    """Continue until the file is whole; give up after `tries` attempts in a row that brought nothing new."""
+    furthest, failures = (_size(part) if _resumable(part, url, expected) else 0), 0
+    while True:
+        try:
+            return _continue(session, url, part, expected)
+        except _CutError as cut:
+            failures = 1 if _size(part) >= furthest + CHUNK else failures + 1
+            furthest = max(furthest, _size(part))
+            if failures >= retry.tries:
+                raise _RefusedError(f"{cut} (gave up after {failures} attempts)") from None
+            wait = retry.wait(failures, cut.wait)
+            log.info("%s: %s; trying again in %.1f s", url, cut, wait)
+            time.sleep(wait)
+
+
+def _continue(session: requests.Session, url: str, part: Path, expected: Expected) -> None:
+    """Ask for what is missing and append it."""
+    known = _resumable(part, url, expected)
+    have = _size(part) if known else 0
+    if known and have == known["total"]:
+        return  # whole already: an earlier run ended between the last byte and the renaming
+    with _ask(session, url, have, known) as answer:
+        if answer.status_code == 416 and answer.headers.get("Content-Range") == f"bytes */{have}":
+            return
+        start, total = _start_and_total(answer, have, known, part)
+        total = total if total is not None else expected.size
+        _check_room(part, total, start)
+        write_json(_beside(part, ".json"), {"url": url, "validator": _validator(answer), "total": total})
+        _append(answer, part, start, total)
+    if total is not None and _size(part) < total:
+        raise _CutError(f"cut off after {_size(part):,} of {total:,} bytes")
+
+
+def _resumable(part: Path, url: str, expected: Expected) -> dict[str, Any] | None:
+    """Return what is known about the bytes at hand, if more may safely be appended to them.
+
+    That needs the same address, and a validator or a hash: else a file that changed in between would be spliced.
+    """
+    notes = _beside(part, ".json")
+    if not _size(part) or not notes.exists():
+        return None
+    known: dict[str, Any] = read_json(notes)
+    return known if known["url"] == url and (known["validator"] or expected.sha256) else None
+
+
+def _ask(session: requests.Session, url: str, have: int, known: dict[str, Any] | None) -> requests.Response:
+    headers = {"Range": f"bytes={have}-"} if known else {}
+    if known and known["validator"]:
+        headers["If-Range"] = known["validator"]
+    try:
+        return session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+    except (requests.exceptions.SSLError, requests.exceptions.InvalidURL, requests.TooManyRedirects) as problem:
+        raise _RefusedError(_reason(problem)) from None
+    except requests.RequestException as problem:
+        raise _CutError(_reason(problem)) from None
+
+
+def _start_and_total(
+    answer: requests.Response, have: int, known: dict[str, Any] | None, part: Path
+) -> tuple[int, int | None]:
+    """Return the byte at which the answer begins and the size of the whole file, if the answer is of use."""
+    status, headers = answer.status_code, answer.headers
+    if status in TRY_AGAIN:
+        asked = headers.get("Retry-After", "")
+        raise _CutError(f"answered {status}", wait=float(asked) if asked.isdigit() else 0.0)
+    if status == 200:
+        if headers.get("Content-Type", "").startswith("text/html"):
+            raise _RefusedError("answered with a web page instead of the file")
+        length = headers.get("Content-Length")
+        return 0, int(length) if length else None
+    content = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", headers.get("Content-Range", ""))
+    if status == 206 and content and int(content[1]) == have and _same_version(answer, int(content[2]), known):
+        return have, int(content[2])
+    if status in (206, 416):
+        part.unlink(missing_ok=True)
+        raise _CutError("the file has changed since the cut; starting again")
+    raise _RefusedError(f"answered {status} {answer.reason}")
+
+
+def _same_version(answer: requests.Response, total: int, known: dict[str, Any] | None) -> bool:
+    """Hold a partial answer against what was seen before, for servers that do not understand If-Range."""
+    if known is None:
+        return False
+    same = known["validator"] in (None, _validator(answer)) or _validator(answer) is None
+    return same and known["total"] in (None, total)
+
+
+def _validator(answer: requests.Response) -> str | None:
+    """Return what names this version of the file: a strong ETag, else the date of its last change."""
+    tag = answer.headers.get("ETag", "")
+    return tag if tag and not tag.startswith("W/") else answer.headers.get("Last-Modified")
+
+
+def _append(answer: requests.Response, part: Path, start: int, total: int | None) -> None:
+    progress = Progress(part.stem, total and total - start, unit="bytes")
+    try:
+        with part.open("ab" if start else "wb") as handle:
+            for chunk in _chunks(answer):
+                handle.write(chunk)
+                progress.add(len(chunk))
+    except OSError as error:
+        if error.errno in NO_SPACE:  # writing does not say where
+            raise OSError(error.errno, error.strerror, str(part)) from None
+        raise
+    progress.finish()
+
+
+def _chunks(answer: requests.Response) -> Iterator[bytes]:
+    """Yield the bytes as they lie on the server, with every kind of cut told alike."""
+    try:
+        yield from answer.raw.stream(CHUNK, decode_content=False)
+    except (urllib3.exceptions.HTTPError, requests.RequestException, ConnectionError, TimeoutError) as problem:
+        raise _CutError(f"cut off: {_reason(problem)}") from None
+
+
+def _check_room(part: Path, total: int | None, start: int) -> None:
+    """Say at once, not after hours, that the disk cannot hold the file."""
+    reclaimed = _size(part) - start  # what is about to be overwritten
+    if total is not None and total - start > shutil.disk_usage(part.parent).free + reclaimed:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part))
+
+
+def _digests(path: Path, algorithms: set[str]) -> dict[str, str]:
+    hashes = {name: hashlib.new(name, usedforsecurity=False) for name in sorted(algorithms)}
+    with path.open("rb") as handle:
+        while chunk := handle.read(CHUNK):
+            for state in hashes.values():
+                state.update(chunk)
+    return {name: state.hexdigest() for name, state in hashes.items()}
+
+
+def _reason(problem: BaseException) -> str:
+    """Return the innermost cause on one short line: the outer ones repeat it with object addresses."""
+    while problem.args and isinstance(problem.args[-1], BaseException):
+        problem = problem.args[-1]
+    inner = getattr(problem, "reason", None)
+    text = " ".join(str(inner or problem).split())
+    return re.sub(r"<[^>]* at 0x[0-9a-f]+>: |^.*object at 0x[0-9a-f]+>: ", "", text)[:200] or type(problem).__name__
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
