@@ -1,0 +1,60 @@
+"""fastText vectors in text form (`wiki.{lg}.vec`): a line with count and width, then a word and its vector a line."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xling.core.errors import InputError
+from xling.core.io import numbered_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Words and their vectors, row by row; `duplicates` counts rows left out because their word came before."""
+
+    words: tuple[str, ...]
+    vectors: NDArray[np.float32]  # (words, width)
+    duplicates: int
+
+
+def read_vectors(path: Path, limit: int) -> Vectors:
+    """Return the first `limit` distinct words with their vectors; nothing after them is read."""
+    lines = numbered_lines(path)
+    count, width = _header(path, next(lines, (1, "")))
+    vectors = np.empty((min(count, limit), width), dtype=np.float32)
+    words: dict[str, None] = {}
+    rows = 0
+    for number, line in lines:
+        if len(words) == len(vectors):
+            break
+        rows += 1
+        word, vector = _row(path, number, line, width)
+        if word not in words:
+            vectors[len(words)] = vector
+            words[word] = None
+    if len(words) < len(vectors) and rows < count:
+        raise InputError(path, f"ends after {rows} of {count} vectors", fix="fetch the file again")
+    return Vectors(tuple(words), vectors[: len(words)], rows - len(words))
+
+
+def _header(path: Path, numbered: tuple[int, str]) -> tuple[int, int]:
+    fields = numbered[1].split()
+    if len(fields) != 2 or not all(field.isascii() and field.isdigit() for field in fields) or int(fields[1]) == 0:
+        raise InputError(path, f"{numbered[1]!r} is not a header of count and width such as 2519370 300", line=1)
+    return int(fields[0]), int(fields[1])
+
+
+def _row(path: Path, number: int, line: str, width: int) -> tuple[str, NDArray[np.float32]]:
+    """Split a line from the right, because some words hold spaces, then the one at the line's end is dropped."""
+    word, *numbers = line.rstrip(" ").rsplit(" ", width)
+    if len(numbers) != width or not word:
+        raise InputError(path, f"not a word and {width} numbers", line=number)
+    try:
+        vector = np.array(numbers, dtype=np.float32)
+    except ValueError as error:
+        raise InputError(path, f"{error} in the vector of {word!r}", line=number) from None
+    if not np.isfinite(vector).all():
+        raise InputError(path, f"the vector of {word!r} holds a number that is not finite", line=number)
+    return word, vector

@@ -1,0 +1,180 @@
+"""Named entities: WikiAnn, CoNLL-2003 and MSRA, all handed on as BIO over words (section 3.2 of the paper)."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xling.core.errors import InputError
+from xling.data.lines import NumberedLine, blocks
+
+TYPES = ("LOC", "MISC", "ORG", "PER")  # MISC is kept in the label set
+OUTSIDE = "O"
+DOCUMENT = "-DOCSTART-"
+MSRA_TYPES = {"NR": "PER", "NS": "LOC", "NT": "ORG"}  # the names of the original bakeoff files
+MSRA_TAG = re.compile(r"([BIMES])-([A-Z]+)")
+Segment = Callable[[str], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class NerSentence:
+    """Words with a BIO tag each, and the line of the first."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    line: int
+
+
+def to_bio(tags: Iterable[str]) -> list[str]:
+    """Turn IOB1 into BIO: every entity begins with B-, not only one that follows another of its type.
+
+    BIO comes out as it went in, except that a standalone I- becomes B-, the repair that scoring makes too.
+    """
+    result, before = [], OUTSIDE
+    for tag in tags:
+        starts = tag.startswith("I-") and before[2:] != tag[2:]
+        result.append("B-" + tag[2:] if starts else tag)
+        before = tag
+    return result
+
+
+def read_wikiann(path: Path, counts: Counter[str] | None = None) -> Iterator[NerSentence]:
+    """Yield the sentences of a WikiAnn file (`xx:token<TAB>TAG`); tags mended to BIO are counted as repaired."""
+    for block in blocks(path):
+        words, tags = zip(*(_wikiann_token(path, *line) for line in block), strict=True)
+        fixed = to_bio(tags)
+        if counts is not None:
+            counts["repaired"] += sum(old != new for old, new in zip(tags, fixed, strict=True))
+        yield NerSentence(words, tuple(fixed), block[0][0])
+
+
+def read_conll2003(path: Path) -> Iterator[NerSentence]:
+    """Yield the sentences of a CoNLL-2003 file: word, part of speech, chunk, entity in IOB1."""
+    for block in blocks(path):
+        rows = [_conll_token(path, *line) for line in block]
+        rows = [row for row in rows if row[0] != DOCUMENT]
+        if rows:
+            words, tags = zip(*rows, strict=True)
+            yield NerSentence(words, tuple(to_bio(tags)), block[0][0])
+
+
+def read_msra(path: Path, segment: Segment, counts: Counter[str] | None = None) -> Iterator[NerSentence]:
+    """Yield the sentences of an MSRA file (`character TAG`), its labels moved to the words that `segment` finds.
+
+    A sentence whose characters the segmenter changes is left in single characters and counted as unsegmented.
+    """
+    tally = Counter[str]() if counts is None else counts
+    for block in blocks(path):
+        characters, tags = _msra_characters(path, block)
+        text = "".join(characters)
+        words = [word for word in segment(text) if word.strip()]
+        if _solid("".join(words)) != _solid(text):
+            words = list(_solid(text))
+            tally["unsegmented"] += 1
+        if words:
+            yield NerSentence(tuple(words), tuple(realign(characters, tags, words, tally)), block[0][0])
+
+
+def realign(
+    characters: Sequence[str], tags: Sequence[str], words: Sequence[str], counts: Counter[str] | None = None
+) -> list[str]:
+    """Return BIO tags of words from BIO tags of their characters; white space may be missing from the words.
+
+    A word takes the type of the entity that covers its first labelled character. It is tagged B- when it is the
+    first word to stand for that entity, else I-. Counted: words, cut (words that an entity boundary runs through),
+    shared (words that touch two entities or more), lost (entities that no word stands for).
+    """
+    entity = _entity_numbers(tags)
+    spans = list(_word_spans(characters, words))
+    result, standing = [], set()
+    tally: Counter[str] = Counter(words=len(words))
+    for span in spans:
+        touched = list(dict.fromkeys(entity[i] for i in span))
+        inside = [number for number in touched if number]
+        tally["cut"] += len(touched) > 1
+        tally["shared"] += len(inside) > 1
+        if not inside:
+            result.append(OUTSIDE)
+            continue
+        kind = tags[entity.index(inside[0])][2:]
+        result.append(("I-" if inside[0] in standing else "B-") + kind)
+        standing.add(inside[0])
+    tally["lost"] = max(entity, default=0) - len(standing)
+    if counts is not None:
+        counts.update(tally)
+    return result
+
+
+def _entity_numbers(tags: Sequence[str]) -> list[int]:
+    """Number the entities from 1 and say which one covers each character, 0 for none."""
+    numbers, last = [], 0
+    for tag in to_bio(tags):
+        last += tag.startswith("B-")
+        numbers.append(0 if tag == OUTSIDE else last)
+    return numbers
+
+
+def _word_spans(characters: Sequence[str], words: Sequence[str]) -> Iterator[list[int]]:
+    """Yield the positions of the characters of each word."""
+    solid = [i for i, character in enumerate(characters) if not character.isspace()]
+    start = 0
+    for word in words:
+        letters = [letter for letter in word if not letter.isspace()]
+        span = solid[start : start + len(letters)]
+        if not letters or [characters[i] for i in span] != letters:
+            raise ValueError(f"word {word!r} of the segmentation is not the text at character {start + 1}")
+        start += len(letters)
+        yield span
+    if start < len(solid):
+        raise ValueError(f"the segmentation ends {len(solid) - start} characters before the text does")
+
+
+def _solid(text: str) -> str:
+    return "".join(text.split())
+
+
+def _wikiann_token(path: Path, number: int, line: str) -> tuple[str, str]:
+    fields = line.split("\t")
+    if len(fields) != 2:
+        raise InputError(path, f"{len(fields)} columns where xx:token<TAB>TAG was expected", line=number)
+    language, colon, word = fields[0].partition(":")  # a token may hold colons of its own
+    if not (language and colon and word):
+        raise InputError(path, f"{fields[0]!r} is not a token after a language prefix such as en:", line=number)
+    return word, _known(path, number, fields[1])
+
+
+def _conll_token(path: Path, number: int, line: str) -> tuple[str, str]:
+    fields = line.split(" ")
+    if len(fields) != 4:
+        raise InputError(path, f"{len(fields)} columns where word, tag, chunk and entity were expected", line=number)
+    return fields[0], _known(path, number, fields[3])
+
+
+def _msra_characters(path: Path, block: list[NumberedLine]) -> tuple[list[str], list[str]]:
+    """Return the characters of a sentence and their BIO tags; a row of several characters is one stretch of its tag."""
+    characters: list[str] = []
+    tags: list[str] = []
+    for number, line in block:
+        text, _, tag = line.rpartition("\t" if "\t" in line else " ")
+        if not text:
+            raise InputError(path, "expected a character and its tag, split by a tab or a space", line=number)
+        bio = _known(path, number, _from_bioes(tag))
+        characters += text
+        tags += [bio] + [bio.replace("B-", "I-", 1)] * (len(text) - 1)
+    return characters, tags
+
+
+def _from_bioes(tag: str) -> str:
+    """Return the BIO tag for one of BIOES or BMES, with the bakeoff's own type names read as ours."""
+    match = MSRA_TAG.fullmatch(tag)
+    if not match:
+        return tag
+    prefix = "B" if match[1] in "BS" else "I"
+    return f"{prefix}-{MSRA_TYPES.get(match[2], match[2])}"
+
+
+def _known(path: Path, number: int, tag: str) -> str:
+    if tag != OUTSIDE and not (tag[:2] in ("B-", "I-") and tag[2:] in TYPES):
+        raise InputError(path, f"tag {tag!r} is none of O, B-X, I-X with X in {', '.join(TYPES)}", line=number)
+    return tag
