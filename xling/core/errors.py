@@ -23,6 +23,10 @@ class InputError(XlingError):
         place = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{place}: {problem}" + (f" ({fix})" if fix else ""))
 
+    def __reduce__(self) -> tuple[type["InputError"], tuple[Path, str, int | None, str]]:
+        """Let a worker process hand it to its parent."""
+        return InputError, (self.path, self.problem, self.line, self.fix)
+
 
 def run(main: Callable[[], None]) -> None:
     """Call a command's main and turn an expected failure into one line and an exit code."""

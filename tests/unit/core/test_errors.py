@@ -1,6 +1,7 @@
 """An expected failure is one line and an exit code; an unexpected one keeps its traceback."""
 
 import errno
+import pickle
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,9 @@ def test_a_bug_is_not_hidden(error: Exception) -> None:
 def test_a_command_that_succeeds_just_ends(capsys: pytest.CaptureFixture[str]) -> None:
     run(lambda: print("done"))
     assert capsys.readouterr().out == "done\n"
+
+
+def test_an_input_error_survives_the_way_from_a_worker() -> None:
+    error = InputError("a.txt", "no tab", line=7, fix="write one")
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own)
+    assert (str(again), again.line, again.path) == (str(error), 7, Path("a.txt"))

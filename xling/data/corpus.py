@@ -1,0 +1,207 @@
+"""Split a tokenised text into train, valid and test, trimmed to a number of words.
+
+    python -m xling.data.corpus --input tok.txt.zst --valid-lines 5000 --test-lines 5000 --max-words none --seed 1 \\
+        --out-dir DIR
+
+Held out (PAPER.md section 2): the text is cut into as many equal stretches as lines are held out, one line is
+drawn from each, and the stretches are dealt to valid and test at random, so both are spread over the whole text.
+
+Trimmed (section 4.1, Wiki-CC: only the domain may differ): a random subset of the remaining lines, in their old
+order, with at most the given number of words and short of it by less than one line. `--max-words-of` takes the
+smallest "words" of the given stats files as the size of the whole corpus; what is held out here is taken off it.
+
+Three passes, one line in memory; with `--shuffle-seed` one bucket of lines (the order of en', PAPER.md section 1).
+"""
+
+import argparse
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from xling.core.errors import InputError, run
+from xling.core.io import read_json, read_lines, write_json, write_text
+from xling.core.log import log_to_stderr, track
+from xling.core.seeds import numpy_rng, python_rng
+
+SPLITS = ("train", "valid", "test")
+BUCKET_CHARACTERS = 1 << 26
+MOST_BUCKETS = 200  # open files; a larger text gets larger buckets
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much text there is."""
+
+    lines: int
+    words: int
+    characters: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to split: `max_words` limits the train words, `corpus_words` those of the three splits together."""
+
+    valid: int
+    test: int
+    seed: int
+    max_words: int | None = None
+    corpus_words: int | None = None
+    shuffle_seed: int | None = None
+
+
+class Split:
+    """One output and how much it holds."""
+
+    def __init__(self, handle: IO[str]) -> None:
+        self.handle, self.lines, self.words = handle, 0, 0
+
+    def write(self, line: str) -> None:
+        """Write and count a line."""
+        self.handle.write(f"{line}\n")
+        self.lines += 1
+        self.words += len(line.split())
+
+
+def measure(lines: Iterable[str]) -> Size:
+    """Count lines, words (between white space) and characters."""
+    number = words = characters = 0
+    for line in lines:
+        number += 1
+        words += len(line.split())
+        characters += len(line)
+    return Size(number, words, characters)
+
+
+def draw_held_out(lines: int, valid: int, test: int, seed: int) -> dict[int, str]:
+    """Return {line number from 0: "valid" or "test"}, one line from each of valid + test equal stretches."""
+    stretches = valid + test
+    rng = numpy_rng("held out", seed)
+    edges = [i * lines // stretches for i in range(stretches + 1)] if stretches else [0]
+    drawn = rng.integers(edges[:-1], edges[1:])
+    names = rng.permutation(["valid"] * valid + ["test"] * test)
+    return {int(line): str(name) for line, name in zip(drawn, names, strict=True)}
+
+
+def thin(lines: Iterable[str], total: int, budget: int, rng: Random) -> Iterator[str]:
+    """Yield a random subset of lines of `total` words that has at most `budget` words.
+
+    A line is taken with chance (words still wanted) / (words still to come). That ratio is a martingale, so every
+    line has the same chance budget / total wherever it stands, and the sum cannot drift away from the budget.
+    """
+    wanted, to_come = budget, total
+    for line in lines:
+        words = len(line.split())
+        if words <= wanted and rng.random() * to_come < wanted:
+            wanted -= words
+            yield line
+        to_come -= words
+
+
+def shuffle(lines: Iterable[str], buckets: int, seed: int, folder: Path) -> Iterator[str]:
+    """Yield the lines in a uniformly random order, with one bucket of them in memory at a time."""
+    rng = python_rng("shuffle buckets", seed)
+    paths = [folder / f"{number}.txt" for number in range(buckets)]
+    with ExitStack() as stack:
+        handles = [stack.enter_context(path.open("wb", buffering=1 << 16)) for path in paths]
+        for line in lines:
+            handles[rng.randrange(buckets)].write(line.encode() + b"\n")
+    for number, path in enumerate(paths):
+        held = path.read_bytes().split(b"\n")[:-1]
+        path.unlink()
+        for position in numpy_rng("shuffle within", seed, number).permutation(len(held)):
+            yield held[position].decode()
+
+
+def bucket_count(characters: int) -> int:
+    """Return how many buckets keep each small enough for memory."""
+    return min(max(1, math.ceil(characters / BUCKET_CHARACTERS)), MOST_BUCKETS)
+
+
+def smallest_words(stats: Iterable[Path]) -> int:
+    """Return the smallest "words" that the given stats files name."""
+    return min(_words_of(path) for path in stats)
+
+
+def split_corpus(text: Path, out: Path, plan: Plan) -> dict[str, object]:
+    """Write train, valid and test of a text and return what was done; all three appear or none."""
+    size = measure(track(read_lines(text), f"measuring {text.name}"))
+    _check_enough(text, size, plan)
+    held = draw_held_out(size.lines, plan.valid, plan.test, plan.seed)
+    with ExitStack() as stack:
+        splits = {name: Split(stack.enter_context(write_text(out / f"{name}.txt.zst"))) for name in SPLITS}
+        for number, line in enumerate(read_lines(text)):
+            if number in held:
+                splits[held[number]].write(line)
+        held_words = splits["valid"].words + splits["test"].words
+        budget = plan.max_words if plan.corpus_words is None else plan.corpus_words - held_words
+        train: Iterator[str] = (line for number, line in enumerate(read_lines(text)) if number not in held)
+        if budget is not None:
+            train = thin(train, size.words - held_words, budget, python_rng("trim", plan.seed))
+        if plan.shuffle_seed is not None:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix=".shuffle.", dir=out)))
+            train = shuffle(train, bucket_count(size.characters), plan.shuffle_seed, folder)
+        for line in track(train, f"splitting {text.name}"):
+            splits["train"].write(line)
+        if not splits["train"].words:
+            raise InputError(text, f"no train line fits into {budget} words", fix="allow more words")
+    counts = {name: {"lines": split.lines, "words": split.words} for name, split in splits.items()}
+    return {"lines": size.lines, "words": size.words, "train_words_wanted": budget, **asdict(plan), "splits": counts}
+
+
+def _check_enough(text: Path, size: Size, plan: Plan) -> None:
+    if size.lines <= plan.valid + plan.test or not size.words:
+        found = f"{size.lines} lines with {size.words} words"
+        needed = f"{plan.valid} valid and {plan.test} test lines are held out and training needs text too"
+        raise InputError(text, f"{found}, but {needed}", fix="give more text or hold out fewer lines")
+
+
+def _words_of(path: Path) -> int:
+    stats = read_json(path)
+    words = stats.get("words") if isinstance(stats, dict) else None
+    if not isinstance(words, int) or words <= 0:
+        raise InputError(path, f'expected a positive whole number as "words", found {words!r}')
+    return words
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number, found {text!r}")
+    return int(text)
+
+
+def _natural_or_none(text: str) -> int | None:
+    return None if text == "none" else _natural(text)
+
+
+def main() -> None:
+    """Split one text as the command line says."""
+    args = parse_args()
+    corpus_words = smallest_words(args.max_words_of) if args.max_words_of else None
+    plan = Plan(args.valid_lines, args.test_lines, args.seed, args.max_words, corpus_words, args.shuffle_seed)
+    stats = split_corpus(args.input, args.out_dir, plan)
+    write_json(args.out_dir / "stats.json", stats)
+    log_to_stderr(__name__).info("%s: %s", args.input, stats["splits"])
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph a line")
+    parser.add_argument("--valid-lines", type=_natural, default=5000)
+    parser.add_argument("--test-lines", type=_natural, default=5000)
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--max-words", type=_natural_or_none, help="train words at most, or none (the default)")
+    size.add_argument("--max-words-of", type=Path, nargs="+", help='stats files: their smallest "words" for all splits')
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--shuffle-seed", type=int, help="put the train lines in a random order of their own")
+    parser.add_argument("--out-dir", type=Path, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,140 @@
+"""The lines of wikitext without its inner markup: which of them make paragraphs, and how the gaps in them close.
+
+A list item is kept, as a line of its own, if it reads as a sentence: it ends like one and has some words. Bare items
+(names, titles, links) are dropped: out of their list they teach a language model little.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from xling.data.textclean import clean_line
+from xling.data.wikitemplates import GAP
+
+MIN_ITEM_WORDS = 5
+MIN_ITEM_IDEOGRAPHS = 8
+
+_HEADING = re.compile(r"=.*=$")
+_RULE = re.compile(r"-{4,}")
+_SENTENCE_END = re.compile(r"[.!?…;:。！？；：][\"'»”’“)\]）」』》]*$")
+_IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_WIDE = r"\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
+_WIDE_CHARACTER = re.compile(f"[{_WIDE}]")
+_WORD = re.compile(r"\w")
+_BOLD = re.compile(r"(?<!')'''(?!')")
+_LONG_QUOTES = re.compile(r"'{4,}")  # four are an apostrophe in bold; of more than five all but five are apostrophes
+
+# Patterns start at the gap where they can: a search for one character is far faster than one for a class.
+_COMMAS = r"\s\x00,;:，；：、"
+_EMPTY_PARENTHESES = re.compile(rf"\((?=[^()]*\x00)[{_COMMAS}/–—-]*\)|（(?=[^（）]*\x00)[{_COMMAS}/–—-]*）")
+_AFTER_OPENING = re.compile(rf"([(（])[\s,;:，；：、]*\x00[{_COMMAS}]*")
+_CLOSING_FOLLOWS = re.compile(rf"\x00[{_COMMAS}]*[)）]")
+_BEFORE_CLOSING = re.compile(rf"[\s,;:，；：、]*\x00[{_COMMAS}]*([)）])")
+_STOP_FOLLOWS = re.compile(r"\x00[\x00\s]*[.,;，。；：、]")
+_REPEATED_COMMA = re.compile(r"([,;，；、])(?:\s*\x00+\s*[,;，；、])+")
+_BEFORE_STOP = re.compile(r"[ \xa0]+\x00[\x00 \xa0]*(?=[.,，。；：、])")
+_COMMA_BEFORE_STOP = re.compile(r"[,;:，；：、]\s*\x00[\x00\s]*(?=[.。])")
+_AT_START = re.compile(rf"\s*\x00[{_COMMAS}.。)）]*")
+_BEFORE_WORD = re.compile(rf"\x00+(?=[^\W_])(?![{_WIDE}])")
+_LEFTOVER = re.compile(r"\{\{+|\}\}+|\[\[+|\]\]+|\{\||\|\}|\|-|</?(?:ref|nowiki)(?:[^<>]*>)?|<!--|-->", re.IGNORECASE)
+
+
+def paragraphs_of(text: str, unescape: Callable[[str], str]) -> Iterator[str]:
+    """Yield the plain paragraphs: lines in a row are one, a blank line, a heading or a list item ends it."""
+    for block in _blocks(text):
+        plain = _plain(unescape(block))
+        if plain and _WORD.search(plain):
+            yield plain
+
+
+def _blocks(text: str) -> Iterator[str]:
+    running: list[str] = []
+    for raw in text.split("\n"):
+        line = raw.strip(" \t\x00\xa0")
+        item = None if line and line[0] not in "*#:;|=-" else _item(line)
+        if item is None:
+            running.append(_without_quotes(raw) if "''" in raw else raw)
+            continue
+        if running:
+            yield _joined(running)
+            running = []
+        if item:
+            yield item
+    if running:
+        yield _joined(running)
+
+
+def _item(line: str) -> str | None:
+    """Return a list item that is kept, "" for a line that is dropped, None for one that is prose after all."""
+    if not line or line[0] == "|" or _RULE.match(line) or _HEADING.match(line):
+        return ""
+    if line[0] in "=-":
+        return None
+    body = _without_quotes(line.lstrip("*#:; \t\x00"))
+    return body if _reads_as_sentence(body.strip(" \t\x00")) else ""
+
+
+def _reads_as_sentence(item: str) -> bool:
+    if _SENTENCE_END.search(item[-9:]) is None:
+        return False
+    return len(item.split()) >= MIN_ITEM_WORDS or len(_IDEOGRAPH.findall(item)) >= MIN_ITEM_IDEOGRAPHS
+
+
+def _joined(lines: list[str]) -> str:
+    """Join the lines of a paragraph: with a space, but with none where Chinese or Japanese meets itself."""
+    joined = [lines[0]]
+    for line in lines[1:]:
+        before, after = joined[-1].rstrip(), line.lstrip()
+        wide = _WIDE_CHARACTER.match(before[-1:]) and _WIDE_CHARACTER.match(after)
+        joined += ("" if wide else " ", after)
+    return "".join(joined)
+
+
+def _without_quotes(line: str) -> str:
+    """Drop bold and italic quotes, with MediaWiki's guess where an apostrophe stands before italics (L'''Émile'')."""
+    if "''''" in line:
+        line = _LONG_QUOTES.sub(_five_at_most, line)
+    bold = line.count("'''")
+    italic = line.count("''") - bold
+    if bold % 2 and italic % 2 and (at := _apostrophe(line)) is not None:
+        line = f"{line[:at]}\x01{line[at + 3 :]}"
+    return line.replace("'''", "").replace("''", "").replace("\x01", "'")
+
+
+def _five_at_most(run: re.Match[str]) -> str:
+    size = len(run[0])
+    return "\x01'''" if size == 4 else "\x01" * (size - 5) + "'''''"
+
+
+def _apostrophe(line: str) -> int | None:
+    """Return where the first ''' is an apostrophe and italics: after one letter, else a word, else a space."""
+    starts = [run.start() for run in _BOLD.finditer(line)]
+    one_letter = (at for at in starts if at and line[at - 1] != " " and (at == 1 or line[at - 2] == " "))
+    in_word = (at for at in starts if at and line[at - 1] != " ")
+    return next(one_letter, next(in_word, next(iter(starts), None)))
+
+
+def _plain(text: str) -> str:
+    if GAP in text:
+        text = _tidy(text)
+    text = clean_line(text)
+    while _LEFTOVER.search(text):
+        text = clean_line(_LEFTOVER.sub("", text))
+    return text
+
+
+def _tidy(text: str) -> str:
+    """Close the gaps: empty brackets, commas and blanks that belonged to what was removed."""
+    if "(" in text or "（" in text:
+        text = _AFTER_OPENING.sub(r"\1", _EMPTY_PARENTHESES.sub(GAP, text))
+    if _CLOSING_FOLLOWS.search(text):
+        text = _BEFORE_CLOSING.sub(r"\1", text)
+    if _STOP_FOLLOWS.search(text):
+        text = _BEFORE_STOP.sub("", _COMMA_BEFORE_STOP.sub(GAP, _REPEATED_COMMA.sub(r"\1", text)))
+    if found := _AT_START.match(text):
+        text = text[found.end() :]
+    return _BEFORE_WORD.sub(_space_between_words, text).replace(GAP, "")
+
+
+def _space_between_words(gap: re.Match[str]) -> str:
+    before = gap.string[gap.start() - 1 : gap.start()]
+    return " " if before.isalnum() and not _WIDE_CHARACTER.match(before) else ""

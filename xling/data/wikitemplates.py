@@ -1,0 +1,101 @@
+"""Templates that only dress up words of a sentence: their words stay; every other template leaves nothing.
+
+A dump holds calls, not what they expand to, and expanding them takes the whole wiki. The few kinds below carry their
+text as an argument and occur inside sentences of the five languages; a foreign word or a quantity lost there would
+leave a hole in the prose. Infoboxes, citations, navigation and hatnotes are no prose. Names are in lower case.
+"""
+
+import re
+
+GAP = "\x00"  # stands where something was removed, until the text around it has been tidied
+
+_ARGUMENT = re.compile(r"\|(?![^\[\]]*\]\])")
+_NUMBERED = re.compile(r"\s*(?:\d|text|texte)\s*=", re.IGNORECASE)
+_NAMED = re.compile(r"\s*[\w -]+=")
+_ITSELF = re.compile(r"[IVX]+e siècle(?: av\. J\.-C\.)?|Ier|\d+(?:er?|re)")  # {{XXe siècle}}, French
+_LITERAL = {
+    "!": "|",
+    "'": "'",
+    ",": "",
+    "-": "",
+    "·": " · ",
+    "nbsp": " ",
+    "snd": " – ",
+    "spnd": " – ",
+    "spaced ndash": " – ",
+}
+_LITERAL |= {"ndash": "–", "mdash": "—"}
+
+
+def _names(listed: str) -> frozenset[str]:
+    return frozenset(listed.split(", "))
+
+
+_FIRST = _names(
+    "nowrap, nobr, small, smaller, big, vanchor, abbr, tooltip, sub, sup, chem, fchim, angbr, unicode, ipa, petit, "
+    "incise, ill, interlanguage link, lien, link-en, link-de, link-fr, link-ru, le, linktext, nihongo, abréviation, "
+    "число, нет аи 2, citation needed span, référence nécessaire, référence souhaitée, refnec, passage évasif"
+)
+_SECOND_OR_FIRST = _names("нп, нп1, нп2, нп3, нп4, нп5, iw, не переведено, не переведено 5")
+_LAST = _names("lang, oq, langue, transl, translit, tsl, lang-zh")
+_JOINED = _names("date, date-, date de naissance, date de décès, nombre, unité, unité/2, heure, oldstyledate, num")
+_QUANTITY = _names("convert, cvt")
+_BLOCK = _names("quote, quotation, cquote, blockquote, zitat, цитата, citation bloc, bquote")
+_QUOTED = {'"': "„{}“", "citation": "« {} »", "«": "« {} »"}
+_CENTURY = _names("s, s-, sp, sp-")
+_RANGE = _names("-, –, to, and, or, by, x, ×, +/-, ±")
+
+
+def template_text(call: str) -> str:
+    """Return what a template call {{…}}, given without its braces, leaves in the text."""
+    called, bar, rest = call.partition("|")
+    if not bar:
+        return _without_arguments(called.strip())
+    name = called.strip().lower()
+    if name in _LAST:
+        return _pick(rest, -1)
+    if name in _FIRST or name in _SECOND_OR_FIRST or name.startswith("lang-"):
+        return _pick(rest, 1 if name in _SECOND_OR_FIRST else 0)
+    if name in _BLOCK:
+        return f"\n\n{_pick(rest, 0)}\n\n"
+    return _of_several(name, rest) or GAP
+
+
+def _without_arguments(name: str) -> str:
+    if _ITSELF.fullmatch(name):
+        return name
+    if name.startswith("formatnum:"):
+        return name.partition(":")[2]
+    return _LITERAL.get(name.lower(), GAP)
+
+
+def _of_several(name: str, rest: str) -> str:
+    if name in _JOINED:
+        return " ".join(_words(rest))
+    if name in _QUANTITY:
+        words = _words(rest)
+        return " ".join(words[: 4 if len(words) > 3 and words[1] in _RANGE else 2])
+    if name == "as of":
+        return f"As of {' '.join(_words(rest))}"
+    if name in _QUOTED and (words := _words(rest)):
+        return _QUOTED[name].format(words[0])
+    if name in _CENTURY and (words := _words(rest)):
+        return f"{''.join(words[:2]) if len(words) > 1 else words[0] + 'e'} siècle"
+    return ""
+
+
+def _pick(rest: str, which: int) -> str:
+    """Return one of the arguments, or the first where that one is empty."""
+    arguments = _arguments(rest)
+    chosen = arguments[which] if -1 <= which < len(arguments) else ""
+    return chosen or next(iter(arguments), "") or GAP
+
+
+def _words(rest: str) -> list[str]:
+    return [word for word in _arguments(rest) if word.strip(GAP)]
+
+
+def _arguments(rest: str) -> list[str]:
+    """Return the arguments without a name, and those that name the text or their place."""
+    parts = (_NUMBERED.sub("", part, count=1) if _NUMBERED.match(part) else part for part in _ARGUMENT.split(rest))
+    return [part.strip() for part in parts if not _NAMED.match(part)]

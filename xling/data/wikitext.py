@@ -1,0 +1,235 @@
+"""Wikitext to plain paragraphs, one string each (section 2 of the paper: lines are paragraphs).
+
+What goes: comments, references, formulas, galleries, code blocks, templates, tables, files and their captions,
+categories, links to other languages, headings. What stays: every sentence of the body, with the text of its links, of
+its inline code, and of the templates that only dress up words. Lists: an item stays if it reads as a sentence (see
+`wikilines`). Markup that is not closed loses its marker and keeps its text, as MediaWiki would show it.
+"""
+
+import re
+from html.entities import html5
+
+from xling.data.wikilines import paragraphs_of
+from xling.data.wikinames import hidden_prefixes
+from xling.data.wikitemplates import GAP, template_text
+
+DEFAULT_HIDDEN = hidden_prefixes({})
+
+_COMMENT_BODY = r"<!--[^-]*(?:-(?!->)[^-]*)*-->"
+_COMMENT_LINE = re.compile(rf"\n[ \t]*{_COMMENT_BODY}[ \t]*(?=\n)")  # a line of its own leaves no blank line
+_COMMENT = re.compile(rf"{_COMMENT_BODY}|<!--.*\Z", re.DOTALL)
+_NOWIKI = re.compile(r"<nowiki\s*>(.*?)</nowiki\s*>|<nowiki\s*/>", re.IGNORECASE | re.DOTALL)
+_MARKUP_CHARACTER = re.compile(r"[\[\]{}<>|'=*#:;_&-]")
+
+# Elements whose content is not prose; `code` goes only where it spans lines.
+_REMOVED = re.compile(
+    r"<(/?)(ref|references|math|chem|ce|gallery|timeline|score|syntaxhighlight|source|pre|code|imagemap|graph|hiero"
+    r"|mapframe|maplink|templatedata|templatestyles|inputbox|categorytree|includeonly|style|indicator|section|table"
+    r"|rp|rt)\b([^<>]*?)(/?)>",
+    re.IGNORECASE,
+)
+_BRACES = re.compile(r"\{\{+|\}\}+")
+_CUT_SHORT = re.compile(r"[^\n}]*\}?")
+_TABLE = re.compile(r"^[ \t:*#;\x00]*(\{\|)|^[ \t\x00]*\|\}", re.MULTILINE)
+_TABLE_LINE = re.compile(r"^[ \t\x00]*(?:[|!]|\{\|).*\n?", re.MULTILINE)
+_CONVERSION = re.compile(r"-\{([^{}]*)\}-")
+_VARIANTS = ("zh-hans", "zh-cn", "zh", "zh-sg", "zh-my", "zh-hant", "zh-tw", "zh-hk", "zh-mo")
+_SIMPLE_LINK = re.compile(r"\[\[(?:[^\[\]|:\n]*\|)?([^\[\]|:\n]+)\]\]")
+_LINK = re.compile(r"\[\[|\]\]")
+_EXTERNAL = re.compile(
+    r"\[(?:(?:https?|ftps?|irc|news|gopher|sftp):)?//[^\s\[\]<>]*([^\[\]\n]*)\]|\[mailto:\S*([^\[\]\n]*)\]"
+)
+_BREAKS = re.compile(r"<br\b[^<>]*>(\s*<br\b[^<>]*>)?", re.IGNORECASE)
+_BLOCK = re.compile(
+    r"</?(p|div|blockquote|center|h[1-6]|ul|ol|dl|dd|dt|hr|tr|td|th|caption|poem|li)\b[^<>]*>", re.IGNORECASE
+)
+_INLINE = re.compile(
+    r"</?(?:span|small|big|sub|sup|b|i|u|s|em|strong|code|tt|kbd|samp|var|abbr|cite|q|font|del|ins|strike|dfn|bdi|bdo|mark"
+    r"|time|data|ruby|rb|rtc|noinclude|onlyinclude|nowiki|includeonly|ref|references|math|source|pre|gallery|table|tbody"
+    r"|wbr|img|a|section|langconvert|phonos|onlyinclude|rt|rp)(?:\s[^<>]*|/)?>",
+    re.IGNORECASE,
+)
+_MAGIC_WORD = re.compile(r"__([^\W\d_]+(?:_[^\W\d_]+)*)__")
+_ENTITY = re.compile(r"&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([A-Za-z][A-Za-z0-9]{1,31}));")
+
+
+def paragraphs(wikitext: str, hidden: frozenset[str] = DEFAULT_HIDDEN, min_characters: int = 1) -> list[str]:
+    """Return the plain paragraphs of a page; `hidden` are the link prefixes that show nothing (`hidden_prefixes`)."""
+    text = wikitext.replace(GAP, "").replace("\r", "")
+    text = _without_elements(_without_comments(text))
+    text = _without_tables(_expand_templates(text))
+    text = _without_links(_convert_script(text), hidden)
+    text = _without_tags(_EXTERNAL.sub(_label, text))
+    if "__" in text:
+        text = _MAGIC_WORD.sub(lambda word: GAP if word[1] == word[1].upper() else word[0], text)
+    return [plain for plain in paragraphs_of(text, unescape_html) if len(plain) >= min_characters]
+
+
+def unescape_html(text: str) -> str:
+    """Return the text with HTML entities resolved; unlike `html.unescape` only where a semicolon ends them."""
+    return _ENTITY.sub(_character, text) if "&" in text else text
+
+
+def _character(entity: re.Match[str]) -> str:
+    if entity[3]:
+        return html5.get(f"{entity[3]};", entity[0])
+    code = int(entity[1], 16) if entity[1] else int(entity[2])
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
+
+
+def _without_comments(text: str) -> str:
+    if "<!--" in text:
+        text = _COMMENT.sub("", _COMMENT_LINE.sub("", text))
+    return _NOWIKI.sub(_escaped, text) if "nowiki" in text or "NOWIKI" in text else text
+
+
+def _escaped(nowiki: re.Match[str]) -> str:
+    """Protect what stands in <nowiki> from being read as markup: entities are resolved at the very end."""
+    return _MARKUP_CHARACTER.sub(lambda mark: f"&#{ord(mark[0])};", nowiki[1] or "")
+
+
+def _without_elements(text: str) -> str:
+    """Cut <ref>…</ref> and the like; one that is opened again before it is closed loses only its tag."""
+    tags = list(_REMOVED.finditer(text))
+    following = _next_of_same_name(tags)
+    kept: list[str] = []
+    position = 0
+    for tag, after in zip(tags, following, strict=True):
+        if tag.start() < position:
+            continue
+        end = tag.end()
+        if not tag[1] and not tag[4] and after is not None and after[1]:
+            end = after.end()
+            if tag[2].lower() == "code" and "\n" not in text[tag.end() : after.start()]:
+                continue
+        kept += (text[position : tag.start()], GAP)
+        position = end
+    return "".join([*kept, text[position:]]) if kept else text
+
+
+def _next_of_same_name(tags: list[re.Match[str]]) -> list[re.Match[str] | None]:
+    latest: dict[str, re.Match[str]] = {}
+    following: list[re.Match[str] | None] = []
+    for tag in reversed(tags):
+        name = tag[2].lower()
+        following.append(latest.get(name))
+        latest[name] = tag
+    return following[::-1]
+
+
+def _expand_templates(text: str) -> str:
+    """Replace every balanced {{…}}, innermost first, in one pass; {{{parameters}}} count as templates."""
+    levels: list[list[str]] = [[]]
+    runs: list[int] = []  # how many braces opened each level
+    position = 0
+    for braces in _BRACES.finditer(text):
+        levels[-1].append(text[position : braces.start()])
+        position, count = braces.end(), braces.end() - braces.start()
+        if braces[0][0] == "{":
+            levels.append([])
+            runs.append(count)
+            continue
+        while count >= 2 and runs:
+            count = _close(levels, runs, count)
+        if count == 1:
+            levels[-1].append("}")
+    levels[-1].append(text[position:])
+    while runs:
+        _abandon(levels, runs)
+    return "".join(levels[0])
+
+
+def _close(levels: list[list[str]], runs: list[int], count: int) -> int:
+    """Close the innermost level with some of `count` braces and return how many are left."""
+    matched = min(runs[-1], count)
+    value = template_text("".join(levels.pop()))
+    left = runs.pop() - matched
+    if left >= 2:
+        runs.append(left)
+        levels.append([value])
+    else:
+        levels[-1] += ("{" * left, value)
+    return count - matched
+
+
+def _abandon(levels: list[list[str]], runs: list[int]) -> None:
+    """Give up a template that is never closed: at the start of a line that line goes, elsewhere only the braces."""
+    runs.pop()
+    content, before = "".join(levels.pop()), "".join(levels[-1])
+    if not before or before.endswith("\n"):
+        content = _CUT_SHORT.sub("", content, count=1)
+    levels[-1] = [before, GAP, content]
+
+
+def _without_tables(text: str) -> str:
+    if "{|" not in text:
+        return text
+    kept: list[str] = []
+    position, depth, start = 0, 0, -1
+    for mark in _TABLE.finditer(text):
+        if mark[1]:
+            start = mark.start() if depth == 0 else start
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                kept += (text[position:start], GAP)
+                position = mark.end()
+    rest = text[position:] if depth == 0 else text[position:start] + _TABLE_LINE.sub("", text[start:])
+    return "".join([*kept, rest])
+
+
+def _convert_script(text: str) -> str:
+    """Resolve Chinese variants -{zh-hans:…;zh-hant:…}-: the simplified form where there is one."""
+    while "-{" in text and (changed := _CONVERSION.sub(_variant, text)) != text:
+        text = changed
+    return text
+
+
+def _variant(markup: re.Match[str]) -> str:
+    flags, bar, rules = markup[1].rpartition("|")
+    if bar and flags.strip().upper() in {"H", "T", "-", "N", "D"}:
+        return ""
+    pairs = (rule.partition(":") for rule in rules.split(";"))
+    forms = {name.strip().lower(): form.strip() for name, colon, form in pairs if colon}
+    return next((forms[name] for name in _VARIANTS if name in forms), rules)
+
+
+def _without_links(text: str, hidden: frozenset[str]) -> str:
+    """Replace [[links]], innermost first, by the text they show."""
+    text = _SIMPLE_LINK.sub(lambda link: link[1], text)
+    levels: list[list[str]] = [[]]
+    position = 0
+    while (mark := _LINK.search(text, position)) is not None:
+        levels[-1].append(text[position : mark.start()])
+        position = mark.end()
+        if mark[0] == "[[":
+            levels.append([])
+        elif len(levels) > 1:
+            content = "".join(levels.pop())
+            if text.startswith("]", position) and content.count("[") > content.count("]"):
+                content, position = content + "]", position + 1
+            levels[-1].append(_link_text(content, hidden))
+    return "".join([part for level in levels for part in level] + [text[position:]])
+
+
+def _link_text(content: str, hidden: frozenset[str]) -> str:
+    target, bar, label = content.partition("|")
+    prefix, colon, _ = target.partition(":")
+    if colon and prefix.strip(" _\n").lower() in hidden:
+        return GAP
+    if "\n" in target.strip("\n"):
+        return content  # not a link after all
+    return label if bar and label.strip() else target.strip().removeprefix(":")
+
+
+def _label(link: re.Match[str]) -> str:
+    return (link[1] or link[2] or "").strip() or GAP
+
+
+def _without_tags(text: str) -> str:
+    if "<" not in text:
+        return text
+    text = _BREAKS.sub(lambda tag: "\n\n" if tag[1] else " ", text)
+    text = _BLOCK.sub(lambda tag: "\n* " if tag[0][:3].lower() == "<li" else "\n\n", text)
+    return _INLINE.sub("", text)
