@@ -1,0 +1,158 @@
+"""Inference pairs: the rule finds the labels again, set algebra agrees, and surface statistics do not help."""
+
+from collections import Counter
+from itertools import islice, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from xling.synthetic.grammar import Form
+from xling.synthetic.meaning import NEGATION, Phrase, exchange, meaning_of, parts_of
+from xling.synthetic.nli import GENERIC_PART, LABELS, OBJECT, SLOTS, WEIGHTS, nli_label, nli_pairs
+from xling.synthetic.types import Meaning, NliPair
+from xling.synthetic.world import BY_GLOSS, CONCEPTS, Kind, concepts_of, hypernym
+
+TRAIN, DEV = 6_000, 2_000
+PAIRS = list(islice(nli_pairs(1), TRAIN + DEV))
+OUTSIDE = -1  # a value that no sentence names
+
+
+def extension(meaning: Meaning, ranges: dict[int, list[int]]) -> set[tuple[int, ...]]:
+    """Return the events that a meaning allows, listed one by one; None of them is that nothing happened."""
+    parts = parts_of(meaning)
+    allowed = []
+    for number, values in ranges.items():
+        said = parts.get(number)
+        if number == OBJECT and said is not None and CONCEPTS[said].kind == Kind.HYPERNYM:
+            allowed.append({value for value in values if value != OUTSIDE and hypernym(value) == said})
+        else:
+            allowed.append(set(values) if said is None else {said})
+    holds = set(product(*allowed))
+    everything = set(product(*ranges.values())) | {()}
+    return everything - holds if NEGATION in parts else holds
+
+
+def label_by_listing(pair: NliPair) -> str:
+    """Return the label of a pair about one event from the lists of events, the definition itself."""
+    ranges = {}
+    for number in (OBJECT, *SLOTS):
+        said = {parts_of(meaning).get(number) for meaning in (pair.premise, pair.hypothesis)} - {None}
+        nouns = {noun for noun in concepts_of(Kind.NOUN) if hypernym(noun) in said}
+        exact = {value for value in said if CONCEPTS[value].kind != Kind.HYPERNYM}
+        ranges[number] = sorted(nouns | exact | {OUTSIDE})
+    premise, hypothesis = extension(pair.premise, ranges), extension(pair.hypothesis, ranges)
+    if premise <= hypothesis:
+        return "entailment"
+    return "contradiction" if not premise & hypothesis else "neutral"
+
+
+def is_exchange(pair: NliPair) -> bool:
+    left, right = parts_of(pair.premise), parts_of(pair.hypothesis)
+    left.pop(NEGATION, None), right.pop(NEGATION, None)
+    return left != right and exchange(left, Phrase.SUBJECT, Phrase.OBJECT) == right
+
+
+def test_the_rule_gives_every_label() -> None:
+    assert all(nli_label(pair.premise, pair.hypothesis) == pair.label for pair in PAIRS)
+
+
+def test_listing_the_events_gives_every_label() -> None:
+    pairs = [pair for pair in PAIRS[:1_500] if not is_exchange(pair)]
+    assert all(label_by_listing(pair) == pair.label for pair in pairs)
+
+
+def test_labels_are_balanced() -> None:
+    assert min(Counter(pair.label for pair in PAIRS).values()) > 0.31 * len(PAIRS)
+    weights = Counter()
+    for edit, labels in LABELS.items():
+        for label, weight in zip(labels, WEIGHTS[edit], strict=True):
+            weights[label] += weight
+    assert max(weights.values()) - min(weights.values()) <= 2
+
+
+@given(st.integers(0, len(PAIRS) - 1))
+@settings(max_examples=200, deadline=None)
+def test_contradiction_is_mutual_and_a_sentence_entails_itself(index: int) -> None:
+    pair = PAIRS[index]
+    assert nli_label(pair.premise, pair.premise) == "entailment"
+    back = nli_label(pair.hypothesis, pair.premise)
+    assert (back == "contradiction") == (pair.label == "contradiction")
+
+
+def test_another_subject_is_another_event() -> None:
+    pair = next(pair for pair in PAIRS if is_exchange(pair))
+    assert pair.label == "neutral"
+    verb = concepts_of(Kind.VERB)
+    parts = parts_of(pair.premise)
+    changed = {
+        number: (verb[0] if concept == verb[1] else verb[1]) if concept in verb else concept
+        for number, concept in parts.items()
+    }
+    assert nli_label(pair.premise, meaning_of(changed, pair.premise.topic)) == "neutral"
+
+
+def test_exchanged_roles_keep_the_words(languages) -> None:
+    pairs = [pair for pair in PAIRS if is_exchange(pair)]
+    assert len(pairs) > 0.1 * len(PAIRS)
+    nots = {code: language.lexicon.first[Form.BASE][BY_GLOSS["not"]] for code, language in languages.items()}
+    for pair in pairs[:100]:
+        for code, language in languages.items():
+            bags = [
+                Counter(form.lower() for form in language.realise(meaning).forms if form != nots[code])
+                for meaning in (pair.premise, pair.hypothesis)
+            ]
+            assert bags[0] == bags[1]
+
+
+@pytest.mark.parametrize("code", ["en", "fr", "de", "ru", "zh"])
+def test_only_negation_changes_the_length(languages, code: str) -> None:
+    for pair in PAIRS[:500]:
+        sentences = [languages[code].realise(meaning) for meaning in (pair.premise, pair.hypothesis)]
+        lengths = [len(s.forms) - (NEGATION in s.meaning.skeleton) for s in sentences]
+        assert lengths[0] == lengths[1]
+
+
+def test_generic_slots_stand_on_both_sides() -> None:
+    generic = set(GENERIC_PART.values())
+    sides = [
+        sum(bool(generic & set(meaning.skeleton)) for meaning in column)
+        for column in zip(*((p.premise, p.hypothesis) for p in PAIRS), strict=True)
+    ]
+    assert min(sides) > 0.2 * len(PAIRS)
+    assert abs(sides[0] - sides[1]) < 0.05 * len(PAIRS)
+
+
+def hypothesis_bag(_: list[str], hypothesis: list[str], __: str) -> dict[str, float]:
+    return {f"h {word}": count for word, count in Counter(hypothesis).items()}
+
+
+def both_bags(premise: list[str], hypothesis: list[str], negation: str) -> dict[str, float]:
+    one, other = set(premise), set(hypothesis)
+    negated = (negation in one, negation in other)
+    return (
+        hypothesis_bag(premise, hypothesis, negation)
+        | {f"p {word}": count for word, count in Counter(premise).items()}
+        | {"overlap": len(one & other) / len(one | other), "covered": len(one & other) / len(other)}
+        | {"only premise": len(one - other), "only hypothesis": len(other - one)}
+        | {"length": len(premise), "other length": len(hypothesis), "longer": len(hypothesis) - len(premise)}
+        | {"not": negated[0], "other not": negated[1], "one not": negated[0] != negated[1], "both": all(negated)}
+    )
+
+
+@pytest.mark.parametrize(("features", "bar"), [(hypothesis_bag, 0.40), (both_bags, 0.50)])
+def test_surface_statistics_do_not_give_it_away(languages, features, bar: float) -> None:
+    english = languages["en"]
+    negation = english.lexicon.first[Form.BASE][BY_GLOSS["not"]]
+    sides = [[[form.lower() for form in english.realise(m).forms] for m in (p.premise, p.hypothesis)] for p in PAIRS]
+    vectors = DictVectorizer().fit_transform([features(*side, negation) for side in sides])
+    labels = np.array([pair.label for pair in PAIRS])
+    model = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1_000, tol=1e-3)).fit(
+        vectors[:TRAIN], labels[:TRAIN]
+    )
+    assert model.score(vectors[TRAIN:], labels[TRAIN:]) <= bar

@@ -1,0 +1,111 @@
+"""What sentences say: a meaning is a set of parts, each with the concept that fills it.
+
+A part is a small number made of the clause it is in, the phrase it belongs to and what it does there; a skeleton is
+the sorted parts. A language needs to know only the skeleton to lay out a sentence (see xling.synthetic.grammar).
+"""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from functools import cache
+
+from xling.synthetic.types import Meaning
+from xling.synthetic.world import BY_GLOSS
+
+
+class Phrase(IntEnum):
+    """Where in its clause a part stands."""
+
+    CLAUSE = 0
+    SUBJECT = 1
+    OBJECT = 2
+    OBLIQUE = 3
+    SUBJECT_RELATIVE = 4
+    SUBJECT_RELATIVE_OBJECT = 5
+    OBJECT_RELATIVE = 6
+    OBJECT_RELATIVE_OBJECT = 7
+
+
+class Slot(IntEnum):
+    """What a part does in its phrase; the order is that of a plain English phrase."""
+
+    LINK = 0
+    NOT = 1
+    WHO = 2
+    VERB = 3
+    ADVERB = 4
+    SOMEHOW = 5
+    PREPOSITION = 6
+    FUSING = 7  # a preposition that stands before the article and fuses with it where a language contracts
+    ARTICLE = 8  # the definite one
+    DETERMINER = 9
+    NUMBER = 10
+    SOME = 11
+    ADJECTIVE = 12
+    CERTAIN = 13
+    NOUN = 14
+    PERSON = 15
+    SURNAME = 16
+    SOMEONE = 17
+    ORGANISATION = 18
+    HEAD = 19
+    PLACE = 20
+    SOMEWHERE = 21
+
+
+CLAUSE_STEP = 256
+PHRASE_STEP = 32
+NOT, AND, WHO = BY_GLOSS["not"], BY_GLOSS["and"], BY_GLOSS["who"]
+# A functional slot of an event and the generic filler of the same length that covers all its values.
+GENERIC = {
+    Slot.NUMBER: Slot.SOME,
+    Slot.ADJECTIVE: Slot.CERTAIN,
+    Slot.PERSON: Slot.SOMEONE,
+    Slot.PLACE: Slot.SOMEWHERE,
+    Slot.ADVERB: Slot.SOMEHOW,
+}
+GENERIC_CONCEPT = {slot: BY_GLOSS[slot.name.lower()] for slot in GENERIC.values()}
+
+
+def part(phrase: Phrase, slot: Slot, clause: int = 0) -> int:
+    """Return the number of a part."""
+    return clause * CLAUSE_STEP + phrase * PHRASE_STEP + slot
+
+
+@cache
+def place_of(number: int) -> tuple[int, Phrase, Slot]:
+    """Return the clause, phrase and slot of a part's number."""
+    clause, rest = divmod(number, CLAUSE_STEP)
+    phrase, slot = divmod(rest, PHRASE_STEP)
+    return clause, Phrase(phrase), Slot(slot)
+
+
+NEGATION = part(Phrase.CLAUSE, Slot.NOT)
+LINK = part(Phrase.CLAUSE, Slot.LINK, clause=1)
+
+
+def parts_of(meaning: Meaning) -> dict[int, int]:
+    """Return the concept of each part of a meaning."""
+    return dict(zip(meaning.skeleton, meaning.concepts, strict=True))
+
+
+def meaning_of(parts: Mapping[int, int], topic: int) -> Meaning:
+    """Return the meaning that has these parts."""
+    skeleton = tuple(sorted(parts))
+    return Meaning(skeleton, tuple([parts[number] for number in skeleton]), topic)
+
+
+def exchange(parts: Mapping[int, int], one: Phrase, other: Phrase) -> dict[int, int]:
+    """Return the parts of a first clause with the fillers of two phrases exchanged."""
+    to = {one: other, other: one}
+    return {_moved(number, to): concept for number, concept in parts.items()}
+
+
+def swap_clauses(meaning: Meaning) -> Meaning:
+    """Return a coordination with its two clauses in the other order."""
+    moved = {number if number == LINK else number ^ CLAUSE_STEP: c for number, c in parts_of(meaning).items()}
+    return meaning_of(moved, meaning.topic)
+
+
+def _moved(number: int, to: Mapping[Phrase, Phrase]) -> int:
+    clause, phrase, slot = place_of(number)
+    return part(to.get(phrase, phrase), slot, clause) if clause == 0 else number
