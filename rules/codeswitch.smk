@@ -5,6 +5,7 @@ rule build_dictionary:
     """Translations of the source language's words with their quality."""
     input:
         dictionary=lambda wildcards: raw_files([dictionary_file(wildcards)]),
+        segmenters=segmenter_files,
     output:
         dictionary=RESULTS / "dictionary/{pair}.tsv",
     log:
@@ -21,7 +22,7 @@ rule build_dictionary:
         flags=lambda wildcards: flags.dictionary_flags(STUDY, wildcards.pair),
     shell:
         """
-        python -m xling.data.dictionary \
+        python -m xling.tokenization.dictionary \
             {params.flags} \
             --out {output.dictionary:q} \
             >>{log:q} 2>&1

@@ -24,8 +24,9 @@ def corpus(language, domain, split):
 
 
 def segmenter_files(wildcards):
-    """Return what a language's segmenter reads, if it has one; without a language, of all languages."""
-    codes = [wildcards.language] if hasattr(wildcards, "language") else STUDY.languages
+    """Return what the segmenters of a job's languages read: its language, its pair, or else all."""
+    pair = wildcards.get("pair", "-".join(STUDY.languages)).split("-")
+    codes = [wildcards.language] if "language" in wildcards.keys() else pair
     options = [STUDY.tokeniser(code) for code in codes]
     paths = {path for option in options for path in (option["dictionary"], option["stanford_home"]) if path}
     return raw_files(sorted(paths))

@@ -89,14 +89,15 @@ rule prepare_task:
     params:
         rev=REV["tokenization"],
         raw=lambda wildcards: task_source(wildcards)["path"],
+        language=lambda wildcards: STUDY.original(wildcards.language),
         format=lambda wildcards: task_source(wildcards)["format"],
         tokeniser=lambda wildcards: flags.tokeniser_options(STUDY, wildcards.language),
     shell:
         """
-        python -m xling.data.prepare {wildcards.task:q} \
+        python -m xling.tokenization.prepare {wildcards.task:q} \
             --format {params.format:q} \
             --input {params.raw:q} \
-            --language {wildcards.language:q} \
+            --language {params.language:q} \
             --tokeniser {params.tokeniser:q} \
             --out {output.data:q} \
             >>{log:q} 2>&1
@@ -123,7 +124,7 @@ rule prepare_parallel:
         sides=flags.parallel_flags(STUDY),
     shell:
         """
-        python -m xling.data.parallel \
+        python -m xling.tokenization.parallel \
             --multiway {params.table:q} \
             {params.sides} \
             --out-dir $(dirname {output.sides[0]:q}) \

@@ -35,7 +35,8 @@ def dictionary_flags(study: Study, pair: str) -> str:
     flags = {"--format": target["format"], "--input": study.raw(target["path"])}
     if target["format"] == "panlex":
         flags |= {"--source": source["code"], "--target": target["code"]}
-    return _flags(flags)
+    sides = dict(zip(("source", "target"), (tokeniser_options(study, code) for code in pair.split("-")), strict=True))
+    return f"{_flags(flags)} {named_flags('--tokeniser', sides)}"
 
 
 def parallel_flags(study: Study) -> str:

@@ -67,8 +67,7 @@ def test_a_stage_imports_only_earlier_stages(path: Path) -> None:
         return
     used = {name.split(".")[1] for name in imported(path) if name.startswith("xling.")} - {"core"}
     later = {name for name in used if name in STAGES and STAGES.index(name) > STAGES.index(stage)}
-    allowed = {"tokenization"} if stage == "data" else set()
-    assert later <= allowed
+    assert not later
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -1,4 +1,5 @@
 import csv
+import json
 import sqlite3
 import sys
 import tracemalloc
@@ -11,9 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xling.core.errors import InputError
-from xling.data import dictionary, panlex_dump
-from xling.data.dictionary import clean, merge, read_tsv
+from xling.data import panlex_dump
+from xling.data.dictionary import clean, read_tsv
 from xling.data.panlex import Translation, read_panlex
+from xling.tokenization import dictionary
+from xling.tokenization.dictionary import in_words, merge
+from xling.tokenization.tokeniser import make_tokeniser
 
 HEADERS = {
     "source": "id reg_date label url isbn author title publisher year quality grp note license ip_claim ip_claimant "
@@ -264,6 +268,33 @@ def test_malformed_simple_form(tmp_path: Path, text: str, line: int | None, prob
 def test_merge_keeps_the_best_and_drops_what_cannot_be_drawn() -> None:
     entries = [Translation("a", "x", 1), Translation("a", "x", 3), Translation("a", "y", 0), Translation("b", "x", 2)]
     assert list(merge(entries)) == [Translation("a", "x", 3), Translation("b", "x", 2)]
+
+
+def test_entries_are_put_in_the_words_of_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"segmenter": "none", "dictionary": None, "stanford_home": None, "script": "none", "strip_accents": False}
+    english, french = ({**options, "language": code, "moses": code, "lowercase": True} for code in ("en", "fr"))
+    entries = [
+        Translation("Paris", "Paris", 1),
+        Translation("paris", "paris", 4),
+        Translation("today", "aujourd'hui.", 2),
+    ]
+    assert list(merge(in_words(entries, make_tokeniser(english), make_tokeniser(french)))) == [
+        Translation("paris", "paris", 4),
+        Translation("today", "aujourd'hui .", 2),
+    ]
+    path, out = write(tmp_path / "in.tsv", "Dog\tChien\ndog\tchien\t3\n"), tmp_path / "out.tsv"
+    sides = [f"source={json.dumps(english)}", f"target={json.dumps(french)}"]
+    run_main(
+        monkeypatch, "--format", "tsv", "--input", path, "--tokeniser", sides[0], "--tokeniser", sides[1], "--out", out
+    )
+    assert out.read_text(encoding="utf-8") == "dog\tchien\t3\n"
+
+
+def test_a_dictionary_without_translations_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, out = write(tmp_path / "in.tsv", "dog\tchien\t0\n"), tmp_path / "out.tsv"
+    with pytest.raises(InputError, match="no translation in it"):
+        run_main(monkeypatch, "--format", "tsv", "--input", path, "--out", out)
+    assert not out.exists()
 
 
 def run_main(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:

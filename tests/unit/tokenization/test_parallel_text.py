@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xling.core.errors import InputError, XlingError
-from xling.data import parallel, words
 from xling.data.parallel import read_aligned, read_both, read_multiway
 from xling.data.tatoeba import SentencePair, read_tatoeba
+from xling.tokenization import parallel, words
 
 MULTIWAY = "de\ten\tfr\nja\tyes\toui\nnein\tno, no\tnon\n"
 
@@ -34,7 +34,7 @@ class Upper:
 
 def run_main(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
     monkeypatch.setattr(sys, "argv", ["parallel", *map(str, arguments)])
-    monkeypatch.setattr(words, "_make", Upper)
+    monkeypatch.setattr(words, "make_tokeniser", Upper)
     parallel.main()
 
 

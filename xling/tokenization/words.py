@@ -4,6 +4,7 @@ import json
 from typing import Any, Protocol
 
 from xling.core.errors import XlingError
+from xling.tokenization.tokeniser import make_tokeniser
 
 # Segmenting alone: every character stays what it is, so that labels of characters can be moved to words.
 UNCHANGED = {"moses": None, "script": "none", "lowercase": False, "strip_accents": False}
@@ -33,18 +34,12 @@ class AsGiven:
 
 def words_from(options: str | None) -> Words:
     """Return the tokeniser that JSON options describe, or none where there are none."""
-    return _make(_parsed(options)) if options else AsGiven()
+    return make_tokeniser(_parsed(options)) if options else AsGiven()
 
 
 def segmenter_from(options: str | None) -> Words:
     """Return a tokeniser that finds the words that JSON options describe and leaves all characters as they are."""
-    return _make(_parsed(options) | UNCHANGED) if options else AsGiven()
-
-
-def _make(options: dict[str, Any]) -> Words:
-    from xling.tokenization.tokeniser import make_tokeniser  # slow to load, and not needed for tokenised text
-
-    return make_tokeniser(options)
+    return make_tokeniser(_parsed(options) | UNCHANGED) if options else AsGiven()
 
 
 def _parsed(options: str) -> dict[str, Any]:

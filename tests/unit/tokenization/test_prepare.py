@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xling.core.errors import InputError, XlingError
-from xling.data import prepare, words
+from xling.tokenization import prepare, words
 
 OPTIONS = json.dumps({"language": "xx", "moses": "en", "lowercase": True, "script": "none", "strip_accents": False})
 
@@ -34,7 +34,7 @@ def prepared(
     monkeypatch: pytest.MonkeyPatch, path: Path, *arguments: str, make: Callable[..., object] = Lower
 ) -> list[dict[str, object]]:
     out = path.parent / "out.jsonl"
-    monkeypatch.setattr(words, "_make", make)
+    monkeypatch.setattr(words, "make_tokeniser", make)
     monkeypatch.setattr(sys, "argv", ["prepare", *arguments, "--input", str(path), "--out", str(out)])
     prepare.main()
     return [json.loads(line) for line in out.read_text(encoding="utf-8").split("\n")[:-1]]
@@ -65,7 +65,7 @@ def test_msra_with_the_real_tokeniser(tmp_path: Path, monkeypatch: pytest.Monkey
     path = write(tmp_path / "m", "".join(f"{c} {tag}\n" for c, tag in zip(characters, tags, strict=True)))
     options = {"language": "zh", "moses": "zh", "segmenter": "jieba", "dictionary": str(word_list), "lowercase": True}
     arguments = ["ner", "--format", "msra", "--language", "zh", "--tokeniser", json.dumps(options)]
-    records = prepared(monkeypatch, path, *arguments, make=words._make)
+    records = prepared(monkeypatch, path, *arguments, make=words.make_tokeniser)
     expected = [
         ("中国", "B-ORG"),
         ("银行", "I-ORG"),

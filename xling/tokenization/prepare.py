@@ -1,8 +1,8 @@
 """Turn a task's official files into JSON lines in the words of the pretraining text (section 3.2 of the paper).
 
-python -m xling.data.prepare nli --format xnli --input xnli.dev.tsv --language fr --tokeniser '{…}' --out dev.jsonl
-python -m xling.data.prepare ner --format wikiann --input dev --language fr --tokeniser '{…}' --out dev.jsonl
-python -m xling.data.prepare parsing --format conllu --input dev.conllu --language fr --out dev.jsonl
+python -m xling.tokenization.prepare nli --format xnli --input dev.tsv --language fr --tokeniser '{…}' --out dev.jsonl
+python -m xling.tokenization.prepare ner --format wikiann --input dev --language fr --tokeniser '{…}' --out dev.jsonl
+python -m xling.tokenization.prepare parsing --format conllu --input dev.conllu --language fr --out dev.jsonl
 
 Sentences of NLI are raw text and go through the whole tokeniser; gold tokens of NER and parsing are normalised one by
 one and never split. Without --tokeniser, words are what stands between white space.
@@ -22,7 +22,7 @@ from xling.core.log import log_to_stderr
 from xling.data.conllu import Tree, read_conllu, universal
 from xling.data.ner import NerSentence, read_conll2003, read_msra, read_wikiann
 from xling.data.nli import NliExample, read_multinli, read_xnli, read_xnli_mt
-from xling.data.words import Words, segmenter_from, words_from
+from xling.tokenization.words import Words, segmenter_from, words_from
 
 Record = dict[str, Any]
 
