@@ -49,6 +49,7 @@ rule switch_codes:
     params:
         rev=REV["codeswitch"],
         direction=lambda wildcards: "forward" if wildcards.language == wildcards.pair.split("-")[0] else "backward",
+        case="lower" if config["text"]["lowercase"] else "keep",
         keep=config["codeswitch"]["keep"],
         cap=config["codeswitch"]["cap"],
         block=config["codeswitch"]["block_words"],
@@ -58,6 +59,7 @@ rule switch_codes:
             --input {input.text:q} \
             --dictionary {input.dictionary:q} \
             --direction {params.direction} \
+            --dictionary-case {params.case} \
             --keep {params.keep} \
             --cap {params.cap} \
             --block-words {params.block} \

@@ -1,0 +1,179 @@
+"""Splitting and trimming a corpus: a partition, spread out, unbiased, the same on every run."""
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from xling.core.errors import InputError
+from xling.core.io import read_json, read_lines, write_json, write_text
+from xling.core.seeds import python_rng
+from xling.data.corpus import (
+    Plan,
+    bucket_count,
+    draw_held_out,
+    main,
+    measure,
+    shuffle,
+    smallest_words,
+    split_corpus,
+    thin,
+)
+
+SPLITS = ("train", "valid", "test")
+LINE = st.text(alphabet=st.characters(blacklist_characters="\n\r", blacklist_categories=["Cs"]), max_size=20)
+LINES = [f"line {i} " + "x " * (i % 7) + "end" for i in range(1000)]
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    with write_text(path) as handle:
+        handle.writelines(f"{line}\n" for line in lines)
+    return path
+
+
+def split(folder: Path, lines: list[str], plan: Plan) -> dict[str, list[str]]:
+    split_corpus(write(folder / "tok.txt.zst", lines), folder / "out", plan)
+    return {name: list(read_lines(folder / "out" / f"{name}.txt.zst")) for name in SPLITS}
+
+
+def words(lines: list[str]) -> int:
+    return sum(len(line.split()) for line in lines)
+
+
+@settings(max_examples=25, deadline=None)  # each waits for the disk
+@given(st.lists(LINE, min_size=6, max_size=40).filter(words), st.data())
+def test_the_splits_are_a_partition_of_the_lines(lines: list[str], data: st.DataObject) -> None:
+    valid, test = data.draw(st.integers(0, 2)), data.draw(st.integers(0, 3))
+    shuffle_seed = data.draw(st.sampled_from([None, 1]))
+    lines = [*lines, *(["a word"] * 6)]  # so that words are left for training
+    with tempfile.TemporaryDirectory() as folder:
+        parts = split(Path(folder), lines, Plan(valid, test, seed=3, shuffle_seed=shuffle_seed))
+    assert (len(parts["valid"]), len(parts["test"])) == (valid, test)
+    assert Counter(line for part in parts.values() for line in part) == Counter(lines)
+
+
+@given(st.integers(1, 10_000), st.integers(0, 40), st.integers(0, 40), st.integers(0, 9))
+def test_one_line_of_each_stretch_is_held_out(lines: int, valid: int, test: int, seed: int) -> None:
+    lines += valid + test
+    held = draw_held_out(lines, valid, test, seed)
+    assert Counter(held.values()) == Counter({"valid": valid, "test": test})
+    stretches = valid + test
+    for stretch, line in enumerate(sorted(held)):
+        assert stretch * lines // stretches <= line < (stretch + 1) * lines // stretches
+
+
+def test_every_line_can_be_held_out_alike() -> None:
+    drawn = Counter(line for seed in range(2000) for line in draw_held_out(50, 3, 2, seed))
+    assert stats.chisquare([drawn[i] for i in range(50)]).pvalue > 1e-3
+
+
+@given(st.lists(LINE, max_size=60), st.integers(0, 80), st.integers(0, 5))
+def test_trimming_comes_within_a_line_of_the_budget(lines: list[str], budget: int, seed: int) -> None:
+    total, longest = words(lines), max((len(line.split()) for line in lines), default=0)
+    kept = list(thin(lines, total, budget, python_rng(seed)))
+    rest = iter(lines)
+    assert all(line in rest for line in kept), "a subset in the old order"
+    assert words(kept) <= budget
+    assert budget >= total or budget - words(kept) < max(longest, 1)
+    assert budget <= total or words(kept) == total
+
+
+def test_every_line_is_kept_alike_wherever_it_stands() -> None:
+    lines = [f"{i} " + "x " * (i % 5) for i in range(100)]
+    kept = Counter(line for seed in range(1500) for line in thin(lines, words(lines), 100, python_rng(seed)))
+    # the last lines are skipped where they no longer fit, so they are left out of the comparison
+    early, late = sum(kept[line] for line in lines[:45]), sum(kept[line] for line in lines[45:90])
+    assert early == pytest.approx(late, rel=0.02)
+    share = 100 / words(lines)
+    by_length = [sum(kept[line] for line in lines[k:90:5]) / (18 * 1500) for k in range(5)]
+    assert by_length == pytest.approx([share] * 5, rel=0.06)
+
+
+def test_an_external_shuffle_is_a_fair_permutation(tmp_path: Path) -> None:
+    lines = [str(i) for i in range(6)]
+    places = np.zeros((6, 6), dtype=int)
+    for seed in range(600):
+        order = list(shuffle(lines, 3, seed, tmp_path))
+        assert sorted(order) == lines
+        for place, line in enumerate(order):
+            places[int(line), place] += 1
+    assert stats.chisquare(places.ravel(), ddof=10).pvalue > 1e-3  # 25 degrees: rows and columns are fixed
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_buckets_grow_with_the_text_and_stay_few() -> None:
+    assert [bucket_count(n) for n in (0, 1 << 26, (1 << 26) + 1, 1 << 50)] == [1, 1, 2, 200]
+
+
+def test_both_sides_end_up_the_same_size(tmp_path: Path) -> None:
+    small, large = LINES[:600], [f"{line} and more words" for line in LINES]
+    stats_files = [tmp_path / "small.json", tmp_path / "large.json"]
+    for path, lines in zip(stats_files, (small, large), strict=True):
+        write_json(path, {"words": words(lines), "lines": len(lines)})
+    target = smallest_words(stats_files)
+    assert target == words(small)
+    plan = Plan(20, 30, seed=5, corpus_words=target)
+    sizes = []
+    for name, lines in (("a", small), ("b", large)):
+        (tmp_path / name).mkdir()
+        sizes.append(sum(words(part) for part in split(tmp_path / name, lines, plan).values()))
+    assert sizes[0] == target, "the smaller one loses nothing"
+    assert 0 <= target - sizes[1] < 14
+
+
+def test_the_order_of_en_prime_is_its_own_and_the_lines_are_the_same(tmp_path: Path) -> None:
+    plain = split(tmp_path, LINES, Plan(10, 10, seed=5, max_words=2000))
+    first = split(tmp_path, LINES, Plan(10, 10, seed=5, max_words=2000, shuffle_seed=1))
+    second = split(tmp_path, LINES, Plan(10, 10, seed=5, max_words=2000, shuffle_seed=2))
+    assert sorted(plain["train"]) == sorted(first["train"]) == sorted(second["train"])
+    assert len({tuple(parts["train"]) for parts in (plain, first, second)}) == 3
+    assert plain["valid"] == first["valid"] == second["valid"]
+
+
+def test_command_writes_the_same_bytes_twice_and_its_stats(tmp_path: Path, call: Callable[..., Any]) -> None:
+    text = write(tmp_path / "tok.txt.zst", LINES)
+    common = ["--input", text, "--valid-lines", 10, "--test-lines", 20, "--seed", 4, "--max-words", 3000]
+    for out in ("a", "b"):
+        assert call(main, *common, "--shuffle-seed", 9, "--out-dir", tmp_path / out).code == 0
+    names = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert names == ["stats.json", "test.txt.zst", "train.txt.zst", "valid.txt.zst"]
+    assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in names)
+    found = read_json(tmp_path / "a" / "stats.json")
+    size = measure(LINES)
+    assert (found["lines"], found["words"]) == (size.lines, size.words) == (1000, words(LINES))
+    assert found["splits"]["test"]["lines"] == 20
+    train = list(read_lines(tmp_path / "a" / "train.txt.zst"))
+    assert found["splits"]["train"] == {"lines": len(train), "words": words(train)}
+
+
+@pytest.mark.parametrize(
+    ("lines", "more", "message"),
+    [
+        (LINES[:30], [], "30 lines with 175 words, but 10 valid and 20 test lines are held out"),
+        ([], [], "0 lines with 0 words, but 10 valid"),
+        ([""] * 50, [], "50 lines with 0 words, but"),
+        (LINES, ["--max-words", "2"], "no train line fits into 2 words"),
+    ],
+)
+def test_too_little_text_is_one_clear_line(
+    tmp_path: Path, call: Callable[..., Any], lines: list[str], more: list[str], message: str
+) -> None:
+    text = write(tmp_path / "tok.txt.zst", lines)
+    held = ["--valid-lines", 10, "--test-lines", 20, "--seed", 4, "--out-dir", tmp_path / "out"]
+    code, error = call(main, "--input", text, *held, *more)
+    assert (code, error.count("\n")) == (2, 1)
+    assert f"tok.txt.zst: {message}" in error
+    assert list((tmp_path / "out").glob("*")) == []
+
+
+def test_stats_without_words_are_named(tmp_path: Path) -> None:
+    write_json(tmp_path / "stats.json", {"tokens": 5})
+    with pytest.raises(InputError, match=r"stats\.json: expected a positive whole number as \"words\", found None"):
+        smallest_words([tmp_path / "stats.json"])

@@ -1,0 +1,165 @@
+"""Turn texts into token streams.
+
+    python -m xling.bpe.encode --vocab DIR --language en --split train=train.txt.zst --split valid=valid.txt.zst \\
+        --out DIR --processes 4
+
+Chunks of lines are encoded in any number of processes and written in their order: the bytes are always the same.
+"""
+
+import argparse
+import multiprocessing
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xling.bpe.streams import TokenStreamWriter, pack
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.errors import InputError, XlingError, run
+from xling.core.io import read_lines
+from xling.core.log import Progress, log_to_stderr
+
+CHUNK_CHARACTERS = 1 << 20
+
+
+class Encoded(NamedTuple):
+    """Packed lines and how much text they were."""
+
+    ids: NDArray[np.int32]
+    lengths: NDArray[np.int64]
+    characters: int
+
+
+Encode = Callable[[Iterable[list[str]]], Iterator[Encoded]]
+
+
+def load_vocabulary(directory: Path, language: str) -> Vocabulary:
+    """Read a vocabulary and check that none of its ids is outside the range that streams of a language may use."""
+    vocabulary = Vocabulary.load(directory)
+    ids, size = vocabulary.ids(language), vocabulary.size_of(language)
+    if ids.min() < 0 or ids.max() >= size:
+        problem = f"{language} has ids from {ids.min()} to {ids.max()}, but only {size} are allowed"
+        raise InputError(directory / "vocab.json", problem, fix="make the vocabulary again")
+    return vocabulary
+
+
+def encode_lines(vocabulary: Vocabulary, language: str, lines: list[str]) -> Encoded:
+    """Return the ids of the lines, `</s>` after each."""
+    ids, lengths = pack([vocabulary.encode_line(language, line) for line in lines])
+    return Encoded(ids, lengths, sum(map(len, lines)))
+
+
+def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
+    """Yield runs of whole lines with about the given number of characters."""
+    chunk: list[str] = []
+    size = 0
+    for line in lines:
+        chunk.append(line)
+        size += len(line) + 1
+        if size >= characters:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+@contextmanager
+def encoding(vocab: Path, language: str, processes: int) -> Iterator[Encode]:
+    """Give a function that encodes chunks in order, here or in worker processes."""
+    if processes == 1:
+        _start_worker(vocab, language)
+        yield lambda chunks: map(_encode_in_worker, chunks)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, context, _start_worker, (vocab, language)) as pool:
+        try:
+            yield lambda chunks: _in_order(pool, chunks, ahead=2 * processes)
+        except BrokenProcessPool:
+            raise XlingError("an encoding process died, perhaps for lack of memory (use fewer --processes)") from None
+
+
+def write_split(writer: TokenStreamWriter, split: str, text: Path, encode: Encode) -> None:
+    """Encode one text into a split, showing tokens a second and the time left."""
+    characters = sum(map(len, read_lines(text)))
+    if not characters:
+        raise InputError(text, "no text to encode", fix="an empty language? see the stage that wrote it")
+    progress = Progress(f"encoding {text.name}", unit="tokens")
+    seen = 0
+    for chunk in encode(chunk_lines(read_lines(text), CHUNK_CHARACTERS)):
+        writer.add(split, chunk.ids, chunk.lengths)
+        seen += chunk.characters
+        progress.total = (progress.done + len(chunk.ids)) * characters / max(seen, 1)
+        progress.add(len(chunk.ids))
+    progress.finish()
+
+
+def _in_order(pool: ProcessPoolExecutor, chunks: Iterable[list[str]], ahead: int) -> Iterator[Encoded]:
+    waiting: deque[Future[Encoded]] = deque()  # short, or the whole text would queue up in memory
+    for chunk in chunks:
+        waiting.append(pool.submit(_encode_in_worker, chunk))
+        if len(waiting) >= ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+_worker: tuple[Vocabulary, str]
+
+
+def _start_worker(vocab: Path, language: str) -> None:
+    """Load the vocabulary once a process, not once a chunk."""
+    global _worker  # noqa: PLW0603
+    _worker = load_vocabulary(vocab, language), language
+
+
+def _encode_in_worker(lines: list[str]) -> Encoded:
+    return encode_lines(*_worker, lines)
+
+
+def _split(text: str) -> tuple[str, Path]:
+    name, _, path = text.partition("=")
+    if name not in ("train", "valid", "test") or not path:
+        raise argparse.ArgumentTypeError(f"expected train=PATH, valid=PATH or test=PATH, found {text!r}")
+    return name, Path(path)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, found {text!r}")
+    return int(text)
+
+
+def main() -> None:
+    """Encode the texts of one language as the command line says."""
+    args = parse_args()
+    log = log_to_stderr(__name__)
+    size = load_vocabulary(args.vocab, args.language).size_of(args.language)
+    with (
+        encoding(args.vocab, args.language, args.processes) as encode,
+        TokenStreamWriter(args.out, size, args.language) as writer,
+    ):
+        for split, text in args.split:
+            write_split(writer, split, text, encode)
+    for split, files in writer.splits.items():
+        log.info("%s: %d lines, %d tokens, %d unknown", split, files.lines, files.tokens, files.unknown)
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
+    parser.add_argument("--language", required=True)
+    parser.add_argument("--split", type=_split, action="append", required=True, help="train=train.txt.zst")
+    parser.add_argument("--out", type=Path, required=True, help="directory of the token streams")
+    parser.add_argument("--processes", type=_positive, default=1)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(main)

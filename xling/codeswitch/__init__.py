@@ -1,0 +1,1 @@
+"""Extra anchors: training text with some words replaced by their translations."""
