@@ -36,7 +36,7 @@ $(READY): requirements.lock pyproject.toml
 	touch $@
 
 lock: $(READY)  ## write requirements.lock anew from what is installed and tested
-	$(BIN)/python -m workflow_scripts.lock --out requirements.lock
+	$(BIN)/python -m workflow_scripts.lock --lock requirements.lock --environment envs/xling.yaml
 
 clean:  ## remove the environment and what the embedded study made
 	rm -rf $(VENV) results/demo results/demo-full results/data .snakemake

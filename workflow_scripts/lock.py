@@ -1,35 +1,72 @@
-"""Write the tested pins: python -m workflow_scripts.lock --out requirements.lock"""
+"""Write the tested pins: python -m workflow_scripts.lock --lock requirements.lock --environment envs/xling.yaml"""
 
 import argparse
+import re
+import tomllib
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
+from workflow_scripts.config import REPOSITORY
 from xling.core.errors import run
 from xling.core.io import write_text
 
-HEADER = """# Tested together; written by `make lock`. Installed by `make demo` and `make test`.
+LOCK_HEADER = """# Tested together; written by `make lock`. Installed by `make demo` and `make test`.
 # torch: this exact version, because another may bring gigabytes of GPU libraries to a machine without one.
+"""
+ENVIRONMENT_HEADER = """# For --sdm conda: what xling imports, pinned as in requirements.lock; written by `make lock`.
+channels:
+  - conda-forge
+dependencies:
+  - python=3.11
+  - pip
+  - pip:
 """
 LEFT_OUT = {"pip", "xling"}
 
 
-def pins(installed: list[Distribution]) -> list[str]:
-    """Return name==version for every distribution, without what a build adds to the version (as +cpu)."""
-    found = {item.metadata["Name"].lower().replace("_", "-"): item.version.split("+")[0] for item in installed}
-    return [f"{name}=={version}" for name, version in sorted(found.items()) if name not in LEFT_OUT]
+def pins(installed: list[Distribution]) -> dict[str, str]:
+    """Return the version of every distribution by name, without what a build adds to it (as +cpu)."""
+    found = {canonical(item.metadata["Name"]): item.version.split("+")[0] for item in installed}
+    return {name: version for name, version in sorted(found.items()) if name not in LEFT_OUT}
+
+
+def read_pins(lock: Path) -> dict[str, str]:
+    """Return the versions that a lock file holds."""
+    lines = [line for line in lock.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    return dict(line.split("==", 1) for line in lines)
+
+
+def direct_dependencies(pyproject: Path) -> list[str]:
+    """Return the names of what the package itself depends on."""
+    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
+    return sorted(canonical(re.split(r"[^A-Za-z0-9._-]", item)[0]) for item in project["dependencies"])
+
+
+def environment(versions: dict[str, str], names: list[str]) -> str:
+    """Return the conda environment file of the package's own dependencies."""
+    return ENVIRONMENT_HEADER + "".join(f"      - {name}=={versions[name]}\n" for name in names)
+
+
+def canonical(name: str) -> str:
+    """Return a distribution's name in the one way that all spellings have in common."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def main() -> None:
-    """Write the lock file from the environment that runs this."""
+    """Write lock and environment files from the environment that runs this."""
     args = parse_args()
-    with write_text(args.out) as handle:
-        handle.write(HEADER + "\n".join(pins(list(distributions()))) + "\n")
+    versions = pins(list(distributions()))
+    with write_text(args.lock) as handle:
+        handle.write(LOCK_HEADER + "".join(f"{name}=={version}\n" for name, version in versions.items()))
+    with write_text(args.environment) as handle:
+        handle.write(environment(versions, direct_dependencies(REPOSITORY / "pyproject.toml")))
 
 
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--lock", type=Path, required=True)
+    parser.add_argument("--environment", type=Path, required=True)
     return parser.parse_args()
 
 
