@@ -1,0 +1,113 @@
+"""The quick path gives what plain calls of sacremoses give, line for line."""
+
+import sys
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sacremoses import MosesPunctNormalizer, MosesTokenizer
+
+from xling.core.errors import XlingError
+from xling.core.io import read_lines
+from xling.tokenization import moses
+from xling.tokenization.moses import Moses, QuickTokenizer, needed_text, spaced
+
+LANGUAGES = ("en", "fr", "de", "ru", "zh")
+# What the rules look at: quotes, stops, commas, brackets, digits, odd spaces, controls, prefixes, other letters.
+PARTS = [
+    *"'\",.-()[]<>;:!?%/&`´‘’‚„“”«»–—…。，：「」５．\u00a0\u2003\u00ad\u200b\t\r\x1c\x85 ",
+    *["a", "B", "é", "й", "Ж", "漢", "字", "5", "42", "3.14", "1,000", "x.y", "U.S.", "..", "...", "....", "''", "' '"],
+    *["Mr.", "No.", "no.", "Nr.", "St.", "etc.", "p.", "т.", "г.", "ул.", "M.", "don't", "l'homme", "5's", "'tis"],
+    *["DOTMULTI", "DOTDOTMULTI", "MULTI", "nº\u00a0", "\u00a0ºC", "ⓐ", "𝑎", "Σ", "ʼ", "e\u0301", "--", "http://a.b/c"],
+]
+LINES = st.lists(st.sampled_from(PARTS) | st.characters(codec="utf-8"), max_size=24).map("".join)
+
+
+@cache
+def plain(language: str) -> tuple[MosesPunctNormalizer, MosesTokenizer]:
+    normaliser = MosesPunctNormalizer(language, pre_replace_unicode_punct=True, post_remove_control_chars=True)
+    return normaliser, MosesTokenizer(language)
+
+
+def plain_line(language: str, line: str) -> str:
+    normaliser, tokeniser = plain(language)
+    return " ".join(tokeniser.tokenize(normaliser.normalize(spaced(line)), escape=False))
+
+
+@cache
+def quick(language: str) -> Moses:
+    return Moses(language)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@settings(max_examples=100, deadline=None)
+@given(line=LINES)
+@example(line="5' '6 a. b. C. 5")
+@example(line="',5 x' 'y z.'")
+@example(line='a."𝑎 b. 𝑎 No. 5 no. Five U.S. x')
+@example(line="a,,b 5,,6 ,5 , ,a 5,a a,5,")
+def test_same_output_on_any_text(language: str, line: str) -> None:
+    assert quick(language).line(line) == plain_line(language, line)
+
+
+@settings(max_examples=150, deadline=None)
+@given(line=LINES)
+def test_same_normalisation_on_any_text(line: str) -> None:
+    assert quick("fr").normalise(line) == plain("fr")[0].normalize(spaced(line))
+
+
+def real_lines(real_data: Path, language: str) -> Iterator[str]:
+    for path in sorted((real_data / "text").glob(f"*.{language}.txt.xz")):
+        yield from islice(read_lines(path), 500)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("language", ["en", "fr", "de", "ru"])
+def test_same_output_on_real_text(real_data: Path, language: str) -> None:
+    lines = [line[:1000] for line in real_lines(real_data, language)]
+    assert len(lines) >= 1000
+    different = [line for line in lines if quick(language).line(line) != plain_line(language, line)]
+    assert different == []
+
+
+def test_printable_text_has_nothing_for_sacremoses_to_remove() -> None:
+    printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
+    assert plain("en")[0].remove_control_chars(printable) == printable
+
+
+def test_class_of_symbols_is_unchanged_by_writing_it_as_ranges() -> None:
+    characters = [chr(code) for code in range(0, 0x20000, 3) if not 0xD800 <= code < 0xE000]
+    ours, theirs = QuickTokenizer("en").PAD_NOT_ISALNUM[0], plain("en")[1].PAD_NOT_ISALNUM[0]
+    assert [c for c in characters if ours.match(c)] == [c for c in characters if theirs.match(c)]
+
+
+def test_a_tab_parts_words_and_a_soft_hyphen_does_not() -> None:
+    assert quick("en").line("one\ttwo co\u00adop") == "one two coop"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needed"),
+    [(r"\)", ")"), (r"\) ([.!:?;,])", ") "), (r"(\d) %", " %"), (r'(\.+)"(\s*[^<])', '"'), ("a|b", ""), (r" +", "")],
+)
+def test_text_that_a_pattern_needs(pattern: str, needed: str) -> None:
+    assert needed_text(pattern) == needed
+
+
+def test_small_cache_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moses, "CACHE_WORDS", 2)
+    line = "One two, three. four five. Six (seven) 8. 9"
+    assert Moses("en").line(line) == plain_line("en", line)
+
+
+def test_finish_is_applied_to_every_word() -> None:
+    line = "The U.S. Army's \"ΟΔΟΣ\" in St. Louis, etc. and 'MULTI'"
+    assert Moses("en", str.lower).line(line) == plain_line("en", line).lower()
+
+
+def test_unknown_language_is_refused() -> None:
+    with pytest.raises(XlingError, match="'xx' is not a language of sacremoses"):
+        Moses("xx")

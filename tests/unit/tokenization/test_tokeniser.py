@@ -1,0 +1,229 @@
+"""One tokeniser for text and tasks: options, words, single words, Chinese."""
+
+import shutil
+import stat
+import subprocess
+import sys
+import unicodedata
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xling.core.errors import InputError, XlingError
+from xling.core.io import read_lines
+from xling.tokenization.chinese import Stanford, make_converter, make_jieba
+from xling.tokenization.tokeniser import NOTHING, Tokeniser, make_tokeniser
+
+FRENCH = make_tokeniser({"language": "fr", "moses": "fr"})
+BARE = make_tokeniser({"language": "xx", "moses": None, "strip_accents": True})
+
+
+def test_words_of_french() -> None:
+    assert FRENCH.words("« L’été », dit-il… 3,5 % ?") == ['"', "l'", "été", '"', ",", "dit-il", "...", "3,5", "%", "?"]
+
+
+def test_lines_are_words_joined_by_spaces() -> None:
+    assert list(FRENCH.lines(["Oui, non.", "", " \t "])) == ["oui , non .", "", ""]
+
+
+@pytest.mark.parametrize("tokeniser", [FRENCH, BARE])
+@settings(max_examples=150, deadline=None)
+@given(text=st.text())
+def test_words_hold_no_white_space_and_are_folded(tokeniser: Tokeniser, text: str) -> None:
+    words = tokeniser.words(text)
+    assert all(word and len(word.split()) == 1 for word in words)
+    assert " ".join(words) == tokeniser.line(text)
+    assert [word.lower() for word in words] == words
+
+
+@pytest.mark.parametrize("tokeniser", [FRENCH, BARE])
+@settings(max_examples=150, deadline=None)
+@given(form=st.text())
+def test_a_gold_token_is_never_split_and_never_empty(tokeniser: Tokeniser, form: str) -> None:
+    word = tokeniser.word(form)
+    assert word.split() == [word]
+
+
+@pytest.mark.parametrize(
+    ("form", "word"),
+    [("Don't", "don't"), ("“", '"'), ("—", "-"), ("(", "("), ("10 000", "10000"), ("\u200b", NOTHING), ("", NOTHING)],
+)
+def test_gold_tokens(form: str, word: str) -> None:
+    assert FRENCH.word(form) == word
+
+
+def test_accents_are_stripped_only_when_asked() -> None:
+    stripped = make_tokeniser({"language": "ru", "moses": "ru", "strip_accents": True})
+    kept = make_tokeniser({"language": "ru", "moses": "ru"})
+    assert (stripped.line("Мой Ёж"), kept.line("Мой Ёж")) == ("мои еж", "мой ёж")
+    assert stripped.word("\u0301") == NOTHING
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=st.text())
+def test_stripped_text_has_no_marks(text: str) -> None:
+    assert not any(unicodedata.category(character) == "Mn" for character in BARE.line(text))
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"language": "fr", "moses": "fr", "lower": True}, "unknown 'lower'"),
+        ({"language": "fr"}, "'moses' missing"),
+        ({"language": "", "moses": None}, "'language' is ''"),
+        ({"language": "fr", "moses": 3}, "'moses' is 3, expected a text or null"),
+        ({"language": "zh", "moses": "zh", "segmenter": "icu"}, "expected one of none, jieba, stanford"),
+        ({"language": "zh", "moses": "zh", "script": True}, "expected one of none, simplified, traditional"),
+        ({"language": "zh", "moses": "zh", "segmenter": "stanford"}, "needs 'stanford_home'"),
+        ({"language": "fr", "moses": "fr", "lowercase": "yes"}, "expected true or false"),
+    ],
+)
+def test_wrong_options_are_named(options: dict[str, object], problem: str) -> None:
+    with pytest.raises(XlingError, match=problem):
+        make_tokeniser(options)
+
+
+def test_own_dictionary_decides_the_words(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("天地玄黄 10\n宇宙 10\n洪荒 10\n", encoding="utf-8")
+    options = {"language": "zh", "moses": "zh", "segmenter": "jieba", "dictionary": str(tmp_path / "words.txt")}
+    assert make_tokeniser(options).line("天地玄黄，宇宙洪荒。") == "天地玄黄 , 宇宙 洪荒 ."
+
+
+def test_jieba_neither_reads_nor_writes_a_shared_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert make_jieba(None)("我来到北京清华大学") == ["我", "来到", "北京", "清华大学"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("line", "text"), [(2, "词 5\n词\n"), (1, "词 x\n"), (1, "\n")])
+def test_broken_dictionary_names_the_line(tmp_path: Path, line: int, text: str) -> None:
+    (tmp_path / "words.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=rf"words.txt, line {line}: expected `word frequency`"):
+        make_jieba(tmp_path / "words.txt")
+
+
+def test_script_choice_applies_to_text_and_words() -> None:
+    options = {"language": "zh", "moses": "zh", "segmenter": "none"}
+    simplified = make_tokeniser({**options, "script": "simplified"})
+    traditional = make_tokeniser({**options, "script": "traditional"})
+    assert (simplified.line("漢語 头发"), simplified.word("漢語")) == ("汉语 头发", "汉语")
+    assert (traditional.line("漢語 头发"), traditional.word("头发")) == ("漢語 頭髮", "頭髮")
+
+
+@pytest.mark.real_data
+def test_script_conversion_settles_real_text(real_data: Path) -> None:
+    lines = list(islice(read_lines(real_data / "text" / "wiki.zh.txt.xz"), 2000))
+    convert = make_converter("simplified")
+    once = [convert(line) for line in lines]
+    assert sum(map(len, once)) == sum(map(len, lines))
+    again = sum(convert(line) != line for line in once)
+    assert again <= len(lines) // 100  # a few phrases settle in two steps
+
+
+@pytest.mark.real_data
+def test_real_chinese_is_segmented_without_loss(real_data: Path) -> None:
+    tokeniser = make_tokeniser({"language": "zh", "moses": None, "segmenter": "jieba", "lowercase": False})
+    lines = list(islice(read_lines(real_data / "text" / "wiki.zh.txt.xz"), 300))
+    words = [tokeniser.words(line) for line in lines]
+    assert ["".join(found) for found in words] == ["".join(line.split()) for line in lines]
+    assert 1.2 < sum(map(len, lines)) / sum(map(len, words)) < 2.2  # characters a word
+
+
+FAKE_JAVA = """#!{python}
+import sys
+assert "edu.stanford.nlp.ie.crf.CRFClassifier" in sys.argv and "-readStdin" in sys.argv
+print("loading", file=sys.stderr)
+for number, line in enumerate(sys.stdin.buffer):
+    text = line.decode("utf-8").strip()
+    if "停" in text:
+        sys.exit("OutOfMemoryError: heap")
+    if "变" in text:
+        text = text.replace("变", "變")
+    print(" ".join(text.replace(" ", "")), flush=True)
+    if "乱" in text:
+        print("extra", flush=True)
+"""
+
+
+@pytest.fixture
+def stanford_home(tmp_path: Path) -> Path:
+    (tmp_path / "data").mkdir()
+    for name in ("pku.gz", "dict-chris6.ser.gz"):
+        (tmp_path / "data" / name).write_bytes(b"")
+    return tmp_path
+
+
+@pytest.fixture
+def fake_java(tmp_path: Path) -> str:
+    path = tmp_path / "java"
+    path.write_text(FAKE_JAVA.format(python=sys.executable), encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def test_stanford_is_started_once_and_asked_line_by_line(stanford_home: Path, fake_java: str) -> None:
+    segmenter = Stanford(stanford_home, fake_java)
+    process = segmenter._process
+    assert [segmenter("我 来"), segmenter(" "), segmenter("𠮷〓野\u2028家"), segmenter("变化")] == [
+        ["我", "来"],
+        [],
+        ["𠮷", "〓", "野", "家"],
+        ["變", "化"],
+    ]
+    for _ in range(300):  # more than a pipe holds if answers were not taken
+        assert len(segmenter("天" * 500)) == 500
+    segmenter.close()
+    assert process.returncode == 0
+
+
+def test_stanford_that_dies_is_reported_with_its_last_words(stanford_home: Path, fake_java: str) -> None:
+    with pytest.raises(XlingError, match="the Stanford segmenter stopped: OutOfMemoryError: heap"):
+        Stanford(stanford_home, fake_java)("停")
+
+
+def test_stanford_out_of_step_is_noticed(stanford_home: Path, fake_java: str) -> None:
+    segmenter = Stanford(stanford_home, fake_java)
+    segmenter("乱")
+    with pytest.raises(XlingError, match="out of step"):
+        segmenter("天")
+
+
+def test_stanford_folder_without_its_data_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"pku.gz: not found .*unpacked stanford-segmenter folder"):
+        make_tokeniser({"language": "zh", "moses": "zh", "segmenter": "stanford", "stanford_home": str(tmp_path)})
+
+
+def test_missing_java_is_named(stanford_home: Path) -> None:
+    with pytest.raises(XlingError, match="no-such-java not found"):
+        Stanford(stanford_home, "no-such-java")
+
+
+JAVA_STUB = """package edu.stanford.nlp.ie.crf;
+import java.io.*;
+public class CRFClassifier {
+  public static void main(String[] arguments) throws IOException {
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
+    PrintWriter out = new PrintWriter(new OutputStreamWriter(System.out, "UTF-8"), true);
+    for (String line; (line = in.readLine()) != null; ) {
+      StringBuilder answer = new StringBuilder();
+      for (char c : line.replace(" ", "").toCharArray()) answer.append(c).append(' ');
+      out.println(answer);
+    }
+  }
+}
+"""
+
+
+@pytest.mark.skipif(not (shutil.which("java") and shutil.which("javac") and shutil.which("jar")), reason="needs a JDK")
+def test_stanford_through_a_real_java(stanford_home: Path) -> None:
+    source = stanford_home / "CRFClassifier.java"
+    source.write_text(JAVA_STUB, encoding="utf-8")
+    subprocess.run(["javac", "-d", stanford_home / "classes", source], check=True, capture_output=True)
+    subprocess.run(
+        ["jar", "cf", stanford_home / "seg.jar", "-C", stanford_home / "classes", "."], check=True, capture_output=True
+    )
+    options = {"language": "zh", "moses": "zh", "segmenter": "stanford", "stanford_home": str(stanford_home)}
+    assert make_tokeniser(options).line("漢字𠮷，好") == "漢 字 𠮷 , 好"

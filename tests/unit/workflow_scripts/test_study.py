@@ -1,0 +1,113 @@
+"""What the rules ask a study: files, vocabularies, streams, flags, and which datasets a study needs."""
+
+import json
+import shlex
+from pathlib import Path
+
+from embedded import ROOT, study
+
+from workflow_scripts import flags
+from workflow_scripts.config import merge, read_config
+from workflow_scripts.files import needed_files
+from workflow_scripts.lock import direct_dependencies, environment, read_pins
+from workflow_scripts.study import Study
+from xling.data.manifest import load_manifest
+
+DEMO = Study(study())
+PAPER = Study(read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml"))
+
+
+def test_settings_share_what_they_can() -> None:
+    """Wiki-CC trains its own BPE, Extra anchors uses Default's, separate embeddings read the monolingual streams."""
+    assert DEMO.vocabulary("en-fr.default.s1") == DEMO.vocabulary("en-fr.extra-anchors.s1") == "en-fr.joint.wiki"
+    assert DEMO.vocabulary("en-fr.wiki-cc.s1") == "en-fr.joint.crawl"
+    assert DEMO.vocabulary("en-fr.sep-l1-3.s1") == DEMO.vocabulary("en-fr.default-anchors.s1") == "en-fr.union.wiki"
+    assert DEMO.streams("en-fr.sep-emb.s1")["fr"] == DEMO.streams("fr.mono.s1")["fr"] == "fr.mono.wiki/fr.plain"
+    assert DEMO.streams("en-fr.extra-anchors.s1") == {
+        code: f"en-fr.joint.wiki/{code}.switched" for code in ("en", "fr")
+    }
+
+
+def test_both_domains_are_trimmed_only_where_both_are_used() -> None:
+    assert DEMO.trimmed_to("fr") == ["crawl", "wiki"]
+    assert DEMO.trimmed_to("en") == DEMO.trimmed_to("de") == []
+
+
+def test_only_models_without_anchors_have_to_prove_it() -> None:
+    proved = {name for name in DEMO.trained if DEMO.anchors(name) == "none"}
+    assert {name.split(".")[1] for name in proved} == {"no-anchors", "sep-emb", "sep-emb-l1-3", "sep-emb-l1-6"}
+
+
+def test_task_files_are_trained_in_the_source_and_tested_elsewhere() -> None:
+    ner = DEMO.task_files("ner")
+    assert ("en", "conll2003", "train") in ner
+    assert ("zh", "msra", "test") in ner
+    assert not [key for key in ner if key[0] != "en" and key[2] != "test"]
+    assert set(DEMO.task_files("nli")) == {("en", "xnli", split) for split in ("train", "dev", "test")} | {
+        (code, "xnli", "test") for code in ("fr", "ru", "zh")
+    }
+
+
+def test_a_copy_without_parallel_sentences_of_its_own_reads_its_originals() -> None:
+    assert DEMO.parallel_sides["en2"] == "xnli/xnli.15way.en2.txt"
+    assert "en2" not in Study(study(languages={"en2": {"parallel": None}})).parallel_sides
+
+
+def test_the_tokeniser_converts_script_only_where_it_is_han() -> None:
+    converted = Study(study(text={"han_script": "simplified"}))
+    assert converted.tokeniser("zh")["script"] == "simplified"
+    assert converted.tokeniser("ru")["script"] == "none"
+    stanford = PAPER.tokeniser("zh")
+    assert stanford["dictionary"] is None
+    assert stanford["stanford_home"].endswith("stanford-segmenter-2018-10-16")
+
+
+def test_flags_survive_the_shell() -> None:
+    odd = Study(study(data={"root": "results/da ta/it's"}))
+    words = shlex.split(flags.dictionary_flags(odd, "en-fr"))
+    assert words[words.index("--input") + 1] == "results/da ta/it's/panlex"
+    sides = [json.loads(word.split("=", 1)[1]) for word in words if word.startswith(("source=", "target="))]
+    assert [side["language"] for side in sides] == ["en", "fr"]
+    traits = shlex.split(flags.language_flags(odd, "fr"))
+    assert json.loads(traits[traits.index("--traits") + 1])["accents"] == "éèô"
+
+
+def test_an_order_of_its_own_is_for_copies_only() -> None:
+    assert flags.order_flag(DEMO, "en") == ""
+    assert flags.order_flag(DEMO, "en2").startswith("--shuffle-seed ")
+
+
+def test_the_paper_needs_every_dataset_of_the_manifest_and_every_file_comes_from_one() -> None:
+    files = [str(path) for path in needed_files(PAPER.config).values()]
+    assert PAPER.datasets_of(files) == sorted(load_manifest())
+    assert [path for path in files if not PAPER.datasets_of([path])] == []
+
+
+def test_a_study_fetches_nothing_that_it_does_not_read() -> None:
+    config = merge(
+        PAPER.config,
+        {"study": {"languages": ["en"], "pairs": ["en-fr"], "extra": [], "skip": [], "settings": ["default"]}},
+    )
+    small = Study(config)
+    names = small.datasets_of(map(str, needed_files(config).values()))
+    assert not {"panlex", "cc100", "msra", "conll2003", "en-prime", "stanford-segmenter"} & set(names)
+    languages = {request["substitutions"]["lg"] for request in json.loads(small.requests("wikipedia"))}
+    assert languages == {"en", "fr"}
+
+
+def test_the_embedded_generator_writes_every_file_that_the_study_reads() -> None:
+    written = {path for code in DEMO.originals for path in DEMO.generated_of(code)}
+    written |= set(DEMO.generated_together()) | set(DEMO.dictionary_folders())
+    assert {str(path) for path in needed_files(DEMO.config).values()} <= written
+
+
+def test_lock_and_environment_agree() -> None:
+    versions = read_pins(ROOT / "requirements.lock")
+    names = direct_dependencies(ROOT / "pyproject.toml")
+    assert (ROOT / "envs" / "xling.yaml").read_text(encoding="utf-8") == environment(versions, names)
+    assert versions["torch"] == "2.13.0"
+
+
+def test_paths_of_a_study_stay_below_its_results() -> None:
+    elsewhere = Study(study(study={"results": "/scratch/me"}))
+    assert elsewhere.results == Path("/scratch/me/demo")

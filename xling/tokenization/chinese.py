@@ -1,0 +1,136 @@
+"""Chinese: words by the Stanford segmenter (as in XLM, model `pku`) or by jieba, script by OpenCC (section 2)."""
+
+import logging
+import subprocess
+import tempfile
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+import jieba
+import opencc
+
+from xling.core.errors import InputError, XlingError
+
+Segmenter = Callable[[str], list[str]]
+STANFORD_CLASS = "edu.stanford.nlp.ie.crf.CRFClassifier"
+CONVERSIONS = {"simplified": "t2s", "traditional": "s2t"}
+STAND_IN = "〓"  # Java splits characters beyond U+FFFF into halves: the segmenter sees this one instead
+PROBE = "同步"
+
+
+def make_converter(script: str) -> Callable[[str], str]:
+    """Return the function that brings a text into a script: simplified or traditional."""
+    converter = opencc.OpenCC(CONVERSIONS[script])
+    return lambda text: str(converter.convert(text))
+
+
+def make_jieba(dictionary: Path | None) -> Segmenter:
+    """Return jieba with its own dictionary and hidden Markov model, or with this dictionary alone.
+
+    The prefix dictionary is built in memory: jieba's cache in the shared temporary folder is neither read nor
+    written, so processes and users cannot get in each other's way. It costs about a second.
+    """
+    jieba.setLogLevel(logging.WARNING)
+    tokeniser = jieba.Tokenizer()
+    if dictionary is not None:
+        tokeniser.dictionary = str(check_dictionary(dictionary))
+    tokeniser.FREQ, tokeniser.total = tokeniser.gen_pfdict(tokeniser.get_dict_file())
+    tokeniser.initialized = True
+    guess_new_words = dictionary is None
+    return lambda text: [word for word in tokeniser.cut(text, HMM=guess_new_words) if not word.isspace()]
+
+
+def check_dictionary(path: Path) -> Path:
+    """Refuse a jieba dictionary with a line that is not `word frequency`."""
+    with path.open("rb") as handle:
+        number = 0
+        for number, raw in enumerate(handle, start=1):
+            fields = raw.decode("utf-8", errors="replace").strip().split(" ")
+            if len(fields) < 2 or not fields[1].isdecimal() or "\ufffd" in fields[0]:
+                raise InputError(path, "expected `word frequency`", line=number, fix="UTF-8, one space between them")
+    if number == 0:
+        raise InputError(path, "an empty dictionary", fix="one `word frequency` a line")
+    return path.resolve()
+
+
+class Stanford:
+    """The Stanford segmenter in a Java process of its own: one line in, one line out, so neither side runs ahead."""
+
+    def __init__(self, home: Path, java: str = "java") -> None:
+        self._errors = tempfile.TemporaryFile()
+        command = stanford_command(home, java)
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - the command is ours, the folder the user's
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
+            )
+        except FileNotFoundError:
+            raise XlingError(f"{java} not found: the Stanford segmenter needs Java (or use segmenter: jieba)") from None
+        self.close = weakref.finalize(self, _stop, self._process)
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the words of one line of text."""
+        sent = " ".join("".join(character if character <= "\uffff" else STAND_IN for character in text).split())
+        if not sent:
+            return []
+        answer = self._ask(sent)
+        if _bare(answer) != _bare(sent):
+            if _bare(self._ask(PROBE)) != PROBE:
+                raise XlingError(f"the Stanford segmenter is out of step: it answered {sent!r} with {answer!r}")
+            return answer.split()
+        return _put_back(answer, text).split()
+
+    def _ask(self, line: str) -> str:
+        stdin, stdout = _pipes(self._process)
+        try:
+            stdin.write(line.encode("utf-8") + b"\n")
+            stdin.flush()
+            answer = stdout.readline()
+        except BrokenPipeError:
+            answer = b""
+        if not answer:
+            raise XlingError(f"the Stanford segmenter stopped: {self._last_words()}")
+        return answer.decode("utf-8", errors="replace")
+
+    def _last_words(self) -> str:
+        self._process.wait()
+        self._errors.seek(0)
+        lines = self._errors.read().decode("utf-8", errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+
+
+def stanford_command(home: Path, java: str) -> list[str]:
+    """Return the command that segments standard input line by line with the `pku` model."""
+    data = home / "data"
+    for needed in (data / "pku.gz", data / "dict-chris6.ser.gz"):
+        if not needed.is_file():
+            raise InputError(needed, "not found", fix="stanford_home must be the unpacked stanford-segmenter folder")
+    encoding = ["-inputEncoding", "UTF-8", "-outputEncoding", "UTF-8"]
+    model = ["-loadClassifier", str(data / "pku.gz"), "-serDictionary", str(data / "dict-chris6.ser.gz")]
+    options = ["-sighanCorporaDict", str(data), "-sighanPostProcessing", "true", "-keepAllWhitespaces", "false"]
+    # The JVM may take its default encoding from the locale: say it.
+    start = [java, "-Xmx2g", "-Dfile.encoding=UTF-8", "-cp", f"{home}/*", STANFORD_CLASS]
+    return [*start, *options, *model, *encoding, "-readStdin", "true"]
+
+
+def _put_back(answer: str, text: str) -> str:
+    """Return the answer with every stand-in replaced by the character it stood for."""
+    originals = iter([character for character in text if character > "\uffff" or character == STAND_IN])
+    return "".join(next(originals) if character == STAND_IN else character for character in answer)
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None:
+        raise XlingError("the Stanford segmenter was started without pipes")
+    return process.stdin, process.stdout
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    for pipe in _pipes(process):
+        pipe.close()
+    process.wait()

@@ -1,0 +1,104 @@
+"""Tokenise a text: python -m xling.tokenization.run --input text.txt.zst --options JSON --out tok.txt.zst …"""
+
+import argparse
+import json
+import multiprocessing
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from xling.core.errors import InputError, XlingError, run
+from xling.core.io import read_lines, write_json, write_text
+from xling.core.log import Progress, log_to_stderr
+from xling.tokenization.tokeniser import Tokeniser, check_options, make_tokeniser
+
+SHARD_LINES = 1000
+SHARDS_AHEAD = 4  # a worker never waits for work, and no more than this lies in memory for each
+_worker: Tokeniser | None = None  # each process has one tokeniser of its own
+
+
+def tokenise_shards(lines: Iterable[str], options: dict[str, Any], processes: int) -> Iterator[list[str]]:
+    """Yield shards of tokenised lines in the order of the input, without lines that came out empty."""
+    if processes == 1:
+        _start(options)
+        yield from map(_tokenise, shards(lines))
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(options,)) as pool:
+        waiting: deque[Future[list[str]]] = deque()
+        for shard in shards(lines):
+            waiting.append(pool.submit(_tokenise, shard))
+            if len(waiting) >= processes * SHARDS_AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def shards(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Yield lists of a fixed number of lines."""
+    iterator = iter(lines)
+    while shard := list(islice(iterator, SHARD_LINES)):
+        yield shard
+
+
+def tokenise_file(source: Path, options: dict[str, Any], out: Path, processes: int) -> dict[str, int]:
+    """Tokenise a file into another and return how many lines, words and characters of words it has."""
+    counts = {"lines": 0, "words": 0, "characters": 0}
+    progress = Progress(f"tokenising {source.name}")
+    with write_text(out) as handle:
+        for shard in tokenise_shards(read_lines(source), options, processes):
+            handle.writelines(f"{line}\n" for line in shard)
+            spaces = sum(line.count(" ") for line in shard)
+            counts["lines"] += len(shard)
+            counts["words"] += spaces + len(shard)
+            counts["characters"] += sum(map(len, shard)) - spaces
+            progress.add(len(shard))
+        if counts["lines"] == 0:
+            raise InputError(source, "no words in it", fix="an empty language: check the source it was made from")
+    progress.finish()
+    return counts
+
+
+def parse_options(text: str) -> dict[str, Any]:
+    """Return the tokeniser options given as JSON on the command line."""
+    try:
+        options = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise XlingError(f"--options is not JSON: {error.msg} at column {error.colno}") from None
+    if not isinstance(options, dict):
+        raise XlingError(f"--options must be a JSON object, not {text}")
+    check_options(options)
+    return options
+
+
+def _start(options: dict[str, Any]) -> None:
+    global _worker  # noqa: PLW0603 - a process pool hands nothing else from its initialiser to its tasks
+    _worker = make_tokeniser(options)
+
+
+def _tokenise(lines: list[str]) -> list[str]:
+    if _worker is None:
+        raise XlingError("the tokeniser was not started")
+    return [line for line in _worker.lines(lines) if line]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--input", type=Path, required=True, help="text, one paragraph a line, compressed by suffix")
+    parser.add_argument("--options", required=True, help="tokeniser options as JSON")
+    parser.add_argument("--out", type=Path, required=True, help="words joined by spaces, one paragraph a line")
+    parser.add_argument("--stats", type=Path, required=True, help="counts of lines, words and characters (JSON)")
+    parser.add_argument("--processes", type=int, default=1)
+    args = parser.parse_args()
+    if args.processes < 1:
+        raise XlingError(f"--processes must be at least 1, not {args.processes}")
+    counts = tokenise_file(args.input, parse_options(args.options), args.out, args.processes)
+    write_json(args.stats, counts)
+    log_to_stderr(__name__).info("%(lines)d lines, %(words)d words", counts)
+
+
+if __name__ == "__main__":
+    run(main)

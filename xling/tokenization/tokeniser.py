@@ -1,0 +1,133 @@
+"""One tokeniser for pretraining text and for every task (section 2): script, words, Moses, case, accents."""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from xling.core.errors import XlingError
+from xling.tokenization.moses import Moses
+
+SEGMENTERS = ("none", "jieba", "stanford")
+SCRIPTS = ("none", "simplified", "traditional")
+NOTHING = "\ufffd"  # stands for a gold token in which nothing is left to see
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a language is tokenised; the defaults are the study's."""
+
+    language: str
+    moses: str | None
+    segmenter: str = "none"
+    dictionary: str | None = None
+    stanford_home: str | None = None
+    script: str = "none"
+    lowercase: bool = True
+    strip_accents: bool = False
+
+
+class Tokeniser:
+    """Turns text into words and normalises single words the same way."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._fold = make_fold(options.lowercase, options.strip_accents)
+        self._moses = Moses(options.moses, self._fold) if options.moses is not None else None
+        self._convert = _make_converter(options)
+        self._segment = _make_segmenter(options)
+
+    def line(self, text: str) -> str:
+        """Return the words of a text joined by single spaces; empty when there are none."""
+        if self._convert is not None:
+            text = self._convert(text)
+        if self._segment is not None:
+            text = " ".join(self._segment(text))
+        return self._moses.line(text) if self._moses is not None else self._fold(" ".join(text.split()))
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of a text."""
+        return self.line(text).split()
+
+    def word(self, form: str) -> str:
+        """Return one gold token in the form it has in the text: never split, never empty."""
+        text = self._convert(form) if self._convert is not None else form
+        if self._moses is not None:
+            text = self._moses.normalise(text)
+        return self._fold("".join(text.split())).replace(" ", "") or NOTHING
+
+    def lines(self, lines: Iterable[str]) -> Iterator[str]:
+        """Yield the words of each line, joined by single spaces; an empty line where there are none."""
+        return map(self.line, lines)
+
+
+def make_tokeniser(options: dict[str, Any]) -> Tokeniser:
+    """Return the tokeniser that the options describe, or say which option is wrong."""
+    return Tokeniser(check_options(options))
+
+
+def check_options(options: dict[str, Any]) -> Options:
+    """Return the options as a record; unknown keys, missing keys and wrong values are refused."""
+    known = [field.name for field in fields(Options)]
+    if unknown := sorted(set(options) - set(known)):
+        raise XlingError(f"tokeniser options: unknown {', '.join(map(repr, unknown))} (known: {', '.join(known)})")
+    if missing := [name for name in ("language", "moses") if name not in options]:
+        raise XlingError(f"tokeniser options: {' and '.join(map(repr, missing))} missing")
+    for name, value in options.items():
+        _check_value(name, value)
+    checked = Options(**options)
+    if checked.segmenter == "stanford" and checked.stanford_home is None:
+        raise XlingError("tokeniser options: segmenter stanford needs 'stanford_home', the unpacked folder")
+    return checked
+
+
+def make_fold(lowercase: bool, strip_accents: bool) -> Callable[[str], str]:
+    """Return the function that folds case and accents of words joined by spaces."""
+    match lowercase, strip_accents:
+        case False, False:
+            return str
+        case True, False:
+            return str.lower
+        case True, True:
+            return lambda text: without_accents(text.lower())
+        case _:
+            return without_accents
+
+
+def without_accents(text: str) -> str:
+    """Return the text without combining marks (as in XLM's script); a word of marks alone is dropped."""
+    decomposed = unicodedata.normalize("NFD", text)
+    return " ".join("".join(c for c in decomposed if unicodedata.category(c) != "Mn").split())
+
+
+def _check_value(name: str, value: object) -> None:
+    if name in ("lowercase", "strip_accents"):
+        good, expected = isinstance(value, bool), "true or false"
+    elif name in ("segmenter", "script"):
+        choices = SEGMENTERS if name == "segmenter" else SCRIPTS
+        good, expected = value in choices, f"one of {', '.join(choices)}"
+    else:
+        good, expected = isinstance(value, str) and value != "", "a text"
+        if name != "language":
+            good, expected = good or value is None, "a text or null"
+    if not good:
+        raise XlingError(f"tokeniser options: {name!r} is {value!r}, expected {expected}")
+
+
+def _make_converter(options: Options) -> Callable[[str], str] | None:
+    if options.script == "none":
+        return None
+    from xling.tokenization.chinese import make_converter  # only Chinese pays for loading it
+
+    return make_converter(options.script)
+
+
+def _make_segmenter(options: Options) -> Callable[[str], list[str]] | None:
+    if options.segmenter == "none":
+        return None
+    from xling.tokenization.chinese import Stanford, make_jieba
+
+    if options.segmenter == "stanford":
+        return Stanford(Path(options.stanford_home or ""))
+    return make_jieba(Path(options.dictionary) if options.dictionary is not None else None)
