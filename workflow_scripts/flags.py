@@ -72,6 +72,7 @@ def together_flags(study: Study) -> str:
         "--nli": _comma(sizes["nli_pairs"]),
         "--parallel": sizes["parallel_sentences"],
         "--tatoeba": sizes["tatoeba_sentences"],
+        "--dictionary-share": sizes["dictionary_share"],
     }
     return _flags(values | _seeds(study))
 
