@@ -45,7 +45,7 @@ def job_counts(output: str) -> dict[str, int]:
     """Return how many jobs of each rule a dry run shows."""
     table = output.split("Job stats:")[1].split("Reasons:")[0].splitlines()
     rows = [line.split() for line in table]
-    return {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit()}
+    return {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit() and row[0].isidentifier()}
 
 
 def small_study(folder: Path, **changes: Any) -> str:

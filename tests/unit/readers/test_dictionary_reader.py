@@ -276,11 +276,11 @@ def test_entries_are_put_in_the_words_of_the_text(tmp_path: Path, monkeypatch: p
     entries = [
         Translation("Paris", "Paris", 1),
         Translation("paris", "paris", 4),
-        Translation("today", "aujourd'hui.", 2),
+        Translation("hello", "Bonjour,", 2),
     ]
     assert list(merge(in_words(entries, make_tokeniser(english), make_tokeniser(french)))) == [
         Translation("paris", "paris", 4),
-        Translation("today", "aujourd'hui .", 2),
+        Translation("hello", "bonjour ,", 2),
     ]
     path, out = write(tmp_path / "in.tsv", "Dog\tChien\ndog\tchien\t3\n"), tmp_path / "out.tsv"
     sides = [f"source={json.dumps(english)}", f"target={json.dumps(french)}"]
