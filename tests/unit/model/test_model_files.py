@@ -1,0 +1,102 @@
+"""Configurations, initial weights, and encoders on disk."""
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from xling.core.errors import InputError
+from xling.core.io import read_json, write_json
+from xling.model.config import ModelConfig, Separate, Shape, model_config
+from xling.model.encoder import Encoder, owner_of
+from xling.model.files import load_encoder, put_weights, save_encoder, weights_of
+
+SHAPE = Shape(3, 16, 2, 64, "gelu", 0.1, 0.1, "post", 1e-12, 20, True)
+
+
+def config(embeddings: bool = True, layers: int = 2) -> ModelConfig:
+    separate = Separate(embeddings, layers)
+    sizes = (70, 66) if separate.embeddings else (70, 70)
+    return ModelConfig(("en", "fr"), sizes, SHAPE, separate, "per-language" if separate.embeddings else "shared")
+
+
+def test_what_was_saved_is_read_back(tmp_path: Path) -> None:
+    encoder = Encoder(config(), seed=3)
+    save_encoder(encoder, tmp_path)
+    again = load_encoder(tmp_path)
+    assert again.config == encoder.config
+    for name, parameter in encoder.named_parameters():
+        assert torch.equal(parameter, dict(again.named_parameters())[name]), name
+    assert load_file(tmp_path / "model.safetensors")["embeddings.fr.token"].shape == (66, 16)
+
+
+def test_names_say_whose_a_parameter_is() -> None:
+    owners = {name: owner_of(name) for name, _ in Encoder(config(), seed=0).named_parameters()}
+    assert owners["layers.1.fr.up_weight"] == "fr"
+    assert owners["layers.2.shared.up_weight"] == "shared"
+    assert owners["embeddings.en.position"] == owners["softmax.en.bias"] == owners["language.en"] == "en"
+
+
+def test_initial_weights_are_as_the_paper_says() -> None:
+    wide = ModelConfig(("en",), (5000,), Shape(1, 64, 2, 256, "gelu", 0, 0, "post", 1e-12, 512, True),
+                       Separate(False, 0), "shared")  # fmt: skip
+    weights = weights_of(Encoder(wide, seed=1))
+    assert weights["embeddings.shared.token"].std().item() == pytest.approx(64**-0.5, rel=0.01)
+    assert weights["embeddings.shared.position"].std().item() == pytest.approx(64**-0.5, rel=0.02)
+    down = weights["layers.0.shared.down_weight"]
+    assert down.abs().max().item() <= 1 / 16
+    assert down.std().item() == pytest.approx(1 / 16 / math.sqrt(3), rel=0.02)
+    assert torch.equal(weights["layers.0.shared.norm1_weight"], torch.ones(64))
+    assert not any(name.startswith("language.") for name in weights)  # one language has no language embedding
+
+
+def test_a_setting_does_not_shift_the_numbers_of_another() -> None:
+    shared = weights_of(Encoder(config(False, 0), seed=4))
+    separate = weights_of(Encoder(config(False, 2), seed=4))
+    assert torch.equal(shared["layers.2.shared.qkv_weight"], separate["layers.2.shared.qkv_weight"])
+    assert torch.equal(shared["embeddings.shared.token"], separate["embeddings.shared.token"])
+    assert not torch.equal(separate["layers.0.en.qkv_weight"], separate["layers.0.fr.qkv_weight"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"softmax": "shared"}, "softmax: it is tied to the embeddings"),
+        ({"separate": {"embeddings": True, "layers": 4}}, "separate.layers: 4 of 3 layers"),
+        ({"softmax": "both"}, "softmax: expected one of shared, per-language, not 'both'"),
+        ({"languages": ["en", "en"]}, "languages: expected at least one, all different"),
+        ({"sizes": [70, "66"]}, "sizes\\[1\\]: expected int, not '66'"),
+        ({"depth": 3}, "unknown key depth"),
+        ({"shape": {}}, "no shape.layers"),
+    ],
+)
+def test_a_wrong_configuration_is_one_clear_line(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    save_encoder(Encoder(config(), seed=3), tmp_path)
+    write_json(tmp_path / "model.json", {**read_json(tmp_path / "model.json"), **change})
+    with pytest.raises(InputError, match=message) as caught:
+        load_encoder(tmp_path)
+    assert "\n" not in str(caught.value)
+    assert "model.json" in str(caught.value)
+
+
+def test_a_shape_of_the_wrong_type_is_refused() -> None:
+    values = config().as_dict()
+    values["shape"]["dropout"] = True
+    with pytest.raises(InputError, match=r"shape\.dropout: expected float, not True"):
+        model_config(values, "model.json")
+
+
+def test_weights_of_another_model_are_refused(tmp_path: Path) -> None:
+    other = weights_of(Encoder(config(True, 1), seed=3))
+    with pytest.raises(InputError, match=r"parameter layers\.1\.en"):
+        put_weights(Encoder(config(), seed=3), other, tmp_path / "model.safetensors")
+
+
+def test_truncated_weights_are_refused(tmp_path: Path) -> None:
+    save_encoder(Encoder(config(), seed=3), tmp_path)
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(InputError, match=r"model\.safetensors: not whole"):
+        load_encoder(tmp_path)

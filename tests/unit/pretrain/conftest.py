@@ -1,0 +1,60 @@
+"""Toy languages and tiny models on which every promise of the training engine can be checked in seconds."""
+
+import json
+import multiprocessing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toy_runs import SIZE, Child, write_streams
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the streams and vocabulary of two toy languages, three lines of English to one of French."""
+    folder = tmp_path_factory.mktemp("toy")
+    write_streams(folder / "en", "en", 1, 900)
+    write_streams(folder / "fr", "fr", 2, 300)
+    about = {code: {"model": f"{code}.model", "ids": f"{code}.ids.npy", "size": SIZE} for code in ("en", "fr")}
+    (folder / "vocab").mkdir()
+    vocab = {"kind": "joint", "languages": about, "size": SIZE, "pieces": "pieces.txt"}
+    (folder / "vocab" / "vocab.json").write_text(json.dumps(vocab))
+    return folder
+
+
+@pytest.fixture
+def command(toy: Path, tmp_path: Path) -> Callable[..., list[str]]:
+    """Return a maker of command lines: the run's JSON, the work directory's name, further flags."""
+
+    def make(run: dict[str, Any], work: str = "work", *flags: str) -> list[str]:
+        path = tmp_path / f"{work}.run.json"
+        path.write_text(json.dumps(run))
+        streams = [flag for code in run["languages"] for flag in ("--streams", f"{code}={toy / code}")]
+        places = ["--vocab", str(toy / "vocab"), "--work", str(tmp_path / work), "--out", str(tmp_path / f"{work}.out")]
+        return ["--run", str(path), *streams, *places, "--device", "cpu", *flags]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def context() -> Any:
+    """Return a process maker that has imported torch once."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["xling.pretrain.run"])
+    return context
+
+
+@pytest.fixture
+def launch(context: Any, tmp_path: Path) -> Callable[..., Child]:
+    """Return a starter of the training command in a new process."""
+    count = 0
+
+    def start(arguments: list[str], die_at: int | None = None, **environment: str) -> Child:
+        nonlocal count
+        count += 1
+        return Child(
+            context, tmp_path / f"child-{count}.log", arguments, {"OMP_NUM_THREADS": "1", **environment}, die_at
+        )
+
+    return start

@@ -1,0 +1,179 @@
+"""An update: gradients, AdamW, clipping, and languages that stand still while the other is trained."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional
+from toy_runs import SIZE, changed
+
+from xling.model.encoder import Encoder, owner_of
+from xling.pretrain.batches import Batch, Batches
+from xling.pretrain.config import Run, read_run
+from xling.pretrain.engine import Engine
+from xling.pretrain.schedule import learning_rate
+
+CPU = torch.device("cpu")
+SEPARATE = {"embeddings": True, "layers": 1}
+
+
+def make(toy: Path, tmp_path: Path, dtype: torch.dtype = torch.float32, **changes: Any) -> tuple[Run, Engine, Batches]:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(changed(**changes)))
+    run, sizes = read_run(path), {"en": SIZE, "fr": SIZE}
+    encoder = Encoder(run.model_config(sizes, path), run.seed)
+    return run, Engine(encoder, run.pretrain, CPU, dtype), Batches(run, {code: toy / code for code in sizes}, sizes)
+
+
+def train(run: Run, engine: Engine, batches: Batches, updates: range) -> list[float]:
+    losses = []
+    for update in updates:
+        languages = batches.languages(update)
+        for micro, language in enumerate(languages):
+            engine.accumulate(batches.batch(update, micro, language))
+        engine.step(update, engine.present(languages), learning_rate(update, run.pretrain))
+        losses.append(engine.trail[update].item())
+    return losses
+
+
+def plain_loss(encoder: Encoder, batch: Batch) -> torch.Tensor:
+    """The loss by ordinary modules and a full softmax."""
+    scores = encoder.logits(encoder(batch.tokens, batch.language)[-1], batch.language).flatten(0, 1)
+    return functional.cross_entropy(scores[batch.picks], batch.targets)
+
+
+@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_updates_equal_plain_adamw_with_clipping(toy: Path, tmp_path: Path, separate: bool, norm: str) -> None:
+    changes: dict[str, Any] = {"separate": SEPARATE, "softmax": "per-language"} if separate else {}
+    changes |= {"shape__dropout": 0.0, "shape__attention_dropout": 0.0, "shape__norm": norm, "pretrain__clip": 0.5}
+    run, engine, batches = make(toy, tmp_path, pretrain__warmup=0, pretrain__lr=1e-2, **changes)
+    other = Encoder(engine.encoder.config, run.seed).train()
+    p = run.pretrain
+    adam = torch.optim.AdamW(other.parameters(), betas=p.betas, eps=p.eps, weight_decay=p.weight_decay)
+    for update in range(6):
+        languages = batches.languages(update)
+        adam.zero_grad()
+        loss = sum(plain_loss(other, batches.batch(update, m, lg)) for m, lg in enumerate(languages)) / p.micro_batches
+        loss.backward()
+        norm_found = torch.nn.utils.clip_grad_norm_(other.parameters(), p.clip)
+        adam.param_groups[0]["lr"] = learning_rate(update, p)
+        adam.step()
+        assert train(run, engine, batches, range(update, update + 1)) == [pytest.approx(loss.item(), rel=1e-5)]
+        assert engine.norm.item() == pytest.approx(norm_found.item(), rel=1e-4)
+    mine = dict(engine.encoder.named_parameters())
+    for name, parameter in other.named_parameters():
+        torch.testing.assert_close(mine[name], parameter, atol=2e-5, rtol=1e-4, msg=name)
+
+
+def test_an_absent_language_stands_still(toy: Path, tmp_path: Path) -> None:
+    run, engine, batches = make(toy, tmp_path, separate=SEPARATE, softmax="per-language")
+    train(run, engine, batches, range(3))  # both have moments now
+    french = engine.optimiser.owned["fr"]
+    before = [t.clone() for t in (french.weights, french.exp_avg, french.exp_avg_sq, french.step)]
+    english = engine.optimiser.owned["en"].weights.clone()
+    engine.accumulate(batches.batch(3, 0, 0))
+    present = engine.present([0])
+    assert present == ["en", "shared"] or present == ["shared", "en"]
+    engine.step(3, present, 1e-2)
+    for was, now in zip(before, (french.weights, french.exp_avg, french.exp_avg_sq, french.step), strict=True):
+        assert torch.equal(was, now)
+    assert not torch.equal(english, engine.optimiser.owned["en"].weights)
+
+
+def test_even_the_language_vector_of_a_shared_model_stands_still(toy: Path, tmp_path: Path) -> None:
+    _, engine, batches = make(toy, tmp_path)
+    vector = engine.encoder.language["fr"].detach().clone()
+    engine.accumulate(batches.batch(0, 0, 0))
+    engine.step(0, engine.present([0]), 1e-2)
+    assert torch.equal(vector, engine.encoder.language["fr"])
+    assert owner_of("language.fr") == "fr"
+
+
+def test_the_golden_curve(toy: Path, tmp_path: Path) -> None:
+    """Twenty losses of the toy run; a change that must not alter numbers leaves them alone.
+
+    Without dropout, whose draws differ between builds of torch.
+    """
+    run, engine, batches = make(toy, tmp_path, pretrain__updates=20, shape__dropout=0.0, shape__attention_dropout=0.0)
+    losses = train(run, engine, batches, range(20))
+    golden = json.loads((Path(__file__).parent / "golden_curve.json").read_text())
+    assert losses == pytest.approx(golden, rel=1e-3)
+
+
+@pytest.mark.parametrize("sequences", ["streams", "lines"])
+def test_it_learns(toy: Path, tmp_path: Path, sequences: str) -> None:
+    changes = {"pretrain__sequences": sequences, "pretrain__lr": 1e-2, "pretrain__warmup": 20, "shape__norm": "pre"}
+    run, engine, batches = make(toy, tmp_path, pretrain__mask_rate=0.3, **changes)
+    losses = train(run, engine, batches, range(150))
+    assert sum(losses[-10:]) / 10 < sum(losses[:10]) / 10 - 0.4
+
+
+def test_bf16_follows_float32(toy: Path, tmp_path: Path) -> None:
+    run, full, batches = make(toy, tmp_path, shape__dropout=0.0, shape__attention_dropout=0.0)
+    _, half, _ = make(toy, tmp_path, torch.bfloat16, shape__dropout=0.0, shape__attention_dropout=0.0)
+    assert train(run, half, batches, range(8)) == pytest.approx(train(run, full, batches, range(8)), rel=0.02)
+    working = half.optimiser.owned["shared"].working
+    assert working.dtype == torch.bfloat16
+    assert torch.equal(working, half.optimiser.owned["shared"].weights.bfloat16())
+
+
+def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy: Path, tmp_path: Path) -> None:
+    _, engine, batches = make(toy, tmp_path, torch.float16, shape__dropout=0.0, shape__attention_dropout=0.0)
+    shared = engine.optimiser.owned["shared"]
+    engine.optimiser.scale.fill_(1024.0)  # type: ignore[union-attr]
+    engine.accumulate(batches.batch(0, 0, 0))
+    engine.step(0, engine.present([0]), 1e-3)
+    assert (shared.step.item(), engine.optimiser.scale.item()) == (1.0, 1024.0)  # type: ignore[union-attr]
+    weights = shared.weights.clone()
+    engine.accumulate(batches.batch(1, 0, 0))
+    shared.grads[5] = float("inf")
+    engine.step(1, engine.present([0]), 1e-3)
+    assert torch.equal(weights, shared.weights)
+    assert (shared.step.item(), engine.optimiser.scale.item()) == (1.0, 512.0)  # type: ignore[union-attr]
+    saved = engine.optimiser.state()
+    assert saved["scale"].item() == 512.0
+
+
+def test_fp16_gradients_are_unscaled(toy: Path, tmp_path: Path) -> None:
+    run, full, batches = make(toy, tmp_path, shape__dropout=0.0, shape__attention_dropout=0.0)
+    _, half, _ = make(toy, tmp_path, torch.float16, shape__dropout=0.0, shape__attention_dropout=0.0)
+    for engine in (full, half):
+        train(run, engine, batches, range(1))
+    assert half.norm.item() == pytest.approx(full.norm.item(), rel=0.02)
+
+
+def test_saved_state_comes_back(toy: Path, tmp_path: Path) -> None:
+    run, engine, batches = make(toy, tmp_path)
+    train(run, engine, batches, range(3))
+    _, again, _ = make(toy, tmp_path)
+    again.optimiser.load_state(engine.optimiser.state())
+    for name, value in engine.optimiser.state().items():
+        assert torch.equal(value, again.optimiser.state()[name]), name
+    with pytest.raises(KeyError):
+        again.optimiser.load_state({"nonsense": torch.zeros(1)})
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_work_done_once_can_be_replayed(
+    toy: Path, tmp_path: Path, separate: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A captured graph repeats what was done when it was recorded; here the first call of each kind is repeated."""
+    changes: dict[str, Any] = {"separate": SEPARATE, "softmax": "per-language"} if separate else {}
+    run, plain, batches = make(toy, tmp_path, **changes)
+    _, replayed, _ = make(toy, tmp_path, **changes)
+    recorded: dict[Any, Any] = {}
+    monkeypatch.setattr(replayed, "captures", True)
+    monkeypatch.setattr(replayed, "_run", lambda key, work: recorded.setdefault(key, work)())
+    places = replayed.places
+    monkeypatch.setattr(
+        batches, "batch", lambda *number, make=batches.batch: make(*number, places)
+    )  # filled up to a fixed size
+    assert train(run, replayed, batches, range(12)) == pytest.approx(train(run, plain, batches, range(12)), rel=1e-5)
+    kinds = {key[:3] for key in recorded if key[0] == "micro"}
+    assert kinds == {("micro", language, fresh) for language in (0, 1) for fresh in FRESH}
+
+
+FRESH = [(True, True), (False, True), (False, False)]  # first of the update; first of its language; neither

@@ -1,0 +1,89 @@
+"""Killed at a random step and run again, a model ends with the same bits; several processes follow the same curve."""
+
+import json
+import random
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file
+from toy_runs import changed
+
+SEPARATE = {"embeddings": True, "layers": 0}
+SETTINGS: dict[str, dict[str, Any]] = {  # the ten of PAPER.md: what the engine sees of them
+    "default": {},
+    "wiki-cc": {"seed": 2},
+    "no-anchors": {"pretrain__random_words": "any"},
+    "default-anchors": {"pretrain__random_words": "language"},
+    "extra-anchors": {"seed": 3},
+    "sep-emb": {"separate": SEPARATE, "softmax": "per-language"},
+    "sep-l1-3": {"separate": {"embeddings": False, "layers": 1}},
+    "sep-l1-6": {"separate": {"embeddings": False, "layers": 2}},
+    "sep-emb-l1-3": {"separate": {"embeddings": True, "layers": 1}, "softmax": "per-language"},
+    "sep-emb-l1-6": {"separate": {"embeddings": True, "layers": 2}, "softmax": "per-language"},
+}
+
+
+def same_bits(left: Path, right: Path) -> bool:
+    return left.read_bytes() == right.read_bytes()
+
+
+def lines(path: Path, *names: str) -> list[dict[str, Any]]:
+    """Return some values of each line of metrics.jsonl, times left out."""
+    return [{name: record.get(name) for name in names} for record in map(json.loads, path.read_text().splitlines())]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_killed_and_resumed_gives_the_same_bits(
+    setting: str, command: Callable[..., list[str]], launch: Callable[..., Any], tmp_path: Path
+) -> None:
+    run = changed(**SETTINGS[setting])
+    if setting == "extra-anchors":  # one of the ten also shows lines and the other norm
+        run = changed(seed=3, pretrain__sequences="lines", shape__norm="pre", pretrain__schedule="linear")
+    moment = random.Random(setting).randint(1, 11)
+    whole, killed = launch(command(run, "whole")), launch(command(run, "killed"), die_at=moment)
+    assert (whole.wait(), killed.wait()) == (0, -9), whole.said + killed.said
+    assert not (tmp_path / "killed.out" / "model.safetensors").exists()
+    again = launch(command(run, "killed"))
+    assert again.wait() == 0, again.said
+    assert ("resumed from" in again.said) == (moment > 0)
+    assert same_bits(tmp_path / "whole.out" / "model.safetensors", tmp_path / "killed.out" / "model.safetensors")
+    last = Path("checkpoints") / "step-0000012"
+    for name in ("weights.safetensors", "optimiser.safetensors"):
+        assert same_bits(tmp_path / "whole" / last / name, tmp_path / "killed" / last / name)
+    curves = [
+        lines(tmp_path / f"{name}.out" / "metrics.jsonl", "kind", "update", "tokens", "loss", "losses", "lr")
+        for name in ("whole", "killed")
+    ]
+    assert curves[0] == curves[1]
+    assert [line["update"] for line in curves[0] if line["kind"] == "validation"] == [0, 5, 10, 12]
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("setting", ["default", "sep-emb-l1-3"])
+def test_one_two_and_four_processes_follow_the_same_curve(
+    setting: str, command: Callable[..., list[str]], launch: Callable[..., Any], tmp_path: Path
+) -> None:
+    run = changed(**SETTINGS[setting], pretrain__updates=8, pretrain__validate_every=4)
+    for world in (1, 2, 4):
+        about = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": str(world)}
+        group = [launch(command(run, f"of-{world}"), RANK=str(rank), **about) for rank in range(world)]
+        assert [member.wait() for member in group] == [0] * world, "".join(member.said for member in group)
+    one = tmp_path / "of-1.out"
+    for world in (2, 4):
+        other = tmp_path / f"of-{world}.out"
+        names = ("kind", "update", "tokens", "lr")
+        assert lines(one / "metrics.jsonl", *names) == lines(other / "metrics.jsonl", *names)
+        for mine, theirs in zip(
+            lines(one / "metrics.jsonl", "loss"), lines(other / "metrics.jsonl", "loss"), strict=True
+        ):
+            assert theirs["loss"] == pytest.approx(mine["loss"], rel=2e-4)
+        weights, others = load_file(one / "model.safetensors"), load_file(other / "model.safetensors")
+        assert max(float((weights[name] - others[name]).abs().max()) for name in weights) < 2e-4

@@ -1,0 +1,111 @@
+"""Validation and cross-lingual structure, against plain second implementations."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from test_engine import make, plain_loss
+from toy_runs import changed, make_vocab
+
+from xling.bpe.streams import TokenStream
+from xling.core.errors import InputError
+from xling.model.config import ModelConfig, Separate, Shape
+from xling.model.encoder import Encoder
+from xling.pretrain.config import read_run
+from xling.pretrain.crosslingual import read_parallel, retrieval, sentence_vectors, structure
+from xling.pretrain.validate import Validation, held_out, unigram_entropy
+
+
+@pytest.mark.parametrize("sequences", ["streams", "lines"])
+def test_the_loss_is_the_mean_over_all_predicted_tokens(toy: Path, tmp_path: Path, sequences: str) -> None:
+    run, engine, _ = make(toy, tmp_path, pretrain__sequences=sequences)
+    validation = Validation(run, {code: toy / code for code in run.languages})
+    with torch.no_grad():
+        encoder = engine.encoder.eval()
+        for found, batches in zip(validation.losses(engine), validation.batches, strict=True):
+            counts = [len(batch.targets) for batch in batches]
+            total = sum(plain_loss(encoder, batch).item() * n for batch, n in zip(batches, counts, strict=True))
+            assert found == pytest.approx(total / sum(counts), rel=1e-5)
+
+
+def test_validation_does_not_depend_on_the_runs_seed(toy: Path, tmp_path: Path) -> None:
+    folders = {code: toy / code for code in ("en", "fr")}
+    one, other = (Validation(make(toy, tmp_path, seed=seed)[0], folders) for seed in (1, 2))
+    assert all(torch.equal(a.packed, b.packed) for a, b in zip(one.batches[0], other.batches[0], strict=True))
+
+
+def test_it_reads_the_first_tokens_in_order(toy: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(changed(pretrain__validation_tokens=160)))
+    stream = TokenStream(toy / "en", "valid")
+    blocks = list(held_out(stream, toy, read_run(path).pretrain))
+    assert np.array_equal(np.concatenate([block.ravel() for block in blocks]), stream.ids[:160])
+
+
+def test_lines_keep_their_words_and_no_line_is_used_twice(toy: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(changed(pretrain__sequences="lines", pretrain__validation_tokens=10**6)))
+    stream = TokenStream(toy / "en", "valid")
+    rows = [tuple(row[1:-1].tolist()) for block in held_out(stream, toy, read_run(path).pretrain) for row in block]
+    assert sorted(rows) == sorted(tuple(stream.line(i).tolist()) for i in range(stream.lines))
+
+
+def test_entropy_of_equal_and_unequal_words() -> None:
+    even = np.array([[2, 10, 11, 12, 13]] * 3)
+    assert unigram_entropy([even]) == pytest.approx(math.log(4))
+    assert unigram_entropy([np.array([[2, 9, 9, 9, 8]])]) == pytest.approx(
+        -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
+    )
+
+
+def encoder() -> Encoder:
+    shape = Shape(2, 16, 2, 32, "gelu", 0.1, 0.1, "post", 1e-12, 32, True)
+    return Encoder(ModelConfig(("en", "fr"), (50, 50), shape, Separate(False, 1), "shared"), seed=2).eval()
+
+
+def test_sentences_are_means_of_their_own_tokens() -> None:
+    model = encoder()
+    sentences = [[2, 7, 8, 2], [2, 9, 2], [2, 5, 6, 2], [2, 30, 31, 32, 33, 2]]
+    vectors = sentence_vectors(model, sentences, 1)
+    with torch.no_grad():
+        for number, ids in enumerate(sentences):
+            for layer, states in enumerate(model(torch.tensor([ids]), 1)):
+                torch.testing.assert_close(vectors[layer, number], states[0, 1:-1].mean(0), atol=1e-6, rtol=1e-5)
+
+
+def test_retrieval_counts_nearest_neighbours() -> None:
+    right = torch.eye(4)[None]
+    assert retrieval(torch.eye(4)[None] * 3, right) == [1.0]
+    assert retrieval(torch.eye(4)[None][:, [1, 0, 2, 3]], right) == [0.5]
+
+
+def test_structure_reports_every_layer_both_ways() -> None:
+    sentences = [[2, 7, 8, 2], [2, 9, 2], [2, 5, 6, 2]]
+    found = structure(encoder(), [sentences, sentences])
+    assert set(found["retrieval"]) == {"en-fr", "fr-en"}  # type: ignore[call-overload]
+    assert found["cka"] != [pytest.approx(1.0)] * 3  # the language vector and the first layer are not shared
+    assert len(found["cka"]) == 3  # type: ignore[arg-type]
+    assert found["sentences"] == 3
+
+
+def test_parallel_sentences_are_encoded_between_ends(tmp_path: Path) -> None:
+    make_vocab(tmp_path)
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"en": "the cat", "fr": "le chat"}\n{"en": "the mat the mat the mat", "fr": "le tapis"}\n')
+    english, french = read_parallel(path, ["en", "fr"], tmp_path, 8)
+    assert len(english) == len(french) == 2
+    assert all(ids[0] == ids[-1] == 2 and len(ids) <= 8 for ids in english + french)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"), [("{", "not JSON"), ('{"en": "a"}', "expected an object with text under 'fr'")]
+)
+def test_a_bad_pair_is_named(tmp_path: Path, line: str, problem: str) -> None:
+    make_vocab(tmp_path)
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"en": "a", "fr": "b"}\n' + line + "\n")
+    with pytest.raises(InputError, match=f"line 2: {problem}"):
+        read_parallel(path, ["en", "fr"], tmp_path, 8)

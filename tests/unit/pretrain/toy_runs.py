@@ -1,0 +1,119 @@
+"""Toy languages, tiny models and processes that train them, for the tests of the training engine."""
+
+import copy
+import json
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sentencepiece
+
+from xling.bpe.streams import TokenStreamWriter, pack
+from xling.bpe.train import fit
+
+SIZE = 70
+
+RUN: dict[str, Any] = {
+    "model": "en-fr.toy.s1",
+    "languages": ["en", "fr"],
+    "selection_language": "en",
+    "seed": 1,
+    "shape": {
+        "layers": 2, "width": 16, "heads": 2, "feedforward": 32, "activation": "gelu", "dropout": 0.1,
+        "attention_dropout": 0.1, "norm": "post", "norm_eps": 1e-12, "positions": 32, "language_embeddings": True,
+    },
+    "separate": {"embeddings": False, "layers": 0},
+    "softmax": "shared",
+    "pretrain": {
+        "sequences": "streams", "length": 16, "micro_batch_tokens": 128, "micro_batches": 4, "updates": 12,
+        "language_exponent": 0.7, "mask_rate": 0.15, "mask_share": 0.8, "random_share": 0.1,
+        "random_words": "by-softmax", "lr": 3e-3, "warmup": 4, "warmup_from": 1e-7, "schedule": "inverse-sqrt",
+        "final_lr_share": 0.0, "betas": [0.9, 0.999], "eps": 1e-6, "weight_decay": 0.01, "clip": 5.0,
+        "precision": "float32", "validate_every": 5, "validation_tokens": 400, "save_every": 3, "keep_checkpoints": 2,
+    },
+}  # fmt: skip
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    """Return the toy run with some values set; `pretrain__lr=1` reaches into a part."""
+    run = copy.deepcopy(RUN)
+    for name, value in changes.items():
+        place: Any = run
+        *parents, last = name.split("__")
+        for parent in parents:
+            place = place[parent]
+        place[last] = value
+    return run
+
+
+def write_streams(folder: Path, code: str, shift: int, lines: int, size: int = SIZE) -> None:
+    """Write a language in which each word nearly determines the next."""
+    rng = np.random.default_rng(shift)
+    with TokenStreamWriter(folder, size, code) as writer:
+        for split, count in (("train", lines), ("valid", 60), ("test", 5)):
+            text = []
+            for _ in range(count):
+                word, line = int(rng.integers(4, size)), []
+                for _ in range(int(rng.integers(2, 12))):
+                    word = 4 + (5 * word + shift + int(rng.integers(3))) % (size - 4)
+                    line.append(word)
+                text.append(line)
+            writer.add(split, *pack(text))
+
+
+def make_vocab(folder: Path, size: int = 0) -> None:
+    """Write a small joint vocabulary of English and French with a real sentencepiece model."""
+    model = fit(Counter({"the": 9, "cat": 5, "mat": 4, "le": 9, "chat": 5, "tapis": 4}), 12)
+    (folder / "en.model").write_bytes(model)
+    pieces = sentencepiece.SentencePieceProcessor(model_proto=model).get_piece_size()
+    np.save(folder / "en.ids.npy", np.arange(pieces, dtype=np.int32))
+    about = {"model": "en.model", "ids": "en.ids.npy", "size": max(size, pieces)}
+    vocab = {"kind": "joint", "languages": {"en": about, "fr": about}, "size": max(size, pieces)}
+    (folder / "vocab.json").write_text(json.dumps(vocab))
+
+
+def child(arguments: list[str], environment: dict[str, str], die_at: int | None, log: str) -> None:
+    """Run the command in this process; kill it for good at the end of an update if asked to."""
+    import signal
+
+    from xling.core.errors import run
+    from xling.pretrain import loop
+    from xling.pretrain.run import main
+
+    os.environ.update(environment)
+    sys.argv = ["run", *arguments]
+    sys.stderr = open(log, "w")
+    if die_at is not None:
+        finish = loop.Trainer._after_update
+
+        def deadly(self: loop.Trainer) -> None:
+            if self.state.update == die_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            finish(self)
+
+        loop.Trainer._after_update = deadly  # type: ignore[method-assign]
+    run(main)
+
+
+class Child:
+    """One run of the command in a process of its own."""
+
+    def __init__(
+        self, context: Any, log: Path, arguments: list[str], environment: dict[str, str], die_at: int | None
+    ) -> None:
+        self.log = log
+        self.process = context.Process(target=child, args=(arguments, environment, die_at, str(log)))
+        self.process.start()
+
+    def wait(self) -> int:
+        """Return the exit code; a signal's number is negative."""
+        self.process.join(120)
+        assert self.process.exitcode is not None, "still running after two minutes"
+        return self.process.exitcode
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text()

@@ -1,0 +1,1 @@
+"""The encoder: what is shared between the languages and what is each language's own."""

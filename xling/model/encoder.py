@@ -1,0 +1,157 @@
+"""The encoder of the study: one Transformer of which any prefix may exist once per language.
+
+Names of parameters say whose they are: `embeddings.shared.token`, `language.en`, `layers.0.fr.qkv_weight`,
+`softmax.en.bias`. A language's embedding vector is always its own: a batch of the other language must not decay it.
+"""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from xling.core.seeds import numpy_rng
+from xling.model.config import ModelConfig
+from xling.model.layers import EmbeddingWeights, LayerWeights, Path, embed_rows, layer, logits, padded
+
+
+class Weights(nn.Module):
+    """A set of named parameters."""
+
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        super().__init__()
+        for name, size in shapes.items():
+            self.register_parameter(name, nn.Parameter(torch.empty(size)))
+
+    def get(self, name: str) -> Tensor:
+        """Return one parameter."""
+        parameter = self._parameters[name]
+        assert parameter is not None  # noqa: S101 (registered above)
+        return parameter
+
+
+class Encoder(nn.Module):
+    """Embeddings, layers and softmax of every owner, and the way of each language through them."""
+
+    def __init__(self, config: ModelConfig, seed: int | None = None) -> None:
+        """Build the encoder; with a seed, draw its weights from it."""
+        super().__init__()
+        self.config = config
+        shape, languages = config.shape, config.languages
+        sizes = {config.embedding_owner(code): size for code, size in zip(languages, config.sizes, strict=True)}
+        self.embeddings = nn.ModuleDict({owner: Weights(_embedding_shapes(config, v)) for owner, v in sizes.items()})
+        vectors = {code: nn.Parameter(torch.empty(shape.width)) for code in languages} if config.speaks else {}
+        self.language = nn.ParameterDict(vectors)
+        self.layers = nn.ModuleList(
+            nn.ModuleDict({owner: Weights(_layer_shapes(config)) for owner in _owners(config, i)})
+            for i in range(shape.layers)
+        )
+        self.softmax = nn.ModuleDict({owner: Weights({"bias": (padded(v),)}) for owner, v in sizes.items()})
+        if seed is not None:
+            initialise(self, seed)
+
+    def path(self, language: int) -> Path:
+        """Return the weights that a language (its index) passes through."""
+        config, code = self.config, self.config.languages[language]
+        owner = config.embedding_owner(code)
+        vector = self.language[code] if config.speaks else None
+        parts = _get(self.embeddings, owner, ("token", "position", "norm_weight", "norm_bias"))
+        layers = tuple(
+            LayerWeights(*_get(group, config.layer_owner(i, code), LayerWeights._fields))
+            for i, group in enumerate(self.layers)
+        )
+        embeddings = EmbeddingWeights(parts[0], parts[1], vector, parts[2], parts[3])
+        bias = _get(self.softmax, owner, ("bias",))[0]
+        return Path(embeddings, layers, parts[0], bias, config.sizes[language])
+
+    def forward(self, tokens: Tensor, language: int, keep: Tensor | None = None) -> list[Tensor]:
+        """Return the states of layers 0 to L of tokens (b, s); layer 0 is the embeddings' output.
+
+        `keep` (b, s) is false where a token is padding; padding is never looked at.
+        """
+        path, shape = self.path(language), self.config.shape
+        mask = None if keep is None else keep[:, None, None, :]
+        states = [
+            embed_rows(path.embeddings, functional.embedding(tokens, path.embeddings.token), shape, self.training)
+        ]
+        for weights in path.layers:
+            states.append(layer(weights, states[-1], shape, self.training, mask))
+        return states
+
+    def logits(self, states: Tensor, language: int) -> Tensor:
+        """Return the scores of every word of a language's vocabulary for top-layer states (…, d)."""
+        return logits(self.path(language), states)
+
+    def vocabulary(self, name: str) -> int | None:
+        """Return how many rows of a parameter are words, or None where it is no vocabulary table."""
+        part, owner, *_ = name.split(".")
+        if not (part == "softmax" or name.endswith(".token")):
+            return None
+        return next(
+            size
+            for code, size in zip(self.config.languages, self.config.sizes, strict=True)
+            if self.config.embedding_owner(code) == owner
+        )
+
+
+def owner_of(name: str) -> str:
+    """Return the owner of a parameter, `shared` or a language, from its name."""
+    parts = name.split(".")
+    return parts[2] if parts[0] == "layers" else parts[1]
+
+
+def initialise(encoder: Encoder, seed: int) -> None:
+    """Draw every parameter from a generator of its own name, so that no setting shifts another's numbers.
+
+    Embeddings are normal with standard deviation d^-1/2, linear layers PyTorch's default, which is uniform within
+    1/sqrt(inputs) for weights and biases (PAPER.md section 3).
+    """
+    width = encoder.config.shape.width
+    inner = {"down_weight": encoder.config.shape.feedforward, "down_bias": encoder.config.shape.feedforward}
+    for name, parameter in encoder.named_parameters():
+        last = name.split(".")[-1]
+        rng, size = (
+            numpy_rng("weights", seed, name),
+            (encoder.vocabulary(name) or parameter.shape[0], *parameter.shape[1:]),
+        )
+        if "norm" in last:
+            drawn = np.full(size, float(last.endswith("weight")))
+        elif last in ("token", "position") or name.startswith("language."):
+            drawn = rng.normal(0.0, width**-0.5, size)
+        else:
+            bound = 1 / math.sqrt(inner.get(last, width))
+            drawn = rng.uniform(-bound, bound, size)
+        with torch.no_grad():
+            parameter.zero_()[: size[0]].copy_(torch.from_numpy(drawn))
+
+
+def _embedding_shapes(config: ModelConfig, size: int) -> dict[str, tuple[int, ...]]:
+    width = config.shape.width
+    tables = {"token": (padded(size), width), "position": (config.shape.positions, width)}
+    return {**tables, "norm_weight": (width,), "norm_bias": (width,)}
+
+
+def _layer_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    d, inner = config.shape.width, config.shape.feedforward
+    attention = {"qkv_weight": (3 * d, d), "qkv_bias": (3 * d,), "out_weight": (d, d), "out_bias": (d,)}
+    norms = {f"norm{i}_{part}": (d,) for i in (1, 2) for part in ("weight", "bias")}
+    return {
+        **attention,
+        "up_weight": (inner, d),
+        "up_bias": (inner,),
+        "down_weight": (d, inner),
+        "down_bias": (d,),
+        **norms,
+    }
+
+
+def _owners(config: ModelConfig, index: int) -> list[str]:
+    return list(dict.fromkeys(config.layer_owner(index, code) for code in config.languages))
+
+
+def _get(group: nn.Module, owner: str, names: tuple[str, ...]) -> list[Tensor]:
+    weights = group.get_submodule(owner)
+    assert isinstance(weights, Weights)  # noqa: S101 (built above)
+    return [weights.get(name) for name in names]

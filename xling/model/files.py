@@ -1,0 +1,61 @@
+"""Encoders on disk: weights in safetensors, the configuration beside them; reading executes no code."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from xling.core.errors import InputError
+from xling.core.io import atomic_path, read_json, write_json
+from xling.model.config import model_config
+from xling.model.encoder import Encoder
+
+
+def weights_of(encoder: Encoder) -> dict[str, Tensor]:
+    """Return every parameter by name on the CPU, vocabulary tables without their padding rows."""
+    return {
+        name: parameter.detach()[: encoder.vocabulary(name)].cpu().contiguous().clone()
+        for name, parameter in encoder.named_parameters()
+    }
+
+
+def put_weights(encoder: Encoder, weights: Mapping[str, Tensor], path: Path | str) -> None:
+    """Copy weights read from a file into an encoder, which must have exactly these parameters."""
+    parameters = dict(encoder.named_parameters())
+    for name in sorted(parameters.keys() ^ weights.keys()):
+        raise InputError(path, f"{'no' if name in parameters else 'unknown'} parameter {name}: another model's weights")
+    for name, parameter in parameters.items():
+        place = parameter.detach()[: encoder.vocabulary(name)]
+        if place.shape != weights[name].shape:
+            raise InputError(path, f"{name} has shape {tuple(weights[name].shape)}, expected {tuple(place.shape)}")
+        with torch.no_grad():
+            place.copy_(weights[name])
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Read a safetensors file."""
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise InputError(path, f"not whole: {error}", fix="copy or train it again") from None
+
+
+def save_encoder(encoder: Encoder, folder: Path) -> None:
+    """Write model.json and model.safetensors into a folder, the weights last."""
+    write_json(folder / "model.json", encoder.config.as_dict())
+    with atomic_path(folder / "model.safetensors") as temporary:
+        save_file(weights_of(encoder), temporary)
+
+
+def load_encoder(folder: Path) -> Encoder:
+    """Read the encoder that `save_encoder` wrote, ready for evaluation."""
+    config = model_config(read_json(folder / "model.json"), folder / "model.json")
+    encoder = Encoder(config)
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.zero_()  # the padding rows of vocabulary tables are not on disk
+    put_weights(encoder, read_weights(folder / "model.safetensors"), folder / "model.safetensors")
+    return encoder.eval()

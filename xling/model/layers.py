@@ -1,0 +1,200 @@
+"""The Transformer as pure functions of weights (section 3.2 of the paper).
+
+The path of one language through the model is a tuple of tensors. Whether a tensor is shared or the language's own makes
+no difference to the arithmetic, so one compiled graph serves every language and every sharing setting.
+Shapes: b sequences of s tokens, width d, vocabulary v (its tables rounded up to v', see `padded`).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from xling.model.config import Shape
+
+ROWS = 64  # logits of a multiple of 64 words are aligned in memory; odd ones halve the speed of the GPU's products
+STEPS = 1 << 16  # dropout rates are multiples of 1 / STEPS
+
+
+class EmbeddingWeights(NamedTuple):
+    """Token table (v', d), position table, the language's vector, LayerNorm of their sum."""
+
+    token: Tensor
+    position: Tensor
+    language: Tensor | None
+    norm_weight: Tensor
+    norm_bias: Tensor
+
+
+class LayerWeights(NamedTuple):
+    """One Transformer layer, query, key and value fused into one product."""
+
+    qkv_weight: Tensor
+    qkv_bias: Tensor
+    out_weight: Tensor
+    out_bias: Tensor
+    norm1_weight: Tensor
+    norm1_bias: Tensor
+    up_weight: Tensor
+    up_bias: Tensor
+    down_weight: Tensor
+    down_bias: Tensor
+    norm2_weight: Tensor
+    norm2_bias: Tensor
+
+
+class Path(NamedTuple):
+    """All weights that one language passes through; `size` is its vocabulary without the padding rows."""
+
+    embeddings: EmbeddingWeights
+    layers: tuple[LayerWeights, ...]
+    softmax_weight: Tensor
+    softmax_bias: Tensor
+    size: int
+
+
+def padded(size: int) -> int:
+    """Return the rows a vocabulary table is stored with."""
+    return -(-size // ROWS) * ROWS
+
+
+def embed_rows(
+    weights: EmbeddingWeights, rows: Tensor, shape: Shape, training: bool, noise: Tensor | None = None
+) -> Tensor:
+    """Add positions (from 0) and the language to looked-up token rows (b, s, d), normalise, drop out."""
+    total = rows + weights.position[: rows.shape[1]]
+    if weights.language is not None:
+        total = total + weights.language
+    total = functional.layer_norm(total, (shape.width,), weights.norm_weight, weights.norm_bias, shape.norm_eps)
+    return dropout(total, shape.dropout, training, noise)
+
+
+def attention(weights: LayerWeights, states: Tensor, shape: Shape, training: bool, mask: Tensor | None) -> Tensor:
+    """Self-attention of all heads over (b, s, d); `mask` is true where a token may be looked at."""
+    b, s, d = states.shape
+    mixed = functional.linear(states, weights.qkv_weight, weights.qkv_bias).view(b, s, 3, shape.heads, d // shape.heads)
+    query, key, value = mixed.permute(2, 0, 3, 1, 4).unbind(0)  # each (b, heads, s, d / heads)
+    rate = shape.attention_dropout if training else 0.0
+    context = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=rate)
+    return functional.linear(context.transpose(1, 2).reshape(b, s, d), weights.out_weight, weights.out_bias)
+
+
+def feedforward(weights: LayerWeights, states: Tensor, shape: Shape) -> Tensor:
+    """The two products with the activation between them."""
+    inner = functional.linear(states, weights.up_weight, weights.up_bias)
+    inner = functional.gelu(inner) if shape.activation == "gelu" else functional.relu(inner)
+    return functional.linear(inner, weights.down_weight, weights.down_bias)
+
+
+def layer(
+    weights: LayerWeights,
+    states: Tensor,
+    shape: Shape,
+    training: bool,
+    mask: Tensor | None = None,
+    noise: Tensor | None = None,
+) -> Tensor:
+    """One layer: LayerNorm after each part (the paper) or before it (small budgets).
+
+    Before it there is no further norm at the end, as in Hugging Face's Flaubert with pre_norm, so that either kind can
+    be exported without loss. `noise` (2, b, s, d) is for the two dropouts.
+    """
+    size, w, rate = (shape.width,), weights, shape.dropout
+    first, second = (None, None) if noise is None else (noise[0], noise[1])
+    if shape.norm == "post":
+        attended = dropout(attention(w, states, shape, training, mask), rate, training, first)
+        states = functional.layer_norm(states + attended, size, w.norm1_weight, w.norm1_bias, shape.norm_eps)
+        changed = dropout(feedforward(w, states, shape), rate, training, second)
+        return functional.layer_norm(states + changed, size, w.norm2_weight, w.norm2_bias, shape.norm_eps)
+    normed = functional.layer_norm(states, size, w.norm1_weight, w.norm1_bias, shape.norm_eps)
+    states = states + dropout(attention(w, normed, shape, training, mask), rate, training, first)
+    normed = functional.layer_norm(states, size, w.norm2_weight, w.norm2_bias, shape.norm_eps)
+    return states + dropout(feedforward(w, normed, shape), rate, training, second)
+
+
+def dropout(states: Tensor, rate: float, training: bool, noise: Tensor | None = None) -> Tensor:
+    """Drop a share of the values and scale up the rest.
+
+    With noise (16 random bits a value, drawn for all layers at once) nothing is drawn here: compiled kernels would draw
+    one value at a time, which costs more than all else they do.
+    """
+    if not training or rate == 0:
+        return states
+    if noise is None:
+        return functional.dropout(states, rate)
+    dropped = round(rate * STEPS)
+    return torch.where(noise < dropped - STEPS // 2, 0.0, states * (STEPS / (STEPS - dropped)))
+
+
+def draw_noise(shape: Shape, tokens: torch.Size, device: torch.device) -> Tensor | None:
+    """Return the random bits of all dropouts of a batch from torch's generator: (1 + 2 layers, b, s, d), int16."""
+    if shape.dropout == 0:
+        return None
+    size = (1 + 2 * shape.layers, *tokens, shape.width)
+    words = torch.empty(-(-math.prod(size) // 4), dtype=torch.int64, device=device).random_(-(2**63), None)
+    return words.view(torch.int16)[: math.prod(size)].view(size)
+
+
+def logits(path: Path, states: Tensor) -> Tensor:
+    """Scores of every word of the vocabulary for states (…, d)."""
+    return functional.linear(states, path.softmax_weight, path.softmax_bias)[..., : path.size]
+
+
+class Pick(torch.autograd.Function):
+    """Rows of a matrix, with a gradient that gathers too: no atomic additions, so the same bits every time.
+
+    `inverse` says for each row where it was picked to, or how many were picked if it was not.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, picks: Tensor, inverse: Tensor) -> Tensor:
+        """Return the rows at `picks`."""
+        ctx.save_for_backward(inverse)
+        return rows[picks]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        """Send each picked row's gradient home, and zero to the others."""
+        (inverse,) = ctx.saved_tensors
+        grad = grads[0]
+        return torch.cat([grad, grad.new_zeros(1, grad.shape[1])])[inverse], None, None
+
+
+def predicted_loss(path: Path, states: Tensor, picks: Tensor, inverse: Tensor, targets: Tensor) -> Tensor:
+    """Mean cross-entropy at the picked positions of top-layer states; only those reach the softmax.
+
+    A target of -100 fills a place up and counts for nothing.
+    """
+    picked = Pick.apply(states.view(-1, states.shape[-1]), picks, inverse)  # type: ignore[no-untyped-call]
+    return functional.cross_entropy(logits(path, picked).float(), targets)
+
+
+class Parts(NamedTuple):
+    """The functions that a loss is made of, plain or compiled one by one."""
+
+    embed: Callable[..., Tensor] = embed_rows
+    layer: Callable[..., Tensor] = layer
+    loss: Callable[..., Tensor] = predicted_loss
+
+
+def masked_loss(
+    path: Path,
+    rows: Tensor,
+    picks: Tensor,
+    inverse: Tensor,
+    targets: Tensor,
+    noise: Tensor | None,
+    shape: Shape,
+    training: bool = True,
+    parts: Parts = Parts(),  # noqa: B008 (immutable)
+) -> Tensor:
+    """Mean loss of one batch whose token rows were looked up; layers work in the precision of their weights."""
+    first = None if noise is None else noise[0]
+    states = parts.embed(path.embeddings, rows, shape, training, first).to(path.softmax_weight.dtype)
+    for number, weights in enumerate(path.layers):
+        own = None if noise is None else noise[1 + 2 * number : 3 + 2 * number]
+        states = parts.layer(weights, states, shape, training, None, own)
+    return parts.loss(path, states, picks, inverse, targets)

@@ -1,0 +1,159 @@
+"""Batches that belong to (run, update, micro-batch): any process can make any of them, in any order, at any time.
+
+Every number is drawn from a generator seeded by what it is for, so a resumed run replays nothing and the number of
+processes changes nothing. Sequences are drawn with replacement: the data position is the number of the update.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from xling.bpe.streams import END, TokenStream
+from xling.core.errors import InputError
+from xling.core.seeds import derive_seed, numpy_rng
+from xling.pretrain.config import Run
+from xling.pretrain.masking import IGNORED, Ids, Masked, mask_tokens, needs_counting, random_words
+
+CHUNK = 1 << 22
+
+
+class Batch(NamedTuple):
+    """n sequences of s tokens of one language and what is predicted in them; `packed` holds all in one piece."""
+
+    language: int
+    seed: int  # of dropout
+    tokens: Tensor  # (n, s)
+    inverse: Tensor  # (n * s): which prediction a position is, or how many places there are
+    picks: Tensor  # (places): the flat position of each prediction
+    targets: Tensor  # (places)
+    packed: Tensor
+
+
+class Sampler(Protocol):
+    """Draws sequences of one language, all of one length, a micro-batch at a time."""
+
+    def __call__(self, rng: np.random.Generator) -> Ids: ...
+
+
+class StreamSampler:
+    """Pieces of the continuous text, `</s>` between its lines, no padding."""
+
+    def __init__(self, stream: TokenStream, where: Path, length: int, budget: int) -> None:
+        if len(stream) < length:
+            raise InputError(where, f"{len(stream)} training tokens, fewer than one stream of {length}")
+        self.stream, self.steps, self.rows = stream, np.arange(length), max(1, budget // length)
+
+    def __call__(self, rng: np.random.Generator) -> Ids:
+        """Return as many pieces as the budget holds, from anywhere in the text."""
+        starts = rng.integers(len(self.stream) - len(self.steps) + 1, size=self.rows)
+        return np.asarray(self.stream.ids[starts[:, None] + self.steps], dtype=np.int64)
+
+
+class LineSampler:
+    """One line a sequence, `</s> line </s>`, positions restart; a batch has lines of one length, so no padding.
+
+    The length is drawn in proportion to the tokens that lines of this length hold: every token is equally likely.
+    """
+
+    def __init__(self, stream: TokenStream, where: Path, length: int, budget: int) -> None:
+        self.stream, self.budget = stream, budget
+        lengths = line_lengths(stream, length)
+        self.order = np.argsort(lengths, kind="stable")
+        self.order = self.order[np.searchsorted(lengths[self.order], 3) :]  # a line of no words teaches nothing
+        if not len(self.order):
+            raise InputError(where, "no line with a token in it")
+        self.lengths, self.first, self.counts = np.unique(lengths[self.order], return_index=True, return_counts=True)
+        mass = np.cumsum(self.lengths * self.counts, dtype=np.float64)
+        self.mass = mass / mass[-1]
+
+    def __call__(self, rng: np.random.Generator) -> Ids:
+        """Return as many lines of one length as the budget holds."""
+        bucket = int(np.searchsorted(self.mass, rng.random(), side="right"))
+        length = int(self.lengths[bucket])
+        chosen = rng.integers(self.counts[bucket], size=max(1, self.budget // length))
+        return read_lines(self.stream, self.order[self.first[bucket] + chosen], length)
+
+
+def line_lengths(stream: TokenStream, longest: int) -> NDArray[np.int64]:
+    """Return the length of each line as a sequence: `</s>` before and after it, cut at the longest allowed."""
+    lengths: NDArray[np.int64] = np.minimum(np.diff(stream.starts) + 1, longest)
+    return lengths
+
+
+def read_lines(stream: TokenStream, numbers: NDArray[np.int64], length: int) -> Ids:
+    """Return lines that are `length` long as sequences."""
+    tokens = np.empty((len(numbers), length), dtype=np.int64)
+    tokens[:, 0] = END
+    tokens[:, 1:] = stream.ids[stream.starts[numbers][:, None] + np.arange(length - 1)]
+    return tokens
+
+
+def language_chances(lines: Sequence[int], exponent: float) -> NDArray[np.float64]:
+    """Return how likely each language is: its share of the lines to the power of the exponent (PAPER: 0.7)."""
+    shares = np.asarray(lines, dtype=np.float64) / sum(lines)
+    chances = shares**exponent
+    return np.asarray(chances / chances.sum())
+
+
+def make_batch(masked: Masked, language: int, seed: int, places: int | None = None) -> Batch:
+    """Put a masked batch into one piece of memory, filled up to a fixed number of places if one is given."""
+    n, s = masked.inputs.shape
+    size, places = n * s, len(masked.picks) if places is None else places
+    packed = np.empty(2 * size + 2 * places, dtype=np.int64)
+    packed[:size] = masked.inputs.ravel()
+    packed[size : 2 * size] = places
+    packed[size + masked.picks] = np.arange(len(masked.picks))
+    packed[2 * size : 2 * size + places] = 0
+    packed[2 * size + places :] = IGNORED
+    packed[2 * size : 2 * size + len(masked.picks)] = masked.picks
+    packed[2 * size + places : 2 * size + places + len(masked.picks)] = masked.targets
+    return unpack(torch.from_numpy(packed), language, seed, n, s)
+
+
+def unpack(packed: Tensor, language: int, seed: int, n: int, s: int) -> Batch:
+    """Return the tensors that lie in a packed batch."""
+    places = (len(packed) - 2 * n * s) // 2
+    tokens, inverse, picks, targets = torch.split(packed, [n * s, n * s, places, places])
+    return Batch(language, seed, tokens.view(n, s), inverse, picks, targets, packed)
+
+
+class Batches:
+    """All training batches of a run, by number."""
+
+    def __init__(self, run: Run, folders: Mapping[str, Path], sizes: Mapping[str, int]) -> None:
+        settings = run.pretrain
+        streams = {code: TokenStream(folders[code], "train") for code in run.languages}
+        kind = StreamSampler if settings.sequences == "streams" else LineSampler
+        self.run = run
+        self.samplers: list[Sampler] = [
+            kind(stream, folders[code], settings.length, settings.micro_batch_tokens)
+            for code, stream in streams.items()
+        ]
+        self.words = [random_words(run, sizes[code], _seen(run, streams[code], sizes[code])) for code in run.languages]
+        chances = language_chances([stream.lines for stream in streams.values()], settings.language_exponent)
+        self.bounds = np.cumsum(chances)[:-1]
+
+    def languages(self, update: int) -> list[int]:
+        """Return the language of each micro-batch of an update."""
+        draws = numpy_rng("languages", self.run.seed, update).random(self.run.pretrain.micro_batches)
+        return [int(i) for i in np.searchsorted(self.bounds, draws, side="right")]
+
+    def batch(self, update: int, micro: int, language: int, places: int | None = None) -> Batch:
+        """Return one micro-batch, masked."""
+        rng = numpy_rng("batch", self.run.seed, update, micro)
+        tokens = self.samplers[language](rng)
+        masked = mask_tokens(tokens, rng, self.run.pretrain, self.words[language])
+        return make_batch(masked, language, derive_seed("dropout", self.run.seed, update, micro), places)
+
+
+def _seen(run: Run, stream: TokenStream, size: int) -> NDArray[np.bool_]:
+    counts = np.zeros(size, dtype=np.int64)
+    if needs_counting(run):
+        for start in range(0, len(stream), CHUNK):
+            counts += np.bincount(stream.slice(start, min(start + CHUNK, len(stream))), minlength=size)
+    return counts > 0

@@ -1,0 +1,103 @@
+"""Checkpoints: a directory that appears whole or not at all, and knows the length and hash of each file in it.
+
+`checkpoints/step-0001000/` holds `weights.safetensors`, `optimiser.safetensors`, `rng.safetensors` and a readable
+`meta.json`. Nothing in it is code. The newest whole one is what a run resumes from.
+"""
+
+import logging
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from xling.core.errors import InputError
+from xling.core.io import read_json, sha256_of, write_json
+
+log = logging.getLogger(__name__)
+META = "meta.json"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A whole checkpoint on disk."""
+
+    folder: Path
+    meta: dict[str, Any]
+
+    @property
+    def update(self) -> int:
+        """Return after how many updates it was made."""
+        return int(self.meta["update"])
+
+    def tensors(self, name: str) -> dict[str, Tensor]:
+        """Read one of its files."""
+        return load_file(self.folder / f"{name}.safetensors")
+
+
+def save(parent: Path, parts: Mapping[str, dict[str, Tensor]], meta: Mapping[str, Any]) -> Path:
+    """Write a checkpoint under a temporary name, bring it to disk, then rename it."""
+    final = parent / f"step-{meta['update']:07d}"
+    temporary = parent / f".{final.name}.{os.getpid()}"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    files = {}
+    for name, tensors in parts.items():
+        path = temporary / f"{name}.safetensors"
+        save_file(tensors, path)
+        _sync(path)
+        files[path.name] = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
+    write_json(temporary / META, {**meta, "files": files})
+    _sync(temporary)
+    shutil.rmtree(final, ignore_errors=True)  # a damaged one that was passed over
+    temporary.replace(final)
+    _sync(parent)
+    return final
+
+
+def newest(parent: Path) -> Checkpoint | None:
+    """Return the newest whole checkpoint; damaged ones are passed over with a warning."""
+    for folder in sorted(parent.glob("step-*"), reverse=True):
+        problem = damage(folder)
+        if not problem:
+            return Checkpoint(folder, read_json(folder / META))
+        log.warning("%s is damaged and passed over: %s", folder, problem)
+    return None
+
+
+def damage(folder: Path) -> str:
+    """Return what is wrong with a checkpoint, or nothing."""
+    try:
+        files = read_json(folder / META)["files"]
+    except (OSError, InputError, KeyError, TypeError):
+        return f"{META} is missing or unreadable"
+    for name, expected in files.items():
+        path = folder / name
+        size = path.stat().st_size if path.is_file() else None
+        if size != expected["bytes"]:
+            return f"{name} has {size} bytes, {META} says {expected['bytes']}"
+        if sha256_of(path) != expected["sha256"]:
+            return f"{name} is not what was written"
+    return ""
+
+
+def prune(parent: Path, keep: int, best: int | None) -> None:
+    """Delete all but the newest `keep` checkpoints and the best, and what killed processes left half-written."""
+    spared = "" if best is None else f"step-{best:07d}"
+    for folder in sorted(parent.glob("step-*"))[:-keep]:
+        if folder.name != spared:
+            shutil.rmtree(folder)
+    for folder in parent.glob(".step-*"):
+        shutil.rmtree(folder)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

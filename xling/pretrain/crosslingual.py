@@ -1,0 +1,85 @@
+"""How alike the languages have become: retrieval and CKA of parallel sentences by layer (sections 5.1, 5.2)."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from xling.bpe.streams import END
+from xling.bpe.vocabulary import Vocabulary
+from xling.cka.linear import linear_cka
+from xling.core.errors import InputError
+from xling.core.io import numbered_lines
+from xling.model.encoder import Encoder
+
+MOST_SENTENCES = 1000  # enough to see structure emerge, small beside the training
+BATCH_TOKENS = 16384
+
+
+def read_parallel(path: Path, languages: Sequence[str], vocab: Path, longest: int) -> list[list[list[int]]]:
+    """Return for each language the same tokenised sentences as ids, `</s>` at both ends, cut at the longest allowed."""
+    vocabulary = Vocabulary.load(vocab)
+    sentences: list[list[list[int]]] = [[] for _ in languages]
+    for number, line in numbered_lines(path):
+        record = _record(path, number, line, languages)
+        for found, code in zip(sentences, languages, strict=True):
+            pieces = vocabulary.encode_line(code, record[code])
+            found.append([END, *pieces[: longest - 2], END])
+        if number == MOST_SENTENCES:
+            break
+    return sentences
+
+
+def sentence_vectors(encoder: Encoder, sentences: Sequence[Sequence[int]], language: int) -> Tensor:
+    """Return (layers + 1, sentences, width): the mean state of each sentence's own tokens, special ones left out."""
+    order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+    shape, device = encoder.config.shape, next(encoder.parameters()).device
+    vectors = torch.empty(shape.layers + 1, len(sentences), shape.width, device=device)
+    with torch.no_grad():
+        for group in _groups(sentences, order):
+            tokens = torch.tensor([list(sentences[i]) for i in group], device=device)
+            states = torch.stack(encoder(tokens, language))  # (layers + 1, n, s, d)
+            inner = states[:, :, 1:-1] if tokens.shape[1] > 2 else states
+            vectors[:, torch.tensor(group, device=device)] = inner.mean(dim=2).float()
+    return vectors
+
+
+def retrieval(left: Tensor, right: Tensor) -> list[float]:
+    """Return for each layer the share of left sentences whose nearest right one by cosine is their translation."""
+    a, b = functional.normalize(left, dim=-1), functional.normalize(right, dim=-1)
+    best = (a @ b.transpose(1, 2)).argmax(dim=-1)
+    return [float(x) for x in (best == torch.arange(best.shape[1], device=best.device)).float().mean(dim=1).tolist()]
+
+
+def structure(encoder: Encoder, sentences: Sequence[Sequence[Sequence[int]]]) -> dict[str, object]:
+    """Return retrieval in both directions and CKA, by layer, of the first two languages."""
+    codes = encoder.config.languages
+    vectors = [sentence_vectors(encoder, sentences[i], i) for i in (0, 1)]
+    found = {f"{codes[i]}-{codes[1 - i]}": retrieval(vectors[i], vectors[1 - i]) for i in (0, 1)}
+    left, right = (side.cpu().numpy() for side in vectors)
+    cka = [linear_cka(x, y) for x, y in zip(left, right, strict=True)]
+    return {"retrieval": found, "cka": cka, "sentences": len(sentences[0])}
+
+
+def _groups(sentences: Sequence[Sequence[int]], order: Sequence[int]) -> list[list[int]]:
+    groups: list[list[int]] = []
+    for i in order:
+        full = groups and len(groups[-1]) * len(sentences[i]) >= BATCH_TOKENS
+        if not groups or full or len(sentences[groups[-1][0]]) != len(sentences[i]):
+            groups.append([])
+        groups[-1].append(i)
+    return groups
+
+
+def _record(path: Path, number: int, line: str, languages: Sequence[str]) -> dict[str, str]:
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InputError(path, f"not JSON: {error.msg}", line=number) from None
+    for code in languages:
+        if not isinstance(record, dict) or not isinstance(record.get(code), str):
+            raise InputError(path, f"expected an object with text under {code!r}", line=number)
+    return dict(record)

@@ -1,0 +1,186 @@
+"""The arithmetic of an update: losses and gradients of micro-batches, then one step of the optimiser.
+
+On a GPU with sequences of fixed size the parts of the loss are compiled (a layer once for all layers, languages and
+settings: seconds, where the whole model takes minutes), and each micro-batch and each step is captured as a CUDA graph
+and replayed: small models are bound by kernel launches, not by arithmetic. What is captured differs by language (its
+weights), by which gradients are first of their update (copied, not added) and by the owners stepped.
+On the CPU everything runs eagerly with one thread a process.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache, partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from xling.model.config import SHARED
+from xling.model.encoder import Encoder
+from xling.model.layers import Parts, draw_noise, masked_loss
+from xling.pretrain.batches import Batch, unpack
+from xling.pretrain.config import Pretrain
+from xling.pretrain.masking import capacity
+from xling.pretrain.optimiser import Optimiser, Trained, working_path
+
+TRAIL = 4096  # how many losses are kept on the device before someone must look at them
+DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+def working_dtype(precision: str, device: torch.device) -> torch.dtype:
+    """Return the type of activations: `auto` is float32 on a CPU, else bf16, or fp16 where the card has no bf16."""
+    if precision != "auto":
+        return DTYPES[precision]
+    if device.type == "cpu":
+        return torch.float32
+    return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+
+
+class Group(NamedTuple):
+    """Trained tensors whose gradients are copied or added by one kernel: of one owner and one type."""
+
+    own: int  # 0 shared, 1 the language's own
+    numbers: list[int]
+    places: list[Tensor]
+
+
+@cache
+def compiled_parts() -> Parts:
+    """Return the parts of the loss compiled; every engine of a process shares them."""
+    return Parts(*(torch.compile(part, dynamic=False, fullgraph=True) for part in Parts()))
+
+
+class Engine:
+    """Trains one encoder on one device."""
+
+    def __init__(
+        self, encoder: Encoder, settings: Pretrain, device: torch.device, dtype: torch.dtype, plain: bool = False
+    ) -> None:
+        """Take over an encoder's parameters; `plain` neither compiles nor captures."""
+        self.encoder, self.settings, self.device, self.dtype = encoder.train(), settings, device, dtype
+        self.optimiser = Optimiser(encoder, settings, device, dtype)
+        codes, shape = encoder.config.languages, encoder.config.shape
+        made = [working_path(encoder, self.optimiser, i) for i in range(len(codes))]
+        self.paths = [(path, [leaf for leaf, _, _ in trained]) for path, trained in made]
+        self.groups = [_groups(trained) for _, trained in made]
+        self.tables = [_token_table(encoder, self.optimiser, i) for i in range(len(codes))]
+        self.captures = device.type == "cuda" and settings.sequences == "streams" and not plain
+        self.loss: Callable[..., Tensor] = partial(masked_loss, shape=shape)
+        if self.captures:
+            self.loss = partial(self.loss, parts=compiled_parts())
+        self.replays: dict[Hashable, torch.cuda.CUDAGraph | None] = {}
+        self.inputs: dict[int, Tensor] = {}
+        self.pool = torch.cuda.graph_pool_handle() if self.captures else None
+        self.share = torch.tensor(1.0 / settings.micro_batches, device=device)
+        self.by_language = torch.zeros(2, len(codes), device=device)  # sums of losses, number of micro-batches
+        self.trail = torch.zeros(TRAIL, device=device)  # losses of the latest updates
+        self.total, self.norm = torch.zeros((), device=device), torch.zeros((), device=device)
+        self.filled: set[str] = set()
+        self.mark: torch.cuda.Event | None = None
+        self.random = (
+            torch.cuda.default_generators[device.index or 0] if device.type == "cuda" else torch.default_generator
+        )
+
+    @property
+    def places(self) -> int | None:
+        """Return how many predictions a batch must have room for, or None where sizes may vary."""
+        rows = max(1, self.settings.micro_batch_tokens // self.settings.length)
+        return capacity(rows * self.settings.length, self.settings.mask_rate) if self.captures else None
+
+    def accumulate(self, batch: Batch) -> None:
+        """Add the gradients of one micro-batch to those of the update."""
+        own = self.encoder.config.languages[batch.language]
+        fresh = tuple(owner not in self.filled for owner in (SHARED, own))
+        self.filled |= {SHARED, own} & self.optimiser.owned.keys()
+        self.random.manual_seed(batch.seed)
+        if self.captures:
+            batch = self._on_device(batch)
+        elif self.device.type != "cpu":
+            batch = unpack(batch.packed.to(self.device), batch.language, batch.seed, *batch.tokens.shape)
+        self._run(("micro", batch.language, fresh, batch.tokens.shape), partial(self._micro, batch, fresh))
+
+    def step(self, update: int, present: Sequence[str], rate: float) -> None:
+        """Move the weights of the present owners with the gradients collected since the last step."""
+        self.optimiser.rate.fill_(rate)
+        self._run(("step", *present), partial(self._step, present))
+        self.trail[update % TRAIL].copy_(self.total)
+        self.total.zero_()
+        self.filled.clear()
+
+    def pace(self) -> None:
+        """Let the host run at most two calls of this ahead of the GPU, so that its clock means something."""
+        if self.device.type == "cuda":
+            latest = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            latest.record()
+            if self.mark is not None:
+                self.mark.synchronize()
+            self.mark = latest
+
+    def present(self, languages: Sequence[int]) -> list[str]:
+        """Return the owners that micro-batches of these languages train."""
+        codes = {self.encoder.config.languages[language] for language in languages}
+        return [owner for owner in self.optimiser.owned if owner == SHARED or owner in codes]
+
+    def gradients(self, present: Sequence[str]) -> list[Tensor]:
+        """Return the flat gradients of owners, zero where this process had none, to be summed over processes."""
+        for owner in present:
+            if owner not in self.filled:
+                self.optimiser.owned[owner].grads.zero_()
+        return [self.optimiser.owned[owner].grads for owner in present]
+
+    def _micro(self, batch: Batch, fresh: tuple[bool, ...]) -> None:
+        path, leaves = self.paths[batch.language]
+        table, grads = self.tables[batch.language]
+        rows = table[batch.tokens].requires_grad_()
+        noise = draw_noise(self.encoder.config.shape, batch.tokens.shape, self.device)
+        loss = self.loss(path, rows, batch.picks, batch.inverse, batch.targets, noise)
+        share = self.share if self.optimiser.scale is None else self.share * self.optimiser.scale
+        *found, by_row = torch.autograd.grad(loss * share, [*leaves, rows])
+        for group in self.groups[batch.language]:
+            put = torch._foreach_copy_ if fresh[group.own] else torch._foreach_add_
+            put(group.places, [found[i] for i in group.numbers])
+        grads.index_add_(0, batch.tokens.view(-1), by_row.flatten(0, 1))
+        loss = loss.detach()
+        self.total.add_(loss * self.share)
+        self.by_language[0, batch.language].add_(loss)
+        self.by_language[1, batch.language].add_(1.0)
+
+    def _step(self, present: Sequence[str]) -> None:
+        self.norm.copy_(self.optimiser.step(present))
+
+    def _run(self, key: Hashable, work: Callable[[], None]) -> None:
+        """Do some work: eagerly the first time, which compiles and warms up; captured the second, then replayed."""
+        if not self.captures or key not in self.replays:
+            work()
+            self.replays[key] = None
+            return
+        if self.replays[key] is None:
+            torch.cuda.empty_cache()  # what the eager run used is used again by the captured one
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):  # batches are being made
+                work()
+            self.replays[key] = graph
+        self.replays[key].replay()  # type: ignore[union-attr]
+
+    def _on_device(self, batch: Batch) -> Batch:
+        if len(batch.packed) not in self.inputs:
+            self.inputs[len(batch.packed)] = torch.empty_like(batch.packed, device=self.device)
+        place = self.inputs[len(batch.packed)]
+        place.copy_(batch.packed, non_blocking=True)
+        return unpack(place, batch.language, batch.seed, *batch.tokens.shape)
+
+
+def _groups(trained: Sequence[Trained]) -> list[Group]:
+    groups: dict[tuple[int, torch.dtype], Group] = {}
+    for number, (leaf, place, owner) in enumerate(trained):
+        own = int(owner != SHARED)
+        group = groups.setdefault((own, leaf.dtype), Group(own, [], []))
+        group.numbers.append(number)
+        group.places.append(place)
+    return list(groups.values())
+
+
+def _token_table(encoder: Encoder, optimiser: Optimiser, language: int) -> tuple[Tensor, Tensor]:
+    """Return a language's token table in float32 and the place of its gradient."""
+    owner = encoder.config.embedding_owner(encoder.config.languages[language])
+    part, name = optimiser.owned[owner], f"embeddings.{owner}.token"
+    return part.view(part.weights, name), part.view(part.grads, name)

@@ -1,0 +1,127 @@
+"""One process a resume directory: a lock file with a heartbeat, which works across the nodes of a cluster.
+
+The holder renews the file; a lock that was not renewed for a while belongs to a process that died. Ages are read off
+the file system's own clock, because clocks of nodes differ.
+"""
+
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from xling.core.errors import InputError
+
+BEAT_SECONDS = 10.0
+STALE_SECONDS = 60.0
+
+
+class Lock:
+    """Held as long as the block runs; refuses, or waits, while another process holds it."""
+
+    def __init__(
+        self, folder: Path, wait: bool = False, beat: float = BEAT_SECONDS, stale: float = STALE_SECONDS
+    ) -> None:
+        self.path, self.wait, self.beat, self.stale = folder / "lock.json", wait, beat, stale
+        self.token = uuid.uuid4().hex
+        self.stop = threading.Event()
+        self.lost = False
+
+    def __enter__(self) -> "Lock":
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        while not self._take():
+            if self._clear_if_dead():
+                continue
+            if not self.wait:
+                holder = _read(self.path)
+                problem = f"in use by process {holder.get('pid')} on {holder.get('host')}"
+                raise InputError(self.path, problem, fix="wait for it, or stop it; --wait-for-lock waits")
+            time.sleep(min(self.beat, 1.0))
+        self.thread = threading.Thread(target=self._renew, daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop.set()
+        self.thread.join()
+        if _read(self.path).get("token") == self.token:
+            self.path.unlink(missing_ok=True)
+
+    def _take(self) -> bool:
+        try:
+            handle = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        except FileExistsError:
+            return False
+        with os.fdopen(handle, "w") as file:
+            file.write(self._text())
+        return _read(self.path).get("token") == self.token
+
+    def _clear_if_dead(self) -> bool:
+        """Move a dead process's lock aside and say so; if a live one slipped in between, put it back."""
+        holder = _read(self.path)
+        if not self._is_dead(holder):
+            return not self.path.exists()
+        aside = self.path.with_name(f"lock.{self.token}.dead")
+        with suppress(FileNotFoundError, FileExistsError):  # someone else was faster
+            self.path.rename(aside)
+            if _read(aside).get("token") != holder.get("token"):
+                os.link(aside, self.path)
+        aside.unlink(missing_ok=True)
+        return True
+
+    def _is_dead(self, holder: dict[str, Any]) -> bool:
+        age = _age(self.path)
+        if age is None:
+            return False
+        if holder.get("host") == socket.gethostname() and not _alive(int(holder.get("pid", 0))):
+            return True
+        return age > self.stale
+
+    def _renew(self) -> None:
+        while not self.stop.wait(self.beat):
+            if _read(self.path).get("token") != self.token:
+                self.lost = True
+                return
+            temporary = self.path.with_name(f"lock.{self.token}.beat")
+            with suppress(OSError):  # a full disk must not end the heartbeat
+                temporary.write_text(self._text())
+                temporary.replace(self.path)
+
+    def _text(self) -> str:
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return json.dumps({"host": socket.gethostname(), "pid": os.getpid(), "token": self.token, "time": now})
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return who holds a lock; an empty answer while its file is being written or is gone."""
+    try:
+        holder = json.loads(path.read_text())
+    except (OSError, json.JSONDecodeError):
+        return {}
+    return holder if isinstance(holder, dict) else {}
+
+
+def _age(path: Path) -> float | None:
+    """Return how long ago a file was written, by the clock of its file system."""
+    probe = path.with_name(f"lock.{uuid.uuid4().hex}.clock")
+    try:
+        probe.touch()
+        return probe.stat().st_mtime - path.stat().st_mtime
+    except FileNotFoundError:
+        return None
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return pid > 0

@@ -1,0 +1,310 @@
+"""The training loop: updates, metrics, validation, checkpoints, and leaving in time."""
+
+import logging
+import math
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from xling.core.errors import InputError, XlingError
+from xling.model.files import put_weights, weights_of
+from xling.pretrain import checkpoint
+from xling.pretrain.ahead import ahead
+from xling.pretrain.batches import Batch, Batches
+from xling.pretrain.config import Run
+from xling.pretrain.crosslingual import structure
+from xling.pretrain.engine import TRAIL, Engine
+from xling.pretrain.lock import Lock
+from xling.pretrain.record import Metrics, measured_peak, useful_operations
+from xling.pretrain.schedule import learning_rate
+from xling.pretrain.validate import Validation, perplexity
+from xling.pretrain.workers import Workers
+
+log = logging.getLogger(__name__)
+EXIT_AGAIN = 75  # EX_TEMPFAIL: not finished, run me again
+AHEAD = 4  # updates whose batches are made before they are needed, on a GPU
+LOGS_PER_VALIDATION = 10
+GPU_LOOKS_EVERY = 10  # updates between questions whether to leave, which wait for the GPU
+
+
+class NotFinishedError(XlingError):
+    """The run left in good order before its end."""
+
+    exit_code = EXIT_AGAIN
+
+
+class DivergedError(XlingError):
+    """The loss is no longer a number."""
+
+
+@dataclass
+class State:
+    """Where a run stands; goes into meta.json."""
+
+    update: int = 0
+    tokens: int = 0
+    best_update: int | None = None
+    best_perplexity: float | None = None
+    sums: list[float] = field(default_factory=list)  # since the last line of metrics: losses, then counts, by language
+
+
+class Trainer:
+    """Takes a run from where its directory stands to its end."""
+
+    def __init__(
+        self,
+        run: Run,
+        engine: Engine,
+        batches: Batches,
+        validation: Validation,
+        workers: Workers,
+        work: Path,
+        lock: Lock | None,
+    ) -> None:
+        self.run, self.settings, self.engine, self.batches = run, run.pretrain, engine, batches
+        self.validation, self.workers, self.work, self.lock = validation, workers, work, lock
+        self.parallel: list[list[list[int]]] = []
+        self.deadline, self.asked_to_leave = math.inf, False
+        self.metrics = Metrics(work / "metrics.jsonl")
+        self.state = State(sums=[0.0] * (2 * len(run.languages)))
+        self.new_tokens, self.checked = 0, 0
+        self.took = {"update": 0.0, "validation": 0.0, "saving": 0.0}  # seconds, the latest of each
+        self.window = self.looked = (time.monotonic(), 0, 0)
+        self.peak = 0.0
+
+    # ------------------------------------------------------------------ the way through a run
+
+    def train(self) -> None:
+        """Train to the end; raises NotFinishedError if it had to leave before, with everything saved."""
+        signal.signal(signal.SIGTERM, self._on_signal)
+        self.peak = measured_peak(self.engine.device, self.engine.dtype)
+        if not self._resume():
+            self._validate()
+            self._save()
+        self.checked = self.state.update
+        self.window = self.looked = (time.monotonic(), self.state.update, self.state.tokens)
+        for languages, batches in self.batches_to_do():
+            self.update(languages, batches)
+            self.state.update += 1
+            self._after_update()
+            if self.state.update < self.settings.updates and self._must_leave():
+                self._save()
+                raise NotFinishedError(f"left at update {self.state.update} of {self.settings.updates}: run me again")
+
+    def update(self, languages: list[int], batches: list[Batch]) -> None:
+        """Do one update with this process's batches; `languages` are those of all of them."""
+        engine, update = self.engine, self.state.update
+        for batch in batches:
+            engine.accumulate(batch)
+            self.new_tokens += batch.tokens.numel()
+        present = engine.present(languages)
+        if self.workers.world > 1:
+            self.workers.add(engine.gradients(present))
+        engine.step(update, present, learning_rate(update, self.settings))
+
+    def _after_update(self) -> None:
+        update, settings = self.state.update, self.settings
+        last = update == settings.updates
+        logs = max(1, settings.validate_every // LOGS_PER_VALIDATION)
+        if self.engine.device.type == "cpu" or update % logs == 0 or update - self.checked >= TRAIL or last:
+            self._check_losses()
+        if update % logs == 0 or last:
+            self._log()
+        improved = self._validate() if update % settings.validate_every == 0 or last else False
+        if improved or update % settings.save_every == 0 or last:
+            self._save()
+
+    def batches_to_do(self) -> Iterator[tuple[list[int], list[Batch]]]:
+        """Yield languages and this process's batches of every update still to do."""
+        made = self._make()
+        return ahead(made, AHEAD) if self.engine.device.type == "cuda" else made
+
+    def _make(self) -> Iterator[tuple[list[int], list[Batch]]]:
+        pinned, places = self.engine.device.type == "cuda", self.engine.places
+        for update in range(self.state.update, self.settings.updates):
+            languages = self.batches.languages(update)
+            mine = range(self.workers.rank, len(languages), self.workers.world)
+            batches = [self.batches.batch(update, micro, languages[micro], places) for micro in mine]
+            yield languages, [b._replace(packed=b.packed.pin_memory()) for b in batches] if pinned else batches
+
+    # ------------------------------------------------------------------ metrics and validation
+
+    def _check_losses(self) -> None:
+        """Stop at the first loss that is not finite, naming its update."""
+        update = self.state.update
+        if update == self.checked:
+            return
+        numbers = torch.arange(self.checked, update, device=self.engine.device) % TRAIL
+        losses = self.engine.trail[numbers]
+        self.workers.add([losses])
+        wrong = torch.nonzero(~torch.isfinite(losses))[:, 0].tolist()
+        if wrong:
+            found = checkpoint.newest(self.work / "checkpoints")
+            good = f"the last good checkpoint is {found.folder}" if found else "there is no checkpoint yet"
+            what = f"{self.run.model}: the loss is {float(losses[wrong[0]])} at update {self.checked + wrong[0] + 1}"
+            raise DivergedError(f"{what}; {good} (lower pretrain.lr or lengthen pretrain.warmup)")
+        self.checked = update
+
+    def _collect(self) -> None:
+        """Bring what was counted since the last look, in all processes, into the state."""
+        tokens = torch.tensor([float(self.new_tokens)], dtype=torch.float64, device=self.engine.device)
+        counted = torch.cat([self.engine.by_language.double().flatten(), tokens])
+        self.workers.add([counted])
+        *sums, new_tokens = counted.tolist()
+        self.state.sums = [a + b for a, b in zip(self.state.sums, sums, strict=True)]
+        self.state.tokens += round(new_tokens)
+        self.new_tokens = 0
+        self.engine.by_language.zero_()
+
+    def _log(self) -> None:
+        self._collect()
+        (then, before, tokens_before), now = self.window, time.monotonic()
+        self.window = (now, self.state.update, self.state.tokens)
+        speed = (self.state.tokens - tokens_before) / max(now - then, 1e-9)
+        left = (self.settings.updates - self.state.update) * (now - then) / max(self.state.update - before, 1)
+        count = len(self.run.languages)
+        losses, counts = self.state.sums[:count], self.state.sums[count:]
+        mean = sum(losses) / max(sum(counts), 1.0)
+        work = useful_operations(self.engine.encoder.config, self.settings.length, self.settings.mask_rate)
+        values = {
+            "kind": "train",
+            "update": self.state.update,
+            "tokens": self.state.tokens,
+            "loss": mean,
+            "perplexity": perplexity(mean),
+            "losses": {code: a / n for code, a, n in zip(self.run.languages, losses, counts, strict=True) if n},
+            "lr": learning_rate(self.state.update - 1, self.settings),
+            "gradient_norm": self.engine.norm.item(),
+            "tokens_per_second": round(speed),
+            "share_of_peak": round(speed * work / self.peak / self.workers.world, 4),
+            "seconds_left": round(left),
+        }
+        self.state.sums = [0.0] * (2 * count)
+        self._write(values)
+        if self.workers.first:
+            log.info("update %d: loss %.3f, %.0f tokens/s, %d s left", self.state.update, mean, speed, left)
+
+    def _validate(self) -> bool:
+        """Validate in the first process; say whether the model is the best so far by the selection language."""
+        better = False
+        with self._aside("validation"):
+            if self.workers.first:
+                better = self._validated(self.validation.losses(self.engine))
+            result = self.workers.tell((better, self.state.best_update, self.state.best_perplexity))
+        better, self.state.best_update, self.state.best_perplexity = result
+        return bool(better)
+
+    def _validated(self, losses: list[float]) -> bool:
+        by_language = dict(zip(self.run.languages, losses, strict=True))
+        values: dict[str, Any] = {
+            "kind": "validation",
+            "update": self.state.update,
+            "loss": by_language,
+            "perplexity": {code: perplexity(loss) for code, loss in by_language.items()},
+            "unigram_entropy": dict(zip(self.run.languages, self.validation.entropy, strict=True)),
+        }
+        if self.parallel:
+            values |= structure(self.engine.encoder.eval(), self.parallel)
+            self.engine.encoder.train()
+        self._write(values)
+        log.info(
+            "update %d: validation %s", self.state.update, ", ".join(f"{c} {v:.3f}" for c, v in by_language.items())
+        )
+        score = perplexity(by_language[self.run.selection_language])
+        better = self.state.best_perplexity is None or score < self.state.best_perplexity
+        if better:
+            self.state.best_update, self.state.best_perplexity = self.state.update, score
+        return better
+
+    def _write(self, values: dict[str, Any]) -> None:
+        if self.workers.first:
+            self.metrics.add(**values)
+
+    # ------------------------------------------------------------------ saving, resuming, leaving
+
+    def _save(self) -> None:
+        self._check_losses()
+        self._collect()
+        with self._aside("saving"):
+            if self.workers.first:
+                weights, optimiser = weights_of(self.engine.encoder), self.engine.optimiser.state()
+                parts = {"weights": weights, "optimiser": optimiser, "rng": _rng()}
+                checkpoint.save(self.work / "checkpoints", parts, {**asdict(self.state), "model": self.run.model})
+                checkpoint.prune(self.work / "checkpoints", self.settings.keep_checkpoints, self.state.best_update)
+            self.workers.wait()
+
+    @contextmanager
+    def _aside(self, what: str) -> Iterator[None]:
+        """Time what is not training, and leave it out of the speed."""
+        began = time.monotonic()
+        yield
+        self.took[what] = time.monotonic() - began
+        (then, *counts), (looked, *updates) = self.window, self.looked
+        self.window = (then + self.took[what], counts[0], counts[1])
+        self.looked = (looked + self.took[what], updates[0], updates[1])
+
+    def _resume(self) -> bool:
+        """Continue from the newest whole checkpoint; say whether there was one."""
+        found = checkpoint.newest(self.work / "checkpoints") if self.workers.first else None
+        found = self.workers.tell(found)
+        if found is None:
+            return False
+        names = State.__dataclass_fields__
+        self.state = State(**{name: value for name, value in found.meta.items() if name in names})
+        put_weights(self.engine.encoder, found.tensors("weights"), found.folder)
+        try:
+            self.engine.optimiser.load_state(found.tensors("optimiser"))
+        except (KeyError, RuntimeError) as error:
+            raise InputError(
+                found.folder, f"the optimiser is another run's: {error}", fix="start in a new directory"
+            ) from None
+        _set_rng(found.tensors("rng"))
+        if self.workers.first:
+            self._check_best()
+            self.metrics.forget_after(self.state.update)
+            log.info("resumed from %s", found.folder)
+        return True
+
+    def _check_best(self) -> None:
+        """Forget a best checkpoint that is gone: it went when a later one, now damaged, was better."""
+        best = self.state.best_update
+        if best is not None and checkpoint.damage(self.work / "checkpoints" / f"step-{best:07d}"):
+            log.warning("the best checkpoint so far, of update %d, is gone; the next validation sets a new one", best)
+            self.state.best_update = self.state.best_perplexity = None
+
+    def _must_leave(self) -> bool:
+        """Say whether the deadline is near or someone asked; on a GPU looked at now and then, which also paces it."""
+        looks = GPU_LOOKS_EVERY if self.engine.device.type == "cuda" else 1
+        if self.state.update % looks:
+            return False
+        if self.lock is not None and self.lock.lost:
+            raise InputError(self.lock.path, "another process took this directory over while this one stood still")
+        self.engine.pace()
+        (then, before, _), now = self.looked, time.monotonic()
+        self.looked = (now, self.state.update, 0)
+        self.took["update"] = (now - then) / max(self.state.update - before, 1)
+        margin = 3 * looks * self.took["update"] + self.took["validation"] + 3 * self.took["saving"] + 2.0
+        return self.workers.any(self.asked_to_leave or time.time() + margin > self.deadline)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 (the signature of a handler)
+        self.asked_to_leave = True
+
+
+def _rng() -> dict[str, Tensor]:
+    """Return torch's generators; batches and dropout are seeded by number and need none of them."""
+    states = {"cpu": torch.get_rng_state()}
+    return states | ({"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {})
+
+
+def _set_rng(states: dict[str, Tensor]) -> None:
+    torch.set_rng_state(states["cpu"])
+    if "cuda" in states and torch.cuda.is_available():
+        torch.cuda.set_rng_state(states["cuda"])

@@ -1,0 +1,137 @@
+"""What a run directory says about itself: metrics.jsonl, provenance.json, train.log."""
+
+import json
+import logging
+import os
+import platform
+import socket
+import subprocess
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from xling.core.io import read_json, write_json, write_text
+from xling.model.config import ModelConfig
+
+PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece")
+TRIALS = 5
+
+
+class Metrics:
+    """metrics.jsonl: one JSON object a line, appended as training goes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def add(self, **values: Any) -> None:
+        """Append a line with the UTC time."""
+        line = json.dumps({"time": utc(), **values}, allow_nan=True)
+        with self.path.open("a", encoding="utf-8") as handle:
+            handle.write(line + "\n")
+
+    def forget_after(self, update: int) -> None:
+        """Drop lines beyond a checkpoint, and a half-written last one: they will be written again."""
+        if not self.path.is_file():
+            return
+        kept = [line for line in self.path.read_text(encoding="utf-8").splitlines() if _update(line) <= update]
+        with write_text(self.path) as handle:
+            handle.writelines(line + "\n" for line in kept)
+
+
+def _update(line: str) -> float:
+    try:
+        return float(json.loads(line)["update"])
+    except (json.JSONDecodeError, KeyError, TypeError):
+        return float("inf")
+
+
+def utc() -> str:
+    """Return the time as text."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def begin_attempt(path: Path, device: torch.device, processes: int) -> None:
+    """Add this attempt to provenance.json, with commit, versions and hardware."""
+    known: dict[str, Any] = read_json(path) if path.is_file() else {"attempts": []}
+    attempt = {"began": utc(), "host": socket.gethostname(), "device": device_name(device), "processes": processes}
+    about = {
+        "commit": commit(),
+        "python": platform.python_version(),
+        "versions": versions(),
+        "machine": platform.machine(),
+    }
+    write_json(path, {**known, **about, "attempts": [*known["attempts"], attempt]})
+
+
+def end_attempt(path: Path, outcome: str, update: int, seconds: float) -> None:
+    """Write how an attempt ended, and the wall seconds of all attempts together."""
+    known = read_json(path)
+    known["attempts"][-1] |= {"ended": utc(), "outcome": outcome, "update": update, "seconds": round(seconds, 1)}
+    known["seconds"] = round(sum(attempt.get("seconds", 0.0) for attempt in known["attempts"]), 1)
+    write_json(path, known)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what the numbers depend on."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def commit() -> str:
+    """Return the commit the code came from, `unknown` outside a checkout."""
+    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
+    except (OSError, subprocess.CalledProcessError):
+        return os.environ.get("XLING_COMMIT", "unknown")
+
+
+def device_name(device: torch.device) -> str:
+    """Return what the model is trained on, in words."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU {platform.machine()}"
+
+
+def log_to_file(path: Path) -> logging.Handler:
+    """Also append the log to a file."""
+    handler = logging.FileHandler(path, encoding="utf-8")
+    formatter = logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
+    formatter.converter = time.gmtime
+    handler.setFormatter(formatter)
+    logging.getLogger("xling").addHandler(handler)
+    return handler
+
+
+def useful_operations(config: ModelConfig, length: int, mask_rate: float) -> float:
+    """Return the operations a token needs forward and backward, the softmax at predicted positions only."""
+    shape, words = config.shape, max(config.sizes)
+    per_layer = 6 * (4 * shape.width**2 + 2 * shape.width * shape.feedforward) + 12 * length * shape.width
+    return float(shape.layers * per_layer + 6 * words * shape.width * mask_rate)
+
+
+def measured_peak(device: torch.device, dtype: torch.dtype) -> float:
+    """Return operations a second of a large matrix product on random data: what the device can really do."""
+    size = 8192 if device.type == "cuda" else 512
+    a, b = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
+    out = torch.empty_like(a)
+    best = float("inf")
+    for _ in range(TRIALS):
+        _wait(device)
+        start = time.perf_counter()
+        for _ in range(TRIALS):
+            torch.mm(a, b, out=out)
+        _wait(device)
+        best = min(best, (time.perf_counter() - start) / TRIALS)
+    return 2 * size**3 / best
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

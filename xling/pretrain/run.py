@@ -1,0 +1,197 @@
+"""Train one model: python -m xling.pretrain.run --run run.json --streams en=DIR --vocab DIR --work DIR --out DIR
+
+Run it again and it goes on where it was. Exit code 75 means: saved and left before the deadline, run me again.
+Several processes: torchrun --nproc-per-node N -m xling.pretrain.run --run-json run.json … (torchrun takes `--run` for
+one of its own flags). torchrun's own exit code is 1 whatever ours is: provenance.json says how the attempt ended.
+"""
+
+import argparse
+import math
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from xling.core.errors import InputError, run
+from xling.core.io import atomic_path, read_json, write_json
+from xling.core.log import log_to_stderr
+from xling.model.encoder import Encoder
+from xling.model.files import put_weights, save_encoder
+from xling.pretrain import checkpoint
+from xling.pretrain.batches import Batches
+from xling.pretrain.config import Run, read_run
+from xling.pretrain.crosslingual import read_parallel
+from xling.pretrain.engine import Engine, working_dtype
+from xling.pretrain.lock import Lock
+from xling.pretrain.loop import NotFinishedError, Trainer
+from xling.pretrain.record import begin_attempt, device_name, end_attempt, log_to_file
+from xling.pretrain.validate import Validation
+from xling.pretrain.workers import Workers, local_device
+
+RECORDS = ("run.json", "train.log", "metrics.jsonl", "provenance.json")
+
+
+def read_streams(given: list[str], run: Run) -> dict[str, Path]:
+    """Return the stream directory of each language from `code=DIR` arguments."""
+    found = {}
+    for item in given:
+        code, _, folder = item.partition("=")
+        if not folder:
+            raise InputError(item, "expected language=directory after --streams")
+        found[code] = Path(folder)
+    missing = [code for code in run.languages if code not in found]
+    if missing:
+        raise InputError("--streams", f"no streams for {missing[0]}", fix=f"add --streams {missing[0]}=DIR")
+    return found
+
+
+def vocabulary_sizes(vocab: Path, run: Run) -> dict[str, int]:
+    """Return the number of ids each language's embedding table needs."""
+    about = read_json(vocab / "vocab.json")
+    if about.get("kind") == "separate" and not run.separate.embeddings:
+        raise InputError(vocab / "vocab.json", "ids of its own for each language need separate.embeddings")
+    try:
+        own = {code: int(about["languages"][code]["size"]) for code in run.languages}
+        return own if run.separate.embeddings else dict.fromkeys(run.languages, int(about["size"]))
+    except (KeyError, TypeError):
+        languages = ", ".join(run.languages)
+        raise InputError(vocab / "vocab.json", f"no size for each of {languages}") from None
+
+
+def check_owner(work: Path, belongings: Mapping[str, Any]) -> None:
+    """Refuse a directory that belongs to another configuration or other data."""
+    for name, wanted in belongings.items():
+        known = read_json(work / name) if (work / name).is_file() else wanted
+        if known != wanted:
+            problem = f"this directory belongs to another run: {difference(known, wanted)}"
+            raise InputError(work / name, problem, fix="give another --work, or delete it to start afresh")
+
+
+def claim(work: Path, belongings: Mapping[str, Any], workers: Workers) -> None:
+    """Make a directory this run's own and begin an attempt in it."""
+    for name, value in belongings.items():
+        if not (work / name).is_file():
+            write_json(work / name, value)
+    log_to_file(work / "train.log")
+    begin_attempt(work / "provenance.json", workers.device, workers.world)
+
+
+def difference(known: Any, wanted: Any, where: str = "") -> str:
+    """Return the first place where two JSON values differ."""
+    if isinstance(known, dict) and isinstance(wanted, dict):
+        for key in sorted(known.keys() | wanted.keys()):
+            if known.get(key) != wanted.get(key):
+                return difference(known.get(key), wanted.get(key), f"{where}.{key}".lstrip("."))
+    return f"{where} is {known!r} there and {wanted!r} here"
+
+
+def describe(folders: Mapping[str, Path], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Return what identifies the data of a run."""
+    meta = {code: read_json(folder / "meta.json") for code, folder in sorted(folders.items())}
+    return {"sizes": dict(sizes), "splits": {code: about.get("splits") for code, about in meta.items()}}
+
+
+def publish(work: Path, out: Path, encoder: Encoder, best: checkpoint.Checkpoint) -> None:
+    """Write the best model and the run's records into the output directory, the weights last."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name in RECORDS:
+        with atomic_path(out / name) as temporary:
+            shutil.copyfile(work / name, temporary)
+    put_weights(encoder, best.tensors("weights"), best.folder)
+    save_encoder(encoder, out)
+
+
+def best_checkpoint(work: Path, update: int | None) -> checkpoint.Checkpoint:
+    """Return the checkpoint that validation chose."""
+    folder = work / "checkpoints" / f"step-{update or 0:07d}"
+    problem = checkpoint.damage(folder)
+    if problem:
+        raise InputError(folder, f"the best checkpoint is damaged: {problem}", fix="delete it and run again")
+    return checkpoint.Checkpoint(folder, read_json(folder / checkpoint.META))
+
+
+def build(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> Trainer:
+    """Read all that a run needs; only when nothing is wrong with it is the directory claimed."""
+    run = read_run(args.run)
+    folders, sizes = read_streams(args.streams, run), vocabulary_sizes(args.vocab, run)
+    belongings = {"run.json": read_json(args.run), "inputs.json": describe(folders, sizes)}
+    if workers.first:
+        check_owner(args.work, belongings)
+    encoder = Encoder(run.model_config(sizes, args.run), run.seed).to(workers.device)
+    dtype = working_dtype(run.pretrain.precision, workers.device)
+    engine = Engine(encoder, run.pretrain, workers.device, dtype, args.plain)
+    batches, validation = Batches(run, folders, sizes), Validation(run, folders)
+    trainer = Trainer(run, engine, batches, validation, workers, args.work, lock)
+    trainer.deadline = args.deadline
+    if args.parallel and len(run.languages) > 1 and workers.first:
+        trainer.parallel = read_parallel(args.parallel, run.languages[:2], args.vocab, run.shape.positions)
+    if workers.first:
+        claim(args.work, belongings, workers)
+    return trainer
+
+
+def train(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> None:
+    """Train to the end and publish the model."""
+    log = log_to_stderr(__name__)
+    trainer = build(args, workers, lock)
+    log.info("%s on %s, %d process(es)", trainer.run.model, device_name(workers.device), workers.world)
+    began, outcome = time.monotonic(), "failed"
+    try:
+        trainer.train()
+        outcome = "finished"
+    except NotFinishedError:
+        outcome = "left"
+        raise
+    finally:
+        if workers.first:
+            end_attempt(args.work / "provenance.json", outcome, trainer.state.update, time.monotonic() - began)
+        if outcome == "left":
+            workers.wait()
+    if workers.first:
+        publish(args.work, args.out, trainer.engine.encoder, best_checkpoint(args.work, trainer.state.best_update))
+    workers.wait()
+
+
+def main() -> None:
+    """Read the command line, take the directory's lock and train."""
+    args = parse_args()
+    if args.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
+    device = local_device(args.device)
+    if device.type == "cpu":
+        torch.set_num_threads(1)  # two processes of one thread beat one of two, by far, on small models
+    workers = Workers(device)
+    try:
+        if workers.first:
+            with Lock(args.work, args.wait_for_lock) as lock:
+                train(args, workers, lock)
+        else:
+            train(args, workers, None)
+    finally:
+        workers.leave()
+
+
+def parse_args() -> argparse.Namespace:
+    """Return the command line's arguments."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", "--run-json", dest="run", type=Path, required=True, help="the resolved run.json")
+    parser.add_argument("--streams", action="append", required=True, metavar="LANGUAGE=DIR", help="token streams")
+    parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
+    parser.add_argument("--work", type=Path, required=True, help="directory to resume from; survives between attempts")
+    parser.add_argument("--out", type=Path, required=True, help="where the finished model goes")
+    parser.add_argument("--deadline", type=float, default=math.inf, help="leave before this time (seconds since 1970)")
+    parser.add_argument("--parallel", type=Path, help="JSONL of parallel sentences, for retrieval and CKA")
+    parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process trains this model")
+    parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
+    parser.add_argument("--plain", action="store_true", help="no compilation, no CUDA graphs: where no compiler is")
+    parser.add_argument("--deterministic", action="store_true", help="same bits every time on a GPU, slower")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(main)
