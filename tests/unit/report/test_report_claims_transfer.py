@@ -1,0 +1,243 @@
+"""Claims 1 to 5 on made-up tables: both sides of every border, too little signal, nothing run."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xling.report import published
+from xling.report.claims.all import CLAIMS
+from xling.report.claims.verdict import Outcome, Verdict, judge
+from xling.report.names import SETTINGS
+from xling.report.records import Cell, Results
+
+Key = tuple[str, str, str]
+TASKS, LANGUAGES = ("xnli", "ner", "parsing"), ("fr", "ru", "zh")
+D, CC, NA, DA, EA, SE, L3, L6, SE3, SE6 = SETTINGS
+DEFAULT, FLOOR = {"fr": 90.0, "ru": 70.0, "zh": 50.0}, 10.0  # so Default is 80, 60 and 40 above the floor
+LOSS = {D: 0, CC: 2, NA: 4, DA: 3, SE: 6, L3: 5, L6: 25, SE3: 10}
+BY_NUMBER = {claim.number: claim for claim in CLAIMS}
+TRANSFER = ["1a", "1b", "2a", "2b", "3", "4a", "4b", "4c", "4d", "5"]
+
+
+def base_score(setting: str, task: str, language: str) -> float:
+    """Return a score of a study that shows everything the paper shows."""
+    if setting == SE6:
+        return {"fr": 45.0, "ru": 13.0, "zh": 12.0}[language]
+    if setting == EA:
+        return DEFAULT[language] + {"fr": 1, "ru": 2, "zh": 3}[language]
+    return DEFAULT[language] - (5 if (setting, task) == (CC, "ner") else LOSS[setting])
+
+
+def study(changes: Mapping[Key, float] | None = None, drop: tuple[str, ...] = (), paper_scale: bool = False) -> Results:
+    """Return that study with some scores changed and some settings, tasks or languages not run."""
+    keys = [(s, t, x) for s in SETTINGS for t in TASKS for x in LANGUAGES if not {s, t, x} & set(drop)]
+    scores = {key: base_score(*key) for key in keys} | dict(changes or {})
+    return Results(figure3=tuple(Cell(*key, score, FLOOR) for key, score in scores.items()), paper_scale=paper_scale)
+
+
+def whole(setting: str, task: str, fr: float, ru: float, zh: float) -> dict[Key, float]:
+    return {(setting, task, "fr"): fr, (setting, task, "ru"): ru, (setting, task, "zh"): zh}
+
+
+def outcome(number: str, results: Results) -> Outcome:
+    return judge(BY_NUMBER[number], results)
+
+
+@pytest.mark.parametrize("number", TRANSFER)
+@pytest.mark.parametrize("results", [study(), study(paper_scale=True)], ids=["elsewhere", "paper scale"])
+def test_the_made_up_study_shows_everything(number: str, results: Results) -> None:
+    assert outcome(number, results).verdict is Verdict.SUPPORTED
+
+
+LEVEL_WITH_NER = whole(CC, "ner", 88.0, 68.0, 48.0)
+CC_AT_90 = whole(CC, "xnli", 82.0, 64.0, 46.0) | whole(CC, "ner", 74.0, 58.0, 42.0)
+NA_15_BELOW = whole(NA, "xnli", 78.0, 61.0, 44.0) | whole(DA, "xnli", 90.0, 70.0, 50.0)
+NA_15_ABOVE = whole(NA, "xnli", 90.0, 70.0, 50.0) | whole(DA, "xnli", 78.0, 61.0, 44.0)
+THREE_TIMES = whole(L6, "ner", 75.0, 55.0, 35.0)
+THREE_COST_NOTHING = whole(L3, "ner", 90.0, 70.0, 50.0)
+
+BORDERS: list[tuple[str, dict[Key, float], bool]] = [
+    ("1a", {(NA, "xnli", "fr"): 70.0}, True),
+    ("1a", {(NA, "xnli", "fr"): 69.9}, False),
+    ("1a", {(NA, "parsing", "zh"): 40.0}, True),
+    ("1a", {(NA, "parsing", "zh"): 39.9}, False),
+    ("1a", {(NA, "ner", "fr"): 10.0}, True),  # NER is not asked
+    ("1b", NA_15_BELOW, True),
+    ("1b", NA_15_BELOW | {(NA, "xnli", "fr"): 77.9}, False),
+    ("1b", NA_15_ABOVE, True),
+    ("1b", NA_15_ABOVE | {(DA, "xnli", "fr"): 77.9}, False),
+    ("2a", {(EA, "parsing", "ru"): 66.1}, True),
+    ("2a", {(EA, "parsing", "ru"): 66.0}, False),
+    ("2a", {(EA, "ner", "ru"): 60.0}, True),  # NER is not asked
+    ("2b", {(EA, "ner", "zh"): 52.1}, True),
+    ("2b", {(EA, "ner", "zh"): 52.0}, False),
+    ("2b", {(EA, "xnli", "fr"): 94.0}, False),
+    ("2b", whole(EA, "ner", 80.0, 60.0, 49.0), True),  # it may even cost: zh loses least
+    ("3", CC_AT_90, True),
+    ("3", CC_AT_90 | {(CC, "xnli", "fr"): 81.9}, False),
+    ("3", LEVEL_WITH_NER, False),
+    ("3", LEVEL_WITH_NER | {(CC, "ner", "fr"): 87.9}, True),
+    ("4a", {(L3, "ner", "ru"): 69.9}, True),
+    ("4a", {(L3, "ner", "ru"): 70.0}, False),
+    ("4a", {(L6, "xnli", "zh"): 45.0}, False),
+    ("4a", {(SE3, "parsing", "fr"): 83.9}, True),
+    ("4a", {(SE3, "parsing", "fr"): 84.0}, False),
+    ("4a", {(SE6, "parsing", "fr"): 80.0}, False),
+    ("4b", whole(SE, "ner", 86.0, 66.0, 45.9), True),
+    ("4b", whole(SE, "ner", 86.0, 66.0, 46.0), False),
+    ("4b", whole(SE, "ner", 95.0, 66.0, 36.9), True),  # the mean counts, not each cell
+    ("4c", THREE_TIMES, True),
+    ("4c", THREE_TIMES | {(L6, "ner", "fr"): 75.1}, False),
+    ("4c", THREE_COST_NOTHING, True),
+    ("4c", THREE_COST_NOTHING | whole(L6, "ner", 90.0, 70.0, 49.9), True),
+    ("4c", THREE_COST_NOTHING | whole(L6, "ner", 90.0, 70.0, 50.0), False),
+    ("4d", {(SE6, "xnli", "fr"): 64.9}, True),
+    ("4d", {(SE6, "xnli", "fr"): 65.0}, False),
+    ("4d", {(SE6, "ner", "zh"): 16.0}, True),
+    ("4d", {(SE6, "ner", "zh"): 16.1}, False),
+    ("5", {(SE6, "ner", "fr"): 13.1}, True),
+    ("5", {(SE6, "ner", "fr"): 13.0}, False),
+    ("5", {(NA, "xnli", "zh"): 86.0}, False),
+    ("5", {(D, "parsing", "ru"): 50.1}, True),
+    ("5", {(D, "parsing", "ru"): 50.0}, False),
+    ("5", {(D, "ner", "ru"): 49.0}, True),  # NER has another dataset for zh
+]
+
+
+@pytest.mark.parametrize(("number", "changes", "supported"), BORDERS)
+def test_both_sides_of_every_border(number: str, changes: dict[Key, float], supported: bool) -> None:
+    expected = Verdict.SUPPORTED if supported else Verdict.NOT_SUPPORTED
+    assert outcome(number, study(changes)).verdict is expected
+
+
+@pytest.mark.parametrize(("lowest", "expected"), [(87.0 - 6, Verdict.SUPPORTED), (80.9, Verdict.NOT_SUPPORTED)])
+def test_at_paper_scale_no_anchors_may_lose_two_points_on_average(lowest: float, expected: Verdict) -> None:
+    changes = whole(DA, "xnli", 87.0, 67.0, 47.0) | whole(NA, "xnli", lowest, 67.0, 47.0)
+    assert outcome("1b", study(changes, paper_scale=True)).verdict is expected
+
+
+@pytest.mark.parametrize("number", TRANSFER)
+def test_no_verdict_where_default_is_less_than_five_points_above_its_floor(number: str) -> None:
+    weak = {(D, task, language): 14.99 for task in TASKS for language in LANGUAGES}
+    found = outcome(number, study(weak))
+    assert found.verdict is Verdict.NO_SIGNAL
+    assert all(not part.checks and part.left_out for part in found.parts)
+
+
+@pytest.mark.parametrize(("default", "expected"), [(15.0, Verdict.NOT_SUPPORTED), (14.99, Verdict.SUPPORTED)])
+def test_a_cell_without_signal_is_left_out(default: float, expected: Verdict) -> None:
+    found = outcome("1a", study({(D, "xnli", "zh"): default, (NA, "xnli", "zh"): 10.0}))
+    assert found.verdict is expected
+    assert found.parts[0].left_out == (("XNLI zh",) if default < 15 else ())
+
+
+@pytest.mark.parametrize("number", TRANSFER)
+def test_nothing_run(number: str) -> None:
+    assert outcome(number, Results()).verdict is Verdict.NOT_RUN
+
+
+@pytest.mark.parametrize("number", TRANSFER)
+def test_without_default_there_is_no_verdict(number: str) -> None:
+    assert outcome(number, study(drop=(D,))).verdict is Verdict.NOT_RUN
+
+
+NEEDED = [
+    ("1a", NA),
+    ("1b", DA),
+    ("2a", EA),
+    ("2b", EA),
+    ("2b", "zh"),
+    ("3", CC),
+    ("3", "ner"),
+    ("4b", SE),
+    ("4c", L3),
+    ("4d", SE6),
+    ("5", "fr"),
+]
+
+
+@pytest.mark.parametrize(("number", "missing"), NEEDED)
+def test_what_a_claim_needs_must_have_been_run(number: str, missing: str) -> None:
+    assert outcome(number, study(drop=(missing,))).verdict is Verdict.NOT_RUN
+
+
+def test_a_part_that_failed_outweighs_a_part_that_was_not_run() -> None:
+    found = outcome("3", study({(CC, "xnli", "fr"): 10.0}, drop=("ner",)))
+    assert found.verdict is Verdict.NOT_SUPPORTED
+
+
+@pytest.mark.parametrize("number", TRANSFER)
+def test_one_pair_missing_is_named_and_the_rest_is_judged(number: str) -> None:
+    found = outcome(number, study(drop=("ru",)))
+    expected = Verdict.NOT_RUN if number == "5" else Verdict.SUPPORTED
+    assert found.verdict is expected
+    assert any("ru" in place or number == "5" for part in found.parts for place in part.not_run)
+
+
+def test_a_missing_step_of_the_chain_is_bridged() -> None:
+    assert outcome("4a", study(drop=(L3, SE3))).verdict is Verdict.SUPPORTED
+    assert outcome("4a", study({(L6, "ner", "fr"): 90.0}, drop=(L3, SE3))).verdict is Verdict.NOT_SUPPORTED
+
+
+def test_each_score_is_read_above_its_own_floor() -> None:
+    cells = [
+        replace(cell, floor=50.0 if cell.setting == NA else FLOOR) for cell in study().figure3 if cell.language == "fr"
+    ]
+    found = outcome("1a", Results(figure3=tuple(cells)))
+    assert found.parts[0].checks[0].effect.value == pytest.approx((86 - 50) / (90 - 10))
+
+
+def test_intervals_are_carried_to_the_effect() -> None:
+    cells = tuple(replace(cell, low=cell.score - 3, high=cell.score + 4) for cell in study().figure3)
+    check = outcome("2a", Results(figure3=cells)).parts[0].checks[0]
+    assert (check.effect.low, check.effect.high) == (0.0, 10.0)  # 91 - 86, and sides of 3 and 4 make 5
+
+
+@pytest.mark.parametrize("number", TRANSFER)
+def test_the_published_numbers_support_every_claim(number: str) -> None:
+    found = outcome(number, published.results())
+    assert found.verdict is Verdict.SUPPORTED
+    assert not any(part.left_out or part.not_run for part in found.parts)
+
+
+@pytest.mark.parametrize(
+    ("number", "part", "count", "low", "high"),
+    [
+        ("1a", 0, 6, 0.95, 0.99),
+        ("1b", 0, 2, -1.2, -0.8),
+        ("2a", 0, 6, 0.7, 4.4),
+        ("2b", 0, 3, 0.1, 4.4),
+        ("3", 0, 2, 0.94, 0.96),
+        ("4a", 0, 18, 1.2, 57.7),
+        ("4a", 1, 18, 0.4, 52.5),
+        ("4b", 0, 3, 0.9, 3.4),
+        ("4c", 0, 3, 6.3, 7.2),
+        ("4d", 0, 9, 2.1, 25.2),
+        ("4d", 1, 6, 0.02, 0.11),
+        ("5", 0, 30, 4.2, 51.1),
+        ("5", 1, 30, 1.9, 58.1),
+        ("5", 2, 10, 4.9, 29.7),
+    ],
+)
+def test_the_published_effects(number: str, part: int, count: int, low: float, high: float) -> None:
+    checks = outcome(number, published.results()).parts[part].checks
+    values = [check.effect.value for check in checks]
+    digits = 2 if high < 1 and number in {"1a", "3", "4d"} else 1
+    assert (len(values), round(min(values), digits), round(max(values), digits)) == (count, low, high)
+
+
+SCORES = st.lists(st.integers(20, 60), min_size=90, max_size=90)
+
+
+@settings(max_examples=25, deadline=None)
+@given(scores=SCORES, shift=st.integers(-10, 30), order=st.randoms(use_true_random=False))
+def test_verdicts_do_not_hang_on_order_or_on_where_zero_is(scores: list[int], shift: int, order: object) -> None:
+    keys = [(s, t, x) for s in SETTINGS for t in TASKS for x in LANGUAGES]
+    cells = [Cell(*key, float(score), FLOOR) for key, score in zip(keys, scores, strict=True)]
+    moved = [replace(cell, score=cell.score + shift, floor=cell.floor + shift) for cell in cells]
+    order.shuffle(moved)  # type: ignore[attr-defined]
+    first, second = Results(figure3=tuple(cells)), Results(figure3=tuple(moved))
+    assert [outcome(n, first).verdict for n in TRANSFER] == [outcome(n, second).verdict for n in TRANSFER]

@@ -1,0 +1,1 @@
+"""Tables, figures and verdicts, made from result records alone."""

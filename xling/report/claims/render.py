@@ -1,0 +1,100 @@
+"""Verdicts as JSON and as Markdown, with what the paper's own numbers give beside them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from xling.report import published
+from xling.report.claims.all import CLAIMS
+from xling.report.claims.verdict import Check, Outcome, Part, Unit, Verdict, judge
+from xling.report.claims.words import effect_text, sentence
+from xling.report.records import Results
+
+RULES = """\
+*Floor*: the untrained encoder with the same kind of vocabulary, fine-tuned the same way (for the paper's numbers:
+chance). *Kept share*: a setting's score above its floor, divided by Default's above its own. A cell whose Default is
+less than 5 points above its floor has not enough signal and is left out. Verdicts rest on the values; brackets hold
+intervals. *Weakest* is the value nearest to its border, or furthest beyond it.
+"""
+
+
+def judge_all(results: Results) -> list[Outcome]:
+    """Return every claim judged on some results."""
+    return [judge(claim, results) for claim in CLAIMS]
+
+
+def as_json(outcomes: Sequence[Outcome], paper_scale: bool, config_hash: str) -> dict[str, Any]:
+    """Return the verdicts as plain values."""
+    paper = {outcome.claim.number: outcome for outcome in judge_all(published.results())}
+    return {
+        "config": config_hash,
+        "paper_scale": paper_scale,
+        "counts": {verdict.value: count for verdict, count in _counts(outcomes)},
+        "claims": [_claim(outcome, paper[outcome.claim.number]) for outcome in outcomes],
+    }
+
+
+def as_markdown(outcomes: Sequence[Outcome]) -> str:
+    """Return the verdicts as a page: a table, then each in a sentence."""
+    paper = {outcome.claim.number: outcome for outcome in judge_all(published.results())}
+    lines = ["# What this run shows of the paper's claims", "", summary(outcomes), ""]
+    lines += ["| | claim | verdict | this run | paper |", "|---|---|---|---|---|"]
+    for outcome in outcomes:
+        claim = outcome.claim
+        cells = (claim.says, f"**{outcome.verdict}**", effect_text(outcome) or "-")
+        lines.append(f"| {claim.number} | {' | '.join(cells)} | {paper_text(paper[claim.number])} |")
+    lines += ["", "## In words", ""]
+    lines += [f"- **{outcome.claim.number}, {outcome.verdict}.** {sentence(outcome)}" for outcome in outcomes]
+    return "\n".join([*lines, "", "## Rules", "", RULES])
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """Return how many claims have which verdict."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in _counts(outcomes)) + "."
+
+
+def paper_text(outcome: Outcome) -> str:
+    """Return the paper's value: from its numbers where it printed them, else what its text says."""
+    return effect_text(outcome) or outcome.claim.paper
+
+
+def _counts(outcomes: Sequence[Outcome]) -> list[tuple[Verdict, int]]:
+    counts = Counter(outcome.verdict for outcome in outcomes)
+    return [(verdict, counts[verdict]) for verdict in Verdict]
+
+
+def _claim(outcome: Outcome, paper: Outcome) -> dict[str, Any]:
+    claim, part = outcome.claim, outcome.deciding
+    return {
+        "claim": claim.number,
+        "says": claim.says,
+        "source": claim.source,
+        "verdict": outcome.verdict.value,
+        "sentence": sentence(outcome),
+        "effect": _check(part.weakest, part.unit) if part.weakest else None,
+        "parts": [_part(each) for each in outcome.parts],
+        "paper": {"verdict": paper.verdict.value if effect_text(paper) else None, "effect": paper_text(paper)},
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {
+        "what": part.what,
+        "verdict": part.verdict.value,
+        "checks": [_check(check, part.unit) for check in part.checks],
+        "left_out": list(part.left_out),
+        "not_run": list(part.not_run),
+    }
+
+
+def _check(check: Check, unit: Unit) -> dict[str, Any]:
+    return {
+        "where": check.where,
+        "value": check.effect.value,
+        "low": check.effect.low,
+        "high": check.effect.high,
+        "unit": unit.value,
+        "relation": check.relation.value,
+        "border": check.border,
+        "passed": check.passed,
+    }

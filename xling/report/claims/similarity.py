@@ -1,0 +1,113 @@
+"""Claim 7: similarity of encoders (section 5.2 of the paper), judged on Figure 7 and, for 7c, Figure 6."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from xling.report.cka_table import layers_of, similarity
+from xling.report.claims.layers import layer_curves
+from xling.report.claims.over import Tally
+from xling.report.claims.verdict import Check, Part, Relation, Unit
+from xling.report.estimate import Estimate, difference, pearson_interval
+from xling.report.names import PAIRS
+from xling.report.records import AVERAGE, BILINGUAL, MONOLINGUAL, RANDOM, CkaScore, Results
+
+FIRST_LAYERS = ("L0", "L1")
+NEARER = (("en-fr", "en-ru"), ("en-de", "en-ru"), ("en-ru", "en-zh"))
+RETRIEVAL_LANGUAGES = ("fr", "de", "ru", "zh")
+FEWEST_LAYERS = 3  # two points are always on a line
+
+
+def bilingual_over_monolingual_over_random(results: Results) -> list[Part]:
+    """7a: on average over the layers bilingual models are most alike, then monolingual ones, then random encoders."""
+    averages = _averages(results.figure7)
+    return [_above(averages, BILINGUAL, MONOLINGUAL), _above(averages, MONOLINGUAL, RANDOM)]
+
+
+def first_layers_most_alike(results: Results) -> list[Part]:
+    """7b: the best layer is L0 or L1, and what a shared model adds shrinks with distance (fr, de > ru > zh)."""
+    return [_best_layer(results.figure7), _shrinking(_averages(results.figure7))]
+
+
+def similarity_tracks_retrieval(results: Results) -> list[Part]:
+    """7c: over the layers, monolingual CKA correlates with sentence retrieval by more than .9 for each language."""
+    tally = Tally()
+    table = similarity(results.figure7)
+    retrieval = layer_curves(results.figure6, MONOLINGUAL)
+    for language in RETRIEVAL_LANGUAGES:
+        curve = retrieval.get(language, {})
+        pairs = [
+            (table[f"L{layer}", f"en-{language}", MONOLINGUAL], point.value)
+            for layer, point in sorted(curve.items())
+            if (f"L{layer}", f"en-{language}", MONOLINGUAL) in table
+        ]
+        _correlate(tally, f"en-{language}", pairs)
+    return [tally.part("Pearson correlation of monolingual CKA with sentence retrieval", Unit.PEARSON)]
+
+
+def pearson(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return Pearson's correlation; not a number where one side does not vary."""
+    means = [math.fsum(side) / len(pairs) for side in zip(*pairs, strict=True)]
+    moved = [(x - means[0], y - means[1]) for x, y in pairs]
+    spread = math.sqrt(math.fsum(x * x for x, _ in moved) * math.fsum(y * y for _, y in moved))
+    return math.fsum(x * y for x, y in moved) / spread if spread > 0 else math.nan
+
+
+def _correlate(tally: Tally, place: str, pairs: Sequence[tuple[float, float]]) -> None:
+    if len(pairs) < FEWEST_LAYERS:
+        tally.not_run.append(place)
+        return
+    r = pearson(pairs)
+    if math.isnan(r):
+        tally.left_out.append(place)
+    else:
+        tally.checks.append(Check(place, pearson_interval(r, len(pairs)), Relation.ABOVE, 0.9))
+
+
+def _averages(scores: Sequence[CkaScore]) -> dict[tuple[str, str], Estimate]:
+    given = {(x.pair, x.model): Estimate(x.cka, x.low, x.high) for x in scores if x.layer == AVERAGE}
+    computed = {
+        (pair, model): Estimate(value) for (layer, pair, model), value in similarity(scores).items() if layer == AVERAGE
+    }
+    return computed | given
+
+
+def _above(averages: Mapping[tuple[str, str], Estimate], upper: str, lower: str) -> Part:
+    tally = Tally()
+    for pair in PAIRS:
+        if (pair, upper) in averages and (pair, lower) in averages:
+            effect = difference(averages[pair, upper], averages[pair, lower])
+            tally.checks.append(Check(pair, effect, Relation.ABOVE))
+        else:
+            tally.not_run.append(pair)
+    return tally.part(f"average CKA, {upper} minus {lower}", Unit.CKA)
+
+
+def _best_layer(scores: Sequence[CkaScore]) -> Part:
+    tally = Tally()
+    table, layers = similarity(scores), layers_of(scores)
+    for pair, model in ((pair, model) for pair in PAIRS for model in (BILINGUAL, MONOLINGUAL)):
+        curve = {layer: table[layer, pair, model] for layer in layers if (layer, pair, model) in table}
+        first = [curve[layer] for layer in FIRST_LAYERS if layer in curve]
+        upper = [value for layer, value in curve.items() if layer not in FIRST_LAYERS]
+        if first and upper:
+            tally.checks.append(Check(f"{pair} {model}", Estimate(max(first) - max(upper)), Relation.AT_LEAST))
+        else:
+            tally.not_run.append(f"{pair} {model}")
+    return tally.part("best of L0 and L1 minus best of the layers above", Unit.CKA)
+
+
+def _shrinking(averages: Mapping[tuple[str, str], Estimate]) -> Part:
+    tally = Tally()
+    gaps = dict(_gaps(averages))
+    for near, far in NEARER:
+        if near in gaps and far in gaps:
+            tally.checks.append(Check(f"{near} over {far}", difference(gaps[near], gaps[far]), Relation.ABOVE))
+        else:
+            tally.not_run.append(f"{near} over {far}")
+    return tally.part("lead of the nearer pair in bilingual minus monolingual", Unit.CKA)
+
+
+def _gaps(averages: Mapping[tuple[str, str], Estimate]) -> Iterator[tuple[str, Estimate]]:
+    for pair in PAIRS:
+        if (pair, BILINGUAL) in averages and (pair, MONOLINGUAL) in averages:
+            yield pair, difference(averages[pair, BILINGUAL], averages[pair, MONOLINGUAL])

@@ -1,0 +1,70 @@
+"""Numbers with intervals: how an interval goes through a difference, a mean and a ratio.
+
+Limits are combined by square-and-add (Zou and Donner 2008), which keeps the two sides of an interval apart. Scores
+are taken as independent and floors as known. A result has an interval only if everything it is made from has one.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and, where it is known, its interval."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def below(self) -> float:
+        """How far the interval reaches down; not a number where there is none."""
+        return math.nan if self.low is None else self.value - self.low
+
+    @property
+    def above(self) -> float:
+        """How far the interval reaches up; not a number where there is none."""
+        return math.nan if self.high is None else self.high - self.value
+
+
+def difference(left: Estimate, right: Estimate) -> Estimate:
+    """Return left minus right."""
+    return _around(left.value - right.value, math.hypot(left.below, right.above), math.hypot(left.above, right.below))
+
+
+def mean(estimates: Sequence[Estimate]) -> Estimate:
+    """Return the mean of some estimates."""
+    count = len(estimates)
+    value = math.fsum(item.value for item in estimates) / count
+    below = math.hypot(*(item.below for item in estimates)) / count
+    above = math.hypot(*(item.above for item in estimates)) / count
+    return _around(value, below, above)
+
+
+def ratio(top: Estimate, bottom: Estimate) -> Estimate:
+    """Return top divided by a positive bottom, its interval to first order."""
+    value = top.value / bottom.value
+    up, down = (bottom.above, bottom.below) if value >= 0 else (bottom.below, bottom.above)
+    below = math.hypot(top.below, value * up) / bottom.value
+    above = math.hypot(top.above, value * down) / bottom.value
+    return _around(value, below, above)
+
+
+def shifted(estimate: Estimate, by: float) -> Estimate:
+    """Return an estimate moved by a known amount."""
+    return _around(estimate.value + by, estimate.below, estimate.above)
+
+
+def pearson_interval(r: float, points: int) -> Estimate:
+    """Return a correlation with its 95% interval by Fisher's transformation (none under four points)."""
+    if points < 4 or abs(r) >= 1:
+        return Estimate(r)
+    reach = 1.959964 / math.sqrt(points - 3)
+    return Estimate(r, math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach))
+
+
+def _around(value: float, below: float, above: float) -> Estimate:
+    if math.isnan(below) or math.isnan(above):
+        return Estimate(value)
+    return Estimate(value, value - below, value + above)

@@ -1,0 +1,38 @@
+"""The paper's Table 1, Figure 3 and Figure 7, redrawn from its published numbers: no training, no data, seconds.
+
+python -m xling.report.paper_figures --out-dir figures
+"""
+
+import argparse
+from pathlib import Path
+
+from xling.core.errors import run
+from xling.core.log import log_to_stderr
+from xling.report import published, style
+from xling.report.figure3 import figure3
+from xling.report.figure7 import figure7
+from xling.report.grid import write_grid
+from xling.report.table1 import delta_check, table1
+
+
+def draw_paper(folder: Path) -> None:
+    """Write Table 1 with its check of the deltas, Figure 3 and Figure 7 into a folder."""
+    table, settings = published.table1(), published.settings()
+    write_grid(table1(table.cells, settings, table.deltas), folder, "table1")
+    write_grid(delta_check(table.cells, table.deltas), folder, "table1-deltas")
+    with style.styled():
+        style.save_figure(figure3(table.cells, settings), folder, "figure3", table.cells)
+        style.save_figure(figure7(published.figure7()), folder, "figure7", published.figure7())
+
+
+def main() -> None:
+    """Draw the paper's table and figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out-dir", type=Path, required=True)
+    args = parser.parse_args()
+    draw_paper(args.out_dir)
+    log_to_stderr(__name__).info("Table 1, Figure 3 and Figure 7 of the paper are in %s", args.out_dir)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,58 @@
+"""The paper's own numbers (Conneau, Wu et al., ACL 2020), kept in the package: Table 1 and Figure 7."""
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import as_file, files
+
+from xling.core.io import read_lines
+from xling.report.record_files import read_records
+from xling.report.records import Cell, CkaScore, Results, Setting
+
+CHANCE = {
+    "xnli": 33.3,
+    "ner": 0.0,
+    "parsing": 0.0,
+}  # the floor of the published numbers: three classes; no span, no arc
+_DATA = files("xling.report") / "data"
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """Table 1: its cells, and its deltas as printed, which were averaged before rounding."""
+
+    cells: tuple[Cell, ...]
+    deltas: dict[tuple[str, str], float]
+
+
+@cache
+def table1() -> PublishedTable:
+    """Return the scores and printed deltas of Table 1."""
+    with as_file(_DATA / "table1.csv") as path:
+        rows = list(csv.DictReader(read_lines(path)))
+    cells = [
+        Cell(row["model"], row["task"], row["language"], float(row["score"]), CHANCE[row["task"]])
+        for row in rows
+        if row["language"] != "delta"
+    ]
+    deltas = {(row["model"], row["task"]): float(row["score"]) for row in rows if row["language"] == "delta"}
+    return PublishedTable(tuple(cells), deltas)
+
+
+@cache
+def settings() -> tuple[Setting, ...]:
+    """Return the rows of Table 1: what each model is."""
+    with as_file(_DATA / "settings.csv") as path:
+        return tuple(read_records(path, Setting))
+
+
+@cache
+def figure7() -> tuple[CkaScore, ...]:
+    """Return the similarities of Figure 7, the printed averages among them."""
+    with as_file(_DATA / "figure7.csv") as path:
+        return tuple(read_records(path, CkaScore))
+
+
+def results() -> Results:
+    """Return everything that the paper printed as numbers."""
+    return Results(figure3=table1().cells, figure7=figure7(), paper_scale=True)

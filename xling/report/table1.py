@@ -1,0 +1,109 @@
+"""Table 1: zero-shot transfer of the bilingual models, in the paper's layout, and ours against the paper's.
+
+python -m xling.report.table1 --cells figure3.csv --out-dir tables
+"""
+
+import argparse
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from xling.core.errors import run
+from xling.report import published
+from xling.report.cells import Cells
+from xling.report.compare import comparison
+from xling.report.grid import Column, Grid, Row, signed, write_grid
+from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, TASKS, in_order, task_title
+from xling.report.record_files import read_records
+from xling.report.records import Cell, Setting
+
+PAPER_TASKS, PAPER_LANGUAGES = ("xnli", "ner", "parsing"), ("fr", "ru", "zh")
+DESCRIPTION = ("Model", "Domain", "BPE Merges", "Anchors Pts", "Share Param.", "Softmax")
+CAPTION = (
+    "Zero-shot cross-lingual transfer of bilingual models. - means as in Default; "
+    "Δ is the mean over the languages minus Default's."
+)
+Scores = Mapping[tuple[str, str, str], Cell]
+Deltas = Mapping[tuple[str, str], float]
+
+
+def table1(cells: Iterable[Cell], settings: Sequence[Setting], printed: Deltas | None = None) -> Grid:
+    """Return Table 1; printed deltas, where given, stand in place of those computed from the cells."""
+    scores = Cells(cells).by_key
+    tasks = in_order({*PAPER_TASKS, *(task for _, task, _ in scores)}, TASKS)
+    languages = in_order({*PAPER_LANGUAGES, *(language for _, _, language in scores)}, LANGUAGES)
+    columns = [Column("", name) for name in DESCRIPTION]
+    columns += [Column(task_title(task), name) for task in tasks for name in (*languages, "Δ")]
+    rows = []
+    for row in with_unlisted(settings, scores):
+        texts = [row.setting, row.domain, row.merges, row.anchors, row.share, row.softmax]
+        for task in tasks:
+            texts += [score_text(scores.get((row.setting, task, language))) for language in languages]
+            texts.append(_delta_text(scores, row.setting, task, languages, printed))
+        rows.append(Row(row.group, tuple(texts)))
+    return Grid(tuple(columns), tuple(rows), CAPTION)
+
+
+def with_unlisted(settings: Sequence[Setting], scores: Scores) -> list[Setting]:
+    """Return the rows of the table; a scored setting that nobody described comes last."""
+    known = {row.setting for row in settings}
+    others = sorted({setting for setting, _, _ in scores} - known)
+    return [*settings, *(Setting(name, "Other", "", "", "", "", "") for name in others)]
+
+
+def delta(scores: Scores, setting: str, task: str, languages: Sequence[str]) -> tuple[float, list[str]]:
+    """Return the mean difference from Default, and the languages in which both were run (section 4 of the paper)."""
+    both = [x for x in languages if (setting, task, x) in scores and (DEFAULT, task, x) in scores]
+    if not both:
+        return math.nan, both
+    sums = (math.fsum(scores[name, task, x].score for x in both) for name in (setting, DEFAULT))
+    ours, default = sums
+    return (ours - default) / len(both), both
+
+
+def score_text(cell: Cell | None) -> str:
+    """Return a score to the paper's one decimal, or that it was not run."""
+    return NOT_RUN if cell is None else f"{cell.score:.1f}"
+
+
+def _delta_text(scores: Scores, setting: str, task: str, languages: Sequence[str], printed: Deltas | None) -> str:
+    if printed is not None and (setting, task) in printed:
+        return signed(printed[setting, task])
+    value, both = delta(scores, setting, task, languages)
+    if not both:
+        return NOT_RUN
+    return signed(value) if len(both) == len(languages) else f"{signed(value)} ({' '.join(both)})"
+
+
+def delta_check(cells: Iterable[Cell], printed: Deltas) -> Grid:
+    """Return printed deltas beside those recomputed from the printed cells, which were rounded first."""
+    scores = Cells(cells).by_key
+    languages = in_order((language for _, _, language in scores), LANGUAGES)
+    rows = []
+    for (setting, task), value in printed.items():
+        computed, _ = delta(scores, setting, task, languages)
+        texts = (setting, TASKS.get(task, task), signed(value), signed(computed, 2), signed(computed - value, 2))
+        rows.append(Row("", texts))
+    names = ("Model", "Task", "printed", "from the cells", "difference")
+    return Grid(tuple(Column("", name) for name in names), tuple(rows))
+
+
+def main() -> None:
+    """Write Table 1 of a study, and the same beside the paper's numbers."""
+    args = _arguments()
+    cells = read_records(args.cells, Cell)
+    settings = read_records(args.settings, Setting) if args.settings else published.settings()
+    write_grid(table1(cells, settings), args.out_dir, "table1")
+    write_grid(comparison(cells, published.table1().cells), args.out_dir, "table1-compared")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cells", type=Path, required=True, help="scored cells, see xling.report.records")
+    parser.add_argument("--settings", type=Path, help="what each setting is (default: the paper's rows)")
+    parser.add_argument("--out-dir", type=Path, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(main)
