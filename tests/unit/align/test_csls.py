@@ -1,0 +1,143 @@
+"""Blocked search and CSLS find what a direct computation finds, ties and half precision included."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import xling.align.search as engine
+from xling.align.csls import cosine_search, csls_search, mean_similarity, precision_at
+from xling.align.normalise import unit_length
+from xling.align.search import Found, search
+from xling.core.errors import XlingError
+from xling.core.seeds import numpy_rng
+
+HALVES = [None, torch.bfloat16, torch.float16]
+
+
+def vectors(name: str, rows: int, width: int) -> np.ndarray:
+    return unit_length(numpy_rng("csls", name).normal(size=(rows, width)).astype(np.float32))
+
+
+def best(scores: np.ndarray, k: int) -> np.ndarray:
+    """The k best of each row by full sorting; the lower index first among equals."""
+    return np.argsort(-scores, axis=1, kind="stable")[:, :k]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "BLOCKS", {"cpu": (7, 64)})
+
+
+@pytest.mark.parametrize("rows", [(2000, 2000), (1999, 2011)])
+def test_csls_equals_the_direct_computation(rows: tuple[int, int]) -> None:
+    source, target = vectors("source", rows[0], 64), vectors("target", rows[1], 64)
+    cosines = source.astype(np.float64) @ target.T.astype(np.float64)
+    r_source = np.sort(cosines, axis=0)[-10:].mean(axis=0)
+    r_target = np.sort(cosines, axis=1)[:, -10:].mean(axis=1)
+    direct = 2 * cosines - r_target[:, None] - r_source
+    found = csls_search(source, target, 10)
+    np.testing.assert_array_equal(found.indices, best(direct, 10))
+    scores = found.scores - mean_similarity(source, target)[:, None]
+    np.testing.assert_allclose(scores, np.take_along_axis(direct, found.indices, 1), atol=2e-6)
+
+
+def test_named_queries_get_the_rows_of_the_whole_search() -> None:
+    source, target = vectors("a", 300, 16), vectors("b", 400, 16)
+    queries = np.array([250, 3, 3])
+    whole, some = csls_search(source, target, 5), csls_search(source, target, 5, queries)
+    np.testing.assert_array_equal(some.indices, whole.indices[queries])
+
+
+def test_csls_differs_from_cosine_where_a_hub_is() -> None:
+    source = vectors("hub", 200, 8)
+    target = np.vstack([unit_length(source.mean(axis=0, keepdims=True)), vectors("others", 199, 8)])
+    cosine, csls = cosine_search(source, target, 1).indices, csls_search(source, target, 1).indices
+    assert (csls == 0).sum() < (cosine == 0).sum()
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.usefixtures("small_blocks")
+def test_many_blocks_and_a_ragged_last_one(half: torch.dtype | None) -> None:
+    x, y = vectors("x", 50, 24), vectors("y", 1003, 24)
+    found = search(x, y, 4, half=half)
+    np.testing.assert_array_equal(found.indices, best(x.astype(np.float64) @ y.T.astype(np.float64), 4))
+    np.testing.assert_allclose(found.scores, np.take_along_axis(x @ y.T, found.indices, 1), atol=1e-6)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_crowded_and_doubled_candidates_are_settled_in_float32(half: torch.dtype | None) -> None:
+    """Candidates that differ by less than 16 bits can say, each three times over."""
+    crowd = unit_length(vectors("centre", 1, 32) + 1e-4 * vectors("crowd", 700, 32))
+    y = np.vstack([crowd, crowd, crowd])
+    x = vectors("centre", 1, 32) * np.ones((5, 1), np.float32)
+    found = search(x, y, 6, half=half)
+    scores = x.astype(np.float64) @ y.T.astype(np.float64)
+    kept = np.take_along_axis(scores, found.indices, 1)
+    np.testing.assert_allclose(kept, -np.sort(-scores, axis=1)[:, :6], atol=1e-6)
+    np.testing.assert_array_equal(found.indices, search(x, y, 6).indices)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_scores_below_zero(half: torch.dtype | None) -> None:
+    x, y = np.abs(vectors("plus", 20, 6)), -np.abs(vectors("minus", 900, 6))
+    np.testing.assert_array_equal(search(x, y, 3, half=half).indices, best(x.astype(np.float64) @ y.T, 3))
+
+
+def test_shortlists_settle_nearly_every_query_of_ordinary_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    again: list[int] = []
+    plain = engine._search
+    monkeypatch.setattr(engine, "_search", lambda x, y, k: again.append(len(x)) or plain(x, y, k))
+    search(vectors("q", 500, 100), vectors("c", 3000, 100), 10, half=torch.bfloat16)
+    assert sum(again) < 50
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6), n=st.integers(1, 9), m=st.integers(1, 150), k=st.integers(1, 12),
+    half=st.sampled_from(HALVES),
+)  # fmt: skip
+def test_ties_go_to_the_lower_index(seed: int, n: int, m: int, k: int, half: torch.dtype | None) -> None:
+    rng = numpy_rng("ties", seed)
+    x, y = (rng.integers(-1, 2, size=(rows, 3)).astype(np.float32) for rows in (n, m))  # exact, and full of ties
+    k = min(k, m)
+    np.testing.assert_array_equal(search(x, y, k, half=half).indices, best(x @ y.T, k))
+
+
+def test_a_callers_lower_precision_does_not_reach_the_search() -> None:
+    x, y = vectors("p", 64, 200), vectors("r", 500, 200)
+    expected = search(x, y, 10)
+    torch.set_float32_matmul_precision("medium")
+    try:
+        found = search(x, y, 10)
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    np.testing.assert_array_equal(found.scores, expected.scores)
+
+
+def test_precision_counts_a_query_once() -> None:
+    found = Found(np.zeros((3, 3), np.float32), np.array([[4, 1, 2], [0, 4, 1], [7, 8, 9]]))
+    scores = precision_at(found, [{1, 2}, {0}, {3}], (1, 2, 3))
+    assert scores == {"P@1": 1 / 3, "P@2": 2 / 3, "P@3": 2 / 3}
+
+
+def test_fewer_found_than_the_rank_is_no_hit() -> None:
+    found = Found(np.zeros((1, 1), np.float32), np.array([[4]]))
+    assert precision_at(found, [{3}], (1, 5)) == {"P@1": 0.0, "P@5": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "k", "problem"),
+    [
+        (np.ones((0, 2)), np.ones((3, 2)), 1, "nothing to search: 0 queries, 3 candidates"),
+        (np.ones((3, 2)), np.ones((0, 2)), 1, "nothing to search: 3 queries, 0 candidates"),
+        (np.ones((3, 2)), np.ones((3, 4)), 1, "queries of width 2, candidates of width 4"),
+        (np.ones((3, 2)), np.ones((3, 2)), 4, "asked for the best 4 of 3 candidates"),
+        (np.ones((3, 2)), np.full((3, 2), np.nan), 1, "the candidates hold a number that is not finite"),
+    ],
+)
+def test_what_cannot_be_searched(x: np.ndarray, y: np.ndarray, k: int, problem: str) -> None:
+    with pytest.raises(XlingError, match=problem):
+        search(x, y, k)

@@ -1,0 +1,83 @@
+"""eflomal behind its one module: a generated bitext comes back aligned, bad input is said in one line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import xling.align.wordalign as wordalign
+from xling.align.symmetrise import parse_links
+from xling.align.wordalign import PROGRAM, align_words, find_program
+from xling.core.errors import InputError, XlingError
+from xling.core.io import read_lines, write_text
+from xling.core.seeds import python_rng
+
+needs_eflomal = pytest.mark.skipif(find_program() is None, reason=f"{PROGRAM} is not installed (pip install eflomal)")
+
+
+def write_bitext(folder: Path, sentences: int = 1500) -> tuple[Path, Path]:
+    """Write sentences of made-up words and their word-for-word translation in reverse order, an article before it."""
+    rng = python_rng("bitext")
+    left, right = folder / "left.txt.zst", folder / "right.txt"
+    with write_text(left) as one, write_text(right) as other:
+        for _ in range(sentences):
+            words = rng.sample(range(60), rng.randrange(3, 7))
+            one.write(" ".join(f"w{word}" for word in words) + "\n")
+            other.write("the " + " ".join(f"x{word}" for word in reversed(words)) + "\n")
+    return left, right
+
+
+@needs_eflomal
+def test_a_generated_bitext_is_aligned(tmp_path: Path) -> None:
+    left, right = write_bitext(tmp_path)
+    command = [sys.executable, "-m", "xling.align.wordalign", "--left", left, "--right", right]
+    subprocess.run([*command, "--out", tmp_path / "links.txt"], check=True, capture_output=True)
+    found = wanted = common = 0
+    lines = zip(read_lines(tmp_path / "links.txt"), read_lines(left), strict=True)
+    for text, sentence in lines:
+        links, length = parse_links(text), len(sentence.split())
+        gold = {(word, length - word) for word in range(length)}
+        found, wanted, common = found + len(links), wanted + length, common + len(links & gold)
+    assert common / found > 0.9
+    assert common / wanted > 0.8
+
+
+@needs_eflomal
+def test_forward_links_give_each_target_word_one_source_word(tmp_path: Path) -> None:
+    left, right = write_bitext(tmp_path, 300)
+    forward, backward = wordalign._run(left, right, tmp_path)
+    for line in read_lines(forward):
+        assert len({target for _, target in parse_links(line)}) == len(line.split())
+    for line in read_lines(backward):
+        assert len({source for source, _ in parse_links(line)}) == len(line.split())
+
+
+def test_files_of_different_length(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("one\ntwo\n")
+    (tmp_path / "b").write_text("un\n")
+    with pytest.raises(InputError, match=r"b: ends after 1 lines, .*a goes on"):
+        next(align_words(tmp_path / "a", tmp_path / "b"))
+
+
+def test_an_empty_side(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("")
+    with pytest.raises(InputError, match="empty where sentences were expected"):
+        next(align_words(tmp_path / "a", tmp_path / "a"))
+
+
+def test_the_aligner_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wordalign, "find_program", lambda: None)
+    (tmp_path / "a").write_text("one\n")
+    with pytest.raises(XlingError, match="eflomal-align is not installed"):
+        next(align_words(tmp_path / "a", tmp_path / "a"))
+
+
+def test_the_aligner_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "broken"
+    program.write_text("#!/bin/sh\necho first >&2\necho no memory >&2\nexit 7\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(wordalign, "find_program", lambda: str(program))
+    (tmp_path / "a").write_text("one\n")
+    with pytest.raises(XlingError, match="with exit code 7: no memory"):
+        next(align_words(tmp_path / "a", tmp_path / "a"))

@@ -1,0 +1,110 @@
+"""Linear CKA: invariances, an independent kernel form, and streaming that changes nothing."""
+
+import numpy as np
+import pytest
+import torch
+
+from xling.cka.linear import CkaStream, layerwise_cka, linear_cka
+from xling.core.errors import XlingError
+from xling.core.seeds import numpy_rng
+
+RNG = numpy_rng("cka")
+STATES = RNG.normal(size=(200, 16))
+OTHER = RNG.normal(size=(200, 24)) + STATES @ RNG.normal(size=(16, 24))
+
+
+def random_rotation(size: int) -> np.ndarray:
+    return np.linalg.qr(RNG.normal(size=(size, size)))[0]
+
+
+def hsic_cka(x: np.ndarray, y: np.ndarray) -> float:
+    """The kernel form of the same index, written from its definition."""
+    centre = np.eye(len(x)) - 1 / len(x)
+    k, m = centre @ x @ x.T @ centre, centre @ y @ y.T @ centre
+    return float((k * m).sum() / np.sqrt((k * k).sum() * (m * m).sum()))
+
+
+def stream(left: list[np.ndarray], right: list[np.ndarray], block: int, every_pair: bool = False) -> CkaStream:
+    result = CkaStream(len(left), len(right), every_pair)
+    for start in range(0, len(left[0]), block):
+        result.add([x[start : start + block] for x in left], [y[start : start + block] for y in right])
+    return result
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 300.0])
+def test_one_for_a_rotated_scaled_shifted_copy(scale: float) -> None:
+    moved = scale * STATES @ random_rotation(16) + 5.0
+    assert linear_cka(STATES, moved) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_unchanged_by_rotating_and_scaling_either_side() -> None:
+    before = linear_cka(STATES, OTHER)
+    assert linear_cka(0.1 * STATES @ random_rotation(16), OTHER) == pytest.approx(before, abs=1e-10)
+    assert linear_cka(STATES, 70 * OTHER @ random_rotation(24) - 3) == pytest.approx(before, abs=1e-10)
+    assert linear_cka(OTHER, STATES) == pytest.approx(before, abs=1e-12)
+
+
+def test_not_invariant_to_any_linear_map() -> None:
+    assert linear_cka(STATES, STATES @ np.diag(np.linspace(0.01, 10, 16))) < 0.9
+
+
+def test_falls_with_noise() -> None:
+    noise = RNG.normal(size=STATES.shape)
+    scores = [linear_cka(STATES, STATES + level * noise) for level in (0, 0.3, 1, 3, 30)]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == pytest.approx(1)
+    assert scores[-1] < 0.2
+
+
+def test_equals_the_kernel_form() -> None:
+    assert linear_cka(STATES, OTHER) == pytest.approx(hsic_cka(STATES, OTHER), abs=1e-10)
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 200])
+def test_blocks_change_nothing(block: int) -> None:
+    assert stream([STATES], [OTHER], block).layerwise()["L0"] == pytest.approx(hsic_cka(STATES, OTHER), abs=1e-10)
+
+
+@pytest.mark.parametrize(("dtype", "error"), [(np.float32, 1e-7), (np.float16, 1e-7)])
+def test_low_precision_states_far_from_zero(dtype: type, error: float) -> None:
+    """Means a hundred times the spread, and a first block that is not typical, as in real encoders."""
+    x, y = (states + 100 * RNG.normal(size=states.shape[1]) for states in (STATES, OTHER))
+    x[:20] += 3
+    x, y = x.astype(dtype), y.astype(dtype)
+    exact = hsic_cka(x.astype(np.float64), y.astype(np.float64))
+    assert stream([x], [y], 20).layerwise()["L0"] == pytest.approx(exact, abs=error)
+
+
+def test_a_callers_lower_precision_does_not_reach_the_products() -> None:
+    x, y = STATES.astype(np.float32), OTHER.astype(np.float32)
+    torch.set_float32_matmul_precision("medium")
+    try:
+        assert linear_cka(x, y) == pytest.approx(hsic_cka(STATES, OTHER), abs=5e-7)
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+def test_average_row_is_the_mean_of_the_layers() -> None:
+    rows = layerwise_cka([(STATES, STATES), (STATES, OTHER)])
+    assert rows["AVER"] == pytest.approx((rows["L0"] + rows["L1"]) / 2)
+    assert rows == pytest.approx(stream([STATES, STATES], [STATES, OTHER], 50).layerwise())
+
+
+def test_the_matrix_holds_every_pair_of_layers() -> None:
+    left, right = [STATES, OTHER, STATES**3], [OTHER, STATES]
+    matrix = stream(left, right, 60, every_pair=True).matrix()
+    expected = [[hsic_cka(x, y) for y in right] for x in left]
+    np.testing.assert_allclose(matrix, expected, atol=1e-10)
+
+
+def test_what_cannot_be_compared() -> None:
+    with pytest.raises(XlingError, match="200 vectors on the left, 3 on the right"):
+        linear_cka(STATES, STATES[:3])
+    with pytest.raises(XlingError, match=r"blocks of \[3, 200\] vectors"):
+        CkaStream(1, 1).add([STATES], [STATES[:3]])
+    with pytest.raises(XlingError, match="CKA is undefined: all vectors of layer 0 or 0 are the same"):
+        linear_cka(STATES, np.ones((200, 2)))
+    with pytest.raises(XlingError, match="at least one sentence"):
+        CkaStream(1, 1).layerwise()
+    with pytest.raises(XlingError, match="as many layers on both sides: 2, 1"):
+        stream([STATES, STATES], [OTHER], 50, every_pair=True).layerwise()

@@ -1,0 +1,211 @@
+"""The k nearest of many vectors by dot product, blocked so that the n x m matrix never exists; CPU or GPU, exact.
+
+Groups. A block of candidates is laid out so that the members of a group are a column apart. The maximum of every group
+then costs one vectorised pass, and only the groups with the k best maxima are looked into: they hold the k best
+candidates. That replaces a selection over whole rows, which costs about as much as the product itself.
+
+Half precision, exact results. Where the hardware multiplies 16-bit numbers much faster (a GPU, a CPU with AMX), that
+product only draws up a shortlist, which is then scored in float32. How far a 16-bit score can be off is bounded by the
+rounding that really happened (Cauchy-Schwarz on the residuals); a query is settled when its k-th score is above
+everything that could have been missed, and the few others are searched again in float32. So neither device nor
+precision decides what is found, but for scores that float32 cannot tell apart. Equal scores go to the lower index.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import pad
+
+from xling.align.precision import exact_products
+from xling.align.threads import side_by_side
+from xling.core.errors import XlingError
+
+Matrix = NDArray[np.floating]
+Result = TypeVar("Result")
+GROUP = 32
+BLOCKS = {"cpu": (512, 32768), "cuda": (4096, 65536)}  # queries and candidates in one product: 64 MB and 1 GB
+SPARE = 14  # candidates on a shortlist beyond k: enough to settle nearly every query in bfloat16
+ROUNDING = 2.0**-22  # relative error allowed a float32 score
+WORTH_LISTING = 16384  # below, scoring the shortlists costs more than the faster product saves
+LOW = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best candidates of each query, best first."""
+
+    scores: NDArray[np.float32]  # (n, k)
+    indices: NDArray[np.int64]  # (n, k)
+
+
+def search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu", half: torch.dtype | None = None) -> Found:
+    """Return the k candidates with the highest dot product; `half` is the 16-bit type to make shortlists in, if any."""
+    _check(queries, candidates, k)
+    x, y = (torch.from_numpy(np.ascontiguousarray(side, dtype=np.float32)).to(device) for side in (queries, candidates))
+    with exact_products(), torch.inference_mode():
+        if half is None or len(y) < GROUP * (k + SPARE):
+            keys = _search(x, y, k)
+        else:
+            keys, settled = _search_shortlists(x, y, k, half)
+            again = (~settled).nonzero()[:, 0]
+            if len(again):
+                keys[again] = _search(x[again], y, k)
+    return Found(_scores(keys).cpu().numpy(), _indices(keys).cpu().numpy())
+
+
+def fast_half(device: str, candidates: int) -> torch.dtype | None:
+    """Return the 16-bit type to make shortlists in where this device is faster so, for this many candidates."""
+    if candidates < WORTH_LISTING:
+        return None
+    if torch.device(device).type == "cuda":
+        return torch.float16
+    return torch.bfloat16 if torch.cpu.get_capabilities().get("amx_bf16") else None
+
+
+def _search(x: Tensor, y: Tensor, k: int) -> Tensor:
+    """Return the keys of the best k candidates of each query, best first."""
+    grids = _lay_out(y)
+
+    def best(room: Tensor, block: Tensor) -> Tensor:
+        keys = torch.cat([grid.best(block, k, start, room) for start, grid in grids], dim=1)
+        return keys.topk(k).values
+
+    return torch.cat(_by_block(best, [x], y))
+
+
+def _search_shortlists(x: Tensor, y: Tensor, k: int, half: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Return the keys of the best k of each query's shortlist, and for which queries they are the best of all."""
+    x_half, y_half = x.to(half), y.to(half)
+    grids = _lay_out(y_half)
+
+    def best(room: Tensor, block: Tensor, exact: Tensor, margin: Tensor) -> tuple[Tensor, Tensor]:
+        parts = [grid.shortlist(block, k + SPARE, start, room) for start, grid in grids]
+        values, indices = (torch.cat(part, dim=1) for part in zip(*parts, strict=True))
+        values, places = values.topk(k + SPARE)
+        indices = indices.gather(1, places)
+        listed = y.index_select(0, indices.flatten()).view(*indices.shape, -1)
+        scores = torch.bmm(listed, exact[:, :, None])[:, :, 0]
+        keys = _keys(scores, indices).topk(k).values
+        last = values[:, -1]  # nothing off the list has a greater 16-bit score
+        missed = last * (1 + torch.finfo(half).eps) + margin
+        return keys, (last > 0) & (_scores(keys[:, -1]) > missed)
+
+    found = _by_block(best, [x_half, x, _margins(x, y, x_half, y_half)], y_half)
+    keys, settled = zip(*found, strict=True)
+    return torch.cat(keys), torch.cat(settled)
+
+
+def _by_block(work: Callable[..., Result], parts: Sequence[Tensor], y: Tensor) -> list[Result]:
+    """Return the work's results for every block of queries, each given room for its products.
+
+    On a CPU blocks go side by side, a thread each.
+    """
+    rows, columns = BLOCKS[y.device.type]
+    threads = torch.get_num_threads() if y.device.type == "cpu" else 1
+    blocks = list(zip(*(torch.split(part, rows) for part in parts), strict=True))
+    rooms: SimpleQueue[Tensor] = SimpleQueue()
+    for _ in range(min(threads, len(blocks))):
+        size = min(rows, len(parts[0])) * min(columns, len(y) + GROUP)
+        rooms.put(torch.empty(size, dtype=y.dtype, device=y.device))
+
+    def with_room(block: tuple[Tensor, ...]) -> Result:
+        room = rooms.get()
+        try:
+            with torch.inference_mode():
+                return work(room, *block)
+        finally:
+            rooms.put(room)
+
+    return side_by_side(with_room, blocks) if threads > 1 else [with_room(block) for block in blocks]
+
+
+def _margins(x: Tensor, y: Tensor, x_half: Tensor, y_half: Tensor) -> Tensor:
+    """Return for each query how far its score by rounded vectors can be from the true one, whatever the candidate."""
+    x_off, y_off = _lengths(x - x_half.float()), _lengths(y - y_half.float()).max()
+    x_long, y_long = _lengths(x_half.float()), _lengths(y).max()
+    summing = x.shape[1] * torch.finfo(torch.float32).eps + ROUNDING
+    return x_off * y_long + x_long * y_off + x_long * y_long * summing
+
+
+def _lengths(rows: Tensor) -> Tensor:
+    return rows.square().sum(dim=1).sqrt()
+
+
+class _Grid:
+    """Candidates laid out as (GROUP, width): column j holds candidates j·GROUP to j·GROUP + GROUP - 1 of the block."""
+
+    def __init__(self, block: Tensor) -> None:
+        self.missing = -len(block) % GROUP
+        self.width = (len(block) + self.missing) // GROUP
+        padded = pad(block, (0, 0, 0, self.missing)).view(self.width, GROUP, -1)
+        self.vectors = padded.transpose(0, 1).reshape(GROUP * self.width, -1)
+        self.groups = torch.arange(self.width, device=block.device)
+        self.members = torch.arange(GROUP, device=block.device)[:, None]
+
+    def best(self, queries: Tensor, k: int, start: int, room: Tensor) -> Tensor:
+        """Return the keys of the best k, or of all where there are fewer; indices count on from `start`."""
+        scores = self._products(queries, room)
+        top = _keys(scores.amax(dim=1), self.groups).topk(min(k, self.width)).values
+        groups = _indices(top)[:, None, :].expand(-1, GROUP, -1)
+        keys = _keys(scores.gather(2, groups), start + groups * GROUP + self.members).flatten(1)
+        return keys.topk(min(k, keys.shape[1] - self.missing)).values
+
+    def shortlist(self, queries: Tensor, size: int, start: int, room: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the greatest 16-bit scores and their indices, as many as asked for, if that many are positive."""
+        scores = self._products(queries, room)
+        # The bits of 16-bit floats read as whole numbers order positive ones alike and put the others below. Whole
+        # numbers are compared four times as fast; a list that reaches down to zero is not trusted by the caller.
+        maxima = scores.view(torch.int16).amax(dim=1).view(scores.dtype).float()
+        groups = maxima.topk(min(size, self.width), sorted=False).indices
+        inside = scores.gather(2, groups[:, None, :].expand(-1, GROUP, -1)).float().flatten(1)
+        values, places = inside.topk(min(size, inside.shape[1] - self.missing), sorted=False)
+        count = groups.shape[1]
+        return values, start + groups.gather(1, places % count) * GROUP + places // count
+
+    def _products(self, queries: Tensor, room: Tensor) -> Tensor:
+        """Write into room that is there already: fresh memory of this size costs a third of the product."""
+        out = room[: len(queries) * len(self.vectors)].view(len(queries), -1)
+        scores = torch.mm(queries, self.vectors.T, out=out).view(len(queries), GROUP, self.width)
+        if self.missing:
+            scores[:, GROUP - self.missing :, -1] = -torch.inf
+        return scores
+
+
+def _lay_out(y: Tensor) -> list[tuple[int, _Grid]]:
+    """Return where each block of candidates starts, and the block laid out."""
+    columns = BLOCKS[y.device.type][1]
+    return [(start, _Grid(y[start : start + columns])) for start in range(0, len(y), columns)]
+
+
+def _keys(scores: Tensor, indices: Tensor) -> Tensor:
+    """Return whole numbers in the order of (score, lower index first): the best k of them are never in doubt."""
+    bits = (scores + 0.0).view(torch.int32)  # the sum turns -0.0 into 0.0
+    ordered = torch.where(bits < 0, bits ^ LOW, bits)  # floats below zero count down in their bits
+    return (ordered.long() << 32) | (LOW - indices)
+
+
+def _indices(keys: Tensor) -> Tensor:
+    return LOW - (keys & LOW)
+
+
+def _scores(keys: Tensor) -> Tensor:
+    ordered = (keys >> 32).int()
+    return torch.where(ordered < 0, ordered ^ LOW, ordered).view(torch.float32)
+
+
+def _check(queries: Matrix, candidates: Matrix, k: int) -> None:
+    if len(queries) == 0 or len(candidates) == 0:
+        raise XlingError(f"nothing to search: {len(queries)} queries, {len(candidates)} candidates")
+    if queries.shape[1] != candidates.shape[1]:
+        raise XlingError(f"queries of width {queries.shape[1]}, candidates of width {candidates.shape[1]}")
+    if not 1 <= k <= len(candidates):
+        raise XlingError(f"asked for the best {k} of {len(candidates)} candidates")
+    for name, vectors in (("queries", queries), ("candidates", candidates)):
+        if not np.isfinite(vectors).all():
+            raise XlingError(f"the {name} hold a number that is not finite")

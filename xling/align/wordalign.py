@@ -1,0 +1,103 @@
+"""Align the words of parallel sentences with eflomal, both directions, and keep the one-to-one links (section 5.1.2).
+
+    python -m xling.align.wordalign --left en.txt --right fr.txt --out links.txt.zst
+
+Both files hold the words of a sentence a line with spaces between. Every line of the result holds the links of a
+sentence as `i-j`, words counted from 0: grow-diag-final-and, then those whose two words have no other link.
+
+eflomal (Ostling and Tiedemann 2016) is under the GPL, version 3: it is run as a program of its own, is needed by
+nothing else, and this module alone knows of it. It draws its seed from the system and offers no way to set one, so
+two runs differ in a few links; the links are therefore made once and kept.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from xling.align.symmetrise import Links, format_links, grow_diag_final_and, one_to_one, parse_links
+from xling.core.errors import InputError, XlingError, run
+from xling.core.io import numbered_lines, read_lines, write_text
+from xling.core.log import log_to_stderr
+from xling.data.parallel import read_aligned
+
+PROGRAM = "eflomal-align"
+
+
+def find_program() -> str | None:
+    """Return the path of the aligner, beside this interpreter or on the search path, or None."""
+    return shutil.which(PROGRAM, path=str(Path(sys.executable).parent)) or shutil.which(PROGRAM)
+
+
+def align_words(left: Path, right: Path) -> Iterator[Links]:
+    """Yield the symmetrised links of each sentence pair of two tokenised files."""
+    lengths = [tuple(len(text.split()) for text in pair) for pair in read_aligned([left, right])]
+    with tempfile.TemporaryDirectory() as folder:
+        forward, backward = _run(left, right, Path(folder))
+        directions = zip(_links(forward, len(lengths)), _links(backward, len(lengths)), strict=True)
+        for number, (one, other) in enumerate(directions):
+            links = grow_diag_final_and(one, other)
+            for source, target in links:
+                if source >= lengths[number][0] or target >= lengths[number][1]:
+                    raise InputError(left, f"{PROGRAM} linked {source}-{target}, outside the pair", line=number + 1)
+            yield links
+
+
+def _run(left: Path, right: Path, folder: Path) -> tuple[Path, Path]:
+    program = find_program()
+    if program is None:
+        raise XlingError(f"{PROGRAM} is not installed (pip install eflomal; it is built with a C compiler)")
+    plain = [_plain(path, folder / name) for path, name in ((left, "left"), (right, "right"))]
+    outputs = folder / "forward", folder / "backward"
+    command = [program, "-s", *plain[:1], "-t", *plain[1:], "-f", outputs[0], "-r", outputs[1], "--overwrite"]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise XlingError(f"{PROGRAM} failed on {left} and {right} with exit code {done.returncode}: {said}")
+    return outputs
+
+
+def _plain(path: Path, copy: Path) -> Path:
+    """Write the lines uncompressed, with one space between words, which is what the aligner reads."""
+    with write_text(copy) as handle:
+        handle.writelines(" ".join(line.split()) + "\n" for line in read_lines(path))
+    return copy
+
+
+def _links(path: Path, expected: int) -> Iterator[Links]:
+    number = 0
+    for number, line in numbered_lines(path):
+        try:
+            yield parse_links(line)
+        except ValueError as error:
+            raise InputError(path, str(error), line=number) from None
+    if number != expected:
+        raise InputError(path, f"{number} lines of links for {expected} sentences")
+
+
+def main() -> None:
+    """Align two files and write the links."""
+    args = parse_args()
+    sentences = total = kept = 0
+    with write_text(args.out) as handle:
+        for links in align_words(args.left, args.right):
+            single = one_to_one(links)
+            handle.write(format_links(single) + "\n")
+            sentences, total, kept = sentences + 1, total + len(links), kept + len(single)
+    log_to_stderr(__name__).info("%d sentences: %d links, %d of them one-to-one", sentences, total, kept)
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Align words with eflomal and keep the one-to-one links.")
+    parser.add_argument("--left", type=Path, required=True, help="tokenised sentences, one a line")
+    parser.add_argument("--right", type=Path, required=True, help="their translations, line by line")
+    parser.add_argument("--out", type=Path, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(main)
