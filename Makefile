@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST_FLAGS ?= -n 2 --dist loadfile
 
-.PHONY: help demo test lint types unit lock clean
+.PHONY: help demo test lint types unit bench lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -15,6 +15,7 @@ demo: $(READY)  ## the whole embedded study, on any machine, without network or 
 
 test: lint types unit  ## every check: style, types, tests
 
+lint: export PATH := $(CURDIR)/$(BIN):$(PATH)
 lint: $(READY)  ## ruff, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -26,6 +27,12 @@ types: $(READY)  ## mypy, strict
 
 unit: $(READY)  ## pytest
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+bench: $(READY)  ## speed of generation, extraction, tokenisation and binarising beside their peers, into bench/results
+	mkdir -p bench/results
+	for name in generate extract tokenise binarise; do \
+		OMP_NUM_THREADS=1 $(BIN)/python bench/$$name.py --out bench/results/$$name.json || exit 1; \
+	done
 
 # Installs once; again only when the pins or the package's own description change.
 $(READY): requirements.lock pyproject.toml

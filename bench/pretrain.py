@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,9 @@ import torch
 from xling.bpe.streams import TokenStreamWriter
 from xling.model.config import Separate, Shape
 from xling.model.encoder import Encoder
-from xling.model.layers import masked_loss
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Pretrain, Run
-from xling.pretrain.engine import Engine, working_dtype
+from xling.pretrain.engine import Engine, compiled_loss, working_dtype
 from xling.pretrain.loop import Trainer
 from xling.pretrain.record import device_name, measured_peak, useful_operations, utc, versions
 from xling.pretrain.validate import Validation
@@ -115,12 +113,9 @@ def free() -> None:
         torch.cuda.empty_cache()
 
 
-def our_rate(run: Run, device: torch.device, data: Path, seconds: float, whole: bool = False) -> float:
+def our_rate(run: Run, device: torch.device, data: Path, seconds: float) -> float:
     """Return our tokens a second, batches and their masking included."""
     trainer = make_trainer(run, device, data)
-    if whole:
-        loss = partial(masked_loss, shape=run.shape)
-        trainer.engine.loss = torch.compile(loss, dynamic=False, fullgraph=True)
     updates = trainer.batches_to_do()
 
     def step() -> None:
@@ -206,26 +201,24 @@ def shown(speed: float, per_token: float, peak: float) -> str:
 
 
 def explore(size: str, small: str, device: torch.device, data: Path, seconds: float) -> dict[str, Any]:
-    """Compare ways to attend and to compile, then show which kernels take the time."""
+    """Compare ways to attend, then show which kernels take the time."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     found: dict[str, Any] = {}
-    variants: list[tuple[str, bool, Any]] = [("layer by layer", False, None)]
-    if device.type == "cuda":
-        variants += [("flash", False, SDPBackend.FLASH_ATTENTION), ("cudnn", False, SDPBackend.CUDNN_ATTENTION)]
-        variants += [("whole model", True, None)]
+    backends: dict[str, Any] = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+    if device.type == "cpu":
+        backends = {}
     for shape in (size, small):
-        for name, whole, backend in variants:
-            torch._dynamo.reset()  # the choice of backend is made while tracing
+        for name, backend in {"as it comes": None, **backends}.items():
+            compiled_loss.cache_clear()  # the choice of backend is made while tracing
+            torch._dynamo.reset()
             context: AbstractContextManager[Any] = nullcontext() if backend is None else sdpa_kernel([backend])
-            label, began = f"{shape}, {name}", time.perf_counter()
-            try:
-                with context:
-                    found[label] = our_rate(make_run(shape, (False, 0)), device, data, seconds, whole)
-                say(f"{label}: {found[label]:,.0f} tokens/s ({time.perf_counter() - began:.0f} s in all)")
-            except RuntimeError as error:
-                say(f"{label}: {str(error).splitlines()[0]}")
+            label, began = f"{shape}, attention {name}", time.perf_counter()
+            with context:
+                found[label] = our_rate(make_run(shape, (False, 0)), device, data, seconds)
+            say(f"{label}: {found[label]:,.0f} tokens/s ({time.perf_counter() - began:.0f} s in all)")
             free()
+    compiled_loss.cache_clear()
     torch._dynamo.reset()
     for shape in (size, small):
         say(kernels(make_run(shape, (False, 0)), device, data))

@@ -6,7 +6,6 @@ Shapes: b sequences of s tokens, width d, vocabulary v (its tables rounded up to
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -172,14 +171,6 @@ def predicted_loss(path: Path, states: Tensor, picks: Tensor, inverse: Tensor, t
     return functional.cross_entropy(logits(path, picked).float(), targets)
 
 
-class Parts(NamedTuple):
-    """The functions that a loss is made of, plain or compiled one by one."""
-
-    embed: Callable[..., Tensor] = embed_rows
-    layer: Callable[..., Tensor] = layer
-    loss: Callable[..., Tensor] = predicted_loss
-
-
 def masked_loss(
     path: Path,
     rows: Tensor,
@@ -189,12 +180,11 @@ def masked_loss(
     noise: Tensor | None,
     shape: Shape,
     training: bool = True,
-    parts: Parts = Parts(),  # noqa: B008 (immutable)
 ) -> Tensor:
     """Mean loss of one batch whose token rows were looked up; layers work in the precision of their weights."""
     first = None if noise is None else noise[0]
-    states = parts.embed(path.embeddings, rows, shape, training, first).to(path.softmax_weight.dtype)
+    states = embed_rows(path.embeddings, rows, shape, training, first).to(path.softmax_weight.dtype)
     for number, weights in enumerate(path.layers):
         own = None if noise is None else noise[1 + 2 * number : 3 + 2 * number]
-        states = parts.layer(weights, states, shape, training, None, own)
-    return parts.loss(path, states, picks, inverse, targets)
+        states = layer(weights, states, shape, training, None, own)
+    return predicted_loss(path, states, picks, inverse, targets)
