@@ -27,9 +27,8 @@ rule all:
     """Everything that the study makes."""
     default_target: True
     input:
-        expand(MODELS / "{model}/run.json", model=STUDY.trained),
+        expand(MODELS / "{model}/model.safetensors", model=STUDY.models),
         expand(MODELS / "{model}/anchors.json", model=bilingual_models()),
-        token_streams(),
         task_data(),
         parallel_text(),
     localrule: True

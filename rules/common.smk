@@ -31,6 +31,7 @@ RESOURCE_CLASSES = {
     "login": dict(mem_mb=500, runtime=30),
     "cpu": dict(mem_mb=4000, runtime=240),
     "cpu-many": dict(mem_mb=16000, runtime=720),
+    "gpu-long": dict(mem_mb=16000, runtime=1440),
 }
 
 

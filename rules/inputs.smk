@@ -99,6 +99,14 @@ def streams_of(wildcards):
     return [folder / "meta.json" for folder in stream_folders(wildcards.model).values()]
 
 
+def parallel_of(model):
+    """Return the parallel sentences of a model's languages; a copy without its own reads its original's."""
+    sides = {
+        code: code if code in STUDY.parallel_sides else STUDY.original(code) for code in STUDY.models[model].languages
+    }
+    return {code: RESULTS / f"parallel/{side}.txt" for code, side in sides.items()}
+
+
 def token_streams():
     """Return the token streams of all trained models."""
     return sorted({folder / "meta.json" for model in STUDY.trained for folder in stream_folders(model).values()})

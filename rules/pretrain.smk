@@ -1,4 +1,4 @@
-# Masked language models (section 3.1): what each is trained from, resolved to the last number.
+# Masked language models (section 3.1): what decides each one, resolved to the last number, and its training.
 
 
 rule write_run:
@@ -21,5 +21,51 @@ rule write_run:
         python -m workflow_scripts.write_run \
             --run {params.run:q} \
             --out {output.run:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule pretrain:
+    """One encoder, trained or (a random one) only drawn.
+
+    The directory that it resumes from is no output, because Snakemake empties outputs after a failure; it is named by
+    everything that decides the weights. Parallel sentences only watch, so touching them reruns nothing.
+    """
+    input:
+        run=MODELS / "{model}/run.json",
+        vocabulary=vocabulary_of,
+        streams=streams_of,
+        parallel=lambda wildcards: ancient(list(parallel_of(wildcards.model).values())),
+    output:
+        model=MODELS / "{model}/model.safetensors",
+        config=MODELS / "{model}/model.json",
+        metrics=MODELS / "{model}/metrics.jsonl",
+        provenance=MODELS / "{model}/provenance.json",
+        train_log=MODELS / "{model}/train.log",
+    log:
+        LOGS / "pretrain/{model}.log",
+    benchmark:
+        BENCHMARKS / "pretrain/{model}.tsv"
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("gpu-long"),
+    params:
+        rev=REV["pretrain"],
+        streams=lambda wildcards: flags.named_flags("--streams", stream_folders(wildcards.model)),
+        parallel=lambda wildcards: flags.named_flags("--parallel", parallel_of(wildcards.model)),
+        work=RESULTS / "work",
+    shell:
+        """
+        python -m xling.pretrain.run \
+            --run {input.run:q} \
+            {params.streams} \
+            {params.parallel} \
+            --vocab $(dirname {input.vocabulary:q}) \
+            --work-below {params.work:q} \
+            --revision {params.rev} \
+            --wait-for-lock \
+            --out $(dirname {output.model:q}) \
             >>{log:q} 2>&1
         """

@@ -7,6 +7,8 @@ from typing import Any
 from workflow_scripts.config import Config, merge
 from workflow_scripts.grid import RANDOM, Model, domain_of, original_of, setting_of, vocabulary_kind
 
+UNTRAINED = {"updates": 0, "warmup": 0}
+
 
 def resolve_run(config: Config, model: Model) -> dict[str, Any]:
     """Return the content of a model's run.json: no commit and no date, so that it changes only with the experiment."""
@@ -19,9 +21,11 @@ def resolve_run(config: Config, model: Model) -> dict[str, Any]:
         "shape": dict(config["model"]),
         "separate": dict(setting["separate"]),
         "softmax": setting["softmax"],
-        "pretrain": merge(config["pretrain"], setting["train"]) if model.setting != RANDOM else None,
-        "vocabulary": {"kind": vocabulary_kind(config, model), "merges": _merges(config, model)},
-        "corpus": {code: _corpus(config, model, code) for code in model.languages},
+        "pretrain": merge(config["pretrain"], UNTRAINED if model.setting == RANDOM else setting["train"]),
+        "made_from": {
+            "vocabulary": {"kind": vocabulary_kind(config, model), "merges": _merges(config, model)},
+            "corpus": {code: _corpus(config, model, code) for code in model.languages},
+        },
     }
 
 

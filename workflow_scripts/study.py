@@ -124,7 +124,7 @@ class Study:
         """
         model, vocabulary = self.models[name], self.vocabulary(name)
         kind = vocabulary_kind(self.config, model)
-        variant = "switched" if self.run(name)["corpus"][model.languages[0]]["switched"] else "plain"
+        variant = "switched" if self.run(name)["made_from"]["corpus"][model.languages[0]]["switched"] else "plain"
         domains = {code: domain_of(self.config, model, code) for code in model.languages}
         if kind == "separate":
             return {code: f"{code}.mono.{domain}/{code}.plain" for code, domain in domains.items()}

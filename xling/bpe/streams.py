@@ -4,6 +4,7 @@ A directory holds for each split `<split>.bin` (little-endian uint16, or uint32 
 then `</s>`) and `<split>.idx` (int64: where each line starts, then the number of ids), and `meta.json`, written last.
 """
 
+import hashlib
 import os
 import shutil
 import tempfile
@@ -44,25 +45,29 @@ class SplitFiles:
 
     def __init__(self, folder: Path, split: str, dtype: np.dtype[Any]) -> None:
         self.dtype, self.lines, self.tokens, self.unknown = dtype, 0, 0, 0
+        self.hash = hashlib.sha256()  # of the ids: what a training run was made from
         self.ids: BinaryIO = (folder / f"{split}.bin").open("wb")
         self.index: BinaryIO = (folder / f"{split}.idx").open("wb")
 
     def add(self, ids: Ids, lengths: Ids) -> None:
         """Append lines that were packed."""
         starts = self.tokens + np.cumsum(lengths, dtype=np.int64) - lengths
-        self.ids.write(ids.astype(self.dtype).tobytes())
+        written = ids.astype(self.dtype).tobytes()
+        self.ids.write(written)
+        self.hash.update(written)
         self.index.write(starts.astype(INDEX).tobytes())
         self.lines += len(lengths)
         self.tokens += len(ids)
         self.unknown += int(np.count_nonzero(ids == UNKNOWN))
 
-    def finish(self) -> dict[str, int]:
+    def finish(self) -> dict[str, int | str]:
         """Write the last index entry, bring both files to disk and return how much they hold."""
         self.index.write(np.array([self.tokens], dtype=INDEX).tobytes())
         for handle in (self.ids, self.index):
             handle.flush()
             os.fsync(handle.fileno())
-        return {"lines": self.lines, "tokens": self.tokens, "unknown": self.unknown}
+        sizes = {"lines": self.lines, "tokens": self.tokens, "unknown": self.unknown}
+        return {**sizes, "sha256": self.hash.hexdigest()}
 
     def close(self) -> None:
         """Close both files; on a full disk closing fails too, and the first error is the one to tell."""

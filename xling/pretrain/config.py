@@ -62,7 +62,10 @@ class Run:
 
 def read_run(path: Path) -> Run:
     """Read and check a run.json."""
-    run = from_dict(Run, read_json(path), path)
+    values = read_json(path)
+    if isinstance(values, dict):
+        values.pop("made_from", None)  # text and vocabulary, for the reader: the streams hold them
+    run = from_dict(Run, values, path)
     for problem in _problems(run):
         raise InputError(path, problem)
     return run

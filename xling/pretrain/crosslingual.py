@@ -1,7 +1,7 @@
 """How alike the languages have become: retrieval and CKA of parallel sentences by layer (sections 5.1, 5.2)."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -11,25 +11,20 @@ from torch.nn import functional
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.cka.linear import linear_cka
-from xling.core.errors import InputError
-from xling.core.io import numbered_lines
+from xling.data.parallel import read_aligned
 from xling.model.encoder import Encoder
 
 MOST_SENTENCES = 1000  # enough to see structure emerge, small beside the training
 BATCH_TOKENS = 16384
 
 
-def read_parallel(path: Path, languages: Sequence[str], vocab: Path, longest: int) -> list[list[list[int]]]:
+def read_parallel(files: Mapping[str, Path], vocab: Path, longest: int) -> list[list[list[int]]]:
     """Return for each language the same tokenised sentences as ids, `</s>` at both ends, cut at the longest allowed."""
     vocabulary = Vocabulary.load(vocab)
-    sentences: list[list[list[int]]] = [[] for _ in languages]
-    for number, line in numbered_lines(path):
-        record = _record(path, number, line, languages)
-        for found, code in zip(sentences, languages, strict=True):
-            pieces = vocabulary.encode_line(code, record[code])
-            found.append([END, *pieces[: longest - 2], END])
-        if number == MOST_SENTENCES:
-            break
+    sentences: list[list[list[int]]] = [[] for _ in files]
+    for row in islice(read_aligned(list(files.values())), MOST_SENTENCES):
+        for found, code, text in zip(sentences, files, row, strict=True):
+            found.append([END, *vocabulary.encode_line(code, text)[: longest - 2], END])
     return sentences
 
 
@@ -72,14 +67,3 @@ def _groups(sentences: Sequence[Sequence[int]], order: Sequence[int]) -> list[li
             groups.append([])
         groups[-1].append(i)
     return groups
-
-
-def _record(path: Path, number: int, line: str, languages: Sequence[str]) -> dict[str, str]:
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(path, f"not JSON: {error.msg}", line=number) from None
-    for code in languages:
-        if not isinstance(record, dict) or not isinstance(record.get(code), str):
-            raise InputError(path, f"expected an object with text under {code!r}", line=number)
-    return dict(record)

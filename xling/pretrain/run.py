@@ -6,6 +6,8 @@ one of its own flags). torchrun's own exit code is 1 whatever ours is: provenanc
 """
 
 import argparse
+import hashlib
+import json
 import math
 import os
 import shutil
@@ -35,18 +37,18 @@ from xling.pretrain.workers import Workers, local_device
 RECORDS = ("run.json", "train.log", "metrics.jsonl", "provenance.json")
 
 
-def read_streams(given: list[str], run: Run) -> dict[str, Path]:
-    """Return the stream directory of each language from `code=DIR` arguments."""
+def read_named(given: list[str], run: Run, flag: str) -> dict[str, Path]:
+    """Return what was given for each of the run's languages, as `code=PATH` after a flag."""
     found = {}
     for item in given:
-        code, _, folder = item.partition("=")
-        if not folder:
-            raise InputError(item, "expected language=directory after --streams")
-        found[code] = Path(folder)
+        code, _, path = item.partition("=")
+        if not path:
+            raise InputError(item, f"expected language=path after {flag}")
+        found[code] = Path(path)
     missing = [code for code in run.languages if code not in found]
     if missing:
-        raise InputError("--streams", f"no streams for {missing[0]}", fix=f"add --streams {missing[0]}=DIR")
-    return found
+        raise InputError(flag, f"nothing for {missing[0]}", fix=f"add {flag} {missing[0]}=PATH")
+    return {code: found[code] for code in run.languages}
 
 
 def vocabulary_sizes(vocab: Path, run: Run) -> dict[str, int]:
@@ -95,12 +97,22 @@ def describe(folders: Mapping[str, Path], sizes: Mapping[str, int]) -> dict[str,
     return {"sizes": dict(sizes), "splits": {code: about.get("splits") for code, about in meta.items()}}
 
 
+def choose_work(below: Path, args: argparse.Namespace) -> Path:
+    """Return the directory of this run below another: named by what decides the weights, so no other run resumes it."""
+    run = read_run(args.run)
+    folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
+    decides = {"run": read_json(args.run), "inputs": describe(folders, sizes), "revision": args.revision}
+    digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+    return below / f"{run.model}-{digest[:16]}"
+
+
 def publish(work: Path, out: Path, encoder: Encoder, best: checkpoint.Checkpoint) -> None:
     """Write the best model and the run's records into the output directory, the weights last."""
     out.mkdir(parents=True, exist_ok=True)
     for name in RECORDS:
-        with atomic_path(out / name) as temporary:
-            shutil.copyfile(work / name, temporary)
+        if name != "run.json" or not (out / name).is_file():  # it may be there already, as the workflow's input
+            with atomic_path(out / name) as temporary:
+                shutil.copyfile(work / name, temporary)
     put_weights(encoder, best.tensors("weights"), best.folder)
     save_encoder(encoder, out)
 
@@ -117,7 +129,7 @@ def best_checkpoint(work: Path, update: int | None) -> checkpoint.Checkpoint:
 def build(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> Trainer:
     """Read all that a run needs; only when nothing is wrong with it is the directory claimed."""
     run = read_run(args.run)
-    folders, sizes = read_streams(args.streams, run), vocabulary_sizes(args.vocab, run)
+    folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
     belongings = {"run.json": read_json(args.run), "inputs.json": describe(folders, sizes)}
     if workers.first:
         check_owner(args.work, belongings)
@@ -128,7 +140,8 @@ def build(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> Trai
     trainer = Trainer(run, engine, batches, validation, workers, args.work, lock)
     trainer.deadline = args.deadline
     if args.parallel and len(run.languages) > 1 and workers.first:
-        trainer.parallel = read_parallel(args.parallel, run.languages[:2], args.vocab, run.shape.positions)
+        files = read_named(args.parallel, run, "--parallel")
+        trainer.parallel = read_parallel(files, args.vocab, run.shape.positions)
     if workers.first:
         claim(args.work, belongings, workers)
     return trainer
@@ -165,11 +178,14 @@ def main() -> None:
     device = local_device(args.device)
     if device.type == "cpu":
         torch.set_num_threads(1)  # two processes of one thread beat one of two, by far, on small models
+    args.work = args.work or choose_work(args.work_below, args)
     workers = Workers(device)
     try:
         if workers.first:
             with Lock(args.work, args.wait_for_lock) as lock:
                 train(args, workers, lock)
+            if args.work_below:
+                shutil.rmtree(args.work)  # all of it is in the output; a forced rerun starts afresh
         else:
             train(args, workers, None)
     finally:
@@ -182,10 +198,13 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--run", "--run-json", dest="run", type=Path, required=True, help="the resolved run.json")
     parser.add_argument("--streams", action="append", required=True, metavar="LANGUAGE=DIR", help="token streams")
     parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
-    parser.add_argument("--work", type=Path, required=True, help="directory to resume from; survives between attempts")
+    work = parser.add_mutually_exclusive_group(required=True)
+    work.add_argument("--work", type=Path, help="directory to resume from; survives between attempts")
+    work.add_argument("--work-below", type=Path, help="choose it below this one, by what decides the weights")
+    parser.add_argument("--revision", type=int, default=0, help="with --work-below: of the code that trains")
     parser.add_argument("--out", type=Path, required=True, help="where the finished model goes")
     parser.add_argument("--deadline", type=float, default=math.inf, help="leave before this time (seconds since 1970)")
-    parser.add_argument("--parallel", type=Path, help="JSONL of parallel sentences, for retrieval and CKA")
+    parser.add_argument("--parallel", action="append", metavar="LANGUAGE=FILE", help="sentences for retrieval and CKA")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process trains this model")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
     parser.add_argument("--plain", action="store_true", help="no compilation, no CUDA graphs: where no compiler is")

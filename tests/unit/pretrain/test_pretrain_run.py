@@ -139,7 +139,7 @@ def test_a_loss_that_is_no_number_stops_the_run(command: Command, launch: Launch
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--streams", "en"], "expected language=directory"),
+        (["--streams", "en"], "expected language=path"),
         (["--vocab", "/nowhere"], "/nowhere/vocab.json: no such file"),
         (["--streams", "fr=/nowhere"], "/nowhere/meta.json"),
     ],
@@ -159,7 +159,7 @@ def test_a_language_without_streams_is_named(command: Command, launch: Launch) -
     place = arguments.index("--streams", arguments.index("--streams") + 1)
     refused = launch(arguments[:place] + arguments[place + 2 :])
     assert refused.wait() == 2
-    assert "no streams for fr" in refused.said
+    assert "--streams: nothing for fr" in refused.said
 
 
 def wait_for(path: Path, seconds: float = 60.0) -> None:
@@ -172,9 +172,10 @@ def wait_for(path: Path, seconds: float = 60.0) -> None:
 
 def test_structure_between_the_languages_is_in_the_metrics(command: Command, launch: Launch, tmp_path: Path) -> None:
     make_vocab(tmp_path, size=SIZE)
-    pairs = tmp_path / "pairs.jsonl"
-    pairs.write_text('{"en": "the cat", "fr": "le chat"}\n{"en": "the mat", "fr": "le tapis"}\n')
-    done = launch([*command(changed()), "--vocab", str(tmp_path), "--parallel", str(pairs)])
+    (tmp_path / "en.txt").write_text("the cat\nthe mat\n")
+    (tmp_path / "fr.txt").write_text("le chat\nle tapis\n")
+    sides = [word for code in ("en", "fr") for word in ("--parallel", f"{code}={tmp_path / code}.txt")]
+    done = launch([*command(changed()), "--vocab", str(tmp_path), *sides])
     assert done.wait() == 0, done.said
     validated = [line for line in metrics(tmp_path / "work.out") if line["kind"] == "validation"]
     assert [line["update"] for line in validated] == [0, 5, 10, 12]

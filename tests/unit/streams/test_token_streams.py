@@ -1,5 +1,6 @@
 """Streams on disk: what is written is read back, and a damaged file is named."""
 
+import hashlib
 import json
 import tempfile
 from pathlib import Path
@@ -58,10 +59,11 @@ def test_the_narrowest_type_that_holds_every_id(tmp_path: Path, size: int, name:
 
 def test_meta_says_what_there_is(tmp_path: Path) -> None:
     write(tmp_path, [[[1, 7, 1], [9]]], vocab_size=10)
+    sha256 = hashlib.sha256((tmp_path / "train.bin").read_bytes()).hexdigest()
     assert json.loads((tmp_path / "meta.json").read_text()) == {
         "dtype": "uint16",
         "language": "en",
-        "splits": {"train": {"lines": 2, "tokens": 6, "unknown": 2}},
+        "splits": {"train": {"lines": 2, "tokens": 6, "unknown": 2, "sha256": sha256}},
         "vocab_size": 10,
     }
 

@@ -116,8 +116,13 @@ def test_a_setting_may_override_any_training_key_and_changes_no_other_run() -> N
 
 def test_the_second_english_reads_english_in_its_own_order() -> None:
     run = resolve_run(WHOLE, Model(("en", "en2"), "sep-emb", 1))
-    assert run["corpus"]["en2"] == {"text_of": "en", "domain": "wiki", "switched": False, "own_order": True}
-    assert run["corpus"]["en"]["own_order"] is False
+    assert run["made_from"]["corpus"]["en2"] == {
+        "text_of": "en",
+        "domain": "wiki",
+        "switched": False,
+        "own_order": True,
+    }
+    assert run["made_from"]["corpus"]["en"]["own_order"] is False
 
 
 def test_a_sixth_language_and_an_eleventh_setting_are_a_config_edit() -> None:
