@@ -1,0 +1,137 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xling.bpe.streams import END
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.errors import XlingError
+from xling.finetune.batches import (
+    Layout,
+    epoch_order,
+    evaluation_batches,
+    rounded,
+    steps_per_epoch,
+    training_batches,
+)
+from xling.finetune.data import Example
+from xling.finetune.windows import Speller, widest_context, window_starts
+
+WORDS = ["table", "cat", "horse", "river", "the", "paris", "zzzqqqxxxyyyvvvwww" * 3, "sees"]
+
+
+@pytest.fixture(scope="module")
+def vocabulary(toy_model: tuple[Path, Path]) -> Vocabulary:
+    return Vocabulary.load(toy_model[0])
+
+
+@given(st.integers(1, 200), st.integers(2, 40))
+def test_windows_cover_the_text_and_overlap_by_half(pieces: int, room: int) -> None:
+    starts = window_starts(pieces, room)
+    assert starts[0] == 0
+    assert starts[-1] == max(0, pieces - room)
+    assert (np.diff(starts) > 0).all()
+    assert (np.diff(starts) <= max(1, room // 2)).all()
+    covered = np.unique(np.concatenate([np.arange(start, min(start + room, pieces)) for start in starts]))
+    assert covered.tolist() == list(range(pieces))
+
+
+@given(st.lists(st.integers(0, 7), min_size=1, max_size=60), st.integers(5, 40))
+@settings(max_examples=60, deadline=None)
+def test_every_word_is_at_its_place_in_one_window(toy_model: tuple[Path, Path], chosen: list[int], limit: int) -> None:
+    vocabulary = Vocabulary.load(toy_model[0])
+    words = [WORDS[i] for i in chosen]  # one of them is longer than any window here
+    windows, rows, places = Speller(vocabulary, "en", limit).sentence(words)
+    ids, firsts = vocabulary.word_pieces("en", words)
+    assert len(rows) == len(places) == len(words)
+    assert all(len(window) <= limit and window[0] == window[-1] == END for window in windows)
+    assert [int(windows[row][place]) for row, place in zip(rows, places, strict=True)] == [ids[i] for i in firsts]
+    if len(ids) + 2 <= limit:
+        assert len(windows) == 1
+        assert windows[0].tolist() == [END, *ids, END]
+
+
+def test_a_word_is_read_where_it_has_most_context() -> None:
+    starts = window_starts(30, 10)
+    places = np.arange(30, dtype=np.int32)
+    rows = widest_context(places, starts, 10)
+    for place, row in zip(places, rows, strict=True):
+        margins = [min(place - start, start + 9 - place) for start in starts]
+        assert margins[row] == max(margins)
+    inner = places[10:20]
+    assert min(min(p - starts[rows[p]], starts[rows[p]] + 9 - p) for p in inner) >= 2
+
+
+def test_pairs_are_joined_and_long_ones_windowed_on_both_sides(vocabulary: Vocabulary) -> None:
+    first, second = ["the", "cat"], ["paris"]
+    left, right = vocabulary.encode_words("en", first), vocabulary.encode_words("en", second)
+    (window,) = Speller(vocabulary, "en", 30).pair(first, second)
+    assert window.tolist() == [END, *left, END, *right, END]
+    windows = Speller(vocabulary, "en", 20).pair(first * 20, second * 40)
+    assert len(windows) > 2
+    assert all(len(window) <= 20 and (window == END).sum() == 3 for window in windows)
+    short = Speller(vocabulary, "en", 20).pair(first * 20, ["cat"])  # a short hypothesis stays whole in every window
+    tail = [END, *vocabulary.encode_words("en", ["cat"]), END]
+    assert all(window[-len(tail) :].tolist() == tail for window in short)
+    seen = {tuple(window[1 : len(window) - len(tail)][i : i + 2]) for window in short for i in range(5)}
+    text = vocabulary.encode_words("en", first * 20)
+    assert (text[0], text[1]) in seen
+
+
+def test_an_encoder_that_reads_almost_nothing_is_refused(vocabulary: Vocabulary) -> None:
+    with pytest.raises(XlingError, match="at least 5"):
+        Speller(vocabulary, "en", 4)
+
+
+def example(*lengths: int) -> Example:
+    windows = tuple(np.full(length, 7, dtype=np.int32) for length in lengths)
+    return Example(windows, np.zeros(1, np.int32), np.ones(1, np.int32), np.zeros(1, np.int64))
+
+
+@given(st.integers(1, 50), st.integers(1, 120), st.integers(1, 6))
+def test_epochs_pass_over_everything_again_and_again(count: int, per_epoch: int, epochs: int) -> None:
+    seen = np.concatenate([epoch_order(count, per_epoch, 3, epoch) for epoch in range(epochs)])
+    assert len(seen) == per_epoch * epochs
+    times = np.bincount(seen, minlength=count)
+    assert times.max() - times.min() <= 1
+
+
+def test_training_batches_hold_each_example_once_with_little_padding() -> None:
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(4, 25, size=5000)
+    order = epoch_order(5000, 0, 1, 0)
+    batches = training_batches(lengths, order, 32, 1, 0)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(5000))
+    assert len(batches) == steps_per_epoch(5000, 0, 32) == 157
+    assert sorted({len(batch) for batch in batches}) == [5000 % 32, 32]
+    padded = sum(int(lengths[batch].max()) * len(batch) for batch in batches)
+    assert padded / lengths.sum() < 1.05
+    firsts = [int(lengths[batch].max()) for batch in batches[:40]]
+    assert firsts != sorted(firsts)  # short ones do not come first
+    again = training_batches(lengths, order, 32, 1, 1)
+    assert [batch.tolist() for batch in again] != [batch.tolist() for batch in batches]
+
+
+def test_evaluation_batches_keep_to_the_budget_and_leave_nothing_out() -> None:
+    rng = np.random.default_rng(1)
+    examples = [example(*rng.integers(3, 30, size=rng.integers(1, 3))) for _ in range(300)]
+    batches = evaluation_batches(examples, 200)
+    assert sorted(number for batch in batches for number in batch) == list(range(300))
+    for batch in batches:
+        rows = sum(len(examples[number].windows) for number in batch)
+        assert len(batch) == 1 or rows * max(examples[number].length for number in batch) <= 200
+
+
+def test_a_layout_puts_windows_in_rows_and_finds_words_again() -> None:
+    two = Example(
+        (np.array([2, 5, 6, 2], np.int32), np.array([2, 8, 2], np.int32)),
+        np.array([0, 1], np.int32), np.array([2, 1], np.int32), np.zeros(2, np.int64),
+    )  # fmt: skip
+    layout = Layout([example(2), two], 4, 30)
+    assert layout.tokens.tolist() == [[7, 7, 0, 0], [2, 5, 6, 2], [2, 8, 2, 0]]
+    assert layout.tokens.ravel()[layout.flat(1)].tolist() == [6, 8]
+    assert Layout([two], 16, 30).tokens.shape == (2, 16)
+    assert Layout([two], 16, 10).tokens.shape == (2, 10)  # never beyond what the encoder reads
+    assert [rounded(size, 8) for size in (1, 8, 9)] == [8, 8, 16]

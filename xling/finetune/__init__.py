@@ -1,0 +1,1 @@
+"""Zero-shot transfer: fine-tune on English, select on English, evaluate on another language."""

@@ -1,0 +1,63 @@
+"""Scores in per cent from counts of items, so that any sample of items can be scored again (bootstrap).
+
+Counts are integers in the last axis, one column a quantity; the axes before it are kept.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xling.finetune.bio import spans
+
+Counts = NDArray[np.int64]
+Scores = NDArray[np.float64]
+Measure = Callable[[NDArray[Any]], Scores]
+
+RIGHT = ("right", "total")
+SPANS = ("right", "predicted", "gold")
+ATTACHMENT = ("labelled", "unlabelled", "total")
+
+
+def share(top: int, bottom: int) -> Measure:
+    """Return the measure that divides one column by another."""
+    return lambda counts: percent(counts[..., top], counts[..., bottom])
+
+
+def span_f1(counts: NDArray[Any]) -> Scores:
+    """Return F1 from the columns of `SPANS`: the harmonic mean of precision and recall."""
+    return percent(2 * counts[..., 0], counts[..., 1] + counts[..., 2])
+
+
+ACCURACY: Mapping[str, Measure] = {"accuracy": share(0, 1)}
+SPAN_SCORES: Mapping[str, Measure] = {"f1": span_f1, "precision": share(0, 1), "recall": share(0, 2)}
+ATTACHMENT_SCORES: Mapping[str, Measure] = {"las": share(0, 2), "uas": share(1, 2)}
+
+
+def percent(part: NDArray[Any], whole: NDArray[Any]) -> Scores:
+    """Return 100 part / whole, and 0 where there is nothing to divide by."""
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    result = np.zeros(np.broadcast(part, whole).shape)
+    np.divide(100 * part, whole, out=result, where=whole > 0)
+    return result
+
+
+def count_spans(gold: Sequence[str], predicted: Sequence[str]) -> tuple[int, int, int]:
+    """Return how many spans are right (type and both ends), predicted and gold in one sentence, both repaired."""
+    wanted, found = set(spans(gold)), set(spans(predicted))
+    return len(wanted & found), len(found), len(wanted)
+
+
+def count_right(gold: NDArray[Any], predicted: NDArray[Any]) -> tuple[int, int]:
+    """Return how many labels are right, of how many."""
+    return int((gold == predicted).sum()), len(gold)
+
+
+def count_attachments(gold: NDArray[Any], predicted: NDArray[Any], scored: NDArray[Any]) -> tuple[int, int, int]:
+    """Return the scored words with right head and relation, with right head, and all scored words.
+
+    Rows of `gold` and `predicted` (2, words) are heads and relations; PUNCT and SYM are not scored.
+    """
+    same = (gold == predicted)[:, scored.astype(bool)]
+    return int(same.all(axis=0).sum()), int(same[0].sum()), same.shape[1]

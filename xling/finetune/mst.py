@@ -1,0 +1,97 @@
+"""The best dependency tree: an exact maximum spanning arborescence with one root (Chu-Liu/Edmonds).
+
+One root is enforced by charging every arc from the root more than any choice of other arcs can win back. All words can
+be reached from any word, so a tree with a single root arc always exists, and the best such tree has the best total.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Contraction(NamedTuple):
+    """A cycle made into one node, the last of the smaller graph, and what is needed to open it again."""
+
+    heads: Ints  # of the larger graph, before the cycle was broken
+    cycle: Ints
+    outside: Ints  # the other nodes, root first
+    enter: Ints  # for each outside node, the node of the cycle that an arc from it would best enter
+    leave: Ints  # for each outside node, the node of the cycle that its best arc from the cycle leaves
+
+
+def best_tree(scores: NDArray[Any]) -> Ints:
+    """Return the head of each word, 0 for the root, from scores (words, words + 1) of heads; column 0 is the root."""
+    words = len(scores)
+    if words == 1:
+        return np.zeros(1, dtype=np.int64)
+    weights = _graph(scores)
+    history: list[Contraction] = []
+    heads: Ints = weights.argmax(axis=0)
+    while cycle := find_cycle(heads.tolist()):
+        step, weights = _contract(weights, heads, np.array(cycle))
+        history.append(step)
+        heads = weights.argmax(axis=0)
+    for step in reversed(history):
+        heads = _expand(step, heads)
+    return heads[1:]
+
+
+def find_cycle(heads: Sequence[int]) -> list[int]:
+    """Return the nodes of a cycle among heads, the root (node 0) left aside, or nothing."""
+    seen = [0] * len(heads)  # the walk that came here first
+    for start in range(1, len(heads)):
+        node = start
+        while node and not seen[node]:
+            seen[node] = start
+            node = heads[node]
+        if node and seen[node] == start:
+            return _around(heads, node)
+    return []
+
+
+def _around(heads: Sequence[int], start: int) -> list[int]:
+    cycle, node = [start], heads[start]
+    while node != start:
+        cycle.append(node)
+        node = heads[node]
+    return cycle
+
+
+def _graph(scores: NDArray[Any]) -> Matrix:
+    """Return weights (head, dependent) of all nodes, the root's arcs charged, arcs to itself and to the root closed."""
+    nodes = len(scores) + 1
+    weights = np.full((nodes, nodes), -np.inf)
+    weights[:, 1:] = np.asarray(scores, dtype=np.float64).T
+    spread = weights[:, 1:].max() - weights[:, 1:].min()
+    weights[0] -= 1.0 + nodes * spread
+    np.fill_diagonal(weights, -np.inf)
+    return weights
+
+
+def _contract(weights: Matrix, heads: Ints, cycle: Ints) -> tuple[Contraction, Matrix]:
+    inside = np.zeros(len(weights), dtype=bool)
+    inside[cycle] = True
+    outside = np.flatnonzero(~inside)
+    gain = weights[np.ix_(outside, cycle)] - weights[heads[cycle], cycle]  # of entering here instead of going round
+    away = weights[np.ix_(cycle, outside)]
+    small = np.full((len(outside) + 1, len(outside) + 1), -np.inf)
+    small[:-1, :-1] = weights[np.ix_(outside, outside)]
+    small[:-1, -1] = gain.max(axis=1)
+    small[-1, :-1] = away.max(axis=0)
+    return Contraction(heads, cycle, outside, gain.argmax(axis=1), away.argmax(axis=0)), small
+
+
+def _expand(step: Contraction, heads: Ints) -> Ints:
+    """Return the heads of the larger graph: the cycle stays, but for the node that is entered."""
+    merged = len(step.outside)
+    result, into = step.heads.copy(), heads[merged]
+    from_cycle = heads[:merged] == merged
+    outer = step.outside[np.where(from_cycle, 0, heads[:merged])]
+    result[step.outside] = np.where(from_cycle, step.cycle[step.leave], outer)
+    result[step.cycle[step.enter[into]]] = step.outside[into]
+    return result

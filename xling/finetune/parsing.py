@@ -1,0 +1,144 @@
+"""Dependency parsing: arcs and labels of words, the best tree with one root (PAPER.md section 4)."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from xling.data.conllu import UPOS, find_cycle
+from xling.finetune.batches import Layout, rounded
+from xling.finetune.biaffine import Biaffine
+from xling.finetune.data import BadRecordError, Example, Labels, Record, aligned, labels_of, most_common, words_of
+from xling.finetune.metrics import ATTACHMENT, ATTACHMENT_SCORES, count_attachments
+from xling.finetune.mst import best_tree
+from xling.finetune.settings import BiaffineSizes
+from xling.finetune.task import IGNORED, Arrays, Outputs, Tensors
+from xling.finetune.windows import Speller
+
+RELATIONS = (  # the 37 of Universal Dependencies v2
+    *("acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop"),
+    *("csubj", "dep", "det", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "mark"),
+    *("nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "punct", "reparandum", "root", "vocative"),
+    "xcomp",
+)
+NUMBERS = {relation: number for number, relation in enumerate(RELATIONS)}
+ROOT = NUMBERS["root"]
+UNSCORED = ("PUNCT", "SYM")
+PARTS = {part: int(part not in UNSCORED) for part in sorted(UPOS)}
+CLOSED = -1e9  # the score of what cannot be
+
+
+class Parsing:
+    """Trees. Labels of an example are three rows: heads, relations, whether the word is scored."""
+
+    name = "parsing"
+    golds = 2
+    columns: tuple[str, ...] = ATTACHMENT
+    measures = ATTACHMENT_SCORES
+    baseline = "every word hangs on its neighbour, left or right, with the training set's most common relation"
+
+    def __init__(self, sizes: BiaffineSizes) -> None:
+        self.sizes = sizes
+
+    def encode(self, record: Record, speller: Speller) -> Example:
+        """Return a sentence with its tree."""
+        words = words_of(record, "words")
+        heads = _heads(record, len(words))
+        relations = labels_of(record, "deprels", NUMBERS, len(words))
+        scored = labels_of(record, "upos", PARTS, len(words))
+        return Example(*speller.sentence(words), np.array([heads, relations, scored]))
+
+    def head(self, width: int) -> nn.Module:
+        """Return the parser."""
+        return Biaffine(width, self.sizes, len(RELATIONS))
+
+    def places(self, layout: Layout) -> Arrays:
+        """Return where the states of root and words are (n, h), the root at the first `</s>`, and which exist."""
+        most = 1 + rounded(max(len(example.rows) for example in layout.examples), layout.rounding)
+        places = np.repeat(layout.starts[:-1, None] * layout.length, most, axis=1)
+        exist = np.zeros_like(places)
+        for number, example in enumerate(layout.examples):
+            places[number, 1 : 1 + len(example.rows)] = layout.flat(number)
+            exist[number, : 1 + len(example.rows)] = 1
+        return places, exist
+
+    def gold(self, layout: Layout) -> Arrays:
+        """Return heads and relations (n, w)."""
+        most = rounded(max(len(example.rows) for example in layout.examples), layout.rounding)
+        labels = np.full((2, len(layout.examples), most), IGNORED, dtype=np.int64)
+        for number, example in enumerate(layout.examples):
+            labels[:, number, : len(example.rows)] = example.labels[:2]
+        return labels[0], labels[1]
+
+    def loss(self, head: nn.Module, states: Tensor, places: Tensors, gold: Tensors) -> Tensor:
+        """Return the cross-entropy of heads plus that of relations given the gold head, each a mean over words."""
+        parser, (heads, relations) = _parser(head), gold
+        arc_dep, arc_head, label_dep, label_head = parser.views(_word_states(states, places))
+        arcs = _arcs(parser, arc_dep, arc_head, places)
+        index = heads.clamp(min=0)[..., None].expand(-1, -1, label_head.shape[-1])
+        labels = parser.labels_at(label_dep, label_head.gather(1, index))
+        arc_loss = functional.cross_entropy(arcs.flatten(0, 1), heads.flatten())
+        return arc_loss + functional.cross_entropy(labels.flatten(0, 1), relations.flatten())
+
+    def predict(self, head: nn.Module, states: Tensor, places: Tensors) -> tuple[Tensor, ...]:
+        """Return log-probabilities of heads and the likeliest relation to each head: `root` to the root alone."""
+        parser = _parser(head)
+        arc_dep, arc_head, label_dep, label_head = parser.views(_word_states(states, places))
+        arcs = functional.log_softmax(_arcs(parser, arc_dep, arc_head, places), dim=-1)
+        labels = parser.labels(label_dep, label_head)
+        labels[..., ROOT] = CLOSED
+        best = labels.argmax(dim=-1)
+        best[..., 0] = ROOT
+        return arcs, best
+
+    def read(self, outputs: Outputs, layout: Layout) -> list[Labels]:
+        """Return heads and relations of the best tree of each sentence."""
+        trees = []
+        for arcs, relations, example in zip(*outputs, layout.examples, strict=True):
+            words = len(example.rows)
+            heads = best_tree(arcs[:words, : words + 1])
+            trees.append(np.stack([heads, relations[np.arange(words), heads]]))
+        return trees
+
+    def count(self, example: Example, prediction: Labels) -> tuple[int, ...]:
+        """Return the words attached rightly with label, without, and all, punctuation and symbols left out."""
+        return count_attachments(example.labels[:2], prediction, example.labels[2])
+
+    def guess(self, train: Sequence[Example]) -> Callable[[Example], Labels]:
+        """Return chains of words, to the side that is more often right in training."""
+        relation = most_common([example.labels[1] for example in train], len(RELATIONS))
+        chains = [partial(_chain, relation=relation, left=left) for left in (True, False)]
+        return max(chains, key=lambda chain: sum(self.count(example, chain(example))[0] for example in train))
+
+
+def _chain(example: Example, relation: int, left: bool) -> Labels:
+    words = len(example.rows)
+    heads = np.arange(words) if left else np.arange(2, words + 2) % (words + 1)
+    return np.stack([heads, np.where(heads == 0, ROOT, relation)])
+
+
+def _heads(record: Record, words: int) -> list[int]:
+    heads = aligned(record, "heads", words)
+    for place, head in enumerate(heads, start=1):
+        if not isinstance(head, int) or isinstance(head, bool) or not 0 <= head <= words:
+            raise BadRecordError(f"heads: {head!r} of word {place} is not in 0 to {words}")
+    if heads.count(0) != 1 or find_cycle(heads):
+        raise BadRecordError("heads: not one tree with one root")
+    return heads
+
+
+def _parser(head: nn.Module) -> Biaffine:
+    assert isinstance(head, Biaffine)  # noqa: S101 (made by `head` above)
+    return head
+
+
+def _word_states(states: Tensor, places: Tensors) -> Tensor:
+    return states.flatten(0, 1)[places[0]]
+
+
+def _arcs(parser: Biaffine, dependents: Tensor, heads: Tensor, places: Tensors) -> Tensor:
+    exists: Tensor = places[1].bool()[:, None, :]
+    return torch.where(exists, parser.arcs(dependents, heads), CLOSED)

@@ -1,0 +1,139 @@
+"""Fine-tune an encoder on a task at some points of its grid, and evaluate it on other languages.
+
+python -m xling.finetune.run --task ner --encoder model/ --vocab vocab/ --train en.jsonl --dev en.dev.jsonl \
+    --test fr=fr.test.jsonl --settings '{…}' --points 0,1 --seed 1 --work resume/ --config-hash H --out result.json
+
+--encoder holds run.json, model.json and model.safetensors; with --untrained, run.json alone: its floor.
+A killed job goes on from its last finished epoch when it is started again with the same --work.
+"""
+
+import argparse
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from xling.bpe.vocabulary import Vocabulary, named_paths
+from xling.core.errors import InputError, run
+from xling.core.io import sha256_of, write_json
+from xling.core.log import log_to_stderr
+from xling.finetune.data import Example, read_examples
+from xling.finetune.job import Target, baselines, choose_points, claim, run_points
+from xling.finetune.settings import parse_settings
+from xling.finetune.task import Task
+from xling.finetune.tasks import NAMES, make_task
+from xling.finetune.trainer import Material
+from xling.finetune.windows import Speller
+from xling.model.encoder import Encoder
+from xling.model.files import load_encoder
+from xling.pretrain.config import Run, read_run
+from xling.pretrain.lock import Lock
+from xling.pretrain.workers import local_device
+
+
+def open_encoder(folder: Path, described: Run, vocabulary: Vocabulary, untrained_seed: int | None) -> Encoder:
+    """Return the pretrained encoder of a folder, or with a seed one of the same shape with weights drawn from it."""
+    known = set(described.languages) - set(vocabulary.languages)
+    if known:
+        raise InputError(folder / "run.json", f"languages {', '.join(sorted(known))} are not in the vocabulary")
+    sizes = {code: vocabulary.size_of(code) for code in described.languages}
+    config = described.model_config(sizes, folder / "run.json")
+    encoder = load_encoder(folder) if untrained_seed is None else Encoder(config, untrained_seed)
+    if encoder.config != config:
+        raise InputError(folder / "model.json", "not the model of run.json and this vocabulary", fix="check --vocab")
+    return encoder.eval()
+
+
+def language_index(described: Run, code: str, flag: str) -> int:
+    """Return the number of a language in the encoder."""
+    if code not in described.languages:
+        raise InputError(flag, f"the encoder has no language {code!r} (it has {', '.join(described.languages)})")
+    return described.languages.index(code)
+
+
+def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, longest: int) -> list[Example]:
+    """Read a task's file in one language."""
+    return read_examples(path, partial(task.encode, speller=Speller(vocabulary, language, longest)))
+
+
+def identity(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what makes a job this job: its settings and the hashes of everything it reads."""
+    files = [args.train, args.dev, *args.tests.values(), args.encoder / "run.json", *sorted(args.vocab.iterdir())]
+    files += [] if args.untrained else [args.encoder / "model.safetensors"]
+    given = {key: getattr(args, key) for key in ("task", "settings", "seed", "untrained", "source", "config_hash")}
+    return {**given, "tests": list(args.tests), "inputs": [sha256_of(path) for path in files]}
+
+
+def read_targets(args: argparse.Namespace, described: Run, task: Task, vocabulary: Vocabulary) -> list[Target]:
+    """Read the test sets; what is in them reaches nothing but the final evaluation."""
+    indexes, longest = [language_index(described, code, "--test") for code in args.tests], described.pretrain.length
+    sets = [read_set(path, task, vocabulary, code, longest) for code, path in args.tests.items()]
+    return [Target(*parts) for parts in zip(args.tests, indexes, sets, strict=True)]
+
+
+def fine_tune(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the result of a job."""
+    settings, biaffine = parse_settings(args.settings)
+    points, task = choose_points(args.points, settings), make_task(args.task, biaffine)
+    described, vocabulary = read_run(args.encoder / "run.json"), Vocabulary.load(args.vocab)
+    encoder = open_encoder(args.encoder, described, vocabulary, args.seed if args.untrained else None)
+    source, longest = args.source or described.selection_language, described.pretrain.length
+    language = language_index(described, source, "--source")
+    train, dev = (read_set(path, task, vocabulary, source, longest) for path in (args.train, args.dev))
+    targets = read_targets(args, described, task, vocabulary)
+    claim(args.work, identity(args))
+    material = Material(task, settings, language, longest, train, dev, args.seed)
+    results = run_points(encoder.to(local_device(args.device)), material, targets, points, args.work)
+    sizes = {"train": len(train), "dev": len(dev), "test": {one.language: len(one.examples) for one in targets}}
+    measured = {"sizes": sizes, "baseline": baselines(task, train, targets), "points": results}
+    return {"model": described.model, "source": source, **about(args), **measured}
+
+
+def about(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what a result says of its making."""
+    made = {"settings": json.loads(args.settings), "seed": args.seed, "config": args.config_hash}
+    return {"task": args.task, "untrained": args.untrained, **made, "torch": torch.__version__}
+
+
+def main() -> None:
+    """Run a job and write its result."""
+    args = parse_args()
+    if local_device(args.device).type == "cpu":
+        torch.set_num_threads(1)  # two processes of one thread beat one of two, by far, on small models
+    with Lock(args.work, args.wait_for_lock):
+        result = fine_tune(args)
+        write_json(args.out, result)
+    for point in result["points"]:
+        scores = {code: next(iter(found["measures"].values())) for code, found in point["test"].items()}
+        told = ", ".join(f"{code} {value:.2f}" for code, value in scores.items())
+        log_to_stderr(__name__).info("point %d: dev %.2f, test %s", point["number"], point["dev_score"], told)
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--task", choices=NAMES, required=True)
+    parser.add_argument("--encoder", type=Path, required=True, help="folder of a pretrained model")
+    parser.add_argument("--untrained", action="store_true", help="draw the encoder's weights from the seed instead")
+    parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
+    parser.add_argument("--source", help="language of --train and --dev; by default the model's selection language")
+    parser.add_argument("--train", type=Path, required=True, help="JSON lines")
+    parser.add_argument("--dev", type=Path, required=True, help="JSON lines of the same language")
+    parser.add_argument("--test", action="append", required=True, metavar="LANGUAGE=FILE", help="JSON lines")
+    parser.add_argument("--settings", required=True, metavar="JSON", help="the task's section of the configuration")
+    parser.add_argument("--points", required=True, help="numbers of the grid points to run, as 0,1")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--work", type=Path, required=True, help="directory to resume from; survives between attempts")
+    parser.add_argument("--config-hash", default="", help="what the result belongs to")
+    parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
+    parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this job")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    args.tests = named_paths(args.test, "--test")
+    return args
+
+
+if __name__ == "__main__":
+    run(main)
