@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST_FLAGS ?= -n 2 --dist loadfile
 
-.PHONY: help demo test lint types unit bench lock clean
+.PHONY: help demo paper-figures test lint types unit bench lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(READY)  ## the whole embedded study, on any machine, without network or GPU
 	$(BIN)/snakemake
+
+paper-figures: $(READY)  ## Table 1 and Figures 3 and 7 from the published numbers, in seconds
+	$(BIN)/snakemake paper_figures
 
 test: lint types unit  ## every check: style, types, tests
 

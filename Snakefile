@@ -21,6 +21,7 @@ include: "rules/tokenization.smk"
 include: "rules/bpe.smk"
 include: "rules/codeswitch.smk"
 include: "rules/pretrain.smk"
+include: "rules/report.smk"
 
 
 rule all:
@@ -31,4 +32,5 @@ rule all:
         expand(MODELS / "{model}/anchors.json", model=bilingual_models()),
         task_data(),
         parallel_text(),
+        rules.paper_figures.output,
     localrule: True

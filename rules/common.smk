@@ -24,6 +24,7 @@ REV = {
     "bpe": 1,
     "codeswitch": 1,
     "pretrain": 1,
+    "report": 1,
 }
 
 # What a job of each class asks of a machine; a profile may set any rule's resources to something else.

@@ -1,0 +1,28 @@
+# Tables and figures (sections 4 and 5).
+
+
+PAPER = RESULTS / "paper"
+
+
+rule paper_figures:
+    """Table 1 and Figures 3 and 7 from the published numbers, with no training at all."""
+    output:
+        tables=expand(PAPER / "table1.{suffix}", suffix=["csv", "md", "tex"]),
+        figures=expand(PAPER / "figure{number}.{suffix}", number=[3, 7], suffix=["csv", "png", "pdf", "svg"]),
+    log:
+        LOGS / "paper_figures.log",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        rev=REV["report"],
+        folder=PAPER,
+    shell:
+        """
+        python -m xling.report.paper_figures \
+            --out-dir {params.folder:q} \
+            >>{log:q} 2>&1
+        """
