@@ -1,14 +1,41 @@
 """Shared by all tests: where the repository and the real data are."""
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from xling.core.errors import run
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 REAL_DATA = Path(os.environ.get("XLING_DATA", REPOSITORY.parent / "shared" / "data"))
+
+
+class Outcome(NamedTuple):
+    """How a command ended, and its lines that begin with error."""
+
+    code: int
+    error: str
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Return a function that runs a command's main as the command line would, without a new interpreter."""
+
+    def call_main(main: Callable[[], None], *arguments: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["command", *map(str, arguments)])
+        capfd.readouterr()
+        try:
+            run(main)
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        return Outcome(code, "".join(f"{x}\n" for x in capfd.readouterr().err.splitlines() if x.startswith("error")))
+
+    return call_main
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from xling.bpe.streams import TokenStreamWriter, pack
 from xling.bpe.vocabulary import Vocabulary
+from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines
 from xling.core.log import Progress, log_to_stderr
@@ -129,12 +130,6 @@ def _split(text: str) -> tuple[str, Path]:
     return name, Path(path)
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, found {text!r}")
-    return int(text)
-
-
 def main() -> None:
     """Encode the texts of one language as the command line says."""
     args = parse_args()
@@ -157,7 +152,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--language", required=True)
     parser.add_argument("--split", type=_split, action="append", required=True, help="train=train.txt.zst")
     parser.add_argument("--out", type=Path, required=True, help="directory of the token streams")
-    parser.add_argument("--processes", type=_positive, default=1)
+    parser.add_argument("--processes", type=positive, default=1)
     return parser.parse_args()
 
 

@@ -25,6 +25,7 @@ from xling.codeswitch.switch import (
     split_blocks,
     switch_block,
 )
+from xling.core.cli import positive
 from xling.core.errors import InputError, run
 from xling.core.io import numbered_lines, read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
@@ -93,12 +94,6 @@ def _share(text: str) -> float:
     return share
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, found {text!r}")
-    return int(text)
-
-
 def main() -> None:
     """Switch one text as the command line says."""
     args = parse_args()
@@ -129,7 +124,7 @@ def parse_args() -> argparse.Namespace:
     )
     parser.add_argument("--keep", type=_share, default=KEEP, help="how often a dictionary word is left as it is")
     parser.add_argument("--cap", type=_share, default=CAP, help="largest share of replaced words in a block")
-    parser.add_argument("--block-words", type=_positive, default=BLOCK_WORDS)
+    parser.add_argument("--block-words", type=positive, default=BLOCK_WORDS)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--stats", type=Path, required=True)

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import write_json, write_text
 from xling.core.log import Progress, log_to_stderr
@@ -156,15 +157,9 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--input", type=Path, nargs="+", required=True, help="files, read in this order")
     parser.add_argument("--out", type=Path, required=True, help="one paragraph a line, compressed by its suffix")
     parser.add_argument("--stats", type=Path, help="JSON file for the counts of pages, paragraphs and characters")
-    parser.add_argument("--processes", type=_positive, default=1, help="that clean pages, besides the one that reads")
-    parser.add_argument("--min-characters", type=_positive, default=1, help="drop shorter paragraphs")
+    parser.add_argument("--processes", type=positive, default=1, help="that clean pages, besides the one that reads")
+    parser.add_argument("--min-characters", type=positive, default=1, help="drop shorter paragraphs")
     return parser.parse_args()
-
-
-def _positive(value: str) -> int:
-    if not value.isdecimal() or int(value) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number from 1 is expected, not {value!r}")
-    return int(value)
 
 
 if __name__ == "__main__":

@@ -1,39 +1,20 @@
 """What the tests of fine-tuning share: tiny encoders of each kind, and commands run as from the command line."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 import torch
 from toy_tasks import write_model
 
-from xling.core.errors import run
-
 torch.set_num_threads(1)
 
 
-class Outcome(NamedTuple):
-    code: int
-    error: str
-
-
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """Return a function that runs a command's main as the command line would."""
-
-    def call_main(main: Callable[[], None], arguments: list[str]) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["command", *map(str, arguments)])
-        capfd.readouterr()
-        try:
-            run(main)
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        return Outcome(code, "".join(f"{x}\n" for x in capfd.readouterr().err.splitlines() if x.startswith("error")))
-
-    return call_main
+def call(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that runs a command's main with a list of arguments."""
+    return lambda main, arguments: call(main, *arguments)
 
 
 @pytest.fixture(scope="session")
