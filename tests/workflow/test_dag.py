@@ -54,13 +54,15 @@ def small_study(folder: Path, **changes: Any) -> str:
     chosen["settings"] = ["default", "extra-anchors", "sep-emb"]
     text = {"valid_lines": 20, "test_lines": 20}
     bpe = {"joint_merges": 150, "language_merges": 80}
-    return preset(folder, study=chosen, synthetic=TINY, text=text, bpe=bpe, **changes)
+    pretrain = {"updates": 4, "warmup": 1, "validate_every": 2, "validation_tokens": 200}
+    return preset(folder, study=chosen, synthetic=TINY, text=text, bpe=bpe, pretrain=pretrain, **changes)
 
 
 def test_the_full_grid_dry_runs(tmp_path: Path) -> None:
     done = snakemake("-n", "--configfile", preset(tmp_path, study={"skip": [], "name": "whole"}))
     assert done.returncode == 0, done.stderr
-    assert job_counts(_output(done))["write_run"] == 38
+    counts = job_counts(_output(done))
+    assert counts["pretrain"] == counts["write_run"] == 38 + 5  # five encoders are only drawn
 
 
 def test_a_sixth_language_and_an_eleventh_setting_dry_run_by_config_alone(tmp_path: Path) -> None:
@@ -122,7 +124,7 @@ def test_what_reruns_and_what_never_does(tmp_path: Path) -> None:
     changed = small_study(tmp_path, settings={"sep-emb": {"train": {"lr": 0.001}}})
     again = snakemake("-n", "--configfile", changed)
     counts = job_counts(_output(again))
-    assert counts == {"write_run": 1, "all": 1, "total": 2}
+    assert counts == {"write_run": 1, "pretrain": 1, "all": 1, "total": 3}
     assert "en-fr.sep-emb.s1/run.json" in _output(again)
 
     seeded = small_study(tmp_path, codeswitch={"keep": 0.5})

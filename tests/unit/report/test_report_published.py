@@ -4,7 +4,6 @@ import math
 from pathlib import Path
 
 import pytest
-from conftest import REAL_DATA
 from matplotlib.figure import Figure
 
 from xling.report import published, style
@@ -45,7 +44,7 @@ TABLE = published.table1()
 @pytest.mark.parametrize("name", ["table1.csv", "figure7.csv"])
 def test_the_package_holds_the_shared_numbers(name: str, real_data: Path) -> None:
     kept = Path(published.__file__).with_name("data") / name
-    assert kept.read_bytes() == (REAL_DATA.parent / "published" / name).read_bytes()
+    assert kept.read_bytes() == (real_data.parent / "published" / name).read_bytes()
 
 
 def test_nothing_is_missing() -> None:
