@@ -49,4 +49,4 @@ lock: $(READY)  ## write requirements.lock anew from what is installed and teste
 	$(BIN)/python -m workflow_scripts.lock --lock requirements.lock --environment envs/xling.yaml
 
 clean:  ## remove the environment and what the embedded study made
-	rm -rf $(VENV) results/demo results/demo-full results/data .snakemake
+	rm -rf $(VENV) results/demo results/demo-full results/data/embedded

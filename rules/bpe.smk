@@ -53,7 +53,7 @@ rule build_vocabulary:
         python -m xling.bpe.vocabulary \
             --kind {wildcards.kind:q} \
             {params.models} \
-            --out $(dirname {output.vocabulary:q}) \
+            --out "$(dirname {output.vocabulary:q})" \
             >>{log:q} 2>&1
         """
 
@@ -81,13 +81,13 @@ rule encode_text:
     shell:
         """
         python -m xling.bpe.encode \
-            --vocab $(dirname {input.vocabulary:q}) \
+            --vocab "$(dirname {input.vocabulary:q})" \
             --language {wildcards.language:q} \
             --split train={input.train:q} \
             --split valid={input.valid:q} \
             --split test={input.test:q} \
             --processes {threads} \
-            --out $(dirname {output.meta:q}) \
+            --out "$(dirname {output.meta:q})" \
             >>{log:q} 2>&1
         """
 
@@ -113,7 +113,7 @@ rule audit_anchors:
     shell:
         """
         python -m xling.bpe.audit \
-            --vocab $(dirname {input.vocabulary:q}) \
+            --vocab "$(dirname {input.vocabulary:q})" \
             {params.streams} \
             {params.proof} \
             --out {output.audit:q} \

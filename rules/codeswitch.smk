@@ -45,7 +45,7 @@ rule switch_codes:
         ENV
     threads: 1
     resources:
-        **resource_class("cpu"),
+        **resource_class("cpu-many"),
     params:
         rev=REV["codeswitch"],
         direction=lambda wildcards: "forward" if wildcards.language == wildcards.pair.split("-")[0] else "backward",

@@ -23,7 +23,7 @@ REV = {
     "tokenization": 1,
     "bpe": 1,
     "codeswitch": 1,
-    "pretrain": 1,
+    "pretrain": 2,
     "report": 1,
 }
 
@@ -48,11 +48,11 @@ wildcard_constraints:
 
 
 def resource_class(name):
-    """Return a class's requests; memory grows with every attempt, time does not."""
-    requests = RESOURCE_CLASSES[name]
+    """Return a class's requests; memory grows with every attempt, and time where a job cannot resume."""
+    requests, resumes = RESOURCE_CLASSES[name], name == "gpu-long"
     return {
         "mem_mb": lambda wildcards, attempt: requests["mem_mb"] * attempt,
-        "runtime": requests["runtime"],
+        "runtime": lambda wildcards, attempt: requests["runtime"] * (1 if resumes else attempt),
     }
 
 

@@ -62,10 +62,10 @@ rule pretrain:
             --run {input.run:q} \
             {params.streams} \
             {params.parallel} \
-            --vocab $(dirname {input.vocabulary:q}) \
+            --vocab "$(dirname {input.vocabulary:q})" \
             --work-below {params.work:q} \
             --revision {params.rev} \
             --wait-for-lock \
-            --out $(dirname {output.model:q}) \
+            --out "$(dirname {output.model:q})" \
             >>{log:q} 2>&1
         """

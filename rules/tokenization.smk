@@ -67,7 +67,7 @@ rule split_corpus:
             --seed 1 \
             {params.size} \
             {params.order} \
-            --out-dir $(dirname {output.stats:q}) \
+            --out-dir "$(dirname {output.stats:q})" \
             >>{log:q} 2>&1
         """
 
@@ -127,6 +127,6 @@ rule prepare_parallel:
         python -m xling.tokenization.parallel \
             --multiway {params.table:q} \
             {params.sides} \
-            --out-dir $(dirname {output.sides[0]:q}) \
+            --out-dir "$(dirname {output.sides[0]:q})" \
             >>{log:q} 2>&1
         """

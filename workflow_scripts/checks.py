@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from itertools import product
+from pathlib import PurePosixPath
 from typing import Any
 
-from workflow_scripts.config import Config, ConfigError, merge, nearest, schema_problems
-from workflow_scripts.files import needed_files, switched_languages
+from workflow_scripts.config import Config, ConfigError, expand_path, merge, nearest, schema_problems
+from workflow_scripts.files import TREE_TASKS, needed_files, switched_languages
 from workflow_scripts.grid import (
     MONO,
     domains_used,
@@ -16,6 +17,7 @@ from workflow_scripts.grid import (
     setting_of,
     study_languages,
 )
+from workflow_scripts.sources import datasets_by_file
 
 Problems = Iterator[str]
 NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
@@ -61,9 +63,9 @@ def _choices(config: Config) -> Problems:
     for pair in config["pairs"]:
         if len(set(pair_languages(pair))) < 2:
             yield f"pairs.{pair}: expected two different languages (a second model of one is a copy_of it)"
-    for pair in study["pairs"]:
+    for pair in [*study["pairs"], *(cell.split(".")[0] for cell in study["extra"])]:
         if pair_languages(pair)[0] != study["source"]:
-            yield f"study.pairs: expected the source language {study['source']!r} first in {pair}"
+            yield f"pairs.{pair}: expected the source language {study['source']!r} first (dictionaries start from it)"
     crossings = [f"{pair}.{setting}" for pair, setting in product(study["pairs"], study["settings"])]
     yield from _unmatched("study.skip", study["skip"], crossings)
     cells = [*crossings, *study["extra"], *(f"{code}.{MONO}" for code in study["languages"])]
@@ -165,8 +167,22 @@ def _data(config: Config) -> Problems:
     for code in switched_languages(config):
         if "dictionary" not in language_of(config, code):
             yield f"languages.{code}.dictionary: missing, but models with extra anchors are code-switched with it"
+        if language_of(config, code).get("dictionary", {}).get("format") == "panlex":
+            for side in (config["study"]["source"], code):
+                if "code" not in language_of(config, side).get("dictionary", {}):
+                    yield f"languages.{side}.dictionary.code: missing, but the PanLex dump is read by it"
     if "ner" in config["study"]["tasks"]:
         yield from _ner(config)
+    if TREE_TASKS & set(config["study"]["tasks"]):
+        yield from _trees(config)
+
+
+def _trees(config: Config) -> Problems:
+    source = config["study"]["source"]
+    for code in dict.fromkeys(code for pair in config["study"]["pairs"] for code in pair_languages(pair)):
+        for split in ("train", "dev", "test") if code == source else ("test",):
+            if split not in language_of(config, code).get("treebank", {}):
+                yield f"languages.{code}.treebank.{split}: missing, but the study has the task parsing or pos"
 
 
 def _ner(config: Config) -> Problems:
@@ -181,10 +197,12 @@ def _ner(config: Config) -> Problems:
 
 
 def _files(config: Config) -> Problems:
-    if config["data"]["origin"] != "local":
+    origin, root = config["data"]["origin"], expand_path(config["data"]["root"])
+    if origin == "generated":
         return
+    fetched = datasets_by_file(config) if origin == "download" else {}
     for key, path in needed_files(config).items():
-        if not path.exists():
+        if not path.exists() and not fetched.get(PurePosixPath(path.relative_to(root))):
             names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
             hint = nearest(path.name, names) if names else f"no folder {path.parent}"
             yield f"{key}: no such file: {path} ({hint})"

@@ -13,11 +13,14 @@ from workflow_scripts.grid import (
     trained_models,
 )
 
+TREE_TASKS = {"parsing", "pos"}
+
 
 def needed_files(config: Config) -> dict[str, Path]:
     """Return every raw file that the study reads, by the key path that names it."""
     root = expand_path(config["data"]["root"])
-    files = {f"data.nli.{split}": path for split, path in config["data"]["nli"].items()}
+    tasks = set(config["study"]["tasks"])
+    files = {f"data.nli.{split}": path for split, path in config["data"]["nli"].items() if "xnli" in tasks}
     files["data.parallel"] = config["data"]["parallel"]
     files |= {f"data.tatoeba ({Path(path).name})": path for path in tatoeba_files(config)}
     for code in study_languages(config):
@@ -30,6 +33,8 @@ def tatoeba_files(config: Config) -> list[str]:
     source, folder = config["study"]["source"], config["data"]["tatoeba"]
     originals = dict.fromkeys(original_of(config, code) for code in study_languages(config))
     codes = {code: language_of(config, code).get("tatoeba") for code in originals}
+    if not codes.get(source):
+        return []
     others = [name for code, name in codes.items() if name and code != source]
     return [f"{folder}/tatoeba.{other}-{codes[source]}.{side}" for other in others for side in (other, codes[source])]
 
@@ -41,7 +46,9 @@ def switched_languages(config: Config) -> list[str]:
 
 
 def ner_sets_used(config: Config, code: str) -> list[str]:
-    """Return the NER data sets of a language that the study's pairs name."""
+    """Return the NER data sets of a language that the study's pairs name, if it has the task at all."""
+    if "ner" not in config["study"]["tasks"]:
+        return []
     pairs = [(pair_languages(pair), config["pairs"][pair]["ner"]) for pair in config["study"]["pairs"]]
     used = [
         ner[role] for codes, ner in pairs for owner, role in zip(codes, ("train", "test"), strict=True) if owner == code
@@ -54,7 +61,8 @@ def _files_of_language(config: Config, code: str) -> dict[str, str]:
     files: dict[str, str] = {}
     for domain in domains_used(config, code):
         files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(language["text"][domain]["files"])}
-    files |= {f"{where}.treebank.{split}": path for split, path in language.get("treebank", {}).items()}
+    if TREE_TASKS & set(config["study"]["tasks"]):
+        files |= {f"{where}.treebank.{split}": path for split, path in language.get("treebank", {}).items()}
     for name in ner_sets_used(config, code):
         data = language["ner"][name]
         files |= {f"{where}.ner.{name}.{split}": data[split] for split in ("train", "dev", "test") if split in data}

@@ -204,7 +204,8 @@ class Study:
         data, languages = self.config["data"], [self.language(code) for code in self.languages]
         paths = [*data["nli"].values(), data["parallel"]]
         paths += [language["parallel"] for language in languages if language.get("parallel")]
-        paths += [path for language in languages for path in language.get("muse", {}).values()]
+        others = [code for code in self.originals if code != self.config["study"]["source"]]
+        paths += [path for code in others for path in self.language(code).get("muse", {}).values()]
         return [self.raw(path) for path in [*dict.fromkeys(paths), *tatoeba_files(self.config)]]
 
     def dictionary_folders(self) -> list[str]:

@@ -1,11 +1,14 @@
 """Errors a user can act on: one line that says where, what was expected and how to mend it."""
 
 import errno
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 EXIT_BAD_INPUT = 2  # the input or the configuration is wrong: running again will not help
+EXIT_TERMINATED = 128 + signal.SIGTERM
 EXIT_NO_SPACE = 3  # the machine is full: running again after making room will
 
 
@@ -30,6 +33,8 @@ class InputError(XlingError):
 
 def run(main: Callable[[], None]) -> None:
     """Call a command's main and turn an expected failure into one line and an exit code."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _on_sigterm)
     try:
         main()
     except XlingError as error:
@@ -41,6 +46,11 @@ def run(main: Callable[[], None]) -> None:
         if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError | PermissionError):
             _leave(f"{error.filename}: {(error.strerror or 'cannot be opened').lower()}", EXIT_BAD_INPUT)
         raise
+
+
+def _on_sigterm(*_: object) -> None:
+    """Unwind like any other failure, so that a cancelled job leaves nothing half-written behind."""
+    sys.exit(EXIT_TERMINATED)
 
 
 def _leave(message: object, code: int) -> None:

@@ -8,6 +8,7 @@ import lzma
 import os
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-BROKEN_ARCHIVE = (EOFError, lzma.LZMAError, zstd.ZstdError, gzip.BadGzipFile)
+BROKEN_ARCHIVE = (EOFError, lzma.LZMAError, zstd.ZstdError, gzip.BadGzipFile, zlib.error)
 COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": zstd.open}
 
 

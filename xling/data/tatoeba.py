@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xling.data.parallel import read_aligned
 
-ENGLISH = "eng"
+ENGLISH = "eng"  # the other side of the published sets
 
 
 @dataclass(frozen=True, slots=True)

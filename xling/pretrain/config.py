@@ -1,12 +1,13 @@
 """A training run as its resolved run.json describes it (PAPER.md section 3)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from xling.core.errors import InputError
 from xling.core.io import read_json
+from xling.core.seeds import derive_seed
 from xling.model.config import ModelConfig, Separate, Shape, check
 from xling.model.fields import from_dict
 
@@ -68,7 +69,12 @@ def read_run(path: Path) -> Run:
     run = from_dict(Run, values, path)
     for problem in _problems(run):
         raise InputError(path, problem)
-    return run
+    return replace(run, seed=seed_of(run))
+
+
+def seed_of(run: Run) -> int:
+    """Return the seed of a run's numbers: other languages are independent, settings of one pair start alike."""
+    return derive_seed("run", run.seed, *run.languages)
 
 
 def _problems(run: Run) -> list[str]:

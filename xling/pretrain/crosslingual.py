@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.cka.linear import linear_cka
+from xling.core.errors import XlingError
 from xling.data.parallel import read_aligned
 from xling.model.encoder import Encoder
 
@@ -55,8 +58,16 @@ def structure(encoder: Encoder, sentences: Sequence[Sequence[Sequence[int]]]) ->
     vectors = [sentence_vectors(encoder, sentences[i], i) for i in (0, 1)]
     found = {f"{codes[i]}-{codes[1 - i]}": retrieval(vectors[i], vectors[1 - i]) for i in (0, 1)}
     left, right = (side.cpu().numpy() for side in vectors)
-    cka = [linear_cka(x, y) for x, y in zip(left, right, strict=True)]
+    cka = [_cka(x, y) for x, y in zip(left, right, strict=True)]
     return {"retrieval": found, "cka": cka, "sentences": len(sentences[0])}
+
+
+def _cka(left: NDArray[np.float32], right: NDArray[np.float32]) -> float | None:
+    """Return CKA, or nothing where it is undefined: sentences that only watch must not end a training."""
+    try:
+        return linear_cka(left, right)
+    except XlingError:
+        return None
 
 
 def _groups(sentences: Sequence[Sequence[int]], order: Sequence[int]) -> list[list[int]]:

@@ -29,10 +29,9 @@ class Lock:
         self.path, self.wait, self.beat, self.stale = folder / "lock.json", wait, beat, stale
         self.token = uuid.uuid4().hex
         self.stop = threading.Event()
-        self.lost = False
+        self.lost = self.waited = False
 
     def __enter__(self) -> "Lock":
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         while not self._take():
             if self._clear_if_dead():
                 continue
@@ -40,6 +39,7 @@ class Lock:
                 holder = _read(self.path)
                 problem = f"in use by process {holder.get('pid')} on {holder.get('host')}"
                 raise InputError(self.path, problem, fix="wait for it, or stop it; --wait-for-lock waits")
+            self.waited = True
             time.sleep(min(self.beat, 1.0))
         self.thread = threading.Thread(target=self._renew, daemon=True)
         self.thread.start()
@@ -53,8 +53,9 @@ class Lock:
 
     def _take(self) -> bool:
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)  # its last holder may have finished and removed it
             handle = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-        except FileExistsError:
+        except (FileExistsError, FileNotFoundError):
             return False
         with os.fdopen(handle, "w") as file:
             file.write(self._text())

@@ -86,8 +86,8 @@ class Trainer:
         """Train to the end; raises NotFinishedError if it had to leave before, with everything saved."""
         signal.signal(signal.SIGTERM, self._on_signal)
         self.peak = measured_peak(self.engine.device, self.engine.dtype)
-        if not self._resume():
-            self._validate()
+        if not self._resume() or self.workers.tell(self.state.best_update) is None:
+            self._validate()  # a new run, or one whose best checkpoint is gone: this one is the best there is
             self._save()
         self.checked = self.state.update
         self.window = self.looked = (time.monotonic(), self.state.update, self.state.tokens)
@@ -147,11 +147,17 @@ class Trainer:
         self.workers.add([losses])
         wrong = torch.nonzero(~torch.isfinite(losses))[:, 0].tolist()
         if wrong:
-            found = checkpoint.newest(self.work / "checkpoints")
-            good = f"the last good checkpoint is {found.folder}" if found else "there is no checkpoint yet"
             what = f"{self.run.model}: the loss is {float(losses[wrong[0]])} at update {self.checked + wrong[0] + 1}"
-            raise DivergedError(f"{what}; {good} (lower pretrain.lr or lengthen pretrain.warmup)")
+            raise DivergedError(f"{what}; {self._good()}")
+        norm = self.engine.norm.item()
+        if self.engine.optimiser.scale is None and not math.isfinite(norm):
+            raise DivergedError(f"{self.run.model}: the gradient's norm is {norm} at update {update}; {self._good()}")
         self.checked = update
+
+    def _good(self) -> str:
+        found = checkpoint.newest(self.work / "checkpoints")
+        good = f"the last good checkpoint is {found.folder}" if found else "there is no checkpoint yet"
+        return f"{good} (lower pretrain.lr or lengthen pretrain.warmup)"
 
     def _collect(self) -> None:
         """Bring what was counted since the last look, in all processes, into the state."""
@@ -194,6 +200,7 @@ class Trainer:
 
     def _validate(self) -> bool:
         """Validate in the first process; say whether the model is the best so far by the selection language."""
+        self._check_losses()
         better = False
         with self._aside("validation"):
             if self.workers.first:
@@ -277,7 +284,7 @@ class Trainer:
         """Forget a best checkpoint that is gone: it went when a later one, now damaged, was better."""
         best = self.state.best_update
         if best is not None and checkpoint.damage(self.work / "checkpoints" / f"step-{best:07d}"):
-            log.warning("the best checkpoint so far, of update %d, is gone; the next validation sets a new one", best)
+            log.warning("the best checkpoint so far, of update %d, is gone; the one resumed from takes its place", best)
             self.state.best_update = self.state.best_perplexity = None
 
     def _must_leave(self) -> bool:

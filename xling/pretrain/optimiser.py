@@ -87,7 +87,8 @@ class Optimiser:
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Put back what `state` returned; `KeyError` or `RuntimeError` where it is another run's."""
         for name, value in self._state().items():
-            value.copy_(state[name])
+            if name in state or name not in ("scale", "growth"):  # resumed on a card without bf16: a fresh scale
+                value.copy_(state[name])
         self.refresh(self.owned.values())
 
     def _state(self) -> dict[str, Tensor]:

@@ -13,6 +13,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -117,9 +118,9 @@ def publish(work: Path, out: Path, encoder: Encoder, best: checkpoint.Checkpoint
     save_encoder(encoder, out)
 
 
-def best_checkpoint(work: Path, update: int | None) -> checkpoint.Checkpoint:
+def best_checkpoint(work: Path, update: int) -> checkpoint.Checkpoint:
     """Return the checkpoint that validation chose."""
-    folder = work / "checkpoints" / f"step-{update or 0:07d}"
+    folder = work / "checkpoints" / f"step-{update:07d}"
     problem = checkpoint.damage(folder)
     if problem:
         raise InputError(folder, f"the best checkpoint is damaged: {problem}", fix="delete it and run again")
@@ -165,7 +166,8 @@ def train(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> None
         if outcome == "left":
             workers.wait()
     if workers.first:
-        publish(args.work, args.out, trainer.engine.encoder, best_checkpoint(args.work, trainer.state.best_update))
+        best = best_checkpoint(args.work, trainer.state.best_update or 0)
+        publish(args.work, args.out, trainer.engine.encoder, best)
     workers.wait()
 
 
@@ -181,15 +183,26 @@ def main() -> None:
     args.work = args.work or choose_work(args.work_below, args)
     workers = Workers(device)
     try:
-        if workers.first:
-            with Lock(args.work, args.wait_for_lock) as lock:
+        with Lock(args.work, args.wait_for_lock) if workers.first else nullcontext() as lock:
+            if not workers.tell(lock is not None and made_meanwhile(args, lock)):
                 train(args, workers, lock)
-            if args.work_below:
-                shutil.rmtree(args.work)  # all of it is in the output; a forced rerun starts afresh
-        else:
-            train(args, workers, None)
+            if lock is not None and args.work_below:
+                remove(args.work, lock)
     finally:
         workers.leave()
+
+
+def made_meanwhile(args: argparse.Namespace, lock: Lock) -> bool:
+    """Say whether the process that was waited for has finished the model and cleared the directory away."""
+    begun = any((args.work / "checkpoints").glob("step-*"))
+    return lock.waited and not begun and (args.out / "model.safetensors").is_file()
+
+
+def remove(work: Path, lock: Lock) -> None:
+    """Take a directory away whole, while its lock is held: all of it is in the output, a forced rerun starts afresh."""
+    aside = work.with_name(f".{work.name}.{lock.token}")
+    work.rename(aside)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def parse_args() -> argparse.Namespace:

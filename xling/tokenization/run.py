@@ -6,6 +6,7 @@ import multiprocessing
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,15 +27,19 @@ def tokenise_shards(lines: Iterable[str], options: dict[str, Any], processes: in
         _start(options)
         yield from map(_tokenise, shards(lines))
         return
+    make_tokeniser(options)  # a missing program or word list is told here: in a worker it would only break the pool
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(options,)) as pool:
-        waiting: deque[Future[list[str]]] = deque()
-        for shard in shards(lines):
-            waiting.append(pool.submit(_tokenise, shard))
-            if len(waiting) >= processes * SHARDS_AHEAD:
+    try:
+        with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(options,)) as pool:
+            waiting: deque[Future[list[str]]] = deque()
+            for shard in shards(lines):
+                waiting.append(pool.submit(_tokenise, shard))
+                if len(waiting) >= processes * SHARDS_AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise XlingError("a tokenising process died, perhaps for lack of memory (use fewer --processes)") from None
 
 
 def shards(lines: Iterable[str]) -> Iterator[list[str]]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -12,8 +13,10 @@ import pytest
 from safetensors.torch import load_file
 from toy_runs import SIZE, changed, make_vocab
 
+from xling.core.seeds import derive_seed
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
+from xling.pretrain.config import read_run
 
 Command = Callable[..., list[str]]
 Launch = Callable[..., Any]
@@ -62,7 +65,7 @@ def test_run_again_after_the_end_it_gives_the_same_model_at_once(
 def test_no_updates_give_the_untrained_encoder(command: Command, launch: Launch, tmp_path: Path) -> None:
     assert launch(command(changed(pretrain__updates=0))).wait() == 0
     found = load_encoder(tmp_path / "work.out")
-    drawn = weights_of(Encoder(found.config, seed=1))
+    drawn = weights_of(Encoder(found.config, derive_seed("run", 1, "en", "fr")))
     assert all((value == drawn[name]).all() for name, value in weights_of(found).items())
 
 
@@ -124,6 +127,45 @@ def test_a_second_process_refuses_or_waits_for_the_finished_model(
     assert (first.wait(), waiting.wait()) == (0, 0)
     attempts = json.loads((tmp_path / "work" / "provenance.json").read_text())["attempts"]
     assert [attempt["outcome"] for attempt in attempts] == ["finished", "finished"]
+
+
+def test_who_waited_takes_the_finished_model_although_its_directory_is_gone(
+    command: Command, launch: Launch, tmp_path: Path
+) -> None:
+    arguments = command(changed(pretrain__updates=250))
+    arguments[arguments.index("--work")] = "--work-below"
+    first = launch(arguments)
+    wait_for(tmp_path / "work")
+    second = launch([*arguments, "--wait-for-lock"])
+    assert (first.wait(), second.wait()) == (0, 0), second.said
+    assert list((tmp_path / "work").iterdir()) == []
+    attempts = json.loads((tmp_path / "work.out" / "provenance.json").read_text())["attempts"]
+    assert len(attempts) == 1
+
+
+def test_models_of_other_languages_start_from_other_numbers(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    seeds = []
+    for languages in (["en"], ["fr"], ["en", "fr"]):
+        path.write_text(json.dumps(changed() | {"languages": languages, "selection_language": languages[0]}))
+        seeds.append(read_run(path).seed)
+    assert len(set(seeds)) == 3
+
+
+def test_a_lost_best_checkpoint_is_replaced_by_the_one_resumed_from(
+    command: Command, launch: Launch, tmp_path: Path
+) -> None:
+    arguments = command(changed(pretrain__keep_checkpoints=3))
+    assert launch(arguments).wait() == 0
+    newest = sorted((tmp_path / "work" / "checkpoints").glob("step-*"))[-1]
+    meta = json.loads((newest / "meta.json").read_text())
+    (newest / "meta.json").write_text(json.dumps(meta | {"best_update": 3}))
+    before = (tmp_path / "work.out" / "model.safetensors").read_bytes()
+    shutil.rmtree(tmp_path / "work" / "checkpoints" / "step-0000003", ignore_errors=True)
+    again = launch(arguments)
+    assert again.wait() == 0, again.said
+    assert "is gone; the one resumed from takes its place" in again.said
+    assert (tmp_path / "work.out" / "model.safetensors").read_bytes() == before
 
 
 def test_a_loss_that_is_no_number_stops_the_run(command: Command, launch: Launch, tmp_path: Path) -> None:

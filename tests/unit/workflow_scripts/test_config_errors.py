@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from embedded import study
+from embedded import ROOT, study
 
-from workflow_scripts.config import ConfigError, expand_path, read_yaml
+from workflow_scripts.config import ConfigError, expand_path, merge, read_config, read_yaml
+from workflow_scripts.files import needed_files
 from workflow_scripts.study import load_study
 
 Change = Callable[[dict[str, Any]], object]
@@ -142,6 +143,15 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         "languages.en.copy_of: goes round in a circle (en -> en2 -> en)",
     ),
     "language without its script": (drop("languages/fr/script"), "languages.fr.script: missing key"),
+    "treebank that a task needs": (
+        drop("languages/ru/treebank"),
+        "languages.ru.treebank.test: missing, but the study has the task parsing or pos",
+    ),
+    "PanLex without its code": (
+        drop("languages/fr/dictionary/code"),
+        "languages.fr.dictionary.code: missing, but the PanLex dump is read by it",
+    ),
+    "no test lines": (put("text/test_lines", 0), "text.test_lines: 0 is less than the minimum of 1"),
     "absolute path": (
         put("data/parallel", "/etc/passwd"),
         "data.parallel: '/etc/passwd' is not allowed here (paths start below data.root)",
@@ -182,6 +192,32 @@ def test_absent_file_is_named_with_the_nearest_name(tmp_path: Path, capsys: pyte
     first = capsys.readouterr().err.splitlines()[0]
     assert first.startswith(f"config: data.nli.train: no such file: {tmp_path}/xnli/multinli.train.en.tsv")
     assert "did you mean 'multinli.train.en.csv'?" in first
+
+
+def test_an_extra_pair_starts_with_the_source_too(capsys: pytest.CaptureFixture[str]) -> None:
+    config = study(
+        study={"extra": ["fr-de.default"]}, pairs={"fr-de": {"ner": {"train": "wikiann", "test": "wikiann"}}}
+    )
+    with pytest.raises(SystemExit):
+        load_study(config)
+    assert "pairs.fr-de: expected the source language 'en' first" in capsys.readouterr().err
+
+
+def test_a_file_that_no_dataset_brings_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """The date of a dump is in its name: changing only one of the two would fetch nothing."""
+    paper = read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml")
+    load_study(paper)
+    with pytest.raises(SystemExit):
+        load_study(merge(paper, {"data": {"wikipedia_date": "20261101"}}))
+    first = capsys.readouterr().err.splitlines()[0]
+    assert "languages.en.text.wiki.files[0]: no such file: results/data/paper/wikipedia/enwiki-20261001" in first
+
+
+def test_files_of_tasks_that_are_not_run_are_not_asked_for() -> None:
+    paper = read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml")
+    names = " ".join(map(str, needed_files(merge(paper, {"study": {"tasks": ["xnli"]}})).values()))
+    assert "multinli" in names
+    assert not any(word in names for word in ("conll2003", "msra", "wikiann", "conllu"))
 
 
 def test_all_problems_of_a_kind_are_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
