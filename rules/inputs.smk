@@ -108,11 +108,6 @@ def parallel_of(model):
     return {code: RESULTS / f"parallel/{side}.txt" for code, side in sides.items()}
 
 
-def token_streams():
-    """Return the token streams of all trained models."""
-    return sorted({folder / "meta.json" for model in STUDY.trained for folder in stream_folders(model).values()})
-
-
 def task_source(wildcards):
     """Return path and format of the raw file behind a split of a task."""
     return STUDY.task_files(wildcards.task)[(wildcards.language, wildcards.dataset, wildcards.split)]

@@ -56,7 +56,7 @@ def real_data() -> Path:
 def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
     """Where the real data must be used (XLING_REQUIRE_DATA), a skipped test that needs it has failed."""
     report = yield
-    if os.environ.get("XLING_REQUIRE_DATA") and report.skipped and item.get_closest_marker("real_data"):
+    if os.environ.get("XLING_REQUIRE_DATA") and report.skipped and "real_data" in getattr(item, "fixturenames", ()):
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} needs the real data and was skipped: {report.longrepr}"
     return report

@@ -1,7 +1,5 @@
 """Resolves what one model is trained from into a run description: everything, and nothing that moves by itself."""
 
-import hashlib
-import json
 from typing import Any
 
 from workflow_scripts.config import Config, merge
@@ -27,12 +25,6 @@ def resolve_run(config: Config, model: Model) -> dict[str, Any]:
             "corpus": {code: _corpus(config, model, code) for code in model.languages},
         },
     }
-
-
-def run_hash(run: Config) -> str:
-    """Return a short hash of a resolved description, equal wherever it is computed."""
-    canonical = json.dumps(run, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
 def _setting(config: Config, model: Model) -> dict[str, Any]:

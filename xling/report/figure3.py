@@ -3,9 +3,7 @@
 python -m xling.report.figure3 --cells figure3.csv --out-dir figures
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -15,6 +13,7 @@ from matplotlib.patches import Patch
 
 from xling.core.errors import InputError, run
 from xling.report import published, style
+from xling.report.arguments import cells_arguments
 from xling.report.cells import Cells
 from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, TASKS, in_order, task_title
 from xling.report.record_files import read_records
@@ -92,21 +91,13 @@ def _legend(figure: Figure, rows: Sequence[Setting]) -> None:
 
 def main() -> None:
     """Draw Figure 3 of a study."""
-    args = _arguments()
+    args = cells_arguments(__doc__)
     cells = read_records(args.cells, Cell)
     if not cells:
         raise InputError(args.cells, "no records: nothing to draw")
     settings = read_records(args.settings, Setting) if args.settings else published.settings()
     with style.styled():
         style.save_figure(figure3(cells, settings), args.out_dir, "figure3", cells)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", type=Path, required=True, help="scored cells, see xling.report.records")
-    parser.add_argument("--settings", type=Path, help="what each setting is (default: the paper's rows)")
-    parser.add_argument("--out-dir", type=Path, required=True)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -3,13 +3,12 @@
 python -m xling.report.table1 --cells figure3.csv --out-dir tables
 """
 
-import argparse
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from xling.core.errors import run
 from xling.report import published
+from xling.report.arguments import cells_arguments
 from xling.report.cells import Cells
 from xling.report.compare import comparison
 from xling.report.grid import Column, Grid, Row, signed, write_grid
@@ -90,19 +89,11 @@ def delta_check(cells: Iterable[Cell], printed: Deltas) -> Grid:
 
 def main() -> None:
     """Write Table 1 of a study, and the same beside the paper's numbers."""
-    args = _arguments()
+    args = cells_arguments(__doc__)
     cells = read_records(args.cells, Cell)
     settings = read_records(args.settings, Setting) if args.settings else published.settings()
     write_grid(table1(cells, settings), args.out_dir, "table1")
     write_grid(comparison(cells, published.table1().cells), args.out_dir, "table1-compared")
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", type=Path, required=True, help="scored cells, see xling.report.records")
-    parser.add_argument("--settings", type=Path, help="what each setting is (default: the paper's rows)")
-    parser.add_argument("--out-dir", type=Path, required=True)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":
