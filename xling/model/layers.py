@@ -5,7 +5,6 @@ no difference to the arithmetic, so one compiled graph serves every language and
 Shapes: b sequences of s tokens, width d, vocabulary v (its tables rounded up to v', see `padded`).
 """
 
-import math
 from typing import Any, NamedTuple
 
 import torch
@@ -15,7 +14,7 @@ from torch.nn import functional
 from xling.model.config import Shape
 
 ROWS = 64  # logits of a multiple of 64 words are aligned in memory; odd ones halve the speed of the GPU's products
-STEPS = 1 << 16  # dropout rates are multiples of 1 / STEPS
+STEPS = 1 << 24  # dropout rates are multiples of 1 / STEPS
 
 
 class EmbeddingWeights(NamedTuple):
@@ -61,14 +60,14 @@ def padded(size: int) -> int:
 
 
 def embed_rows(
-    weights: EmbeddingWeights, rows: Tensor, shape: Shape, training: bool, noise: Tensor | None = None
+    weights: EmbeddingWeights, rows: Tensor, shape: Shape, training: bool, key: Tensor | None = None
 ) -> Tensor:
     """Add positions (from 0) and the language to looked-up token rows (b, s, d), normalise, drop out."""
     total = rows + weights.position[: rows.shape[1]]
     if weights.language is not None:
         total = total + weights.language
     total = functional.layer_norm(total, (shape.width,), weights.norm_weight, weights.norm_bias, shape.norm_eps)
-    return dropout(total, shape.dropout, training, noise)
+    return dropout(total, shape.dropout, training, key)
 
 
 def attention(weights: LayerWeights, states: Tensor, shape: Shape, training: bool, mask: Tensor | None) -> Tensor:
@@ -94,15 +93,15 @@ def layer(
     shape: Shape,
     training: bool,
     mask: Tensor | None = None,
-    noise: Tensor | None = None,
+    keys: Tensor | None = None,
 ) -> Tensor:
     """One layer: LayerNorm after each part (the paper) or before it (small budgets).
 
     Before it there is no further norm at the end, as in Hugging Face's Flaubert with pre_norm, so that either kind can
-    be exported without loss. `noise` (2, b, s, d) is for the two dropouts.
+    be exported without loss. `keys` (2) are for the two dropouts.
     """
     size, w, rate = (shape.width,), weights, shape.dropout
-    first, second = (None, None) if noise is None else (noise[0], noise[1])
+    first, second = (None, None) if keys is None else (keys[0], keys[1])
     if shape.norm == "post":
         attended = dropout(attention(w, states, shape, training, mask), rate, training, first)
         states = functional.layer_norm(states + attended, size, w.norm1_weight, w.norm1_bias, shape.norm_eps)
@@ -114,27 +113,34 @@ def layer(
     return states + dropout(feedforward(w, normed, shape), rate, training, second)
 
 
-def dropout(states: Tensor, rate: float, training: bool, noise: Tensor | None = None) -> Tensor:
-    """Drop a share of the values and scale up the rest.
-
-    With noise (16 random bits a value, drawn for all layers at once) nothing is drawn here: compiled kernels would draw
-    one value at a time, which costs more than all else they do.
-    """
+def dropout(states: Tensor, rate: float, training: bool, key: Tensor | None = None) -> Tensor:
+    """Drop a share of the values and scale up the rest; with a key, by each value's place and the key."""
     if not training or rate == 0:
         return states
-    if noise is None:
+    if key is None:
         return functional.dropout(states, rate)
     dropped = round(rate * STEPS)
-    return torch.where(noise < dropped - STEPS // 2, 0.0, states * (STEPS / (STEPS - dropped)))
+    return torch.where(scrambled(states, key) < dropped, 0.0, states * (STEPS / (STEPS - dropped)))
 
 
-def draw_noise(shape: Shape, tokens: torch.Size, device: torch.device) -> Tensor | None:
-    """Return the random bits of all dropouts of a batch from torch's generator: (1 + 2 layers, b, s, d), int16."""
+def scrambled(states: Tensor, key: Tensor) -> Tensor:
+    """Return a whole number below STEPS for each value, that looks random, from its place and an int32 key.
+
+    Compiled, it is a few instructions inside a kernel that waits for memory. torch's generator would be most of that
+    kernel's time, and random bits drawn beforehand would be read and written three times (3% of a training step).
+    Multiplications and shifts mix as in the finishing steps of Murmur hashes; they wrap around.
+    """
+    bits = torch.arange(states.numel(), dtype=torch.int32, device=states.device).view(states.shape) ^ key
+    bits = (bits ^ ((bits >> 16) & 0xFFFF)) * 0x7FEB352D
+    bits = ((bits ^ ((bits >> 15) & 0x1FFFF)) + key) * -2073254261  # 0x846CA68B as a signed number
+    return (bits ^ ((bits >> 16) & 0xFFFF)) & (STEPS - 1)
+
+
+def draw_keys(shape: Shape, device: torch.device) -> Tensor | None:
+    """Return the keys of all dropouts of a batch from torch's generator: (1 + 2 layers), int32."""
     if shape.dropout == 0:
         return None
-    size = (1 + 2 * shape.layers, *tokens, shape.width)
-    words = torch.empty(-(-math.prod(size) // 4), dtype=torch.int64, device=device).random_(-(2**63), None)
-    return words.view(torch.int16)[: math.prod(size)].view(size)
+    return torch.empty(1 + 2 * shape.layers, dtype=torch.int32, device=device).random_()
 
 
 def logits(path: Path, states: Tensor) -> Tensor:
@@ -177,14 +183,14 @@ def masked_loss(
     picks: Tensor,
     inverse: Tensor,
     targets: Tensor,
-    noise: Tensor | None,
+    keys: Tensor | None,
     shape: Shape,
     training: bool = True,
 ) -> Tensor:
     """Mean loss of one batch whose token rows were looked up; layers work in the precision of their weights."""
-    first = None if noise is None else noise[0]
+    first = None if keys is None else keys[0]
     states = embed_rows(path.embeddings, rows, shape, training, first).to(path.softmax_weight.dtype)
     for number, weights in enumerate(path.layers):
-        own = None if noise is None else noise[1 + 2 * number : 3 + 2 * number]
+        own = None if keys is None else keys[1 + 2 * number : 3 + 2 * number]
         states = layer(weights, states, shape, training, None, own)
     return predicted_loss(path, states, picks, inverse, targets)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from xling.model.config import SHARED, Shape
 from xling.model.encoder import Encoder
-from xling.model.layers import draw_noise, masked_loss
+from xling.model.layers import draw_keys, masked_loss
 from xling.pretrain.batches import Batch, unpack
 from xling.pretrain.config import Pretrain
 from xling.pretrain.masking import capacity
@@ -60,21 +60,24 @@ class Engine:
     ) -> None:
         """Take over an encoder's parameters; `plain` neither compiles nor captures."""
         self.encoder, self.settings, self.device, self.dtype = encoder.train(), settings, device, dtype
-        self.optimiser = Optimiser(encoder, settings, device, dtype)
+        self.captures = device.type == "cuda" and settings.sequences == "streams" and not plain
+        self.optimiser = Optimiser(encoder, settings, device, dtype, compiled=self.captures)
         codes, shape = encoder.config.languages, encoder.config.shape
         made = [working_path(encoder, self.optimiser, i) for i in range(len(codes))]
         self.paths = [(path, [leaf for leaf, _, _ in trained]) for path, trained in made]
         self.groups = [_groups(trained) for _, trained in made]
         self.tables = [_token_table(encoder, self.optimiser, i) for i in range(len(codes))]
-        self.captures = device.type == "cuda" and settings.sequences == "streams" and not plain
         self.loss = compiled_loss(shape) if self.captures else partial(masked_loss, shape=shape)
         self.replays: dict[Hashable, torch.cuda.CUDAGraph | None] = {}
         self.inputs: dict[int, Tensor] = {}
         self.pool = torch.cuda.graph_pool_handle() if self.captures else None
         self.share = torch.tensor(1.0 / settings.micro_batches, device=device)
-        self.by_language = torch.zeros(2, len(codes), device=device)  # sums of losses, number of micro-batches
+        self.counted = torch.zeros(1 + 2 * len(codes), device=device)
+        self.total, self.by_language = self.counted[0], self.counted[1:].view(2, -1)  # sums of losses, micro-batches
+        self.shares = [_shares(i, len(codes), settings.micro_batches).to(device) for i in range(len(codes))]
         self.trail = torch.zeros(TRAIL, device=device)  # losses of the latest updates
-        self.total, self.norm = torch.zeros((), device=device), torch.zeros((), device=device)
+        self.slot, self.next_update = torch.zeros(1, dtype=torch.int64, device=device), 0  # the trail's next place
+        self.norm = torch.zeros((), device=device)
         self.filled: set[str] = set()
         self.mark: torch.cuda.Event | None = None
         self.random = (
@@ -102,9 +105,10 @@ class Engine:
     def step(self, update: int, present: Sequence[str], rate: float) -> None:
         """Move the weights of the present owners with the gradients collected since the last step."""
         self.optimiser.rate.fill_(rate)
+        if update != self.next_update:
+            self.slot.fill_(update % TRAIL)
         self._run(("step", *present), partial(self._step, present))
-        self.trail[update % TRAIL].copy_(self.total)
-        self.total.zero_()
+        self.next_update = update + 1
         self.filled.clear()
 
     def pace(self) -> None:
@@ -132,21 +136,23 @@ class Engine:
         path, leaves = self.paths[batch.language]
         table, grads = self.tables[batch.language]
         rows = table[batch.tokens].requires_grad_()
-        noise = draw_noise(self.encoder.config.shape, batch.tokens.shape, self.device)
-        loss = self.loss(path, rows, batch.picks, batch.inverse, batch.targets, noise)
+        keys = draw_keys(self.encoder.config.shape, self.device)
+        loss = self.loss(path, rows, batch.picks, batch.inverse, batch.targets, keys)
         share = self.share if self.optimiser.scale is None else self.share * self.optimiser.scale
         *found, by_row = torch.autograd.grad(loss * share, [*leaves, rows])
         for group in self.groups[batch.language]:
             put = torch._foreach_copy_ if fresh[group.own] else torch._foreach_add_
             put(group.places, [found[i] for i in group.numbers])
         grads.index_add_(0, batch.tokens.view(-1), by_row.flatten(0, 1))
-        loss = loss.detach()
-        self.total.add_(loss * self.share)
-        self.by_language[0, batch.language].add_(loss)
-        self.by_language[1, batch.language].add_(1.0)
+        by_loss, by_batch = self.shares[batch.language]
+        self.counted.addcmul_(by_loss, loss.detach()).add_(by_batch)
 
     def _step(self, present: Sequence[str]) -> None:
+        """Step, and keep the books on the device: every launch outside a captured graph is time in which it waits."""
         self.norm.copy_(self.optimiser.step(present))
+        self.trail.index_copy_(0, self.slot, self.total.view(1))
+        self.slot.add_(1).remainder_(TRAIL)
+        self.total.zero_()
 
     def _run(self, key: Hashable, work: Callable[[], None]) -> None:
         """Do some work: eagerly the first time, which compiles and warms up; captured the second, then replayed."""
@@ -178,6 +184,15 @@ def _groups(trained: Sequence[Trained]) -> list[Group]:
         group.numbers.append(number)
         group.places.append(place)
     return list(groups.values())
+
+
+def _shares(language: int, languages: int, micro_batches: int) -> Tensor:
+    """Return what a micro-batch adds to the books: (2, 1 + 2 languages), times its loss and as it is."""
+    shares = torch.zeros(2, 1 + 2 * languages)
+    shares[0, 0] = 1.0 / micro_batches
+    shares[0, 1 + language] = 1.0
+    shares[1, 1 + languages + language] = 1.0
+    return shares
 
 
 def _token_table(encoder: Encoder, optimiser: Optimiser, language: int) -> tuple[Tensor, Tensor]:

@@ -5,8 +5,10 @@ its step count stands still (zero gradients would do all three). Flat buffers ma
 exchange between processes one operation an owner, however many parameters there are.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,6 +18,7 @@ from xling.model.layers import EmbeddingWeights, LayerWeights, Path
 from xling.pretrain.config import Pretrain
 
 ALIGNED = 64  # elements: every parameter starts where vector instructions like it
+SIZES_COMPILED = 64  # owners of different sizes that one process may train; a bench has more than torch's 8
 FIRST_SCALE, GROWTH, BACKOFF, GROWTH_INTERVAL = 65536.0, 2.0, 0.5, 2000  # of fp16's loss, as in torch.amp
 
 Trained = tuple[Tensor, Tensor, str]  # what is trained, the place of its gradient, its owner
@@ -46,8 +49,17 @@ class Optimiser:
     takes seconds that a small model on a CPU does not have.
     """
 
-    def __init__(self, encoder: Encoder, settings: Pretrain, device: torch.device, dtype: torch.dtype) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        settings: Pretrain,
+        device: torch.device,
+        dtype: torch.dtype,
+        compiled: bool = False,
+    ) -> None:
         self.settings = settings
+        self.compiled = compiled and dtype == torch.bfloat16
+        self.betas = torch.tensor(settings.betas, dtype=torch.float64, device=device)
         self.owned = {owner: _flatten(encoder, owner, device, dtype) for owner in owners(encoder)}
         self.rate = torch.zeros((), device=device)
         self.scale: Tensor | None = None
@@ -62,6 +74,8 @@ class Optimiser:
         Clipping goes into the fused update as a divisor of the gradients, which saves a pass over them.
         """
         parts = [self.owned[owner] for owner in present]
+        if self.compiled:
+            return self._compiled_step(parts)
         norm: Tensor = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(part.grads) for part in parts]))
         found_inf = None
         if self.scale is not None:
@@ -98,6 +112,19 @@ class Optimiser:
         }
         return found if self.scale is None else {**found, "scale": self.scale, "growth": self.growth}
 
+    def _compiled_step(self, parts: list[Owned]) -> Tensor:
+        """Do the same in one pass over the weights that writes their copy too, and few kernels besides."""
+        settings = self.settings
+        norm, divisor = _compiled(measure)([part.grads for part in parts], settings.clip)
+        for part in parts:
+            corrections = _compiled(tick)(part.step, self.betas)
+            _compiled(move)(
+                (part.weights, part.grads, part.exp_avg, part.exp_avg_sq, part.working),
+                (self.rate, divisor, corrections),
+                (*settings.betas, settings.weight_decay, settings.eps),
+            )
+        return norm  # type: ignore[no-any-return]
+
     def _adam(self, parts: list[Owned], divisor: Tensor, found_inf: Tensor | None) -> None:
         steps, settings = [part.step for part in parts], self.settings
         torch._foreach_add_(steps, 1.0)
@@ -120,6 +147,44 @@ class Optimiser:
         )
         if found_inf is not None:
             torch._foreach_sub_(steps, [found_inf] * len(steps))
+
+
+@cache
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    import torch._dynamo  # not at the top: takes seconds that a small model on a CPU does not have
+
+    torch._dynamo.config.recompile_limit = max(SIZES_COMPILED, torch._dynamo.config.recompile_limit)
+    return torch.compile(function, dynamic=False, fullgraph=True)
+
+
+def measure(grads: list[Tensor], clip: float) -> tuple[Tensor, Tensor]:
+    """Return the norm of all gradients and what clipping divides them by."""
+    norm = torch.stack([(part * part).sum() for part in grads]).sum().sqrt()
+    return norm, torch.clamp(norm / clip, min=1.0)
+
+
+def tick(step: Tensor, betas: Tensor) -> Tensor:
+    """Count a step in place and return Adam's two corrections."""
+    step.add_(1.0)
+    return (1 - betas ** step.double()).float()
+
+
+def move(
+    buffers: tuple[Tensor, Tensor, Tensor, Tensor, Tensor],
+    numbers: tuple[Tensor, Tensor, Tensor],
+    constants: tuple[float, float, float, float],
+) -> None:
+    """Do one step of AdamW in place and write the weights in the working precision beside them."""
+    weights, grads, exp_avg, exp_avg_sq, working = buffers
+    rate, divisor, corrections = numbers
+    beta1, beta2, weight_decay, eps = constants
+    grads = grads / divisor
+    mean = torch.lerp(exp_avg, grads, 1 - beta1)
+    square = exp_avg_sq * beta2 + grads * grads * (1 - beta2)
+    root = (square / corrections[1]).sqrt() + eps
+    moved = weights * (1 - rate * weight_decay) - rate / corrections[0] * mean / root
+    for buffer, value in ((weights, moved), (exp_avg, mean), (exp_avg_sq, square), (working, moved)):
+        buffer.copy_(value)
 
 
 def owners(encoder: Encoder) -> list[str]:

@@ -6,7 +6,7 @@ from torch.nn import functional
 
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
-from xling.model.layers import draw_noise, dropout, masked_loss
+from xling.model.layers import masked_loss
 
 transformers = pytest.importorskip("transformers")
 
@@ -141,27 +141,3 @@ def test_only_the_language_at_hand_gets_gradients() -> None:
     assert touched
     assert not any(".fr." in name or name.endswith(".fr") for name in touched)
     assert {"language.en", "layers.2.en.qkv_weight", "layers.3.shared.qkv_weight"} <= touched
-
-
-@pytest.mark.parametrize("rate", [0.1, 0.5])
-def test_dropout_from_noise_drops_its_share_and_keeps_the_mean(rate: float) -> None:
-    shape = Shape(3, 64, 2, 64, "gelu", rate, 0.0, "post", 1e-12, 40, True)
-    torch.manual_seed(1)
-    noise = draw_noise(shape, torch.Size((20, 30)), torch.device("cpu"))
-    assert noise is not None
-    assert noise.shape == (7, 20, 30, 64)
-    found = dropout(torch.ones(noise.shape), rate, True, noise)
-    share = (found == 0).float().mean().item()
-    assert share == pytest.approx(rate, abs=4 * (rate * (1 - rate) / found.numel()) ** 0.5)
-    assert found.max().item() == pytest.approx(1 / (1 - rate), rel=1e-4)
-    assert not torch.equal(noise[0], noise[1])
-    assert torch.equal(dropout(torch.ones(4), rate, False, noise[0, 0, 0, :4]), torch.ones(4))
-
-
-def test_dropout_from_noise_has_the_gradient_of_dropout() -> None:
-    states = torch.randn(5, 8, requires_grad=True)
-    noise = torch.randint(-(2**15), 2**15, (5, 8), dtype=torch.int16)
-    found = dropout(states, 0.3, True, noise)
-    found.sum().backward()
-    assert torch.equal(states.grad == 0, found == 0)
-    torch.testing.assert_close(states.grad[found != 0], torch.full_like(found[found != 0], 1 / 0.7), atol=1e-4, rtol=0)

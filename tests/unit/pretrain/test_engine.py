@@ -12,7 +12,8 @@ from toy_runs import SIZE, changed
 from xling.model.encoder import Encoder, owner_of
 from xling.pretrain.batches import Batch, Batches
 from xling.pretrain.config import Run, read_run
-from xling.pretrain.engine import Engine
+from xling.pretrain.engine import TRAIL, Engine
+from xling.pretrain.optimiser import measure, move, tick
 from xling.pretrain.schedule import learning_rate
 
 CPU = torch.device("cpu")
@@ -118,6 +119,38 @@ def test_bf16_follows_float32(toy: Path, tmp_path: Path) -> None:
     working = half.optimiser.owned["shared"].working
     assert working.dtype == torch.bfloat16
     assert torch.equal(working, half.optimiser.owned["shared"].weights.bfloat16())
+
+
+def test_the_single_pass_moves_as_the_fused_kernel_does() -> None:
+    """What a GPU compiles, run as it stands against torch's AdamW: weights, moments, and the copy in bf16."""
+    generator, settings = torch.Generator().manual_seed(1), (0.9, 0.98, 0.01, 1e-6)
+    weights, mean, square = torch.randn(256, generator=generator), torch.zeros(256), torch.zeros(256)
+    working, step, betas = torch.zeros(256, dtype=torch.bfloat16), torch.zeros(()), torch.tensor(settings[:2]).double()
+    other = torch.nn.Parameter(weights.clone())
+    adam = torch.optim.AdamW([other], lr=3e-3, betas=settings[:2], weight_decay=settings[2], eps=settings[3])
+    for _ in range(5):
+        grads = 3 * torch.randn(256, generator=generator)
+        norm, divisor = measure([grads[:100], grads[100:]], 1.0)
+        assert norm.item() == pytest.approx(grads.norm().item(), rel=1e-5)
+        move((weights, grads, mean, square, working), (torch.tensor(3e-3), divisor, tick(step, betas)), settings)
+        other.grad = grads / grads.norm()
+        adam.step()
+    torch.testing.assert_close(weights, other.detach(), atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(square, adam.state[other]["exp_avg_sq"], atol=1e-9, rtol=1e-5)
+    assert step.item() == 5
+    assert torch.equal(working, weights.bfloat16())
+
+
+def test_the_trail_goes_on_where_a_run_resumes(toy: Path, tmp_path: Path) -> None:
+    _, engine, batches = make(toy, tmp_path)
+    seen = {}
+    for update in (7, 8, TRAIL + 2):
+        engine.accumulate(batches.batch(update, 0, 0))
+        seen[update] = engine.total.item()
+        engine.step(update, engine.present([0]), 1e-3)
+    assert [engine.trail[update % TRAIL].item() for update in seen] == list(seen.values())
+    assert engine.total.item() == 0
+    assert engine.by_language[1].tolist() == [3, 0]
 
 
 def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy: Path, tmp_path: Path) -> None:
