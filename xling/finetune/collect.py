@@ -15,13 +15,13 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.finetune.bootstrap import interval
-from xling.finetune.job import Result, counts_of
+from xling.finetune.metrics import MEASURES, counts_of
 from xling.finetune.selection import mean_scores, select
 from xling.finetune.settings import grid_points, parse_settings
-from xling.finetune.tasks import MEASURES
 
 SAME = ("task", "model", "untrained", "source", "settings", "seed", "config", "sizes", "baseline")
 LEVEL = 0.95
+Result = dict[str, Any]
 
 
 def merge(paths: Sequence[Path], config: str | None) -> Result:
@@ -74,16 +74,21 @@ def _without_items(point: Result) -> dict[str, Any]:
     return {**point, "test": {code: found["measures"] for code, found in point["test"].items()}}
 
 
-def main() -> None:
-    """Collect results into a score."""
-    args = parse_args()
-    summary = summarise(merge(args.results, args.config_hash))
-    write_json(args.out, summary)
+def tell(summary: Result) -> None:
+    """Log the score of each language."""
     for code, found in summary["languages"].items():
         log_to_stderr(__name__).info(
             "%s %s %s: %.2f [%.2f, %.2f], baseline %.2f",
             *(summary["model"], summary["task"], code, found["score"], *found["interval"], found["baseline"]["score"]),
         )
+
+
+def main() -> None:
+    """Collect results into a score."""
+    args = parse_args()
+    summary = summarise(merge(args.results, args.config_hash))
+    write_json(args.out, summary)
+    tell(summary)
 
 
 def parse_args() -> argparse.Namespace:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json, write_json
 from xling.finetune.data import Example
-from xling.finetune.metrics import Counts
 from xling.finetune.settings import Point, Settings, grid_points
 from xling.finetune.task import Task, count_items, score
 from xling.finetune.trainer import Material, initial_weights, make_tuner, train_point
@@ -32,12 +31,14 @@ class Target:
 
 
 def choose_points(text: str, settings: Settings) -> list[Point]:
-    """Return the points of the grid that `0,1,5` names."""
+    """Return the points of the grid that `0,1,5` names, or all."""
     points = grid_points(settings)
+    if text == "all":
+        return points
     try:
         numbers = [int(part) for part in text.split(",")]
     except ValueError:
-        raise XlingError(f"--points {text}: expected numbers with commas between") from None
+        raise XlingError(f"--points {text}: expected numbers with commas between, or all") from None
     if len(set(numbers)) != len(numbers) or not set(numbers) <= set(range(len(points))):
         raise XlingError(f"--points {text}: expected different numbers from 0 to {len(points) - 1}")
     return [points[number] for number in numbers]
@@ -95,9 +96,3 @@ def scored(task: Task, counts: NDArray[np.int64]) -> Result:
     columns = zip(task.columns, counts.T.tolist(), strict=True)
     items = {name: " ".join(map(str, column)) for name, column in columns}
     return {"measures": score(task, counts), "items": items, "columns": list(task.columns)}
-
-
-def counts_of(result: Mapping[str, Any]) -> Counts:
-    """Return the counts (items, columns) that `scored` wrote."""
-    columns = [np.array(result["items"][name].split(), dtype=np.int64) for name in result["columns"]]
-    return np.stack(columns, axis=1)

@@ -33,6 +33,13 @@ def span_f1(counts: NDArray[Any]) -> Scores:
 ACCURACY: Mapping[str, Measure] = {"accuracy": share(0, 1)}
 SPAN_SCORES: Mapping[str, Measure] = {"f1": span_f1, "precision": share(0, 1), "recall": share(0, 2)}
 ATTACHMENT_SCORES: Mapping[str, Measure] = {"las": share(0, 2), "uas": share(1, 2)}
+MEASURES = {"xnli": ACCURACY, "ner": SPAN_SCORES, "parsing": ATTACHMENT_SCORES, "pos": ACCURACY}  # the first decides
+
+
+def counts_of(result: Mapping[str, Any]) -> Counts:
+    """Return the counts (items, columns) of a result's `items`: a line of numbers for each of its `columns`."""
+    columns = [np.array(result["items"][name].split(), dtype=np.int64) for name in result["columns"]]
+    return np.stack(columns, axis=1)
 
 
 def percent(part: NDArray[Any], whole: NDArray[Any]) -> Scores:

@@ -1,7 +1,8 @@
 """The best dependency tree: an exact maximum spanning arborescence with one root (Chu-Liu/Edmonds).
 
-One root is enforced by charging every arc from the root more than any choice of other arcs can win back. All words can
-be reached from any word, so a tree with a single root arc always exists, and the best such tree has the best total.
+Where the best tree has several roots, one is enforced by charging every arc from the root more than any choice of other
+arcs can win back. All words can be reached from any word, so a tree with a single root arc always exists, and the best
+such tree has the best total.
 """
 
 from collections.abc import Sequence
@@ -26,10 +27,18 @@ class Contraction(NamedTuple):
 
 def best_tree(scores: NDArray[Any]) -> Ints:
     """Return the head of each word, 0 for the root, from scores (words, words + 1) of heads; column 0 is the root."""
-    words = len(scores)
-    if words == 1:
-        return np.zeros(1, dtype=np.int64)
     weights = _graph(scores)
+    heads = _arborescence(weights)
+    if np.count_nonzero(heads == 0) > 1:
+        finite = np.isfinite(weights)
+        spread = weights[finite].max() - weights[finite].min()
+        weights[0] -= 1.0 + len(weights) * spread
+        heads = _arborescence(weights)
+    return heads
+
+
+def _arborescence(weights: Matrix) -> Ints:
+    """Return the head of each node but the root in the best tree, however many arcs leave the root."""
     history: list[Contraction] = []
     heads: Ints = weights.argmax(axis=0)
     while cycle := find_cycle(heads.tolist()):
@@ -63,12 +72,10 @@ def _around(heads: Sequence[int], start: int) -> list[int]:
 
 
 def _graph(scores: NDArray[Any]) -> Matrix:
-    """Return weights (head, dependent) of all nodes, the root's arcs charged, arcs to itself and to the root closed."""
+    """Return weights (head, dependent) of all nodes, arcs to itself and to the root closed."""
     nodes = len(scores) + 1
     weights = np.full((nodes, nodes), -np.inf)
     weights[:, 1:] = np.asarray(scores, dtype=np.float64).T
-    spread = weights[:, 1:].max() - weights[:, 1:].min()
-    weights[0] -= 1.0 + nodes * spread
     np.fill_diagonal(weights, -np.inf)
     return weights
 
@@ -77,10 +84,10 @@ def _contract(weights: Matrix, heads: Ints, cycle: Ints) -> tuple[Contraction, M
     inside = np.zeros(len(weights), dtype=bool)
     inside[cycle] = True
     outside = np.flatnonzero(~inside)
-    gain = weights[np.ix_(outside, cycle)] - weights[heads[cycle], cycle]  # of entering here instead of going round
-    away = weights[np.ix_(cycle, outside)]
+    gain = weights[outside[:, None], cycle] - weights[heads[cycle], cycle]  # of entering here instead of going round
+    away = weights[cycle[:, None], outside]
     small = np.full((len(outside) + 1, len(outside) + 1), -np.inf)
-    small[:-1, :-1] = weights[np.ix_(outside, outside)]
+    small[:-1, :-1] = weights[outside[:, None], outside]
     small[:-1, -1] = gain.max(axis=1)
     small[-1, :-1] = away.max(axis=0)
     return Contraction(heads, cycle, outside, gain.argmax(axis=1), away.argmax(axis=0)), small

@@ -4,11 +4,13 @@ python -m xling.finetune.run --task ner --encoder model/ --vocab vocab/ --train 
     --test fr=fr.test.jsonl --settings '{…}' --points 0,1 --seed 1 --work resume/ --config-hash H --out result.json
 
 --encoder holds run.json, model.json and model.safetensors; with --untrained, run.json alone: its floor.
-A killed job goes on from its last finished epoch when it is started again with the same --work.
+A killed job goes on from its last finished epoch when it is started again with the same --work, or --work-below.
 """
 
 import argparse
+import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.lock import Lock
+from xling.pretrain.run import remove
 from xling.pretrain.workers import local_device
 
 
@@ -97,21 +100,42 @@ def about(args: argparse.Namespace) -> dict[str, Any]:
     return {"task": args.task, "untrained": args.untrained, **made, "torch": torch.__version__}
 
 
-def main() -> None:
-    """Run a job and write its result."""
-    args = parse_args()
-    if local_device(args.device).type == "cpu":
-        torch.set_num_threads(1)  # two processes of one thread beat one of two, by far, on small models
-    with Lock(args.work, args.wait_for_lock):
-        result = fine_tune(args)
-        write_json(args.out, result)
+def work_name(encoder: Path, what: str, known: object) -> str:
+    """Return the name of a resume directory: of what decides the result, so that no other job goes on from it."""
+    digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+    return f"{read_run(encoder / 'run.json').model}.{what}-{digest[:16]}"
+
+
+def use_one_thread(device: str) -> None:
+    """On a CPU two processes of one thread beat one of two, by far, on small models."""
+    if local_device(device).type == "cpu":
+        torch.set_num_threads(1)
+
+
+def tell(result: Mapping[str, Any]) -> None:
+    """Log the scores of every point."""
     for point in result["points"]:
         scores = {code: next(iter(found["measures"].values())) for code, found in point["test"].items()}
         told = ", ".join(f"{code} {value:.2f}" for code, value in scores.items())
-        log_to_stderr(__name__).info("point %d: dev %.2f, test %s", point["number"], point["dev_score"], told)
+        log_to_stderr(__name__).info(
+            "%s point %d: dev %.2f, test %s", result["task"], point["number"], point["dev_score"], told
+        )
 
 
-def parse_args() -> argparse.Namespace:
+def main() -> None:
+    """Run a job and write its result."""
+    args = parse_args()
+    use_one_thread(args.device)
+    args.work = args.work or args.work_below / work_name(args.encoder, args.task, [identity(args), args.points])
+    with Lock(args.work, args.wait_for_lock) as lock:
+        result = fine_tune(args)
+        write_json(args.out, result)
+        if args.work_below:
+            remove(args.work, lock)
+    tell(result)
+
+
+def parse_args(given: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--task", choices=NAMES, required=True)
@@ -123,14 +147,16 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--dev", type=Path, required=True, help="JSON lines of the same language")
     parser.add_argument("--test", action="append", required=True, metavar="LANGUAGE=FILE", help="JSON lines")
     parser.add_argument("--settings", required=True, metavar="JSON", help="the task's section of the configuration")
-    parser.add_argument("--points", required=True, help="numbers of the grid points to run, as 0,1")
+    parser.add_argument("--points", required=True, help="numbers of the grid points to run, as 0,1, or all")
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--work", type=Path, required=True, help="directory to resume from; survives between attempts")
+    work = parser.add_mutually_exclusive_group(required=True)
+    work.add_argument("--work", type=Path, help="directory to resume from; survives between attempts")
+    work.add_argument("--work-below", type=Path, help="choose it below this one, and take it away at the end")
     parser.add_argument("--config-hash", default="", help="what the result belongs to")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this job")
     parser.add_argument("--out", type=Path, required=True)
-    args = parser.parse_args()
+    args = parser.parse_args(given)
     args.tests = named_paths(args.test, "--test")
     return args
 

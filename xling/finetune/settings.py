@@ -33,7 +33,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a task is fine-tuned; 0 examples an epoch means all of them."""
+    """How a task is fine-tuned; 0 examples an epoch, or points a job, mean all of them."""
 
     epochs: int
     examples_per_epoch: int
@@ -55,13 +55,17 @@ class Point:
 
 
 def parse_settings(text: str) -> tuple[Settings, BiaffineSizes | None]:
-    """Read the JSON of a task's section; nulls in it mean all examples and the encoder's learning rate."""
+    """Read the JSON of a task's section; nulls in it mean all examples, the encoder's learning rate, all points a job.
+
+    How points are shared out over jobs changes no result, so that it may be left out.
+    """
     values = _object(text)
     biaffine = values.pop("biaffine", None)
     if isinstance(values.get("grid"), Mapping):
         values["grid"] = {**values["grid"], "head_lr": values["grid"].get("head_lr") or []}
     if values.get("examples_per_epoch", 0) is None:
         values["examples_per_epoch"] = 0
+    values["points_per_job"] = values.get("points_per_job") or 0
     settings = from_dict(Settings, values, WHERE)
     if not grid_points(settings) or min(settings.epochs, settings.best, *settings.grid.batch) < 1:
         raise XlingError(f"{WHERE}: epochs, best and the grid's values must be positive")

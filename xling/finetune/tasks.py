@@ -11,7 +11,6 @@ from xling.finetune.task import Task
 from xling.finetune.xnli import Xnli
 
 NAMES = ("xnli", "ner", "parsing", "pos")
-MEASURES = {"xnli": Xnli.measures, "ner": Ner.measures, "parsing": Parsing.measures, "pos": Pos.measures}
 
 
 def make_task(name: str, biaffine: BiaffineSizes | None) -> Task:

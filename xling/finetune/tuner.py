@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from xling.finetune.adam import Adam
 from xling.finetune.batches import Layout, evaluation_batches, tensor
 from xling.finetune.data import Example, Labels
 from xling.finetune.flat import Flat
@@ -22,7 +23,6 @@ from xling.model.encoder import Encoder, owner_of
 ROUNDING = {"cpu": 1, "cuda": 16}  # a GPU is fast on few shapes, a CPU without padding
 EVALUATED_TOKENS = {"cpu": 4096, "cuda": 32768}
 STEPS_WORTH_COMPILING = 50_000  # measured: a compiled step is a sixth faster, compiling takes most of a minute
-MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 
 def shared_parameters(encoder: Encoder) -> dict[str, nn.Parameter]:
@@ -57,7 +57,7 @@ class Tuner:
         self.trained |= {f"head.{name}": p for name, p in own.items()}
         self.flats = (Flat(list(shared.values())), Flat(list(own.values())))
         self.peaks = (point.encoder_lr, point.head_lr)
-        self.optimiser = _adam([flat.masters for flat in self.flats], self.peaks, self.device)
+        self.optimiser = Adam([flat.masters for flat in self.flats], self.device)
         self.losses = torch.zeros(2, device=self.device)  # sum and number since the last look
         self.replay = Replay(self._train, self.device)
         compiles = self.device.type == "cuda" and steps >= STEPS_WORTH_COMPILING
@@ -74,7 +74,7 @@ class Tuner:
         """Train on one batch with the learning rates scaled; the seed is of dropout."""
         layout = self.layout(examples)
         arrays = (layout.tokens, *self.task.places(layout), *self.task.gold(layout))
-        self._set_rates(scale)
+        self.optimiser.set_rates([peak * scale for peak in self.peaks])
         self.random.manual_seed(seed)
         self.head.train()
         self.encoder.train()
@@ -112,16 +112,12 @@ class Tuner:
 
     def moments(self) -> dict[str, Tensor]:
         """Return a copy of the optimiser's state, on the CPU."""
-        state = [self.optimiser.state[master] for master in self._masters()]
-        return {f"{i}:{key}": kept[key].cpu().clone() for i, kept in enumerate(state) for key in MOMENTS}
+        return {name: kept.cpu().clone() for name, kept in self.optimiser.state().items()}
 
     def put_moments(self, moments: Mapping[str, Tensor]) -> None:
         """Set the optimiser's state."""
-        for i, master in enumerate(self._masters()):
-            self.optimiser.state[master] = {key: moments[f"{i}:{key}"].to(self.device) for key in MOMENTS}
-
-    def _masters(self) -> list[nn.Parameter]:
-        return [master for flat in self.flats for master in flat.masters]
+        for name, kept in self.optimiser.state().items():
+            kept.copy_(moments[name])
 
     def _train(self, tensors: Sequence[Tensor]) -> None:
         tokens, *others = tensors
@@ -132,7 +128,6 @@ class Tuner:
         self.flats[0].take(grads[: len(encoder)])
         self.flats[1].take(grads[len(encoder) :])
         self.optimiser.step()
-        self.optimiser.zero_grad(set_to_none=True)
         self.losses[0] += loss.detach()
         self.losses[1] += 1.0
 
@@ -153,20 +148,3 @@ class Tuner:
             states: list[Tensor] = forward(tokens, language, None if whole else keep)
         top = states[-1].float()
         return functional.layer_norm(top, top.shape[-1:]) if self.encoder.config.shape.norm == "pre" else top
-
-    def _set_rates(self, scale: float) -> None:
-        for group, peak in zip(self.optimiser.param_groups, self.peaks, strict=True):
-            if isinstance(group["lr"], Tensor):
-                group["lr"].fill_(peak * scale)
-            else:
-                group["lr"] = peak * scale
-
-
-def _adam(groups: Sequence[list[nn.Parameter]], rates: Sequence[float], device: torch.device) -> torch.optim.Adam:
-    """Return Adam without weight decay (PAPER.md section 4); on a GPU its rates are tensors, so that steps replay."""
-    on_gpu = device.type == "cuda"
-    made = [
-        {"params": group, "lr": torch.tensor(rate, device=device) if on_gpu else rate}
-        for group, rate in zip(groups, rates, strict=True)
-    ]
-    return torch.optim.Adam(made, lr=rates[0], fused=True, capturable=on_gpu)

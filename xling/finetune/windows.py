@@ -54,6 +54,8 @@ class Speller:
 def window_starts(pieces: int, room: int) -> Ids:
     """Return where windows of `room` pieces start: half a window apart, the last one at the end of the text."""
     last = max(0, pieces - room)
+    if last == 0:
+        return np.zeros(1, dtype=np.int32)
     return np.append(np.arange(0, last, max(1, room // 2)), last).astype(np.int32)
 
 

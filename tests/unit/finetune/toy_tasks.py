@@ -153,16 +153,31 @@ def command(folder: Path, task: str, model: tuple[Path, Path], out: str, **chang
     return [part for name, value in given.items() for part in (f"--{name}", str(value))]
 
 
-def job_process(arguments: list[str], die_after: int | None, log: str) -> None:
-    """Run the command in this process; kill it for good once so many epochs in all were saved, if asked to."""
+def together_command(folder: Path, tasks: tuple[str, ...], model: tuple[Path, Path], out: str) -> list[str]:
+    """Return the flags of one process that does several tasks on the same toy data."""
+    jobs = []
+    for task in tasks:
+        flags = command(folder, task, model, out)
+        own = dict(zip(flags[::2], flags[1::2], strict=True))
+        test = dict([own["--test"].split("=")])
+        job = {"task": task, "train": own["--train"], "dev": own["--dev"], "test": test, "config": "abc"}
+        jobs.append(json.dumps({**job, "settings": json.loads(own["--settings"])}))
+    given = {"encoder": model[1], "vocab": model[0], "seed": 7, "device": "cpu"}
+    given |= {"work-below": folder / f"{out}.work", "out-dir": folder / out}
+    return [*(part for name, value in given.items() for part in (f"--{name}", str(value))), "--jobs", *jobs]
+
+
+def job_process(arguments: list[str], die_after: int | None, log: str, command: str = "run") -> None:
+    """Run a command in this process; kill it for good once so many epochs in all were saved, if asked to."""
+    import importlib
     import os
     import signal
     import sys
 
     from xling.core.errors import run
     from xling.finetune import trainer
-    from xling.finetune.run import main
 
+    main = importlib.import_module(f"xling.finetune.{command}").main
     sys.argv, sys.stderr = ["run", *arguments], open(log, "w")
     if die_after is not None:
         save, saved = trainer.save, []

@@ -1,0 +1,148 @@
+# Zero-shot transfer (section 4): encoders fine-tuned on the source language, scored in the other, beside their floors.
+
+from workflow_scripts.transfer import Transfer
+
+TRANSFER = Transfer(STUDY, revision=f"{REV['pretrain']}.{REV['finetune']}")
+ENCODER = "|".join(TRANSFER.encoders) or "(?!)"
+
+
+rule write_untrained:
+    """What an untrained encoder is: the floor of a pair and a kind of vocabulary, once for all its settings."""
+    output:
+        run=TRANSFER.folder / "{encoder}/run.json",
+    log:
+        LOGS / "write_untrained/{encoder}.log",
+    wildcard_constraints:
+        encoder="|".join(TRANSFER.floors) or "(?!)",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        rev=REV["finetune"],
+        run=lambda wildcards: TRANSFER.run_json(wildcards.encoder),
+    shell:
+        """
+        python -m workflow_scripts.write_run \
+            --run {params.run:q} \
+            --out {output.run:q} \
+            >>{log:q} 2>&1
+        """
+
+
+if TRANSFER.together:
+
+    rule fine_tune_together:
+        """All tasks that share a job (points_per_job: null), at every grid point, and their scores.
+
+        One model alone: snakemake results/demo/transfer/en-fr.no-anchors.s1/ner.json
+        """
+        input:
+            encoder=lambda wildcards: TRANSFER.encoder_files(wildcards.encoder),
+            vocabulary=lambda wildcards: TRANSFER.vocabulary(wildcards.encoder),
+            data=lambda wildcards: TRANSFER.data_files(wildcards.encoder, TRANSFER.together),
+        output:
+            scores=[TRANSFER.folder / f"{{encoder}}/{task}.json" for task in TRANSFER.together],
+            jobs=[TRANSFER.folder / f"{{encoder}}/jobs/{task}.json" for task in TRANSFER.together],
+        log:
+            LOGS / "fine_tune/{encoder}.log",
+        benchmark:
+            BENCHMARKS / "fine_tune/{encoder}.tsv"
+        wildcard_constraints:
+            encoder=ENCODER,
+        conda:
+            ENV
+        threads: 1
+        resources:
+            **resource_class("gpu"),
+        params:
+            jobs=lambda wildcards: [TRANSFER.job(wildcards.encoder, task) for task in TRANSFER.together],
+            untrained=lambda wildcards: TRANSFER.untrained_flag(wildcards.encoder),
+            seed=lambda wildcards: TRANSFER.seed(wildcards.encoder),
+            work=RESULTS / "work",
+        shell:
+            """
+            python -m workflow_scripts.gpu_slots xling.finetune.together \
+                --encoder "$(dirname {input.encoder[0]:q})" \
+                {params.untrained} \
+                --vocab "$(dirname {input.vocabulary:q})" \
+                --jobs {params.jobs:q} \
+                --seed {params.seed} \
+                --work-below {params.work:q} \
+                --wait-for-lock \
+                --out-dir "$(dirname {output.scores[0]:q})" \
+                >>{log:q} 2>&1
+            """
+
+
+rule fine_tune:
+    """One batch of grid points of one task (points_per_job: a number)."""
+    input:
+        encoder=lambda wildcards: TRANSFER.encoder_files(wildcards.encoder),
+        vocabulary=lambda wildcards: TRANSFER.vocabulary(wildcards.encoder),
+        data=lambda wildcards: TRANSFER.data_files(wildcards.encoder, [wildcards.task]),
+    output:
+        job=TRANSFER.folder / "{encoder}/jobs/{task}.{batch}.json",
+    log:
+        LOGS / "fine_tune/{encoder}.{task}.{batch}.log",
+    benchmark:
+        BENCHMARKS / "fine_tune/{encoder}.{task}.{batch}.tsv"
+    wildcard_constraints:
+        encoder=ENCODER,
+        task="|".join(TRANSFER.apart) or "(?!)",
+        batch="[0-9]+",
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("gpu"),
+    params:
+        flags=lambda wildcards: TRANSFER.flags(wildcards.encoder, wildcards.task),
+        points=lambda wildcards: TRANSFER.batches(wildcards.task)[int(wildcards.batch)],
+        work=RESULTS / "work",
+    shell:
+        """
+        python -m workflow_scripts.gpu_slots xling.finetune.run \
+            --encoder "$(dirname {input.encoder[0]:q})" \
+            --vocab "$(dirname {input.vocabulary:q})" \
+            {params.flags} \
+            --points {params.points} \
+            --work-below {params.work:q} \
+            --wait-for-lock \
+            --out {output.job:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule score_cell:
+    """The best grid points by English dev: a cell of Table 1, with the interval of its test items.
+
+    One cell alone: snakemake results/paper/transfer/en-fr.no-anchors.s1/ner.json --configfile presets/paper.yaml
+    """
+    input:
+        jobs=lambda wildcards: TRANSFER.jobs(wildcards.encoder, wildcards.task),
+    output:
+        score=TRANSFER.folder / "{encoder}/{task}.json",
+    log:
+        LOGS / "score_cell/{encoder}.{task}.log",
+    wildcard_constraints:
+        encoder=ENCODER,
+        task="|".join(TRANSFER.apart) or "(?!)",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        config=lambda wildcards: TRANSFER.config_hash(wildcards.encoder, wildcards.task),
+    shell:
+        """
+        python -m xling.finetune.collect \
+            --results {input.jobs:q} \
+            --config-hash {params.config} \
+            --out {output.score:q} \
+            >>{log:q} 2>&1
+        """

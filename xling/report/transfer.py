@@ -1,0 +1,187 @@
+"""From the scores of fine-tuned encoders to the records of Table 1 and Figure 3, each beside its floor.
+
+python -m xling.report.transfer --plan plan.json --scores transfer/ \
+    --cells figure3.csv --settings settings.csv --long transfer.csv
+
+The plan says which encoders there are: `settings` (rows of Table 1), `models` and `floors`, lists of objects with
+model, setting (its label), pair, seed, config (the expected hash of each task) and, for models, floor. The score of a
+task is MODEL/TASK.json below --scores, as xling.finetune.collect writes it. `--long` gets every score of every seed,
+English and the floors included.
+
+Several seeds of a setting are averaged. The interval of one seed is that of its test items. Seeds are tested on the
+same items, so their intervals do not shrink by averaging: the mean of their reaches is kept, and to it comes, as a sum
+of squares, the reach of the seeds themselves: Student's t for their number times the standard error of their mean.
+"""
+
+import argparse
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from scipy.special import stdtrit
+
+from xling.core.errors import InputError, run
+from xling.core.io import read_json
+from xling.core.log import log_to_stderr
+from xling.report.record_files import write_records
+from xling.report.records import Cell, Setting
+
+KEYS = ("model", "task", "config", "measure", "selected", "dev", "seed", "source", "untrained", "languages")
+LEVEL = 0.95
+DECIMALS = 3
+Score = Mapping[str, Any]
+Planned = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One encoder's score in one language; `selected` are the grid points it is the mean of, best on English dev first.
+
+    `chance` is what one scores without reading the text (majority class and the like), `floor` the untrained encoder's.
+    """
+
+    KEY: ClassVar = ("model", "task", "language")
+    model: str
+    setting: str
+    pair: str
+    task: str
+    seed: int
+    language: str
+    measure: str
+    score: float
+    low: float
+    high: float
+    floor: float
+    chance: float
+    english_dev: float
+    selected: str
+
+
+def read_score(path: Path, planned: Planned, task: str) -> Score:
+    """Read the score of a task, which must be of this encoder and of this configuration."""
+    score = read_json(path)
+    if not isinstance(score, dict) or any(key not in score for key in KEYS):
+        raise InputError(path, "not the score of a fine-tuned encoder", fix="run its job again")
+    found, wanted = (score["model"], score["task"]), (planned["model"], task)
+    if found != wanted:
+        raise InputError(path, f"the score of {' '.join(found)}, not of {' '.join(wanted)}", fix="run its job again")
+    expected = planned["config"][task]
+    if score["config"] != expected:
+        raise InputError(path, f"of configuration {score['config']!r}, not {expected!r}", fix="run its job again")
+    return score
+
+
+def read_all(folder: Path, planned: Iterable[Planned]) -> dict[tuple[str, str], Score]:
+    """Return the scores of all encoders by name and task."""
+    return {
+        (one["model"], task): read_score(folder / one["model"] / f"{task}.json", one, task)
+        for one in planned
+        for task in one["config"]
+    }
+
+
+def rows_of(planned: Planned, task: str, score: Score, floor: Score) -> list[Scored]:
+    """Return an encoder's scores in each language of a task beside those of its floor."""
+    return [
+        Scored(
+            model=planned["model"],
+            setting=planned["setting"],
+            pair=planned["pair"],
+            task=task,
+            seed=planned["seed"],
+            language=code,
+            measure=score["measure"],
+            score=found["score"],
+            low=found["interval"][0],
+            high=found["interval"][1],
+            floor=floor["languages"][code]["score"],
+            chance=found["baseline"]["score"],
+            english_dev=score["dev"],
+            selected=" ".join(map(str, score["selected"])),
+        )
+        for code, found in score["languages"].items()
+    ]
+
+
+def all_rows(plan: Mapping[str, Sequence[Planned]], folder: Path) -> tuple[list[Scored], list[Scored]]:
+    """Return the rows of models and of floors; a floor is its own floor."""
+    floors = read_all(folder, plan["floors"])
+    models = read_all(folder, plan["models"])
+    own = [
+        row
+        for one in plan["models"]
+        for task in one["config"]
+        for row in rows_of(one, task, models[one["model"], task], floors[one["floor"], task])
+    ]
+    below = [
+        row
+        for one in plan["floors"]
+        for task in one["config"]
+        for row in rows_of(one, task, floors[one["model"], task], floors[one["model"], task])
+    ]
+    return own, below
+
+
+def cells(rows: Iterable[Scored]) -> list[Cell]:
+    """Return the cells of Table 1: transfer to the other language, seeds averaged."""
+    groups: dict[tuple[str, str, str], list[Scored]] = {}
+    for row in rows:
+        if row.language == row.pair.split("-")[1]:
+            groups.setdefault((row.setting, row.task, row.language), []).append(row)
+    return [average(group) for group in groups.values()]
+
+
+def average(rows: Sequence[Scored]) -> Cell:
+    """Return the cell of a setting's seeds."""
+    value, floor = (statistics.fmean(getattr(row, name) for row in rows) for name in ("score", "floor"))
+    below = statistics.fmean(row.score - row.low for row in rows)
+    above = statistics.fmean(row.high - row.score for row in rows)
+    seeds = seed_reach([row.score for row in rows])
+    low, high = value - math.hypot(below, seeds), value + math.hypot(above, seeds)
+    return Cell(rows[0].setting, rows[0].task, rows[0].language, value, floor, max(low, 0.0), min(high, 100.0))
+
+
+def seed_reach(scores: Sequence[float]) -> float:
+    """Return how far the mean of seeds may be off because of the seeds; nothing is known of that from one."""
+    if len(scores) < 2:
+        return 0.0
+    quantile = float(stdtrit(len(scores) - 1, (1 + LEVEL) / 2))
+    return quantile * statistics.stdev(scores) / math.sqrt(len(scores))
+
+
+def rounded(row: Scored) -> Scored:
+    """Return a row for people to read."""
+    numbers: dict[str, Any] = {
+        name: round(value, DECIMALS) for name, value in asdict(row).items() if isinstance(value, float)
+    }
+    return replace(row, **numbers)
+
+
+def main() -> None:
+    """Collect a study's scores."""
+    args = parse_args()
+    plan = read_json(args.plan)
+    models, floors = all_rows(plan, args.scores)
+    found = cells(models)
+    write_records(args.cells, Cell, found)
+    write_records(args.settings, Setting, [Setting(**row) for row in plan["settings"]])
+    write_records(args.long, Scored, [rounded(row) for row in (*models, *floors)])
+    log_to_stderr(__name__).info("%d cells of %d encoders and %d floors", len(found), len(plan["models"]), len(floors))
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plan", type=Path, required=True, help="which encoders there are, see above")
+    parser.add_argument("--scores", type=Path, required=True, help="folder of the scores")
+    parser.add_argument("--cells", type=Path, required=True, help="records of Table 1 and Figure 3, written")
+    parser.add_argument("--settings", type=Path, required=True, help="records of the rows of Table 1, written")
+    parser.add_argument("--long", type=Path, required=True, help="every score of every seed, written")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(main)
