@@ -1,17 +1,21 @@
 """CKA of 10,000 sentences at nine layers, after encoding, against the same index in float64 one layer at a time.
 
-    OMP_NUM_THREADS=2 python bench/cka.py --out results/bench/cka.json
+    OMP_NUM_THREADS=2 python bench/cka.py --out bench/results/cka.json
 
 The states lie in files as the encoders leave them, float16 with means far from zero; reading them is timed too.
 """
 
 import argparse
+import os
+import platform
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from xling.align.states import read_states, write_states
 from xling.cka.linear import CkaStream
@@ -77,6 +81,12 @@ def measure(folder: Path, sentences: int, layers: int, width: int) -> dict[str, 
     }
 
 
+def machine() -> dict[str, object]:
+    """Return what was measured on and with, and how busy it was."""
+    versions = {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__}
+    return {"threads": torch.get_num_threads(), "load": os.getloadavg()[0], "versions": versions}
+
+
 def main() -> None:
     """Measure both widths and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -86,7 +96,8 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         widths = {width: measure(Path(name), args.sentences, args.layers, width) for width in LIMITS}
-    write_json(args.out, {"sentences": args.sentences, "layers": args.layers, "widths": widths})
+    made = {"date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": machine()}
+    write_json(args.out, {"sentences": args.sentences, "layers": args.layers, "widths": widths} | made)
     columns = list(widths[256])
     print("width" + "".join(f"{column.replace('_', ' '):>22}" for column in columns))
     for width, row in widths.items():

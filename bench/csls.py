@@ -1,6 +1,6 @@
 """CSLS retrieval of every source word among all target words, against faiss and a blocked numpy route.
 
-    python bench/csls.py --out results/bench/csls.json                      # 50,000 x 50,000 x 300 on the CPU
+    python bench/csls.py --out bench/results/csls-cpu.json                  # 50,000 x 50,000 x 300 on the CPU
     python bench/csls.py --device cuda --rows 200000 --width 768 --out …    # one GPU, 16-bit shortlists against float32
 
 The vectors are clustered words and a noisy rotation of them, so that there are hubs. Every route runs in its own
@@ -12,12 +12,15 @@ faiss is installed for this benchmark alone: pip install faiss-cpu.
 import argparse
 import json
 import os
+import platform
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -187,7 +190,14 @@ def summary(routes: dict[str, Route], args: argparse.Namespace) -> dict[str, obj
         ratios["ratio_float32_only"] = min(peer["seconds"] for peer in peers) / routes["xling float32"]["seconds"]
     amx = bool(torch.cpu.get_capabilities().get("amx_bf16"))
     machine = {"device": args.device, "threads": torch.get_num_threads(), "amx": amx, "load": os.getloadavg()[0]}
-    return {"rows": args.rows, "width": args.width, "routes": routes, "machine": machine} | ratios
+    made = {"date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "versions": versions()}
+    return {"rows": args.rows, "width": args.width, "routes": routes, "machine": machine} | ratios | made
+
+
+def versions() -> dict[str, str]:
+    """Return what was measured with."""
+    names = ["torch", "numpy"] + ["faiss-cpu"] * bool(find_spec("faiss"))
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in names}
 
 
 def table(routes: dict[str, Route]) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from xling.align.search import Found, Matrix, fast_half, search
 
+Places = NDArray[np.float64]
 NEIGHBOURS = 10  # K (PAPER.md, section 5)
 
 
@@ -45,8 +46,18 @@ def csls_search(
 
 def precision_at(found: Found, gold: Sequence[Collection[int]], ranks: Sequence[int] = (1, 5, 10)) -> dict[str, float]:
     """Return for each rank the share of queries with a gold candidate among that many found."""
-    first = [_first_hit(row, answers) for row, answers in zip(found.indices.tolist(), gold, strict=True)]
-    return {f"P@{rank}": sum(place < rank for place in first) / len(first) for rank in ranks}
+    return precision_of(first_hits(found, gold), ranks)
+
+
+def precision_of(places: Places, ranks: Sequence[int] = (1, 5, 10)) -> dict[str, float]:
+    """Return for each rank the share of queries whose first gold candidate came before it."""
+    return {f"P@{rank}": float(np.mean(places < rank)) for rank in ranks}
+
+
+def first_hits(found: Found, gold: Sequence[Collection[int]]) -> Places:
+    """Return for each query the place, from 0, of its first gold candidate; infinite where none was found."""
+    rows = zip(found.indices.tolist(), gold, strict=True)
+    return np.array([_first_hit(row, answers) for row, answers in rows], dtype=np.float64)
 
 
 def _first_hit(row: list[int], answers: Collection[int]) -> float:

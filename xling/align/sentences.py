@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from xling.align.csls import cosine_search, precision_at
+from xling.align.csls import cosine_search
+from xling.align.intervals import Hits
 from xling.align.mapping import fit_alignment
 from xling.align.normalise import Matrix, unit_length
 from xling.align.states import States, check_parallel, read_states
@@ -27,19 +28,29 @@ Scores = dict[str, float]
 
 def retrieve(left: Matrix, right: Matrix, device: str = "cpu") -> Scores:
     """Return P@1 of finding row i of the other side by cosine, in both directions."""
-    if len(left) != len(right):
-        raise XlingError(f"retrieval needs pairs: {len(left)} sentences on the left, {len(right)} on the right")
-    x, y = unit_length(left), unit_length(right)
-    gold = [{row} for row in range(len(x))]
-    forward = precision_at(cosine_search(x, y, 1, device), gold, (1,))["P@1"]
-    backward = precision_at(cosine_search(y, x, 1, device), gold, (1,))["P@1"]
+    forward, backward = (float(hits.mean()) for hits in retrieval_hits(left, right, device))
     return {"left_to_right": forward, "right_to_left": backward, "mean": (forward + backward) / 2}
 
 
+def retrieval_hits(left: Matrix, right: Matrix, device: str = "cpu") -> tuple[Hits, Hits]:
+    """Return for each row whether row i of the other side is the nearest by cosine, in both directions."""
+    if len(left) != len(right):
+        raise XlingError(f"retrieval needs pairs: {len(left)} sentences on the left, {len(right)} on the right")
+    x, y = unit_length(left), unit_length(right)
+    gold = np.arange(len(x))
+    forward, backward = (cosine_search(*sides, 1, device).indices[:, 0] == gold for sides in ((x, y), (y, x)))
+    return forward, backward
+
+
 def retrieve_mapped(left: Matrix, right: Matrix, fit_left: Matrix, fit_right: Matrix, device: str = "cpu") -> Scores:
-    """Return the same after normalising and mapping as another parallel set says."""
+    """Return P@1 after normalising and mapping as another parallel set says."""
+    return retrieve(*map_pair(left, right, fit_left, fit_right), device)
+
+
+def map_pair(left: Matrix, right: Matrix, fit_left: Matrix, fit_right: Matrix) -> tuple[Matrix, Matrix]:
+    """Return both sides normalised, and the left one mapped, as fitted on another parallel set."""
     alignment = fit_alignment(_single(fit_left), _single(fit_right))
-    return retrieve(alignment.map_source(_single(left)), alignment.normalise_target(_single(right)), device)
+    return alignment.map_source(_single(left)), alignment.normalise_target(_single(right))
 
 
 def _single(vectors: Matrix) -> Matrix:

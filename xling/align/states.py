@@ -78,6 +78,14 @@ def check_parallel(left: States, right: States) -> None:
         raise InputError(right.path, f"{right.layers} layers, but {left.path} has {left.layers}")
 
 
+def check_same_items(states: States, known: States) -> None:
+    """Refuse states of other words or sentences, or of another number of layers, than those of another file."""
+    if states.items != known.items or states.rows != known.rows:
+        raise InputError(states.path, f"other words or sentences than {known.path}", fix=FIX)
+    if states.layers != known.layers:
+        raise InputError(states.path, f"{states.layers} layers, but {known.path} has {known.layers}", fix=FIX)
+
+
 def _open_safetensors(path: Path) -> States:
     path.open("rb").close()  # so that a missing file is reported like any other
     handle: Any = safe_open(path, framework="numpy")

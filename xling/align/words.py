@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xling.align.csls import NEIGHBOURS, csls_search, precision_at
+from xling.align.csls import NEIGHBOURS, Places, csls_search, first_hits, precision_of
 from xling.align.mapping import apply_map, procrustes
 from xling.align.normalise import Matrix, fit_normaliser
 from xling.align.states import read_states
@@ -98,12 +98,17 @@ def known_pairs(pairs: Iterable[WordPair], source: Vocabulary, target: Vocabular
 
 def translate(source: Matrix, target: Matrix, train: KnownPairs, test: KnownPairs, device: str) -> dict[str, float]:
     """Return P@1, P@5 and P@10 of the test words after mapping the source space onto the target space."""
+    return precision_of(translation_places(source, target, train, test, device), RANKS)
+
+
+def translation_places(source: Matrix, target: Matrix, train: KnownPairs, test: KnownPairs, device: str) -> Places:
+    """Return for each test word where its first translation is found after mapping the source space."""
     x, y = fit_normaliser(source)[1], fit_normaliser(target)[1]
     left, right = np.array(train.pairs).T
     gold = test.by_source()
     mapped = apply_map(procrustes(x[left], y[right]), x)
     found = csls_search(mapped, y, min(max(RANKS), len(y)), np.array(list(gold)), device=device)
-    return precision_at(found, list(gold.values()), RANKS)
+    return first_hits(found, list(gold.values()))
 
 
 def chance(gold: Iterable[set[int]], targets: int) -> dict[str, float]:
@@ -139,7 +144,11 @@ def open_words(path: Path, limit: int, layers: Sequence[int] | None) -> Words:
 
 def read_dictionary(path: Path, source: Vocabulary, target: Vocabulary) -> KnownPairs:
     """Read a dictionary; one without a pair of known words is refused."""
-    known = known_pairs(read_muse(path), source, target)
+    return require_known(path, known_pairs(read_muse(path), source, target))
+
+
+def require_known(path: Path, known: KnownPairs) -> KnownPairs:
+    """Return the known pairs of a dictionary, or refuse it where there are none."""
     if not known.pairs:
         counts = f"{known.unknown_source} source and {known.unknown_target} target words are unknown"
         raise InputError(path, f"none of its {known.given} pairs has vectors on both sides ({counts})")

@@ -1,0 +1,124 @@
+# Words and sentences of independently trained models (section 5.1): representations, Figures 4a, 4b and 6.
+
+from workflow_scripts.alignment import Alignment
+
+ALIGNMENT = Alignment(STUDY)
+ANALYSES = RESULTS / "analyses"
+
+
+rule prepare_tatoeba:
+    """Both sides of a test set as words, line by line."""
+    input:
+        raw=lambda wildcards: raw_files(ALIGNMENT.raw_tatoeba(wildcards.pair.split("-")[1]).values()),
+        dictionaries=segmenter_files,
+    output:
+        source=RESULTS / "tatoeba/{pair}/source.txt",
+        target=RESULTS / "tatoeba/{pair}/target.txt",
+    log:
+        LOGS / "prepare_tatoeba/{pair}.log",
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu"),
+    params:
+        rev=REV["tokenization"],
+        sides=lambda wildcards: ALIGNMENT.tatoeba_flags(wildcards.pair.split("-")[1]),
+    shell:
+        """
+        python -m xling.tokenization.parallel \
+            {params.sides} \
+            --out-dir "$(dirname {output.source:q})" \
+            >>{log:q} 2>&1
+        """
+
+
+rule represent_encoder:
+    """One pass of an encoder over its words and sentences; states.json comes last and stands for all files beside it."""
+    input:
+        model=MODELS / "{model}/model.safetensors",
+        run=MODELS / "{model}/run.json",
+        vocabulary=vocabulary_of,
+        text=lambda wildcards: ALIGNMENT.files(wildcards.model),
+    output:
+        states=RESULTS / "states/{model}/states.json",
+    log:
+        LOGS / "represent_encoder/{model}.log",
+    benchmark:
+        BENCHMARKS / "represent_encoder/{model}.tsv"
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("gpu"),
+    params:
+        rev=REV["align"],
+        text=lambda wildcards: ALIGNMENT.flags(wildcards.model),
+    shell:
+        """
+        python -m workflow_scripts.gpu_slots xling.align.represent \
+            --encoder "$(dirname {input.model:q})" \
+            --vocab "$(dirname {input.vocabulary:q})" \
+            {params.text} \
+            --out "$(dirname {output.states:q})" \
+            >>{log:q} 2>&1
+        """
+
+
+rule translate_words:
+    """Word translation from the embedding matrix and from every layer, fastText and untrained encoders beside it."""
+    input:
+        states=ALIGNMENT.represented,
+        raw=lambda wildcards: raw_files(ALIGNMENT.raw_words()),
+    output:
+        result=ANALYSES / "words.json",
+    log:
+        LOGS / "translate_words.log",
+    benchmark:
+        BENCHMARKS / "translate_words.tsv"
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("gpu"),
+    params:
+        rev=REV["align"],
+        plan=ALIGNMENT.plan("words"),
+        config_hash=ALIGNMENT.config_hash("words", REV["align"]),
+    shell:
+        """
+        python -m workflow_scripts.gpu_slots xling.align.word_study \
+            --plan {params.plan:q} \
+            --config-hash {params.config_hash} \
+            --out {output.result:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule retrieve_sentences:
+    """Sentence retrieval at every layer, both directions, with and without the map, untrained encoders beside it."""
+    input:
+        states=ALIGNMENT.represented,
+    output:
+        result=ANALYSES / "sentences.json",
+    log:
+        LOGS / "retrieve_sentences.log",
+    benchmark:
+        BENCHMARKS / "retrieve_sentences.tsv"
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("gpu"),
+    params:
+        rev=REV["align"],
+        plan=ALIGNMENT.plan("sentences"),
+        config_hash=ALIGNMENT.config_hash("sentences", REV["align"]),
+    shell:
+        """
+        python -m workflow_scripts.gpu_slots xling.align.sentence_study \
+            --plan {params.plan:q} \
+            --config-hash {params.config_hash} \
+            --out {output.result:q} \
+            >>{log:q} 2>&1
+        """

@@ -1,0 +1,59 @@
+# Similarity of encoders (section 5.2), and the records of Figures 4a, 4b, 6 and 7.
+
+
+rule compare_encoders:
+    """CKA of every layer with every layer: bilingual, monolingual and random encoders, all pairs in one job."""
+    input:
+        states=ALIGNMENT.represented,
+    output:
+        result=ANALYSES / "cka.json",
+    log:
+        LOGS / "compare_encoders.log",
+    benchmark:
+        BENCHMARKS / "compare_encoders.tsv"
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("cpu"),
+    params:
+        rev=REV["cka"],
+        plan=ALIGNMENT.plan("cka"),
+        config_hash=ALIGNMENT.config_hash("cka", REV["cka"]),
+    shell:
+        """
+        python -m xling.cka.study \
+            --plan {params.plan:q} \
+            --config-hash {params.config_hash} \
+            --out {output.result:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule record_alignment:
+    """What the three analyses found, as records that figures and claims are made from."""
+    input:
+        analyses=expand(ANALYSES / "{name}.json", name=ALIGNMENT.analyses),
+    output:
+        records=expand(RECORDS / "{name}.csv", name=ALIGNMENT.records),
+    log:
+        LOGS / "record_alignment.log",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        rev=REV["cka"],
+        analyses=ALIGNMENT.collect_flags(
+            ANALYSES, {"words": REV["align"], "sentences": REV["align"], "cka": REV["cka"]}
+        ),
+        folder=RECORDS,
+    shell:
+        """
+        python -m workflow_scripts.collect_alignment \
+            {params.analyses} \
+            --out-dir {params.folder:q} \
+            >>{log:q} 2>&1
+        """

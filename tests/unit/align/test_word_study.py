@@ -1,0 +1,164 @@
+"""Figures 4a and 4b for several languages and seeds: the same words for all, and records that say what was kept."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xling.align.represent import states_file
+from xling.align.states import write_states
+from xling.align.word_study import main, speller
+from xling.align.words import fold_case, known_pairs
+from xling.core.seeds import numpy_rng
+from xling.data.muse import WordPair, read_muse
+from xling.data.parallel import read_multiway
+
+SPACE = numpy_rng("study space").normal(size=(300, 24)).astype(np.float32)
+TURN = np.linalg.qr(numpy_rng("study turn").normal(size=(24, 24)))[0].astype(np.float32)
+PLAIN = {"language": "x", "moses": None}
+
+
+def noise(*parts: object) -> np.ndarray:
+    return numpy_rng("study noise", *parts).normal(size=SPACE.shape).astype(np.float32)
+
+
+def write_side(folder: Path, code: str, layers: Sequence[np.ndarray], words: Sequence[str]) -> str:
+    """Write a folder of states whose embedding rows are its last layer, and untrained ones that are noise."""
+    sets = {"trained": layers, "untrained": [noise(folder.name, code, i) for i in range(len(layers))]}
+    for kind, states in sets.items():
+        write_states(states_file(folder, kind, "words", code), [s.astype(np.float16) for s in states], {}, words)
+        write_states(states_file(folder, kind, "rows", code), [states[-1][:200]], {}, words[:200])
+    return str(folder)
+
+
+def write_vec(path: Path, words: Sequence[str], vectors: np.ndarray) -> str:
+    rows = "".join(f"{w} {' '.join(f'{x:.4f}' for x in v)}\n" for w, v in zip(words, vectors, strict=True))
+    path.write_text(f"{len(words)} {vectors.shape[1]}\n{rows}")
+    return str(path)
+
+
+def write_pairs(path: Path, rows: range) -> str:
+    path.write_text("".join(f"e{row} f{row}\n" for row in rows))
+    return str(path)
+
+
+def write_plan(folder: Path, seeds: int = 1, vectors: bool = True) -> dict[str, Any]:
+    """Two layers: noise below a rotation of the same space; fastText is a rotation too and knows 280 of 300 words."""
+    words = {code: [f"{code[0]}{row}" for row in range(300)] for code in ("en", "fr")}
+    folders = []
+    for seed in range(seeds):
+        good = seed == 0
+        right = [noise("low", seed), SPACE @ TURN if good else noise("high", seed)]
+        left = write_side(folder / f"en{seed}", "en", [noise("left", seed), SPACE], words["en"])
+        folders.append({"en": left, "fr": write_side(folder / f"fr{seed}", "fr", right, words["fr"])})
+    tables = {
+        "en": write_vec(folder / "en.vec", [w.upper() for w in reversed(words["en"][20:])], SPACE[:19:-1]),
+        "fr": write_vec(folder / "fr.vec", words["fr"], SPACE @ TURN),
+    }
+    fr = {
+        "seeds": folders, "vectors": tables if vectors else None, "tokenisers": {"en": PLAIN, "fr": PLAIN},
+        "train": write_pairs(folder / "train.txt", range(150)), "test": write_pairs(folder / "test.txt", range(150, 320)),
+    }  # fmt: skip
+    return {"source": "en", "languages": {"fr": fr}}
+
+
+def study(call: Callable[..., Any], folder: Path, plan: object) -> Any:
+    """Run the command and return its result."""
+    text = plan if isinstance(plan, str) else json.dumps(plan)
+    done = call(main, "--plan", text, "--config-hash", "abc", "--device", "cpu", "--out", folder / "out.json")
+    assert done.code == 0, done.error
+    return json.loads((folder / "out.json").read_text())
+
+
+def found(result: Any, figure: str, vectors: str, layer: int | None = None) -> Any:
+    """Return the one record that is asked for."""
+    keys = (figure, vectors, layer)
+    (record,) = (r for r in result["records"] if (r["figure"], r["vectors"], r["layer"]) == keys)
+    return record
+
+
+def test_layers_fasttext_and_untrained_encoders_are_asked_the_same_words(
+    call: Callable[..., Any], tmp_path: Path
+) -> None:
+    result = study(call, tmp_path, write_plan(tmp_path))
+    assert found(result, "figure4b", "trained", 1)["p1"] > 0.95
+    assert found(result, "figure4b", "trained", 0)["p1"] < 0.1
+    assert found(result, "figure4b", "untrained", 1)["p1"] < 0.1
+    assert found(result, "figure4b", "fasttext")["p1"] > 0.95
+    assert found(result, "figure4a", "trained")["p1"] > 0.95
+    assert found(result, "figure4a", "untrained")["p1"] < 0.1
+    assert len(result["records"]) == 3 + 5
+    counts = result["counts"]["figure4b"]["fr"]
+    assert (counts["source_words"], counts["target_words"]) == (280, 300)  # what fastText knows
+    assert counts["train"]["pairs_kept"] == 130
+    assert counts["test"] == {
+        "pairs": 170, "pairs_kept": 150, "source_words_kept": 150, "unknown_source": 20, "unknown_target": 20,
+    }  # fmt: skip
+    for record in result["records"]:
+        assert record["pairs"] == (150 if record["figure"] == "figure4b" else 50)
+        assert record["low"] <= record["p1"] <= record["high"]
+    assert found(result, "figure4b", "fasttext")["chance"] == pytest.approx(1 / 300)
+    assert result["config"] == "abc"
+
+
+def test_the_mean_over_seeds_comes_first(call: Callable[..., Any], tmp_path: Path) -> None:
+    result = study(call, tmp_path, write_plan(tmp_path, seeds=2))
+    record = found(result, "figure4b", "trained", 1)
+    assert record["by_seed"][0] > 0.95
+    assert record["by_seed"][1] < 0.1
+    assert record["p1"] == pytest.approx(np.mean(record["by_seed"]))
+
+
+def test_without_fasttext_every_word_of_the_encoders_counts(call: Callable[..., Any], tmp_path: Path) -> None:
+    result = study(call, tmp_path, write_plan(tmp_path, vectors=False))
+    assert {record["vectors"] for record in result["records"]} == {"trained", "untrained"}
+    assert result["counts"]["figure4b"]["fr"]["source_words"] == 300
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        ("json", "--plan is not JSON: "),
+        ("keys", "--plan: expected a JSON object with source, languages"),
+        ("words", "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)"),
+        ("nan", "rows.fr.safetensors: layer 0, row 3 holds a number that is not finite"),
+        ("vector", "fr.vec, line 2: the vector of 'f0' holds a number that is not finite"),
+        ("seeds", "other words or sentences than"),
+    ],
+)
+def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, fault: str, problem: str) -> None:
+    plan: Any = write_plan(tmp_path, seeds=2)
+    if fault == "words":
+        (tmp_path / "test.txt").write_text("dog chien\n")
+    if fault == "nan":
+        broken = [SPACE, np.where(np.arange(300)[:, None] == 3, np.nan, SPACE)]
+        write_side(tmp_path / "fr1", "fr", broken, [f"f{row}" for row in range(300)])
+    if fault == "vector":
+        write_vec(tmp_path / "fr.vec", ["f0"], np.full((1, 24), np.nan))
+    if fault == "seeds":
+        write_side(tmp_path / "fr1", "fr", [SPACE, SPACE], [f"g{row}" for row in range(300)])
+    text = {"json": "{", "keys": "{}"}.get(fault, json.dumps(plan))
+    done = call(main, "--plan", text, "--device", "cpu", "--out", tmp_path / "out.json")
+    assert (done.code, done.error.count("\n")) == (2, 1)
+    assert problem in done.error
+    assert not (tmp_path / "out.json").exists()
+
+
+@pytest.mark.real_data
+def test_real_dictionaries_are_written_as_the_text_is(real_data: Path) -> None:
+    """MUSE's Chinese is Traditional and the text here Simplified: without conversion a third of the pairs are lost."""
+    column = " ".join(text for (text,) in read_multiway(real_data / "xnli" / "xnli.15way.orig.tsv", ["zh"]))
+    pairs = list(read_muse(real_data / "muse" / "en-zh.5000-6500.txt"))
+    english = fold_case([pair.source for pair in pairs])
+    spell = speller({"language": "zh", "moses": "zh", "segmenter": "jieba", "script": "simplified"})
+
+    def kept(written: Callable[[str], str]) -> int:
+        spelled = [WordPair(pair.source, written(pair.target)) for pair in pairs]
+        there = fold_case([pair.target for pair in spelled if pair.target in column])
+        return len(known_pairs(spelled, english, there).pairs)
+
+    assert spell("漢語") == "汉语"
+    assert kept(spell) > 1.2 * kept(str)

@@ -1,0 +1,108 @@
+"""Sums of token states over words or sentences, streamed: text of any length, memory for the sums alone.
+
+Text is cut into windows that the encoder can read. Every subword in a window has a row of the result that its state is
+added to, and a weight: one over the number of subwords of its word or sentence. Windows of one length share a batch.
+
+A batch is summed by itself, sorted by row, and only then added to the totals. So the totals take one addition a batch,
+which float32 bears: 3,000 batches of 64k subwords leave an error of about 1e-5, less than storing in float16 does.
+Nothing depends on the order in which a GPU's threads finish.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from xling.align.layers import layer_states
+from xling.bpe.streams import END
+from xling.model.encoder import Encoder
+
+POOL = 8192  # windows that are sorted by length together
+BATCH_TOKENS = {"cpu": 4096, "cuda": 65536}
+ROUNDING = {"cpu": 1, "cuda": 8}  # lengths that share a batch; padding costs a CPU more than a short batch does
+NOWHERE = -1
+
+
+class Window(NamedTuple):
+    """Subwords, the row that each one's state is added to (or NOWHERE), and its weight."""
+
+    ids: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+class Batch(NamedTuple):
+    """Tokens (b, s) with `</s>` at both ends and zeros after, and what is added where, sorted by row."""
+
+    tokens: NDArray[np.int64]
+    places: NDArray[np.int64]  # of states, counted through all rows of tokens
+    weights: NDArray[np.float32]
+    rows: NDArray[np.int64]  # each once
+    counts: NDArray[np.int64]  # how many of the places belong to each
+
+
+def cut(whole: Window, longest: int) -> Iterator[Window]:
+    """Yield windows that fit into an encoder which reads so many tokens; cuts are between subwords."""
+    room = longest - 2
+    for start in range(0, len(whole.ids), room):
+        part = slice(start, start + room)
+        yield Window(whole.ids[part], whole.rows[part], whole.weights[part])
+
+
+def batches(windows: Iterable[Window], device: str) -> Iterator[Batch]:
+    """Yield all windows in batches of nearly one length."""
+    rest = iter(windows)
+    while pool := sorted(islice(rest, POOL), key=lambda window: len(window.ids)):
+        group: list[Window] = []
+        for window in pool:
+            length = len(window.ids) + 2
+            full = group and (len(group) + 1) * _rounded(length, device) > BATCH_TOKENS[device]
+            if group and (full or _rounded(length, device) != _rounded(len(group[0].ids) + 2, device)):
+                yield lay_out(group)
+                group = []
+            group.append(window)
+        yield lay_out(group)
+
+
+def lay_out(windows: Sequence[Window]) -> Batch:
+    """Return windows, sorted by length, as one batch."""
+    lengths = np.array([len(window.ids) for window in windows])
+    width = int(lengths[-1]) + 2
+    ids, rows, weights = (np.concatenate([window[part] for window in windows]) for part in range(3))
+    owners = np.repeat(np.arange(len(windows)), lengths)
+    inside = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    places = owners * width + inside + 1
+    tokens = np.zeros((len(windows), width), dtype=np.int64)  # 0 is <pad>
+    tokens[:, 0] = tokens[np.arange(len(windows)), lengths + 1] = END
+    tokens.reshape(-1)[places] = ids
+    order = np.argsort(rows, kind="stable")
+    order = order[np.searchsorted(rows[order], 0) :]  # without NOWHERE
+    found, counts = np.unique(rows[order], return_counts=True)
+    return Batch(tokens, places[order], weights[order].astype(np.float32), found.astype(np.int64), counts)
+
+
+def add_up(encoder: Encoder, language: int, windows: Iterable[Window], rows: int) -> Tensor:
+    """Return the weighted sums of states (layers + 1, rows, width), on the encoder's device."""
+    device, shape = next(encoder.parameters()).device, encoder.config.shape
+    totals = torch.zeros(shape.layers + 1, rows, shape.width, device=device)
+    for batch in batches(windows, device.type):
+        _add(totals, encoder, language, batch)
+    return totals
+
+
+def _add(totals: Tensor, encoder: Encoder, language: int, batch: Batch) -> None:
+    tokens, places, weights, rows, counts = (torch.from_numpy(part).to(totals.device) for part in batch)
+    if not len(rows):
+        return
+    keep = None if totals.device.type == "cpu" else tokens != 0  # on a CPU all windows of a batch are equally long
+    for total, states in zip(totals, layer_states(encoder, tokens, language, keep), strict=True):
+        picked = states.flatten(0, 1)[places] * weights[:, None]
+        total[rows] += torch.segment_reduce(picked, "sum", lengths=counts)
+
+
+def _rounded(length: int, device: str) -> int:
+    return -(-length // ROUNDING[device]) * ROUNDING[device]

@@ -1,0 +1,183 @@
+"""Word translation for all languages of a study: Figures 4a and 4b (section 5.1.1).
+
+    python -m xling.align.word_study --plan '{…}' --out words.json
+
+The plan names the source language, and for each other one the folders of states that belong together (made by
+xling.align.represent), MUSE dictionaries, fastText vectors or null, and how words are written:
+{"source": "en", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
+"train": "…", "test": "…", "vectors": {"en": "…", "fr": "…"}, "tokenisers": {"en": {…}, "fr": {…}}}}}
+
+Words of dictionaries and of fastText are written as the tokeniser writes the text. Where there are fastText vectors,
+only words that both they and the encoders know are kept: all are asked the same words among the same candidates.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xling.align.intervals import Hits, summarise
+from xling.align.normalise import Matrix
+from xling.align.plan import Folders, plan_parser, read_plan, seed_states
+from xling.align.represent import ROWS, TRAINED, UNTRAINED, WORDS
+from xling.align.states import States
+from xling.align.words import (
+    LIMIT,
+    KnownPairs,
+    Vocabulary,
+    chance,
+    fold_case,
+    known_pairs,
+    require_known,
+    translation_places,
+)
+from xling.core.errors import InputError, run
+from xling.core.io import write_json
+from xling.core.log import log_to_stderr
+from xling.data.fasttext import read_vectors
+from xling.data.muse import WordPair, read_muse
+from xling.pretrain.workers import local_device
+from xling.tokenization.tokeniser import make_tokeniser
+
+FASTTEXT = "fasttext"
+FIGURES = {"figure4a": ROWS, "figure4b": WORDS}
+Record = dict[str, Any]
+Series = tuple[Record, list[Hits]]  # what was asked, and which test words were right, seed by seed
+
+
+@dataclass(frozen=True)
+class Table:
+    """Vectors of one language with their words as the text writes them."""
+
+    words: Sequence[str]
+    vectors: Matrix
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a pair of languages is evaluated with; fastText's tables may be missing."""
+
+    codes: tuple[str, str]
+    seeds: Folders
+    files: tuple[Path, Path]  # training and test dictionary
+    pairs: tuple[list[WordPair], ...]
+    tables: tuple[Table, ...]
+
+    def known(self, spaces: Sequence[Vocabulary]) -> list[KnownPairs]:
+        """Return the training and the test pairs whose words are in both vocabularies."""
+        found = zip(self.files, self.pairs, strict=True)
+        return [require_known(path, known_pairs(pairs, *spaces)) for path, pairs in found]
+
+    def states(self, kind: str, name: str) -> list[list[States]]:
+        """Return the states of both languages, seed by seed."""
+        return list(seed_states(self.seeds, kind, name, self.codes))
+
+
+def read_material(source: str, target: str, plan: Mapping[str, Any]) -> Material:
+    """Read a pair's dictionaries and fastText vectors."""
+    spell = [speller(plan["tokenisers"].get(code)) for code in (source, target)]
+    files = Path(plan["train"]), Path(plan["test"])
+    pairs = tuple([WordPair(spell[0](p.source), spell[1](p.target)) for p in read_muse(path)] for path in files)
+    paths = [Path(plan["vectors"][code]) for code in (source, target)] if plan["vectors"] else []
+    tables = tuple(read_table(path, own) for path, own in zip(paths, spell, strict=False))
+    return Material((source, target), plan["seeds"], files, pairs, tables)
+
+
+def read_table(path: Path, spell: Callable[[str], str]) -> Table:
+    """Read fastText vectors, the first of the file (PAPER.md, section 2)."""
+    found = read_vectors(path, LIMIT)
+    return Table([spell(word) for word in found.words], found.vectors)
+
+
+def speller(options: Mapping[str, Any] | None) -> Callable[[str], str]:
+    """Return how a word of a list is written in the text; what splits running text is not loaded."""
+    if not options:
+        return str
+    return _word(json.dumps({**options, "segmenter": "none", "dictionary": None, "stanford_home": None}))
+
+
+@cache
+def _word(options: str) -> Callable[[str], str]:
+    """Return the tokeniser of these options, made once: every language comes with English."""
+    return make_tokeniser(json.loads(options)).word
+
+
+def evaluate(material: Material, figure: str, device: str) -> tuple[list[Record], Record]:
+    """Return the records of a figure in one language, and how many words and pairs they rest on."""
+    words = [_items(side) for side in material.states(TRAINED, FIGURES[figure])[0]]
+    allowed = [table.words for table in material.tables] or words
+    spaces = [fold_case(own, others) for own, others in zip(words, allowed, strict=True)]
+    train, test = material.known(spaces)
+    guess = chance(test.by_source().values(), len(spaces[1].rows))["P@1"]
+    about = {"figure": figure, "language": material.codes[1], "chance": guess, "pairs": len(test.pairs)}
+    series = [*_encoders(material, figure, spaces, device), *_fasttext(material, words, device)]
+    scores = summarise([hits for _, hits in series], figure, *material.codes)
+    records = [about | own | score for (own, _), score in zip(series, scores, strict=True)]
+    sizes = {"source_words": len(spaces[0].rows), "target_words": len(spaces[1].rows)}
+    return records, sizes | {"train": train.describe(), "test": test.describe()}
+
+
+def _encoders(material: Material, figure: str, spaces: Sequence[Vocabulary], device: str) -> Iterator[Series]:
+    """Yield the hits of every layer of the trained encoders and of untrained ones."""
+    known, rows = material.known(spaces), [space.rows for space in spaces]
+    for kind in (TRAINED, UNTRAINED):
+        seeds = material.states(kind, FIGURES[figure])
+        for layer in range(seeds[0][0].layers):
+            hits = [_right([side.read(layer) for side in sides], rows, known, device) for sides in seeds]
+            yield {"vectors": kind, "layer": layer if figure == "figure4b" else None}, hits
+
+
+def _fasttext(material: Material, words: Sequence[Sequence[str]], device: str) -> Iterator[Series]:
+    """Yield the hits of fastText on the words of the encoders, if there is fastText."""
+    if material.tables:
+        spaces = [fold_case(table.words, own) for table, own in zip(material.tables, words, strict=True)]
+        vectors, rows = [table.vectors for table in material.tables], [space.rows for space in spaces]
+        yield {"vectors": FASTTEXT, "layer": None}, [_right(vectors, rows, material.known(spaces), device)]
+
+
+def _right(
+    sides: Sequence[Matrix], rows: Sequence[NDArray[np.int64]], known: Sequence[KnownPairs], device: str
+) -> Hits:
+    """Return for each test word, in the order of the dictionary, whether one of its translations comes first."""
+    x, y = (side[chosen].astype(np.float32) for side, chosen in zip(sides, rows, strict=True))
+    return np.asarray(translation_places(x, y, known[0], known[1], device) < 1)
+
+
+def _items(states: States) -> list[str]:
+    if states.items is None:
+        raise InputError(states.path, "states without a list of words", fix="write them with their items")
+    return states.items
+
+
+def best_scores(records: Sequence[Record]) -> str:
+    """Return the best P@1 of each kind of vectors, for people."""
+    kinds = dict.fromkeys(record["vectors"] for record in records)
+    best = {kind: max(record["p1"] for record in records if record["vectors"] == kind) for kind in kinds}
+    return ", ".join(f"{kind} {score:.3f}" for kind, score in best.items())
+
+
+def main() -> None:
+    """Evaluate both figures in all languages and write the result."""
+    parser = plan_parser(__doc__)
+    parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
+    args = parser.parse_args()
+    log, device = log_to_stderr(__name__), local_device(args.device).type
+    plan = read_plan(args.plan, "source", "languages")
+    records: list[Record] = []
+    counts: dict[str, Record] = {figure: {} for figure in FIGURES}
+    for target, about in plan["languages"].items():
+        material = read_material(plan["source"], target, about)
+        for figure in FIGURES:
+            found, counts[figure][target] = evaluate(material, figure, device)
+            records += found
+            log.info("%s %s, best P@1 on %d pairs: %s", figure, target, found[0]["pairs"], best_scores(found))
+    write_json(args.out, {"records": records, "counts": counts, "config": args.config_hash})
+
+
+if __name__ == "__main__":
+    run(main)
