@@ -6,11 +6,13 @@ Both files hold the words of a sentence a line with spaces between. Every line o
 sentence as `i-j`, words counted from 0: grow-diag-final-and, then those whose two words have no other link.
 
 eflomal (Ostling and Tiedemann 2016) is under the GPL, version 3: it is run as a program of its own, is needed by
-nothing else, and this module alone knows of it. It draws its seed from the system and offers no way to set one, so
-two runs differ in a few links; the links are therefore made once and kept.
+nothing else, and this module alone knows of it. It draws its seed from the system and offers no way to set one; as
+`make aligner` builds it, it reads the file that SEED_FILE names instead. Any other build ignores that, and two runs of
+it differ in a few links; links are therefore made once and kept.
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -22,9 +24,12 @@ from xling.align.symmetrise import Links, format_links, grow_diag_final_and, one
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import numbered_lines, read_lines, write_text
 from xling.core.log import log_to_stderr
+from xling.core.seeds import derive_seed
 from xling.data.parallel import read_aligned
 
 PROGRAM = "eflomal-align"
+SEED_FILE = "XLING_EFLOMAL_SEED"  # the variable that names the file
+FIX = "`make aligner` installs it"
 
 
 def find_program() -> str | None:
@@ -32,11 +37,11 @@ def find_program() -> str | None:
     return shutil.which(PROGRAM, path=str(Path(sys.executable).parent)) or shutil.which(PROGRAM)
 
 
-def align_words(left: Path, right: Path) -> Iterator[Links]:
+def align_words(left: Path, right: Path, seed: int = 1) -> Iterator[Links]:
     """Yield the symmetrised links of each sentence pair of two tokenised files."""
     lengths = [tuple(len(text.split()) for text in pair) for pair in read_aligned([left, right])]
     with tempfile.TemporaryDirectory() as folder:
-        forward, backward = _run(left, right, Path(folder))
+        forward, backward = _run(left, right, Path(folder), seed)
         directions = zip(_links(forward, len(lengths)), _links(backward, len(lengths)), strict=True)
         for number, (one, other) in enumerate(directions):
             links = grow_diag_final_and(one, other)
@@ -46,18 +51,25 @@ def align_words(left: Path, right: Path) -> Iterator[Links]:
             yield links
 
 
-def _run(left: Path, right: Path, folder: Path) -> tuple[Path, Path]:
+def _run(left: Path, right: Path, folder: Path, seed: int = 1) -> tuple[Path, Path]:
     program = find_program()
     if program is None:
-        raise XlingError(f"{PROGRAM} is not installed (pip install eflomal; it is built with a C compiler)")
+        raise XlingError(f"{PROGRAM}, the word aligner of Figures 5 and 8, is not installed ({FIX})")
     plain = [_plain(path, folder / name) for path, name in ((left, "left"), (right, "right"))]
     outputs = folder / "forward", folder / "backward"
     command = [program, "-s", *plain[:1], "-t", *plain[1:], "-f", outputs[0], "-r", outputs[1], "--overwrite"]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)  # noqa: S603
+    given = os.environ | {SEED_FILE: str(_write_seed(folder / "seed", seed))}
+    done = subprocess.run(list(map(str, command)), env=given, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise XlingError(f"{PROGRAM} failed on {left} and {right} with exit code {done.returncode}: {said}")
     return outputs
+
+
+def _write_seed(path: Path, seed: int) -> Path:
+    """Write the eight bytes that the generator starts from; zero, from which it could not move, is as good as never."""
+    path.write_bytes(derive_seed("words", seed).to_bytes(8, "little"))
+    return path
 
 
 def _plain(path: Path, copy: Path) -> Path:
@@ -83,7 +95,7 @@ def main() -> None:
     args = parse_args()
     sentences = total = kept = 0
     with write_text(args.out) as handle:
-        for links in align_words(args.left, args.right):
+        for links in align_words(args.left, args.right, args.seed):
             single = one_to_one(links)
             handle.write(format_links(single) + "\n")
             sentences, total, kept = sentences + 1, total + len(links), kept + len(single)
@@ -95,6 +107,7 @@ def parse_args() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Align words with eflomal and keep the one-to-one links.")
     parser.add_argument("--left", type=Path, required=True, help="tokenised sentences, one a line")
     parser.add_argument("--right", type=Path, required=True, help="their translations, line by line")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()
 

@@ -8,12 +8,12 @@ import pytest
 
 import xling.align.wordalign as wordalign
 from xling.align.symmetrise import parse_links
-from xling.align.wordalign import PROGRAM, align_words, find_program
+from xling.align.wordalign import PROGRAM, SEED_FILE, align_words, find_program
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_lines, write_text
 from xling.core.seeds import python_rng
 
-needs_eflomal = pytest.mark.skipif(find_program() is None, reason=f"{PROGRAM} is not installed (pip install eflomal)")
+needs_eflomal = pytest.mark.skipif(find_program() is None, reason=f"{PROGRAM} is not installed (make aligner)")
 
 
 def write_bitext(folder: Path, sentences: int = 1500) -> tuple[Path, Path]:
@@ -53,6 +53,28 @@ def test_forward_links_give_each_target_word_one_source_word(tmp_path: Path) -> 
         assert len({source for source, _ in parse_links(line)}) == len(line.split())
 
 
+@needs_eflomal
+def test_a_seed_gives_the_same_links_and_another_seed_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, (left, right) = python_rng("noise"), (tmp_path / "left.txt", tmp_path / "right.txt")
+    for path in (left, right):  # nothing belongs together, so what is linked is a matter of chance
+        path.write_text("".join(" ".join(f"w{rng.randrange(40)}" for _ in range(8)) + "\n" for _ in range(30)))
+    if not takes_a_seed(left, right, tmp_path, monkeypatch):
+        pytest.skip("this eflomal was not built by `make aligner`, so it cannot be seeded")
+    one, again, other = (list(align_words(left, right, seed)) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+def takes_a_seed(left: Path, right: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Ask for a seed that is not there: only a program that looks for it complains."""
+    plain = [wordalign._plain(path, folder / path.name.split(".")[0]) for path in (left, right)]
+    monkeypatch.setenv(SEED_FILE, str(folder / "nowhere"))
+    command = [find_program(), "-s", plain[0], "-t", plain[1], "-f", folder / "f", "--overwrite"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+    monkeypatch.delenv(SEED_FILE)
+    return "urandom" in done.stderr + done.stdout
+
+
 def test_files_of_different_length(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("one\ntwo\n")
     (tmp_path / "b").write_text("un\n")
@@ -69,7 +91,7 @@ def test_an_empty_side(tmp_path: Path) -> None:
 def test_the_aligner_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wordalign, "find_program", lambda: None)
     (tmp_path / "a").write_text("one\n")
-    with pytest.raises(XlingError, match="eflomal-align is not installed"):
+    with pytest.raises(XlingError, match=r"eflomal-align, .*, is not installed \(`make aligner` installs it\)"):
         next(align_words(tmp_path / "a", tmp_path / "a"))
 
 

@@ -1,0 +1,121 @@
+# Contextual transfer (section 5.1.2): linked words, a map for every layer, task layers on frozen encoders.
+
+from workflow_scripts.contextual import Contextual
+
+CONTEXTUAL = Contextual(STUDY)
+contextual_records = CONTEXTUAL.records
+
+
+rule align_words:
+    """Links between the words of parallel sentences, one to one.
+
+    Their seed works with the aligner that `make aligner` builds. Another one's links differ a little from run to run.
+    """
+    input:
+        source=lambda wildcards: RESULTS / f"parallel/{wildcards.pair.split('-')[0]}.txt",
+        target=lambda wildcards: RESULTS / f"parallel/{wildcards.pair.split('-')[1]}.txt",
+    output:
+        links=RESULTS / "links/{pair}.txt.zst",
+    log:
+        LOGS / "align_words/{pair}.log",
+    benchmark:
+        BENCHMARKS / "align_words/{pair}.tsv"
+    conda:
+        "../envs/eflomal.yaml"
+    threads: 1
+    resources:
+        **resource_class("cpu"),
+    params:
+        rev=REV["contextual"],
+    shell:
+        """
+        python -m xling.align.wordalign \
+            --left {input.source:q} \
+            --right {input.target:q} \
+            --seed 1 \
+            --out {output.links:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule transfer_contextual:
+    """All layers, tasks and target languages of one source encoder."""
+    input:
+        models=lambda wildcards: CONTEXTUAL.model_files(wildcards.job),
+        vocabularies=lambda wildcards: [f / "vocab.json" for f in CONTEXTUAL.vocabularies(wildcards.job).values()],
+        parallel=lambda wildcards: list(CONTEXTUAL.parallel(wildcards.job).values()),
+        links=lambda wildcards: [CONTEXTUAL.links(code) for code in CONTEXTUAL.jobs[wildcards.job].targets],
+        data=lambda wildcards: CONTEXTUAL.data_files(wildcards.job),
+    output:
+        result=RESULTS / "contextual/{job}.json",
+    log:
+        LOGS / "transfer_contextual/{job}.log",
+    benchmark:
+        BENCHMARKS / "transfer_contextual/{job}.tsv"
+    wildcard_constraints:
+        job=r"[^/]+",
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("gpu"),
+    params:
+        rev=REV["contextual"],
+        files=lambda wildcards: CONTEXTUAL.file_flags(wildcards.job),
+        ways=lambda wildcards: CONTEXTUAL.jobs[wildcards.job].ways,
+        untrained=lambda wildcards: "--untrained" if CONTEXTUAL.jobs[wildcards.job].untrained else "",
+        options=lambda wildcards: CONTEXTUAL.options(),
+        biaffine=lambda wildcards: CONTEXTUAL.biaffine(),
+        data=lambda wildcards: CONTEXTUAL.data_json(wildcards.job),
+        seed=lambda wildcards: CONTEXTUAL.jobs[wildcards.job].seed,
+        hash=lambda wildcards: CONTEXTUAL.config_hash(wildcards.job, REV["contextual"]),
+        work=RESULTS / "work",
+    shell:
+        """
+        python -m workflow_scripts.gpu_slots xling.align.contextual_run \
+            --name {wildcards.job:q} \
+            {params.files} \
+            --ways {params.ways} \
+            {params.untrained} \
+            --options {params.options:q} \
+            --biaffine {params.biaffine:q} \
+            --data {params.data:q} \
+            --seed {params.seed} \
+            --work-below {params.work:q} \
+            --config-hash {params.hash:q} \
+            --wait-for-lock \
+            --out {output.result:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule collect_contextual:
+    """The records of Figures 5 and 8, each score beside the untrained encoders'."""
+    input:
+        results=list(CONTEXTUAL.results().values()),
+    output:
+        figure5=RECORDS / "figure5.csv",
+        figure8=RECORDS / "figure8.csv",
+    log:
+        LOGS / "collect_contextual.log",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        rev=REV["contextual"],
+        results=flags.named_flags("--result", CONTEXTUAL.results()),
+        hashes=flags.named_flags(
+            "--hash", {job: CONTEXTUAL.config_hash(job, REV["contextual"]) for job in CONTEXTUAL.jobs}
+        ),
+    shell:
+        """
+        python -m workflow_scripts.collect_contextual \
+            {params.results} \
+            {params.hashes} \
+            --figure5 {output.figure5:q} \
+            --figure8 {output.figure8:q} \
+            >>{log:q} 2>&1
+        """

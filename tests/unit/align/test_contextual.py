@@ -1,0 +1,187 @@
+"""Contextual transfer in one process: a hidden rotation is undone, the encoder stays as it is, targets only evaluate."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from toy_contextual import OPTIONS, write_data, write_parallel
+from unit.finetune.toy_tasks import BIAFFINE, write_model
+
+from xling.align.contextual import DataSet, Job, Language, check_layers, fit_layer, parse_options, run_job
+from xling.align.frozen import AlignedView, Reader
+from xling.align.layers import layer_states
+from xling.align.mapping import fit_alignment
+from xling.align.wordpairs import Linked, first_words, fit_map, read_sentences, word_states
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.errors import XlingError
+from xling.core.seeds import numpy_rng
+from xling.finetune.data import Example
+from xling.finetune.run import read_set
+from xling.finetune.settings import BiaffineSizes
+from xling.finetune.tasks import make_task
+from xling.finetune.windows import Speller
+from xling.model.encoder import Encoder
+from xling.model.files import load_encoder, weights_of
+
+torch.set_num_threads(1)
+WIDTH, LONGEST = 16, 24
+ROTATION = torch.from_numpy(np.linalg.qr(numpy_rng("rotation").normal(size=(WIDTH, WIDTH)))[0]).float()
+
+
+class Rotated(Reader):
+    """A reader whose every state is turned and scaled: another encoder of the same language."""
+
+    def states(self, tokens: Tensor, number: int, keep: Tensor | None = None) -> Tensor:
+        return 3.0 * super().states(tokens, number, keep) @ ROTATION
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    """Return a folder of parallel text, and a toy vocabulary and encoder."""
+    folder = tmp_path_factory.mktemp("contextual")
+    write_parallel(folder)
+    return (folder, *write_model(folder / "model"))
+
+
+@pytest.fixture
+def reader(toy: tuple[Path, Path, Path]) -> Reader:
+    """Return the toy encoder reading English."""
+    return Reader(load_encoder(toy[2]).requires_grad_(False), 0)
+
+
+def speller(toy: tuple[Path, Path, Path], language: str = "en") -> Speller:
+    return Speller(Vocabulary.load(toy[1]), language, LONGEST)
+
+
+def data_set(toy: tuple[Path, Path, Path], task: str) -> DataSet:
+    """Return English data whose test set is given to English and to the rotated reader alike."""
+    made, about = make_task(task, BiaffineSizes(**BIAFFINE)), write_data(toy[0], task)
+    vocabulary = Vocabulary.load(toy[1])
+    train, dev, test = (
+        read_set(Path(path), made, vocabulary, "en", LONGEST)
+        for path in (about["train"], about["dev"], about["test"]["en"])
+    )
+    return DataSet(f"{task}.toy", made, train, dev, {"en": test, "turned": test})
+
+
+def rotated_job(toy: tuple[Path, Path, Path], reader: Reader, task: str, **changes: object) -> Job:
+    sentences = read_sentences(toy[0] / "en.txt", speller(toy))
+    words = np.arange(first_words(sentences)[-1])
+    turned = Language(Rotated(reader.encoder, 0), sentences, Linked(words, words))
+    languages = {"en": Language(reader, sentences), "turned": turned}
+    options = parse_options(OPTIONS | changes, "options")
+    return Job("toy", languages, [data_set(toy, task)], ["plain", "aligned"], options, LONGEST, 7)
+
+
+@pytest.mark.parametrize("task", ["pos", "parsing"])
+def test_aligned_transfer_to_a_rotated_encoder_equals_english(
+    task: str, toy: tuple[Path, Path, Path], reader: Reader, tmp_path: Path
+) -> None:
+    before = weights_of(reader.encoder)
+    results = run_job(rotated_job(toy, reader, task, layers=[2], epochs=4), tmp_path)
+    plain, aligned = results
+    assert (plain["way"], aligned["way"]) == ("plain", "aligned")
+    assert aligned["map_cosine"]["turned"] == pytest.approx(1.0, abs=1e-6)
+    assert aligned["scores"]["turned"]["measures"] == aligned["scores"]["en"]["measures"]
+    assert aligned["scores"]["en"]["score"] > 40  # there was something to transfer
+    assert plain["scores"]["turned"]["score"] < plain["scores"]["en"]["score"] - 10  # and without the map it is lost
+    for name, weight in weights_of(reader.encoder).items():
+        assert torch.equal(weight, before[name]), name
+    assert not any(parameter.requires_grad for parameter in reader.encoder.parameters())
+
+
+def test_target_labels_reach_nothing_but_the_final_score(
+    toy: tuple[Path, Path, Path], reader: Reader, tmp_path: Path
+) -> None:
+    job = rotated_job(toy, reader, "pos", layers=[0], epochs=3)
+    own = job.data[0]
+    rng = np.random.default_rng(0)
+    wrong = [replace(example, labels=rng.permutation(example.labels)) for example in own.tests["turned"]]
+    other = replace(job, data=[replace(own, tests={"en": own.tests["en"], "turned": wrong})])
+    for right, shuffled in zip(run_job(job, tmp_path / "a"), run_job(other, tmp_path / "b"), strict=True):
+        assert right["scores"]["en"] == shuffled["scores"]["en"]
+        assert [right[key] for key in ("losses", "dev", "best_epoch")] == [
+            shuffled[key] for key in ("losses", "dev", "best_epoch")
+        ]
+        assert right["dev"][right["best_epoch"] - 1] == max(right["dev"])
+    assert right["scores"]["turned"] != shuffled["scores"]["turned"]
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_a_reader_gives_the_states_of_all_analyses_and_never_drops_out(norm: str, reader: Reader) -> None:
+    config = reader.encoder.config
+    other = Reader(Encoder(replace(config, shape=replace(config.shape, norm=norm)), 3), 1)
+    tokens = torch.tensor([[2, 7, 9, 2, 0], [2, 8, 2, 0, 0]])
+    every = list(layer_states(other.encoder.eval(), tokens, 1, tokens != 0))
+    other.encoder.train()
+    for number, expected in enumerate(every):
+        torch.testing.assert_close(other.states(tokens, number, tokens != 0), expected, rtol=0, atol=0)
+
+
+def test_a_view_is_the_normaliser_and_the_map() -> None:
+    x, y = (numpy_rng("view", side).normal(size=(50, WIDTH)) + 1 for side in "xy")
+    fitted = fit_alignment(x, y)
+    view = AlignedView(fitted.source, torch.from_numpy(fitted.matrix), torch.device("cpu"))
+    held_out = numpy_rng("held out").normal(size=(3, 4, WIDTH))
+    expected = fitted.map_source(held_out.reshape(-1, WIDTH)).reshape(3, 4, WIDTH) * WIDTH**0.5
+    np.testing.assert_allclose(view(torch.from_numpy(held_out).float()), expected, atol=1e-5)
+
+
+def test_word_states_are_those_of_first_subwords_in_order(toy: tuple[Path, Path, Path], reader: Reader) -> None:
+    path = toy[0] / "long.txt"
+    path.write_text("tom sees the horse .\n" + "the river likes paris . " * 9 + "\nacme eats tom .\n")
+    sentences = read_sentences(path, speller(toy))
+    assert len(sentences[1].windows) > 1
+    found = word_states(reader, sentences, 1, LONGEST)
+    expected = [_state(reader, example, word) for example in sentences for word in range(len(example.rows))]
+    np.testing.assert_allclose(found, torch.stack(expected), atol=1e-5)
+
+
+def _state(reader: Reader, example: Example, word: int) -> Tensor:
+    window = torch.from_numpy(example.windows[example.rows[word]].astype(np.int64))[None]
+    return list(layer_states(reader.encoder, window, 0))[1][0, example.places[word]]
+
+
+def test_a_map_takes_linked_words_only() -> None:
+    source = numpy_rng("source").normal(size=(400, WIDTH))
+    source /= np.linalg.norm(source, axis=1, keepdims=True)
+    target = numpy_rng("noise").normal(size=(400, WIDTH))
+    rows = np.arange(300)
+    target[rows + 100] = source[rows] @ ROTATION.numpy()  # word i is linked with word i + 100
+    fitted = fit_map(source, target, Linked(rows, rows + 100))
+    assert fitted.cosine is not None
+    assert fitted.cosine > 0.99
+    assert fit_map(source, target, Linked(rows, rows)).cosine < 0.6
+
+
+def test_each_side_is_normalised_over_all_its_words(toy: tuple[Path, Path, Path], reader: Reader) -> None:
+    job = rotated_job(toy, reader, "ner")
+    few = np.arange(40)
+    limited = replace(job.languages["turned"], linked=Linked(few, few))
+    other = replace(job, languages={"en": job.languages["en"], "turned": limited})
+    for code in ("en", "turned"):
+        one, two = fit_layer(job, 1)[code], fit_layer(other, 1)[code]
+        np.testing.assert_array_equal(one.normaliser.means, two.normaliser.means)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"layers": [0, 3]}, "no layer 3 in the encoder of en: its layers are 0 to 2"),
+        ({"heads": 3}, "3 heads do not divide the width 16"),
+        ({"layers": []}, "layers: expected at least one, all different"),
+        ({"epochs": 0}, "epochs and batch must be positive"),
+    ],
+)
+def test_options_that_cannot_be(changes: dict[str, object], problem: str, reader: Reader) -> None:
+    with pytest.raises(XlingError, match=problem):
+        check_layers(parse_options(OPTIONS | changes, "options"), {"en": reader.encoder.config.shape})
+
+
+def test_encoders_of_different_width(reader: Reader) -> None:
+    shape = reader.encoder.config.shape
+    with pytest.raises(XlingError, match=r"encoders of one width, not \{'en': 16, 'fr': 32\}"):
+        check_layers(parse_options(OPTIONS, "options"), {"en": shape, "fr": replace(shape, width=32)})

@@ -1,0 +1,71 @@
+"""How eflomal comes to a machine: one pin, in its own files, built with our headers by whatever compiler there is."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from embedded import ROOT
+
+from workflow_scripts import install_aligner
+from workflow_scripts.install_aligner import COMPILER, PINS, build_environment, find_compiler
+from workflow_scripts.lock import read_pins
+from xling.align.wordalign import SEED_FILE
+from xling.core.errors import XlingError
+
+
+def conda_pins() -> dict[str, str]:
+    """Return what pip installs in the aligner's conda environment."""
+    parts = yaml.safe_load((ROOT / "envs/eflomal.yaml").read_text())["dependencies"]
+    (pins,) = (part["pip"] for part in parts if isinstance(part, dict))
+    return dict(pin.split("==") for pin in pins)
+
+
+def test_one_version_everywhere() -> None:
+    conda, locked = conda_pins(), read_pins(ROOT / "requirements.lock")
+    assert read_pins(PINS) == {"eflomal": conda.pop("eflomal")}
+    assert "eflomal" not in locked
+    assert conda == {name: locked[name] for name in conda}
+
+
+def test_eflomal_is_named_by_one_module_alone() -> None:
+    using = [
+        path for path in (ROOT / "xling").rglob("*.py") if re.search(r"eflomal-align|import eflomal", path.read_text())
+    ]
+    assert using == [ROOT / "xling/align/wordalign.py"]
+
+
+def test_the_header_and_the_module_name_the_same_variable() -> None:
+    assert f'getenv("{SEED_FILE}")' in (ROOT / "envs/eflomal/seeded.h").read_text()
+
+
+def test_the_build_reads_our_headers_first(tmp_path: Path) -> None:
+    made = build_environment(tmp_path, "cc", {"PATH": "/bin", "CFLAGS": "-O0"})
+    assert (made["PATH"], made["CC"], made["MAKEFLAGS"]) == ("/bin", "cc", "e")
+    header = re.search(r"-include (.+)", made["CFLAGS"])
+    assert header is not None
+    assert Path(header[1]).read_text() == (ROOT / "envs/eflomal/seeded.h").read_text()
+    assert "fopenmp" not in made["CFLAGS"]
+
+
+def test_a_machine_without_a_compiler_fetches_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(install_aligner, "pip", lambda *arguments: asked.append(arguments))
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/clang" if name == "clang" else None)
+    assert find_compiler(tmp_path) == "clang"
+    assert asked == []
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    script = Path(find_compiler(tmp_path))
+    assert asked == [("--target", str(tmp_path / "zig"), COMPILER)]
+    assert script.stat().st_mode & 0o100
+    assert f'exec "{tmp_path}/zig/ziglang/zig" cc' in script.read_text()
+
+
+def test_a_build_that_fails_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install_aligner.sys, "executable", "/bin/false")
+    with pytest.raises(
+        XlingError, match=r"pip could not install nothing==1: .* \(Figures 5 and 8 need it: install a C"
+    ):
+        install_aligner.pip("nothing==1")

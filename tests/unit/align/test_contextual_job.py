@@ -1,0 +1,141 @@
+"""Whole jobs of contextual transfer through the command: results, restarts, floors, and input that is wrong."""
+
+import json
+import multiprocessing
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toy_contextual import OPTIONS, command, job_process
+from unit.finetune.toy_tasks import write_model
+
+from xling.align import contextual_run
+from xling.core.io import read_json
+
+Call = Callable[..., Any]
+SHORT = json.dumps(OPTIONS | {"layers": [1], "epochs": 2})
+
+
+@pytest.fixture(scope="module")
+def toy_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return vocabulary and encoder of a bilingual model."""
+    return write_model(tmp_path_factory.mktemp("model"))
+
+
+def test_a_job_tests_every_layer_task_and_way(toy_model: tuple[Path, Path], tmp_path: Path, call: Call) -> None:
+    arguments = command(tmp_path, toy_model, "job", ("ner", "parsing"), options=json.dumps(OPTIONS | {"epochs": 1}))
+    assert call(contextual_run.main, *arguments).code == 0
+    result = read_json(tmp_path / "job.json")
+    done = [(one["layer"], one["task"], one["way"]) for one in result["trainings"]]
+    tasks, ways = ("ner", "parsing"), ("plain", "aligned")
+    assert done == [(layer, task, way) for layer in (0, 2) for task in tasks for way in ways]
+    for one in result["trainings"]:
+        assert set(one["scores"]) == {"en", "fr"}
+        assert all(found["low"] <= found["score"] <= found["high"] for found in one["scores"].values())
+        assert set(one["map_cosine"]) == ({"fr"} if one["way"] == "aligned" else set())
+    assert (result["config"], result["source"], result["sentences"]) == ("abc", "en", 60)
+    assert result["links"]["fr"] == sum(len(line.split()) for line in (tmp_path / "links.txt").read_text().splitlines())
+
+
+def test_a_killed_job_goes_on_to_the_same_result(toy_model: tuple[Path, Path], tmp_path: Path, call: Call) -> None:
+    assert call(contextual_run.main, *command(tmp_path, toy_model, "whole", options=SHORT)).code == 0
+    broken = command(tmp_path, toy_model, "broken", options=SHORT)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["xling.align.contextual_run"])
+    codes = []
+    for die_after in (3, None):  # within the second training, not at all
+        child = context.Process(target=job_process, args=(broken, die_after, str(tmp_path / "log")))
+        child.start()
+        child.join(120)
+        codes.append(child.exitcode)
+    assert codes == [-signal.SIGKILL, 0]
+    log = (tmp_path / "log").read_text()
+    assert "plain (1 of 2)" not in log  # the last attempt had only the second training left to do
+    assert "epoch 1 of" not in log  # and of that only its last epoch
+    assert read_json(tmp_path / "broken.json") == read_json(tmp_path / "whole.json")
+
+
+def test_finished_trainings_are_kept_and_another_job_never_takes_them(
+    toy_model: tuple[Path, Path], tmp_path: Path, call: Call
+) -> None:
+    arguments = command(tmp_path, toy_model, "job", options=SHORT, ways=["plain"])
+    assert call(contextual_run.main, *arguments).code == 0
+    (work,) = (tmp_path / "job.work").iterdir()
+    kept = work / "ner.toy.layer-1.plain.json"
+    kept.write_text(kept.read_text().replace('"best_epoch": ', '"best_epoch": 9'))  # to know it again
+    assert call(contextual_run.main, *arguments).code == 0
+    assert read_json(tmp_path / "job.json")["trainings"][0]["best_epoch"] > 90
+    changed = json.dumps(OPTIONS | {"layers": [1], "epochs": 1})
+    other = command(tmp_path, toy_model, "job", options=changed, ways=["plain"])
+    assert call(contextual_run.main, *other).code == 0
+    assert read_json(tmp_path / "job.json")["trainings"][0]["best_epoch"] == 1
+    assert len(list((tmp_path / "job.work").iterdir())) == 2
+
+
+def test_untrained_encoders_need_run_json_alone(toy_model: tuple[Path, Path], tmp_path: Path, call: Call) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "run.json").write_text((toy_model[1] / "run.json").read_text())
+    changes = {"encoder": [f"en={bare}", f"fr={bare}"], "options": SHORT, "ways": ["aligned"]}
+    arguments = command(tmp_path, toy_model, "floor", **changes)
+    assert call(contextual_run.main, *arguments, "--untrained").code == 0
+    assert read_json(tmp_path / "floor.json")["untrained"] is True
+    found = call(contextual_run.main, *arguments)
+    assert found.code == 2
+    assert "model.safetensors: no such file" in found.error
+
+
+def spoil(folder: Path, name: str, change: Callable[[list[str]], list[str]]) -> None:
+    path = folder / name
+    path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "problem"),
+    [
+        ("links.txt", lambda lines: lines[:-1], "links.txt: 59 lines of links for 60 sentences"),
+        ("links.txt", lambda lines: [*lines, "0-0"], "links.txt: more than 60 lines of links for 60 sentences"),
+        ("links.txt", lambda lines: ["0-40", *lines[1:]], "links.txt, line 1: link 0-40, but the sentences have"),
+        ("links.txt", lambda lines: ["0:0", *lines[1:]], "links.txt, line 1: '0:0' is not a link"),
+        ("links.txt", lambda lines: ["" for _ in lines], "links.txt: no links at all"),
+        ("fr.txt", lambda lines: lines[:-1], "links 60 sentences with 59"),
+        ("fr.txt", lambda lines: [*lines[:2], "", *lines[3:]], "fr.txt, line 3: a blank line"),
+        ("en.txt", lambda _: [], "en.txt: empty where sentences were expected"),
+    ],
+)
+def test_wrong_files_are_told_in_one_line(
+    name: str, change: Any, problem: str, toy_model: tuple[Path, Path], tmp_path: Path, call: Call
+) -> None:
+    arguments = command(tmp_path, toy_model, "job")
+    spoil(tmp_path, name, change)
+    found = call(contextual_run.main, *arguments)
+    assert found.code == 2
+    assert found.error.count("\n") == 1
+    assert problem in found.error
+    assert not (tmp_path / "job.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (
+            {"options": json.dumps(OPTIONS | {"layers": [0, 9]})},
+            "no layer 9 in the encoder of en: its layers are 0 to 2",
+        ),
+        ({"options": json.dumps(OPTIONS | {"epoch": 1})}, "--options: unknown key epoch"),
+        ({"links": ["de=links.txt"]}, "--links: expected fr, found de"),
+        (
+            {"data": json.dumps({"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}})},
+            "no encoder reads ru",
+        ),
+    ],
+)
+def test_wrong_flags_are_told_in_one_line(
+    changes: dict[str, Any], problem: str, toy_model: tuple[Path, Path], tmp_path: Path, call: Call
+) -> None:
+    found = call(contextual_run.main, *command(tmp_path, toy_model, "job", **changes))
+    assert found.code == 2
+    assert found.error.count("\n") == 1
+    assert problem in found.error

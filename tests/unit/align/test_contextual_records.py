@@ -1,0 +1,177 @@
+"""From the jobs' results to the records of Figures 5 and 8, and what the workflow asks of a study."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from embedded import study
+
+from workflow_scripts import collect_contextual
+from workflow_scripts.checks import check
+from workflow_scripts.config import ConfigError
+from workflow_scripts.contextual import Contextual
+from workflow_scripts.study import Study
+from xling.report.record_files import read_records
+from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore
+
+Call = Callable[..., Any]
+
+
+def result(
+    models: dict[str, str], scores: dict[str, float], ways: tuple[str, ...], untrained: bool = False
+) -> dict[str, Any]:
+    """Return what a job writes; `plain` scores are ten points below `aligned` ones."""
+    trainings = [
+        {
+            "task": "ner", "data": "ner.toy", "layer": layer, "way": way,
+            "scores": {"en": found(90)}
+            | {code: found(score + layer - 10 * (way == "plain")) for code, score in scores.items()},
+        }
+        for layer in (0, 4)
+        for way in ways
+    ]  # fmt: skip
+    return {"config": "abc", "untrained": untrained, "models": models, "source": "en", "trainings": trainings}
+
+
+def found(score: float) -> dict[str, Any]:
+    """Return the counts of a hundred sentences with one entity each, of which so many are found."""
+    columns = {"right": [1] * int(score) + [0] * (100 - int(score)), "predicted": [1] * 100, "gold": [1] * 100}
+    items = {name: " ".join(map(str, column)) for name, column in columns.items()}
+    return {"measures": {"f1": float(score)}, "items": items, "columns": list(columns)}
+
+
+ALONE = {"en": "en.mono.s1", "fr": "fr.mono.s1", "ru": "ru.mono.s1"}
+BOTH = {"en": "en-fr.default.s1", "fr": "en-fr.default.s1"}
+
+
+def write_results(folder: Path) -> list[str]:
+    """Write the results of three jobs and return the flags that collect them."""
+    results = {
+        "alone": result(ALONE, {"fr": 60.0, "ru": 40.0}, ("aligned",)),
+        "both": result(BOTH, {"fr": 70.0}, ("plain", "aligned")),
+        "floor": result(ALONE, {"fr": 20.0, "ru": 10.0}, ("aligned",), untrained=True),
+    }
+    flags = ["--figure5", str(folder / "figure5.csv"), "--figure8", str(folder / "figure8.csv")]
+    for name, value in results.items():
+        (folder / f"{name}.json").write_text(json.dumps(value))
+        flags += ["--result", f"{name}={folder / name}.json", "--hash", f"{name}=abc"]
+    return flags
+
+
+def test_both_figures_and_their_floors(tmp_path: Path, call: Call) -> None:
+    assert call(collect_contextual.main, *write_results(tmp_path)).code == 0
+    five, eight = (read_records(tmp_path / f"figure{n}.csv", ContextualScore) for n in (5, 8))
+    assert [(x.language, x.series, x.layer, x.score, x.floor) for x in five] == [
+        ("fr", MLM_ALIGN, 0, 60.0, 20.0),
+        ("fr", MLM_ALIGN, 4, 64.0, 24.0),
+        ("fr", BI_MLM, 0, 60.0, 20.0),
+        ("fr", BI_MLM, 4, 64.0, 24.0),
+        ("ru", MLM_ALIGN, 0, 40.0, 10.0),
+        ("ru", MLM_ALIGN, 4, 44.0, 14.0),
+    ]
+    assert [(x.series, x.layer, x.score) for x in eight] == [
+        (BI_MLM, 0, 60.0),
+        (BI_MLM, 4, 64.0),
+        (BI_MLM_ALIGN, 0, 70.0),
+        (BI_MLM_ALIGN, 4, 74.0),
+    ]
+    for x in (*five, *eight):
+        assert x.low is not None
+        assert x.high is not None
+        assert x.score - 15 < x.low < x.score < x.high < x.score + 15  # a binomial share of a hundred
+
+
+def test_the_mean_over_seeds(tmp_path: Path, call: Call) -> None:
+    flags = write_results(tmp_path)
+    again = result(ALONE, {"fr": 70.0, "ru": 40.0}, ("aligned",))
+    (tmp_path / "again.json").write_text(json.dumps(again))
+    flags += ["--result", f"again={tmp_path}/again.json", "--hash", "again=abc"]
+    assert call(collect_contextual.main, *flags).code == 0
+    scores = read_records(tmp_path / "figure5.csv", ContextualScore)
+    assert [x.score for x in scores if (x.language, x.series) == ("fr", MLM_ALIGN)] == [65.0, 69.0]
+    assert [x.score for x in scores if (x.language, x.series) == ("ru", MLM_ALIGN)] == [40.0, 44.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "problem"),
+    [
+        ("both", {"config": "xyz"}, "both.json: of configuration 'xyz', not 'abc'"),
+        ("floor", {"trainings": []}, "ner fr layer 0: no untrained encoder beside it"),
+        ("floor", {"trainings": None, "source": None}, None),
+    ],
+)
+def test_results_that_do_not_go_together(
+    name: str, change: dict[str, Any], problem: str | None, tmp_path: Path, call: Call
+) -> None:
+    flags, path = write_results(tmp_path), tmp_path / f"{name}.json"
+    value = json.loads(path.read_text()) | change
+    path.write_text(json.dumps({key: kept for key, kept in value.items() if kept is not None}))
+    ended = call(collect_contextual.main, *flags)
+    assert ended.code == 2
+    assert (problem or "floor.json: not the result of a contextual transfer job") in ended.error
+    assert not (tmp_path / "figure5.csv").exists()
+
+
+def test_the_embedded_study_has_one_job_a_source_encoder() -> None:
+    contextual = Contextual(Study(study()))
+    jobs = contextual.jobs
+    assert list(jobs) == [
+        "en.mono.s1",
+        "en.untrained.s1",
+        "en-fr.default.s1",
+        "en-ru.default.s1",
+        "en-zh.default.s1",
+    ]
+    assert jobs["en.mono.s1"].targets == jobs["en.untrained.s1"].targets == ["fr", "ru", "zh"]
+    assert jobs["en-ru.default.s1"].ways == ("plain", "aligned")
+    data = contextual.data("en.mono.s1")
+    assert {name: list(own["test"]) for name, own in data.items()} == {
+        "ner.wikiann": ["en", "fr", "ru"],
+        "ner.conll2003": ["en", "zh"],
+        "parsing.ud": ["en", "fr", "ru", "zh"],
+    }
+    assert not [path for path in contextual.model_files("en.untrained.s1") if path.name != "run.json"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"languages": ["fr"]}, []),
+        ({"tasks": ["xnli"]}, []),
+        ({"languages": ["en", "ru"], "skip": ["en-ru.default"]}, ["en.mono.s1", "en.untrained.s1"]),
+        (
+            {"tasks": ["ner"], "pairs": ["en-fr"], "seeds": [3, 4]},
+            [f"{name}.s{seed}" for seed in (3, 4) for name in ("en.mono", "en.untrained", "en-fr.default")],
+        ),
+    ],
+)
+def test_a_study_has_the_figures_that_its_models_allow(changes: dict[str, Any], expected: list[str]) -> None:
+    assert list(Contextual(Study(study(study={"skip": []} | changes))).jobs) == expected
+
+
+def test_a_hash_changes_with_the_jobs_own_settings_alone() -> None:
+    def hashes(**changes: Any) -> list[str]:
+        contextual = Contextual(Study(study(**changes)))
+        return [contextual.config_hash(name, 1) for name in ("en.mono.s1", "en-fr.default.s1")]
+
+    before = hashes()
+    assert hashes() == before
+    assert all(a != b for a, b in zip(hashes(align={"contextual": {"lr": 1e-3}}), before, strict=True))
+    one_model = hashes(settings={"default": {"train": {"lr": 1e-3}}})
+    assert (one_model[0] == before[0], one_model[1] == before[1]) == (True, False)
+    assert Contextual(Study(study())).config_hash("en.mono.s1", 2) != before[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"layers": [0, 9]}, "align.contextual.layers: 9 goes beyond the model's 8 layers"),
+        ({"heads": 3}, "align.contextual.heads: 3 does not divide model.width 32"),
+    ],
+)
+def test_options_that_no_encoder_has_are_told_before_any_job(changes: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError) as problem:
+        check(study(align={"contextual": changes}))
+    assert problem.value.problems == [line]

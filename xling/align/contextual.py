@@ -1,0 +1,203 @@
+"""Contextual transfer (section 5.1.2, Figures 5 and 8): task layers on layer i of one encoder, tested on others.
+
+For every layer, data set and way of showing states, task layers are trained on English, the best epoch by English dev
+is kept, and each language is tested. `aligned`: all states normalised, those of other languages mapped onto English.
+`plain`: states as they are, which makes sense where one encoder reads both languages. Finished trainings are kept in a
+work folder, so that a killed job goes on where it was.
+"""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from xling.align.contextual_scores import LEVEL, Result, pool
+from xling.align.frozen import AlignedView, FrozenTuner, Reader, Side, TaskLayers
+from xling.align.normalise import fit_normaliser
+from xling.align.wordpairs import Fitted, Linked, fit_map, word_states
+from xling.core.errors import XlingError
+from xling.core.io import read_json, write_json
+from xling.core.log import log_to_stderr
+from xling.finetune.data import Example
+from xling.finetune.job import scored
+from xling.finetune.settings import Grid, Point, Settings
+from xling.finetune.task import Task, count_items
+from xling.finetune.trainer import Material, train_point
+from xling.model.config import Shape
+from xling.model.fields import from_dict
+
+Way = Literal["plain", "aligned"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How task layers are built and trained; `layers` are those of the frozen encoder that they are put on."""
+
+    layers: tuple[int, ...]
+    task_layers: int
+    heads: int
+    feedforward: int
+    dropout: float
+    epochs: int
+    batch: int
+    lr: float
+    warmup_share: float
+
+    @property
+    def sizes(self) -> TaskLayers:
+        """Return the sizes of the Transformer layers."""
+        return TaskLayers(self.task_layers, self.heads, self.feedforward, self.dropout)
+
+    @property
+    def settings(self) -> Settings:
+        """Return the training as the trainer knows it: one point, its learning rate rising and falling."""
+        grid = Grid((self.batch,), (self.lr,), ())
+        return Settings(self.epochs, 0, "linear", self.warmup_share, grid, 1, 1)
+
+
+@dataclass(frozen=True)
+class Language:
+    """What a job has of a language: its reader, its side of the parallel sentences, and their links with English."""
+
+    reader: Reader
+    sentences: Sequence[Example]
+    linked: Linked | None = None  # None for English itself
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A task's data: English to train and select on; test sets reach nothing but the final evaluation."""
+
+    name: str
+    task: Task
+    train: Sequence[Example]
+    dev: Sequence[Example]
+    tests: Mapping[str, Sequence[Example]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that one source encoder is asked; `languages` has English first."""
+
+    name: str
+    languages: Mapping[str, Language]
+    data: Sequence[DataSet]
+    ways: Sequence[Way]
+    options: Options
+    longest: int
+    seed: int
+
+    def units(self) -> Iterator[tuple[int, DataSet, Way]]:
+        """Yield every training of the job, layer by layer."""
+        for layer in self.options.layers:
+            for data in self.data:
+                for way in self.ways:
+                    yield layer, data, way
+
+
+def parse_options(values: object, where: str) -> Options:
+    """Read the section of the study's description that says how task layers are trained."""
+    options = from_dict(Options, values, where)
+    if not options.layers or len(set(options.layers)) < len(options.layers):
+        raise XlingError(f"{where}: layers: expected at least one, all different, not {list(options.layers)}")
+    if min(options.task_layers, options.heads, options.feedforward, options.epochs, options.batch) < 1:
+        raise XlingError(f"{where}: task_layers, heads, feedforward, epochs and batch must be positive")
+    return options
+
+
+def check_layers(options: Options, shapes: Mapping[str, Shape]) -> None:
+    """Refuse a layer that an encoder does not have, widths that differ, and heads that do not divide them."""
+    for code, shape in shapes.items():
+        for layer in options.layers:
+            if not 0 <= layer <= shape.layers:
+                raise XlingError(f"no layer {layer} in the encoder of {code}: its layers are 0 to {shape.layers}")
+    widths = {code: shape.width for code, shape in shapes.items()}
+    width = next(iter(widths.values()))
+    if set(widths.values()) != {width}:
+        raise XlingError(f"an orthogonal map needs encoders of one width, not {widths}")
+    if width % options.heads:
+        raise XlingError(f"{options.heads} heads do not divide the width {width}")
+
+
+def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
+    """Return each language's normaliser at a layer, and the map onto English of every other one."""
+    english, *others = job.languages
+    first = job.languages[english]
+    normaliser, states = fit_normaliser(word_states(first.reader, first.sentences, layer, job.longest))
+    fitted = {english: Fitted(normaliser)}
+    for code in others:
+        own = job.languages[code]
+        assert own.linked is not None  # noqa: S101 (only English has no links)
+        fitted[code] = fit_map(states, word_states(own.reader, own.sentences, layer, job.longest), own.linked)
+    return fitted
+
+
+def plain_sides(job: Job) -> dict[str, Side]:
+    """Return every language as its encoder leaves it."""
+    return {code: Side(own.reader) for code, own in job.languages.items()}
+
+
+def aligned_sides(job: Job, fitted: Mapping[str, Fitted]) -> dict[str, Side]:
+    """Return every language normalised and mapped."""
+    sides = {}
+    for code, fit in fitted.items():
+        reader = job.languages[code].reader
+        matrix = None if fit.matrix is None else torch.from_numpy(fit.matrix)
+        sides[code] = Side(reader, AlignedView(fit.normaliser, matrix, next(reader.encoder.parameters()).device))
+    return sides
+
+
+def train_unit(job: Job, layer: int, data: DataSet, way: Way, sides: Mapping[str, Side], folder: Path) -> Result:
+    """Train task layers on one layer of the first side, select by its dev set, test every language."""
+    options, point = job.options, Point(layer, job.options.batch, job.options.lr, job.options.lr)
+    tuner = FrozenTuner(list(sides.values()), layer, options.sizes, data.task, point, job.seed, job.longest)
+    material = Material(data.task, options.settings, 0, job.longest, data.train, data.dev, job.seed)
+    course = train_point(tuner, material, point, folder)
+    scores = {}
+    for number, code in enumerate(sides):
+        if code in data.tests:
+            test = data.tests[code]
+            found = scored(data.task, count_items(data.task, test, tuner.predict(test, number)))
+            scores[code] = found | pool(data.task.name, [found], way, code, layer)
+    return {"losses": course.losses, "dev": course.dev, "best_epoch": course.best, "scores": scores}
+
+
+def run_job(job: Job, work: Path) -> list[Result]:
+    """Return the result of every training, from the work folder where an earlier attempt finished it."""
+    log, units = log_to_stderr(__name__), list(job.units())
+    fits: dict[int, dict[str, Fitted]] = {}
+    results = []
+    for number, (layer, data, way) in enumerate(units, start=1):
+        done = work / f"{data.name}.layer-{layer}.{way}.json"
+        if not done.is_file():
+            log.info("%s: %s on layer %d, %s (%d of %d)", job.name, data.name, layer, way, number, len(units))
+            fits = fits if layer in fits or way == "plain" else {layer: fit_layer(job, layer)}
+            sides = plain_sides(job) if way == "plain" else aligned_sides(job, fits[layer])
+            folder = done.with_suffix("")
+            found = train_unit(job, layer, data, way, sides, folder)
+            cosines = (
+                {}
+                if way == "plain"
+                else {code: fit.cosine for code, fit in fits[layer].items() if fit.matrix is not None}
+            )
+            about = {"data": data.name, "task": data.task.name, "layer": layer, "way": way, "map_cosine": cosines}
+            write_json(done, about | found)
+            shutil.rmtree(folder, ignore_errors=True)
+        results.append(read_json(done))
+    return results
+
+
+def describe(job: Job) -> Result:
+    """Return what a job's result says of its making and its data."""
+    sizes = {
+        data.name: {"train": len(data.train), "dev": len(data.dev)} | {c: len(t) for c, t in data.tests.items()}
+        for data in job.data
+    }
+    links = {code: len(own.linked.source) for code, own in job.languages.items() if own.linked is not None}
+    english = next(iter(job.languages))
+    about = {"source": english, "options": asdict(job.options), "seed": job.seed, "ways": list(job.ways)}
+    sentences = len(job.languages[english].sentences)
+    return about | {"sizes": sizes, "sentences": sentences, "links": links, "level": LEVEL}
