@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from xling.core.errors import InputError, run
+from xling.core.errors import run
 from xling.report import published, style
-from xling.report.arguments import cells_arguments
+from xling.report.arguments import cells_arguments, some_records
 from xling.report.cells import Cells
 from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, TASKS, in_order, task_title
 from xling.report.record_files import read_records
@@ -92,9 +92,7 @@ def _legend(figure: Figure, rows: Sequence[Setting]) -> None:
 def main() -> None:
     """Draw Figure 3 of a study."""
     args = cells_arguments(__doc__)
-    cells = read_records(args.cells, Cell)
-    if not cells:
-        raise InputError(args.cells, "no records: nothing to draw")
+    cells = some_records(args.cells, Cell)
     settings = read_records(args.settings, Setting) if args.settings else published.settings()
     with style.styled():
         style.save_figure(figure3(cells, settings), args.out_dir, "figure3", cells)

@@ -1,12 +1,10 @@
 """Figure 7: CKA of two encoders by layer, pair and model, as a heat map.
 
-python -m xling.report.figure7 --cka figure7.csv --out-dir figures
+python -m xling.report.figure7 --records figure7.csv --out-dir figures
 """
 
-import argparse
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -16,11 +14,11 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from xling.core.errors import InputError, run
+from xling.core.errors import run
 from xling.report import style
+from xling.report.arguments import records_parser, some_records
 from xling.report.cka_table import layers_of, similarity
 from xling.report.names import NOT_RUN, PAIRS, in_order, pair_title
-from xling.report.record_files import read_records
 from xling.report.records import AVERAGE, CkaScore
 from xling.report.records import CKA_MODELS as MODELS
 
@@ -86,19 +84,10 @@ def _label(axes: Axes, rows: Sequence[str], pairs: Sequence[str]) -> None:
 
 def main() -> None:
     """Draw Figure 7 of a study."""
-    args = _arguments()
-    scores = read_records(args.cka, CkaScore)
-    if not scores:
-        raise InputError(args.cka, "no records: nothing to draw")
+    args = records_parser(__doc__).parse_args()
+    scores = some_records(args.records, CkaScore)
     with style.styled():
         style.save_figure(figure7(scores), args.out_dir, "figure7", scores)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cka", type=Path, required=True, help="similarities, see xling.report.records")
-    parser.add_argument("--out-dir", type=Path, required=True)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

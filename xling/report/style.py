@@ -4,8 +4,9 @@ Colours are those of Okabe and Ito (2008). A thing has the same colour in every 
 that a grey print can be read. Figures are saved as PNG, PDF and SVG, with the numbers they show as CSV.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -41,6 +42,8 @@ MODEL_COLOURS = {
     "untrained": GREY,
 }
 TASK_COLOURS = {"xnli": PURPLE, "ner": ORANGE, "parsing": GREEN, "pos": SKY}
+SHARING_COLOURS = {"shared": PURPLE, "source": ORANGE, "target": SKY}  # whose a part of a model is: Figures 1 and 2
+SPARE_COLOURS, SPARE_MARKERS = (PURPLE, "#8c6d1f", "#5b5b8c", GREY), ("v", "X", "<", ">")  # languages of other studies
 HEAT_MAP = "YlGnBu"  # one direction of lightness: reads the same in grey and for colour-blind readers
 
 PAGE_WIDTH = 7.1  # inches: the text width of a two-column page
@@ -72,9 +75,9 @@ SETTINGS: dict[Any, Any] = {
 }
 
 
-def new_figure(width: float = PAGE_WIDTH, height: float = 4.0) -> Figure:
-    """Return an empty figure; it belongs to nobody's window and needs no display."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+def new_figure(width: float = PAGE_WIDTH, height: float = 4.0, fitted: bool = True) -> Figure:
+    """Return an empty figure that needs no display; fitting its panels to their labels takes time."""
+    figure = Figure(figsize=(width, height), layout="constrained" if fitted else None)
     FigureCanvasAgg(figure)
     return figure
 
@@ -97,6 +100,23 @@ def pale(colour: str) -> str:
     return to_hex(((red + 2) / 3, (green + 2) / 3, (blue + 2) / 3))
 
 
+def ink(colour: str) -> str:
+    """Return a colour for text: darkened, where it must be, until it has WCAG 2's contrast of 4.5 on white."""
+    parts = to_rgb(colour)
+    while 1.05 / (_luminance(parts) + 0.05) < 4.5:
+        parts = (0.95 * parts[0], 0.95 * parts[1], 0.95 * parts[2])
+    return to_hex(parts)
+
+
+def language_look(language: str, among: Sequence[str] = ()) -> tuple[str, str]:
+    """Return a language's colour and marker; languages that the paper lacks get spare ones, in order of their names."""
+    if language in LANGUAGE_COLOURS:
+        return LANGUAGE_COLOURS[language], LANGUAGE_MARKERS[language]
+    others = sorted({*among, language} - {*LANGUAGE_COLOURS})
+    place = others.index(language) % len(SPARE_COLOURS)
+    return SPARE_COLOURS[place], SPARE_MARKERS[place]
+
+
 def reach(value: float, low: float | None, high: float | None) -> tuple[float, float] | None:
     """Return how far an error bar goes down and up; an interval need not hold the value itself."""
     if low is None or high is None:
@@ -106,14 +126,39 @@ def reach(value: float, low: float | None, high: float | None) -> tuple[float, f
 
 def ink_on(colour: Sequence[float]) -> str:
     """Return black or white, whichever has the stronger contrast (WCAG 2) on a background of red, green and blue."""
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    luminance = _luminance(colour)
     return BLACK if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) else "#ffffff"
+
+
+def fitting(size: float, text: str, letters: int) -> float:
+    """Return a font size at which a text takes no more room than so many letters do."""
+    return size * min(1.0, letters / max(len(text), 1))
+
+
+def footnote(figure: Figure, text: str) -> None:
+    """Say below all panels what the reader must know to read them."""
+    letters = int(21 * figure.get_figwidth())  # of DejaVu Sans at this size, with some to spare
+    lines = [line for part in text.split("\n") for line in wrap(part, letters)]
+    figure.supxlabel("\n".join(lines), fontsize=6.5, color=ink(GREY), x=0.01, ha="left", ma="left")
 
 
 def save_figure(figure: Figure, folder: Path, name: str, records: Sequence[Any]) -> None:
     """Write name.png, name.pdf and name.svg, and the records that the figure shows as name.csv."""
-    for suffix, metadata in FORMATS.items():
-        with atomic_path(folder / f"{name}.{suffix}") as temporary:
-            figure.savefig(temporary, format=suffix, dpi=DOTS_PER_INCH, metadata=metadata)
+    save_images(figure, folder, name, FORMATS)
     write_records(folder / f"{name}.csv", type(records[0]), records)
+
+
+def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str], dpi: int = DOTS_PER_INCH) -> None:
+    """Write a figure in some of the formats, the same bytes every time; it is laid out once for all of them."""
+    if figure.get_layout_engine() is not None:
+        figure.set_dpi(dpi)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+    for suffix in suffixes:
+        with atomic_path(folder / f"{name}.{suffix}") as temporary:
+            figure.savefig(temporary, format=suffix, dpi=dpi, metadata=FORMATS[suffix])
+
+
+def _luminance(colour: Sequence[float]) -> float:
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

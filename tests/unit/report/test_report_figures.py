@@ -140,7 +140,7 @@ def test_the_commands_draw_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for main, flag, name in (
         (table1_main, "--cells", "figure3.csv"),
         (figure3_main, "--cells", "figure3.csv"),
-        (figure7_main, "--cka", "figure7.csv"),
+        (figure7_main, "--records", "figure7.csv"),
     ):
         monkeypatch.setattr(sys, "argv", ["command", flag, str(tmp_path / name), "--out-dir", out])
         main()
@@ -151,7 +151,7 @@ def test_the_commands_draw_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     }
 
 
-@pytest.mark.parametrize(("module", "flag", "kind"), [("figure3", "--cells", Cell), ("figure7", "--cka", CkaScore)])
+@pytest.mark.parametrize(("module", "flag", "kind"), [("figure3", "--cells", Cell), ("figure7", "--records", CkaScore)])
 def test_nothing_to_draw_is_one_line(module: str, flag: str, kind: type[Cell | CkaScore], tmp_path: Path) -> None:
     write_records(tmp_path / "empty.csv", kind, [])
     done = run_module(module, flag, str(tmp_path / "empty.csv"), "--out-dir", str(tmp_path / "out"))

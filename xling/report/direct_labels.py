@@ -1,0 +1,90 @@
+"""Labels at the end of the lines they belong to, kept apart from each other: no legend to look up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from xling.report import style
+
+SIZE = 6.5  # points
+LINE = 1.2 * SIZE / 72  # inches that a label needs from the next
+LETTER = 0.55 * SIZE / 72  # inches: the mean width of a letter, a little more than DejaVu Sans has
+BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.3}  # no guide line through a word
+MARGIN = 0.06  # inches between a line's end and its label
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a line is called, and where it ends on the y axis."""
+
+    text: str
+    y: float
+    colour: str
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Return places near the wanted ones, in the same order, at least a gap apart and within bounds if they fit.
+
+    Labels that would touch form a block around the mean of the places they want.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    blocks: list[list[int]] = []
+    for i in order:
+        blocks.append([i])
+        while len(blocks) > 1 and _top(blocks[-2], wanted, gap) + gap > _bottom(blocks[-1], wanted, gap):
+            last = blocks.pop()
+            blocks[-1] += last
+    placed = {i: _bottom(block, wanted, gap) + gap * step for block in blocks for step, i in enumerate(block)}
+    return _within(order, placed, gap, low, high)
+
+
+def _bottom(block: Sequence[int], wanted: Sequence[float], gap: float) -> float:
+    return sum(wanted[i] for i in block) / len(block) - gap * (len(block) - 1) / 2
+
+
+def _top(block: Sequence[int], wanted: Sequence[float], gap: float) -> float:
+    return _bottom(block, wanted, gap) + gap * (len(block) - 1)
+
+
+def _within(order: Sequence[int], placed: dict[int, float], gap: float, low: float, high: float) -> list[float]:
+    """Push labels up from the lower bound, then down from the upper one."""
+    floor, ceiling = low, high
+    for i in order:
+        placed[i] = max(placed[i], floor)
+        floor = placed[i] + gap
+    for i in reversed(order):
+        placed[i] = min(placed[i], ceiling)
+        ceiling = placed[i] - gap
+    return [placed[i] for i in range(len(order))]
+
+
+def room_for(labels: Sequence[Label], width: float) -> float:
+    """Return which share of a panel's width (inches) the labels take."""
+    longest = max((len(label.text) for label in labels), default=0)
+    return min((MARGIN + longest * LETTER) / width, 0.6) if longest else 0.0
+
+
+def label_ends(
+    axes: Axes,
+    labels: Sequence[Label],
+    size: tuple[float, float],
+    span: tuple[float, float],
+    room: float | None = None,
+) -> None:
+    """Write labels to the right of the lines, which lie between the two ends of `span`; size is the panel's in inches.
+
+    The y limits must stand already; the x limits are widened to make room, the same in panels that are given the same.
+    """
+    low, high = axes.get_ylim()
+    gap = LINE / size[1] * (high - low)
+    places = spread([label.y for label in labels], gap, low + gap / 2, high - gap / 2)
+    left, right = span
+    edge = 0.03 * (right - left) or 0.5
+    full = (right - left + 2 * edge) / (1 - (room_for(labels, size[0]) if room is None else room))
+    axes.set_xlim(left - edge, left - edge + full)
+    x = right + edge + MARGIN / size[0] * full / 2
+    for label, y in zip(labels, places, strict=True):
+        look: dict[str, Any] = {"fontsize": SIZE, "color": style.ink(label.colour), "bbox": BACKGROUND}
+        axes.text(x, y, label.text, ha="left", va="center", **look)
