@@ -1,0 +1,123 @@
+# Verdicts, provenance and the page that holds everything the study found.
+
+from workflow_scripts import reporting
+
+CHOICES = [Path(workflow.basedir) / "docs" / name for name in ("choices.md", "data.md")]
+
+
+rule claims:
+    """The paper's claims, judged on what the study has measured; whatever the verdicts are, this succeeds."""
+    input:
+        records=claim_records(),
+    output:
+        json=RESULTS / "claims.json",
+        markdown=report(RESULTS / "claims.md", caption="../report/claims.rst", category="Verdicts"),
+    log:
+        LOGS / "claims.log",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        rev=REV["report"],
+        scale=reporting.scale_flag(STUDY),
+        hash=reporting.study_hash(STUDY),
+    shell:
+        """
+        python -m xling.report.claims \
+            --results {input.records:q} \
+            {params.scale} \
+            --config-hash {params.hash} \
+            --out-json {output.json:q} \
+            --out-md {output.markdown:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule collect_provenance:
+    """Code, machine, time, models and data behind the study; last of all, when every stage has told its time."""
+    input:
+        models=expand(MODELS / "{model}/provenance.json", model=STUDY.models),
+        claims=RESULTS / "claims.json",
+        tables=study_tables(),
+        figures=study_figures(),
+    output:
+        provenance=RESULTS / "provenance.json",
+    log:
+        LOGS / "collect_provenance.log",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        rev=REV["report"],
+        study=config["study"]["name"],
+        config=lambda wildcards: reporting.study_json(STUDY),
+        hash=reporting.study_hash(STUDY),
+        models=MODELS,
+        benchmarks=BENCHMARKS,
+        root=STUDY.root,
+        data=reporting.raw_data(STUDY),
+    shell:
+        """
+        python -m workflow_scripts.collect_provenance \
+            --study {params.study:q} \
+            --config {params.config:q} \
+            --config-hash {params.hash} \
+            --models {params.models:q} \
+            --benchmarks {params.benchmarks:q} \
+            --data-root {params.root:q} \
+            --data {params.data:q} \
+            --out {output.provenance:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule report_page:
+    """Everything on one page that opens without a network."""
+    input:
+        claims=RESULTS / "claims.json",
+        tables=study_tables(),
+        figures=study_figures(),
+        paper=rules.paper_figures.output.figures,
+        provenance=RESULTS / "provenance.json",
+        choices=ancient(CHOICES),
+    output:
+        page=report(RESULTS / "report.html", caption="../report/page.rst", category="Verdicts"),
+    log:
+        LOGS / "report_page.log",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        rev=REV["report"],
+        title=f"Reproduction report: study {config['study']['name']}",
+        figures=FIGURES,
+        paper=PAPER,
+    shell:
+        """
+        python -m xling.report.html \
+            --title {params.title:q} \
+            --claims {input.claims:q} \
+            --tables {input.tables:q} \
+            --figures {params.figures:q} \
+            --paper-figures {params.paper:q} \
+            --provenance {input.provenance:q} \
+            --choices {input.choices:q} \
+            --out {output.page:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule report:
+    """The page, and all that it is made from."""
+    input:
+        rules.report_page.output.page,
+    localrule: True

@@ -1,0 +1,33 @@
+# Files of the report, from what the study makes. One function a question.
+
+
+def captioned(name, caption):
+    """Return the files of a figure, its drawing with a caption for Snakemake's own report."""
+    drawing = report(FIGURES / f"{name}.svg", caption=f"../report/{caption}.rst", category="Figures")
+    return [drawing, *(FIGURES / f"{name}.{suffix}" for suffix in ("png", "pdf", "csv"))]
+
+
+def claim_records():
+    """Return the records that the claims are judged on, as far as the study makes them."""
+    aligned = [RECORDS / f"{name}.csv" for name in ALIGNMENT.records if name.startswith("figure")]
+    return [*([RECORDS / "figure3.csv"] if TRANSFER.models else []), *aligned, *contextual_records()]
+
+
+def study_tables():
+    """Return the tables of the page, in its order."""
+    names = ["table1", "table1-compared", "transfer"] if TRANSFER.models else []
+    return [TABLES / f"{name}.csv" for name in names]
+
+
+def drawn(name):
+    """Return the files of one figure: three pictures, and its numbers."""
+    return expand(FIGURES / "{name}.{suffix}", name=name, suffix=["png", "pdf", "svg", "csv"])
+
+
+def study_figures():
+    """Return the files of every figure that the study has something to show in."""
+    recorded = [*ALIGNMENT.records, *(path.stem for path in contextual_records())]
+    names = ["figure1", "figure2", "training", *(name for name in recorded if name != "pearson")]
+    names += ["emergence", "anchors"] if bilingual_models() else []
+    names += ["figure3"] if TRANSFER.models else []
+    return [path for name in names for path in drawn(name)]

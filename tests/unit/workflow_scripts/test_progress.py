@@ -1,0 +1,117 @@
+"""Progress: what is left is what the unfinished jobs will take, as measured here or as an earlier run took it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from embedded import ROOT
+
+from workflow_scripts.progress import Board, duration, seconds_a_job
+
+SNAKEFILE = """
+rule all:
+    input: expand("{{i}}.b", i=range(3)),
+
+rule first_step:
+    output: "{{i}}.a",
+    log: "{{i}}.log",
+    shell: "{command}"
+
+rule second_step:
+    input: "{{i}}.a",
+    output: "{{i}}.b",
+    shell: "touch {{output}}"
+"""
+
+
+def test_a_stage_takes_as_long_as_its_jobs_have_taken() -> None:
+    board = Board()
+    board.plan({"train_bpe": 4, "all": 1, "total": 5}, now=0.0)
+    board.start(1, "train_bpe", now=0.0)
+    board.start(2, "train_bpe", now=0.0)
+    stage = board.stages["train_bpe"]
+    assert stage.work_left(5.0, 1.0) is None
+    assert board.stage_line(stage, 5.0) == "train bpe: 0 of 4, 5s"
+    assert board.finish(1, now=10.0) is None
+    board.start(3, "train_bpe", now=10.0)
+    # two running for 10 s and 0 s of 10, one waiting: 10 + 10 + 0 seconds of work, two at a time
+    assert stage.work_left(10.0, 1.0) == 20.0
+    assert board.stage_line(stage, 10.0) == "train bpe: 1 of 4, 10s, about 10s left"
+    assert board.total_line(10.0) == "1 of 4 jobs, 10s, about 10s left"
+
+
+def test_the_last_job_ends_its_stage() -> None:
+    board = Board()
+    board.plan({"a": 1, "total": 1}, now=0.0)
+    board.start(1, "a", now=1.0)
+    done = board.finish(1, now=4.0)
+    assert done is not None
+    assert board.stage_line(done, 9.0) == "a: 1 of 1 in 3s"
+    assert board.finish(99, now=5.0) is None
+
+
+def test_a_failed_job_may_start_again() -> None:
+    board = Board()
+    board.plan({"a": 1, "total": 1}, now=0.0)
+    board.start(1, "a", now=0.0)
+    board.fail(1)
+    assert board.active() == []
+    board.start(1, "a", now=5.0)
+    assert board.finish(1, now=7.0) is not None
+    assert board.stages["a"].seconds == 2.0
+
+
+def test_an_earlier_run_tells_what_is_left_at_this_machines_pace() -> None:
+    earlier = seconds_a_job(
+        {"stages": [{"stage": "generate", "wall": 20.0, "jobs": 2}, {"stage": "b", "wall": 6.0, "jobs": 1}]}
+    )
+    assert earlier == {"generate": 10.0, "b": 6.0}
+    board = Board(earlier)
+    board.plan({"generate_en": 1, "b": 1, "total": 2}, now=0.0)
+    assert board.time_left(0.0) == 16.0
+    board.start(1, "generate_en", now=0.0)
+    board.finish(1, now=20.0)  # twice as long as then
+    assert board.pace() == 2.0
+    assert board.time_left(20.0) == 12.0
+    assert Board().pace() == 1.0
+
+
+def test_nothing_is_said_about_what_cannot_be_known() -> None:
+    board = Board({"a": 1.0})
+    board.plan({"a": 1, "new": 1, "total": 2}, now=0.0)
+    assert board.time_left(0.0) is None
+    assert board.total_line(3.0) == "0 of 2 jobs, 3s"
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0s"), (59.6, "1m00s"), (125, "2m05s"), (3700, "1h01m")])
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def run(folder: Path, command: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Run a small workflow with the logger, not on a terminal."""
+    (folder / "Snakefile").write_text(SNAKEFILE.format(command=command), encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "workflow_scripts/plugins")])}
+    line = [sys.executable, "-m", "snakemake", "--cores", "2", "--logger", "progress", "--show-failed-logs", *flags]
+    return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_run_shows_a_line_a_stage_and_a_second_one_that_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "earlier.json").write_text(json.dumps({"stages": []}), encoding="utf-8")
+    done = run(tmp_path, "touch {output}", "--logger-progress-earlier", "earlier.json")
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[0] == "6 jobs in 2 stages"
+    assert [line.split(" in ")[0] for line in lines[1:-1]] == ["first step: 3 of 3", "second step: 3 of 3"]
+    assert lines[-1].startswith("all done in ")
+    assert "Nothing to be done" in run(tmp_path, "touch {output}").stderr
+
+
+def test_a_failure_is_shown_in_full(tmp_path: Path) -> None:
+    done = run(tmp_path, "echo the reason >{log}; exit 3")
+    assert done.returncode == 1
+    for text in ("Error in rule first_step", "the reason", "Complete log(s)", "stopped after "):
+        assert text in done.stderr

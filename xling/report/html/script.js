@@ -1,0 +1,59 @@
+"use strict";
+// Sorting of tables and, before printing, opening of what is folded. The page is whole without it.
+
+const NUMBER = /^[-+−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?/i;
+
+function sortKey(cell) {
+  const text = cell.textContent.trim();
+  const match = text.replace("−", "-").match(NUMBER);
+  return { text, number: match ? Number(match[0].replaceAll(",", "")) : NaN };
+}
+
+function isEmpty(key) {
+  return key.text === "" || key.text === "-" || key.text === "not run";
+}
+
+function compare(left, right, direction, numeric) {
+  if (isEmpty(left) || isEmpty(right)) return isEmpty(left) - isEmpty(right);
+  if (numeric) return direction * (left.number - right.number);
+  return direction * left.text.localeCompare(right.text, "en", { numeric: true });
+}
+
+function sortBy(table, column, direction) {
+  const body = table.tBodies[0];
+  const rows = table.originalRows.filter((row) => !row.classList.contains("group"));
+  const keyed = rows.map((row) => ({ row, key: sortKey(row.cells[column]) }));
+  const numeric = keyed.every(({ key }) => isEmpty(key) || !Number.isNaN(key.number));
+  keyed.sort((left, right) => compare(left.key, right.key, direction, numeric));
+  body.replaceChildren(...keyed.map(({ row }) => row));
+}
+
+function onSort(table, heading, column) {
+  const before = heading.getAttribute("aria-sort");
+  for (const other of table.querySelectorAll("th[aria-sort]")) other.removeAttribute("aria-sort");
+  if (before === "descending") {
+    table.tBodies[0].replaceChildren(...table.originalRows);
+    return;
+  }
+  const next = before === "ascending" ? "descending" : "ascending";
+  heading.setAttribute("aria-sort", next);
+  sortBy(table, column, next === "ascending" ? 1 : -1);
+}
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  if (table.tBodies[0].rows.length < 2) continue;
+  table.originalRows = [...table.tBodies[0].rows];
+  const headings = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+  headings.forEach((heading, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = heading.textContent;
+    button.title = "Sort by this column";
+    button.addEventListener("click", () => onSort(table, heading, column));
+    heading.replaceChildren(button);
+  });
+}
+
+window.addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+});
