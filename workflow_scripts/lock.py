@@ -1,4 +1,4 @@
-"""Write the tested pins: python -m workflow_scripts.lock --lock requirements.lock --environment envs/xling.yaml"""
+"""Write the tested pins: python -m workflow_scripts.lock --lock requirements.lock --environments envs"""
 
 import argparse
 import re
@@ -13,15 +13,19 @@ from xling.core.io import write_text
 LOCK_HEADER = """# Tested together; written by `make lock`. Installed by `make demo` and `make test`.
 # torch: this exact version, because another may bring gigabytes of GPU libraries to a machine without one.
 """
-ENVIRONMENT_HEADER = """# For --sdm conda: what xling imports, pinned as in requirements.lock; written by `make lock`.
+ENVIRONMENT_HEADER = """# For --sdm conda: {about}, pinned as in requirements.lock; written by `make lock`.
 channels:
   - conda-forge
 dependencies:
-  - python=3.11
-  - pip
+  - python={python}
+  - pip={pip}
   - pip:
 """
-LEFT_OUT = {"pip", "xling"}
+PYTHON, PIP = "3.11.7", "25.0"  # of the environments; the package runs on 3.11 and later
+# Data, text and vocabularies need no torch and so none of the gigabytes that it brings for GPUs.
+TEXT = ["backports-zstd", "jieba", "numpy", "opencc", "pyyaml", "requests", "sacremoses", "scipy", "sentencepiece"]
+TEXT_STAGES = ("core", "synthetic", "data", "tokenization", "bpe", "codeswitch")
+LEFT_OUT = {"pip", "xling", "eflomal"}  # eflomal has pins of its own: envs/eflomal.txt
 
 
 def pins(installed: list[Distribution]) -> dict[str, str]:
@@ -42,9 +46,16 @@ def direct_dependencies(pyproject: Path) -> list[str]:
     return sorted(canonical(re.split(r"[^A-Za-z0-9._-]", item)[0]) for item in project["dependencies"])
 
 
-def environment(versions: dict[str, str], names: list[str]) -> str:
-    """Return the conda environment file of the package's own dependencies."""
-    return ENVIRONMENT_HEADER + "".join(f"      - {name}=={versions[name]}\n" for name in names)
+def environments(versions: dict[str, str], names: list[str]) -> dict[str, str]:
+    """Return the conda environment files: of everything that the package imports, and of its stages without torch."""
+    about = {"xling": "what xling imports (on Linux this torch is the one for GPUs)", "text": "what text stages import"}
+    stacks = {"xling": names, "text": TEXT}
+    return {f"{stack}.yaml": _environment(versions, stacks[stack], about[stack]) for stack in stacks}
+
+
+def _environment(versions: dict[str, str], names: list[str], about: str) -> str:
+    header = ENVIRONMENT_HEADER.format(about=about, python=PYTHON, pip=PIP)
+    return header + "".join(f"      - {name}=={versions[name]}\n" for name in names)
 
 
 def canonical(name: str) -> str:
@@ -58,15 +69,16 @@ def main() -> None:
     versions = pins(list(distributions()))
     with write_text(args.lock) as handle:
         handle.write(LOCK_HEADER + "".join(f"{name}=={version}\n" for name, version in versions.items()))
-    with write_text(args.environment) as handle:
-        handle.write(environment(versions, direct_dependencies(REPOSITORY / "pyproject.toml")))
+    for name, text in environments(versions, direct_dependencies(REPOSITORY / "pyproject.toml")).items():
+        with write_text(args.environments / name) as handle:
+            handle.write(text)
 
 
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lock", type=Path, required=True)
-    parser.add_argument("--environment", type=Path, required=True)
+    parser.add_argument("--environments", type=Path, required=True, help="folder of the environment files")
     return parser.parse_args()
 
 

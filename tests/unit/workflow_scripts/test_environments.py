@@ -1,0 +1,57 @@
+"""Every way to install the software has the same pins: the lock file's."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import yaml
+from embedded import ROOT
+
+from workflow_scripts.lock import PYTHON, TEXT, TEXT_STAGES, canonical, direct_dependencies, environments, read_pins
+
+PROVIDES = {"yaml": "pyyaml", "backports": "backports-zstd", "urllib3": "requests"}  # requests brings urllib3
+STANDARD = set(sys.stdlib_module_names) | {"compression", "xling"}  # compression: Python 3.14's own
+VERSIONS = read_pins(ROOT / "requirements.lock")
+
+
+def imported(path: Path) -> set[str]:
+    """Return the distributions that a file imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return {PROVIDES.get(name, canonical(name)) for name in names - STANDARD}
+
+
+def test_environment_files_are_what_the_lock_file_makes_them() -> None:
+    names = direct_dependencies(ROOT / "pyproject.toml")
+    for name, text in environments(VERSIONS, names).items():
+        assert (ROOT / "envs" / name).read_text(encoding="utf-8") == text
+    assert VERSIONS["torch"] == "2.13.0"
+
+
+def test_every_environment_pins_everything_exactly_and_as_the_lock_file_does() -> None:
+    for path in sorted((ROOT / "envs").glob("*.yaml")):
+        entries = yaml.safe_load(path.read_text(encoding="utf-8"))["dependencies"]
+        conda = [entry for entry in entries if isinstance(entry, str)]
+        assert all(re.fullmatch(r"[a-z0-9_.-]+=[0-9][0-9.]*", entry) for entry in conda), path
+        pip = [entry for part in entries if isinstance(part, dict) for entry in part["pip"]]
+        pins = dict(entry.split("==") for entry in pip)
+        assert {name: VERSIONS.get(name, version) for name, version in pins.items()} == pins, path
+
+
+def test_the_text_stack_has_what_its_stages_import_and_no_torch() -> None:
+    files = [path for stage in TEXT_STAGES for path in (ROOT / "xling" / stage).rglob("*.py")]
+    assert set().union(*map(imported, files)) <= set(TEXT)
+    assert set(TEXT) <= set(direct_dependencies(ROOT / "pyproject.toml")) - {"torch"}
+
+
+def test_the_container_installs_the_lock_file_on_the_same_python() -> None:
+    text = (ROOT / "envs" / "xling.def").read_text(encoding="utf-8")
+    assert re.search(r"^From: python:(\S+)-slim", text, flags=re.MULTILINE)[1] == PYTHON  # type: ignore[index]
+    assert re.search(r"^\s+requirements\.lock\s", text, flags=re.MULTILINE)
+    assert "pip install --no-cache-dir --requirement /opt/xling/requirements.lock" in text
+    assert not re.search(r"pip install(?!.*requirements\.lock)", text)

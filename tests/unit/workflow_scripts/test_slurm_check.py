@@ -1,0 +1,188 @@
+"""What a user is told of a cluster: the answers below are those of a real SLURM 22.05, given by small fake commands."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from embedded import ROOT
+
+from workflow_scripts.plan.jobs import Job
+from workflow_scripts.site import read_site
+from workflow_scripts.slurm_check import Finding, look, requests, trial, write_site
+from workflow_scripts.slurm_facts import ask, gpus_of, minutes, partitions, settings
+
+SINFO = """\
+cpu*|up|infinite|(null)|12
+gpu|up|1-00:00:00|gpu:a100:4(S:0-1)|3
+gpu|up|1-00:00:00|gpu:v100:8|1
+short|up|2:00:00|gpu:2|1
+old|inact|30:00|(null)|1
+"""
+CONFIG = """\
+Configuration data as of 2026-11-15T05:34:35
+AccountingStorageType   = accounting_storage/none
+ClusterName             = test
+MinJobAge               = 300 sec
+SLURM_VERSION           = 22.05.8
+"""
+NO_DBD = "You are not running a supported accounting_storage plugin\nOnly 'accounting_storage/slurmdbd' is supported."
+SBATCH = """\
+case "$*" in
+    *--version*) echo slurm-wlm 22.05.8 ;;
+    *--gpus=a100:9*) echo 'allocation failure: Requested node configuration is not available' >&2; exit 1 ;;
+    *--account=wrong*)
+        echo 'sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified' >&2
+        exit 1 ;;
+    *) echo 'sbatch: Job 31 to start at 2026-11-15T05:34:44 using 1 processors on nodes n1 in partition gpu' >&2 ;;
+esac
+"""
+CPU = {"slurm_partition": "cpu", "slurm_account": "lab", "runtime": 240, "mem_mb": 4000}
+GPU = {"slurm_partition": "gpu", "slurm_account": "lab", "runtime": 1440, "mem_mb": 16000, "gpu": 1, "nodes": 1}
+SQUEUE: dict[str, Any] = {"slurm-status-command": "squeue"}
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put fake commands before all others: a cluster without accounting, two kinds of GPU nodes in one partition."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    say(folder, "sinfo", SINFO)
+    say(folder, "scontrol", CONFIG)
+    say(folder, "sacctmgr", NO_DBD, code=1)
+    say(folder, "squeue", "")
+    say(folder, "scancel", "")
+    script(folder, "sbatch", SBATCH)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return folder
+
+
+def script(folder: Path, name: str, body: str) -> None:
+    """Write a command."""
+    (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+    (folder / name).chmod(0o755)
+
+
+def say(folder: Path, name: str, text: str, code: int = 0) -> None:
+    """Write a command that says something and leaves with a code."""
+    script(folder, name, f"cat <<'END'\n{text.rstrip()}\nEND\nexit {code}")
+
+
+def found(*asked: dict[str, Any], profile: dict[str, Any] = SQUEUE) -> list[Finding]:
+    """Return what is said of jobs that ask for these things."""
+    return look([Job(i, "rule", {}, (), (), resources=one) for i, one in enumerate(asked)], profile)[0]
+
+
+def wrong(findings: list[Finding]) -> list[str]:
+    return [finding.text for finding in findings if finding.mark == "wrong"]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_cluster_that_is_as_expected_has_nothing_wrong() -> None:
+    findings = found(CPU, GPU)
+    assert wrong(findings) == []
+    texts = [finding.text for finding in findings]
+    assert texts[0] == "slurm-wlm 22.05.8, cluster test"
+    assert "partition gpu: 4 nodes, GPUs a node: 4 a100, 8 v100" in texts
+    assert "accounting: none, so sacct says nothing" in texts
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize(
+    ("request_", "told"),
+    [
+        (GPU | {"slurm_partition": "gpuu"}, "no partition 'gpuu' (did you mean 'gpu'?)"),
+        (GPU | {"runtime": 2880}, "2880 minutes asked of partition gpu, which allows 1440 (set runtime in the class"),
+        (GPU | {"slurm_account": "wrong"}, "Invalid account or account/partition combination"),
+        (GPU | {"gpu": 9, "gpu_model": "a100"}, "Requested node configuration is not available"),
+        (GPU | {"slurm_partition": "cpu"}, "partition cpu: SLURM knows of no GPUs there"),
+        (CPU | {"slurm_partition": "old", "runtime": 10}, "and it is not up"),
+        ({"slurm_partition": "cpu", "runtime": 5}, "no account is set"),
+    ],
+)
+def test_each_mistake_is_told(request_: dict[str, Any], told: str) -> None:
+    assert [text for text in wrong(found(request_)) if told in text]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_sacct_without_accounting_would_wait_for_ever() -> None:
+    assert wrong(found(CPU, profile={"slurm-status-command": "sacct"})) == [
+        "slurm-status-command: sacct would wait for ever without accounting (expected squeue)"
+    ]
+
+
+def test_jobs_forgotten_too_soon_are_told(cluster: Path) -> None:
+    say(cluster, "scontrol", CONFIG.replace("300 sec", "60 sec"))
+    assert wrong(found(CPU))[0].startswith("finished jobs are remembered for 60 s (MinJobAge), 120 s are needed")
+    assert wrong(found(CPU, profile=SQUEUE | {"slurm-init-seconds-before-status-checks": 20})) == []
+
+
+def test_with_accounting_the_account_has_to_be_ones_own(cluster: Path) -> None:
+    say(cluster, "scontrol", CONFIG.replace("accounting_storage/none", "accounting_storage/slurmdbd"))
+    say(cluster, "sacctmgr", "lab1\nlab1\nphysics")
+    findings, site = look([Job(0, "rule", {}, (), (), resources=CPU)], SQUEUE)
+    assert wrong(findings) == ["account 'lab' is not yours (did you mean 'lab1'?)"]
+    assert site["account"] == "lab1"
+
+
+@pytest.mark.usefixtures("cluster")
+def test_the_site_file_can_be_used_as_it_is(tmp_path: Path) -> None:
+    _, site = look([Job(0, "rule", {}, (), (), resources=GPU | {"runtime": 2880})], SQUEUE)
+    assert site["partitions"] == {"cpu": "cpu", "gpu": "gpu"}
+    assert site["classes"] == {"gpu-long": {"runtime": 1440}}
+    path = write_site(site, tmp_path / "site.yaml", "test")
+    assert read_site(path, {"gpu-long": {}}).account == "lab"
+
+
+def test_a_file_that_exists_is_never_touched(tmp_path: Path) -> None:
+    path = tmp_path / "site.found.yaml"
+    path.write_text("mine")
+    assert write_site({"account": "x"}, path, "test").name == "site.found-2.yaml"
+    assert write_site({"account": "x"}, path, "test").name == "site.found-3.yaml"
+    assert path.read_text() == "mine"
+
+
+def test_the_same_request_is_tried_once_and_in_the_profiles_syntax() -> None:
+    jobs = [Job(i, "rule", {}, (), (), resources=one) for i, one in enumerate([CPU, GPU, dict(CPU), {"_cores": 1}])]
+    assert requests(jobs) == [GPU, CPU]
+    assert trial(GPU | {"gpu_model": "a100"})[-2:] == ["--gpus=a100:1", "--wrap=true"]
+    by_gres = trial({"slurm_partition": "gpu", "gres": "gpu:a100:4", "nodes": 2})
+    assert by_gres == ["sbatch", "--test-only", "--partition=gpu", "--nodes=2", "--gres=gpu:a100:4", "--wrap=true"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("infinite", None), ("n/a", None), ("30:00", 30), ("2:30:00", 150), ("1-00:00:00", 1440), ("7-12", 10800)],
+)
+def test_time_limits_are_read_as_slurm_writes_them(text: str, expected: int | None) -> None:
+    assert minutes(text) == expected
+
+
+def test_answers_are_read_as_slurm_gives_them() -> None:
+    known = partitions(SINFO + "slurm_load_partitions: a warning\n")
+    assert [name for name, one in known.items() if one.default] == ["cpu"]
+    assert known["gpu"].nodes == 4
+    assert known["short"].gpus == {"": 2}
+    assert not known["old"].up
+    assert gpus_of("gpu:fake:2,license:3") == {"fake": 2}
+    assert settings(CONFIG)["MinJobAge"] == "300 sec"
+
+
+def test_a_command_that_is_not_there_is_a_failure_and_no_exception() -> None:
+    assert ask(["no-such-command-of-slurm"])[0] == 1
+
+
+def test_the_command_checks_the_real_rules_and_writes_a_site(cluster: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "workflow_scripts.slurm_check", "--out", str(tmp_path / "site.yaml")]
+    environment = os.environ | {"XLING_SITE": str(ROOT / "profiles/slurm/site.yaml")}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "accepted: partition=gpu account=lab runtime=1440" in done.stdout
+    assert yaml.safe_load((tmp_path / "site.yaml").read_text())["partitions"] == {"cpu": "cpu", "gpu": "gpu"}
+    say(cluster, "sinfo", "debug*|up|10:00|(null)|1")
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "wrong  no partition 'gpu' (known: debug)" in done.stdout

@@ -1,0 +1,108 @@
+"""Hand out the GPUs of one machine: python -m workflow_scripts.gpu_slots MODULE --flag …
+
+Snakemake counts GPUs (`--resources gpu=4`) but does not say which one a job may use. Here a job takes a slot of a GPU,
+a locked file, sets CUDA_VISIBLE_DEVICES and becomes MODULE in the same process. XLING_GPU_SHARE=4 gives every GPU four
+slots, for small jobs. A slot is free as soon as its process is gone, however it went. Without a GPU, and in a SLURM
+job, which has its own, nothing is done.
+"""
+
+import fcntl
+import os
+import re
+import runpy
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, MutableMapping, Sequence
+from pathlib import Path
+
+from xling.core.errors import XlingError
+
+VISIBLE, SHARE = "CUDA_VISIBLE_DEVICES", "XLING_GPU_SHARE"
+SECONDS_BETWEEN_LOOKS = 0.5
+DEVICES = Path("/dev")
+
+
+def take(environment: MutableMapping[str, str], count: int = 1, folder: Path | None = None) -> list[int]:
+    """Wait for a slot on each of `count` GPUs and make them the only visible ones; return the open locks.
+
+    The locks are inherited through exec and held until the process ends or closes them.
+    """
+    share = slots_of_a_gpu(environment)
+    pool = [] if share is None else devices(environment)
+    if not pool or not count:
+        return []
+    if count > len(pool):
+        raise XlingError(f"{count} GPUs wanted, {len(pool)} here ({', '.join(pool)})")
+    place = folder or slot_folder(environment)
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    while len(taken := _try(place, pool, share or 1, count)) < count:
+        for lock in taken.values():
+            os.close(lock)
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    environment[VISIBLE] = ",".join(taken)
+    return list(taken.values())
+
+
+def slots_of_a_gpu(environment: MutableMapping[str, str]) -> int | None:
+    """Return how many jobs share a GPU; None where GPUs are not ours to hand out."""
+    asked = environment.get(SHARE, "")
+    if not asked:
+        return None if "SLURM_JOB_ID" in environment else 1
+    if not asked.isdecimal() or int(asked) == 0:
+        raise XlingError(f"{SHARE}={asked}: expected a whole number from 1 up")
+    return int(asked)
+
+
+def devices(environment: MutableMapping[str, str]) -> list[str]:
+    """Return the GPUs to hand out: those visible already, else all of the machine."""
+    if VISIBLE in environment:
+        return [name.strip() for name in environment[VISIBLE].split(",") if name.strip()]
+    found = [path for path in DEVICES.glob("nvidia*") if re.fullmatch("nvidia[0-9]+", path.name)]
+    return [str(number) for number in range(len(found))]
+
+
+def slot_folder(environment: MutableMapping[str, str]) -> Path:
+    """Return where the locks are: on this machine, one's own."""
+    base = Path(environment.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
+    return base / f"xling-gpus-{os.getuid()}"
+
+
+def _try(folder: Path, pool: Sequence[str], share: int, count: int) -> dict[str, int]:
+    """Lock up to `count` GPUs, those with the fewest jobs first; return the locks by GPU."""
+    taken: dict[str, int] = {}
+    for name, path in _slots(folder, pool, share):
+        if name in taken or len(taken) == count:
+            continue
+        lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            continue
+        os.set_inheritable(lock, True)
+        taken[name] = lock
+    return taken
+
+
+def _slots(folder: Path, pool: Sequence[str], share: int) -> Iterator[tuple[str, Path]]:
+    for slot in range(share):
+        for name in pool:
+            yield name, folder / f"{re.sub('[^A-Za-z0-9-]', '_', name)}.{slot}"
+
+
+def main() -> None:
+    """Take a slot and run the module that the command line names."""
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    try:
+        take(os.environ)
+    except XlingError as error:
+        sys.exit(f"error: {error}")
+    module, sys.argv = sys.argv[1], sys.argv[1:]
+    sys.path.insert(0, "")
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What a study will cost before anything is submitted, and what it has cost after."""

@@ -1,0 +1,77 @@
+"""Rates behind a plan: read from rates.yaml or from the user's own calibration, each with where it comes from."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.config import ConfigError, nearest, read_yaml
+from xling.core.errors import InputError
+
+RATES_FILE = Path(__file__).with_name("rates.yaml")
+MEASURED = ("step", "operations_per_second", "tuning_step")
+
+
+@dataclass
+class Rates:
+    """Assumptions by name; it remembers which of them an estimate used, so that a plan can name them."""
+
+    stages: dict[str, dict[str, Any]]
+    device: dict[str, Any]
+    downloads: dict[str, Any]
+    used: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __call__(self, name: str) -> float:
+        """Return a rate and note that it was used; `device.step` and the like belong to what trains."""
+        table = self.device if name.startswith("device.") else self.stages
+        entry = table[name.removeprefix("device.")]
+        self.used[name] = entry
+        return float(entry["value"])
+
+    @property
+    def gpu(self) -> bool:
+        """Whether models are trained on GPUs."""
+        return bool(self.device["gpu"])
+
+
+def load_rates(device: str) -> Rates:
+    """Return the committed rates with a committed device (h200, cpu) or one of the user's own, a file."""
+    known = _read(RATES_FILE)
+    stages = {**known["stages"], **known["text"], **known["tasks"]}
+    if device in known["devices"]:
+        return Rates(stages, known["devices"][device], known["downloads"])
+    path = Path(device)
+    if not path.is_file():
+        raise InputError(path, "no such file of rates", fix=f"{nearest(device, known['devices'])}, or a file")
+    own = _checked(_read(path), path)
+    alike = known["devices"]["h200" if own["gpu"] else "cpu"]
+    return Rates(stages, {**alike, **own}, known["downloads"])
+
+
+def fit(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """Return (step, operations_per_second) through two measured points of (operations, seconds) a micro-batch.
+
+    A device that is faster on more work than on less, within noise, has no step of its own.
+    """
+    (few, short), (many, long) = sorted([one, other])
+    per_operation = max(long - short, 1e-12) / (many - few)
+    step = max(0.0, short - few * per_operation)
+    return step, (many / long if step == 0.0 else 1 / per_operation)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return read_yaml(path)
+    except ConfigError as error:
+        raise InputError(path, error.problems[0].removeprefix(f"{path}, ").removeprefix(f"{path}: ")) from None
+
+
+def _checked(device: dict[str, Any], path: Path) -> dict[str, Any]:
+    wanted = {"name": str, "gpu": bool}
+    wrong = [key for key, kind in wanted.items() if not isinstance(device.get(key), kind)]
+    for key in MEASURED:
+        value = device.get(key, {}).get("value") if isinstance(device.get(key), dict) else None
+        if not isinstance(value, int | float) or value < 0 or (key == "operations_per_second" and value == 0):
+            wrong.append(key)
+    if wrong:
+        raise InputError(path, f"missing or wrong: {', '.join(wrong)}", fix="write it with python -m bench.calibrate")
+    return device

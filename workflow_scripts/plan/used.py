@@ -1,0 +1,79 @@
+"""What jobs have used: all attempts of a training run, and for other jobs the last, which its benchmark file tells."""
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.plan.costs import Cost, total
+from workflow_scripts.plan.jobs import Job
+from xling.core.errors import InputError
+from xling.core.io import read_json
+
+PROVENANCE, METRICS = "provenance.json", "metrics.jsonl"
+
+
+def used_by(job: Job, on_gpu: bool) -> Cost | None:
+    """Return what a job has used, or None where there is no record of it."""
+    for path in map(Path, job.outputs):
+        if path.name == PROVENANCE and path.is_file():
+            return attempts(path)
+    if job.benchmark and Path(job.benchmark).is_file():
+        return benchmarked(Path(job.benchmark), job.threads, job.gpus if on_gpu else 0)
+    return None
+
+
+def attempts(path: Path) -> Cost:
+    """Return what the attempts of a run used together.
+
+    A killed attempt could not write how long it took: it counts up to the last line of its metrics.
+    """
+    known = read_json(path)["attempts"]
+    ends = [attempt["began"] for attempt in known[1:]]
+    times = _metric_times(path.with_name(METRICS))
+    return total(_attempt(attempt, end, times) for attempt, end in zip(known, [*ends, "9"], strict=True))
+
+
+def _attempt(attempt: dict[str, Any], next_began: str, times: Sequence[str]) -> Cost:
+    seconds = attempt.get("seconds")
+    if seconds is None:
+        seen = [time for time in times if attempt["began"] <= time < next_began]
+        seconds = _between(attempt["began"], seen[-1]) if seen else 0.0
+    processes = int(attempt.get("processes", 1))
+    on_gpu = not str(attempt.get("device", "")).startswith("CPU")
+    return Cost(seconds, seconds * processes, seconds * processes if on_gpu else 0.0)
+
+
+def _metric_times(path: Path) -> list[str]:
+    """Return the UTC times of a run's metrics as text, which sorts as they do; a half-written line has none."""
+    times = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        try:
+            times.append(str(json.loads(line)["time"]))
+        except (json.JSONDecodeError, KeyError, TypeError):
+            continue
+    return times
+
+
+def _between(began: str, ended: str) -> float:
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
+
+
+def benchmarked(path: Path, threads: int, gpus: int) -> Cost:
+    """Return what Snakemake's benchmark file says of a job's last attempt.
+
+    Only its wall time: the CPU time there is sampled, and for a short job often nothing.
+    """
+    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+    try:
+        seconds = sum(float(row["s"]) for row in rows)
+    except (KeyError, ValueError):
+        raise InputError(path, "not a benchmark of Snakemake", fix="delete it") from None
+    return Cost(seconds, seconds * threads, seconds * gpus)
+
+
+def unfinished(folders: Iterable[Path]) -> Cost:
+    """Return what runs have used that are not finished: they keep their record where they resume from."""
+    return total(attempts(folder / PROVENANCE) for folder in sorted(folders) if (folder / PROVENANCE).is_file())

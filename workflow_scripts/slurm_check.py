@@ -1,0 +1,199 @@
+"""Is the cluster as the profile expects? python -m workflow_scripts.slurm_check
+
+Asks SLURM itself, in seconds and without submitting anything: commands, account, partitions and their time limits,
+GPUs, accounting, how long finished jobs are remembered, and whether the nodes are likely to see this folder. Writes
+what it found as a site file to start from; a file that exists is never touched.
+"""
+
+import argparse
+import getpass
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from workflow_scripts.config import REPOSITORY, nearest, read_yaml
+from workflow_scripts.plan.jobs import Job, dry_run
+from workflow_scripts.slurm_facts import SINFO, Ask, Partition, accounts_of, ask, partitions, settings
+from xling.core.errors import run
+from xling.core.io import write_text
+
+NEEDED = ("sbatch", "squeue", "sinfo", "scontrol", "scancel")
+PROFILE, FOUND = Path("profiles/slurm/config.yaml"), Path("profiles/slurm/site.found.yaml")
+FIRST_LOOK = 40  # the executor's default seconds before it first asks for a job's state
+LOCAL_KINDS = {"ext2/ext3", "ext4", "xfs", "btrfs", "tmpfs", "overlayfs", "zfs", "apfs"}
+REQUEST = ("slurm_partition", "slurm_account", "runtime", "mem_mb", "gpu", "gpu_model", "gres", "nodes", "qos")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: right, wrong, or only to be known."""
+
+    mark: str
+    text: str
+
+
+def requests(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    """Return what jobs ask of the cluster, every different request once, the longest first."""
+    asked = [{key: job.resources[key] for key in REQUEST if job.resources.get(key)} for job in jobs]
+    unique = {tuple(sorted((key, str(value)) for key, value in one.items())): one for one in asked if one}
+    return sorted(unique.values(), key=lambda one: (-int(one.get("runtime", 0)), str(sorted(one.items(), key=str))))
+
+
+def trial(request: Mapping[str, Any]) -> list[str]:
+    """Return the command that asks whether a job would be accepted, without submitting it."""
+    flags = {"slurm_partition": "--partition", "slurm_account": "--account", "runtime": "--time", "qos": "--qos"}
+    command = ["sbatch", "--test-only", *(f"{flag}={request[key]}" for key, flag in flags.items() if key in request)]
+    command += [f"--mem={request['mem_mb']}M"] if "mem_mb" in request else []
+    command += [f"--nodes={request['nodes']}"] if int(request.get("nodes", 1)) > 1 else []
+    if "gres" in request:
+        command.append(f"--gres={request['gres']}")
+    elif "gpu" in request:
+        kind = f"{request['gpu_model']}:" if "gpu_model" in request else ""
+        command.append(f"--gpus={kind}{request['gpu']}")
+    return [*command, "--wrap=true"]
+
+
+def check_requests(asked: Sequence[Mapping[str, Any]], known: Mapping[str, Partition], ask: Ask) -> Iterator[Finding]:
+    """Yield what is wrong with each request: its partition, its time, or what sbatch itself says."""
+    for request in asked:
+        label = " ".join(f"{key.removeprefix('slurm_')}={value}" for key, value in request.items())
+        partition = known.get(str(request.get("slurm_partition", "")))
+        if "slurm_partition" in request and partition is None:
+            hint = nearest(str(request["slurm_partition"]), known)
+            yield Finding("wrong", f"no partition {request['slurm_partition']!r} ({hint})")
+            continue
+        limit, wanted = partition.minutes if partition else None, int(request.get("runtime", 0))
+        if limit is not None and wanted > limit:
+            text = f"{wanted} minutes asked of partition {request['slurm_partition']}, which allows {limit}"
+            yield Finding("wrong", f"{text} (set runtime in the class, in site.yaml)")
+            continue
+        code, said = ask(trial(request))
+        reason = said.splitlines()[-1] if said else "no answer"
+        yield Finding("wrong", f"{label}: {reason}") if code else Finding("right", f"accepted: {label}")
+
+
+def check_partitions(known: Mapping[str, Partition], asked: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """Yield the GPUs and states of the partitions that jobs go to."""
+    for name in dict.fromkeys(str(request.get("slurm_partition", "")) for request in asked):
+        if name not in known:
+            continue
+        gpus = ", ".join(f"{count} {kind or 'unnamed'}" for kind, count in sorted(known[name].gpus.items()))
+        text = f"partition {name}: {known[name].nodes} nodes, GPUs a node: {gpus or 'none'}"
+        yield Finding("right", text) if known[name].up else Finding("wrong", f"{text}, and it is not up")
+        wants = any(
+            "gpu" in request or "gres" in request for request in asked if request.get("slurm_partition") == name
+        )
+        if wants and not known[name].gpus:
+            yield Finding("wrong", f"partition {name}: SLURM knows of no GPUs there (partitions.gpu in site.yaml)")
+
+
+def check_status(config: Mapping[str, str], command: str, first_look: int) -> Iterator[Finding]:
+    """Yield whether jobs can be watched with the command that the profile names."""
+    accounting = "slurmdbd" in config.get("AccountingStorageType", "")
+    yield Finding("known", f"accounting: {'there' if accounting else 'none, so sacct says nothing'}")
+    if command == "sacct" and not accounting:
+        yield Finding("wrong", "slurm-status-command: sacct would wait for ever without accounting (expected squeue)")
+    age = config.get("MinJobAge", "").split(" ")[0]
+    if command == "squeue" and age.isdecimal():
+        enough = int(age) >= 3 * first_look
+        text = f"finished jobs are remembered for {age} s (MinJobAge), {3 * first_look} s are needed with squeue"
+        yield Finding("right" if enough else "wrong", text if enough else f"{text}; use sacct, or look sooner")
+
+
+def check_account(accounts: Sequence[str], asked: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """Yield whether the account is one of the user's, where SLURM keeps accounts."""
+    for name in dict.fromkeys(str(request.get("slurm_account", "")) for request in asked):
+        if not name:
+            yield Finding("wrong", "no account is set (account in site.yaml): the executor's own guess is not reliable")
+        elif accounts and name not in accounts:
+            yield Finding("wrong", f"account {name!r} is not yours ({nearest(name, accounts)})")
+        elif accounts:
+            yield Finding("right", f"account {name}")
+
+
+def check_folder(path: Path, ask: Ask) -> Finding:
+    """Tell whether the nodes are likely to see a folder, by the kind of its file system."""
+    code, kind = ask(["stat", "--file-system", "--format=%T", str(path)])
+    if code:
+        return Finding("known", f"{path}: kind of file system not known; the nodes must see it under the same path")
+    if kind in LOCAL_KINDS:
+        return Finding("known", f"{path} is on {kind}, often a disk of this machine: make sure that the nodes see it")
+    return Finding("right", f"{path} is on {kind}, a file system that machines can share")
+
+
+def site(known: Mapping[str, Partition], account: str, longest: int) -> dict[str, Any]:
+    """Return a site file's content from what was found: the partitions that allow the longest jobs."""
+    up = sorted((one for one in known.values() if one.up), key=lambda one: (one.minutes or float("inf"), one.nodes))
+    with_gpus = [one for one in up if one.gpus]
+    without = [one for one in up if not one.gpus] or [one for one in up if one.default] or up
+    names = {kind: some[-1].name for kind, some in (("cpu", without), ("gpu", with_gpus)) if some}
+    limit = with_gpus[-1].minutes if with_gpus else None
+    classes = {"gpu-long": {"runtime": limit}} if limit is not None and limit < longest else {}
+    return {"account": account, "partitions": names, "gpu_type": "", "gpu_syntax": "gpus", "classes": classes}
+
+
+def write_site(content: Mapping[str, Any], path: Path, about: str) -> Path:
+    """Write a site file under a name that is free."""
+    free, number = path, 1
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    with write_text(free) as handle:
+        handle.write(f"# Found by make slurm-check: {about}. Look it over, then: export XLING_SITE={free}\n")
+        handle.write(yaml.safe_dump(dict(content), sort_keys=False))
+    return free
+
+
+def look(jobs: Sequence[Job], profile: Mapping[str, Any], ask: Ask = ask) -> tuple[list[Finding], dict[str, Any]]:
+    """Return everything that was found, and a site file made from it."""
+    asked, known = requests(jobs), partitions(ask(SINFO)[1])
+    config = settings(ask(["scontrol", "show", "config"])[1])
+    accounts = accounts_of(getpass.getuser(), ask)
+    status = str(profile.get("slurm-status-command", "sacct"))
+    first_look = int(profile.get("slurm-init-seconds-before-status-checks", FIRST_LOOK))
+    version = ask(["sbatch", "--version"])[1]
+    findings = [Finding("right", f"{version}, cluster {config.get('ClusterName', 'without a name')}")]
+    findings += [*check_account(accounts, asked), *check_partitions(known, asked)]
+    findings += [*check_requests(asked, known, ask), *check_status(config, status, first_look)]
+    findings.append(check_folder(Path.cwd(), ask))
+    used = [str(request["slurm_account"]) for request in asked if "slurm_account" in request]
+    account = next(iter([name for name in used if name in accounts] or accounts or used), "")
+    return findings, site(known, account, max((int(request.get("runtime", 0)) for request in asked), default=0))
+
+
+def main() -> None:
+    """Look, say what was found, and leave with 1 if something is wrong."""
+    args = parse_args()
+    os.chdir(REPOSITORY)
+    if absent := [name for name in NEEDED if shutil.which(name) is None]:
+        print(f"wrong  no {', '.join(absent)} here: run this on the login node of the cluster")
+        sys.exit(1)
+    code, said = ask(["scontrol", "ping"])
+    if code:
+        print(f"wrong  the controller does not answer: {said}")
+        sys.exit(1)
+    files = ["--configfile", *map(str, args.configfile)] if args.configfile else []
+    findings, found = look(dry_run(["--forceall", "--cores", "1024", *files]), read_yaml(PROFILE))
+    for finding in findings:
+        print(f"{finding.mark:5}  {finding.text}")
+    written = write_site(found, args.out, findings[0].text)
+    print(f"\nwritten: {written}")
+    sys.exit(1 if any(finding.mark == "wrong" for finding in findings) else 0)
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
+    parser.add_argument("--out", type=Path, default=FOUND, help="site file to write, under this name or the next free")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(main)
