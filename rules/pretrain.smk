@@ -29,7 +29,8 @@ rule pretrain:
     """One encoder, trained or (a random one) only drawn.
 
     The directory that it resumes from is no output, because Snakemake empties outputs after a failure; it is named by
-    everything that decides the weights. Parallel sentences only watch, so touching them reruns nothing.
+    everything that decides the weights. Parallel sentences only watch, so touching them reruns nothing. The launcher
+    and the trainer take the shell's place, so that a signal of the cluster reaches who can save.
     """
     input:
         run=MODELS / "{model}/run.json",
@@ -58,8 +59,11 @@ rule pretrain:
         work=RESULTS / "work",
     shell:
         """
-        python -m xling.pretrain.run \
-            --run {input.run:q} \
+        exec python -m workflow_scripts.launch \
+            --gpus {resources.gpu} \
+            --nodes {resources.nodes} \
+            xling.pretrain.run \
+            --run-json {input.run:q} \
             {params.streams} \
             {params.parallel} \
             --vocab "$(dirname {input.vocabulary:q})" \

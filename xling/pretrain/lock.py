@@ -5,6 +5,7 @@ the file system's own clock, because clocks of nodes differ.
 """
 
 import json
+import logging
 import os
 import socket
 import threading
@@ -16,6 +17,7 @@ from typing import Any
 
 from xling.core.errors import InputError
 
+log = logging.getLogger(__name__)
 BEAT_SECONDS = 10.0
 STALE_SECONDS = 60.0
 
@@ -35,10 +37,11 @@ class Lock:
         while not self._take():
             if self._clear_if_dead():
                 continue
+            problem = _in_use(_read(self.path))
             if not self.wait:
-                holder = _read(self.path)
-                problem = f"in use by process {holder.get('pid')} on {holder.get('host')}"
                 raise InputError(self.path, problem, fix="wait for it, or stop it; --wait-for-lock waits")
+            if not self.waited:
+                log.info("%s: %s; waiting for it", self.path, problem)
             self.waited = True
             time.sleep(min(self.beat, 1.0))
         self.thread = threading.Thread(target=self._renew, daemon=True)
@@ -94,7 +97,8 @@ class Lock:
 
     def _text(self) -> str:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        return json.dumps({"host": socket.gethostname(), "pid": os.getpid(), "token": self.token, "time": now})
+        about = {"host": socket.gethostname(), "pid": os.getpid(), "job": os.environ.get("SLURM_JOB_ID")}
+        return json.dumps({**about, "token": self.token, "time": now})
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -104,6 +108,11 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, json.JSONDecodeError):
         return {}
     return holder if isinstance(holder, dict) else {}
+
+
+def _in_use(holder: dict[str, Any]) -> str:
+    job = f", SLURM job {holder['job']}" if holder.get("job") else ""
+    return f"in use by process {holder.get('pid')} on {holder.get('host')}{job}"
 
 
 def _age(path: Path) -> float | None:

@@ -174,6 +174,7 @@ def train(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> None
 def main() -> None:
     """Read the command line, take the directory's lock and train."""
     args = parse_args()
+    log_to_stderr(__name__)
     if args.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)

@@ -1,0 +1,53 @@
+"""A whole small study on a real cluster: `snakemake --profile slurm`, from raw text to the final table."""
+
+import csv
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+from workplace import MODEL, Workplace
+
+from xling.core.io import read_json
+
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(1200)]
+
+
+def test_the_study_ends_with_its_table(study: Workplace) -> None:
+    with (study.study / "tables/table1.csv").open(encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))
+    assert [row["Model"] for row in rows] == ["Default", "Sep Emb"]
+    assert all(0 <= float(row["NER (F1) fr"]) <= 100 for row in rows)
+    assert study.nothing_left("table1")
+
+
+def test_training_ran_over_two_nodes(study: Workplace) -> None:
+    for name in (MODEL, "en-fr.sep-emb.s1"):
+        record = read_json(study.study / "models" / name / "provenance.json")
+        assert [attempt["outcome"] for attempt in record["attempts"]] == ["finished"]
+        assert record["attempts"][0]["processes"] == 2
+        assert "on n[1-2], to leave by" in (study.study / f"logs/pretrain/{name}.log").read_text()
+
+
+def test_two_nodes_train_the_model_that_one_process_trains(study: Workplace) -> None:
+    alone = study.beside("alone", gpu_long={"gpu": 1, "nodes": 1})
+    alone.take_inputs(study)
+    alone.finish(alone.start_here(alone.model))
+    one, two = load_file(alone.model), load_file(study.model)
+    assert one.keys() == two.keys()
+    for name in one:  # sums over processes are rounded in another order
+        np.testing.assert_allclose(one[name], two[name], rtol=0, atol=1e-4)
+
+
+def test_every_job_has_a_log_where_the_documentation_says(study: Workplace) -> None:
+    for name in (MODEL, "en-fr.sep-emb.s1"):
+        assert len(list((study.folder / "logs/slurm/rule_pretrain" / name).glob("*.log"))) == 1
+
+
+@pytest.mark.parametrize("profile", [("--profile", "profiles/slurm"), ("--workflow-profile", "slurm")])
+def test_every_other_way_to_name_the_profile_submits(study: Workplace, profile: tuple[str, str]) -> None:
+    made, logs = study.model.parent / "anchors.json", study.folder / "logs/slurm/rule_audit_anchors" / MODEL
+    made.unlink(missing_ok=True)
+    before = set(logs.glob("*.log"))
+    study.finish(study.start(made, profile=profile))
+    assert read_json(made)
+    assert len(set(logs.glob("*.log")) - before) == 1

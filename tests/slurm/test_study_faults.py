@@ -1,0 +1,244 @@
+"""What goes wrong on clusters, done on purpose, side by side: every run ends with the weights of an undisturbed one."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster import output, works
+from workplace import MODEL, Workplace, end
+
+from xling.core.io import read_json
+
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(1500)]
+
+SHORT_UPDATES = 2000
+LIMIT_SECONDS = 60
+PATIENCE = 900.0
+DISK_MEGABYTES = 32
+
+
+class Desk:
+    """Makes places for faults, and knows what an undisturbed training gives."""
+
+    def __init__(self, study: Workplace, folder: Path) -> None:
+        self.study, self.folder = study, folder
+        self.long: Future[Workplace] = Future()
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.mounts: list[Path] = []
+        self.short = self.undisturbed("short", SHORT_UPDATES)
+        # more than two allocations of the least time that SLURM knows
+        self.long_updates = int(SHORT_UPDATES * 2.4 * LIMIT_SECONDS / seconds_of(self.short))
+
+    def undisturbed(self, name: str, updates: int) -> Workplace:
+        """Train without the cluster and without faults."""
+        place = self.place(name, updates)
+        place.take_inputs(self.study)
+        place.finish(self.started(place.start_here(place.model)), PATIENCE)
+        return place
+
+    def place(self, name: str, updates: int, **classes: dict[str, Any]) -> Workplace:
+        """Return a place that trains a model for these updates, saving it often."""
+        often = {"updates": updates, "warmup": 10, "validate_every": 200, "validation_tokens": 500, "save_every": 50}
+        place = Workplace(self.folder / name, often, self.study.data, **classes)
+        # the one race against the clock goes before all others
+        place.niceness = 0 if name in (time_limit.__name__, "short") else 10
+        return place
+
+    def started(self, process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+        """Remember a process, to end it with the tests."""
+        self.processes.append(process)
+        return process
+
+    def train(self, place: Workplace) -> subprocess.Popen[bytes]:
+        """Start training on the cluster."""
+        return self.started(place.start(place.model))
+
+    def clear(self) -> None:
+        """End what still runs and give disks back."""
+        for process in self.processes:
+            end(process)
+        for mount in self.mounts:
+            works("umount", "--lazy", str(mount))
+
+
+def seconds_of(place: Workplace) -> float:
+    """Return how long a training takes here; a machine that was busy with other things may not be so later."""
+    header, row = (place.study / f"benchmarks/pretrain/{MODEL}.tsv").read_text().splitlines()
+    used = dict(zip(header.split("\t"), row.split("\t"), strict=True))
+    return min(2 * float(used["cpu_time"]), float(read_json(place.model.parent / "provenance.json")["seconds"]))
+
+
+def attempts(place: Workplace) -> list[dict[str, Any]]:
+    """Return what the finished run says of its attempts."""
+    return list(read_json(place.model.parent / "provenance.json")["attempts"])
+
+
+def submitted(place: Workplace) -> list[Path]:
+    """Return the logs of all training jobs that SLURM started here."""
+    return list((place.folder / "logs/slurm/rule_pretrain").rglob("*.log"))
+
+
+def validations(place: Workplace) -> list[Any]:
+    """Return what every validation of a run found."""
+    lines = [json.loads(line) for line in (place.model.parent / "metrics.jsonl").read_text().splitlines()]
+    return [(line["update"], line["loss"]) for line in lines if line["kind"] == "validation"]
+
+
+def check_same(place: Workplace, undisturbed: Workplace) -> None:
+    """Hold a finished run against the undisturbed one, bit for bit."""
+    assert validations(place) == validations(undisturbed)
+    digests = [hashlib.sha256(one.model.read_bytes()).hexdigest() for one in (place, undisturbed)]
+    assert digests[0] == digests[1]
+    assert place.nothing_left(place.model)
+    assert not list(place.study.glob(f"work/{MODEL}-*"))
+
+
+# ---------------------------------------------------------------------- the faults
+
+
+def time_limit(desk: Desk) -> None:
+    """The allocation is over before the training is, at least twice."""
+    place = desk.place("time_limit", desk.long_updates, gpu_long={"runtime": 1})
+    place.take_inputs(desk.study)
+    place.finish(desk.train(place), PATIENCE)
+    made = attempts(place)
+    assert len(made) >= 3
+    assert [one["outcome"] for one in made] == ["left"] * (len(made) - 1) + ["finished"]
+    log = (place.model.parent / "train.log").read_text()
+    for left in made[:-1]:  # nothing is trained twice
+        assert f"step-{left['update']:07d}" in log
+    check_same(place, desk.long.result(PATIENCE))
+
+
+def scancelled(desk: Desk) -> None:
+    """Someone cancels the running job."""
+    place = desk.place("scancelled", SHORT_UPDATES)
+    place.take_inputs(desk.study)
+    process = desk.train(place)
+    job = place.wait_for_training()
+    assert works("scancel", job.number)
+    place.finish(process, PATIENCE)
+    assert len(submitted(place)) == 2
+    assert len(attempts(place)) == 2
+    check_same(place, desk.short)
+
+
+def node_down(desk: Desk) -> None:
+    """The node that trains is set down; SLURM queues the job again, on another."""
+    place = desk.place("node_down", SHORT_UPDATES, gpu_long={"partition": "shaky"})
+    place.take_inputs(desk.study)
+    process = desk.train(place)
+    job = place.wait_for_training()
+    assert works("scontrol", "update", f"nodename={job.nodes}", "state=down", "reason=test")
+    place.finish(process, PATIENCE)
+    assert len(attempts(place)) == 2
+    assert len(submitted(place)) == 1
+    assert f"on {job.nodes}, " not in (place.study / f"logs/pretrain/{MODEL}.log").read_text()
+    check_same(place, desk.short)
+
+
+def controller_killed(desk: Desk) -> None:
+    """Snakemake is killed and started again while its orphaned job still trains: the second copy waits for the first."""
+    place = desk.place("controller_killed", SHORT_UPDATES)
+    place.take_inputs(desk.study)
+    process = desk.train(place)
+    orphan = place.wait_for_training()
+    process.kill()
+    process.wait()
+    command = [sys.executable, "-m", "snakemake", "--unlock", "--configfile", "preset.yaml"]
+    subprocess.run(command, cwd=place.folder, capture_output=True, timeout=120, check=True)
+    again = desk.train(place)
+    place.wait_until("the twin", lambda: len(place.jobs("RUNNING")) == 2)
+    assert orphan in place.jobs("RUNNING")
+    place.finish(again, PATIENCE)
+    assert f"SLURM job {orphan.number}; waiting for it" in (place.study / f"logs/pretrain/{MODEL}.log").read_text()
+    assert len(attempts(place)) == 1
+    check_same(place, desk.short)
+
+
+def over_memory(desk: Desk) -> None:
+    """The job needs more memory than it asked for; the next attempt asks for twice as much."""
+    place = desk.place("over_memory", SHORT_UPDATES, gpu_long={"mem_mb": 300})
+    place.take_inputs(desk.study)
+    place.finish(desk.train(place), PATIENCE)
+    assert len(submitted(place)) == 2
+    assert any("exceeded memory limit" in log.read_text() for log in submitted(place))
+    check_same(place, desk.short)
+
+
+def disk_full(desk: Desk) -> None:
+    """The disk of the results fills up during training, and somebody makes room."""
+    place = desk.place("disk_full", SHORT_UPDATES)
+    place.results.mkdir()
+    desk.mounts.append(place.results)
+    assert works("mount", "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m", "tmpfs", str(place.results))
+    place.take_inputs(desk.study)
+    process = desk.train(place)
+    place.wait_for_training()
+    ballast = place.results / "ballast"
+    fill(ballast)
+    place.wait_until("the failure", lambda: "Error in rule pretrain" in place.said())
+    ballast.unlink()
+    place.finish(process, PATIENCE)
+    assert "no space left on the disk" in place.said()
+    assert len(submitted(place)) >= 2
+    check_same(place, desk.short)
+
+
+def fill(path: Path) -> None:
+    """Write until nothing more fits on a disk."""
+    with path.open("wb", buffering=0) as handle:
+        for size in (2**20, 4096):
+            try:
+                while True:
+                    handle.write(os.urandom(size))
+            except OSError:
+                continue
+
+
+FAULTS: list[Callable[[Desk], None]] = [
+    time_limit,
+    controller_killed,
+    scancelled,
+    node_down,
+    over_memory,
+    disk_full,
+]
+
+
+@pytest.fixture(scope="module")
+def results(
+    study: Workplace, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[dict[str, Future[None]]]:
+    """Start the faults that are asked for side by side and return what becomes of them."""
+    asked = {getattr(item, "callspec", None) and item.callspec.params.get("fault") for item in request.session.items}
+    desk = Desk(study, tmp_path_factory.mktemp("faults"))
+    with ThreadPoolExecutor(len(FAULTS) + 1) as pool:
+        try:
+            if time_limit in asked:
+                desk.long = pool.submit(desk.undisturbed, "long", desk.long_updates)
+            yield {fault.__name__: pool.submit(timed, fault, desk) for fault in FAULTS if fault in asked}
+        finally:
+            desk.clear()
+
+
+def timed(fault: Callable[[Desk], None], desk: Desk) -> None:
+    """Let a fault happen, and say how long it took."""
+    began = time.monotonic()
+    try:
+        fault(desk)
+    finally:
+        print(f"{fault.__name__}: {time.monotonic() - began:.0f} s, jobs now: {output('squeue', '-h', '-o', '%i %T')}")
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_a_fault_changes_no_result(results: dict[str, Future[None]], fault: Callable[[Desk], None]) -> None:
+    results[fault.__name__].result(timeout=PATIENCE + 300)

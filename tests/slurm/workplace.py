@@ -1,0 +1,175 @@
+"""A place to run Snakemake in as a user would, from the root of a checkout, without writing into this one."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from cluster import output
+from embedded import ROOT
+
+NOT_LINKED = ("results", "logs", "build")
+MODEL = "en-fr.default.s1"
+SITE = {"account": "lab", "partitions": {"cpu": "cpu", "gpu": "gpu"}}
+# The profile's own patience is made for queues; here seconds count.
+IMPATIENT = (
+    "--slurm-init-seconds-before-status-checks=1",
+    "--seconds-between-status-checks=1",
+    "--latency-wait=10",
+)
+TINY = {
+    "wiki_sentences": 600,
+    "crawl_sentences": 600,
+    "treebank_sentences": [20, 5, 5],
+    "ner_sentences": [40, 10, 10],
+    "nli_pairs": [30, 10, 10],
+    "parallel_sentences": 20,
+    "tatoeba_sentences": 10,
+    "vector_size": 4,
+}
+
+
+class Job(NamedTuple):
+    """A line of the queue."""
+
+    number: str
+    state: str
+    nodes: str
+
+
+class Workplace:
+    """Links to this checkout's files, with a study, a site, locks, logs and results of its own."""
+
+    def __init__(self, folder: Path, pretrain: dict[str, Any], data: Path, **classes: dict[str, Any]) -> None:
+        self.folder, self.results = folder.resolve(), folder.resolve() / "results"
+        self.pretrain, self.data = pretrain, data
+        self.niceness = 0  # of Snakemake and its jobs
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in ROOT.iterdir():
+            if path.name not in NOT_LINKED and not path.name.startswith("."):
+                (folder / path.name).symlink_to(path)
+        self.write("preset.yaml", self._preset())
+        self.write("site.yaml", SITE | {"classes": {key.replace("_", "-"): value for key, value in classes.items()}})
+
+    def beside(self, name: str, pretrain: dict[str, Any] | None = None, **classes: dict[str, Any]) -> "Workplace":
+        """Return another place for the same data, trained in another way or with other resources."""
+        return Workplace(self.folder.parent / name, pretrain or self.pretrain, self.data, **classes)
+
+    def _preset(self) -> dict[str, Any]:
+        """Return a study of one pair and two settings on very little text."""
+        chosen = {"name": "tiny", "results": str(self.results), "languages": [], "pairs": ["en-fr"], "extra": []}
+        return {
+            "study": chosen | {"settings": ["default", "sep-emb"], "skip": [], "tasks": ["ner"]},
+            "data": {"root": str(self.data)},
+            "synthetic": TINY,
+            "text": {"valid_lines": 20, "test_lines": 20},
+            "bpe": {"joint_merges": 150, "language_merges": 80},
+            "pretrain": self.pretrain,
+        }
+
+    def write(self, name: str, content: dict[str, Any]) -> None:
+        """Write a YAML file here."""
+        (self.folder / name).write_text(yaml.safe_dump(content), encoding="utf-8")
+
+    @property
+    def study(self) -> Path:
+        """The folder of the study's results."""
+        return self.results / "tiny"
+
+    @property
+    def model(self) -> Path:
+        """The model that the tests of faults are about."""
+        return self.study / "models" / MODEL / "model.safetensors"
+
+    def take_inputs(self, other: "Workplace") -> None:
+        """Take over everything that another place made before training."""
+        made = [path for path in other.study.iterdir() if path.name not in ("models", "work", "logs", "benchmarks")]
+        for path in made:
+            if path.is_dir():
+                shutil.copytree(path, self.study / path.name, symlinks=True)
+
+    # ------------------------------------------------------------------ Snakemake
+
+    def start(
+        self, *arguments: str | Path, profile: tuple[str, ...] = ("--profile", "slurm")
+    ) -> subprocess.Popen[bytes]:
+        """Start Snakemake on the cluster, its output appended to a file."""
+        command = [sys.executable, "-m", "snakemake", *profile, *IMPATIENT, "--configfile", "preset.yaml"]
+        return self._start([*command, "--", *map(str, arguments)] if arguments else command)
+
+    def start_here(self, *arguments: str | Path) -> subprocess.Popen[bytes]:
+        """Start Snakemake without the cluster."""
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "preset.yaml"]
+        return self._start([*command, "--", *map(str, arguments)])
+
+    def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "XLING_SITE": str(self.folder / "site.yaml")}
+        with (self.folder / "snakemake.out").open("ab") as out:
+            polite = ["nice", "-n", str(self.niceness), *command]
+            return subprocess.Popen(polite, cwd=self.folder, env=environment, stdout=out, stderr=out)
+
+    def run(self, *arguments: str | Path, seconds: float = 600) -> None:
+        """Run Snakemake on the cluster to its end."""
+        self.finish(self.start(*arguments), seconds)
+
+    def finish(self, process: subprocess.Popen[bytes], seconds: float = 600) -> None:
+        """Wait for a started Snakemake, which must succeed."""
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            end(process)
+            raise AssertionError(f"Snakemake took more than {seconds:.0f} s: {self.said()[-6000:]}") from None
+        assert code == 0, self.said()[-8000:]
+
+    def said(self) -> str:
+        """Return all that Snakemake said here."""
+        return (self.folder / "snakemake.out").read_text(encoding="utf-8", errors="replace")
+
+    def nothing_left(self, target: str | Path) -> bool:
+        """Say whether a dry run finds a target made."""
+        command = [sys.executable, "-m", "snakemake", "-n", "--configfile", "preset.yaml", "--", str(target)]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        return "Nothing to be done" in done.stdout + done.stderr
+
+    # ------------------------------------------------------------------ what happens meanwhile
+
+    def jobs(self, *states: str) -> list[Job]:
+        """Return the jobs in the queue that were submitted from here."""
+        lines = output("squeue", "-h", "-t", "all", "-o", "%i|%T|%N|%Z").splitlines()
+        rows = [line.split("|") for line in lines]
+        found = [Job(*row[:3]) for row in rows if row[3] == str(self.folder)]
+        return [job for job in found if job.state in states] if states else found
+
+    def update(self) -> int:
+        """Return the update of the newest checkpoint of the run in progress; 0 before there is one."""
+        steps = self.study.glob(f"work/{MODEL}-*/checkpoints/step-*")
+        return max((int(path.name.removeprefix("step-")) for path in steps), default=0)
+
+    def wait_until(self, what: str, is_so: Callable[[], bool], seconds: float = 300) -> None:
+        """Wait until something is so, and say how far things were if it never is."""
+        end_time = time.monotonic() + seconds
+        while not is_so():
+            assert time.monotonic() < end_time, f"never came: {what}; {self.jobs()}; {self.said()[-6000:]}"
+            time.sleep(0.3)
+
+    def wait_for_training(self) -> Job:
+        """Wait until a job of this place has saved some training, and return it."""
+        self.wait_until("a checkpoint", lambda: self.update() > 0 and bool(self.jobs("RUNNING")))
+        return self.jobs("RUNNING")[0]
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a Snakemake that was started here, and wait for it; its jobs end with the cluster."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is None:
+            process.send_signal(number)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                continue

@@ -1,0 +1,128 @@
+"""Start a trainer in what a job was given: python -m workflow_scripts.launch --nodes 1 MODULE --flag …
+
+In a SLURM allocation the trainer learns when it must have left; elsewhere it waits for GPUs of its own. With several
+GPUs it is started by torchrun, on several nodes by srun and torchrun. The launcher becomes what it starts, so that
+signals and the exit code are the trainer's: one that left in time ends with 75 (1 under torchrun), the job has failed,
+and is submitted again.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from workflow_scripts.gpu_slots import take
+from xling.core.errors import XlingError, run
+from xling.core.log import log_to_stderr
+
+GRACE_SHARE, GRACE_LEAST, GRACE_MOST = 0.02, 5.0, 120.0  # of an allocation, in seconds: for the last save and the end
+ASKS, PAUSE = 5, 10.0  # a busy controller may not answer at once
+PORTS = 20000, 10000  # from where, how many: two jobs that share a node take different ones
+TORCHRUN = "torch.distributed.run"
+NUMBERED = f'exec "$0" -m {TORCHRUN} --node-rank="$SLURM_NODEID" "$@"'
+ONE_PER_NODE = ["--ntasks-per-node=1", "--kill-on-bad-exit=1", "--cpu-bind=none"]
+
+Ask = Callable[[Sequence[str]], str]
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """A job's own part of the cluster."""
+
+    job: int
+    began: float | None
+    ends: float | None
+    nodes: str
+
+    def deadline(self) -> float | None:
+        """Return when the trainer must have left, in seconds since 1970; None where there is no limit."""
+        if self.began is None or self.ends is None:
+            return None
+        grace = min(max(GRACE_SHARE * (self.ends - self.began), GRACE_LEAST), GRACE_MOST)
+        return self.ends - grace
+
+    @property
+    def port(self) -> int:
+        """The port that the processes of this job meet at."""
+        first, count = PORTS
+        return first + self.job % count
+
+
+def ask(command: Sequence[str]) -> str:
+    """Return what a SLURM command says, with times in seconds since 1970; nothing if it does not answer."""
+    environment = os.environ | {"SLURM_TIME_FORMAT": "%s"}
+    for attempt in range(ASKS if shutil.which(command[0]) else 0):
+        if attempt:
+            time.sleep(PAUSE)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+        if done.returncode == 0 and done.stdout.strip():
+            return done.stdout.strip()
+        log_to_stderr(__name__).warning("%s: %s", " ".join(command), done.stderr.strip() or "no answer")
+    return ""
+
+
+def allocation(environment: Mapping[str, str], ask: Ask = ask) -> Allocation | None:
+    """Return the allocation this process runs in; None outside SLURM."""
+    job = environment.get("SLURM_JOB_ID", "")
+    if not job.isdigit():
+        return None
+    said = ask(["squeue", "--noheader", "--jobs", job, "--format", "%S|%e|%N"])
+    began, ends, nodes = said.split("|") if said.count("|") == 2 else ("", "", "")
+    return Allocation(int(job), moment(began), moment(ends), nodes)
+
+
+def moment(text: str) -> float | None:
+    """Return a time as SLURM writes it in seconds since 1970; None for one that it does not know."""
+    if text.isdecimal():
+        return float(text)
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return None
+
+
+def gpus_of(environment: Mapping[str, str]) -> int:
+    """Return how many GPUs of this machine were handed to the job; one where nobody said."""
+    return max(1, len([gpu for gpu in environment.get("CUDA_VISIBLE_DEVICES", "").split(",") if gpu]))
+
+
+def command(module: list[str], gpus: int, nodes: int, given: Allocation | None, ask: Ask = ask) -> list[str]:
+    """Return the command that trains with these GPUs a node, over these nodes."""
+    each = [f"--nproc-per-node={gpus}", "-m", *module]
+    if given is not None and nodes > 1:
+        hosts = ask(["scontrol", "show", "hostnames", given.nodes]).split()
+        if len(hosts) != nodes:
+            raise XlingError(f"{nodes} nodes wanted, SLURM names {len(hosts)}: {given.nodes or 'it does not answer'}")
+        meeting = [f"--nnodes={nodes}", f"--master-addr={hosts[0]}", f"--master-port={given.port}"]
+        return ["srun", f"--nodes={nodes}", *ONE_PER_NODE, "sh", "-c", NUMBERED, sys.executable, *meeting, *each]
+    if gpus > 1:
+        return [sys.executable, "-m", TORCHRUN, "--standalone", *each]
+    return [sys.executable, "-m", *module]
+
+
+def main() -> None:
+    """Read the command line and become the trainer."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=1, help="of the allocation; one where there is no SLURM")
+    parser.add_argument("--gpus", type=int, default=0, help="to take of this machine, where there is no SLURM")
+    parser.add_argument("module", nargs=argparse.REMAINDER, help="the module that trains, and its flags")
+    args = parser.parse_args()
+    given = allocation(os.environ)
+    deadline = given.deadline() if given else None
+    module = [*args.module, *([f"--deadline={deadline:.0f}"] if deadline else [])]
+    if given:
+        until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(deadline)) if deadline else "no limit known"
+        log_to_stderr(__name__).info("SLURM job %d on %s, to leave by: %s", given.job, given.nodes, until)
+    else:
+        take(os.environ, args.gpus)
+    started = command(module, gpus_of(os.environ), args.nodes, given)
+    os.execvp(started[0], started)  # noqa: S606 (no shell is wanted)
+
+
+if __name__ == "__main__":
+    run(main)

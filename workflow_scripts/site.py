@@ -1,0 +1,92 @@
+"""The user's cluster: account, partitions, how GPUs are asked for, and what each class of jobs requests there."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workflow_scripts.config import ConfigError, read_yaml
+
+EXIT_BAD_SITE = 2
+VARIABLE = "XLING_SITE"
+FILE = Path("profiles/slurm/site.yaml")
+KEYS = ("account", "partitions", "gpu_type", "gpu_syntax", "classes")
+NUMBERS = ("mem_mb", "runtime", "gpu", "nodes", "cpus_per_task")
+NAMES = ("partition", "qos", "constraint")
+SYNTAXES = ("gpus", "gres")
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the executor must be told beyond memory and time."""
+
+    account: str = ""
+    partitions: Mapping[str, str] = field(default_factory=dict)
+    gpu_type: str = ""
+    gpu_syntax: str = "gpus"
+    classes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def requests(self, name: str, usual: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a class of jobs asks of this cluster; without a cluster nobody looks at most of it."""
+        asked = {**usual, **self.classes.get(name, {})}
+        gpus, nodes = int(asked.pop("gpu", 0)), int(asked.get("nodes", 1))
+        if gpus % nodes:
+            raise ConfigError([f"classes.{name}: {gpus} GPUs cannot be shared out evenly over {nodes} nodes"])
+        partition = asked.pop("partition", self.partitions.get("gpu" if gpus else "cpu", ""))
+        wanted = {**asked, "slurm_partition": partition, "slurm_account": self.account}
+        wanted |= self._gpus(gpus, nodes) | (_one_task_a_node(nodes) if nodes > 1 else {})
+        return {key: value for key, value in wanted.items() if value != ""}
+
+    def _gpus(self, gpus: int, nodes: int) -> dict[str, Any]:
+        if not gpus:
+            return {}
+        kind, a_node = f"{self.gpu_type}:" if self.gpu_type else "", gpus // nodes
+        if self.gpu_syntax == "gres":
+            return {"gpu": 0, "gres": f"gpu:{kind}{a_node}"}
+        spread = f"--gpus-per-node={kind}{a_node}" if nodes > 1 else ""
+        return {"gpu": gpus, "gpu_model": self.gpu_type, "slurm_extra": spread}
+
+
+def _one_task_a_node(nodes: int) -> dict[str, Any]:
+    """Return what keeps the executor from binding the whole job to one node, or starting a task for each GPU."""
+    return {"tasks": nodes, "tasks_per_gpu": 0, "mpi": "srun"}
+
+
+def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
+    """Read a site file and refuse what it cannot mean."""
+    known = read_yaml(path)
+    problems = [f"{path}: unknown key {key!r} (known: {', '.join(KEYS)})" for key in known if key not in KEYS]
+    if known.get("gpu_syntax", "gpus") not in SYNTAXES:
+        problems.append(f"{path}: gpu_syntax is {known['gpu_syntax']!r}, expected one of {', '.join(SYNTAXES)}")
+    for name, requests in (known.get("classes") or {}).items():
+        problems += [f"{path}: classes.{name}: {problem}" for problem in _class_problems(name, requests, classes)]
+    if problems:
+        raise ConfigError(problems)
+    return Site(**{key: value for key, value in known.items() if value is not None})
+
+
+def _class_problems(name: str, requests: Any, classes: Mapping[str, Any]) -> list[str]:
+    if name not in classes:
+        return [f"no such class (known: {', '.join(classes)})"]
+    if not isinstance(requests, dict):
+        return [f"expected keys and values, found {requests!r}"]
+    known = (*NUMBERS, *NAMES)
+    problems = [f"unknown key {key!r} (known: {', '.join(known)})" for key in requests if key not in known]
+    numbers = {key: value for key, value in requests.items() if key in NUMBERS}
+    wrong = {key: value for key, value in numbers.items() if type(value) is not int or value < 1}
+    return problems + [f"{key} is {value!r}, expected a whole number above 0" for key, value in wrong.items()]
+
+
+def load_site(root: Path, classes: Mapping[str, Mapping[str, Any]]) -> Site:
+    """Return the site that XLING_SITE names, else the profile's own; on a problem say it in one line and leave."""
+    path = Path(os.environ.get(VARIABLE) or root / FILE)
+    try:
+        site = read_site(path, classes)
+        for name, usual in classes.items():
+            site.requests(name, usual)
+        return site
+    except ConfigError as error:
+        print(error, file=sys.stderr, flush=True)
+        sys.exit(EXIT_BAD_SITE)
