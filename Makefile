@@ -3,18 +3,38 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+ALIGNER := $(VENV)/.aligner
 PYTEST_FLAGS ?= -n 2 --dist loadfile
 
-.PHONY: help demo paper-figures test lint types unit bench lock clean
+# A line a stage with the time left, instead of Snakemake's own words; failures are shown in full.
+WATCHED := PYTHONPATH=$(CURDIR)/workflow_scripts/plugins $(BIN)/python -m snakemake --logger progress
+VERDICTS := $(BIN)/python -m xling.report.claims.show
+
+.PHONY: help demo demo-full paper-figures plan calibrate slurm-check aligner test test-slurm lint types unit bench lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(READY)  ## the whole embedded study, on any machine, without network or GPU
-	$(BIN)/snakemake
+demo: $(READY) aligner  ## the whole embedded study, on any machine, without network or GPU
+	$(WATCHED) $(addprefix --logger-progress-earlier ,$(wildcard results/reference/demo/provenance.json))
+	@$(VERDICTS) --claims results/demo/claims.json --report results/demo/report.html
+
+demo-full: $(READY) aligner  ## the same with all 38 models and twice the budget
+	$(WATCHED) --configfile presets/demo-full.yaml \
+		$(addprefix --logger-progress-earlier ,$(wildcard results/reference/demo-full/provenance.json))
+	@$(VERDICTS) --claims results/demo-full/claims.json --report results/demo-full/report.html
 
 paper-figures: $(READY)  ## Table 1 and Figures 3 and 7 from the published numbers, in seconds
 	$(BIN)/snakemake paper_figures
+
+plan: $(READY)  ## what a study will cost, and has cost: make plan PRESET=presets/paper.yaml TARGET=table1 RATES=h200
+	@$(BIN)/python -m workflow_scripts.plan $(TARGET) --rates "$(RATES)" $(if $(PRESET),--configfile $(PRESET))
+
+calibrate: $(READY)  ## measure this machine for a minute: rates for make plan, into results/rates.yaml
+	$(BIN)/python -m bench.calibrate --out results/rates.yaml
+
+slurm-check: $(READY)  ## is the cluster as profiles/slurm expects? writes what it finds as a site file
+	@$(BIN)/python -m workflow_scripts.slurm_check
 
 test: lint types unit  ## every check: style, types, tests
 
@@ -28,8 +48,11 @@ lint: $(READY)  ## ruff, snakefmt, snakemake --lint
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
-unit: $(READY)  ## pytest
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS)
+unit: $(READY) aligner  ## pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) --ignore=tests/slurm
+
+test-slurm: $(READY)  ## a study, and everything that goes wrong, on a real SLURM cluster started for it (root, Debian)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/slurm
 
 bench: $(READY)  ## speed of generation, extraction, tokenisation and binarising beside their peers, into bench/results
 	mkdir -p bench/results
@@ -45,8 +68,13 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
+# eflomal is built from source. Where that fails the reason is told, and all but Figures 5 and 8 goes on.
+aligner: $(ALIGNER)  ## install eflomal (GPL-3), which links the words of Figures 5 and 8
+$(ALIGNER): envs/eflomal.txt $(wildcard envs/eflomal/*.h) | $(READY)
+	-$(BIN)/python -m workflow_scripts.install_aligner && touch $@
+
 lock: $(READY)  ## write requirements.lock anew from what is installed and tested
-	$(BIN)/python -m workflow_scripts.lock --lock requirements.lock --environment envs/xling.yaml
+	$(BIN)/python -m workflow_scripts.lock --lock requirements.lock --environments envs
 
 clean:  ## remove the environment and what the embedded study made
 	rm -rf $(VENV) results/demo results/demo-full results/data/embedded

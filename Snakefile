@@ -13,6 +13,12 @@ min_version("9.0")
 configfile: "config.yaml"
 
 
+report: "report/workflow.rst"
+
+
+container: "envs/xling.sif"  # with --sdm apptainer alone; built from envs/xling.def
+
+
 include: "rules/common.smk"
 include: "rules/inputs.smk"
 include: "rules/synthetic.smk"
@@ -21,7 +27,17 @@ include: "rules/tokenization.smk"
 include: "rules/bpe.smk"
 include: "rules/codeswitch.smk"
 include: "rules/pretrain.smk"
+include: "rules/finetune.smk"
+include: "rules/transfer.smk"
+include: "rules/align.smk"
+include: "rules/contextual.smk"
+include: "rules/cka.smk"
+include: "rules/report_inputs.smk"
 include: "rules/report.smk"
+include: "rules/figures.smk"
+include: "rules/curves.smk"
+include: "rules/page.smk"
+include: "rules/plan.smk"
 
 
 rule all:
@@ -32,5 +48,21 @@ rule all:
         expand(MODELS / "{model}/anchors.json", model=bilingual_models()),
         task_data(),
         parallel_text(),
+        rules.record_alignment.output,
+        contextual_records(),
+        [rules.table1.output, rules.figure3.output] if TRANSFER.models else [],
+        rules.figures.input,
         rules.paper_figures.output,
+        rules.report_page.output,
     localrule: True
+
+
+for figure in ["figure1", "figure2", "figure4a", "figure4b", "figure5", "figure6", "figure7", "figure8"]:
+
+    rule:
+        """One figure, and only what it takes."""
+        name:
+            figure
+        input:
+            drawn(figure),
+        localrule: True

@@ -1,11 +1,13 @@
 # What all rules share: the checked study, paths, revisions, resource classes. Wiring only.
 
 import sys
+from pathlib import Path
 
 sys.path.insert(0, str(workflow.basedir))
 
 from workflow_scripts import flags
 from workflow_scripts.files import needed_files
+from workflow_scripts.site import load_site
 from workflow_scripts.study import load_study, use_this_interpreter
 
 use_this_interpreter()
@@ -14,6 +16,7 @@ RESULTS = STUDY.results
 MODELS = RESULTS / "models"
 LOGS = RESULTS / "logs"
 BENCHMARKS = RESULTS / "benchmarks"
+RECORDS = RESULTS / "records"
 ENV = "../envs/xling.yaml"
 
 # Editing a module reruns nothing. A change that must change a stage's results raises its number here.
@@ -23,17 +26,24 @@ REV = {
     "tokenization": 1,
     "bpe": 1,
     "codeswitch": 1,
-    "pretrain": 2,
+    "pretrain": 3,
+    "finetune": 1,
+    "align": 1,
+    "contextual": 1,
+    "cka": 1,
     "report": 1,
 }
 
-# What a job of each class asks of a machine; a profile may set any rule's resources to something else.
+# What a job of each class asks of a machine. A cluster's own wishes are in profiles/slurm/site.yaml.
 RESOURCE_CLASSES = {
     "login": dict(mem_mb=500, runtime=30),
     "cpu": dict(mem_mb=4000, runtime=240),
     "cpu-many": dict(mem_mb=16000, runtime=720),
-    "gpu-long": dict(mem_mb=16000, runtime=1440),
+    "gpu": dict(mem_mb=16000, runtime=240, gpu=1, nodes=1, cpus_per_task=2),
+    "gpu-many": dict(mem_mb=32000, runtime=720, gpu=1, nodes=1, cpus_per_task=4),
+    "gpu-long": dict(mem_mb=16000, runtime=1440, gpu=1, nodes=1, cpus_per_task=4),
 }
+SITE = load_site(Path(workflow.basedir), RESOURCE_CLASSES)
 
 
 wildcard_constraints:
@@ -48,12 +58,16 @@ wildcard_constraints:
 
 
 def resource_class(name):
-    """Return a class's requests; memory grows with every attempt, and time where a job cannot resume."""
-    requests, resumes = RESOURCE_CLASSES[name], name == "gpu-long"
-    return {
-        "mem_mb": lambda wildcards, attempt: requests["mem_mb"] * attempt,
+    """Return a class's requests; memory grows with the attempts, and time where a job cannot resume.
+
+    A job that resumes has many attempts, most of them for want of time: its memory is doubled once.
+    """
+    requests, resumes = SITE.requests(name, RESOURCE_CLASSES[name]), name == "gpu-long"
+    growing = {
+        "mem_mb": lambda wildcards, attempt: requests["mem_mb"] * (min(attempt, 2) if resumes else attempt),
         "runtime": lambda wildcards, attempt: requests["runtime"] * (1 if resumes else attempt),
     }
+    return requests | growing
 
 
 def bilingual_models():

@@ -2,6 +2,8 @@
 
 
 PAPER = RESULTS / "paper"
+TABLES = RESULTS / "tables"
+FIGURES = RESULTS / "figures"
 
 
 rule paper_figures:
@@ -23,6 +25,62 @@ rule paper_figures:
     shell:
         """
         python -m xling.report.paper_figures \
+            --out-dir {params.folder:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule table1:
+    """Zero-shot transfer of the study's bilingual models, and the same beside the paper's numbers."""
+    input:
+        cells=RECORDS / "figure3.csv",
+        settings=RECORDS / "settings.csv",
+    output:
+        tables=expand(TABLES / "{name}.{suffix}", name=["table1", "table1-compared"], suffix=["csv", "md", "tex"]),
+    log:
+        LOGS / "table1.log",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        rev=REV["report"],
+        folder=TABLES,
+    shell:
+        """
+        python -m xling.report.table1 \
+            --cells {input.cells:q} \
+            --settings {input.settings:q} \
+            --out-dir {params.folder:q} \
+            >>{log:q} 2>&1
+        """
+
+
+rule figure3:
+    """The cells of Table 1 as bars above their floors."""
+    input:
+        cells=RECORDS / "figure3.csv",
+        settings=RECORDS / "settings.csv",
+    output:
+        figure=captioned("figure3", "figure3"),
+    log:
+        LOGS / "figure3.log",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        rev=REV["report"],
+        folder=FIGURES,
+    shell:
+        """
+        python -m xling.report.figure3 \
+            --cells {input.cells:q} \
+            --settings {input.settings:q} \
             --out-dir {params.folder:q} \
             >>{log:q} 2>&1
         """

@@ -122,6 +122,11 @@ def _numbers(config: Config) -> Problems:
     model, base = config["model"], config["pretrain"]
     if model["width"] % model["heads"]:
         yield f"model.heads: {model['heads']} does not divide model.width {model['width']}"
+    contextual = config["align"]["contextual"]
+    if (top := max(contextual["layers"])) > model["layers"]:
+        yield f"align.contextual.layers: {top} goes beyond the model's {model['layers']} layers"
+    if model["width"] % contextual["heads"]:
+        yield f"align.contextual.heads: {contextual['heads']} does not divide model.width {model['width']}"
     yield from _training_numbers("pretrain", base, model)
     trains = {f"settings.{name}.train": setting.get("train", {}) for name, setting in config["settings"].items()}
     for where, override in {"monolingual.train": config["monolingual"]["train"], **trains}.items():
