@@ -78,6 +78,7 @@ rule encode_text:
         **resource_class("cpu-many"),
     params:
         rev=REV["bpe"],
+        ends="--sentence-ends" if config["bpe"]["sentence_ends"] else "",
     shell:
         """
         python -m xling.bpe.encode \
@@ -86,6 +87,7 @@ rule encode_text:
             --split train={input.train:q} \
             --split valid={input.valid:q} \
             --split test={input.test:q} \
+            {params.ends} \
             --processes {threads} \
             --out "$(dirname {output.meta:q})" \
             >>{log:q} 2>&1

@@ -35,7 +35,7 @@ class Reader:
         mask = None if keep is None else keep[:, None, None, :]
         with torch.autocast("cuda", torch.bfloat16, enabled=tokens.is_cuda):
             rows = functional.embedding(tokens, path.embeddings.token)
-            states = embed_rows(path.embeddings, rows, shape, training=False)
+            states = embed_rows(path.embeddings, rows, shape, training=False, tokens=tokens)
             for weights in path.layers[:number]:
                 states = layer(weights, states, shape, False, mask)
         exact = states.float()

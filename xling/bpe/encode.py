@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xling.bpe.streams import TokenStreamWriter, pack
+from xling.bpe.streams import END, TokenStreamWriter, pack
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
@@ -27,6 +27,7 @@ from xling.core.io import read_lines
 from xling.core.log import Progress, log_to_stderr
 
 CHUNK_CHARACTERS = 1 << 20
+FINAL = frozenset(".!?。！？")  # a word that is one of these ends a sentence
 
 
 class Encoded(NamedTuple):
@@ -50,10 +51,23 @@ def load_vocabulary(directory: Path, language: str) -> Vocabulary:
     return vocabulary
 
 
-def encode_lines(vocabulary: Vocabulary, language: str, lines: list[str]) -> Encoded:
-    """Return the ids of the lines, `</s>` after each."""
-    ids, lengths = pack([vocabulary.encode_line(language, line) for line in lines])
+def encode_lines(vocabulary: Vocabulary, language: str, lines: list[str], sentence_ends: bool = False) -> Encoded:
+    """Return the ids of the lines, `</s>` after each, and after each sentence in it if wanted."""
+    encode = encode_sentences if sentence_ends else Vocabulary.encode_line
+    ids, lengths = pack([encode(vocabulary, language, line) for line in lines])
     return Encoded(ids, lengths, sum(map(len, lines)))
+
+
+def encode_sentences(vocabulary: Vocabulary, language: str, line: str) -> list[int]:
+    """Return the ids of a tokenised line with `</s>` between its sentences."""
+    ids: list[int] = []
+    sentence: list[str] = []
+    for word in line.split():
+        if sentence and sentence[-1] in FINAL:
+            ids += [*vocabulary.encode_words(language, sentence), END]
+            sentence = []
+        sentence.append(word)
+    return ids + vocabulary.encode_words(language, sentence)
 
 
 def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
@@ -71,14 +85,14 @@ def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
 
 
 @contextmanager
-def encoding(vocab: Path, language: str, processes: int) -> Iterator[Encode]:
+def encoding(vocab: Path, language: str, processes: int, sentence_ends: bool = False) -> Iterator[Encode]:
     """Give a function that encodes chunks in order, here or in worker processes."""
     if processes == 1:
-        _start_worker(vocab, language)
+        _start_worker(vocab, language, sentence_ends)
         yield lambda chunks: map(_encode_in_worker, chunks)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, _start_worker, (vocab, language)) as pool:
+    with ProcessPoolExecutor(processes, context, _start_worker, (vocab, language, sentence_ends)) as pool:
         try:
             yield lambda chunks: _in_order(pool, chunks, ahead=2 * processes)
         except BrokenProcessPool:
@@ -110,17 +124,18 @@ def _in_order(pool: ProcessPoolExecutor, chunks: Iterable[list[str]], ahead: int
         yield waiting.popleft().result()
 
 
-_worker: tuple[Vocabulary, str]
+_worker: tuple[Vocabulary, str, bool]
 
 
-def _start_worker(vocab: Path, language: str) -> None:
+def _start_worker(vocab: Path, language: str, sentence_ends: bool) -> None:
     """Load the vocabulary once a process, not once a chunk."""
     global _worker  # noqa: PLW0603
-    _worker = load_vocabulary(vocab, language), language
+    _worker = load_vocabulary(vocab, language), language, sentence_ends
 
 
 def _encode_in_worker(lines: list[str]) -> Encoded:
-    return encode_lines(*_worker, lines)
+    vocabulary, language, sentence_ends = _worker
+    return encode_lines(vocabulary, language, lines, sentence_ends)
 
 
 def _split(text: str) -> tuple[str, Path]:
@@ -136,7 +151,7 @@ def main() -> None:
     log = log_to_stderr(__name__)
     size = load_vocabulary(args.vocab, args.language).size_of(args.language)
     with (
-        encoding(args.vocab, args.language, args.processes) as encode,
+        encoding(args.vocab, args.language, args.processes, args.sentence_ends) as encode,
         TokenStreamWriter(args.out, size, args.language) as writer,
     ):
         for split, text in args.split:
@@ -152,6 +167,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--language", required=True)
     parser.add_argument("--split", type=_split, action="append", required=True, help="train=train.txt.zst")
     parser.add_argument("--out", type=Path, required=True, help="directory of the token streams")
+    parser.add_argument("--sentence-ends", action="store_true", help="</s> between the sentences of a line too")
     parser.add_argument("--processes", type=positive, default=1)
     return parser.parse_args()
 

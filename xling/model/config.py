@@ -25,6 +25,7 @@ class Shape:
     norm_eps: float
     positions: int
     language_embeddings: bool
+    sentences: int = 0  # sentence vectors; with any, positions start anew after each `</s>`
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def _problems(config: ModelConfig) -> list[str]:
             shape.layers, shape.width, shape.heads, shape.feedforward, shape.positions
         )
         < 1,
+        f"shape.sentences: {shape.sentences} is negative": shape.sentences < 0,
         f"separate.layers: {separate.layers} of {shape.layers} layers": not 0 <= separate.layers <= shape.layers,
         "softmax: it is tied to the embeddings, so per-language goes with separate.embeddings and shared without": (
             per_language != separate.embeddings

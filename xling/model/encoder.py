@@ -62,7 +62,8 @@ class Encoder(nn.Module):
             LayerWeights(*_get(group, config.layer_owner(i, code), LayerWeights._fields))
             for i, group in enumerate(self.layers)
         )
-        embeddings = EmbeddingWeights(parts[0], parts[1], vector, parts[2], parts[3])
+        sentence = _get(self.embeddings, owner, ("sentence",))[0] if config.shape.sentences else None
+        embeddings = EmbeddingWeights(parts[0], parts[1], vector, parts[2], parts[3], sentence)
         bias = _get(self.softmax, owner, ("bias",))[0]
         return Path(embeddings, layers, parts[0], bias, config.sizes[language])
 
@@ -73,9 +74,8 @@ class Encoder(nn.Module):
         """
         path, shape = self.path(language), self.config.shape
         mask = None if keep is None else keep[:, None, None, :]
-        states = [
-            embed_rows(path.embeddings, functional.embedding(tokens, path.embeddings.token), shape, self.training)
-        ]
+        rows = functional.embedding(tokens, path.embeddings.token)
+        states = [embed_rows(path.embeddings, rows, shape, self.training, tokens=tokens)]
         for weights in path.layers:
             states.append(layer(weights, states[-1], shape, self.training, mask))
         return states
@@ -118,7 +118,7 @@ def initialise(encoder: Encoder, seed: int) -> None:
         )
         if "norm" in last:
             drawn = np.full(size, float(last.endswith("weight")))
-        elif last in ("token", "position") or name.startswith("language."):
+        elif last in ("token", "position", "sentence") or name.startswith("language."):
             drawn = rng.normal(0.0, width**-0.5, size)
         else:
             bound = 1 / math.sqrt(inner.get(last, width))
@@ -130,7 +130,8 @@ def initialise(encoder: Encoder, seed: int) -> None:
 def _embedding_shapes(config: ModelConfig, size: int) -> dict[str, tuple[int, ...]]:
     width = config.shape.width
     tables = {"token": (padded(size), width), "position": (config.shape.positions, width)}
-    return {**tables, "norm_weight": (width,), "norm_bias": (width,)}
+    sentences = {"sentence": (config.shape.sentences, width)} if config.shape.sentences else {}
+    return {**tables, **sentences, "norm_weight": (width,), "norm_bias": (width,)}
 
 
 def _layer_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:

@@ -1,7 +1,7 @@
-"""Frozen dataclasses from JSON: every key present, none unknown, each of its type, or one clear line."""
+"""Frozen dataclasses from JSON: every key without a default is there, none unknown, each of its type, or one line."""
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -15,13 +15,15 @@ def from_dict(kind: type[Record], values: object, path: Path | str, where: str =
     if not isinstance(values, Mapping):
         raise InputError(path, f"{where or 'the file'}: expected an object, not {values!r}")
     types = get_type_hints(kind)
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    _check_keys(names, list(values), path, where)
-    return kind(**{name: _value(types[name], values[name], path, _join(where, name)) for name in names})
+    known = {field.name: field.default is MISSING for field in fields(kind)}  # type: ignore[arg-type]
+    _check_keys(known, list(values), path, where)
+    return kind(
+        **{name: _value(types[name], values[name], path, _join(where, name)) for name in known if name in values}
+    )
 
 
-def _check_keys(expected: list[str], found: list[str], path: Path | str, where: str) -> None:
-    missing = [name for name in expected if name not in found]
+def _check_keys(expected: Mapping[str, bool], found: list[str], path: Path | str, where: str) -> None:
+    missing = [name for name, needed in expected.items() if needed and name not in found]
     unknown = [name for name in found if name not in expected]
     if missing:
         raise InputError(path, f"no {_join(where, missing[0])}", fix="add it")

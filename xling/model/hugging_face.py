@@ -16,7 +16,7 @@ from xling.bpe.train import SPECIAL_TOKENS
 from xling.core.errors import XlingError
 from xling.model.config import ModelConfig
 from xling.model.encoder import Encoder
-from xling.model.layers import LayerWeights
+from xling.model.layers import EmbeddingWeights, LayerWeights
 
 INNER = 4  # feed-forward width over width, fixed in both classes
 CLASSES = {"post": ("xlm", "XLMWithLMHeadModel"), "pre": ("flaubert", "FlaubertWithLMHeadModel")}
@@ -78,7 +78,7 @@ def hugging_face_weights(encoder: Encoder, language: int) -> dict[str, Tensor]:
     embeddings = path.embeddings
     body = {
         "embeddings.weight": embeddings.token[: path.size],
-        "position_embeddings.weight": embeddings.position,
+        "position_embeddings.weight": _positions(embeddings),
         "layer_norm_emb.weight": embeddings.norm_weight,
         "layer_norm_emb.bias": embeddings.norm_bias,
     }
@@ -89,6 +89,14 @@ def hugging_face_weights(encoder: Encoder, language: int) -> dict[str, Tensor]:
     named = {f"transformer.{name}": tensor for name, tensor in body.items()}
     named["pred_layer.proj.bias"] = path.softmax_bias[: path.size]
     return {name: tensor.detach().cpu().float().clone().contiguous() for name, tensor in named.items()}
+
+
+def _positions(embeddings: EmbeddingWeights) -> Tensor:
+    """Return the position table; the vector of the first sentence, where there is one, goes into every row.
+
+    So one sentence has the same numbers. Hugging Face's classes have no vector for a second one.
+    """
+    return embeddings.position if embeddings.sentence is None else embeddings.position + embeddings.sentence[0]
 
 
 def _layer(weights: LayerWeights, number: int) -> dict[str, Tensor]:

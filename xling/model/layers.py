@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from xling.bpe.streams import END
 from xling.model.config import Shape
 
 ROWS = 64  # logits of a multiple of 64 words are aligned in memory; odd ones halve the speed of the GPU's products
@@ -18,13 +19,14 @@ STEPS = 1 << 24  # dropout rates are multiples of 1 / STEPS
 
 
 class EmbeddingWeights(NamedTuple):
-    """Token table (v', d), position table, the language's vector, LayerNorm of their sum."""
+    """Token table (v', d), position table, the language's vector, LayerNorm of their sum, sentence vectors."""
 
     token: Tensor
     position: Tensor
     language: Tensor | None
     norm_weight: Tensor
     norm_bias: Tensor
+    sentence: Tensor | None = None
 
 
 class LayerWeights(NamedTuple):
@@ -60,14 +62,38 @@ def padded(size: int) -> int:
 
 
 def embed_rows(
-    weights: EmbeddingWeights, rows: Tensor, shape: Shape, training: bool, key: Tensor | None = None
+    weights: EmbeddingWeights,
+    rows: Tensor,
+    shape: Shape,
+    training: bool,
+    key: Tensor | None = None,
+    tokens: Tensor | None = None,
 ) -> Tensor:
-    """Add positions (from 0) and the language to looked-up token rows (b, s, d), normalise, drop out."""
-    total = rows + weights.position[: rows.shape[1]]
+    """Add positions (from 0) and the language to looked-up token rows (b, s, d), normalise, drop out.
+
+    Where there are sentence vectors, `tokens` say which sentence each token is in and where in it.
+    """
+    if weights.sentence is None or tokens is None:
+        total = rows + weights.position[: rows.shape[1]]
+    else:
+        position, sentence = places(tokens)
+        last = len(weights.position) - 1, len(weights.sentence) - 1
+        total = rows + weights.position[position.clamp(max=last[0])] + weights.sentence[sentence.clamp(max=last[1])]
     if weights.language is not None:
         total = total + weights.language
     total = functional.layer_norm(total, (shape.width,), weights.norm_weight, weights.norm_bias, shape.norm_eps)
     return dropout(total, shape.dropout, training, key)
+
+
+def places(tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Return for tokens (b, s) the position in the sentence and the sentence's number; `</s>` ends one.
+
+    The first `</s>` is position 0 of the first sentence, so that one sentence alone has the positions it always has.
+    """
+    index = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
+    closed = functional.pad((tokens == END)[:, :-1], (1, 0))  # was the token before this one an end?
+    start = torch.where(closed, index - 1, 0).cummax(1).values
+    return index - start, (closed.cumsum(1) - 1).clamp(min=0)
 
 
 def attention(weights: LayerWeights, states: Tensor, shape: Shape, training: bool, mask: Tensor | None) -> Tensor:
@@ -186,10 +212,11 @@ def masked_loss(
     keys: Tensor | None,
     shape: Shape,
     training: bool = True,
+    tokens: Tensor | None = None,
 ) -> Tensor:
     """Mean loss of one batch whose token rows were looked up; layers work in the precision of their weights."""
     first = None if keys is None else keys[0]
-    states = embed_rows(path.embeddings, rows, shape, training, first).to(path.softmax_weight.dtype)
+    states = embed_rows(path.embeddings, rows, shape, training, first, tokens).to(path.softmax_weight.dtype)
     for number, weights in enumerate(path.layers):
         own = None if keys is None else keys[1 + 2 * number : 3 + 2 * number]
         states = layer(weights, states, shape, training, None, own)

@@ -147,7 +147,7 @@ class Batches:
         """Return one micro-batch, masked."""
         rng = numpy_rng("batch", self.run.seed, update, micro)
         tokens = self.samplers[language](rng)
-        masked = mask_tokens(tokens, rng, self.run.pretrain, self.words[language])
+        masked = mask_tokens(tokens, rng, self.run.pretrain, self.words[language], self.run.shape.sentences > 0)
         return make_batch(masked, language, derive_seed("dropout", self.run.seed, update, micro), places)
 
 

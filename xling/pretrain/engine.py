@@ -137,7 +137,8 @@ class Engine:
         table, grads = self.tables[batch.language]
         rows = table[batch.tokens].requires_grad_()
         keys = draw_keys(self.encoder.config.shape, self.device)
-        loss = self.loss(path, rows, batch.picks, batch.inverse, batch.targets, keys)
+        tokens = batch.tokens if self.encoder.config.shape.sentences else None
+        loss = self.loss(path, rows, batch.picks, batch.inverse, batch.targets, keys, tokens=tokens)
         share = self.share if self.optimiser.scale is None else self.share * self.optimiser.scale
         *found, by_row = torch.autograd.grad(loss * share, [*leaves, rows])
         for group in self.groups[batch.language]:

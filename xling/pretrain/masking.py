@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from xling.bpe.streams import END
 from xling.pretrain.config import Pretrain, Run
 
 MASK = 3  # the id of <mask> in every vocabulary
@@ -23,13 +24,17 @@ class Masked(NamedTuple):
     targets: Ids
 
 
-def mask_tokens(tokens: Ids, rng: np.random.Generator, settings: Pretrain, words: Ids) -> Masked:
+def mask_tokens(
+    tokens: Ids, rng: np.random.Generator, settings: Pretrain, words: Ids, ends_stay: bool = False
+) -> Masked:
     """Choose tokens one by one with the mask rate, then mask, replace or keep each; never a sequence's first.
+
+    Where positions start anew after `</s>`, it is never chosen: without it they would be others.
 
     One uniform number a token decides both: divided by the rate it is uniform again among the chosen.
     """
     draws = rng.random(tokens.shape)
-    draws[:, 0] = 1.0
+    draws[_never(tokens, ends_stay)] = 1.0
     picks = np.flatnonzero(draws < settings.mask_rate)
     if not len(picks):  # a tiny batch; a mean over nothing would be NaN
         picks = rng.integers(tokens.shape[0], size=1) * tokens.shape[1] + rng.integers(1, tokens.shape[1])
@@ -43,14 +48,21 @@ def mask_tokens(tokens: Ids, rng: np.random.Generator, settings: Pretrain, words
     return Masked(inputs, picks, targets)
 
 
-def mask_fixed(tokens: Ids, rng: np.random.Generator, rate: float) -> Masked:
+def mask_fixed(tokens: Ids, rng: np.random.Generator, rate: float, ends_stay: bool = False) -> Masked:
     """Choose tokens as in training but always show `<mask>`: the validation mask."""
     draws = rng.random(tokens.shape)
-    draws[:, 0] = 1.0
+    draws[_never(tokens, ends_stay)] = 1.0
     picks = np.flatnonzero(draws < rate)
     inputs, targets = tokens.copy(), tokens.ravel()[picks]
     inputs.reshape(-1)[picks] = MASK
     return Masked(inputs, picks, targets)
+
+
+def _never(tokens: Ids, ends_stay: bool) -> NDArray[np.bool_]:
+    """Say which tokens are never predicted."""
+    never = tokens == END if ends_stay else np.zeros(tokens.shape, dtype=np.bool_)
+    never[:, 0] = True
+    return never
 
 
 def capacity(tokens: int, rate: float) -> int:

@@ -211,13 +211,14 @@ def working_path(
         trained.append((leaf, part.view(part.grads, name), owner_of(name)))
         return leaf
 
-    _, position, vector, norm_weight, norm_bias = master.embeddings
+    _, position, vector, norm_weight, norm_bias, sentence = master.embeddings
     embeddings = EmbeddingWeights(
         master.embeddings.token,
         train(position, False),
         None if vector is None else train(vector, False),
         train(norm_weight, False),
         train(norm_bias, False),
+        None if sentence is None else train(sentence, False),
     )
     layers = tuple(LayerWeights(*(train(tensor, True) for tensor in weights)) for weights in master.layers)
     softmax = train(master.softmax_weight, True), train(master.softmax_bias, True)

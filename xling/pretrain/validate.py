@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from xling.bpe.streams import TokenStream
+from xling.bpe.streams import END, TokenStream
 from xling.core.errors import InputError
 from xling.core.seeds import numpy_rng
 from xling.model.layers import masked_loss
@@ -22,15 +22,15 @@ class Validation:
     """The held-out batches of every language, masked once and for all with a seed of their own."""
 
     def __init__(self, run: Run, folders: Mapping[str, Path]) -> None:
-        self.languages = run.languages
+        self.languages, ends_stay = run.languages, run.shape.sentences > 0
         self.batches: list[list[Batch]] = []
         self.entropy: list[float] = []
         for number, code in enumerate(run.languages):
             tokens = list(held_out(TokenStream(folders[code], "valid"), folders[code], run.pretrain))
             rng = numpy_rng("validation", code)
-            masked = [mask_fixed(block, rng, run.pretrain.mask_rate) for block in tokens]
+            masked = [mask_fixed(block, rng, run.pretrain.mask_rate, ends_stay) for block in tokens]
             self.batches.append([make_batch(block, number, 0) for block in masked if len(block.picks)])
-            self.entropy.append(unigram_entropy(tokens))
+            self.entropy.append(unigram_entropy(tokens, ends_stay))
             if not self.batches[-1]:
                 raise InputError(folders[code], "the validation text is too short to mask a token of it")
 
@@ -58,9 +58,10 @@ def held_out(stream: TokenStream, where: Path, settings: Pretrain) -> Iterator[I
             yield read_lines(stream, numbers[start : start + step], int(length))
 
 
-def unigram_entropy(blocks: Sequence[Ids]) -> float:
+def unigram_entropy(blocks: Sequence[Ids], ends_stay: bool = False) -> float:
     """Return the entropy in nats of the tokens that may be predicted: what knowing only their frequencies costs."""
-    counts = np.unique(np.concatenate([block[:, 1:].ravel() for block in blocks]), return_counts=True)[1]
+    tokens = np.concatenate([block[:, 1:].ravel() for block in blocks])
+    counts = np.unique(tokens[tokens != END] if ends_stay else tokens, return_counts=True)[1]
     shares = counts / counts.sum()
     return float(-(shares * np.log(shares)).sum())
 
@@ -78,7 +79,7 @@ def _mean_loss(engine: Engine, batches: Sequence[Batch]) -> float:
             batch = unpack(batch.packed.to(engine.device), batch.language, 0, *batch.tokens.shape)
             (path, _), rows = engine.paths[batch.language], engine.tables[batch.language][0][batch.tokens]
             loss: Tensor = masked_loss(
-                path, rows, batch.picks, batch.inverse, batch.targets, None, shape, training=False
+                path, rows, batch.picks, batch.inverse, batch.targets, None, shape, training=False, tokens=batch.tokens
             )
             total += loss.double() * len(batch.picks)
             count += len(batch.picks)

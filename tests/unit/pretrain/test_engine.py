@@ -104,11 +104,19 @@ def test_the_golden_curve(toy: Path, tmp_path: Path) -> None:
     assert losses == pytest.approx(golden, rel=1e-3)
 
 
-@pytest.mark.parametrize("sequences", ["streams", "lines"])
-def test_it_learns(toy: Path, tmp_path: Path, sequences: str) -> None:
-    changes = {"pretrain__sequences": sequences, "pretrain__lr": 1e-2, "pretrain__warmup": 20, "shape__norm": "pre"}
+@pytest.mark.parametrize(("sequences", "sentences"), [("streams", 0), ("lines", 0), ("lines", 3)])
+def test_it_learns(toy: Path, tmp_path: Path, sequences: str, sentences: int) -> None:
+    changes = {
+        "pretrain__sequences": sequences,
+        "shape__sentences": sentences,
+        "pretrain__lr": 1e-2,
+        "pretrain__warmup": 20,
+        "shape__norm": "pre",
+    }
     run, engine, batches = make(toy, tmp_path, pretrain__mask_rate=0.3, **changes)
+    before = [engine.encoder.get_parameter("embeddings.shared.sentence").detach().clone()] if sentences else []
     losses = train(run, engine, batches, range(150))
+    assert all(not torch.equal(was, engine.encoder.get_parameter("embeddings.shared.sentence")) for was in before)
     assert sum(losses[-10:]) / 10 < sum(losses[:10]) / 10 - 0.4
 
 

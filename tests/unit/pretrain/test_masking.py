@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_runs import changed
 
+from xling.bpe.streams import END
 from xling.core.seeds import numpy_rng
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.masking import MASK, SPECIAL, capacity, mask_fixed, mask_tokens, random_words
@@ -112,3 +113,18 @@ def test_a_language_of_its_own_softmax_draws_from_its_own_words(tmp_path: Path) 
         values = changed(pretrain__random_words=scope, softmax=softmax, separate={"embeddings": separate, "layers": 0})
         path.write_text(json.dumps(values))
         assert random_words(read_run(path), 20, seen).tolist() == list(expected)
+
+
+@pytest.mark.parametrize("ends_stay", [False, True])
+def test_ends_of_sentences_stay_where_positions_depend_on_them(run: Run, ends_stay: bool) -> None:
+    rng = numpy_rng("ends")
+    tokens = rng.integers(SPECIAL, SIZE, (400, 64))
+    tokens[:, ::8] = END
+    words = np.arange(SPECIAL, SIZE)
+    for masked in (
+        mask_tokens(tokens, rng, run.pretrain, words, ends_stay),
+        mask_fixed(tokens, rng, 0.15, ends_stay),
+    ):
+        inside = int((masked.targets == END).sum())
+        assert (inside == 0) if ends_stay else within(inside, 400 * 7, 0.15)
+        assert within(len(masked.picks) - inside, 400 * 56, 0.15)

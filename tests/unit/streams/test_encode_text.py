@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 from small_vocabulary import SHIFT, made_up_lines
 
-from xling.bpe.encode import chunk_lines, encode_lines, encoding, load_vocabulary, main
+from xling.bpe.encode import chunk_lines, encode_lines, encode_sentences, encoding, load_vocabulary, main
 from xling.bpe.streams import END, TokenStream
 from xling.core.errors import XlingError
 from xling.core.io import write_text
@@ -173,3 +173,18 @@ def test_a_number_of_processes_that_is_none_is_refused(vocab: Path, tmp_path: Pa
     split = ["--split", "train=x.txt.zst", "--out", tmp_path / "out"]
     assert call(main, "--vocab", vocab, "--language", "en", *split, "--processes", number).code == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from(["bada", "ko", ".", "!", "。", "...", "</s>"]), max_size=12))
+def test_sentences_are_parted_and_nothing_else_changes(vocab: Path, words: list[str]) -> None:
+    vocabulary = load_vocabulary(vocab, "en")
+    found = encode_sentences(vocabulary, "en", " ".join(words))
+    parts = [[]]
+    for number in found:
+        parts.append([]) if number == END else parts[-1].append(number)
+    assert [number for part in parts for number in part] == vocabulary.encode_words("en", words)
+    ends = sum(word in (".", "!", "。") for word in words[:-1])
+    assert len(parts) == 1 + ends
+    plain, marked = (encode_lines(vocabulary, "en", [" ".join(words)], marks) for marks in (False, True))
+    assert marked.lengths[0] == plain.lengths[0] + ends

@@ -131,8 +131,8 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         "languages.en.ner.conll2003: expected train and dev files",
     ),
     "text of a domain that is not there": (
-        drop("languages/ru/text/crawl"),
-        "languages.ru.text.crawl: missing, but models of the study read it",
+        drop("languages/fr/text/crawl"),
+        "languages.fr.text.crawl: missing, but models of the study read it",
     ),
     "copy of nothing": (
         put("languages/en2/copy_of", "enn"),
