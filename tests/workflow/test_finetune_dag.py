@@ -24,7 +24,7 @@ def test_one_cell_needs_its_own_model_and_no_other(tmp_path: Path) -> None:
 
 
 def test_floors_need_no_training_and_are_once_per_pair_and_kind(tmp_path: Path) -> None:
-    floor = tmp_path / "results/demo/transfer/en-ru.untrained-union.s1/parsing.json"
+    floor = tmp_path / "results/demo/transfer/en-ru.untrained-separate.s1/parsing.json"
     counts, _ = planned(tmp_path, str(floor))
     assert (counts["write_untrained"], counts["fine_tune_together"]) == (1, 1)
     assert "pretrain" not in counts
