@@ -1,0 +1,41 @@
+"""Each table and figure is a target that brings what it takes and nothing else, on the real DAG."""
+
+from pathlib import Path
+
+import pytest
+from test_dag import job_counts, preset, snakemake
+
+TUNING = {"fine_tune_together", "fine_tune", "write_untrained", "record_transfer"}
+ALIGNING = {"represent_encoder", "translate_words", "retrieve_sentences", "compare_encoders", "transfer_contextual"}
+
+
+def jobs(folder: Path, target: str) -> dict[str, int]:
+    """Return the jobs that a target needs when nothing is there yet."""
+    done = snakemake("-n", target, "--configfile", preset(folder))
+    assert done.returncode == 0, done.stderr
+    return job_counts(done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("target", "brings", "models"),
+    [
+        ("table1", TUNING - {"fine_tune"}, 20),
+        ("figure3", TUNING - {"fine_tune"}, 20),
+        ("figure4a", {"represent_encoder", "translate_words"}, None),
+        ("figure6", {"represent_encoder", "retrieve_sentences"}, None),
+        ("figure7", {"represent_encoder", "compare_encoders"}, None),
+        ("figure5", {"align_words", "transfer_contextual"}, 4 + 3),
+        ("figure8", {"align_words", "transfer_contextual"}, 4 + 3),
+    ],
+)
+def test_a_target_brings_what_it_takes(tmp_path: Path, target: str, brings: set[str], models: int | None) -> None:
+    counts = jobs(tmp_path, target)
+    assert brings <= set(counts)
+    unwanted = ALIGNING if brings & TUNING else TUNING
+    assert not unwanted & set(counts)
+    assert models is None or counts["pretrain"] == models
+
+
+@pytest.mark.parametrize("target", ["figure1", "figure2", "paper_figures"])
+def test_drawings_need_no_data_at_all(tmp_path: Path, target: str) -> None:
+    assert not {"generate_en", "tokenise_text", "pretrain"} & set(jobs(tmp_path, target))
