@@ -2,6 +2,7 @@
 
 from workflow_scripts.contextual import Contextual
 
+CONTEXTUAL_REV = f"{REV['contextual']}.{REV['align']}.{REV['finetune']}"  # all three stages make these numbers
 CONTEXTUAL = Contextual(STUDY)
 contextual_records = CONTEXTUAL.records
 
@@ -26,7 +27,7 @@ rule align_words:
     resources:
         **resource_class("cpu"),
     params:
-        rev=REV["contextual"],
+        rev=CONTEXTUAL_REV,
     shell:
         """
         python -m xling.align.wordalign \
@@ -60,7 +61,7 @@ rule transfer_contextual:
     resources:
         **resource_class("gpu"),
     params:
-        rev=REV["contextual"],
+        rev=CONTEXTUAL_REV,
         files=lambda wildcards: CONTEXTUAL.file_flags(wildcards.job),
         ways=lambda wildcards: CONTEXTUAL.jobs[wildcards.job].ways,
         untrained=lambda wildcards: "--untrained" if CONTEXTUAL.jobs[wildcards.job].untrained else "",
@@ -68,7 +69,7 @@ rule transfer_contextual:
         biaffine=lambda wildcards: CONTEXTUAL.biaffine(),
         data=lambda wildcards: CONTEXTUAL.data_json(wildcards.job),
         seed=lambda wildcards: CONTEXTUAL.jobs[wildcards.job].seed,
-        hash=lambda wildcards: CONTEXTUAL.config_hash(wildcards.job, REV["contextual"]),
+        hash=lambda wildcards: CONTEXTUAL.config_hash(wildcards.job, CONTEXTUAL_REV),
         work=RESULTS / "work",
     shell:
         """
@@ -105,10 +106,10 @@ rule collect_contextual:
     resources:
         **resource_class("login"),
     params:
-        rev=REV["contextual"],
+        rev=CONTEXTUAL_REV,
         results=flags.named_flags("--result", CONTEXTUAL.results()),
         hashes=flags.named_flags(
-            "--hash", {job: CONTEXTUAL.config_hash(job, REV["contextual"]) for job in CONTEXTUAL.jobs}
+            "--hash", {job: CONTEXTUAL.config_hash(job, CONTEXTUAL_REV) for job in CONTEXTUAL.jobs}
         ),
     shell:
         """

@@ -123,6 +123,7 @@ class Alignment:
         if text:
             parts.append(f"--text {quote(str(text))}")
             parts.append(f"--lines {options['word_sentences']} --words {options['word_vocabulary']}")
+            parts += ["--sentence-ends"] if self.study.config["bpe"]["sentence_ends"] else []
         return " ".join([*parts, *(["--untrained"] if self._is_mono(model) else [])])
 
     def raw_words(self) -> list[str]:

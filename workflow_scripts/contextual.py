@@ -129,7 +129,7 @@ class Contextual:
         """Return the data sets of a job as JSON."""
         return json.dumps(self.data(name), sort_keys=True)
 
-    def config_hash(self, name: str, revision: int) -> str:
+    def config_hash(self, name: str, revision: str) -> str:
         """Return the hash of all that the study's description says about a job; its result carries it."""
         job = self.jobs[name]
         data = {key: [own["task"], list(own["test"])] for key, own in self.data(name).items()}

@@ -36,6 +36,7 @@ from xling.model.encoder import Encoder
 from xling.model.fields import from_dict
 from xling.pretrain.config import read_run
 from xling.pretrain.lock import Lock
+from xling.pretrain.run import remove
 from xling.pretrain.workers import local_device
 
 Read = Callable[[str, Task, str], list[Example]]
@@ -122,9 +123,10 @@ def main() -> None:
     if local_device(args.device).type == "cpu":
         torch.set_num_threads(1)  # as in fine-tuning: two processes of one thread beat one of two on small models
     work = choose_work(args)
-    with Lock(work, args.wait_for_lock):
+    with Lock(work, args.wait_for_lock) as lock:
         result = transfer(args, work)
         write_json(args.out, result)
+        remove(work, lock)  # or a forced rerun would only find the old scores
     for done in result["trainings"]:
         told = ", ".join(f"{code} {found['score']:.2f}" for code, found in done["scores"].items())
         log_to_stderr(__name__).info("%s layer %d %s: %s", done["data"], done["layer"], done["way"], told)

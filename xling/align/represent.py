@@ -28,6 +28,8 @@ import torch
 from xling.align.pooling import NOWHERE, Window, add_up, cut
 from xling.align.sampling import Sample, frequent_words, sample_lines
 from xling.align.states import write_states
+from xling.bpe.encode import split_sentences
+from xling.bpe.streams import END
 from xling.bpe.vocabulary import UNKNOWN, Vocabulary
 from xling.core.cli import positive
 from xling.core.errors import XlingError, run
@@ -60,6 +62,7 @@ class Reader:
     language: str
     index: int
     longest: int
+    ends: bool = False  # whether `</s>` stands between the sentences of a line, as in the streams it was trained on
 
     def sentence_states(self, sentences: Sequence[str]) -> list[np.ndarray[Any, Any]]:
         """Return the mean of each sentence's subwords at every layer."""
@@ -72,7 +75,7 @@ class Reader:
         """Return the mean over all occurrences of each counted word at every layer, in float16."""
         rows = {word: row for row, word in enumerate(counts)}
         lines = track(sample, f"reading {self.language} words", sample.lines)
-        whole = (word_window(self.vocabulary, self.language, words, rows) for words in lines)
+        whole = (word_window(self.vocabulary, self.language, words, rows, self.ends) for words in lines)
         totals = add_up(self.encoder, self.index, self._cut(whole), len(rows))
         often = torch.tensor(list(counts.values()), device=totals.device)[:, None]
         return [(layer / often).half().cpu().numpy() for layer in totals]
@@ -92,8 +95,18 @@ def sentence_window(ids: Sequence[int], row: int) -> Window:
     return Window(np.array(ids), np.full(len(ids), row), np.full(len(ids), 1 / len(ids)))
 
 
-def word_window(vocabulary: Vocabulary, language: str, words: Sequence[str], rows: Mapping[str, int]) -> Window:
+def word_window(
+    vocabulary: Vocabulary, language: str, words: Sequence[str], rows: Mapping[str, int], ends: bool = False
+) -> Window:
     """Return a line's subwords, each with its word's row and one over the number of its word's subwords."""
+    first, *others = [
+        _sentence_words(vocabulary, language, part, rows) for part in (split_sentences(words) if ends else [words])
+    ]
+    end = Window(np.array([END]), np.array([NOWHERE]), np.array([0.0]))
+    return Window(*(np.concatenate(parts) for parts in zip(first, *(w for o in others for w in (end, o)), strict=True)))
+
+
+def _sentence_words(vocabulary: Vocabulary, language: str, words: Sequence[str], rows: Mapping[str, int]) -> Window:
     ids, firsts = vocabulary.word_pieces(language, words)
     lengths = np.diff([*firsts, len(ids)])
     owners = np.array([rows.get(word, NOWHERE) for word in words], dtype=np.int64)
@@ -153,9 +166,9 @@ def open_readers(args: argparse.Namespace) -> dict[str, dict[str, Reader]]:
     }
     asked = dict.fromkeys(file.language for file in args.sentences)
     indexes = {code: language_index(described, code, "--sentences") for code in (*described.languages, *asked)}
-    longest = described.pretrain.length
+    longest, ends = described.pretrain.length, args.sentence_ends
     return {
-        kind: {code: Reader(encoder, vocabulary, code, index, longest) for code, index in indexes.items()}
+        kind: {code: Reader(encoder, vocabulary, code, index, longest, ends) for code, index in indexes.items()}
         for kind, encoder in encoders.items()
     }
 
@@ -195,6 +208,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--text", type=Path, help="tokenised text of the encoder's one language")
     parser.add_argument("--lines", type=positive, default=500_000, help="lines of the text that are read")
     parser.add_argument("--words", type=positive, default=200_000, help="words that are kept")
+    parser.add_argument("--sentence-ends", action="store_true", help="</s> between the sentences of a line of --text")
     parser.add_argument("--untrained", action="store_true", help="also represent everything with an untrained encoder")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
     parser.add_argument("--config-hash", default="", help="what the states belong to")

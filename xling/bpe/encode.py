@@ -9,7 +9,7 @@ Chunks of lines are encoded in any number of processes and written in their orde
 import argparse
 import multiprocessing
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -60,14 +60,15 @@ def encode_lines(vocabulary: Vocabulary, language: str, lines: list[str], senten
 
 def encode_sentences(vocabulary: Vocabulary, language: str, line: str) -> list[int]:
     """Return the ids of a tokenised line with `</s>` between its sentences."""
-    ids: list[int] = []
-    sentence: list[str] = []
-    for word in line.split():
-        if sentence and sentence[-1] in FINAL:
-            ids += [*vocabulary.encode_words(language, sentence), END]
-            sentence = []
-        sentence.append(word)
-    return ids + vocabulary.encode_words(language, sentence)
+    first, *others = split_sentences(line.split())
+    ids = vocabulary.encode_words(language, first)
+    return [*ids, *(i for words in others for i in (END, *vocabulary.encode_words(language, words)))]
+
+
+def split_sentences(words: Sequence[str]) -> list[Sequence[str]]:
+    """Return the sentences of a tokenised line, at least one."""
+    ends = [number + 1 for number, word in enumerate(words[:-1]) if word in FINAL]
+    return [words[start:end] for start, end in zip([0, *ends], [*ends, len(words)], strict=True)]
 
 
 def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:

@@ -89,6 +89,8 @@ def _problems(run: Run) -> list[str]:
         found.append("pretrain: updates and warmup cannot be negative")
     if run.selection_language not in run.languages:
         found.append(f"selection_language: {run.selection_language!r} is none of {', '.join(run.languages)}")
+    if run.shape.sentences and p.sequences == "streams":
+        found.append("shape.sentences: sentence vectors need pretrain.sequences: lines; a stream starts anywhere")
     if p.length > run.shape.positions:
         found.append(f"pretrain.length: {p.length} tokens, but shape.positions is {run.shape.positions}")
     if p.micro_batch_tokens < p.length:

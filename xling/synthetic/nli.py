@@ -65,10 +65,21 @@ GENERIC_FILLER = {number: GENERIC_CONCEPT[GENERIC[Slot(number % PHRASE_STEP)]] f
 
 
 def nli_pairs(seed: int) -> Iterator[NliPair]:
-    """Yield pairs without end, the three labels equally often."""
+    """Yield pairs without end, the three labels equally likely."""
     rng, topics = python_rng("nli", seed), sampler(EVENT)
     while True:
         yield draw_pair(rng, topics.topic(rng))
+
+
+def balanced_pairs(seed: int, number: int) -> Iterator[NliPair]:
+    """Yield a number of pairs, the labels exactly equally often if it divides by three: a constant guess is chance."""
+    left = {label: (number + i) // 3 for i, label in enumerate((E, N, C))}
+    pairs = nli_pairs(seed)
+    while any(left.values()):
+        pair = next(pairs)
+        if left[pair.label]:
+            left[pair.label] -= 1
+            yield pair
 
 
 def draw_pair(rng: Random, topic: int, domain: Domain = "wiki") -> NliPair:

@@ -9,7 +9,6 @@ multi-way parallel sentences with paraphrases of the source column; muse/, tatoe
 
 import argparse
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from xling.synthetic.formats.flags import Flags, counts, json_object, share, siz
 from xling.synthetic.formats.muse import write_muse
 from xling.synthetic.formats.panlex import write_panlex
 from xling.synthetic.formats.tatoeba import write_tatoeba
-from xling.synthetic.nli import nli_pairs
+from xling.synthetic.nli import balanced_pairs
 from xling.synthetic.realise import Language, build_language, word_list
 from xling.synthetic.traits import Traits
 from xling.synthetic.types import Meaning, Translation
@@ -36,11 +35,11 @@ Languages = Mapping[str, Language]  # the source first
 def write_inference(languages: Languages, sizes: tuple[int, ...], seed: int, folder: Path) -> None:
     """Write the training pairs of the source language, then the same dev and test pairs in every language."""
     source = next(iter(languages.values()))
-    training = islice(nli_pairs(derive_seed(seed, "nli", "train")), sizes[0])
+    training = balanced_pairs(derive_seed(seed, "nli", "train"), sizes[0])
     realised = ((source.realise(pair.premise), source.realise(pair.hypothesis), pair.label) for pair in training)
     xnli.write_training(folder / f"multinli.train.{source.traits.code}.tsv", realised)
     for split, number in zip(("dev", "test"), sizes[1:], strict=True):
-        pairs = list(islice(nli_pairs(derive_seed(seed, "nli", split)), number))
+        pairs = list(balanced_pairs(derive_seed(seed, "nli", split), number))
         columns = {
             code: [(language.realise(pair.premise), language.realise(pair.hypothesis)) for pair in pairs]
             for code, language in languages.items()

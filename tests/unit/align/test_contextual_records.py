@@ -154,14 +154,14 @@ def test_a_study_has_the_figures_that_its_models_allow(changes: dict[str, Any], 
 def test_a_hash_changes_with_the_jobs_own_settings_alone() -> None:
     def hashes(**changes: Any) -> list[str]:
         contextual = Contextual(Study(study(**changes)))
-        return [contextual.config_hash(name, 1) for name in ("en.mono.s1", "en-fr.default.s1")]
+        return [contextual.config_hash(name, "1") for name in ("en.mono.s1", "en-fr.default.s1")]
 
     before = hashes()
     assert hashes() == before
     assert all(a != b for a, b in zip(hashes(align={"contextual": {"lr": 1e-3}}), before, strict=True))
     one_model = hashes(settings={"default": {"train": {"lr": 1e-3}}})
     assert (one_model[0] == before[0], one_model[1] == before[1]) == (True, False)
-    assert Contextual(Study(study())).config_hash("en.mono.s1", 2) != before[0]
+    assert Contextual(Study(study())).config_hash("en.mono.s1", "2") != before[0]
 
 
 @pytest.mark.parametrize(

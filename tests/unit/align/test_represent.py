@@ -11,14 +11,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_encoder import made_up_lines, write_model
+from toy_encoder import WORDS, made_up_lines, write_model
 
 from xling.align import pooling
 from xling.align.layers import layer_states
 from xling.align.pooling import NOWHERE, Window, batches, cut
-from xling.align.represent import main, states_file
+from xling.align.represent import main, states_file, word_window
 from xling.align.sampling import frequent_words, sample_lines
 from xling.align.states import read_states
+from xling.bpe.encode import encode_sentences
+from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
@@ -183,3 +185,17 @@ def test_the_most_frequent_words_come_first_and_ties_go_by_spelling(tmp_path: Pa
     path = tmp_path / "text.txt"
     path.write_text("b a c\nc b d\n c\n")
     assert list(frequent_words(sample_lines(path, 3), 3).items()) == [("c", 3), ("b", 2), ("a", 1)]
+
+
+def test_ends_of_sentences_stand_where_training_had_them(tmp_path: Path) -> None:
+    vocab, _ = write_model(tmp_path)
+    vocabulary, line = Vocabulary.load(vocab), f"{WORDS[0]} {WORDS[5]} . {WORDS[1]} ."
+    rows = {word: row for row, word in enumerate(WORDS)}
+    window = word_window(vocabulary, "en", line.split(), rows, ends=True)
+    assert window.ids.tolist() == encode_sentences(vocabulary, "en", line)
+    assert set(window.rows.tolist()) == {NOWHERE, *(rows.get(word, NOWHERE) for word in line.split())}
+    for row in (0, 1, 5):
+        assert window.weights[window.rows == row].sum() == pytest.approx(1.0)
+    plain = word_window(vocabulary, "en", line.split(), rows)
+    inner = window.ids != END
+    assert all(np.array_equal(a[inner], b) for a, b in zip(window, plain, strict=True))

@@ -45,6 +45,7 @@ def test_a_run_is_read_as_it_stands(tmp_path: Path) -> None:
         (changed(pretrain__micro_batch_tokens=8), "8 hold no sequence of 16"),
         (changed(pretrain__mask_rate=0.0), "mask_rate must lie in"),
         (changed(pretrain__clip=0.0), r"pretrain\.clip: expected more than 0"),
+        (changed(shape__sentences=2), r"shape\.sentences: sentence vectors need pretrain\.sequences: lines"),
         (changed(shape=[]), "shape: expected an object"),
     ],
 )

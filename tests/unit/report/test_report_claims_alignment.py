@@ -216,6 +216,19 @@ def test_6b_a_cell_without_signal_is_left_out(lead: float, expected: Verdict) ->
     assert outcome("6b", replace(results, figure5=weak)).verdict is expected
 
 
+def test_6b_the_floor_is_that_of_the_best_layer() -> None:
+    """A low floor at another layer is no signal, in whatever order the records come."""
+    top = max(MIDDLE) + SERIES[BI_MLM]["ner"]
+    weak = tuple(
+        replace(r, floor=r.score - 4.0 if r.score == top else 0.0)
+        if (r.task, r.language, r.series) == ("ner", "zh", BI_MLM)
+        else r
+        for r in study().figure5
+    )
+    for records in (weak, weak[::-1]):
+        assert "NER zh" in outcome("6b", replace(study(), figure5=records)).parts[0].left_out
+
+
 def test_6b_nothing_can_be_said_where_no_cell_has_signal() -> None:
     weak = {
         figure: tuple(replace(r, floor=90.0) for r in getattr(study(), figure)) for figure in ("figure5", "figure8")

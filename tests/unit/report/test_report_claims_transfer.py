@@ -241,3 +241,18 @@ def test_verdicts_do_not_hang_on_order_or_on_where_zero_is(scores: list[int], sh
     order.shuffle(moved)  # type: ignore[attr-defined]
     first, second = Results(figure3=tuple(cells)), Results(figure3=tuple(moved))
     assert [outcome(n, first).verdict for n in TRANSFER] == [outcome(n, second).verdict for n in TRANSFER]
+
+
+def test_3_compares_tasks_over_the_same_languages() -> None:
+    shares = {"fr": 0.99, "ru": 0.9, "zh": 0.8}
+    same = {(CC, t, x): FLOOR + shares[x] * (DEFAULT[x] - FLOOR) for t in TASKS for x in LANGUAGES}
+    weak = {(D, "xnli", x): FLOOR + 1.0 for x in ("ru", "zh")}  # without signal, so only fr is compared
+    lead = outcome("3", study(same | weak)).parts[1]
+    effects = {check.where: check.effect.value for check in lead.checks}
+    assert effects["XNLI against NER"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_4a_names_the_steps_that_were_not_run() -> None:
+    part = outcome("4a", study(drop=(SE3,))).parts[1]
+    assert f"NER ru, {SE3}" in part.not_run
+    assert part.checks

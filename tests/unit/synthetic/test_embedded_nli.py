@@ -14,7 +14,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from xling.synthetic.grammar import Form
 from xling.synthetic.meaning import NEGATION, Phrase, exchange, meaning_of, parts_of
-from xling.synthetic.nli import GENERIC_PART, LABELS, OBJECT, SLOTS, WEIGHTS, nli_label, nli_pairs
+from xling.synthetic.nli import GENERIC_PART, LABELS, OBJECT, SLOTS, WEIGHTS, balanced_pairs, nli_label, nli_pairs
 from xling.synthetic.types import Meaning, NliPair
 from xling.synthetic.world import BY_GLOSS, CONCEPTS, Kind, concepts_of, hypernym
 
@@ -156,3 +156,11 @@ def test_surface_statistics_do_not_give_it_away(languages, features, bar: float)
         vectors[:TRAIN], labels[:TRAIN]
     )
     assert model.score(vectors[TRAIN:], labels[TRAIN:]) <= bar
+
+
+@pytest.mark.parametrize("number", [1, 300, 301, 302])
+def test_a_constant_guess_is_chance(number: int) -> None:
+    pairs = list(balanced_pairs(5, number))
+    counts = Counter(pair.label for pair in pairs)
+    assert len(pairs) == number
+    assert max(counts.values()) - min(counts[label] for label in ("entailment", "neutral", "contradiction")) <= 1

@@ -78,8 +78,9 @@ def _above_ner(cells: Cells, question: Question) -> Part:
     tally = Tally()
     clear = {task: usable(cells, question, task, tally) for task in ("ner", *NOT_NER)}
     for task in NOT_NER:
-        if clear[task] and clear["ner"]:
-            here, ner = (mean_kept(cells, WIKI_CC, name, clear[name]) for name in (task, "ner"))
+        both = [language for language in clear[task] if language in clear["ner"]]  # means over the same languages
+        if both:
+            here, ner = (mean_kept(cells, WIKI_CC, name, both) for name in (task, "ner"))
             tally.checks.append(Check(f"{TASKS[task]} against NER", difference(here, ner), Relation.ABOVE))
     return tally.part("lead of the mean kept share of Wiki-CC over that on NER", Unit.SHARE)
 

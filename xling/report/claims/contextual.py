@@ -22,19 +22,20 @@ EXCEPTION = ("parsing", "fr")  # where the paper's aligned models are not below 
 
 @dataclass
 class Panels:
-    """The curves of a figure by task, language and series, and the floor of each panel."""
+    """The curves of a figure by task, language and series, and the floor of each panel's layers."""
 
     curves: dict[tuple[str, str, str], dict[int, Estimate]]
-    floors: dict[tuple[str, str], float]
+    floors: dict[tuple[str, str], dict[int, float]]
 
     def has(self, task: str, language: str, *series: str) -> bool:
         """Return whether all these series were run in a panel."""
         return all((task, language, name) in self.curves for name in series)
 
     def has_signal(self, task: str, language: str) -> bool:
-        """Return whether the bilingual model is far enough above its floor."""
-        top = best(self.curves[task, language, BI_MLM]).value
-        return top - self.floors[task, language] >= SIGNAL - ROUNDING
+        """Return whether the bilingual model's best layer is far enough above its floor at that layer."""
+        curve = self.curves[task, language, BI_MLM]
+        top = max(curve, key=lambda layer: curve[layer].value)
+        return curve[top].value - self.floors[task, language][top] >= SIGNAL - ROUNDING
 
     def lead(self, task: str, language: str, left: str, right: str) -> Estimate:
         """Return the best layer of one series minus the best of another."""
@@ -49,12 +50,12 @@ def contextual_states_align(results: Results) -> list[Part]:
 
 def _panels(scores: Iterable[ContextualScore]) -> Panels:
     curves: dict[tuple[str, str, str], dict[int, Estimate]] = defaultdict(dict)
-    floors = {}
+    floors: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for score in scores:
         curves[score.task, score.language, score.series][score.layer] = Estimate(score.score, score.low, score.high)
         if score.series == BI_MLM:
-            floors[score.task, score.language] = score.floor
-    return Panels(dict(curves), floors)
+            floors[score.task, score.language][score.layer] = score.floor
+    return Panels(dict(curves), dict(floors))
 
 
 def _usable(panels: Panels, task: str, languages: Sequence[str], series: Sequence[str], tally: Tally) -> list[str]:

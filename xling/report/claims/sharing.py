@@ -104,6 +104,8 @@ def _falling(cells: Cells, chain: Sequence[str]) -> Part:
         elif not cells.has_signal(task, language):
             tally.left_out.append(cell_name(task, language))
         else:
+            missing = [name for name in chain if not cells.has(name, task, language)]
+            tally.not_run += [f"{cell_name(task, language)}, {name}" for name in missing]
             tally.checks += [_step(cells, task, language, *step) for step in steps]
     return tally.part(f"fall from {' to '.join(chain)}", Unit.POINTS)
 
