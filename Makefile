@@ -68,7 +68,7 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
-# eflomal is built from source. Where that fails the reason is told, and all but Figures 5 and 8 goes on.
+# eflomal is built from source. Where that fails the reason is told; a study then stops at Figures 5 and 8.
 aligner: $(ALIGNER)  ## install eflomal (GPL-3), which links the words of Figures 5 and 8
 $(ALIGNER): envs/eflomal.txt $(wildcard envs/eflomal/*.h) | $(READY)
 	-$(BIN)/python -m workflow_scripts.install_aligner && touch $@

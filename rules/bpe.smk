@@ -12,7 +12,7 @@ rule train_bpe:
     benchmark:
         BENCHMARKS / "train_bpe/{languages}.{domain}.tsv"
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("cpu-many"),
@@ -41,7 +41,7 @@ rule build_vocabulary:
     log:
         LOGS / "build_vocabulary/{languages}.{kind}.{domain}.log",
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("cpu"),
@@ -72,7 +72,7 @@ rule encode_text:
     benchmark:
         BENCHMARKS / "encode_text/{languages}.{kind}.{domain}.{language}.{variant}.tsv"
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("cpu-many"),
@@ -104,7 +104,7 @@ rule audit_anchors:
     log:
         LOGS / "audit_anchors/{model}.log",
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("cpu"),

@@ -13,7 +13,7 @@ rule build_dictionary:
     benchmark:
         BENCHMARKS / "build_dictionary/{pair}.tsv"
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("cpu-many"),
@@ -42,7 +42,7 @@ rule switch_codes:
     benchmark:
         BENCHMARKS / "switch_codes/{pair}.{domain}.{language}.tsv"
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("cpu-many"),

@@ -17,7 +17,7 @@ MODELS = RESULTS / "models"
 LOGS = RESULTS / "logs"
 BENCHMARKS = RESULTS / "benchmarks"
 RECORDS = RESULTS / "records"
-ENV = "../envs/xling.yaml"
+ENV, TEXT_ENV = "../envs/xling.yaml", "../envs/text.yaml"  # text stages never import torch
 
 # Editing a module reruns nothing. A change that must change a stage's results raises its number here.
 REV = {

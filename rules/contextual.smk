@@ -59,7 +59,7 @@ rule transfer_contextual:
         ENV
     threads: 1
     resources:
-        **resource_class("gpu"),
+        **resource_class("gpu-many"),
     params:
         rev=CONTEXTUAL_REV,
         files=lambda wildcards: CONTEXTUAL.file_flags(wildcards.job),

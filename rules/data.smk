@@ -12,7 +12,7 @@ rule fetch_dataset:
         LOGS / "fetch_dataset/{dataset}.log",
     localrule: True
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("login"),
@@ -48,7 +48,7 @@ rule extract_text:
     benchmark:
         BENCHMARKS / "extract_text/{language}.{domain}.tsv"
     conda:
-        ENV
+        TEXT_ENV
     threads: 2
     resources:
         **resource_class("cpu-many"),

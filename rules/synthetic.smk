@@ -15,7 +15,7 @@ if STUDY.generated:
             benchmark:
                 BENCHMARKS / f"generate/{code}.tsv"
             conda:
-                ENV
+                TEXT_ENV
             threads: 1
             resources:
                 **resource_class("cpu"),
@@ -41,7 +41,7 @@ if STUDY.generated:
         benchmark:
             BENCHMARKS / "generate/parallel.tsv"
         conda:
-            ENV
+            TEXT_ENV
         threads: 1
         resources:
             **resource_class("cpu"),

@@ -14,7 +14,7 @@ rule tokenise_text:
     benchmark:
         BENCHMARKS / "tokenise_text/{language}.{domain}.tsv"
     conda:
-        ENV
+        TEXT_ENV
     threads: 2
     resources:
         **resource_class("cpu-many"),
@@ -48,7 +48,7 @@ rule split_corpus:
     benchmark:
         BENCHMARKS / "split_corpus/{language}.{domain}.tsv"
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("cpu"),
@@ -82,7 +82,7 @@ rule prepare_task:
     log:
         LOGS / "prepare_task/{task}.{language}.{dataset}.{split}.log",
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("cpu"),
@@ -114,7 +114,7 @@ rule prepare_parallel:
     log:
         LOGS / "prepare_parallel.log",
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("cpu"),

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -241,4 +242,5 @@ def timed(fault: Callable[[Desk], None], desk: Desk) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_fault_changes_no_result(results: dict[str, Future[None]], fault: Callable[[Desk], None]) -> None:
-    results[fault.__name__].result(timeout=PATIENCE + 300)
+    failure = results[fault.__name__].exception(timeout=PATIENCE + 300)
+    assert failure is None, "".join(traceback.format_exception(failure))

@@ -153,7 +153,7 @@ def scrambled(states: Tensor, key: Tensor) -> Tensor:
     """Return a whole number below STEPS for each value, that looks random, from its place and an int32 key.
 
     Compiled, it is a few instructions inside a kernel that waits for memory. torch's generator would be most of that
-    kernel's time, and random bits drawn beforehand would be read and written three times (3% of a training step).
+    kernel's time, and random bits drawn beforehand would be written once and read twice (2 GB at the paper's shape).
     Multiplications and shifts mix as in the finishing steps of Murmur hashes; they wrap around.
     """
     bits = torch.arange(states.numel(), dtype=torch.int32, device=states.device).view(states.shape) ^ key

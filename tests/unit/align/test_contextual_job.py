@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_contextual import OPTIONS, command, job_process
-from unit.finetune.toy_tasks import write_model
+from toy_contextual import OPTIONS, command
+from unit.finetune.toy_tasks import job_process, write_model
 
 from xling.align import contextual_run
 from xling.core.io import read_json
@@ -46,7 +46,9 @@ def test_a_killed_job_goes_on_to_the_same_result(toy_model: tuple[Path, Path], t
     context.set_forkserver_preload(["xling.align.contextual_run"])
     codes = []
     for die_after in (3, None):  # within the second training, not at all
-        child = context.Process(target=job_process, args=(broken, die_after, str(tmp_path / "log")))
+        child = context.Process(
+            target=job_process, args=(broken, die_after, str(tmp_path / "log"), "xling.align.contextual_run")
+        )
         child.start()
         child.join(120)
         codes.append(child.exitcode)

@@ -57,27 +57,3 @@ def command(
         else:
             flags += [f"--{name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
     return flags
-
-
-def job_process(arguments: list[str], die_after: int | None, log: str) -> None:
-    """Run the command in this process; kill it for good once so many epochs in all were saved, if asked to."""
-    import os
-    import signal
-    import sys
-
-    from xling.align.contextual_run import main
-    from xling.core.errors import run
-    from xling.finetune import trainer
-
-    sys.argv, sys.stderr = ["run", *arguments], open(log, "w")
-    if die_after is not None:
-        save, saved = trainer.save, []
-
-        def deadly(*given: Any) -> None:
-            save(*given)
-            saved.append(1)
-            if len(saved) == die_after:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        trainer.save = deadly
-    run(main)

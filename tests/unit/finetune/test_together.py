@@ -38,7 +38,9 @@ def test_a_killed_process_goes_on_to_the_same_scores(
     assert call(together.main, together_command(tmp_path, TASKS, toy_model, "whole")).code == 0
     broken, codes = together_command(tmp_path, TASKS, toy_model, "broken"), []
     for die_after in (4, 4, None):  # in the second point of the first task, in the second task, not at all
-        child = context.Process(target=job_process, args=(broken, die_after, str(tmp_path / "log"), "together"))
+        child = context.Process(
+            target=job_process, args=(broken, die_after, str(tmp_path / "log"), "xling.finetune.together")
+        )
         child.start()
         child.join(120)
         codes.append(child.exitcode)

@@ -167,7 +167,7 @@ def together_command(folder: Path, tasks: tuple[str, ...], model: tuple[Path, Pa
     return [*(part for name, value in given.items() for part in (f"--{name}", str(value))), "--jobs", *jobs]
 
 
-def job_process(arguments: list[str], die_after: int | None, log: str, command: str = "run") -> None:
+def job_process(arguments: list[str], die_after: int | None, log: str, module: str = "xling.finetune.run") -> None:
     """Run a command in this process; kill it for good once so many epochs in all were saved, if asked to."""
     import importlib
     import os
@@ -177,7 +177,7 @@ def job_process(arguments: list[str], die_after: int | None, log: str, command: 
     from xling.core.errors import run
     from xling.finetune import trainer
 
-    main = importlib.import_module(f"xling.finetune.{command}").main
+    main = importlib.import_module(module).main
     sys.argv, sys.stderr = ["run", *arguments], open(log, "w")
     if die_after is not None:
         save, saved = trainer.save, []
