@@ -114,6 +114,8 @@ def fit(words: Counter[str], merges: int) -> bytes:
             model_type="bpe",
             vocab_size=len(SPECIAL_TOKENS) + len(characters) + merges,
             hard_vocab_limit=False,  # too small a text is told by us
+            # Coverage is summed in 32 bits: in more than 16 million characters a rare one is as good as none.
+            required_chars="".join(sorted(characters - {WORD_START})),
             **_special_tokens(),
             **_no_changes_to_the_text(),
         )

@@ -193,6 +193,12 @@ def test_coverage_leaves_out_words_of_rare_characters() -> None:
     assert cover_characters(words, 1.0) == words
 
 
+def test_a_rare_character_of_a_large_text_is_kept() -> None:
+    model = load(fit(Counter({"𒇸": 1, "é": 2, "abab": 50_000_000}), 1))  # sentencepiece alone forgets both
+    assert count_merges(model) == 1
+    assert not set("𒇸éab") - {model.id_to_piece(number) for number in range(len(model))}
+
+
 def test_unusable_words_are_left_out() -> None:
     words = Counter({"a" * 1001: 1, "x\u2581y": 1, "\u2585": 1, "ok": 1})
     assert cover_characters(words, 1.0) == Counter({"ok": 1})
