@@ -68,7 +68,7 @@ rule represent_encoder:
 rule translate_words:
     """Word translation from the embedding matrix and from every layer, fastText and untrained encoders beside it."""
     input:
-        states=ALIGNMENT.represented,
+        states=ALIGNMENT.represented("words"),
         raw=lambda wildcards: raw_files(ALIGNMENT.raw_words()),
     output:
         result=ANALYSES / "words.json",
@@ -84,7 +84,7 @@ rule translate_words:
     params:
         rev=REV["align"],
         plan=ALIGNMENT.plan("words"),
-        config_hash=ALIGNMENT.config_hash("words", REV["align"]),
+        config_hash=ALIGNMENT.config_hash("words"),
     shell:
         """
         python -m workflow_scripts.gpu_slots xling.align.word_study \
@@ -98,7 +98,7 @@ rule translate_words:
 rule retrieve_sentences:
     """Sentence retrieval at every layer, both directions, with and without the map, untrained encoders beside it."""
     input:
-        states=ALIGNMENT.represented,
+        states=ALIGNMENT.represented("sentences"),
     output:
         result=ANALYSES / "sentences.json",
     log:
@@ -113,7 +113,7 @@ rule retrieve_sentences:
     params:
         rev=REV["align"],
         plan=ALIGNMENT.plan("sentences"),
-        config_hash=ALIGNMENT.config_hash("sentences", REV["align"]),
+        config_hash=ALIGNMENT.config_hash("sentences"),
     shell:
         """
         python -m workflow_scripts.gpu_slots xling.align.sentence_study \

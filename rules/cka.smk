@@ -4,7 +4,7 @@
 rule compare_encoders:
     """CKA of every layer with every layer: bilingual, monolingual and random encoders, all pairs in one job."""
     input:
-        states=ALIGNMENT.represented,
+        states=ALIGNMENT.represented("cka"),
     output:
         result=ANALYSES / "cka.json",
     log:
@@ -19,7 +19,7 @@ rule compare_encoders:
     params:
         rev=REV["cka"],
         plan=ALIGNMENT.plan("cka"),
-        config_hash=ALIGNMENT.config_hash("cka", REV["cka"]),
+        config_hash=ALIGNMENT.config_hash("cka"),
     shell:
         """
         python -m xling.cka.study \
@@ -46,9 +46,7 @@ rule record_alignment:
         **resource_class("login"),
     params:
         rev=REV["cka"],
-        analyses=ALIGNMENT.collect_flags(
-            ANALYSES, {"words": REV["align"], "sentences": REV["align"], "cka": REV["cka"]}
-        ),
+        analyses=ALIGNMENT.collect_flags(ANALYSES),
         folder=RECORDS,
     shell:
         """

@@ -10,15 +10,6 @@ from workflow_scripts.files import needed_files
 from workflow_scripts.site import load_site
 from workflow_scripts.study import load_study, use_this_interpreter
 
-use_this_interpreter()
-STUDY = load_study(config, workflow.configfiles)
-RESULTS = STUDY.results
-MODELS = RESULTS / "models"
-LOGS = RESULTS / "logs"
-BENCHMARKS = RESULTS / "benchmarks"
-RECORDS = RESULTS / "records"
-ENV, TEXT_ENV = "../envs/xling.yaml", "../envs/text.yaml"  # text stages never import torch
-
 # Editing a module reruns nothing. A change that must change a stage's results raises its number here.
 REV = {
     "synthetic": 2,
@@ -31,8 +22,17 @@ REV = {
     "align": 2,
     "contextual": 1,
     "cka": 1,
-    "report": 1,
+    "report": 2,
 }
+
+use_this_interpreter()
+STUDY = load_study(config, workflow.configfiles, REV)
+RESULTS = STUDY.results
+MODELS = RESULTS / "models"
+LOGS = RESULTS / "logs"
+BENCHMARKS = RESULTS / "benchmarks"
+RECORDS = RESULTS / "records"
+ENV, TEXT_ENV = "../envs/xling.yaml", "../envs/text.yaml"  # text stages never import torch
 
 # What a job of each class asks of a machine. A cluster's own wishes are in profiles/slurm/site.yaml.
 RESOURCE_CLASSES = {

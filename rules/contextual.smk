@@ -2,9 +2,14 @@
 
 from workflow_scripts.contextual import Contextual
 
-CONTEXTUAL_REV = f"{REV['contextual']}.{REV['align']}.{REV['finetune']}"  # all three stages make these numbers
 CONTEXTUAL = Contextual(STUDY)
 contextual_records = CONTEXTUAL.records
+
+
+def contextual_models(job):
+    """Return what a job reads of its encoders; of an untrained one the hash in `params` tells what decides it."""
+    files = CONTEXTUAL.model_files(job)
+    return ancient(files) if CONTEXTUAL.jobs[job].untrained else files
 
 
 rule align_words:
@@ -27,7 +32,7 @@ rule align_words:
     resources:
         **resource_class("cpu"),
     params:
-        rev=CONTEXTUAL_REV,
+        rev=CONTEXTUAL.revision,
     shell:
         """
         python -m xling.align.wordalign \
@@ -42,7 +47,7 @@ rule align_words:
 rule transfer_contextual:
     """All layers, tasks and target languages of one source encoder."""
     input:
-        models=lambda wildcards: CONTEXTUAL.model_files(wildcards.job),
+        models=lambda wildcards: contextual_models(wildcards.job),
         vocabularies=lambda wildcards: [f / "vocab.json" for f in CONTEXTUAL.vocabularies(wildcards.job).values()],
         parallel=lambda wildcards: list(CONTEXTUAL.parallel(wildcards.job).values()),
         links=lambda wildcards: [CONTEXTUAL.links(code) for code in CONTEXTUAL.jobs[wildcards.job].targets],
@@ -61,7 +66,7 @@ rule transfer_contextual:
     resources:
         **resource_class("gpu-many"),
     params:
-        rev=CONTEXTUAL_REV,
+        rev=CONTEXTUAL.revision,
         files=lambda wildcards: CONTEXTUAL.file_flags(wildcards.job),
         ways=lambda wildcards: CONTEXTUAL.jobs[wildcards.job].ways,
         untrained=lambda wildcards: "--untrained" if CONTEXTUAL.jobs[wildcards.job].untrained else "",
@@ -69,7 +74,7 @@ rule transfer_contextual:
         biaffine=lambda wildcards: CONTEXTUAL.biaffine(),
         data=lambda wildcards: CONTEXTUAL.data_json(wildcards.job),
         seed=lambda wildcards: CONTEXTUAL.jobs[wildcards.job].seed,
-        hash=lambda wildcards: CONTEXTUAL.config_hash(wildcards.job, CONTEXTUAL_REV),
+        hash=lambda wildcards: CONTEXTUAL.config_hash(wildcards.job),
         work=RESULTS / "work",
     shell:
         """
@@ -106,11 +111,9 @@ rule collect_contextual:
     resources:
         **resource_class("login"),
     params:
-        rev=CONTEXTUAL_REV,
+        rev=CONTEXTUAL.revision,
         results=flags.named_flags("--result", CONTEXTUAL.results()),
-        hashes=flags.named_flags(
-            "--hash", {job: CONTEXTUAL.config_hash(job, CONTEXTUAL_REV) for job in CONTEXTUAL.jobs}
-        ),
+        hashes=flags.named_flags("--hash", {job: CONTEXTUAL.config_hash(job) for job in CONTEXTUAL.jobs}),
     shell:
         """
         python -m workflow_scripts.collect_contextual \

@@ -2,8 +2,14 @@
 
 from workflow_scripts.transfer import Transfer
 
-TRANSFER = Transfer(STUDY, revision=f"{REV['pretrain']}.{REV['finetune']}")
+TRANSFER = Transfer(STUDY)
 ENCODER = "|".join(TRANSFER.encoders) or "(?!)"
+
+
+def encoder_files(wildcards):
+    """Return what is read of an encoder; of an untrained one the hash in `params` tells what decides it."""
+    files = TRANSFER.encoder_files(wildcards.encoder)
+    return ancient(files) if wildcards.encoder in TRANSFER.floors else files
 
 
 rule write_untrained:
@@ -40,7 +46,7 @@ if TRANSFER.together:
         One model alone: snakemake results/demo/transfer/en-fr.no-anchors.s1/ner.json
         """
         input:
-            encoder=lambda wildcards: TRANSFER.encoder_files(wildcards.encoder),
+            encoder=encoder_files,
             vocabulary=lambda wildcards: TRANSFER.vocabulary(wildcards.encoder),
             data=lambda wildcards: TRANSFER.data_files(wildcards.encoder, TRANSFER.together),
         output:
@@ -80,7 +86,7 @@ if TRANSFER.together:
 rule fine_tune:
     """One batch of grid points of one task (points_per_job: a number)."""
     input:
-        encoder=lambda wildcards: TRANSFER.encoder_files(wildcards.encoder),
+        encoder=encoder_files,
         vocabulary=lambda wildcards: TRANSFER.vocabulary(wildcards.encoder),
         data=lambda wildcards: TRANSFER.data_files(wildcards.encoder, [wildcards.task]),
     output:
@@ -112,37 +118,5 @@ rule fine_tune:
             --work-below {params.work:q} \
             --wait-for-lock \
             --out {output.job:q} \
-            >>{log:q} 2>&1
-        """
-
-
-rule score_cell:
-    """The best grid points by English dev: a cell of Table 1, with the interval of its test items.
-
-    One cell alone: snakemake results/paper/transfer/en-fr.no-anchors.s1/ner.json --configfile presets/paper.yaml
-    """
-    input:
-        jobs=lambda wildcards: TRANSFER.jobs(wildcards.encoder, wildcards.task),
-    output:
-        score=TRANSFER.folder / "{encoder}/{task}.json",
-    log:
-        LOGS / "score_cell/{encoder}.{task}.log",
-    wildcard_constraints:
-        encoder=ENCODER,
-        task="|".join(TRANSFER.apart) or "(?!)",
-    localrule: True
-    conda:
-        ENV
-    threads: 1
-    resources:
-        **resource_class("login"),
-    params:
-        config=lambda wildcards: TRANSFER.config_hash(wildcards.encoder, wildcards.task),
-    shell:
-        """
-        python -m xling.finetune.collect \
-            --results {input.jobs:q} \
-            --config-hash {params.config} \
-            --out {output.score:q} \
             >>{log:q} 2>&1
         """

@@ -36,7 +36,8 @@ def segmenter_files(wildcards):
 def corpus_sizes(wildcards):
     """Return the statistics of all domains whose smaller one is the measure, or nothing."""
     original = STUDY.original(wildcards.language)
-    return [RESULTS / f"tokenised/{original}.{domain}.json" for domain in STUDY.trimmed_to(wildcards.language)]
+    domains = STUDY.trimmed_to(wildcards.language, wildcards.domain)
+    return [RESULTS / f"tokenised/{original}.{domain}.json" for domain in domains]
 
 
 def domain_in(wildcards, language):

@@ -23,7 +23,7 @@ rule claims:
     params:
         rev=REV["report"],
         scale=reporting.scale_flag(STUDY),
-        hash=reporting.study_hash(STUDY),
+        hash=reporting.verdict_hash(TRANSFER, ALIGNMENT, CONTEXTUAL),
     shell:
         """
         python -m xling.report.claims \
@@ -58,8 +58,9 @@ rule collect_provenance:
         study=config["study"]["name"],
         config=lambda wildcards: reporting.study_json(STUDY),
         hash=reporting.study_hash(STUDY),
-        models=MODELS,
         benchmarks=BENCHMARKS,
+        encoders=reporting.encoders(TRANSFER, CONTEXTUAL),
+        texts=reporting.texts(STUDY),
         root=STUDY.root,
         data=reporting.raw_data(STUDY),
     shell:
@@ -68,8 +69,10 @@ rule collect_provenance:
             --study {params.study:q} \
             --config {params.config:q} \
             --config-hash {params.hash} \
-            --models {params.models:q} \
+            --models {input.models:q} \
             --benchmarks {params.benchmarks:q} \
+            --encoders {params.encoders:q} \
+            --texts {params.texts:q} \
             --data-root {params.root:q} \
             --data {params.data:q} \
             --out {output.provenance:q} \
@@ -100,6 +103,7 @@ rule report_page:
         rev=REV["report"],
         title=f"Reproduction report: study {config['study']['name']}",
         figures=FIGURES,
+        only=[*figure_names(), *(f"training/{model}" for model in STUDY.models)],
         paper=PAPER,
     shell:
         """
@@ -108,6 +112,7 @@ rule report_page:
             --claims {input.claims:q} \
             --tables {input.tables:q} \
             --figures {params.figures:q} \
+            --only {params.only:q} \
             --paper-figures {params.paper:q} \
             --provenance {input.provenance:q} \
             --choices {input.choices:q} \

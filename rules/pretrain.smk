@@ -26,11 +26,12 @@ rule write_run:
 
 
 rule pretrain:
-    """One encoder, trained or (a random one) only drawn.
+    """One encoder.
 
     The directory that it resumes from is no output, because Snakemake empties outputs after a failure; it is named by
-    everything that decides the weights. Parallel sentences only watch, so touching them reruns nothing. The launcher
-    and the trainer take the shell's place, so that a signal of the cluster reaches who can save.
+    everything that decides the weights. Parallel sentences only watch, so touching them reruns nothing. How often it is
+    saved decides nothing either: Snakemake does not compare a param that is a function of `output`. The launcher and
+    the trainer take the shell's place, so that a signal of the cluster reaches who can save.
     """
     input:
         run=MODELS / "{model}/run.json",
@@ -56,6 +57,7 @@ rule pretrain:
         rev=REV["pretrain"],
         streams=lambda wildcards: flags.named_flags("--streams", stream_folders(wildcards.model)),
         parallel=lambda wildcards: flags.named_flags("--parallel", parallel_of(wildcards.model)),
+        saving=lambda wildcards, output: flags.saving_flags(STUDY, wildcards.model),
         work=RESULTS / "work",
     shell:
         """
@@ -67,6 +69,7 @@ rule pretrain:
             {params.streams} \
             {params.parallel} \
             --vocab "$(dirname {input.vocabulary:q})" \
+            {params.saving} \
             --work-below {params.work:q} \
             --revision {params.rev} \
             --wait-for-lock \

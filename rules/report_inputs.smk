@@ -24,10 +24,14 @@ def drawn(name):
     return expand(FIGURES / "{name}.{suffix}", name=name, suffix=["png", "pdf", "svg", "csv"])
 
 
-def study_figures():
-    """Return the files of every figure that the study has something to show in."""
+def figure_names():
+    """Return every figure that the study has something to show in."""
     recorded = [*ALIGNMENT.records, *(path.stem for path in contextual_records())]
     names = ["figure1", "figure2", "training", *(name for name in recorded if name != "pearson")]
     names += ["emergence", "anchors"] if bilingual_models() else []
-    names += ["figure3"] if TRANSFER.models else []
-    return [path for name in names for path in drawn(name)]
+    return names + (["figure3"] if TRANSFER.models else [])
+
+
+def study_figures():
+    """Return the files of these figures."""
+    return [path for name in figure_names() for path in drawn(name)]

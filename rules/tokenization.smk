@@ -34,7 +34,7 @@ rule tokenise_text:
 
 
 rule split_corpus:
-    """Held-out lines set apart, the rest trimmed to the smaller domain where a study compares two."""
+    """Held-out lines set apart, web text trimmed to the size of the encyclopaedia beside it."""
     input:
         words=lambda wildcards: tokenised(STUDY.original(wildcards.language), wildcards.domain),
         sizes=corpus_sizes,

@@ -1,6 +1,38 @@
 # Table 1 and Figure 3 of the study: scores of all encoders become records.
 
 
+rule score_cell:
+    """The best grid points by English dev: a cell of Table 1, with the interval of its test items.
+
+    One cell alone: snakemake results/paper/transfer/en-fr.no-anchors.s1/ner.json --configfile presets/paper.yaml
+    """
+    input:
+        jobs=lambda wildcards: TRANSFER.jobs(wildcards.encoder, wildcards.task),
+    output:
+        score=TRANSFER.folder / "{encoder}/{task}.json",
+    log:
+        LOGS / "score_cell/{encoder}.{task}.log",
+    wildcard_constraints:
+        encoder=ENCODER,
+        task="|".join(TRANSFER.apart) or "(?!)",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        config=lambda wildcards: TRANSFER.config_hash(wildcards.encoder, wildcards.task),
+    shell:
+        """
+        python -m xling.finetune.collect \
+            --results {input.jobs:q} \
+            --config-hash {params.config} \
+            --out {output.score:q} \
+            >>{log:q} 2>&1
+        """
+
+
 rule plan_transfer:
     """Which encoders are scored, beside which floors, and the rows of Table 1."""
     output:

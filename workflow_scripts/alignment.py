@@ -1,6 +1,5 @@
 """Figures 4, 6 and 7 of a study: which encoders are represented on what, and which are compared (section 5)."""
 
-import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import Any
 
 from workflow_scripts.flags import named_flags, tokeniser_options
 from workflow_scripts.grid import MONO
+from workflow_scripts.identity import hashed
 from workflow_scripts.study import Study
 
 DEFAULT, OF_A_COPY = "default", "sep-emb"
@@ -75,10 +75,16 @@ class Alignment:
         """Return the folder of an encoder's states."""
         return self.study.results / f"states/{model}"
 
-    @property
-    def represented(self) -> list[Path]:
-        """The files that stand for the states of all encoders."""
-        return [self.states(model) / "states.json" for model in self.encoders]
+    def represented(self, analysis: str) -> list[Path]:
+        """Return the files that stand for the states of the encoders that an analysis compares."""
+        return [self.states(model) / "states.json" for model in self.compared(analysis)]
+
+    def compared(self, analysis: str) -> list[str]:
+        """Return the encoders that an analysis reads, from its plan: bilingual ones are in Figure 7 alone."""
+        plan = json.loads(self.plan(analysis))
+        seeds = [seed for row in plan.get("comparisons", plan.get("languages", {}).values()) for seed in row["seeds"]]
+        folders = [side["folder"] for sides in seeds for side in sides] if analysis == "cka" else _values(seeds)
+        return list(dict.fromkeys(Path(folder).name for folder in folders))
 
     def sentences(self, model: str) -> dict[str, Path]:
         """Return the sentences that an encoder reads, by set and language as parallel:en."""
@@ -143,19 +149,38 @@ class Alignment:
             made |= {"set": PARALLEL, "comparisons": [row for code in self.targets for row in self._comparisons(code)]}
         return json.dumps(made, sort_keys=True)
 
-    def config_hash(self, analysis: str, revision: int) -> str:
-        """Return the hash that a result carries: of the models and of everything else that decides it."""
-        config = self.study.config
-        options = {key: config["align"][key] for key in ("word_sentences", "word_vocabulary")}
-        targets = {"words": self.word_targets, "sentences": self.sentence_targets, "cka": self.targets}[analysis]
-        decides = {"runs": {name: self.study.run(name) for name in self.encoders}, "text": config["text"], **options}
-        whole = {"analysis": analysis, "revision": revision, "source": self.source, "targets": targets, **decides}
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:16]
+    def config_hash(self, analysis: str) -> str:
+        """Return the hash that a result carries: of the encoders, what they read and what they are judged with."""
+        known = self.study.identity
+        material = {"words": self._words_known, "sentences": self._sentences_known, "cka": self._parallel_known}
+        decides = {
+            "analysis": analysis,
+            "source": self.source,
+            "encoders": {name: known.model(name) for name in self.compared(analysis)},
+            "material": material[analysis](),
+            "revision": known.revision("align", *(["cka"] if analysis == "cka" else [])),
+        }
+        return hashed(decides)
 
-    def collect_flags(self, folder: Path, revisions: dict[str, int]) -> str:
+    def _words_known(self) -> dict[str, Any]:
+        known, config = self.study.identity, self.study.config
+        texts = {code: known.corpus(code, "wiki") for code in (self.source, *self.word_targets)}
+        judges = {code: known.translations(self.source, code) for code in self.word_targets}
+        sizes = [config["align"][key] for key in ("word_sentences", "word_vocabulary")]
+        return {"texts": texts, "judges": judges, "sizes": sizes, "ends": config["bpe"]["sentence_ends"]}
+
+    def _sentences_known(self) -> dict[str, Any]:
+        tests = {code: self.study.identity.tatoeba(self.source, code) for code in self.sentence_targets}
+        parallel = {code: self.study.identity.parallel(code) for code in (self.source, *self.sentence_targets)}
+        return {"tests": tests, "parallel": parallel}
+
+    def _parallel_known(self) -> dict[str, Any]:
+        return {code: self.study.identity.parallel(code) for code in (self.source, *self.targets)}
+
+    def collect_flags(self, folder: Path) -> str:
         """Return the flags that name every analysis with the hash that its result must carry."""
         files = {name: folder / f"{name}.json" for name in self.analyses}
-        hashes = {name: self.config_hash(name, revisions[name]) for name in self.analyses}
+        hashes = {name: self.config_hash(name) for name in self.analyses}
         return f"{named_flags('--analysis', files)} {named_flags('--config-hash', hashes)}"
 
     def _words(self, code: str) -> dict[str, Any]:
@@ -215,6 +240,10 @@ class Alignment:
 
     def _is_mono(self, model: str) -> bool:
         return self.study.models[model].setting == MONO
+
+
+def _values(seeds: list[dict[str, str]]) -> list[str]:
+    return [folder for seed in seeds for folder in seed.values()]
 
 
 def _side(folder: str, language: str, kind: str = TRAINED) -> dict[str, str]:

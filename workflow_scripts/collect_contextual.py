@@ -2,6 +2,9 @@
 
 python -m workflow_scripts.collect_contextual --result en.mono.s1=a.json --result en.untrained.s1=b.json … \
     --hash en.mono.s1=H … --figure5 figure5.csv --figure8 figure8.csv
+
+A floor is of the same kind as its score: monolingual encoders beside monolingual ones, one encoder with the vocabulary
+of both languages beside such a one, and each shown in the same way, with a map or without.
 """
 
 import argparse
@@ -57,14 +60,14 @@ def pooled(found: Sequence[tuple[str, Any]], task: str, code: str, layer: int) -
 
 
 def records(results: Sequence[Result]) -> list[ContextualScore]:
-    """Return every trained encoder's scores with their floors: the untrained encoders' scores at the same layer."""
+    """Return every trained encoder's scores with their floors: the same series of untrained ones at the same layer."""
     trained = by_curve(result for result in results if not result["untrained"])
     untrained = by_curve(result for result in results if result["untrained"])
     made = []
     for (task, code, series, layer), found in trained.items():
-        floor = untrained.get((task, code, MLM_ALIGN, layer))
+        floor = untrained.get((task, code, series, layer))
         if floor is None:
-            raise XlingError(f"{task} {code} layer {layer}: no untrained encoder beside it (run that job again)")
+            raise XlingError(f"{task} {code} layer {layer}: no untrained {series} beside it (run that job again)")
         own, base = (pooled(one, task, code, layer) for one in (found, floor))
         made.append(ContextualScore(task, code, series, layer, own["score"], base["score"], own["low"], own["high"]))
     return made

@@ -1,15 +1,19 @@
 """Collect where a study's results come from: configuration, code, machine, time by stage, models, data.
 
-python -m workflow_scripts.collect_provenance --study demo --config JSON --config-hash H --models DIR
-    --benchmarks DIR --data-root DIR --data FILE … --out provenance.json
+python -m workflow_scripts.collect_provenance --study demo --config JSON --config-hash H --models FILE …
+    --benchmarks DIR --encoders NAME … --texts NAME … --data-root DIR --data FILE … --out provenance.json
+
+What a folder still holds of models, pairs and languages that the study has no longer is passed over.
 """
 
 import argparse
 import csv
 import json
 import platform
+import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +23,32 @@ from xling.core.errors import InputError, run
 from xling.core.io import read_json, read_lines, sha256_of, write_json
 
 TRAINING = "pretrain"  # the stage whose jobs write down every attempt
+ENCODER = re.compile(r"[a-z][a-z0-9_-]*\.[a-z0-9][a-z0-9-]*\.s[0-9]+(?=\.|$)")  # en-fr.default.s1
 
 
-def stage_times(benchmarks: Path, models: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Names:
+    """What the jobs of a study are named by: its encoders, and the languages and pairs (`texts`) among all `codes`."""
+
+    encoders: Collection[str]
+    texts: Collection[str]
+    codes: Collection[str]
+
+    def include(self, job: str) -> bool:
+        """Tell whether a job is the study's: none that names another encoder, pair or language."""
+        encoder, text = ENCODER.match(job), job.split(".")[0]
+        if encoder:
+            return encoder[0] in self.encoders
+        return text in self.texts or not set(text.split("-")) <= set(self.codes)
+
+
+def stage_times(benchmarks: Path, models: Iterable[Mapping[str, Any]], names: Names) -> list[dict[str, Any]]:
     """Return jobs, attempts, seconds and memory of each stage that Snakemake has timed, by name.
 
     Snakemake keeps the attempt that succeeded; training also the seconds of those before it and its devices.
     """
     stages: dict[str, list[dict[str, float]]] = {}
-    for path in sorted(benchmarks.rglob("*.tsv")):
+    for path in (path for path in sorted(benchmarks.rglob("*.tsv")) if names.include(path.stem)):
         stage = path.relative_to(benchmarks).parts[0].removesuffix(".tsv")
         stages.setdefault(stage, []).append(job_times(path))
     rows = [_stage(name, jobs) for name, jobs in stages.items()]
@@ -47,9 +68,9 @@ def job_times(path: Path) -> dict[str, float]:
     return totals | {"memory": max(_number(row.get("max_rss")) for row in rows)}
 
 
-def model_records(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield what each trained model says about itself, by name."""
-    for path in sorted(folder.glob("*/provenance.json")):
+def model_records(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    """Yield what each trained model says about itself in its provenance.json, by name."""
+    for path in sorted(paths):
         known, described, used = read_json(path), read_json(path.with_name("run.json")), attempts(path)
         last = known["attempts"][-1]
         yield {
@@ -109,11 +130,12 @@ def _below(root: Path, path: Path) -> str:
 def main() -> None:
     """Write the provenance of a study."""
     args = parse_args()
-    models = list(model_records(args.models))
+    config, models = json.loads(args.config), list(model_records(args.models))
+    names = Names(args.encoders, args.texts, config.get("languages", ()))
     head, changed = commit()
     known = {
         "study": args.study,
-        "config": json.loads(args.config),
+        "config": config,
         "config_hash": args.config_hash,
         "collected": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "commit": head,
@@ -121,7 +143,7 @@ def main() -> None:
         "python": platform.python_version(),
         "versions": versions(),
         "machine": machine(),
-        "stages": stage_times(args.benchmarks, models),
+        "stages": stage_times(args.benchmarks, models, names),
         "models": models,
         "data": data_files(args.data_root, args.data),
     }
@@ -134,8 +156,10 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--study", required=True, help="the study's name")
     parser.add_argument("--config", required=True, help="the study's whole description as JSON")
     parser.add_argument("--config-hash", required=True)
-    parser.add_argument("--models", type=Path, required=True, help="folder of the models' folders")
+    parser.add_argument("--models", type=Path, nargs="*", default=[], help="provenance.json of each of its models")
     parser.add_argument("--benchmarks", type=Path, required=True, help="folder of Snakemake's benchmark files")
+    parser.add_argument("--encoders", nargs="*", default=[], help="names of the models and untrained encoders")
+    parser.add_argument("--texts", nargs="*", default=[], help="its languages and pairs")
     parser.add_argument("--data-root", type=Path, required=True)
     parser.add_argument("--data", type=Path, nargs="*", default=[], help="raw files, or folders of them")
     parser.add_argument("--out", type=Path, required=True)

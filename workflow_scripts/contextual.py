@@ -1,6 +1,5 @@
 """The jobs of Figures 5 and 8: one for every source encoder, and what each of them reads (section 5.1.2)."""
 
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 from workflow_scripts.flags import named_flags
 from workflow_scripts.grid import MONO, pair_languages
+from workflow_scripts.identity import hashed
 from workflow_scripts.study import Study
 
 TASKS = ("ner", "parsing")
@@ -45,7 +45,10 @@ class Contextual:
         return {job.name: job for seed in seeds for job in self._jobs(seed)}
 
     def _jobs(self, seed: int) -> Iterator[Job]:
-        """Yield monolingual encoders with a map, untrained ones likewise, Default without a map and with one."""
+        """Yield monolingual encoders with a map, Default without a map and with one, and what each began as: its floor.
+
+        As in Table 1 the untrained Default, which has the vocabulary of both languages, is of the first seed alone.
+        """
         source, targets = self.study.config["study"]["source"], self.targets()
         alone = {code: f"{code}.{MONO}.s{seed}" for code in (source, *targets)}
         yield Job(alone[source], seed, alone, ("aligned",))
@@ -54,6 +57,13 @@ class Contextual:
             model = f"{source}-{code}.{DEFAULT}.s{seed}"
             if model in self.study.models:
                 yield Job(model, seed, {source: model, code: model}, ("plain", "aligned"))
+                if seed == self.study.config["study"]["seeds"][0]:
+                    yield self._floor(model, seed, code)
+
+    def _floor(self, model: str, seed: int, code: str) -> Job:
+        source = self.study.config["study"]["source"]
+        name = f"{source}-{code}.{FLOOR}.s{seed}"
+        return Job(name, seed, {source: model, code: model}, ("plain", "aligned"), untrained=True)
 
     def targets(self) -> list[str]:
         """Return the columns of Table 1 whose languages have monolingual models."""
@@ -78,7 +88,7 @@ class Contextual:
 
     def data_files(self, name: str) -> list[str]:
         """Return every task file that a job reads."""
-        return [path for own in self.data(name).values() for path in (own["train"], own["dev"], *own["test"].values())]
+        return [path for own in self.data(name).values() for path in _paths(own)]
 
     def _names(self, task: str, code: str) -> tuple[str, str]:
         if task == "parsing":
@@ -129,13 +139,26 @@ class Contextual:
         """Return the data sets of a job as JSON."""
         return json.dumps(self.data(name), sort_keys=True)
 
-    def config_hash(self, name: str, revision: str) -> str:
-        """Return the hash of all that the study's description says about a job; its result carries it."""
-        job = self.jobs[name]
-        data = {key: [own["task"], list(own["test"])] for key, own in self.data(name).items()}
-        runs = {code: self.study.run(model) for code, model in job.models.items()}
-        parts = [self.options(), self.biaffine(), job.ways, job.untrained, data, runs, revision]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+    @property
+    def revision(self) -> list[int]:
+        """The revisions of the three stages that make these numbers."""
+        return self.study.identity.revision("contextual", "align", "finetune")
+
+    def config_hash(self, name: str) -> str:
+        """Return the hash that a job's result carries: of its encoders, its texts, its data and its options."""
+        job, known = self.jobs[name], self.study.identity
+        decides = {
+            "encoders": {code: self._encoder(job, model) for code, model in job.models.items()},
+            "parallel": {code: known.parallel(code) for code in job.models},
+            "data": {key: [known.prepared(path) for path in _paths(own)] for key, own in self.data(name).items()},
+            "options": [self.options(), self.biaffine(), job.ways, job.untrained, job.seed],
+            "revision": self.revision,
+        }
+        return hashed(decides)
+
+    def _encoder(self, job: Job, model: str) -> str:
+        known = self.study.identity
+        return known.untrained(self.study.run(model)) if job.untrained else known.model(model)
 
     def file_flags(self, name: str) -> str:
         """Return the flags that name a job's files, a language each, the source first."""
@@ -151,3 +174,7 @@ class Contextual:
     def parallel(self, name: str) -> dict[str, Path]:
         """Return the parallel sentences of a job's languages."""
         return {code: self.study.results / f"parallel/{code}.txt" for code in self.jobs[name].models}
+
+
+def _paths(data: dict[str, Any]) -> list[str]:
+    return [data["train"], data["dev"], *data["test"].values()]

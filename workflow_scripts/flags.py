@@ -29,6 +29,11 @@ def named_flags(flag: str, values: Mapping[str, str | Path]) -> str:
     return " ".join(f"{flag} {quote(f'{code}={value}')}" for code, value in values.items())
 
 
+def saving_flags(study: Study, model: str) -> str:
+    """Return the flags that say how often a model's training is saved."""
+    return _flags({f"--{key.replace('_', '-')}": value for key, value in study.saving(model).items()})
+
+
 def dictionary_flags(study: Study, pair: str) -> str:
     """Return the flags that say how a pair's dictionary is read."""
     source, target = (study.language(code).get("dictionary", {}) for code in pair.split("-"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from workflow_scripts.config import Config, merge
 
-MONO, RANDOM = "mono", "random"
+MONO = "mono"
 
 
 @dataclass(frozen=True, order=True)
@@ -51,12 +51,6 @@ def table_cells(config: Config) -> list[tuple[tuple[str, ...], str]]:
         for pair, setting in crossings
         if not any(fnmatchcase(f"{pair}.{setting}", pattern) for pattern in study["skip"])
     ]
-
-
-def random_models(config: Config) -> list[Model]:
-    """Return the untrained encoders, one for every monolingual model but the source language's."""
-    languages = [code for code in config["study"]["languages"] if code != config["study"]["source"]]
-    return [Model((code,), RANDOM, seed) for code in languages for seed in config["study"]["seeds"]]
 
 
 def pair_languages(pair: str) -> tuple[str, ...]:

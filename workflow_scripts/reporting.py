@@ -1,11 +1,14 @@
 """What the report's rules ask of a study: its description as text, its scale, its raw files."""
 
-import hashlib
 import json
 from pathlib import Path
 
+from workflow_scripts.alignment import Alignment
+from workflow_scripts.contextual import Contextual
 from workflow_scripts.files import needed_files
+from workflow_scripts.identity import hashed
 from workflow_scripts.study import Study
+from workflow_scripts.transfer import Transfer
 
 PAPER_TOKENS = 80_000_000_000  # section 3.1: 200 epochs of 200k streams of 256 tokens on 8 GPUs are 82 billion
 
@@ -16,8 +19,32 @@ def study_json(study: Study) -> str:
 
 
 def study_hash(study: Study) -> str:
-    """Return the hash of the study's whole description, which its verdicts carry."""
-    return hashlib.sha256(study_json(study).encode()).hexdigest()[:16]
+    """Return the hash of the study's whole description."""
+    return hashed(study.config)
+
+
+def verdict_hash(transfer: Transfer, alignment: Alignment, contextual: Contextual) -> str:
+    """Return the hash that verdicts carry: of the results that they are judged on, each by its own hash."""
+    study = transfer.study
+    decides = {
+        "transfer": json.loads(transfer.plan_json()) if transfer.models else None,
+        "alignment": {name: alignment.config_hash(name) for name in alignment.analyses},
+        "contextual": {name: contextual.config_hash(name) for name in contextual.jobs},
+        "scale": scale_flag(study),
+        "revision": study.identity.revision("report"),
+    }
+    return hashed(decides)
+
+
+def encoders(transfer: Transfer, contextual: Contextual) -> list[str]:
+    """Return the names of everything that is trained, drawn, represented or fine-tuned."""
+    return sorted({*transfer.study.models, *transfer.encoders, *contextual.jobs})
+
+
+def texts(study: Study) -> list[str]:
+    """Return the languages and pairs whose text the study reads."""
+    together = {"-".join(model.languages) for model in study.models.values()}
+    return sorted({*study.languages, *study.originals, *study.config["study"]["pairs"], *together})
 
 
 def scale_flag(study: Study) -> str:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from workflow_scripts.config import Config, merge
-from workflow_scripts.grid import RANDOM, Model, domain_of, original_of, setting_of, vocabulary_kind
+from workflow_scripts.grid import Model, domain_of, original_of, setting_of, vocabulary_kind
 
-UNTRAINED = {"updates": 0, "warmup": 0}
+SAVING = ("save_every", "keep_checkpoints")  # how a run survives: no part of what it is
 
 
 def resolve_run(config: Config, model: Model) -> dict[str, Any]:
@@ -19,12 +19,26 @@ def resolve_run(config: Config, model: Model) -> dict[str, Any]:
         "shape": dict(config["model"]),
         "separate": dict(setting["separate"]),
         "softmax": setting["softmax"],
-        "pretrain": merge(config["pretrain"], UNTRAINED if model.setting == RANDOM else setting["train"]),
+        "pretrain": deciding(_training(config, model)),
         "made_from": {
             "vocabulary": {"kind": vocabulary_kind(config, model), "merges": _merges(config, model)},
             "corpus": {code: _corpus(config, model, code) for code in model.languages},
         },
     }
+
+
+def deciding(training: Config) -> dict[str, Any]:
+    """Return what of a training section decides weights."""
+    return {key: value for key, value in training.items() if key not in SAVING}
+
+
+def saving(config: Config, model: Model) -> dict[str, int]:
+    """Return the rest: how often a model's training is saved and how many checkpoints are kept."""
+    return {key: _training(config, model)[key] for key in SAVING}
+
+
+def _training(config: Config, model: Model) -> dict[str, Any]:
+    return merge(config["pretrain"], _setting(config, model)["train"])
 
 
 def _setting(config: Config, model: Model) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -19,26 +19,26 @@ from workflow_scripts.grid import (
     language_of,
     original_of,
     pair_languages,
-    random_models,
     setting_of,
     study_languages,
     trained_models,
     vocabulary_kind,
 )
-from workflow_scripts.runs import resolve_run
+from workflow_scripts.identity import Identity
+from workflow_scripts.runs import resolve_run, saving
 from workflow_scripts.sources import datasets_by_file
 
 EXIT_BAD_CONFIG = 2
 SPLITS = ("train", "dev", "test")
 
 
-def load_study(config: Config, files: Iterable[str | Path] = ()) -> "Study":
+def load_study(config: Config, files: Iterable[str | Path] = (), revisions: Mapping[str, int] | None = None) -> "Study":
     """Check a merged description and the files it came from; on a problem say it in one line and leave."""
     try:
         for path in files:
             read_yaml(Path(path))
         check(config)
-        return Study(config)
+        return Study(config, revisions or {})
     except ConfigError as error:
         print(error, file=sys.stderr, flush=True)
         sys.exit(EXIT_BAD_CONFIG)
@@ -53,9 +53,10 @@ def use_this_interpreter() -> None:
 
 @dataclass(frozen=True)
 class Study:
-    """Paths and choices of one study; methods answer what the rules ask."""
+    """Paths and choices of one study, and revisions of the code that makes it; methods answer what the rules ask."""
 
     config: Config
+    revisions: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def results(self) -> Path:
@@ -69,13 +70,13 @@ class Study:
 
     @cached_property
     def models(self) -> dict[str, Model]:
-        """Every encoder of the study by name, the untrained ones included."""
-        return {model.name: model for model in [*trained_models(self.config), *random_models(self.config)]}
+        """Every model that the study trains, by name."""
+        return {model.name: model for model in trained_models(self.config)}
 
     @cached_property
     def trained(self) -> list[str]:
         """Names of the models that are trained."""
-        return [model.name for model in trained_models(self.config)]
+        return list(self.models)
 
     @cached_property
     def languages(self) -> list[str]:
@@ -103,9 +104,23 @@ class Study:
         """Return the language whose text a language reads."""
         return original_of(self.config, code)
 
+    @cached_property
+    def identity(self) -> Identity:
+        """The hashes of everything that the study makes."""
+        return Identity(self)
+
     def run(self, name: str) -> dict[str, Any]:
-        """Return a model's resolved description."""
-        return resolve_run(self.config, self.models[name])
+        """Return a model's resolved description, with the hashes of the vocabulary and the streams it is made from."""
+        described = resolve_run(self.config, self.models[name])
+        made_from = described["made_from"]
+        made_from["vocabulary"]["hash"] = self.identity.vocabulary(self.vocabulary(name))
+        for code, stream in self.streams(name).items():
+            made_from["corpus"][code]["hash"] = self.identity.stream(stream)
+        return described
+
+    def saving(self, name: str) -> dict[str, int]:
+        """Return how often a model's training is saved, which decides nothing of it."""
+        return saving(self.config, self.models[name])
 
     def run_json(self, name: str) -> str:
         """Return a model's resolved description as one line of JSON."""
@@ -124,7 +139,7 @@ class Study:
         """
         model, vocabulary = self.models[name], self.vocabulary(name)
         kind = vocabulary_kind(self.config, model)
-        variant = "switched" if self.run(name)["made_from"]["corpus"][model.languages[0]]["switched"] else "plain"
+        variant = "switched" if self.anchors(name) == "extra" else "plain"
         domains = {code: domain_of(self.config, model, code) for code in model.languages}
         if kind == "separate":
             return {code: f"{code}.mono.{domain}/{code}.plain" for code, domain in domains.items()}
@@ -239,10 +254,10 @@ class Study:
         codes = sorted(self.originals, key=lambda code: code != source)
         return {code: self.config["synthetic"]["languages"][code] for code in codes}
 
-    def trimmed_to(self, code: str) -> list[str]:
-        """Return the domains whose smaller one a language's corpora are trimmed to: Wiki-CC differs in nothing else."""
+    def trimmed_to(self, code: str, domain: str) -> list[str]:
+        """Return the domains whose smaller one a corpus is trimmed to: Wiki-CC takes as much text as Default has."""
         domains = domains_used(self.config, code)
-        return domains if len(domains) > 1 else []
+        return domains if domain == "crawl" and len(domains) > 1 else []
 
     def anchors(self, name: str) -> str:
         """Return whether a model has all, none or extra anchors."""

@@ -1,6 +1,5 @@
 """Zero-shot transfer of a study (Table 1, Figure 3): which encoders are fine-tuned, in which jobs, on which files."""
 
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,14 +9,15 @@ from shlex import quote
 from typing import Any
 
 from workflow_scripts.checks import grid_points
-from workflow_scripts.config import merge
 from workflow_scripts.flags import named_flags
 from workflow_scripts.grid import Model, domain_of, pair_languages, setting_of, table_cells, vocabulary_kind
+from workflow_scripts.identity import hashed
 from workflow_scripts.rows import settings_rows
-from workflow_scripts.runs import UNTRAINED, resolve_run
+from workflow_scripts.runs import deciding, resolve_run
 from workflow_scripts.study import SPLITS, Study
 
 TREES = "ud"
+UNTRAINED = {"updates": 0, "warmup": 0}
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,9 @@ class Floor:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Encoders, jobs and files of fine-tuning; `revision` names the code that trains and fine-tunes."""
+    """Encoders, jobs and files of fine-tuning."""
 
     study: Study
-    revision: str
 
     @cached_property
     def folder(self) -> Path:
@@ -105,7 +104,7 @@ class Transfer:
     def vocabulary(self, name: str) -> Path:
         """Return an encoder's vocabulary."""
         floor = self.floors.get(name)
-        own = f"{floor.pair}.{floor.kind}.{floor.domain}" if floor else self.study.vocabulary(name)
+        own = _vocabulary(floor) if floor else self.study.vocabulary(name)
         return self.study.results / f"vocab/{own}/vocab.json"
 
     def encoder_files(self, name: str) -> list[Path]:
@@ -125,10 +124,9 @@ class Transfer:
         like = next(m for m in models if vocabulary_kind(config, m) == floor.kind)
         described = resolve_run(config, like)
         own = {"model": name, "seed": floor.seed, "separate": {"embeddings": floor.kind == "separate", "layers": 0}}
-        corpus = {code: {**text, "switched": False} for code, text in described["made_from"]["corpus"].items()}
-        corpus[like.languages[-1]]["domain"] = floor.domain
-        made_from = {**described["made_from"], "corpus": corpus}
-        return described | own | {"pretrain": merge(config["pretrain"], UNTRAINED), "made_from": made_from}
+        vocabulary = described["made_from"]["vocabulary"] | {"hash": self.study.identity.vocabulary(_vocabulary(floor))}
+        made_from = {"vocabulary": vocabulary}
+        return described | own | {"pretrain": deciding(config["pretrain"]) | UNTRAINED, "made_from": made_from}
 
     def run_json(self, name: str) -> str:
         """Return the same as one line of JSON."""
@@ -152,16 +150,17 @@ class Transfer:
         return {key: value for key, value in self._task(task).items() if key != "points_per_job"}
 
     def config_hash(self, name: str, task: str) -> str:
-        """Return the hash that a result carries: of everything in the description that decides it."""
+        """Return the hash that a result carries: of its encoder, its data and how it is fine-tuned."""
+        known = self.study.identity
         decides = {
-            "run": self.run(name),
-            "text": self.study.config["text"],
-            "untrained": name in self.floors,
-            "sets": self._sets(self.pair(name), task),
+            "encoder": known.untrained(self.run(name)) if name in self.floors else known.model(name),
+            "seed": self.seed(name),
+            "data": [known.prepared(path) for path in self.data_files(name, [task])],
+            "task": task,
             "settings": self.settings(task),
-            "revision": self.revision,
+            "revision": known.revision("finetune"),
         }
-        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
+        return hashed(decides)
 
     def job(self, name: str, task: str) -> str:
         """Return one task of a job that does several, as JSON."""
@@ -234,3 +233,7 @@ class Transfer:
 
 def _pair(model: Model) -> str:
     return "-".join(model.languages)
+
+
+def _vocabulary(floor: Floor) -> str:
+    return f"{floor.pair}.{floor.kind}.{floor.domain}"

@@ -54,7 +54,7 @@ def small_study(folder: Path, **changes: Any) -> str:
     chosen["settings"] = ["default", "extra-anchors", "sep-emb"]
     text = {"valid_lines": 20, "test_lines": 20}
     bpe = {"joint_merges": 150, "language_merges": 80}
-    pretrain = {"updates": 4, "warmup": 1, "validate_every": 2, "validation_tokens": 200}
+    pretrain = {"updates": 4, "warmup": 1, "validate_every": 2, "validation_tokens": 200} | changes.pop("pretrain", {})
     return preset(folder, study=chosen, synthetic=TINY, text=text, bpe=bpe, pretrain=pretrain, **changes)
 
 
@@ -62,7 +62,7 @@ def test_the_full_grid_dry_runs(tmp_path: Path) -> None:
     done = snakemake("-n", "--configfile", preset(tmp_path, study={"skip": [], "name": "whole"}))
     assert done.returncode == 0, done.stderr
     counts = job_counts(_output(done))
-    assert counts["pretrain"] == counts["write_run"] == 38 + 5  # five encoders are only drawn
+    assert counts["pretrain"] == counts["write_run"] == 38
 
 
 def test_a_sixth_language_and_an_eleventh_setting_dry_run_by_config_alone(tmp_path: Path) -> None:
@@ -127,6 +127,14 @@ def test_what_reruns_and_what_never_does(tmp_path: Path) -> None:
     assert counts["write_run"] == counts["pretrain"] == counts["fine_tune_together"] == 1  # its floor stays as it was
     assert not {"prepare_task", "train_bpe", "encode_text", "write_untrained"} & set(counts)
     assert "en-fr.sep-emb.s1/run.json" in _output(again)
+
+    safer = small_study(tmp_path, pretrain={"save_every": 7, "keep_checkpoints": 3})
+    counts = job_counts(_output(snakemake("-n", "--configfile", safer)))
+    assert set(counts) == {"collect_provenance", "report_page", "all", "total"}  # the page shows the whole description
+    slower = small_study(tmp_path, pretrain={"lr": 0.001})
+    counts = job_counts(_output(snakemake("-n", "--configfile", slower)))
+    assert counts["pretrain"] == 4
+    assert counts["fine_tune_together"] == 3  # untrained encoders learn at no rate
 
     seeded = small_study(tmp_path, codeswitch={"keep": 0.5})
     counts = job_counts(_output(snakemake("-n", "--configfile", seeded)))

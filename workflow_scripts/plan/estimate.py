@@ -27,7 +27,7 @@ class Estimator:
     @cached_property
     def transfer(self) -> Transfer:
         """The jobs of fine-tuning; their hashes are of no concern here."""
-        return Transfer(self.study, "")
+        return Transfer(self.study)
 
     def cores(self, job: Job, seconds: float, disk: float = 0.0, download: float = 0.0) -> Cost:
         """Return the cost of a job that keeps its threads busy for so many seconds of one core.

@@ -44,8 +44,8 @@ class Sizes:
         return sum(self.raw(path) * self._expansion(path) for path in self.study.raw_text(language, domain))
 
     def corpus(self, language: str, domain: str) -> float:
-        """Return the bytes of a language's training text: trimmed to the smaller domain where both are used."""
-        domains = self.study.trimmed_to(language) or [domain]
+        """Return the bytes of a language's training text; web text is trimmed to the encyclopaedia's size."""
+        domains = self.study.trimmed_to(language, domain) or [domain]
         return min(self.text(language, name) for name in domains)
 
     def tokens(self, language: str, domain: str) -> float:

@@ -38,8 +38,8 @@ class Pretrain:
     precision: Literal["float32", "bf16", "fp16", "auto"]
     validate_every: int
     validation_tokens: int
-    save_every: int
-    keep_checkpoints: int
+    save_every: int = 1000  # this and the next decide no weights: a run.json may leave them to the command line
+    keep_checkpoints: int = 2
 
 
 @dataclass(frozen=True)

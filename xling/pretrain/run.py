@@ -14,11 +14,13 @@ import shutil
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from xling.core.cli import positive
 from xling.core.errors import InputError, run
 from xling.core.io import atomic_path, read_json, write_json
 from xling.core.log import log_to_stderr
@@ -127,9 +129,15 @@ def best_checkpoint(work: Path, update: int) -> checkpoint.Checkpoint:
     return checkpoint.Checkpoint(folder, read_json(folder / checkpoint.META))
 
 
+def saved(run: Run, args: argparse.Namespace) -> Run:
+    """Return a run that is saved as often as the command line says, which decides no weights."""
+    told = {key: getattr(args, key) for key in ("save_every", "keep_checkpoints") if getattr(args, key)}
+    return replace(run, pretrain=replace(run.pretrain, **told))
+
+
 def build(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> Trainer:
     """Read all that a run needs; only when nothing is wrong with it is the directory claimed."""
-    run = read_run(args.run)
+    run = saved(read_run(args.run), args)
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
     belongings = {"run.json": read_json(args.run), "inputs.json": describe(folders, sizes)}
     if workers.first:
@@ -219,6 +227,8 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="where the finished model goes")
     parser.add_argument("--deadline", type=float, default=math.inf, help="leave before this time (seconds since 1970)")
     parser.add_argument("--parallel", action="append", metavar="LANGUAGE=FILE", help="sentences for retrieval and CKA")
+    parser.add_argument("--save-every", type=positive, help="updates between checkpoints, whatever run.json says")
+    parser.add_argument("--keep-checkpoints", type=positive, help="newest checkpoints kept besides the best")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process trains this model")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
     parser.add_argument("--plain", action="store_true", help="no compilation, no CUDA graphs: where no compiler is")

@@ -47,11 +47,12 @@ BOTH = {"en": "en-fr.default.s1", "fr": "en-fr.default.s1"}
 
 
 def write_results(folder: Path) -> list[str]:
-    """Write the results of three jobs and return the flags that collect them."""
+    """Write the results of four jobs and return the flags that collect them."""
     results = {
         "alone": result(ALONE, {"fr": 60.0, "ru": 40.0}, ("aligned",)),
         "both": result(BOTH, {"fr": 70.0}, ("plain", "aligned")),
         "floor": result(ALONE, {"fr": 20.0, "ru": 10.0}, ("aligned",), untrained=True),
+        "both-floor": result(BOTH, {"fr": 45.0}, ("plain", "aligned"), untrained=True),
     }
     flags = ["--figure5", str(folder / "figure5.csv"), "--figure8", str(folder / "figure8.csv")]
     for name, value in results.items():
@@ -66,16 +67,16 @@ def test_both_figures_and_their_floors(tmp_path: Path, call: Call) -> None:
     assert [(x.language, x.series, x.layer, x.score, x.floor) for x in five] == [
         ("fr", MLM_ALIGN, 0, 60.0, 20.0),
         ("fr", MLM_ALIGN, 4, 64.0, 24.0),
-        ("fr", BI_MLM, 0, 60.0, 20.0),
-        ("fr", BI_MLM, 4, 64.0, 24.0),
+        ("fr", BI_MLM, 0, 60.0, 35.0),
+        ("fr", BI_MLM, 4, 64.0, 39.0),
         ("ru", MLM_ALIGN, 0, 40.0, 10.0),
         ("ru", MLM_ALIGN, 4, 44.0, 14.0),
     ]
-    assert [(x.series, x.layer, x.score) for x in eight] == [
-        (BI_MLM, 0, 60.0),
-        (BI_MLM, 4, 64.0),
-        (BI_MLM_ALIGN, 0, 70.0),
-        (BI_MLM_ALIGN, 4, 74.0),
+    assert [(x.series, x.layer, x.score, x.floor) for x in eight] == [
+        (BI_MLM, 0, 60.0, 35.0),
+        (BI_MLM, 4, 64.0, 39.0),
+        (BI_MLM_ALIGN, 0, 70.0, 45.0),
+        (BI_MLM_ALIGN, 4, 74.0, 49.0),
     ]
     for x in (*five, *eight):
         assert x.low is not None
@@ -98,7 +99,9 @@ def test_the_mean_over_seeds(tmp_path: Path, call: Call) -> None:
     ("name", "change", "problem"),
     [
         ("both", {"config": "xyz"}, "both.json: of configuration 'xyz', not 'abc'"),
-        ("floor", {"trainings": []}, "ner fr layer 0: no untrained encoder beside it"),
+        ("floor", {"trainings": []}, "ner fr layer 0: no untrained MLM align beside it"),
+        ("both-floor", {"trainings": []}, "ner fr layer 0: no untrained biMLM beside it"),
+        ("both-floor", {"models": ALONE}, "ner fr layer 0: no untrained biMLM beside it"),
         ("floor", {"trainings": None, "source": None}, None),
     ],
 )
@@ -121,11 +124,16 @@ def test_the_embedded_study_has_one_job_a_source_encoder() -> None:
         "en.mono.s1",
         "en.untrained.s1",
         "en-fr.default.s1",
+        "en-fr.untrained.s1",
         "en-ru.default.s1",
+        "en-ru.untrained.s1",
         "en-zh.default.s1",
+        "en-zh.untrained.s1",
     ]
     assert jobs["en.mono.s1"].targets == jobs["en.untrained.s1"].targets == ["fr", "ru", "zh"]
     assert jobs["en-ru.default.s1"].ways == ("plain", "aligned")
+    sets = [len(contextual.data(name)) * len(job.ways) for name, job in jobs.items()]
+    assert sum(sets) == 3 + 3 + 3 * (4 + 4)  # trainings a layer
     data = contextual.data("en.mono.s1")
     assert {name: list(own["test"]) for name, own in data.items()} == {
         "ner.wikiann": ["en", "fr", "ru"],
@@ -133,6 +141,17 @@ def test_the_embedded_study_has_one_job_a_source_encoder() -> None:
         "parsing.ud": ["en", "fr", "ru", "zh"],
     }
     assert not [path for path in contextual.model_files("en.untrained.s1") if path.name != "run.json"]
+
+
+def test_the_floor_of_the_bilingual_model_is_that_model_untrained_with_its_own_vocabulary() -> None:
+    contextual = Contextual(Study(study()))
+    model, floor = (contextual.jobs[f"en-ru.{name}.s1"] for name in ("default", "untrained"))
+    assert (floor.models, floor.ways, floor.targets) == (model.models, model.ways, model.targets)
+    assert (model.untrained, floor.untrained) == (False, True)
+    assert contextual.vocabularies(floor.name) == contextual.vocabularies(model.name)
+    assert len(set(contextual.vocabularies(floor.name).values())) == 1
+    assert [path.name for path in contextual.model_files(floor.name)] == ["run.json"]
+    assert contextual.config_hash(floor.name) != contextual.config_hash(model.name)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +162,10 @@ def test_the_embedded_study_has_one_job_a_source_encoder() -> None:
         ({"languages": ["en", "ru"], "skip": ["en-ru.default"]}, ["en.mono.s1", "en.untrained.s1"]),
         (
             {"tasks": ["ner"], "pairs": ["en-fr"], "seeds": [3, 4]},
-            [f"{name}.s{seed}" for seed in (3, 4) for name in ("en.mono", "en.untrained", "en-fr.default")],
+            [
+                *("en.mono.s3", "en.untrained.s3", "en-fr.default.s3", "en-fr.untrained.s3"),
+                *("en.mono.s4", "en.untrained.s4", "en-fr.default.s4"),
+            ],
         ),
     ],
 )
@@ -154,14 +176,14 @@ def test_a_study_has_the_figures_that_its_models_allow(changes: dict[str, Any], 
 def test_a_hash_changes_with_the_jobs_own_settings_alone() -> None:
     def hashes(**changes: Any) -> list[str]:
         contextual = Contextual(Study(study(**changes)))
-        return [contextual.config_hash(name, "1") for name in ("en.mono.s1", "en-fr.default.s1")]
+        return [contextual.config_hash(name) for name in ("en.mono.s1", "en-fr.default.s1")]
 
     before = hashes()
     assert hashes() == before
     assert all(a != b for a, b in zip(hashes(align={"contextual": {"lr": 1e-3}}), before, strict=True))
     one_model = hashes(settings={"default": {"train": {"lr": 1e-3}}})
     assert (one_model[0] == before[0], one_model[1] == before[1]) == (True, False)
-    assert Contextual(Study(study())).config_hash("en.mono.s1", "2") != before[0]
+    assert Contextual(Study(study(), {"contextual": 2})).config_hash("en.mono.s1") != before[0]
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,21 @@ def test_models_of_other_languages_start_from_other_numbers(command: Command, tm
     assert len(set(seeds)) == 3
 
 
+def test_how_often_it_is_saved_decides_nothing(command: Command, launch: Launch, tmp_path: Path) -> None:
+    run = changed()
+    for key in ("save_every", "keep_checkpoints"):
+        del run["pretrain"][key]
+    kept, weights = [], []
+    for name, every, keep in (("rarely", "100", "1"), ("often", "2", "9")):
+        arguments = command(run, name, "--save-every", every, "--keep-checkpoints", keep)
+        done = launch(arguments)
+        assert done.wait() == 0, done.said
+        kept.append(len(list((tmp_path / name / "checkpoints").glob("step-*"))))
+        weights.append((tmp_path / f"{name}.out" / "model.safetensors").read_bytes())
+    assert kept[0] <= 2 < 6 <= kept[1]
+    assert weights[0] == weights[1]
+
+
 def test_a_lost_best_checkpoint_is_replaced_by_the_one_resumed_from(
     command: Command, launch: Launch, tmp_path: Path
 ) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from workflow_scripts.collect_provenance import data_files, job_times, main, model_records, stage_times
+from workflow_scripts.collect_provenance import Names, data_files, job_times, main, model_records, stage_times
 from workflow_scripts.machine import machine, processor, versions
 from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report.html.build import read_provenance
 
+NAMES = Names(["en.mono.s1"], ["en", "en-fr"], ["en", "fr", "ru"])
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
 
@@ -36,9 +37,9 @@ def trained(folder: Path, name: str, *attempts: dict[str, Any]) -> None:
 
 def test_seconds_add_up_by_stage_and_memory_is_the_largest(tmp_path: Path) -> None:
     benchmark(tmp_path, "train_bpe/en", "2.5\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2.0")
-    benchmark(tmp_path, "train_bpe/fr", "1.5\t0:00:01\t300\t0\t0\t0\t0\t0\t0\t1.0")
+    benchmark(tmp_path, "train_bpe/en-fr.wiki", "1.5\t0:00:01\t300\t0\t0\t0\t0\t0\t0\t1.0")
     benchmark(tmp_path, "single", "1.0\t0:00:01\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA")
-    found = {row["stage"]: row for row in stage_times(tmp_path, [])}
+    found = {row["stage"]: row for row in stage_times(tmp_path, [], NAMES)}
     assert found["train_bpe"] == {
         "stage": "train_bpe", "jobs": 2, "attempts": 2, "wall": 4.0, "cpu": 3.0, "gpu": 0.0, "memory": 300.0,
     }  # fmt: skip
@@ -50,8 +51,8 @@ def test_training_counts_every_attempt_and_every_gpu(tmp_path: Path) -> None:
     gpu = {"device": "NVIDIA V100", "processes": 8}
     trained(tmp_path / "m", "m", gpu | {"seconds": 100.0}, gpu | {}, gpu | {"seconds": 35.0})
     trained(tmp_path / "m", "n", {"seconds": 5.0})
-    models = list(model_records(tmp_path / "m"))
-    row = stage_times(tmp_path / "b", models)[0]
+    models = list(model_records(tmp_path / "m" / name / "provenance.json" for name in "nm"))
+    row = stage_times(tmp_path / "b", models, NAMES)[0]
     assert (row["jobs"], row["attempts"]) == (1, 3)
     assert row["wall"] == 140.0  # the last attempt as Snakemake timed it, and the one before that was told
     assert row["gpu"] == 8 * 135.0
@@ -59,6 +60,16 @@ def test_training_counts_every_attempt_and_every_gpu(tmp_path: Path) -> None:
         ("m", 3, 135.0),
         ("n", 1, 5.0),
     ]
+
+
+def test_jobs_of_what_the_study_has_no_longer_are_not_its_time(tmp_path: Path) -> None:
+    for name in ("en.mono.s1", "en.mono.s2", "ru.mono.s1"):
+        benchmark(tmp_path, f"pretrain/{name}", "2\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2")
+    for name in ("en-fr.joint.wiki.en.plain", "en-ru.joint.wiki.en.plain", "ru.mono.wiki.ru.plain"):
+        benchmark(tmp_path, f"encode_text/{name}", "2\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2")
+    benchmark(tmp_path, "generate/parallel", "2\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2")
+    found = {row["stage"]: (row["jobs"], row["wall"]) for row in stage_times(tmp_path, [], NAMES)}
+    assert found == {"pretrain": (1, 2.0), "encode_text": (1, 2.0), "generate": (1, 2.0)}
 
 
 def test_what_is_no_benchmark_is_named(tmp_path: Path) -> None:
@@ -88,14 +99,16 @@ def test_the_machine_is_described() -> None:
 def test_the_page_can_read_what_is_collected(tmp_path: Path, call: Callable[..., Any]) -> None:
     benchmark(tmp_path / "b", "pretrain/m", "40\t0:00:40\t1\t0\t0\t0\t0\t0\t0\t30")
     trained(tmp_path / "m", "m", {"seconds": 5.0})
+    trained(tmp_path / "m", "removed", {"seconds": 5.0})
     (tmp_path / "raw.txt").write_text("x", encoding="utf-8")
     done = call(
-        main, "--study", "demo", "--config", '{"a": 1}', "--config-hash", "ab12", "--models", tmp_path / "m",
-        "--benchmarks", tmp_path / "b", "--data-root", tmp_path, "--data", tmp_path / "raw.txt",
+        main, "--study", "demo", "--config", '{"a": 1}', "--config-hash", "ab12",
+        "--models", tmp_path / "m/m/provenance.json", "--encoders", "m", "--texts", "en", "--benchmarks", tmp_path / "b", "--data-root", tmp_path, "--data", tmp_path / "raw.txt",
         "--out", tmp_path / "provenance.json",
     )  # fmt: skip
     assert done.code == 0
     known = read_provenance(tmp_path / "provenance.json")
     assert known == read_json(tmp_path / "provenance.json")
     assert (known["config"], known["config_hash"], known["data"][0]["file"]) == ({"a": 1}, "ab12", "raw.txt")
+    assert [model["model"] for model in known["models"]] == ["m"]
     assert known["commit"] == "unknown" or len(known["commit"]) == 40

@@ -55,6 +55,16 @@ def test_only_what_the_figures_need_is_represented() -> None:
     assert [name for name in DEMO.encoders if DEMO.text(name)] == [name for name in alone if "en2" not in name]
 
 
+def test_an_analysis_waits_for_the_encoders_that_it_compares_and_no_others() -> None:
+    alone = {f"{code}.mono.s1" for code in ("en", "fr", "de", "ru", "zh")}
+    assert set(DEMO.compared("words")) == set(DEMO.compared("sentences")) == alone
+    assert set(DEMO.compared("cka")) == set(DEMO.encoders)
+    more = made(study={"more_seeds": [{"models": ["en.mono"], "seeds": [2]}]})
+    assert "en.mono.s2" in more.encoders  # no other language has that seed
+    assert "en.mono.s2" not in more.compared("cka")
+    assert DEMO.represented("words") == [DEMO.states(name) / "states.json" for name in DEMO.compared("words")]
+
+
 def test_flags_say_all_that_an_encoder_reads() -> None:
     words = shlex.split(DEMO.flags("fr.mono.s1"))
     assert words[words.index("--lines") + 1 :][:3] == ["5000", "--words", "200000"]
@@ -96,11 +106,11 @@ def test_every_preset_has_all_analyses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_hash_changes_with_the_models_and_not_with_the_place() -> None:
-    before = DEMO.config_hash("words", 1)
-    assert made(study={"results": "/elsewhere"}, data={"root": "/data"}).config_hash("words", 1) == before
+    before = DEMO.config_hash("words")
+    assert made(study={"results": "/elsewhere"}, data={"root": "/data"}).config_hash("words") == before
     others = [made(pretrain={"lr": 0.001}), made(align={"word_sentences": 7}), made(text={"lowercase": False})]
-    hashes = [other.config_hash("words", 1) for other in others]
-    assert len({before, DEMO.config_hash("words", 2), DEMO.config_hash("cka", 1), *hashes}) == 6
+    hashes = [other.config_hash("words") for other in [*others, Alignment(Study(study(), {"align": 2}))]]
+    assert len({before, DEMO.config_hash("cka"), *hashes}) == 6
 
 
 def analyses(folder: Path) -> list[object]:

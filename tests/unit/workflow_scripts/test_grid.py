@@ -4,7 +4,7 @@ import pytest
 from embedded import study
 
 from workflow_scripts.checks import check, grid_points
-from workflow_scripts.grid import Model, domain_of, random_models, setting_of, trained_models, vocabulary_kind
+from workflow_scripts.grid import Model, domain_of, setting_of, trained_models, vocabulary_kind
 from workflow_scripts.runs import resolve_run
 
 WHOLE = study(study={"skip": []})
@@ -75,12 +75,6 @@ def test_the_demo_has_every_setting_on_one_pair_and_every_monolingual_model() ->
     assert names < expected_names()
     assert {f"en-fr.{setting}.s1" for setting in TABLE} <= names
     assert {f"{code}.mono.s1" for code in ("en", "en2", "fr", "de", "ru", "zh")} <= names
-
-
-def test_untrained_encoders_stand_for_every_language_but_the_source() -> None:
-    assert [model.name for model in random_models(WHOLE)] == [
-        f"{code}.random.s1" for code in ("en2", "fr", "de", "ru", "zh")
-    ]
 
 
 def test_only_the_other_language_ever_changes_its_domain() -> None:

@@ -191,12 +191,6 @@ def test_pretraining_at_the_papers_scale_takes_a_day_of_an_h200() -> None:
     assert one.disk == pytest.approx(4 * (80000 * 768 + 8 * 12 * 768**2 + 512 * 768))
 
 
-def test_a_random_encoder_is_only_drawn() -> None:
-    drawn = cost(estimator(PAPER), job(1, makes="x", wildcards={"model": "fr.random.s1"}))
-    assert drawn is not None
-    assert drawn.gpu < 120
-
-
 def test_fine_tuning_counts_points_epochs_and_examples() -> None:
     plan = estimator(PAPER)
     wildcards = {"encoder": "en-fr.default.s1", "task": "xnli", "batch": "0"}
@@ -221,7 +215,7 @@ def test_on_a_cpu_there_are_no_gpu_hours() -> None:
     assert trained.cpu == trained.seconds > 10
 
 
-def test_corpora_are_trimmed_to_the_smaller_domain() -> None:
+def test_web_text_is_trimmed_to_the_encyclopaedia() -> None:
     sizes = estimator(PAPER).sizes
     assert sizes.corpus("fr", "crawl") == sizes.corpus("fr", "wiki") == sizes.text("fr", "wiki")
     assert sizes.text("fr", "crawl") > sizes.text("fr", "wiki")

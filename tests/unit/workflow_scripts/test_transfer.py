@@ -22,12 +22,12 @@ PAPER = read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml")
 
 
 def transfer(**changes: Any) -> Transfer:
-    return Transfer(Study(study(**changes)), "1.1")
+    return Transfer(Study(study(**changes)))
 
 
 DEMO = transfer()
 FULL = transfer(study={"skip": []})
-WHOLE = Transfer(Study(PAPER), "1.1")
+WHOLE = Transfer(Study(PAPER))
 
 
 def test_every_model_of_table_1_is_fine_tuned_and_no_other() -> None:
@@ -83,6 +83,13 @@ def test_how_a_setting_is_trained_changes_no_floor() -> None:
     assert other.config_hash("en-fr.default.s1", "ner") != DEMO.config_hash("en-fr.default.s1", "ner")
 
 
+@pytest.mark.parametrize("changes", [{"lr": 0.5}, {"updates": 7, "warmup": 1}, {"mask_rate": 0.2}])
+def test_how_all_models_are_trained_changes_no_floors_score(changes: dict[str, Any]) -> None:
+    other, name = transfer(pretrain=changes), "en-fr.untrained-joint.s1"
+    assert other.config_hash(name, "ner") == DEMO.config_hash(name, "ner")
+    assert transfer(model={"width": 64}).config_hash(name, "ner") != DEMO.config_hash(name, "ner")
+
+
 def test_a_result_belongs_to_what_decides_it_and_to_nothing_else() -> None:
     name, task = "en-fr.default.s1", "ner"
     known = DEMO.config_hash(name, task)
@@ -90,7 +97,7 @@ def test_a_result_belongs_to_what_decides_it_and_to_nothing_else() -> None:
     assert same.config_hash(name, task) == known
     changed = [
         transfer(tasks={"ner": {"epochs": 99}}), transfer(pretrain={"lr": 0.1}), transfer(text={"lowercase": False}),
-        transfer(pairs={"en-fr": {"ner": {"train": "conll2003"}}}), Transfer(Study(study()), "1.2"),
+        transfer(pairs={"en-fr": {"ner": {"train": "conll2003"}}}), Transfer(Study(study(), {"finetune": 2})),
     ]  # fmt: skip
     hashes = {one.config_hash(name, task) for one in changed} | {known, DEMO.config_hash(name, "parsing")}
     assert len(hashes) == len(changed) + 2

@@ -21,6 +21,7 @@ def main() -> None:
         claims=args.claims,
         tables=tuple(args.tables),
         figures=tuple(args.figures),
+        only=tuple(args.only),
         paper_figures=tuple(args.paper_figures),
         provenance=args.provenance,
         choices=tuple(args.choices),
@@ -39,6 +40,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--claims", type=Path, required=True, help="verdicts, made by python -m xling.report.claims")
     parser.add_argument("--tables", type=Path, nargs="*", default=[], help="CSV files, in the order of the page")
     parser.add_argument("--figures", type=Path, nargs="*", default=[], help="folders of the study's figures")
+    parser.add_argument("--only", nargs="*", default=[], help="names of the figures to show, as training/en.mono.s1")
     parser.add_argument("--paper-figures", type=Path, nargs="*", default=[], help="folders of the paper's figures")
     parser.add_argument("--provenance", type=Path, required=True, help="JSON: where the results come from")
     parser.add_argument(

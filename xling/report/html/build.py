@@ -37,6 +37,7 @@ class Sources:
     provenance: Path
     tables: tuple[Path, ...] = ()
     figures: tuple[Path, ...] = ()
+    only: tuple[str, ...] = ()  # names of the study's figures, where its folders may hold others
     paper_figures: tuple[Path, ...] = ()
     choices: tuple[Path, ...] = ()
 
@@ -57,7 +58,7 @@ def read_provenance(path: Path) -> dict[str, Any]:
 
 
 def _sections(sources: Sources, claims: dict[str, Any]) -> Iterator[Section]:
-    ours, papers = find_figures(sources.figures), find_figures(sources.paper_figures)
+    ours, papers = find_figures(sources.figures, sources.only), find_figures(sources.paper_figures)
     yield Section("verdicts", "Verdicts", verdict_section(claims), "What this run shows of each claim of the paper.")
     yield Section(
         "tables", "Tables", _tables(sources.tables), "A click on a heading sorts; a third restores the order."

@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from xling.report.html.gallery import ENTRIES, entry_of, in_page_order
@@ -14,14 +14,15 @@ LARGEST_DRAWING = 400_000  # bytes: beyond it a drawing of many lines is heavier
 MOST_ROWS = 600  # of a figure's numbers: a page is no place for more
 
 
-def find_figures(folders: Iterable[Path]) -> dict[str, Path]:
-    """Return the pictures below some folders by name: drawings, or where one is large its picture."""
+def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[str, Path]:
+    """Return the pictures below folders by name, all or `only` some: drawings, or where one is large its picture."""
     found: dict[str, dict[str, Path]] = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             if path.suffix in TYPES:
                 found.setdefault(str(path.relative_to(folder).with_suffix("").as_posix()), {})[path.suffix] = path
-    return {name: _lighter(found[name]) for name in sorted(found, key=in_page_order)}
+    wanted = [name for name in found if not only or name in only]
+    return {name: _lighter(found[name]) for name in sorted(wanted, key=in_page_order)}
 
 
 def figure_section(section: str, ours: Mapping[str, Path], papers: Mapping[str, Path]) -> Html:
