@@ -368,3 +368,50 @@ def test_the_published_effects_of_figure_7() -> None:
 @pytest.mark.parametrize("number", ["6a", "6b", "6c", "7c"])
 def test_what_the_paper_printed_no_numbers_for_is_not_run(number: str) -> None:
     assert outcome(number, published.results()).verdict is Verdict.NOT_RUN
+
+
+COVERED = {"6a": (4, "pairs"), "6b": (6, "cells"), "6c": (4, "pairs"), "7a": (5, "pairs"), "7b": (10, "curves")}
+COVERED |= {"7c": (4, "pairs")}
+
+
+@pytest.mark.parametrize(("number", "wanted"), COVERED.items())
+def test_a_whole_study_covers_everything(number: str, wanted: tuple[int, str]) -> None:
+    found = outcome(number, study()).coverage
+    assert (found.judged, found.run, (found.wanted, found.over)) == (wanted[0], wanted[0], wanted)
+
+
+def only(*languages: str) -> Results:
+    """Return the made-up results of some languages only."""
+    results = study()
+    kept = {
+        name: tuple(r for r in getattr(results, name) if getattr(r, "language", None) in languages)
+        for name in ("figure4a", "figure4b", "figure5", "figure6", "figure8")
+    }
+    pairs = [f"en-{language}" for language in languages]
+    return replace(results, **kept, figure7=tuple(r for r in results.figure7 if r.pair in pairs))
+
+
+@pytest.mark.parametrize(
+    ("number", "counts"),
+    [("6a", (2, 4)), ("6b", (3, 5)), ("6c", (2, 4)), ("7a", (2, 5)), ("7b", (1, 3)), ("7c", (2, 4))],
+)
+def test_two_languages_are_counted_as_two(number: str, counts: tuple[int, int]) -> None:
+    found = outcome(number, only("fr", "ru"))
+    assert found.verdict is Verdict.SUPPORTED
+    assert (found.coverage.judged, found.coverage.wanted) == counts
+
+
+@pytest.mark.parametrize(
+    ("languages", "expected"), [(("fr", "ru", "zh"), Verdict.NO_SIGNAL), (("fr",), Verdict.NOT_RUN)]
+)
+def test_6b_signal_is_lacking_only_where_all_was_run(languages: tuple[str, ...], expected: Verdict) -> None:
+    results = only(*languages)
+    weak = {name: tuple(replace(r, floor=90.0) for r in getattr(results, name)) for name in ("figure5", "figure8")}
+    assert outcome("6b", replace(results, **weak)).verdict is expected
+
+
+def test_7b_the_interval_of_a_layer_reaches_the_effect() -> None:
+    results = study()
+    scores = tuple(replace(r, low=r.cka - 0.03, high=r.cka + 0.04) for r in results.figure7)
+    effect = outcome("7b", replace(results, figure7=scores)).parts[0].checks[0].effect
+    assert (effect.value, effect.low, effect.high) == pytest.approx((0.04, -0.01, 0.09))

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from report_files import provenance, verdicts, write_sources
 
 from xling.core.errors import InputError
+from xling.report import published
 from xling.report.html.build import Sources, build
 from xling.report.html.figures import find_figures
 from xling.report.html.markdown import inline, markdown
@@ -69,7 +70,7 @@ def page(sources: Sources) -> Page:
 
 def with_text(value: Any, text: str) -> Any:
     """Return a structure with a text at the end of every string that is shown and decides nothing."""
-    fixed = {"verdict", "unit", "relation"}
+    fixed = {"verdict", "unit", "relation", "counted_in"}
     if isinstance(value, dict):
         return {key: item if key in fixed else with_text(item, text) for key, item in value.items()}
     if isinstance(value, list):
@@ -138,9 +139,22 @@ def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> N
     assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
+def test_a_verdict_on_fewer_cells_says_so_wherever_it_stands(tmp_path: Path) -> None:
+    cells = tuple(cell for cell in published.results().figure3 if cell.language == "fr")
+    page = Page(build(write_sources(tmp_path, verdicts(Results(figure3=cells)))))
+    tiles = {link.get("aria-label") for link in page.all("a")}
+    assert "Claim 1b: supported on what was run: 2 of 6 cells" in tiles
+    assert "✓ supported, only 2 of 6 cells" in page.text
+    assert "1b ✓ 2/6" in page.text
+    assert "6 supported (6 of them on fewer cells than the claim is about)" in page.text
+    assert "On what was run, 2 of 6 cells, the values of this run agree with the claim that" in page.text
+    assert "No anchors minus that of Default anchors: supported, 2 of 6 cells" in page.text
+
+
 def test_every_claim_stands_with_verdict_effect_paper_and_sentence(page: Page) -> None:
     for claim in VERDICTS["claims"]:
         assert claim["sentence"] in page.text
+        assert f"Claim {claim['claim']}: {claim['stands']}" in [link.get("aria-label") for link in page.all("a")]
         assert claim["paper"]["effect"] in page.text
     counts = VERDICTS["counts"]
     assert counts["supported"] > 0
@@ -170,6 +184,14 @@ def test_a_large_drawing_is_shown_as_its_picture(tmp_path: Path) -> None:
     (tmp_path / "b.svg").write_bytes(b"x")
     (tmp_path / "b.png").write_bytes(b"p")
     assert {name: path.suffix for name, path in find_figures([tmp_path]).items()} == {"a": ".png", "b": ".svg"}
+
+
+def test_what_else_lies_in_the_folder_is_not_shown(tmp_path: Path) -> None:
+    for name in ("figure3", "training/en.mono.s1", "training/removed.s1"):
+        (tmp_path / f"{name}.svg").parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.svg").write_bytes(b"x")
+    assert list(find_figures([tmp_path], ["figure3", "training/en.mono.s1"])) == ["figure3", "training/en.mono.s1"]
+    assert len(find_figures([tmp_path])) == 3
 
 
 def test_table_headings_groups_and_numbers() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from xling.report.cells import SIGNAL
 from xling.report.claims.layers import Curve, best, layer_curves, lower, rest, upper, word_curve
 from xling.report.claims.over import Tally
-from xling.report.claims.verdict import Check, Part, Relation, Unit
+from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, mean
 from xling.report.records import BERT, FASTTEXT, MONOLINGUAL, UNTRAINED, Results, WordScore
 
@@ -38,7 +38,8 @@ def sentences_align(results: Results) -> list[Part]:
         _note(far, language, _lead(curve, floor, chance[language]) if curve and floor else None)
         _note(low, language, _best_below(curve))
     lead = "lead of the best layer over chance and the untrained encoder"
-    return [far.part(lead, Unit.POINTS), low.part("best lower layer minus best layer above", Unit.POINTS)]
+    below = low.part("best lower layer minus best layer above", Unit.POINTS, Over.PAIRS)
+    return [far.part(lead, Unit.POINTS, Over.PAIRS), below]
 
 
 def _words(scores: Sequence[WordScore], what: str, judge: CurveJudge) -> Part:
@@ -46,7 +47,7 @@ def _words(scores: Sequence[WordScore], what: str, judge: CurveJudge) -> Part:
     for language in LANGUAGES:
         bert, fasttext = (word_curve(scores, language, vectors) for vectors in (BERT, FASTTEXT))
         _note(tally, language, judge(bert, fasttext))
-    return tally.part(what, Unit.POINTS)
+    return tally.part(what, Unit.POINTS, Over.PAIRS)
 
 
 def _level(bert: Curve, fasttext: Curve) -> Check | None:
@@ -70,7 +71,7 @@ def _words_far_above(scores: Sequence[WordScore], what: str) -> Part:
     for language in LANGUAGES:
         bert, untrained = (word_curve(scores, language, vectors) for vectors in (BERT, UNTRAINED))
         _note(tally, language, _lead(bert, untrained, chance[language]) if bert and untrained else None)
-    return tally.part(what, Unit.POINTS)
+    return tally.part(what, Unit.POINTS, Over.PAIRS)
 
 
 def _lead(curve: Curve, untrained: Curve, chance: float) -> Check:

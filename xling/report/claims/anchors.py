@@ -9,6 +9,7 @@ from xling.report.claims.over import (
     Tally,
     by_cell,
     by_task,
+    cell_names,
     kept_share,
     mean_difference,
     mean_kept,
@@ -57,7 +58,8 @@ def most_for_the_distant_pair(results: Results) -> list[Part]:
             return []
         others = [added[language] for language in added if language != "zh"]
         next_best = max(others, key=lambda estimate: estimate.value)
-        return [Check(TASKS[task], difference(added["zh"], next_best), Relation.ABOVE)]
+        effect = difference(added["zh"], next_best)
+        return [Check(TASKS[task], effect, Relation.ABOVE, cells=cell_names(task, languages))]
 
     what = "lead of zh over the next language in what Extra anchors adds to Default"
     return [by_task(cells, Question(what, Unit.POINTS, (EXTRA_ANCHORS,)), judge)]
@@ -69,7 +71,8 @@ def domain_matters_little(results: Results) -> list[Part]:
     question = Question("mean kept share of Wiki-CC", Unit.SHARE, (WIKI_CC,), NOT_NER)
 
     def level(task: str, languages: Sequence[str]) -> list[Check]:
-        return [Check(TASKS[task], mean_kept(cells, WIKI_CC, task, languages), Relation.AT_LEAST, 0.9)]
+        effect = mean_kept(cells, WIKI_CC, task, languages)
+        return [Check(TASKS[task], effect, Relation.AT_LEAST, 0.9, cell_names(task, languages))]
 
     return [by_task(cells, question, level), _above_ner(cells, question)]
 
@@ -81,14 +84,16 @@ def _above_ner(cells: Cells, question: Question) -> Part:
         both = [language for language in clear[task] if language in clear["ner"]]  # means over the same languages
         if both:
             here, ner = (mean_kept(cells, WIKI_CC, name, both) for name in (task, "ner"))
-            tally.checks.append(Check(f"{TASKS[task]} against NER", difference(here, ner), Relation.ABOVE))
+            judged = (*cell_names(task, both), *cell_names("ner", both))
+            where = f"{TASKS[task]} against NER"
+            tally.checks.append(Check(where, difference(here, ner), Relation.ABOVE, cells=judged))
     return tally.part("lead of the mean kept share of Wiki-CC over that on NER", Unit.SHARE)
 
 
 def _near_in_points(cells: Cells) -> Part:
     def judge(task: str, languages: Sequence[str]) -> list[Check]:
         effect = mean_difference(cells, NO_ANCHORS, DEFAULT_ANCHORS, task, languages)
-        return [Check(TASKS[task], effect, Relation.AT_LEAST, -2.0)]
+        return [Check(TASKS[task], effect, Relation.AT_LEAST, -2.0, cell_names(task, languages))]
 
     what = "mean of No anchors minus Default anchors"
     return by_task(cells, Question(what, Unit.POINTS, (NO_ANCHORS, DEFAULT_ANCHORS), NOT_NER), judge)
@@ -100,7 +105,8 @@ def _near_in_shares(cells: Cells) -> Part:
             mean_kept(cells, NO_ANCHORS, task, languages), mean_kept(cells, DEFAULT_ANCHORS, task, languages)
         )
         borders = ((Relation.AT_LEAST, -0.15), (Relation.AT_MOST, 0.15))
-        return [Check(TASKS[task], effect, relation, border) for relation, border in borders]
+        judged = cell_names(task, languages)
+        return [Check(TASKS[task], effect, relation, border, judged) for relation, border in borders]
 
     what = "mean kept share of No anchors minus that of Default anchors"
     return by_task(cells, Question(what, Unit.SHARE, (NO_ANCHORS, DEFAULT_ANCHORS), NOT_NER), judge)

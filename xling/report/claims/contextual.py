@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from xling.report.cells import ROUNDING, SIGNAL
 from xling.report.claims.layers import best, middle, rest
-from xling.report.claims.over import ALL_LANGUAGES, Tally
+from xling.report.claims.over import ALL_LANGUAGES, Tally, cell_names
 from xling.report.claims.verdict import Check, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, mean
 from xling.report.names import TASKS, cell_name
@@ -27,9 +27,9 @@ class Panels:
     curves: dict[tuple[str, str, str], dict[int, Estimate]]
     floors: dict[tuple[str, str], dict[int, float]]
 
-    def has(self, task: str, language: str, *series: str) -> bool:
-        """Return whether all these series were run in a panel."""
-        return all((task, language, name) in self.curves for name in series)
+    def missing(self, task: str, language: str, *series: str) -> list[str]:
+        """Return which of these series were not run in a panel."""
+        return [name for name in series if (task, language, name) not in self.curves]
 
     def has_signal(self, task: str, language: str) -> bool:
         """Return whether the bilingual model's best layer is far enough above its floor at that layer."""
@@ -59,15 +59,11 @@ def _panels(scores: Iterable[ContextualScore]) -> Panels:
 
 
 def _usable(panels: Panels, task: str, languages: Sequence[str], series: Sequence[str], tally: Tally) -> list[str]:
-    clear = []
-    for language in languages:
-        if not panels.has(task, language, BI_MLM, *series):
-            tally.not_run.append(cell_name(task, language))
-        elif not panels.has_signal(task, language):
-            tally.left_out.append(cell_name(task, language))
-        else:
-            clear.append(language)
-    return clear
+    def clear(language: str) -> bool:
+        missing = panels.missing(task, language, BI_MLM, *series)
+        return tally.ask(cell_name(task, language), missing, lambda: panels.has_signal(task, language))
+
+    return [language for language in languages if clear(language)]
 
 
 def _each(panels: Panels, what: str, judge: Callable[[str, str], Check | None], skip: tuple[str, str] | None) -> Part:
@@ -108,7 +104,8 @@ def _gap_larger_in_ner(panels: Panels) -> Part:
     both = [language for language in ALL_LANGUAGES if all(language in clear for clear in usable)]
     if both:
         ner, parsing = (mean([panels.lead(task, x, BI_MLM, MLM_ALIGN) for x in both]) for task in CONTEXTUAL_TASKS)
-        tally.checks.append(Check(f"over {', '.join(both)}", difference(ner, parsing), Relation.ABOVE))
+        judged = tuple(name for task in CONTEXTUAL_TASKS for name in cell_names(task, both))
+        tally.checks.append(Check(_over(both), difference(ner, parsing), Relation.ABOVE, cells=judged))
     return tally.part("mean gap between biMLM and MLM align in NER minus that in parsing (Figure 5)", Unit.POINTS)
 
 
@@ -119,6 +116,10 @@ def _helps_parsing_only(panels: Panels) -> list[Part]:
         languages = _usable(panels, task, ALL_LANGUAGES, (BI_MLM_ALIGN,), tally)
         if languages:
             effect = mean([panels.lead(task, language, BI_MLM_ALIGN, BI_MLM) for language in languages])
-            tally.checks.append(Check(f"over {', '.join(languages)}", effect, relation))
+            tally.checks.append(Check(_over(languages), effect, relation, cells=cell_names(task, languages)))
         parts.append(tally.part(f"what alignment adds to biMLM on average in {TASKS[task]} (Figure 8)", Unit.POINTS))
     return parts
+
+
+def _over(languages: Sequence[str]) -> str:
+    return f"mean over {', '.join(languages)}"

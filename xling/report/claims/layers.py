@@ -12,7 +12,7 @@ from xling.report.records import SentenceScore, WordScore
 Curve = Mapping[int, Estimate]
 
 
-def best(curve: Curve) -> Estimate:
+def best(curve: Mapping[int, Estimate] | Mapping[str, Estimate]) -> Estimate:
     """Return the highest point of a curve."""
     return max(curve.values(), key=lambda point: point.value)
 

@@ -1,10 +1,10 @@
 """Going over the cells of Table 1: which of them can be judged, and the checks that come of those."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xling.report.cells import Cells
-from xling.report.claims.verdict import Check, Part, Relation, Unit
+from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, mean
 from xling.report.names import DEFAULT, cell_name
 
@@ -27,36 +27,70 @@ class Question:
 
 @dataclass
 class Tally:
-    """Collects the checks of a part and the places where nothing could be checked."""
+    """Collects the cells that a part is about, its checks, and the cells where nothing could be checked."""
 
     checks: list[Check] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)
 
-    def part(self, what: str, unit: Unit) -> Part:
+    def ask(self, cell: str, missing: Iterable[str], has_signal: Callable[[], bool]) -> bool:
+        """Return whether a cell can be judged, and note why not; signal is asked for where nothing is missing."""
+        self.asked.append(cell)
+        if lacking := list(missing):
+            self.not_run.append(cell)
+            self.lacking += lacking
+            return False
+        if not has_signal():
+            self.left_out.append(cell)
+            return False
+        return True
+
+    def part(self, what: str, unit: Unit, over: Over = Over.CELLS) -> Part:
         """Return what was collected."""
-        return Part(what, unit, tuple(self.checks), tuple(self.left_out), tuple(self.not_run))
+        cells = (tuple(self.left_out), tuple(self.not_run), tuple(self.asked))
+        return Part(what, unit, tuple(self.checks), *cells, tuple(dict.fromkeys(self.lacking)), over)
+
+
+def missing_settings(cells: Cells, settings: Iterable[str], task: str, language: str) -> list[str]:
+    """Return which of some settings, Default among them, were not run in a cell."""
+    return [name for name in dict.fromkeys((DEFAULT, *settings)) if not cells.has(name, task, language)]
 
 
 def usable(cells: Cells, question: Question, task: str, tally: Tally) -> list[str]:
     """Return the languages of a task that can be judged, and note why the others cannot."""
-    clear = []
-    for language in question.languages:
-        if not all(cells.has(setting, task, language) for setting in (DEFAULT, *question.settings)):
-            tally.not_run.append(cell_name(task, language))
-        elif not cells.has_signal(task, language):
-            tally.left_out.append(cell_name(task, language))
-        else:
-            clear.append(language)
-    return clear
+
+    def clear(language: str) -> bool:
+        missing = missing_settings(cells, question.settings, task, language)
+        return tally.ask(cell_name(task, language), missing, lambda: cells.has_signal(task, language))
+
+    return [language for language in question.languages if clear(language)]
+
+
+def partly_usable(
+    cells: Cells, settings: Iterable[str], task: str, language: str, tally: Tally
+) -> tuple[str, ...] | None:
+    """Return what checks of a cell judge: the cell, nothing where settings are missing, None if there is no check.
+
+    Whatever must hold between several settings must hold between those of them that were run: that can be refuted.
+    """
+    name, missing = cell_name(task, language), missing_settings(cells, settings, task, language)
+    if tally.ask(name, missing, lambda: cells.has_signal(task, language)):
+        return (name,)
+    return () if missing and DEFAULT not in missing and cells.has_signal(task, language) else None
+
+
+def cell_names(task: str, languages: Iterable[str]) -> tuple[str, ...]:
+    """Return the cells of a task, which a check of their mean judges."""
+    return tuple(cell_name(task, language) for language in languages)
 
 
 def by_task(cells: Cells, question: Question, judge: TaskJudge) -> Part:
     """Judge each task on those of its languages that can be judged."""
     tally = Tally()
     for task in question.tasks:
-        languages = usable(cells, question, task, tally)
-        if languages:
+        if languages := usable(cells, question, task, tally):
             tally.checks += judge(task, languages)
     return tally.part(question.what, question.unit)
 

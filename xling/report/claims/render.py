@@ -6,15 +6,23 @@ from typing import Any
 
 from xling.report import published
 from xling.report.claims.all import CLAIMS
-from xling.report.claims.verdict import Check, Outcome, Part, Unit, Verdict, judge
-from xling.report.claims.words import effect_text, sentence
+from xling.report.claims.verdict import Check, Coverage, Outcome, Part, Unit, Verdict, judge
+from xling.report.claims.words import count_text, counted, effect_text, sentence, standing
 from xling.report.records import Results
 
 RULES = """\
 *Floor*: the untrained encoder with the same kind of vocabulary, fine-tuned the same way (for the paper's numbers:
 chance). *Kept share*: a setting's score above its floor, divided by Default's above its own. A cell whose Default is
-less than 5 points above its floor has not enough signal and is left out. Verdicts rest on the values; brackets hold
-intervals. *Weakest* is the value nearest to its border, or furthest beyond it.
+less than 5 points above its floor has not enough signal and is left out. *Far above*: by at least 5 points.
+
+Every verdict says on how many of the cells (or pairs, rows, curves) that the paper's claim is about it rests; of
+several parts, the least covered counts. A cell is judged where all that the claim asks of it was run and has signal.
+Where only some was run, it can refute a claim but not support it. *Not run*: no cell of a part could be judged, and
+some were not run. *Not enough signal*: all were run, and none has signal.
+
+Verdicts rest on the values. Brackets hold intervals; a sentence says where they reach beyond the border that decides,
+or are not known. Those of a best layer do not count that it was chosen, and those of a correlation take layers as
+independent. The paper's numbers have none. *Weakest* is the value nearest to its border, or furthest beyond it.
 """
 
 
@@ -38,10 +46,10 @@ def as_markdown(outcomes: Sequence[Outcome]) -> str:
     """Return the verdicts as a page: a table, then each in a sentence."""
     paper = {outcome.claim.number: outcome for outcome in judge_all(published.results())}
     lines = ["# What this run shows of the paper's claims", "", summary(outcomes), ""]
-    lines += ["| | claim | verdict | this run | paper |", "|---|---|---|---|---|"]
+    lines += ["| | claim | verdict | rests on | this run | paper |", "|---|---|---|---|---|---|"]
     for outcome in outcomes:
         claim = outcome.claim
-        cells = (claim.says, f"**{outcome.verdict}**", effect_text(outcome) or "-")
+        cells = (claim.says, f"**{outcome.verdict}**", counted(outcome.coverage), effect_text(outcome) or "-")
         lines.append(f"| {claim.number} | {' | '.join(cells)} | {paper_text(paper[claim.number])} |")
     lines += ["", "## In words", ""]
     lines += [f"- **{outcome.claim.number}, {outcome.verdict}.** {sentence(outcome)}" for outcome in outcomes]
@@ -49,8 +57,8 @@ def as_markdown(outcomes: Sequence[Outcome]) -> str:
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """Return how many claims have which verdict."""
-    return ", ".join(f"{count} {verdict}" for verdict, count in _counts(outcomes)) + "."
+    """Return how many claims have which verdict, and how many of them on fewer cells than the claim is about."""
+    return count_text([(outcome.verdict, outcome.coverage.whole) for outcome in outcomes]) + "."
 
 
 def paper_text(outcome: Outcome) -> str:
@@ -63,6 +71,15 @@ def _counts(outcomes: Sequence[Outcome]) -> list[tuple[Verdict, int]]:
     return [(verdict, counts[verdict]) for verdict in Verdict]
 
 
+def _standing(outcome: Outcome) -> str:
+    return standing(outcome.verdict, outcome.coverage)
+
+
+def _coverage(coverage: Coverage) -> dict[str, Any]:
+    counts = {"cells_judged": coverage.judged, "cells_run": coverage.run, "cells_wanted": coverage.wanted}
+    return counts | {"counted_in": coverage.over.value}
+
+
 def _claim(outcome: Outcome, paper: Outcome) -> dict[str, Any]:
     claim, part = outcome.claim, outcome.deciding
     return {
@@ -70,6 +87,8 @@ def _claim(outcome: Outcome, paper: Outcome) -> dict[str, Any]:
         "says": claim.says,
         "source": claim.source,
         "verdict": outcome.verdict.value,
+        "stands": _standing(outcome),
+        **_coverage(outcome.coverage),
         "sentence": sentence(outcome),
         "effect": _check(part.weakest, part.unit) if part.weakest else None,
         "parts": [_part(each) for each in outcome.parts],
@@ -81,9 +100,11 @@ def _part(part: Part) -> dict[str, Any]:
     return {
         "what": part.what,
         "verdict": part.verdict.value,
+        **_coverage(part.coverage),
         "checks": [_check(check, part.unit) for check in part.checks],
         "left_out": list(part.left_out),
         "not_run": list(part.not_run),
+        "lacking": list(part.lacking),
     }
 
 
@@ -97,4 +118,6 @@ def _check(check: Check, unit: Unit) -> dict[str, Any]:
         "relation": check.relation.value,
         "border": check.border,
         "passed": check.passed,
+        "unsure": check.unsure,
+        "judges": list(check.judges),
     }

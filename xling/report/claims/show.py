@@ -4,22 +4,24 @@ python -m xling.report.claims.show --claims claims.json --report report.html
 """
 
 import argparse
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from xling.core.errors import run
-from xling.report.claims.stored import read_claims
+from xling.report.claims.stored import read_claims, stored_coverage
 from xling.report.claims.verdict import Verdict
+from xling.report.claims.words import brief_standing, count_text
 
 
 def verdict_lines(claims: Mapping[str, Any]) -> list[str]:
-    """Return how many claims have which verdict, and a line for each."""
-    found = Counter(claim["verdict"] for claim in claims["claims"])
-    counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
-    wide = max(map(len, Verdict))
-    lines = [f"  {claim['claim']:<3} {claim['verdict']:<{wide}}  {claim['says']}" for claim in claims["claims"]]
+    """Return how many claims have which verdict, and a line for each with what it rests on."""
+    found = [(Verdict(claim["verdict"]), stored_coverage(claim)) for claim in claims["claims"]]
+    counts = count_text([(verdict, coverage.whole) for verdict, coverage in found])
+    stands = [brief_standing(verdict, coverage) for verdict, coverage in found]
+    wide = max(map(len, stands), default=0)
+    told = zip(claims["claims"], stands, strict=True)
+    lines = [f"  {claim['claim']:<3} {text:<{wide}}  {claim['says']}" for claim, text in told]
     return [f"The paper's claims in this run: {counts}", *lines]
 
 

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from xling.report.cka_table import layers_of, similarity
-from xling.report.claims.layers import layer_curves
+from xling.report.claims.layers import best, layer_curves
 from xling.report.claims.over import Tally
-from xling.report.claims.verdict import Check, Part, Relation, Unit
+from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, pearson_interval
 from xling.report.names import PAIRS
 from xling.report.records import AVERAGE, BILINGUAL, MONOLINGUAL, RANDOM, CkaScore, Results
@@ -41,7 +41,7 @@ def similarity_tracks_retrieval(results: Results) -> list[Part]:
             if (f"L{layer}", f"en-{language}", MONOLINGUAL) in table
         ]
         _correlate(tally, f"en-{language}", pairs)
-    return [tally.part("Pearson correlation of monolingual CKA with sentence retrieval", Unit.PEARSON)]
+    return [tally.part("Pearson correlation of monolingual CKA with sentence retrieval", Unit.PEARSON, Over.PAIRS)]
 
 
 def pearson(pairs: Sequence[tuple[float, float]]) -> float:
@@ -79,21 +79,22 @@ def _above(averages: Mapping[tuple[str, str], Estimate], upper: str, lower: str)
             tally.checks.append(Check(pair, effect, Relation.ABOVE))
         else:
             tally.not_run.append(pair)
-    return tally.part(f"average CKA, {upper} minus {lower}", Unit.CKA)
+    return tally.part(f"average CKA, {upper} minus {lower}", Unit.CKA, Over.PAIRS)
 
 
 def _best_layer(scores: Sequence[CkaScore]) -> Part:
     tally = Tally()
-    table, layers = similarity(scores), layers_of(scores)
+    layers = layers_of(scores)
+    table = {(x.layer, x.pair, x.model): Estimate(x.cka, x.low, x.high) for x in scores}
     for pair, model in ((pair, model) for pair in PAIRS for model in (BILINGUAL, MONOLINGUAL)):
         curve = {layer: table[layer, pair, model] for layer in layers if (layer, pair, model) in table}
-        first = [curve[layer] for layer in FIRST_LAYERS if layer in curve]
-        upper = [value for layer, value in curve.items() if layer not in FIRST_LAYERS]
+        first = {layer: point for layer, point in curve.items() if layer in FIRST_LAYERS}
+        upper = {layer: point for layer, point in curve.items() if layer not in FIRST_LAYERS}
         if first and upper:
-            tally.checks.append(Check(f"{pair} {model}", Estimate(max(first) - max(upper)), Relation.AT_LEAST))
+            tally.checks.append(Check(f"{pair} {model}", difference(best(first), best(upper)), Relation.AT_LEAST))
         else:
             tally.not_run.append(f"{pair} {model}")
-    return tally.part("best of L0 and L1 minus best of the layers above", Unit.CKA)
+    return tally.part("best of L0 and L1 minus best of the layers above", Unit.CKA, Over.CURVES)
 
 
 def _shrinking(averages: Mapping[tuple[str, str], Estimate]) -> Part:
@@ -104,7 +105,7 @@ def _shrinking(averages: Mapping[tuple[str, str], Estimate]) -> Part:
             tally.checks.append(Check(f"{near} over {far}", difference(gaps[near], gaps[far]), Relation.ABOVE))
         else:
             tally.not_run.append(f"{near} over {far}")
-    return tally.part("lead of the nearer pair in bilingual minus monolingual", Unit.CKA)
+    return tally.part("lead of the nearer pair in bilingual minus monolingual", Unit.CKA, Over.COMPARISONS)
 
 
 def _gaps(averages: Mapping[tuple[str, str], Estimate]) -> Iterator[tuple[str, Estimate]]:

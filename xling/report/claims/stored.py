@@ -1,13 +1,15 @@
 """Reading verdicts back from claims.json."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from xling.core.errors import InputError
 from xling.core.io import read_json
-from xling.report.claims.verdict import Verdict
+from xling.report.claims.verdict import Coverage, Over, Verdict
 
-KEYS = {"claim", "says", "source", "verdict", "sentence", "effect", "parts", "paper"}
+COUNTS = {"cells_judged", "cells_run", "cells_wanted", "counted_in"}
+KEYS = {"claim", "says", "source", "verdict", "stands", "sentence", "effect", "parts", "paper"} | COUNTS
 
 
 def read_claims(path: Path) -> dict[str, Any]:
@@ -19,5 +21,12 @@ def read_claims(path: Path) -> dict[str, Any]:
     return dict(value)
 
 
+def stored_coverage(claim: Mapping[str, Any]) -> Coverage:
+    """Return on how much a stored verdict, or one of its parts, rests."""
+    return Coverage(claim["cells_judged"], claim["cells_run"], claim["cells_wanted"], Over(claim["counted_in"]))
+
+
 def _is_claim(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() >= KEYS and value["verdict"] in list(Verdict)
+    if not isinstance(value, dict) or not value.keys() >= KEYS:
+        return False
+    return value["verdict"] in list(Verdict) and value["counted_in"] in list(Over)
