@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from workflow_scripts.config import Config, ConfigError, expand_path, merge, nearest, schema_problems
+from workflow_scripts.encoder_checks import encoder_problems
 from workflow_scripts.files import TREE_TASKS, needed_files, switched_languages
 from workflow_scripts.grid import (
     MONO,
@@ -34,6 +35,7 @@ def check(config: Config) -> None:
         _numbers,
         _data,
         _files,
+        encoder_problems,
     ]
     for kind in kinds:
         if problems := list(kind(config)):

@@ -47,9 +47,10 @@ def direct_dependencies(pyproject: Path) -> list[str]:
 
 
 def environments(versions: dict[str, str], names: list[str]) -> dict[str, str]:
-    """Return the conda environment files: of everything that the package imports, and of its stages without torch."""
+    """Return the conda environment files: of all that the package imports, of stages without torch, of the extra hf."""
     about = {"xling": "what xling imports (on Linux this torch is the one for GPUs)", "text": "what text stages import"}
-    stacks = {"xling": names, "text": TEXT}
+    about["hf"] = "the same as xling.yaml, and what reads published encoders"
+    stacks = {"xling": names, "text": TEXT, "hf": [*names, "transformers"]}
     return {f"{stack}.yaml": _environment(versions, stacks[stack], about[stack]) for stack in stacks}
 
 

@@ -19,6 +19,7 @@ from xling.finetune.tuner import Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.model.layers import embed_rows, layer
+from xling.model.precision import autocast
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Reader:
         """Return what `layer_states` gives at one layer (0: the embeddings' output); those above are not computed."""
         path, shape = self.encoder.path(self.language), self.encoder.config.shape
         mask = None if keep is None else keep[:, None, None, :]
-        with torch.autocast("cuda", torch.bfloat16, enabled=tokens.is_cuda):
+        with autocast(tokens.device):
             rows = functional.embedding(tokens, path.embeddings.token)
             states = embed_rows(path.embeddings, rows, shape, training=False, tokens=tokens)
             for weights in path.layers[:number]:
@@ -107,7 +108,7 @@ class FrozenTuner(Tuner):
         states = side.reader.states(tokens, self.number, seen)
         states = states if side.view is None else side.view(states)
         mask = None if seen is None else seen[:, None, None, :]
-        with torch.autocast("cuda", torch.bfloat16, enabled=tokens.is_cuda):
+        with autocast(tokens.device, self.encoder.training):
             for weights in self.encoder.path(0).layers:
                 states = layer(weights, states, shape, self.encoder.training, mask)
         top = states.float()

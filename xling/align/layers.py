@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from xling.model.encoder import Encoder
+from xling.model.precision import autocast
 
 
 @torch.no_grad()
@@ -17,7 +18,7 @@ def layer_states(encoder: Encoder, tokens: Tensor, language: int, keep: Tensor |
     it first. So do we, without weights, as fine-tuning does at the top: a layer's states are of one size, as they are
     where the norm comes last. Layer 0 has a norm of its own either way.
     """
-    with torch.autocast("cuda", torch.bfloat16, enabled=tokens.device.type == "cuda"):
+    with autocast(tokens.device):
         states = encoder(tokens, language, keep)
     grows = encoder.config.shape.norm == "pre"
     for number, state in enumerate(states):

@@ -1,8 +1,9 @@
 """Two encoders on the same sentences: CKA of every layer with every other, and retrieval with and without a map.
 
 Shapes: n pairs of sentences; a list of (n, d) matrices, one a layer, on each side. The map is fitted on three pairs in
-four and the others are looked for, so that no sentence helps to find itself. Where the widths differ, the narrower side
-is filled up with zeros, so that the map turns it into the wider space; without a map nothing can be compared there.
+four and the others are looked for, so that no sentence helps to find itself; or it is fitted on all pairs, and those of
+a set of their own are looked for. Where the widths differ, the narrower side is filled up with zeros, so that the map
+turns it into the wider space; without a map nothing can be compared there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,9 +44,18 @@ def cka_matrix(left: Sequence[Matrix], right: Sequence[Matrix]) -> list[list[flo
     return [_row(layer, right) for layer in left]
 
 
-def layer_pairs(left: Sequence[Matrix], right: Sequence[Matrix], matrix: Sequence[Sequence[float]]) -> list[LayerPair]:
-    """Return CKA and retrieval of layers at the same depth."""
-    return [LayerPair(i, j, matrix[i][j], *retrieval(left[i], right[j])) for i, j in same_depth(len(left), len(right))]
+def layer_pairs(
+    left: Sequence[Matrix],
+    right: Sequence[Matrix],
+    matrix: Sequence[Sequence[float]],
+    tested: tuple[Sequence[Matrix], Sequence[Matrix]] | None = None,
+) -> list[LayerPair]:
+    """Return CKA and retrieval of layers at the same depth; `tested` has both sides of a set to be looked for."""
+    found = []
+    for i, j in same_depth(len(left), len(right)):
+        test = None if tested is None else (tested[0][i], tested[1][j])
+        found.append(LayerPair(i, j, matrix[i][j], *retrieval(left[i], right[j], test)))
+    return found
 
 
 def same_depth(left: int, right: int) -> list[tuple[int, int]]:
@@ -54,13 +64,15 @@ def same_depth(left: int, right: int) -> list[tuple[int, int]]:
     return [(layer, round(layer * share)) for layer in range(left)]
 
 
-def retrieval(left: Matrix, right: Matrix) -> tuple[float | None, float]:
-    """Return the share of held-out sentences found by cosine without a map and with one, both directions averaged."""
+def retrieval(left: Matrix, right: Matrix, tested: tuple[Matrix, Matrix] | None = None) -> tuple[float | None, float]:
+    """Return the share of sentences found by cosine without a map and with one, both directions averaged."""
     held = np.arange(len(left)) % HELD_OUT == HELD_OUT - 1
-    plain = retrieve(left[held], right[held])["mean"] if left.shape[1] == right.shape[1] else None
-    width = max(left.shape[1], right.shape[1])
-    x, y = (np.pad(side, ((0, 0), (0, width - side.shape[1]))) for side in (left, right))
-    return plain, retrieve_mapped(x[held], y[held], x[~held], y[~held])["mean"]
+    fit = (left, right) if tested else (left[~held], right[~held])
+    x, y = tested or (left[held], right[held])
+    plain = retrieve(x, y)["mean"] if x.shape[1] == y.shape[1] else None
+    width = max(x.shape[1], y.shape[1])
+    left_test, right_test, left_fit, right_fit = (_widened(side, width) for side in (x, y, *fit))
+    return plain, retrieve_mapped(left_test, right_test, left_fit, right_fit)["mean"]
 
 
 def read_pairs(paths: Sequence[Path], languages: Sequence[str] | None, most: int) -> list[tuple[str, str]]:
@@ -75,6 +87,10 @@ def read_pairs(paths: Sequence[Path], languages: Sequence[str] | None, most: int
     if len(pairs) < FEWEST:
         raise InputError(paths[0], f"{len(pairs)} pairs of sentences, at least {FEWEST} are needed")
     return pairs
+
+
+def _widened(side: Matrix, width: int) -> Matrix:
+    return np.pad(side, ((0, 0), (0, width - side.shape[1])))
 
 
 def _row(left: Matrix, right: Sequence[Matrix]) -> list[float]:

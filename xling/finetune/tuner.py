@@ -19,6 +19,7 @@ from xling.finetune.settings import Point
 from xling.finetune.task import Task, initialise_head
 from xling.model.config import SHARED
 from xling.model.encoder import Encoder, owner_of
+from xling.model.precision import autocast
 
 ROUNDING = {"cpu": 1, "cuda": 16}  # a GPU is fast on few shapes, a CPU without padding
 EVALUATED_TOKENS = {"cpu": 4096, "cuda": 32768}
@@ -144,7 +145,7 @@ class Tuner:
         keep = tokens != 0
         whole = self.device.type == "cpu" and bool(keep.all())
         forward = self.forward if self.encoder.training else self.encoder.forward
-        with torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
+        with autocast(self.device, self.encoder.training):
             states: list[Tensor] = forward(tokens, language, None if whole else keep)
         top = states[-1].float()
         return functional.layer_norm(top, top.shape[-1:]) if self.encoder.config.shape.norm == "pre" else top

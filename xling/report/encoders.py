@@ -1,9 +1,10 @@
 """Compare any two encoders on your own parallel sentences: a small table, JSON, CSV and a heat map.
 
-xling compare MODEL_A MODEL_B --parallel FILE [FILE] [--languages en fr] --out DIR
+xling compare MODEL_A MODEL_B --parallel FILE [FILE] [--languages en fr] [--retrieve FILE [FILE]] --out DIR
 
 MODEL is a folder (ours, exported or Hugging Face's) or a name on the hub. FILE is `sentence<TAB>sentence`, a table with
-language codes in its header (then name two), or two files, line by line.
+language codes in its header (then name two), or two files, line by line. With --retrieve the map is fitted on all of
+--parallel and the sentences of that set, as Tatoeba's, are looked for.
 """
 
 import argparse
@@ -17,32 +18,41 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from xling.align.any_encoder import SENTENCES, AnyEncoder, open_encoder
-from xling.cka.compare import HELD_OUT, LayerPair, cka_matrix, layer_pairs, read_pairs
+from xling.cka.compare import HELD_OUT, LayerPair, Matrix, cka_matrix, layer_pairs, read_pairs
 from xling.core.cli import positive
 from xling.core.errors import XlingError, run
 from xling.core.io import atomic_path, write_json, write_text
 from xling.core.log import log_to_stderr
+from xling.pretrain.workers import local_device
 from xling.report import style
 
 INCH = 0.34  # of a cell
 MARGIN = 1.3
 
 
-def compare(encoders: Sequence[AnyEncoder], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return how alike the layers of two encoders are on pairs of sentences."""
-    sides = [encoder.sentence_means([pair[side] for pair in pairs]) for side, encoder in enumerate(encoders)]
-    left, right = sides
+def compare(
+    encoders: Sequence[AnyEncoder], pairs: Sequence[tuple[str, str]], tested: Sequence[tuple[str, str]] = ()
+) -> dict[str, Any]:
+    """Return how alike the layers of two encoders are on pairs of sentences; those of `tested` are looked for."""
+    left, right = _states(encoders, pairs)
     matrix = cka_matrix(left, right)
-    widths = [layers[0].shape[1] for layers in sides]
+    rows = layer_pairs(left, right, matrix, _states(encoders, tested) if tested else None)
+    looked_for = len(tested) or len(pairs) // HELD_OUT
     return {
         "models": [encoder.name for encoder in encoders],
         "sentences": len(pairs),
-        "held_out": len(pairs) // HELD_OUT,
-        "chance": 1 / (len(pairs) // HELD_OUT),
-        "widths": widths,
+        "fitted": len(pairs) if tested else len(pairs) - looked_for,
+        "looked_for": looked_for,
+        "chance": 1 / looked_for,
+        "widths": [layers[0].shape[1] for layers in (left, right)],
         "matrix": matrix,
-        "layers": [asdict(pair) for pair in layer_pairs(left, right, matrix)],
+        "layers": [asdict(row) for row in rows],
     }
+
+
+def _states(encoders: Sequence[AnyEncoder], pairs: Sequence[tuple[str, str]]) -> tuple[list[Matrix], list[Matrix]]:
+    left, right = (encoder.sentence_means([pair[side] for pair in pairs]) for side, encoder in enumerate(encoders))
+    return left, right
 
 
 def table(result: dict[str, Any]) -> str:
@@ -52,13 +62,13 @@ def table(result: dict[str, Any]) -> str:
         f"{row['left']:>2} - {row['right']:<5}{row['cka']:>8.3f}{_share(row['plain']):>8}{_share(row['mapped']):>8}"
         for row in result["layers"]
     ]
-    told = f"{result['sentences']} pairs; {result['held_out']} looked for, by chance {_share(result['chance'])}"
+    told = f"{result['sentences']} pairs; {result['looked_for']} looked for, by chance {_share(result['chance'])}"
     return "\n".join([head, *rows, told])
 
 
 def cautions(result: dict[str, Any]) -> list[str]:
     """Return what a reader should know of numbers from few sentences."""
-    width, fitted = max(result["widths"]), result["sentences"] - result["held_out"]
+    width, fitted = max(result["widths"]), result["fitted"]
     if fitted >= width:
         return []
     return [f"{fitted} pairs for vectors {width} wide are few: CKA comes out too high, and the map fits badly"]
@@ -112,15 +122,18 @@ def _short(name: str) -> str:
 def main(argv: Sequence[str] | None = None) -> None:
     """Compare two encoders, print a table and write everything."""
     args = parse_args(argv)
-    if len(args.parallel) > 2:
-        raise XlingError(f"--parallel takes one file or two, not {len(args.parallel)}")
+    for name in ("parallel", "retrieve"):
+        if len(files := getattr(args, name)) > 2:
+            raise XlingError(f"--{name} takes one file or two, not {len(files)}")
     pairs = read_pairs(args.parallel, args.languages, args.sentences)
+    tested = read_pairs(args.retrieve, args.languages, args.sentences) if args.retrieve else ()
     languages = args.languages or (None, None)
+    device = str(local_device("auto")) if args.device == "auto" else args.device
     encoders = [
-        open_encoder(args.model_a, languages[0], args.vocab_a, args.tokeniser_a, args.device),
-        open_encoder(args.model_b, languages[1], args.vocab_b, args.tokeniser_b, args.device),
+        open_encoder(args.model_a, languages[0], args.vocab_a, args.tokeniser_a, device),
+        open_encoder(args.model_b, languages[1], args.vocab_b, args.tokeniser_b, device),
     ]
-    result = compare(encoders, pairs)
+    result = compare(encoders, pairs, tested) | {"config": args.config_hash}
     write_all(result, args.out)
     print(table(result))
     for caution in cautions(result):
@@ -138,7 +151,9 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.add_argument(f"--vocab-{side}", type=Path, help="vocabulary of a model of ours that was not exported")
         parser.add_argument(f"--tokeniser-{side}", metavar="JSON", help="its tokeniser (default: split at spaces)")
     parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most so many pairs")
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--retrieve", type=Path, nargs="+", default=(), help="a set whose sentences are looked for")
+    parser.add_argument("--device", default="auto", help="cpu, cuda, or auto (default)")
+    parser.add_argument("--config-hash", default="", help="what the result belongs to")
     parser.add_argument("--out", type=Path, required=True, help="folder of compare.json, the CSV files and matrix.png")
     return parser.parse_args(argv)
 

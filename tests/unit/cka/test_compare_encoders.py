@@ -53,6 +53,21 @@ def test_the_map_never_saw_what_is_looked_for() -> None:
     assert mapped < 0.3, "75 pairs fit a map of 60 dimensions well, but say nothing of the 25 others"
 
 
+def test_a_set_of_its_own_is_looked_for_with_the_map_of_all_pairs() -> None:
+    both = states("a", rows=140, width=12)
+    fitted, tested = both[:100], both[100:]
+    last = np.arange(100) % 4 == 3
+    fitted[np.ix_(last, range(6))] = fitted[np.ix_(~last, range(6, 12))] = 0.0
+    tested[:, :6] = 0.0  # what is looked for lies where only one pair in four, else held out, says how it turns
+    found = retrieval(fitted, turned(fitted, 12), (tested, turned(tested, 12)))
+    assert found[1] == 1.0
+    assert found[0] is not None
+    assert found[0] < 0.2
+    assert retrieval(fitted, fitted, (tested, tested[::-1]))[1] == 0.0, "the set's own order counts"
+    pairs = layer_pairs([fitted] * 2, [fitted] * 3, [[1.0] * 3] * 2, ([tested, tested], [tested, both[:40], tested]))
+    assert [(pair.right, pair.plain) for pair in pairs] == [(0, 1.0), (2, 1.0)]
+
+
 def test_layers_at_the_same_depth() -> None:
     assert same_depth(3, 3) == [(0, 0), (1, 1), (2, 2)]
     assert same_depth(3, 13) == [(0, 0), (1, 6), (2, 12)]
@@ -105,7 +120,7 @@ def test_two_models_of_ours(call: Callable[..., Any], tmp_path: Path, two_column
     result = json.loads((tmp_path / "out" / "compare.json").read_text())
     sides = [open_encoder(str(tmp_path / c), c, vocabs[c]).sentence_means(TEXTS[c]) for c in TEXTS]
     assert result["matrix"][1][3] == pytest.approx(linear_cka(sides[0][1], sides[1][3]), abs=1e-6)
-    assert (result["sentences"], result["held_out"], result["chance"]) == (64, 16, 1 / 16)
+    assert (result["sentences"], result["fitted"], result["looked_for"], result["chance"]) == (64, 48, 16, 1 / 16)
     with (tmp_path / "out" / "layers.csv").open() as handle:
         rows = list(csv.DictReader(handle))
     assert [row["cka"] for row in rows] == [str(result["matrix"][i][i]) for i in range(5)]
@@ -132,9 +147,11 @@ def test_two_models_of_hugging_face(call: Callable[..., Any], tmp_path: Path, tw
         (1, 2, None),
         (2, 3, None),
     ]
-    done = call(main, bert, bert, "--parallel", two_columns, "--sentences", 32, "--out", tmp_path / "same")
+    files = ["--parallel", two_columns, "--retrieve", two_columns, "--sentences", 32, "--config-hash", "abc"]
+    done = call(main, bert, bert, *files, "--out", tmp_path / "same")
     same = json.loads((tmp_path / "same" / "compare.json").read_text())
-    assert (done.code, same["sentences"]) == (0, 32)
+    assert (done.code, same["sentences"], same["config"]) == (0, 32, "abc")
+    assert (same["fitted"], same["looked_for"], same["chance"]) == (32, 32, 1 / 32)
 
 
 def test_an_encoder_is_like_itself(call: Callable[..., Any], tmp_path: Path) -> None:
@@ -160,6 +177,8 @@ def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, two_col
         ([bert, bert, "--parallel", tmp_path / "nowhere.tsv"], "nowhere.tsv: no such file"),
         ([bert, bert, "--parallel", tmp_path / "short.txt", tmp_path / "long.txt"], "short.txt: ends after 20 lines"),
         ([bert, bert, "--parallel", two_columns, two_columns, two_columns], "--parallel takes one file or two, not 3"),
+        ([bert, bert, "--parallel", two_columns, "--retrieve", tmp_path / "no.tsv"], "no.tsv: no such file"),
+        ([bert, bert, "--parallel", two_columns, "--retrieve", *[two_columns] * 3], "--retrieve takes one file or two"),
         ([bert, tmp_path, "--parallel", two_columns], "no model's folder"),
         ([bert, tmp_path / "no" / "where", "--parallel", two_columns], "not a folder"),
     ]
