@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from xling.model.capture import captured
+
 Shapes = tuple[torch.Size, ...]
 
 
@@ -35,7 +37,7 @@ class Replay:
     def _capture(self, shapes: Shapes, tensors: Sequence[Tensor]) -> tuple[torch.cuda.CUDAGraph, list[Tensor]]:
         places = [tensor.clone() for tensor in tensors]
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self.pool):
+        with captured(graph, self.pool):
             self.work(places)
         self.graphs[shapes] = (graph, places)
         return graph, places

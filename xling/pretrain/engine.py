@@ -14,9 +14,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from xling.model.capture import captured
 from xling.model.config import SHARED, Shape
 from xling.model.encoder import Encoder
 from xling.model.layers import draw_keys, masked_loss
+from xling.model.precision import half_type
 from xling.pretrain.batches import Batch, unpack
 from xling.pretrain.config import Pretrain
 from xling.pretrain.masking import capacity
@@ -32,7 +34,7 @@ def working_dtype(precision: str, device: torch.device) -> torch.dtype:
         return DTYPES[precision]
     if device.type == "cpu":
         return torch.float32
-    return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+    return half_type()
 
 
 class Group(NamedTuple):
@@ -164,7 +166,7 @@ class Engine:
         if self.replays[key] is None:
             torch.cuda.empty_cache()  # what the eager run used is used again by the captured one
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):  # batches are being made
+            with captured(graph, self.pool):
                 work()
             self.replays[key] = graph
         self.replays[key].replay()  # type: ignore[union-attr]
