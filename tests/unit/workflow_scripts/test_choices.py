@@ -1,0 +1,64 @@
+"""docs/choices.md: every choice has its evidence, and names a key or a file that exists."""
+
+import re
+from typing import Any
+
+import pytest
+from embedded import EMBEDDED, ROOT
+
+EVIDENCE = ("strong", "medium", "weak", "measured", "ours")
+HEAD = ["question", "what we do", "evidence", "switch or place"]
+
+
+def tables() -> list[list[list[str]]]:
+    """Return the cells of every table, row by row."""
+    text = (ROOT / "docs" / "choices.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
+    return [[[cell.strip() for cell in line.strip("|").split(" | ")] for line in b.splitlines()] for b in blocks]
+
+
+ROWS = [row for table in tables() for row in table[2:]]
+
+
+def exists(place: str) -> bool:
+    """Tell whether a place is a key of the config or a path of the repository."""
+    if "/" in place:
+        return (ROOT / place).exists()
+    value: Any = EMBEDDED
+    for key in place.split("."):
+        if not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    return True
+
+
+def test_all_tables_have_the_same_columns() -> None:
+    assert [table[0] for table in tables()] == [HEAD] * 6
+    assert len(ROWS) > 60
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_a_choice_says_why_and_where(row: list[str]) -> None:
+    question, done, evidence, where = row
+    assert question
+    assert done
+    assert evidence.split()[0] in EVIDENCE
+    places = re.findall("`([^`]+)`", where)
+    assert places, "no key and no file"
+    assert [place for place in places if not exists(place)] == []
+
+
+def test_a_place_that_is_none_is_noticed() -> None:
+    assert not exists("pretrain.warm_up")
+    assert not exists("xling/align/nowhere.py")
+    assert not exists("pretrain.lr.more")
+
+
+def test_settled_ambiguities_have_their_switch() -> None:
+    """What a plausible reading of the paper would do otherwise can be had by a key."""
+    switches = {place for row in ROWS for place in re.findall("`([^`/]+)`", row[3])}
+    assert switches >= {
+        "text.lowercase", "text.strip_accents", "text.han_script", "languages.zh.segmenter", "bpe.train_lines",
+        "codeswitch.block_words", "pretrain.random_words", "pretrain.updates", "model.language_embeddings",
+        "tasks.xnli.examples_per_epoch", "tasks.parsing.biaffine", "align.word_sentences",
+    }  # fmt: skip
