@@ -1,0 +1,146 @@
+"""The study `mini` on the beginning of the real data: every rule of it runs, from raw text to the report, in seconds."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cut_data import cut_file
+from embedded import ROOT
+from test_dag import job_counts, nothing_to_do, snakemake
+
+from workflow_scripts.config import read_config
+from workflow_scripts.files import needed_files
+from xling.align.wordalign import PROGRAM, find_program
+from xling.report.claims.all import CLAIMS
+from xling.report.claims.verdict import Verdict
+from xling.report.names import task_title
+
+MINI = ROOT / "presets" / "mini.yaml"
+LAYERS = 8  # more than the settings of the preset ever separate
+SETTINGS = ["default", "wiki-cc", "no-anchors", "extra-anchors", "sep-emb"]
+TRAINING = {
+    "length": 32,
+    "micro_batch_tokens": 256,
+    "micro_batches": 1,
+    "updates": 12,
+    "warmup": 2,
+    "validate_every": 6,
+    "validation_tokens": 300,
+    "save_every": 6,
+}
+
+
+def cut(full: dict[str, Any], results: Path) -> dict[str, Any]:
+    """Return what is laid over the preset: one far pair, half of the settings, budgets of seconds.
+
+    A training key is set wherever the preset could say something else: for each setting and for one language alone.
+    """
+    frequent = full["languages"]["zh"]["muse"]["train"]  # the test words are too rare for so little text
+    task = {
+        "epochs": 1,
+        "examples_per_epoch": 8,
+        "grid": {"batch": [8], "encoder_lr": [1.0e-3, 2.0e-3], "head_lr": None},
+        "best": 2,
+    }
+    return {
+        "study": {
+            "results": str(results),
+            "languages": ["en", "en2", "zh"],
+            "pairs": ["en-zh"],
+            "settings": SETTINGS,
+            "extra": ["en-en2.sep-emb"],
+            "skip": [],
+            "seeds": [1],
+            "more_seeds": [],
+        },
+        "languages": {"zh": {"muse": {"test": frequent}}},
+        "settings": {name: {"train": TRAINING} for name in SETTINGS},
+        "monolingual": {"train": TRAINING},
+        "text": {"valid_lines": 20, "test_lines": 20},
+        "bpe": {"joint_merges": 1500, "language_merges": 1000},
+        "codeswitch": {"block_words": 64},
+        "model": {"layers": LAYERS, "width": 32, "heads": 2, "feedforward": 64},
+        "pretrain": TRAINING,
+        "tasks": dict.fromkeys(full["tasks"], task) | {"parsing": task | {"biaffine": {"arc": 16, "label": 8}}},
+        "align": {
+            "word_sentences": 200,
+            "word_vocabulary": 2000,
+            "contextual": {"layers": [0, LAYERS], "task_layers": 1, "heads": 2, "feedforward": 64, "epochs": 1},
+        },
+    }
+
+
+def written(path: Path, description: dict[str, Any]) -> str:
+    """Write a description that goes on top of the preset."""
+    path.write_text(yaml.safe_dump(description), encoding="utf-8")
+    return str(path)
+
+
+def finished_rules(output: str) -> set[str]:
+    """Return the rules whose jobs a run says it has finished."""
+    return set(re.findall(r"^Finished jobid: \d+ \(Rule: (\w+)\)", output, flags=re.MULTILINE))
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return a table's rows."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.mark.real_data
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(find_program() is None, reason=f"{PROGRAM} is not installed (make aligner)")
+def test_every_rule_of_mini_runs_on_real_data(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLING_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    full = read_config(ROOT / "config.yaml", MINI)
+    for path in needed_files(full).values():
+        cut_file(real_data / path.relative_to(tmp_path / "data"), path)
+
+    elsewhere = written(tmp_path / "whole.yaml", {"study": {"results": str(tmp_path / "whole")}})
+    whole = snakemake("-n", "--configfile", str(MINI), elsewhere)
+    assert whole.returncode == 0, whole.stderr
+    planned = set(job_counts(whole.stdout + whole.stderr)) - {"total"}
+    assert {"extract_text", "pretrain", "report_page"} <= planned
+
+    overlay = written(tmp_path / "cut.yaml", cut(full, tmp_path / "results"))
+    done = snakemake("--cores", "2", "--configfile", str(MINI), overlay, timeout=850)
+    assert done.returncode == 0, done.stderr[-5000:]
+    finished = finished_rules(done.stdout + done.stderr)
+    assert planned - finished == set(), "rules of the preset that the cut study did not run"
+
+    results = tmp_path / "results" / full["study"]["name"]
+    labels = [full["settings"][name]["label"] for name in SETTINGS]
+    check_table(results, labels, full["study"]["tasks"])
+    check_page(results)
+    assert nothing_to_do(snakemake("-n", "--configfile", str(MINI), overlay))
+
+
+def check_table(results: Path, labels: list[str], tasks: list[str]) -> None:
+    """Every cell of Table 1 has a score, which stands in its records with interval and floor."""
+    table = {row["Model"]: row for row in rows(results / "tables/table1.csv")}
+    cells = {(row["setting"], row["task"]): row for row in rows(results / "records/figure3.csv")}
+    assert set(cells) == {(label, task) for label in labels for task in tasks}
+    for (label, task), cell in cells.items():
+        low, score, high, floor = (float(cell[key]) for key in ("low", "score", "high", "floor"))
+        assert 0 <= low <= score <= high <= 100
+        assert 0 <= floor <= 100
+        assert table[label][f"{task_title(task)} zh"].startswith(f"{score:.1f}")
+
+
+def check_page(results: Path) -> None:
+    """Figures, verdicts and the page are there."""
+    names = [f"figure{number}" for number in ("1", "2", "3", "4a", "4b", "5", "6", "7", "8")]
+    drawn = [results / f"figures/{name}.{suffix}" for name in names for suffix in ("png", "pdf", "svg", "csv")]
+    assert [path.name for path in drawn if not path.stat().st_size] == []
+    claims = json.loads((results / "claims.json").read_text(encoding="utf-8"))["claims"]
+    verdicts = {claim["claim"]: Verdict(claim["verdict"]) for claim in claims}
+    assert list(verdicts) == [claim.number for claim in CLAIMS]
+    assert set(verdicts.values()) != {Verdict.NOT_RUN}
+    page = (results / "report.html").read_text(encoding="utf-8")
+    assert [name for name in names if f'id="figure-{name}"' not in page] == []
