@@ -13,6 +13,7 @@ import yaml
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SCHEMA_FILE = REPOSITORY / "rules" / "config.schema.yaml"
+LONGEST_CODE = 3  # letters of a language's code: any two codes look alike
 Config = Mapping[str, Any]
 
 
@@ -112,8 +113,9 @@ def _explain(error: Any) -> Iterator[str]:
             for key in [key for key in wanted if key not in value]:
                 yield f"{_key_path([*error.absolute_path, key])}: missing key ({_describe(error.schema, key)})"
         case "enum":
-            names = [str(name) for name in wanted]
-            yield f"{where}: expected one of {', '.join(names)}, found {value!r} ({nearest(str(value), names)})"
+            names = ["null" if name is None else str(name) for name in wanted]
+            hint = f" ({nearest(str(value), names)})" if len(str(value)) > LONGEST_CODE else ""
+            yield f"{where}: expected one of {', '.join(names)}, found {value!r}{hint}"
         case "type" | "anyOf":
             yield f"{where}: expected {_expected(error)}, found {_kind(value)}{_number_hint(value)}"
         case "pattern":

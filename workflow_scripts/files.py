@@ -39,6 +39,13 @@ def tatoeba_files(config: Config) -> list[str]:
     return [f"{folder}/tatoeba.{other}-{codes[source]}.{side}" for other in others for side in (other, codes[source])]
 
 
+def paths_of_language(config: Config, code: str) -> list[str]:
+    """Return the raw files that a language brings into the study, as they are written below the data root."""
+    sentences = f"tatoeba.{language_of(config, code).get('tatoeba')}-"
+    pairs = [path for path in tatoeba_files(config) if Path(path).name.startswith(sentences)]
+    return [*_files_of_language(config, code).values(), *pairs]
+
+
 def switched_languages(config: Config) -> list[str]:
     """Return the languages whose dictionary from the source language is used for code-switching."""
     models = [model for model in trained_models(config) if model.bilingual]

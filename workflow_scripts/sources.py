@@ -1,14 +1,16 @@
 """Which published datasets a study needs: those that hold a file it reads, and no others."""
 
+import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from string import Formatter
 from typing import Any
 
 from workflow_scripts.config import Config, expand_path
-from workflow_scripts.files import needed_files
+from workflow_scripts.files import needed_files, paths_of_language
 from workflow_scripts.grid import original_of, study_languages
 from xling.core.errors import InputError
-from xling.data.manifest import Dataset, load_manifest
+from xling.data.manifest import SAFE_VALUE, Dataset, load_manifest
 
 
 def datasets_by_file(config: Config) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
@@ -42,11 +44,40 @@ def _substitutions(config: Config, dataset: Dataset) -> Iterator[dict[str, str]]
         yield fixed
         return
     for code in dict.fromkeys(original_of(config, code) for code in study_languages(config)):
-        try:
-            dataset.resolve(lg=code, **fixed)
-        except InputError:
-            continue
-        yield {"lg": code, **fixed}
+        known: list[Dataset] = []
+        for names in [{}, *_names_in_paths(dataset, config, code)]:
+            values = {"lg": code, **fixed, **names}
+            try:
+                filled = dataset.resolve(**values)
+            except InputError:
+                continue
+            if filled not in known:
+                known.append(filled)
+                yield values
+
+
+def _names_in_paths(dataset: Dataset, config: Config, code: str) -> list[dict[str, str]]:
+    """Return the names that a language's paths have where the dataset's own have a placeholder.
+
+    So a language that the manifest has never heard of, or another treebank, takes no more than its paths.
+    """
+    if not dataset.from_lg:
+        return []
+    templates = [_pattern(product) for file in dataset.files for product in file.products()]
+    paths = paths_of_language(config, code)
+    found = [match.groupdict() for template in templates for path in paths if (match := template.fullmatch(path))]
+    return [{name: value for name, value in names.items() if name in dataset.from_lg} for names in found]
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    """Return what matches the paths that a template stands for; a name that comes twice is the same both times."""
+    text, seen = "", set()
+    for literal, name, _, _ in Formatter().parse(template):
+        text += re.escape(literal)
+        if name is not None:
+            text += f"(?P={name})" if name in seen else f"(?P<{name}>{SAFE_VALUE})"
+            seen.add(name)
+    return re.compile(text)
 
 
 def _holds(path: PurePosixPath, dataset: Dataset, values: dict[str, str]) -> bool:

@@ -85,6 +85,10 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         put("study/extra", ["en-de.defualt"]),
         "study.extra: en-de.defualt: unknown setting 'defualt' (did you mean 'default'?)",
     ),
+    "no rules of Moses": (
+        put("languages/fr/moses", "ar"),
+        "languages.fr.moses: expected one of null, as, bn, ca,",
+    ),
     "skip that matches nothing": (
         put("study/skip", ["en-ru.sepemb"]),
         "study.skip: 'en-ru.sepemb' matches no model (did you mean 'en-ru.sep-emb'?)",

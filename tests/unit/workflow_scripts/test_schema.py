@@ -6,6 +6,7 @@ from typing import Any
 import jsonschema
 import pytest
 from embedded import EMBEDDED, ROOT
+from sacremoses.corpus import NonbreakingPrefixes
 
 from workflow_scripts.checks import check
 from workflow_scripts.config import merge, read_config, read_yaml, schema, schema_problems
@@ -45,6 +46,11 @@ def test_every_object_refuses_unknown_keys() -> None:
 
 def test_the_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
+
+
+def test_the_languages_of_moses_are_those_that_it_has_rules_for() -> None:
+    listed = schema()["$defs"]["language"]["properties"]["moses"]["enum"]
+    assert listed == [None, *sorted(set(NonbreakingPrefixes().available_langs.values()))]
 
 
 def test_config_yaml_is_complete() -> None:

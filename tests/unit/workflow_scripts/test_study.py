@@ -27,9 +27,9 @@ def test_settings_share_what_they_can() -> None:
     }
 
 
-def test_both_domains_are_trimmed_only_where_both_are_used() -> None:
-    assert DEMO.trimmed_to("fr") == ["crawl", "wiki"]
-    assert DEMO.trimmed_to("en") == DEMO.trimmed_to("de") == []
+def test_web_text_is_trimmed_to_the_encyclopaedia_and_never_the_other_way() -> None:
+    assert DEMO.trimmed_to("fr", "crawl") == ["crawl", "wiki"]
+    assert DEMO.trimmed_to("fr", "wiki") == DEMO.trimmed_to("en", "wiki") == []
 
 
 def test_only_models_without_anchors_have_to_prove_it() -> None:
@@ -92,6 +92,35 @@ def test_a_study_fetches_nothing_that_it_does_not_read() -> None:
     assert not {"panlex", "cc100", "msra", "conll2003", "en-prime", "stanford-segmenter"} & set(names)
     languages = {request["substitutions"]["lg"] for request in json.loads(small.requests("wikipedia"))}
     assert languages == {"en", "fr"}
+
+
+def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
+    arabic = {
+        "name": "Arabic",
+        "script": "Arabic",
+        "moses": "en",
+        "segmenter": "none",
+        "text": {
+            "wiki": {"format": "wikipedia", "files": ["wikipedia/arwiki-20261001-pages-articles.xml.bz2"]},
+            "crawl": {"format": "crawl", "files": ["cc100/ar.txt.xz"]},
+        },
+        "treebank": {"test": "ud/UD_Arabic-PADT/ar_padt-ud-test.conllu"},
+        "ner": {"wikiann": {"format": "wikiann", "test": "wikiann/ar/test"}},
+        "dictionary": {"format": "panlex", "path": "panlex", "code": "arb-000"},
+        "tatoeba": "ara",
+    }
+    added = {"languages": {"ar": arabic}, "pairs": {"en-ar": {"ner": {"train": "wikiann", "test": "wikiann"}}}}
+    config = merge(PAPER.config, {**added, "study": {"pairs": ["en-fr", "en-ar"]}})
+    bigger = Study(config)
+    assert [path for path in map(str, needed_files(config).values()) if not bigger.datasets_of([path])] == []
+    asked = {
+        name: [r["substitutions"] for r in json.loads(bigger.requests(name))] for name in ("ud", "cc100", "tatoeba")
+    }
+    assert {"lg": "ar", "treebank": "UD_Arabic-PADT", "stem": "ar_padt"} in asked["ud"]
+    assert {"lg": "ar", "crawl": "ar"} in asked["cc100"]
+    assert {"lg": "ar", "iso": "ara"} in asked["tatoeba"]
+    assert {"lg": "fr"} in asked["ud"]  # what the manifest knows is asked for as before
+    assert all("UD_Arabic-PADT" not in request.values() for request in asked["ud"] if request["lg"] != "ar")
 
 
 def test_the_embedded_generator_writes_every_file_that_the_study_reads() -> None:

@@ -1,0 +1,108 @@
+"""What the documentation shows: its blocks of code, its commands, and how a test runs one without touching results."""
+
+import functools
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"(?:\A|\n\n)((?: {4}\S.*\n)+)")
+COMMENT = re.compile(r" {2,}.*$| # .*$")  # what stands behind a command on its line
+
+
+class Block(NamedTuple):
+    """A block of code: the page it stands on, its language (empty for commands) and its text."""
+
+    page: str
+    language: str
+    text: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """Yield the blocks of a page, fenced and indented."""
+    text, name = page.read_text(encoding="utf-8"), str(page.relative_to(ROOT))
+    for language, body in FENCE.findall(text):
+        yield Block(name, language, body)
+    for body in INDENTED.findall(FENCE.sub("", text)):
+        yield Block(name, "", body)
+
+
+def commands(page: Path) -> list[str]:
+    """Return the command lines of a page, without what is said beside them."""
+    lines = [line for block in blocks(page) if block.language == "" for line in block.text.splitlines()]
+    return [COMMENT.sub("", line.strip()) for line in lines if line.strip()]
+
+
+def isolated(folder: Path, own_data: bool) -> Path:
+    """Write a file that, laid over a study, keeps what it makes, and its raw data too, in a folder."""
+    path = folder / "isolated.yaml"
+    changes = {"study": {"results": str(folder / "results")}}
+    changes |= {"data": {"root": str(folder / "data")}} if own_data else {}
+    path.write_text(yaml.safe_dump(changes), encoding="utf-8")
+    return path
+
+
+def expanded(command: str) -> str:
+    """Return a command with the Makefile's target replaced by what it runs, as `make -n` tells it."""
+    variables, words = split_variables(command)
+    if words[0] != "make":
+        return command
+    told = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    lines = told.replace("\\\n", " ").splitlines()
+    calls = [line for mark in ("snakemake", "workflow_scripts.") for line in lines if mark in line and "/bin/" in line]
+    return " ".join([*(f"{key}={value}" for key, value in variables.items()), calls[0]])
+
+
+def split_variables(command: str) -> tuple[dict[str, str], list[str]]:
+    """Return the environment variables that a command line sets, and the words after them."""
+    words = shlex.split(command)
+    count = next(i for i, word in enumerate(words) if not re.fullmatch(r"[A-Z_]+=.*", word))
+    return dict(word.split("=", 1) for word in words[:count]), words[count:]
+
+
+def run(command: str, folder: Path, *extra: str, own_data: bool = True) -> str:
+    """Run a command of the documentation with this interpreter, its results in a folder; return what it said."""
+    variables, words = split_variables(expanded(command))
+    environment = os.environ | {"OMP_NUM_THREADS": "1"} | {k: v for k, v in variables.items() if v != "…"}
+    done = subprocess.run(
+        [*_program(words), *extra, "--configfile", *_files(words), str(isolated(folder, own_data))],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+    return done.stdout + done.stderr
+
+
+@functools.cache
+def helped(command: str) -> str:
+    """Return the help of a command of the package."""
+    words = [sys.executable, "-m", "xling.cli", *command.split()[1:], "--help"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _program(words: list[str]) -> list[str]:
+    """Return the words without their --configfile; Snakemake and Python are this interpreter's."""
+    start = words.index("--configfile") if "--configfile" in words else len(words)
+    words = [words[0], *words[1:start]]
+    if Path(words[0]).name == "snakemake":
+        return [sys.executable, "-m", "snakemake", "--nolock", *words[1:]]
+    locks = ["--nolock"] if "snakemake" in words[:3] else []
+    return [sys.executable, *words[1:], *locks]
+
+
+def _files(words: list[str]) -> list[str]:
+    if "--configfile" not in words:
+        return []
+    after = words[words.index("--configfile") + 1 :]
+    count = next((i for i, word in enumerate(after) if word.startswith("-")), len(after))
+    return after[:count]

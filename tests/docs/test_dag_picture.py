@@ -1,0 +1,73 @@
+"""docs/dag.svg shows the stages that there are and the way that files go, by Snakemake's own account."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+import yaml
+from doc_blocks import ROOT
+
+from docs.draw_dag import STAGES, draw, drawn_edges
+from xling.report import style
+
+BESIDE = {"common", "inputs", "report_inputs", "plan", "encoders"}  # no stages of a study
+STAGE_OF = {rules: stage.name for stage in STAGES.values() for rules in stage.rules}
+
+
+def rule_files() -> dict[str, str]:
+    """Return the file that each rule stands in, named rules alone."""
+    files = (ROOT / "rules").glob("*.smk")
+    return {
+        name: path.stem
+        for path in files
+        for name in re.findall(r"^ *rule (\w+):", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+
+
+def stage_of(rule: str) -> str | None:
+    """Return the stage of a rule; targets of the Snakefile itself have none."""
+    if rule.startswith("generate_"):
+        return "synthetic"
+    return STAGE_OF.get(rule_files().get(rule, ""))
+
+
+@pytest.fixture(scope="module")
+def real_edges(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str]]:
+    """Return which stage hands files to which in the embedded study."""
+    folder = tmp_path_factory.mktemp("dag")
+    changes = {"study": {"results": str(folder / "results")}, "data": {"root": str(folder / "data")}}
+    (folder / "here.yaml").write_text(yaml.safe_dump(changes), encoding="utf-8")
+    command = [sys.executable, "-m", "snakemake", "--nolock", "--rulegraph", "--configfile", str(folder / "here.yaml")]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True).stdout
+    names = dict(re.findall(r'(\d+)\[label = "(\w+)"', said))
+    pairs = {(stage_of(names[a]), stage_of(names[b])) for a, b in re.findall(r"(\d+) -> (\d+)", said)}
+    return {(a, b) for a, b in pairs if a and b and a != b}
+
+
+def test_every_rule_file_of_a_study_is_in_the_picture() -> None:
+    snakefile = (ROOT / "Snakefile").read_text(encoding="utf-8")
+    included = set(re.findall(r'^include: "rules/(\w+)\.smk"', snakefile, re.MULTILINE))
+    assert set(STAGE_OF) == included - BESIDE
+
+
+def test_every_arrow_is_real(real_edges: set[tuple[str, str]]) -> None:
+    assert drawn_edges() - real_edges == set()
+
+
+def test_no_way_is_missing(real_edges: set[tuple[str, str]]) -> None:
+    reachable = nx.transitive_closure(nx.DiGraph(drawn_edges()))
+    assert [edge for edge in sorted(real_edges) if edge not in reachable.edges] == []
+
+
+def test_the_committed_picture_is_the_drawn_one(tmp_path: Path) -> None:
+    with style.styled():
+        style.save_images(draw(), tmp_path, "dag", ["svg"])
+    shown = [
+        re.findall(r"<!-- (.+?) -->", path.read_text(encoding="utf-8"))
+        for path in (ROOT / "docs/dag.svg", tmp_path / "dag.svg")
+    ]
+    assert shown[0] == shown[1], "run python -m docs.draw_dag"
+    assert set(STAGES) <= set(shown[0])

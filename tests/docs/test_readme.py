@@ -1,0 +1,197 @@
+"""Every command of the README and the docs is run, or stands in a table with the reason why not; links and paths exist."""
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from doc_blocks import PAGES, ROOT, blocks, commands, expanded, helped, run
+from embedded import study
+
+from workflow_scripts.checks import check
+from workflow_scripts.site import read_site
+
+EXTEND = ROOT / "docs" / "extend.md"  # test_extend.py runs that page
+PLAN = "make plan PRESET=presets/paper.yaml"
+
+# Run as they stand, but for where results go.
+RUN = ["make plan", PLAN]
+# Run as dry runs: the jobs are laid out, none is started.
+DRY = [
+    "make demo",
+    ".venv/bin/snakemake --configfile presets/demo-full.yaml",
+    ".venv/bin/snakemake fetch --keep-going --configfile presets/paper.yaml",
+    "XLING_GPU_SHARE=3 snakemake --resources gpu=12",
+]
+MINI = "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml"  # a dry run, where the real data is
+NOT_RUN = {
+    "make test": "runs this test",
+    "make slurm-check": "asks a cluster; tests/unit/workflow_scripts/test_slurm_check.py and tests/slurm run it",
+    ".venv/bin/snakemake --profile slurm --configfile presets/paper.yaml": "a cluster; tests/slurm runs a study on one",
+    ".venv/bin/snakemake fetch --configfile presets/paper.yaml": "laid out with --keep-going above",
+    "make plan PRESET=presets/paper.yaml TARGET=table1": "a part of the plan above; test_plan_command.py runs targets",
+    "make plan PRESET=presets/paper.yaml RATES=cpu": "the plan above at other rates; test_plan.py reads them",
+    "TARGET=table1 snakemake plan --configfile presets/paper.yaml": "test_plan_command.py runs the rule",
+    "snakemake --resources gpu=4": "laid out as with the shares below it",
+    "CUDA_VISIBLE_DEVICES=2,3 snakemake --resources gpu=2": "needs GPUs; test_gpu_slots.py hands out made-up ones",
+    "snakemake encoders --configfile my.yaml": "a file of the reader's; tests/workflow/test_encoders_dag.py has one",
+    "$EDITOR profiles/slurm/site.yaml": "opens an editor",
+}
+PYTHON = {"docs/share.md": "needs an exported model; tests/unit/tokenization/test_hf_tokenizer.py loads one"}
+OTHER = {"text", "yaml", "bibtex"}  # shown, not run; yaml has tests of its own below
+
+# Named in backticks and not in the repository: made by a run, or somewhere else.
+MADE = ("results/", "logs/", "work/", "receipts/")
+LOOKS_LIKE_A_PATH = re.compile(r"`([\w.-]+(?:/[\w.*{}-]+)+/?|[\w-]+\.(?:md|yaml|txt|lock|cff|toml))`")
+
+
+def all_commands() -> list[str]:
+    """Return every command line of all pages but the one that has its own test."""
+    return list(dict.fromkeys(line for page in PAGES if page != EXTEND for line in commands(page)))
+
+
+def test_every_command_is_run_or_has_a_reason() -> None:
+    tables = {*RUN, *DRY, MINI, *NOT_RUN}
+    asked = [line for line in all_commands() if not line.startswith("xling ")]
+    assert [line for line in asked if line not in tables] == []
+    assert [line for line in tables if line not in asked] == []  # no entry outlives its command
+    assert {block.language for page in PAGES for block in blocks(page)} <= {"", "python", *OTHER}
+    assert {block.page for page in PAGES for block in blocks(page) if block.language == "python"} == set(PYTHON)
+
+
+@pytest.mark.parametrize("command", DRY)
+def test_a_command_lays_out_its_jobs(command: str, tmp_path: Path) -> None:
+    said = run(command, tmp_path, "-n")
+    assert "fetch_dataset" in said if " fetch " in command else "pretrain" in said
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.real_data
+def test_the_study_on_real_text_lays_out_its_jobs(
+    real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XLING_DATA", str(real_data))
+    assert "en-zh.sep-emb-l1-6.s1" in run(MINI, tmp_path, "-n", own_data=False)
+
+
+def cost(row: str, column: int) -> str:
+    """Return a cell of the README's table of costs: the embedded study, mini, paper."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (line,) = [line for line in text.splitlines() if line.startswith(f"| {row} |")]
+    return line.split("|")[2 + column].strip()
+
+
+def total(plan: str) -> list[str]:
+    """Return GPU time, CPU time, disk and download of a plan; - for none."""
+    (line,) = [line for line in plan.splitlines() if line.startswith("total  ") and line.count("  ") > 3]
+    return re.split(r" {2,}", line)[2:]
+
+
+def test_the_cost_of_the_embedded_study_is_the_plan_s(tmp_path: Path) -> None:
+    gpu, _, disk, download = total(run(f"{RUN[0]} RATES=cpu", tmp_path))  # not those of a calibrated machine
+    assert (gpu, download) == ("-", "-")
+    assert cost("disk, of it to fetch", 0) == f"{disk}, nothing"
+
+
+@pytest.mark.real_data
+def test_the_cost_of_mini_is_the_plan_s(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLING_DATA", str(real_data))
+    gpu, _, disk, _ = total(run("make plan PRESET=presets/mini.yaml RATES=h200", tmp_path, own_data=False))
+    assert (cost("GPU time", 1), cost("from start to end", 1)) == (gpu, gpu)
+    assert cost("disk, of it to fetch", 1) == f"{disk}, nothing"
+
+
+def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
+    said = run(f"{PLAN} RATES=h200", tmp_path)
+    gpu, _, disk, download = total(said)
+    eight, best = re.findall(r"(?:8|32) GPUs ([\d,.]+ h)", said)
+    assert cost("GPU time", 2) == gpu
+    assert cost("disk, of it to fetch", 2) == f"{disk}, {download}"
+    assert cost("from start to end", 2) == f"{eight} with 8 GPUs, {best} at best"
+
+
+def test_the_figures_of_the_paper_are_drawn(tmp_path: Path) -> None:
+    run("make paper-figures", tmp_path, "--cores", "1")
+    assert (tmp_path / "results/demo/paper/figure3.svg").is_file()
+    assert (tmp_path / "results/demo/paper/table1-deltas.csv").is_file()
+
+
+@pytest.mark.parametrize("command", [line for line in all_commands() if line.startswith("xling ")])
+def test_flags_of_the_package_s_command_exist(command: str) -> None:
+    said = helped(" ".join(command.split()[:2]))
+    flags = re.findall(r"--[a-z-]+", command)
+    assert flags
+    assert [flag for flag in flags if flag not in said] == []
+
+
+def test_make_targets_named_in_the_text_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
+    assert {"demo", "test", "plan"} <= named
+    assert [name for name in sorted(named) if not re.search(rf"^{name}:", makefile, re.MULTILINE)] == []
+
+
+def test_modules_and_functions_named_in_the_text_exist() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    names = set(re.findall(r"`((?:xling|workflow_scripts)(?:\.\w+)+)`", text))
+    modules = set(re.findall(r"python -m ((?:xling|workflow_scripts|bench|docs)(?:\.\w+)+)", text))
+    assert len(names) > 20
+    assert [name for name in sorted(names | modules) if not exists(name)] == []
+
+
+def exists(name: str) -> bool:
+    """Tell whether a dotted name is a module, or something in one."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[count:]:
+            found = getattr(found, part, None)
+        return found is not None
+    return False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+    inside = [link.split("#")[0] for link in links if not link.startswith("http")]
+    assert [link for link in inside if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_named_in_the_text_exist(page: Path) -> None:
+    first_folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    text = page.read_text(encoding="utf-8")
+    written = re.findall(r"^# (presets/\S+)$", text, re.MULTILINE)  # by the reader
+    named = [name for name in LOOKS_LIKE_A_PATH.findall(text) if name not in written]
+    ours = [name for name in named if name.split("/")[0] in first_folders and not name.startswith(MADE)]
+    assert [name for name in ours if not (ROOT / name).exists() and not list(ROOT.glob(name))] == []
+
+
+def test_the_readme_s_setting_is_one_of_the_study() -> None:
+    (shown,) = [block.text for block in blocks(ROOT / "README.md") if block.language == "yaml"]
+    changes = yaml.safe_load(shown)
+    check(study(**changes))
+    assert study(**changes) == study()
+
+
+def test_the_site_file_s_example_can_be_read(tmp_path: Path) -> None:
+    (shown,) = [block.text for block in blocks(ROOT / "docs" / "cluster.md") if block.language == "yaml"]
+    path = tmp_path / "site.yaml"
+    path.write_text(shown, encoding="utf-8")
+    site = read_site(path, {"gpu-long": {"mem_mb": 1, "runtime": 1, "gpu": 1, "nodes": 1}})
+    assert site.requests("gpu-long", {})["gpu"] == 8
+
+
+def test_the_readme_links_every_page() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in PAGES if page.parent.name == "docs" and f"(docs/{page.name})" not in text] == []
+
+
+def test_a_target_of_make_becomes_what_it_runs() -> None:
+    assert "--configfile a.yaml b.yaml" in expanded('make plan PRESET="a.yaml b.yaml"')
