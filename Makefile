@@ -77,4 +77,4 @@ lock: $(READY)  ## write requirements.lock anew from what is installed and teste
 	$(BIN)/python -m workflow_scripts.lock --lock requirements.lock --environments envs
 
 clean:  ## remove the environment and what the embedded study made
-	rm -rf $(VENV) results/demo results/demo-full results/data/embedded
+	rm -rf $(VENV) results/demo results/demo-full results/data/embedded results/data/embedded-full
