@@ -42,6 +42,14 @@ class Grid:
     caption: str = ""
 
 
+def beside(left: Grid, right: Grid | None) -> Grid:
+    """Return one table with the columns of both, which have the same rows."""
+    if right is None:
+        return left
+    rows = [Row(a.group, (*a.cells, *b.cells)) for a, b in zip(left.rows, right.rows, strict=True)]
+    return Grid((*left.columns, *right.columns), tuple(rows), left.caption)
+
+
 def as_csv(grid: Grid) -> str:
     """Return the table as CSV, the group in a column of its own."""
     out = io.StringIO()
@@ -82,9 +90,9 @@ def as_latex(grid: Grid) -> str:
     return "\n".join([*caption, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def write_grid(grid: Grid, folder: Path, name: str) -> None:
-    """Write a table as name.csv, name.md and name.tex."""
-    for suffix, text in ((".csv", as_csv(grid)), (".md", as_markdown(grid)), (".tex", as_latex(grid))):
+def write_grid(grid: Grid, folder: Path, name: str, further: Grid | None = None) -> None:
+    """Write a table as name.csv, name.md and name.tex; the CSV has the columns of a further table behind its own."""
+    for suffix, text in ((".csv", as_csv(beside(grid, further))), (".md", as_markdown(grid)), (".tex", as_latex(grid))):
         with write_text(folder / f"{name}{suffix}") as handle:
             handle.write(text)
 

@@ -25,6 +25,7 @@ METRICS = {"xnli": "Acc", "ner": "F1", "parsing": "LAS", "pos": "Acc"}
 LANGUAGES = {"en": "English", "en'": "English′", "fr": "French", "de": "German", "ru": "Russian", "zh": "Chinese"}
 PAIRS = ("en-en'", "en-fr", "en-de", "en-ru", "en-zh")  # near to far, the columns of Figure 7
 
+MARGINS = ("low", "high", "floor")  # what stands around a score: its interval, and the untrained encoder's
 NOT_RUN = "not run"
 
 

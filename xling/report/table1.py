@@ -12,7 +12,7 @@ from xling.report.arguments import cells_arguments
 from xling.report.cells import Cells
 from xling.report.compare import comparison
 from xling.report.grid import Column, Grid, Row, signed, write_grid
-from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, TASKS, in_order, task_title
+from xling.report.names import DEFAULT, LANGUAGES, MARGINS, NOT_RUN, TASKS, in_order, task_title
 from xling.report.record_files import read_records
 from xling.report.records import Cell, Setting
 
@@ -29,8 +29,7 @@ Deltas = Mapping[tuple[str, str], float]
 def table1(cells: Iterable[Cell], settings: Sequence[Setting], printed: Deltas | None = None) -> Grid:
     """Return Table 1; printed deltas, where given, stand in place of those computed from the cells."""
     scores = Cells(cells).by_key
-    tasks = in_order({*PAPER_TASKS, *(task for _, task, _ in scores)}, TASKS)
-    languages = in_order({*PAPER_LANGUAGES, *(language for _, _, language in scores)}, LANGUAGES)
+    tasks, languages = (list(dict.fromkeys(names)) for names in zip(*columns_of(scores), strict=True))
     columns = [Column("", name) for name in DESCRIPTION]
     columns += [Column(task_title(task), name) for task in tasks for name in (*languages, "Δ")]
     rows = []
@@ -41,6 +40,30 @@ def table1(cells: Iterable[Cell], settings: Sequence[Setting], printed: Deltas |
             texts.append(_delta_text(scores, row.setting, task, languages, printed))
         rows.append(Row(row.group, tuple(texts)))
     return Grid(tuple(columns), tuple(rows), CAPTION)
+
+
+def margins(cells: Iterable[Cell], settings: Sequence[Setting]) -> Grid:
+    """Return the interval and the floor of every cell, as columns that the paper's layout has no room for."""
+    scores = Cells(cells).by_key
+    asked = [(task, name) for task, name in columns_of(scores) if (task, name) in {key[1:] for key in scores}]
+    columns = [Column(task_title(task), f"{name} {part}") for task, name in asked for part in MARGINS]
+    rows = []
+    for row in with_unlisted(settings, scores):
+        found = [scores.get((row.setting, task, name)) for task, name in asked]
+        rows.append(Row(row.group, tuple(_margin(cell, part) for cell in found for part in MARGINS)))
+    return Grid(tuple(columns), tuple(rows))
+
+
+def _margin(cell: Cell | None, part: str) -> str:
+    value = None if cell is None else getattr(cell, part)
+    return "" if value is None else f"{value:.1f}"
+
+
+def columns_of(scores: Scores) -> list[tuple[str, str]]:
+    """Return the tasks and languages of the table: the paper's, and what else was run."""
+    tasks = in_order({*PAPER_TASKS, *(task for _, task, _ in scores)}, TASKS)
+    languages = in_order({*PAPER_LANGUAGES, *(language for _, _, language in scores)}, LANGUAGES)
+    return [(task, language) for task in tasks for language in languages]
 
 
 def with_unlisted(settings: Sequence[Setting], scores: Scores) -> list[Setting]:
@@ -92,7 +115,7 @@ def main() -> None:
     args = cells_arguments(__doc__)
     cells = read_records(args.cells, Cell)
     settings = read_records(args.settings, Setting) if args.settings else published.settings()
-    write_grid(table1(cells, settings), args.out_dir, "table1")
+    write_grid(table1(cells, settings), args.out_dir, "table1", margins(cells, settings))
     write_grid(comparison(cells, published.table1().cells), args.out_dir, "table1-compared")
 
 

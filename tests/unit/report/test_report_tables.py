@@ -1,14 +1,16 @@
 """Table 1 of any study: what was not run says so, deltas say over what, ours stands beside theirs."""
 
+import csv
 from pathlib import Path
 
 import pytest
 
 from xling.report import published
 from xling.report.compare import comparison
-from xling.report.grid import Column, Grid, Row, as_csv, as_latex, as_markdown, signed, write_grid
+from xling.report.grid import Column, Grid, Row, as_csv, as_latex, as_markdown, beside, signed, write_grid
+from xling.report.html.tables import Table, read_table, without_margins
 from xling.report.records import Cell, Setting
-from xling.report.table1 import table1
+from xling.report.table1 import margins, table1
 
 CELLS = [
     Cell("Default", "ner", "fr", 80.0, 20.0, 78.0, 82.0),
@@ -94,3 +96,27 @@ def test_a_table_is_written_in_three_formats(tmp_path: Path) -> None:
     write_grid(GRID, tmp_path, "t")
     texts = [(tmp_path / f"t{suffix}").read_text(encoding="utf-8") for suffix in (".csv", ".md", ".tex")]
     assert texts == [as_csv(GRID), as_markdown(GRID), as_latex(GRID)]
+
+
+def test_the_csv_has_the_interval_and_the_floor_of_every_cell() -> None:
+    cells = [Cell("Default", "ner", "fr", 80.04, 20.0, 78.26, 81.5), Cell("Sep Emb", "ner", "ru", 60.0, 10.0)]
+    settings = published.settings()
+    whole = beside(table1(cells, settings), margins(cells, settings))
+    lines = list(csv.DictReader(as_csv(whole).splitlines()))
+    default = next(line for line in lines if line["Model"] == "Default")
+    assert [default[f"NER (F1) fr{part}"] for part in ("", " low", " high", " floor")] == [
+        "80.0",
+        "78.3",
+        "81.5",
+        "20.0",
+    ]
+    assert default["NER (F1) ru"] == "not run"
+    assert default["NER (F1) ru low"] == default["NER (F1) ru floor"] == ""
+    apart = next(line for line in lines if line["Model"] == "Sep Emb")
+    assert (apart["NER (F1) ru low"], apart["NER (F1) ru floor"]) == ("", "10.0")
+    assert "XNLI (Acc) fr low" not in default  # nothing was run there
+
+
+def test_the_page_leaves_intervals_and_floors_to_the_figure(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("Model,NER fr,NER fr low,NER fr floor\nDefault,1,2,3\n", encoding="utf-8")
+    assert without_margins(read_table(tmp_path / "t.csv")) == Table(["Model", "NER fr"], [["Default", "1"]])

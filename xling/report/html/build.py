@@ -14,7 +14,7 @@ from xling.report.html.markdown import markdown
 from xling.report.html.markup import Html, el, join
 from xling.report.html.origin import origin_section
 from xling.report.html.page import Section, page
-from xling.report.html.tables import Table, data_table, grouped, read_table
+from xling.report.html.tables import Table, data_table, grouped, read_table, without_margins
 from xling.report.html.verdicts import glance, verdict_section
 
 TITLES = {
@@ -77,7 +77,7 @@ def _tables(paths: Sequence[Path]) -> Html:
 
 
 def _table(path: Path) -> Html:
-    title, table = TITLES.get(path.stem, path.stem.replace("_", " ")), read_table(path)
+    title, table = TITLES.get(path.stem, path.stem.replace("_", " ")), without_margins(read_table(path))
     if path.stem in GROUP_COLUMN:
         table = _led_by_model(table, GROUP_COLUMN[path.stem])
     html = data_table(grouped(table), title)

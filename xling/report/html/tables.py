@@ -10,7 +10,7 @@ from pathlib import Path
 from xling.core.errors import InputError
 from xling.core.io import read_lines
 from xling.report.html.markup import Html, el
-from xling.report.names import NOT_RUN, TASKS, task_title
+from xling.report.names import MARGINS, NOT_RUN, TASKS, task_title
 
 NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?%)?( ?\[.*\])?( ?\(.*\))?", re.IGNORECASE)
 LONG_NUMBER = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?|-?\d+(\.\d+)?e-\d+")
@@ -52,6 +52,14 @@ def grouped(table: Table) -> Table:
     if table.head[0] != GROUP:
         return table
     return Table(table.head[1:], [row[1:] for row in table.rows], [row[0] for row in table.rows])
+
+
+def without_margins(table: Table) -> Table:
+    """Return a table without the columns of intervals and floors, which the page shows in Figure 3."""
+    kept = [
+        place for place, title in enumerate(table.head) if not title.endswith(tuple(f" {part}" for part in MARGINS))
+    ]
+    return Table([table.head[place] for place in kept], [[row[place] for place in kept] for row in table.rows])
 
 
 def data_table(table: Table, label: str) -> Html:
