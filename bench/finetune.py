@@ -27,6 +27,7 @@ from xling.finetune.settings import Point
 from xling.finetune.tuner import Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
+from xling.pretrain.record import utc
 
 SHAPES = {
     "paper": (Shape(8, 768, 12, 3072, "gelu", 0.1, 0.1, "post", 1e-12, 256, True), 90_000),
@@ -131,7 +132,7 @@ def main() -> None:
         speeds = f"{row['ours_tokens_s']:12.0f} {row['peer_tokens_s']:12.0f} {row['ratio']:6.2f}"
         print(f"{row['batch']:5} {row['padding']:8.3f} {speeds}")
     name = torch.cuda.get_device_name(0) if args.device == "cuda" else "cpu"
-    about = {"device": name, "torch": torch.__version__, "transformers": transformers.__version__}
+    about = {"date": utc(), "device": name, "torch": torch.__version__, "transformers": transformers.__version__}
     write_json(args.out, {**about, "rows": rows})
 
 

@@ -19,8 +19,8 @@ def jobs(folder: Path, target: str) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("target", "brings", "models"),
     [
-        ("table1", TUNING - {"fine_tune"}, 20),
-        ("figure3", TUNING - {"fine_tune"}, 20),
+        ("table1", TUNING - {"fine_tune"}, 18),
+        ("figure3", TUNING - {"fine_tune"}, 18),
         ("figure4a", {"represent_encoder", "translate_words"}, 6 + 5),
         ("figure6", {"represent_encoder", "retrieve_sentences"}, 6 + 5),
         ("figure7", {"represent_encoder", "compare_encoders"}, 6 + 5),
