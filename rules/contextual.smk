@@ -6,12 +6,6 @@ CONTEXTUAL = Contextual(STUDY)
 contextual_records = CONTEXTUAL.records
 
 
-def contextual_models(job):
-    """Return what a job reads of its encoders; of an untrained one the hash in `params` tells what decides it."""
-    files = CONTEXTUAL.model_files(job)
-    return ancient(files) if CONTEXTUAL.jobs[job].untrained else files
-
-
 rule align_words:
     """Links between the words of parallel sentences, one to one.
 
@@ -47,7 +41,9 @@ rule align_words:
 rule transfer_contextual:
     """All layers, tasks and target languages of one source encoder."""
     input:
-        models=lambda wildcards: contextual_models(wildcards.job),
+        models=lambda wildcards: read_of(
+            CONTEXTUAL.model_files(wildcards.job), CONTEXTUAL.jobs[wildcards.job].untrained
+        ),
         vocabularies=lambda wildcards: [f / "vocab.json" for f in CONTEXTUAL.vocabularies(wildcards.job).values()],
         parallel=lambda wildcards: list(CONTEXTUAL.parallel(wildcards.job).values()),
         links=lambda wildcards: [CONTEXTUAL.links(code) for code in CONTEXTUAL.jobs[wildcards.job].targets],

@@ -6,12 +6,6 @@ TRANSFER = Transfer(STUDY)
 ENCODER = "|".join(TRANSFER.encoders) or "(?!)"
 
 
-def encoder_files(wildcards):
-    """Return what is read of an encoder; of an untrained one the hash in `params` tells what decides it."""
-    files = TRANSFER.encoder_files(wildcards.encoder)
-    return ancient(files) if wildcards.encoder in TRANSFER.floors else files
-
-
 rule write_untrained:
     """What an untrained encoder is: the floor of a pair and a kind of vocabulary, once for all its settings."""
     output:
@@ -46,7 +40,9 @@ if TRANSFER.together:
         One model alone: snakemake results/demo/transfer/en-fr.no-anchors.s1/ner.json
         """
         input:
-            encoder=encoder_files,
+            encoder=lambda wildcards: read_of(
+                TRANSFER.encoder_files(wildcards.encoder), wildcards.encoder in TRANSFER.floors
+            ),
             vocabulary=lambda wildcards: TRANSFER.vocabulary(wildcards.encoder),
             data=lambda wildcards: TRANSFER.data_files(wildcards.encoder, TRANSFER.together),
         output:
@@ -86,7 +82,9 @@ if TRANSFER.together:
 rule fine_tune:
     """One batch of grid points of one task (points_per_job: a number)."""
     input:
-        encoder=encoder_files,
+        encoder=lambda wildcards: read_of(
+            TRANSFER.encoder_files(wildcards.encoder), wildcards.encoder in TRANSFER.floors
+        ),
         vocabulary=lambda wildcards: TRANSFER.vocabulary(wildcards.encoder),
         data=lambda wildcards: TRANSFER.data_files(wildcards.encoder, [wildcards.task]),
     output:

@@ -129,3 +129,8 @@ def parallel_files(wildcards):
 def parallel_text():
     """Return the parallel sentences of all languages of the study."""
     return [RESULTS / f"parallel/{code}.txt" for code in STUDY.parallel_sides]
+
+
+def read_of(files, untrained):
+    """Return what is read of an encoder; of an untrained one the hash in `params` tells what decides it."""
+    return ancient(files) if untrained else files
