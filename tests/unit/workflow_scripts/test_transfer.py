@@ -32,7 +32,7 @@ WHOLE = Transfer(Study(PAPER))
 
 def test_every_model_of_table_1_is_fine_tuned_and_no_other() -> None:
     assert len(FULL.models) == 30
-    assert len(DEMO.models) == 10 + 2 * 5
+    assert len(DEMO.models) == 10 + 2 * 4
     assert not {"en-de.default.s1", "en-en2.sep-emb.s1", "en-ru.default-anchors.s1"} & set(DEMO.encoders)
 
 
@@ -44,7 +44,7 @@ def test_floors_are_once_per_pair_and_kind_of_vocabulary() -> None:
     seeds = transfer(study={"seeds": [3, 4], "more_seeds": [{"models": ["en-fr.*"], "seeds": [5]}]})
     assert len(seeds.floors) == 10
     assert {floor.seed for floor in seeds.floors.values()} == {3}
-    assert len(seeds.models) == 2 * 20 + 10
+    assert len(seeds.models) == 2 * 18 + 10
 
 
 @pytest.mark.parametrize(
