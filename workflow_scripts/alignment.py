@@ -81,7 +81,7 @@ class Alignment:
 
     def compared(self, analysis: str) -> list[str]:
         """Return the encoders that an analysis reads, from its plan: bilingual ones are in Figure 7 alone."""
-        plan = json.loads(self.plan(analysis))
+        plan = self._plan(analysis)
         seeds = [seed for row in plan.get("comparisons", plan.get("languages", {}).values()) for seed in row["seeds"]]
         folders = [side["folder"] for sides in seeds for side in sides] if analysis == "cka" else _values(seeds)
         return list(dict.fromkeys(Path(folder).name for folder in folders))
@@ -140,6 +140,9 @@ class Alignment:
 
     def plan(self, analysis: str) -> str:
         """Return what an analysis compares, as JSON."""
+        return json.dumps(self._plan(analysis), sort_keys=True)
+
+    def _plan(self, analysis: str) -> dict[str, Any]:
         made: dict[str, Any] = {"source": self.source}
         if analysis == "words":
             made["languages"] = {code: self._words(code) for code in self.word_targets}
@@ -147,7 +150,7 @@ class Alignment:
             made["languages"] = {code: self._sentences(code) for code in self.sentence_targets}
         else:
             made |= {"set": PARALLEL, "comparisons": [row for code in self.targets for row in self._comparisons(code)]}
-        return json.dumps(made, sort_keys=True)
+        return made
 
     def config_hash(self, analysis: str) -> str:
         """Return the hash that a result carries: of the encoders, what they read and what they are judged with."""

@@ -13,7 +13,7 @@ import pytest
 from embedded import ROOT
 
 from workflow_scripts.alignment import Alignment
-from workflow_scripts.checks import check, grid_points
+from workflow_scripts.checks import grid_points
 from workflow_scripts.config import read_config
 from workflow_scripts.contextual import Contextual
 from workflow_scripts.study import Study
@@ -181,10 +181,6 @@ def test_a_number_of_the_paper(section: str, what: str, where: str, value: Any) 
 
 def test_no_fact_stands_twice() -> None:
     assert len({where for _, _, where, _ in FACTS}) == len(FACTS)
-
-
-def test_the_study_is_sound() -> None:
-    check(CONFIG)
 
 
 def test_38_models() -> None:

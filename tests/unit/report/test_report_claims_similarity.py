@@ -1,0 +1,126 @@
+"""Claim 7 on made-up curves and on the published ones: both sides of every border."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_up_curves import LANGUAGES, changed, cka, outcome, sentences, study, verdict_of
+
+from xling.report import published
+from xling.report.claims.similarity import pearson
+from xling.report.claims.verdict import Verdict
+from xling.report.records import CkaScore, Results, SentenceScore
+
+
+@pytest.mark.parametrize(
+    ("pair", "model", "change", "supported"),
+    [
+        ("en-zh", "monolingual", 0.009, True),
+        ("en-zh", "monolingual", 0.01, False),
+        ("en-en'", "random", 0.199, True),
+        ("en-en'", "random", 0.2, False),
+    ],
+)
+def test_7a_bilingual_over_monolingual_over_random(pair: str, model: str, change: float, supported: bool) -> None:
+    results = changed("figure7", "cka", lambda r: r.cka + change, pair=pair, model=model)
+    assert outcome("7a", results).verdict is verdict_of(supported)
+
+
+def test_7a_a_printed_average_counts_before_a_computed_one() -> None:
+    printed = CkaScore("AVER", "en-zh", "bilingual", 0.1)
+    assert outcome("7a", replace(study(), figure7=(*cka(), printed))).verdict is Verdict.NOT_SUPPORTED
+
+
+def test_7a_the_interval_of_an_average_reaches_the_effect() -> None:
+    printed = (
+        CkaScore("AVER", "en-zh", "bilingual", 0.6, 0.57, 0.63),
+        CkaScore("AVER", "en-zh", "monolingual", 0.5, 0.46, 0.54),
+    )
+    checks = outcome("7a", replace(study(), figure7=(*cka(), *printed))).parts[0].checks
+    effect = next(check.effect for check in checks if check.where == "en-zh")
+    assert (effect.low, effect.high) == pytest.approx((0.05, 0.15))
+
+
+@pytest.mark.parametrize(
+    ("model", "layer", "value", "supported"),
+    [
+        ("bilingual", "L5", 0.81, True),
+        ("bilingual", "L5", 0.811, False),
+        ("monolingual", "L2", 0.701, False),
+        ("monolingual", "L1", 0.9, True),
+        ("random", "L8", 0.9, True),
+    ],
+)
+def test_7b_the_best_layer_is_one_of_the_first_two(model: str, layer: str, value: float, supported: bool) -> None:
+    results = changed("figure7", "cka", lambda _: value, pair="en-fr", model=model, layer=layer)
+    assert outcome("7b", results).parts[0].verdict is verdict_of(supported)
+
+
+@pytest.mark.parametrize(
+    ("pair", "change", "supported"),
+    [
+        ("en-fr", -0.029, True),
+        ("en-fr", -0.03, False),
+        ("en-de", -0.04, False),
+        ("en-ru", 0.029, True),
+        ("en-ru", 0.03, False),
+        ("en-zh", 0.07, False),
+        ("en-fr", 0.1, True),  # fr and de are not ranked
+    ],
+)
+def test_7b_what_sharing_adds_shrinks_with_distance(pair: str, change: float, supported: bool) -> None:
+    results = changed("figure7", "cka", lambda r: r.cka + change, pair=pair, model="bilingual")
+    assert outcome("7b", results).verdict is verdict_of(supported)
+
+
+def test_7c_needs_more_than_nine_tenths_for_each_language() -> None:
+    found = outcome("7c", study())
+    assert [check.effect.value for check in found.parts[0].checks] == pytest.approx([1.0] * 4)
+    bent = changed("figure6", "p1", lambda r: 80.0 if r.layer < 6 else 20.0, language="zh", model="monolingual")
+    assert [check.passed for check in outcome("7c", bent).parts[0].checks] == [True, True, True, False]
+    assert outcome("7c", bent).verdict is Verdict.NOT_SUPPORTED
+
+
+def test_7c_a_curve_that_does_not_vary_has_too_little_signal() -> None:
+    flat = changed("figure6", "p1", lambda _: 50.0, model="monolingual")
+    assert outcome("7c", flat).verdict is Verdict.NO_SIGNAL
+
+
+def test_7c_two_layers_are_always_on_a_line() -> None:
+    two = tuple(score for score in sentences() if score.layer < 2)
+    assert outcome("7c", replace(study(), figure6=two)).verdict is Verdict.NOT_RUN
+
+
+@pytest.mark.parametrize(("last", "supported"), [(2.18, True), (2.17, False)])
+def test_7c_the_border_is_at_nine_tenths(last: float, supported: bool) -> None:
+    # r of (0, 0), (1, 2), (2, y) is y over sqrt(4 (y^2 - 2y + 4) / 3), which is .9 at y = 2.1752
+    points = [(0.0, 0.0), (1.0, 2.0), (2.0, last)]
+    assert pearson(points) == pytest.approx(np.corrcoef(np.array(points).T)[0, 1])
+    layers = tuple(
+        CkaScore(f"L{n}", f"en-{x}", "monolingual", c / 10) for x in LANGUAGES for n, (c, _) in enumerate(points)
+    )
+    found = tuple(
+        SentenceScore(x, "monolingual", "en-x", n, p, 0.1) for x in LANGUAGES for n, (_, p) in enumerate(points)
+    )
+    assert outcome("7c", Results(figure6=found, figure7=layers)).verdict is verdict_of(supported)
+
+
+@pytest.mark.parametrize("number", ["7a", "7b"])
+def test_the_published_numbers_support_the_claims_on_figure_7(number: str) -> None:
+    found = outcome(number, published.results())
+    assert found.verdict is Verdict.SUPPORTED
+    assert not any(part.left_out or part.not_run for part in found.parts)
+
+
+def test_the_published_effects_of_figure_7() -> None:
+    gaps = {check.where: round(check.effect.value, 2) for check in outcome("7a", published.results()).parts[0].checks}
+    assert gaps == {"en-en'": 0.09, "en-fr": 0.11, "en-de": 0.11, "en-ru": 0.08, "en-zh": 0.01}
+    best_layers = outcome("7b", published.results()).parts[0].checks
+    assert (len(best_layers), all(check.passed for check in best_layers)) == (10, True)
+
+
+def test_7b_the_interval_of_a_layer_reaches_the_effect() -> None:
+    results = study()
+    scores = tuple(replace(r, low=r.cka - 0.03, high=r.cka + 0.04) for r in results.figure7)
+    effect = outcome("7b", replace(results, figure7=scores)).parts[0].checks[0].effect
+    assert (effect.value, effect.low, effect.high) == pytest.approx((0.04, -0.01, 0.09))
