@@ -52,7 +52,7 @@ def get(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
         except SystemExit as end:
             code = int(end.code or 0)
         lines = capsys.readouterr().err.splitlines()
-        assert not [line for line in lines if "Traceback" in line]
+        assert "Traceback (most recent call last):" not in lines, "\n".join(lines)
         return code, [line for line in lines if line.startswith("error: ")]
 
     return command

@@ -11,11 +11,21 @@ SECONDS_BETWEEN_LINES = 30.0
 SECONDS_BETWEEN_BARS = 0.2
 
 
+class _ToStderr(logging.Handler):
+    """Writes to what standard error is now: whoever redirects it for a while must not leave us a closed file."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            print(self.format(record), file=sys.stderr, flush=True)
+        except Exception:  # like every handler of the library: a log that cannot be written stops no work
+            self.handleError(record)
+
+
 def log_to_stderr(name: str) -> logging.Logger:
     """Return a logger that writes lines with UTC time to standard error."""
     log = logging.getLogger("xling")
     if not log.handlers:
-        handler = logging.StreamHandler(sys.stderr)
+        handler = _ToStderr()
         formatter = logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
         formatter.converter = time.gmtime
         handler.setFormatter(formatter)

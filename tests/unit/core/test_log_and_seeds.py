@@ -1,11 +1,15 @@
 """Progress says how much, how fast and how long; seeds belong to names."""
 
-import logging
+import io
+import re
+import sys
 
 import pytest
 
 from xling.core.log import Progress, log_to_stderr, track
 from xling.core.seeds import derive_seed, numpy_rng, python_rng
+
+TIME = "0000-00-00T00:00:00Z"
 
 
 def test_progress_says_count_share_rate_and_time_left() -> None:
@@ -34,11 +38,14 @@ def test_tracking_yields_everything_and_says_so_at_the_end(capsys: pytest.Captur
     assert capsys.readouterr().err.startswith("count: 3 of 3 items, 100%")
 
 
-def test_logs_carry_utc_time_once() -> None:
-    log_to_stderr("a")
-    log_to_stderr("xling.b")
-    ours = [handler for handler in logging.getLogger("xling").handlers if type(handler) is logging.StreamHandler]
-    assert len(ours) == 1
+def test_logs_carry_utc_time_once_and_go_where_standard_error_is_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        with monkeypatch.context() as here, io.StringIO() as stream:
+            here.setattr(sys, "stderr", stream)
+            log_to_stderr("a").info("told")
+            log_to_stderr("xling.b").info("more")
+            told = stream.getvalue().splitlines()
+        assert [re.sub(r"[0-9]", "0", line) for line in told] == [f"{TIME} INFO told", f"{TIME} INFO more"]
 
 
 def test_seeds_are_equal_everywhere_and_differ_by_name() -> None:
