@@ -15,11 +15,11 @@ VERDICTS := $(BIN)/python -m xling.report.claims.show
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(READY) aligner  ## the whole embedded study, on any machine, without network or GPU
+demo: $(READY) aligner  ## the whole embedded study, on any machine: no GPU, and no network after set-up
 	$(WATCHED) $(addprefix --logger-progress-earlier ,$(wildcard results/reference/demo/provenance.json))
 	@$(VERDICTS) --claims results/demo/claims.json --report results/demo/report.html
 
-demo-full: $(READY) aligner  ## the same with all 38 models and twice the budget
+demo-full: $(READY) aligner  ## the same with all 38 models and 2.5 times the updates
 	$(WATCHED) --configfile presets/demo-full.yaml \
 		$(addprefix --logger-progress-earlier ,$(wildcard results/reference/demo-full/provenance.json))
 	@$(VERDICTS) --claims results/demo-full/claims.json --report results/demo-full/report.html
@@ -48,8 +48,8 @@ lint: $(READY)  ## ruff, snakefmt, snakemake --lint
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
-unit: $(READY) aligner  ## pytest
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) --ignore=tests/slurm
+unit: $(READY) aligner  ## pytest, and that it runs nine lines of ten of the package
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) --cov --cov-report=term --ignore=tests/slurm
 
 test-slurm: $(READY)  ## a study, and everything that goes wrong, on a real SLURM cluster started for it (root, Debian)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/slurm
@@ -62,7 +62,7 @@ bench: $(READY)  ## speed of generation, extraction, tokenisation and binarising
 
 # Installs once; again only when the pins or the package's own description change.
 $(READY): requirements.lock pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
+	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Python 3.11 to 3.13 is needed: make PYTHON=python3.12 …")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .

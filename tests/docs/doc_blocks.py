@@ -106,3 +106,12 @@ def _files(words: list[str]) -> list[str]:
     after = words[words.index("--configfile") + 1 :]
     count = next((i for i, word in enumerate(after) if word.startswith("-")), len(after))
     return after[:count]
+
+
+def texts_and_marks(svg: Path) -> tuple[list[str], list[float]]:
+    """Return what a drawing says and where its marks stand; the bytes themselves differ with the processor's rounding."""
+    text = svg.read_text(encoding="utf-8")
+    places = re.findall(r' [xy]="(-?[\d.]+)"', text) + re.findall(
+        r"(?<=translate\()-?[\d.]+|(?<=\d )-?[\d.]+(?=\))", text
+    )
+    return re.findall(r"<!-- (.+?) -->", text), [float(place) for place in places]

@@ -7,9 +7,11 @@ import pytest
 from doc_blocks import ROOT, blocks, commands, expanded, run
 
 PAGE = ROOT / "docs" / "extend.md"
-TOP, GREEK, ARABIC = "presets/top.yaml", "presets/greek.yaml", "presets/arabic.yaml"
+TOP, GREEK = "presets/top.yaml", "presets/greek.yaml"
+GERMAN, ARABIC = "presets/german.yaml", "presets/arabic.yaml"
 SETTING = ".venv/bin/snakemake -n table1 --configfile presets/top.yaml"
 GENERATED = ".venv/bin/snakemake table1 --configfile presets/top.yaml presets/greek.yaml"
+SWAPPED = ".venv/bin/snakemake -n --configfile presets/german.yaml"
 REAL = ".venv/bin/snakemake -n --configfile presets/paper.yaml presets/arabic.yaml"
 PLAN = 'make plan PRESET="presets/paper.yaml presets/arabic.yaml"'
 FETCH = ".venv/bin/snakemake fetch --keep-going --configfile presets/paper.yaml presets/arabic.yaml"
@@ -54,8 +56,8 @@ def jobs(said: str, rule: str) -> int:
 
 
 def test_the_page_has_these_files_and_commands_and_no_others() -> None:
-    assert list(files_of_the_page()) == [TOP, GREEK, ARABIC]
-    assert commands(PAGE) == [SETTING, GENERATED, REAL, PLAN, FETCH, CLUSTER]
+    assert list(files_of_the_page()) == [TOP, GREEK, GERMAN, ARABIC]
+    assert commands(PAGE) == [SETTING, GENERATED, SWAPPED, REAL, PLAN, FETCH, CLUSTER]
 
 
 def test_a_setting(follow: Follower) -> None:
@@ -88,6 +90,15 @@ def test_a_generated_language_from_raw_files_to_the_table(follow: Follower) -> N
     said = follow(GENERATED, "-n")
     assert jobs(said, "pretrain") == 2  # of the new pair: what was there is not trained again
     assert "models/en-fr.sep-emb-l1-7.s1/run.json" in said
+
+
+def test_a_swapped_language(follow: Follower) -> None:
+    said = follow(SWAPPED)
+    models = set(re.findall(r"models/([\w.-]+)/run\.json", said))
+    assert jobs(said, "pretrain") == len(models) == 26
+    assert len([name for name in models if name.startswith("en-de.")]) == 10
+    assert [name for name in models if name.startswith("en-fr.")] == ["en-fr.default.s1"]
+    assert "transfer/en-de.no-anchors.s1/" in said
 
 
 def test_a_real_language(follow: Follower) -> None:

@@ -1,0 +1,145 @@
+"""The front page's figure and tables: what the reference run found beside what the paper printed.
+
+python -m docs.headline
+
+Draws docs/headline.svg and writes the part of README.md between its two markers, both from results/reference.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from xling.core.errors import run
+from xling.core.io import atomic_path
+from xling.report import published, style
+from xling.report.cells import Cells
+from xling.report.estimate import Estimate, mean
+from xling.report.names import DEFAULT, TASKS
+from xling.report.record_files import read_records
+from xling.report.records import Cell
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "results/reference/demo-full"
+START, END = "<!-- made by python -m docs.headline -->", "<!-- end of what docs.headline makes -->"
+OURS, PAPER = "this run", "paper"
+PAPER_TASKS = tuple(published.CHANCE)
+SPREAD = 0.17  # of a row: how far the two marks stand from its middle
+
+
+def languages_with_signal(ours: Cells, task: str) -> list[str]:
+    """Return the languages in which a task's Default is far enough above its floor."""
+    found = {language for setting, known, language in ours.by_key if (setting, known) == (DEFAULT, task)}
+    return sorted(language for language in found if ours.has_signal(task, language))
+
+
+def mean_kept(cells: Cells, setting: str, task: str, languages: Sequence[str]) -> Estimate | None:
+    """Return the mean share of Default's transfer that a setting keeps in some languages; None where there are none."""
+    if not languages or not all(cells.has(setting, task, language) for language in languages):
+        return None
+    return mean([cells.kept(setting, task, language) for language in languages])
+
+
+def draw(ours: Cells, theirs: Cells) -> Figure:
+    """Return a panel a task: each setting's mean kept share, this run's beside the paper's."""
+    names = [row.setting for row in published.settings() if row.setting != DEFAULT]
+    colours = {row.setting: style.GROUP_COLOURS[row.group] for row in published.settings()}
+    figure = style.new_figure(height=3.0)
+    panels = figure.subplots(1, len(PAPER_TASKS), sharey=True, squeeze=False)[0]
+    for axes, task in zip(panels, PAPER_TASKS, strict=True):
+        languages = languages_with_signal(ours, task)
+        axes.set_title(f"{TASKS[task]}: {', '.join(languages) or 'not enough signal'}", loc="left")
+        style.light_grid(axes, "x")
+        axes.axvline(1, color=style.BLACK, linewidth=0.7, linestyle=(0, (4, 3)))
+        for place, name in enumerate(names):
+            _mark(axes, place + SPREAD, mean_kept(theirs, name, task, languages), colours[name], filled=False)
+            _mark(axes, place - SPREAD, mean_kept(ours, name, task, languages), colours[name], filled=True)
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+    marks = [
+        Line2D([], [], linestyle="", marker="o", color=style.BLACK, markerfacecolor=face, label=label)
+        for label, face in ((OURS, style.BLACK), (PAPER, "white"))
+    ]
+    level = Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=(0, (4, 3)), label=DEFAULT)
+    figure.legend(handles=[*marks, level], loc="outside upper center", ncols=3, frameon=False, fontsize=7)
+    figure.supxlabel("share of Default's transfer that is kept, mean over languages", fontsize=8)
+    return figure
+
+
+def _mark(axes: Axes, place: float, kept: Estimate | None, colour: str, filled: bool) -> None:
+    if kept is None:
+        return
+    reach = style.reach(kept.value, kept.low, kept.high)
+    bars = None if reach is None else [[reach[0]], [reach[1]]]
+    face = colour if filled else "white"
+    axes.errorbar(
+        kept.value, place, xerr=bars, fmt="o", color=colour, markerfacecolor=face, elinewidth=0.8, capsize=1.5
+    )
+
+
+def kept_table(ours: Cells, theirs: Cells) -> list[str]:
+    """Return a Markdown table: a row a setting, for each task this run's mean kept share and the paper's."""
+    heads = [f"{TASKS[task]}, {who}" for task in PAPER_TASKS for who in (OURS, PAPER)]
+    lines = [f"| | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
+    for row in published.settings():
+        if row.setting != DEFAULT:
+            kept = [
+                mean_kept(cells, row.setting, task, languages_with_signal(ours, task))
+                for task in PAPER_TASKS
+                for cells in (ours, theirs)
+            ]
+            lines.append(f"| {row.setting} | {' | '.join(f'{k.value:.2f}' if k else '-' for k in kept)} |")
+    return lines
+
+
+def verdict_table(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a Markdown table: each claim of the paper and whether this run supports it."""
+    rows = [f"| {claim['claim']} | {claim['says']} | {claim['verdict']} |" for claim in claims]
+    return ["| | claim of the paper | in this run |", "|---|---|---|", *rows]
+
+
+def block(ours: Cells, theirs: Cells, claims: Mapping[str, Any]) -> str:
+    """Return what stands between the README's markers."""
+    counts = ", ".join(f"{number} {verdict}" for verdict, number in claims["counts"].items() if number)
+    parts = [
+        [START],
+        ["![Share of Default's transfer that each setting keeps, this run beside the paper](docs/headline.svg)"],
+        kept_table(ours, theirs),
+        [f"Of the paper's {len(claims['claims'])} sub-claims: {counts}."],
+        verdict_table(claims["claims"]),
+        [END],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def with_block(readme: str, made: str) -> str:
+    """Return the README with what was made in place of what stood between its markers."""
+    before, rest = readme.split(START)
+    return before + made + rest.split(END)[1]
+
+
+def read_reference(folder: Path = REFERENCE) -> tuple[Cells, Cells, dict[str, Any]]:
+    """Return the cells of a reference run, those of the paper, and the run's verdicts."""
+    claims = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    cells = read_records(folder / "records/figure3.csv", Cell)
+    return Cells(cells), Cells(published.table1().cells), claims
+
+
+def main() -> None:
+    """Draw the figure and write the README's part."""
+    ours, theirs, claims = read_reference()
+    with style.styled():
+        style.save_images(draw(ours, theirs), ROOT / "docs", "headline", ["svg"])
+    path = ROOT / "README.md"
+    text = with_block(path.read_text(encoding="utf-8"), block(ours, theirs, claims))
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run(main)

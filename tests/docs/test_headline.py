@@ -1,0 +1,54 @@
+"""The front page shows what the reference run found: its tables and its figure are those that the files give."""
+
+import re
+from pathlib import Path
+
+import pytest
+from doc_blocks import ROOT, texts_and_marks
+
+from docs import headline
+from xling.report import style
+from xling.report.cells import Cells
+from xling.report.records import Cell
+
+
+def cells(default: float, other: float, floor: float = 10.0) -> Cells:
+    return Cells(
+        Cell(setting, "ner", language, score, floor)
+        for language in ("fr", "ru")
+        for setting, score in (("Default", default), ("No anchors", other))
+    )
+
+
+def test_the_kept_share_is_a_mean_over_languages_with_signal() -> None:
+    known = cells(30.0, 20.0)
+    assert headline.languages_with_signal(known, "ner") == ["fr", "ru"]
+    kept = headline.mean_kept(known, "No anchors", "ner", ["fr", "ru"])
+    assert kept is not None
+    assert kept.value == pytest.approx(0.5)
+    assert headline.languages_with_signal(cells(14.9, 12.0), "ner") == []
+    assert headline.mean_kept(known, "No anchors", "ner", []) is None
+    assert headline.mean_kept(known, "Sep Emb", "ner", ["fr"]) is None
+
+
+def test_what_stood_between_the_markers_goes() -> None:
+    readme = f"before\n{headline.START}\nold\n{headline.END}\nafter"
+    assert headline.with_block(readme, "new") == "before\nnew\nafter"
+
+
+def test_the_readme_shows_the_reference_run() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    made = headline.block(*headline.read_reference())
+    assert made in readme, "run python -m docs.headline"
+    assert len(re.findall(r"^\| \d[a-d]? \| ", made, re.MULTILINE)) == 16
+
+
+def test_the_committed_figure_is_the_drawn_one(tmp_path: Path) -> None:
+    ours, theirs, _ = headline.read_reference()
+    with style.styled():
+        style.save_images(headline.draw(ours, theirs), tmp_path, "headline", ["svg"])
+    said, marks = texts_and_marks(ROOT / "docs/headline.svg")
+    said_now, marks_now = texts_and_marks(tmp_path / "headline.svg")
+    assert said == said_now, "run python -m docs.headline"
+    assert len(marks) > 100
+    assert marks == pytest.approx(marks_now, abs=0.1), "run python -m docs.headline"
