@@ -17,7 +17,7 @@ rule prepare_tatoeba:
     log:
         LOGS / "prepare_tatoeba/{pair}.log",
     conda:
-        ENV
+        TEXT_ENV
     threads: 1
     resources:
         **resource_class("cpu"),

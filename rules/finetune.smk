@@ -1,4 +1,4 @@
-# Zero-shot transfer (section 4): encoders fine-tuned on the source language, scored in the other, beside their floors.
+# Zero-shot transfer (section 3.2): encoders tuned on the source language, scored in the other, beside their floors.
 
 from workflow_scripts.transfer import Transfer
 

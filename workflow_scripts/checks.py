@@ -19,6 +19,7 @@ from workflow_scripts.grid import (
     study_languages,
 )
 from workflow_scripts.sources import datasets_by_file
+from xling.finetune.settings import grid_points, read_settings
 
 Problems = Iterator[str]
 NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
@@ -135,19 +136,9 @@ def _numbers(config: Config) -> Problems:
         if override:
             yield from _training_numbers(where, merge(base, override), model)
     for name, task in config["tasks"].items():
-        points = len(grid_points(task))
+        points = len(grid_points(read_settings(task)[0]))
         if task["best"] > points:
             yield f"tasks.{name}.best: {task['best']} of {points} grid points (expected at most {points})"
-
-
-def grid_points(task: Config) -> list[dict[str, Any]]:
-    """Return every combination of a task's grid."""
-    grid = task["grid"]
-    heads = grid["head_lr"] or [None]
-    return [
-        {"batch": batch, "encoder_lr": rate, "head_lr": head if head is not None else rate}
-        for batch, rate, head in product(grid["batch"], grid["encoder_lr"], heads)
-    ]
 
 
 def _training_numbers(where: str, train: Config, model: Config) -> Problems:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, write_text
 from xling.core.log import log_to_stderr
-from xling.report.claims.layers import layer_curves
-from xling.report.claims.similarity import pearson
+from xling.report.claims.similarity import correlations
 from xling.report.record_files import write_records
 from xling.report.records import (
     BERT,
@@ -27,7 +27,6 @@ from xling.report.records import (
     SentenceScore,
     WordScore,
 )
-from xling.tokenization.parallel import named
 
 Record = Mapping[str, Any]
 MATRIX = ("pair", "model", "layer_a", "layer_b", "cka")
@@ -73,17 +72,6 @@ def matrix_rows(records: Iterable[Record]) -> list[list[Any]]:
     ]
 
 
-def correlations(sentences: Sequence[SentenceScore], similarity: Sequence[CkaScore]) -> list[list[Any]]:
-    """Return for each language Pearson's correlation of monolingual CKA with retrieval over the layers (section 6)."""
-    cka = {(score.pair, score.layer): score.cka for score in similarity if score.model == MONOLINGUAL}
-    rows: list[list[Any]] = []
-    for language, curve in layer_curves(sentences, MONOLINGUAL).items():
-        pair = f"en-{language}"
-        both = [(cka[pair, f"L{i}"], point.value) for i, point in curve.items() if (pair, f"L{i}") in cka]
-        rows.append([pair, len(both), pearson(both)] if both else [pair, 0, ""])
-    return rows
-
-
 def read_analysis(path: Path, config: str) -> list[Record]:
     """Return the records of an analysis, which must be of this configuration."""
     result = read_json(path)
@@ -113,14 +101,16 @@ def collect(found: Mapping[str, list[Record]], out: Path) -> None:
         write_records(out / "figure7.csv", CkaScore, similarity)
         write_table(out / "cka_matrix.csv", MATRIX, matrix_rows(found["cka"]))
     if sentences and similarity:
-        write_table(out / "pearson.csv", ("pair", "layers", "pearson"), correlations(sentences, similarity))
+        source = similarity[0].pair.partition("-")[0]  # the study's source is the first language of every pair
+        write_table(out / "pearson.csv", ("pair", "layers", "pearson"), correlations(sentences, similarity, source))
 
 
 def main() -> None:
     """Collect the analyses into records."""
     args = parse_args()
-    files, hashes = named(args.analysis, "--analysis"), named(args.config_hash, "--config-hash")
-    found = {name: read_analysis(Path(path), hashes.get(name, "")) for name, path in files.items()}
+    files = named_paths(args.analysis, "--analysis", "NAME=FILE")
+    hashes = named(args.config_hash, "--config-hash", "NAME=HASH")
+    found = {name: read_analysis(path, hashes.get(name, "")) for name, path in files.items()}
     collect(found, args.out_dir)
     log_to_stderr(__name__).info("records of %s in %s", ", ".join(found), args.out_dir)
 

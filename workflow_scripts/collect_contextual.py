@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from xling.align.contextual_scores import pool
-from xling.bpe.vocabulary import named_paths
+from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
@@ -96,8 +96,8 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--figure5", type=Path, required=True)
     parser.add_argument("--figure8", type=Path, required=True)
     args = parser.parse_args()
-    args.results = named_paths(args.result, "--result")
-    args.hashes = {name: str(value) for name, value in named_paths(args.hash, "--hash").items()}
+    args.results = named_paths(args.result, "--result", "JOB=FILE")
+    args.hashes = named(args.hash, "--hash", "JOB=HASH")
     return args
 
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, MutableMapping, Sequence
 from pathlib import Path
 
-from xling.core.errors import XlingError
+from xling.core.errors import XlingError, run
 
 VISIBLE, SHARE = "CUDA_VISIBLE_DEVICES", "XLING_GPU_SHARE"
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -95,14 +95,11 @@ def main() -> None:
     """Take a slot and run the module that the command line names."""
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    try:
-        take(os.environ)
-    except XlingError as error:
-        sys.exit(f"error: {error}")
+    take(os.environ)
     module, sys.argv = sys.argv[1], sys.argv[1:]
     sys.path.insert(0, "")
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

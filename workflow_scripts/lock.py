@@ -23,8 +23,10 @@ dependencies:
 """
 PYTHON, PIP = "3.11.7", "25.0"  # of the environments; the package runs on 3.11 and later
 # Data, text and vocabularies need no torch and so none of the gigabytes that it brings for GPUs.
-TEXT = ["backports-zstd", "jieba", "numpy", "opencc", "pyyaml", "requests", "sacremoses", "scipy", "sentencepiece"]
-TEXT_STAGES = ("core", "synthetic", "data", "tokenization", "bpe", "codeswitch")
+TEXT = [
+    *("backports-zstd", "jieba", "numpy", "opencc", "pyyaml"),
+    *("requests", "sacremoses", "scipy", "sentencepiece", "urllib3"),
+]
 LEFT_OUT = {"pip", "xling", "eflomal"}  # eflomal has pins of its own: envs/eflomal.txt
 
 
@@ -32,12 +34,6 @@ def pins(installed: list[Distribution]) -> dict[str, str]:
     """Return the version of every distribution by name, without what a build adds to it (as +cpu)."""
     found = {canonical(item.metadata["Name"]): item.version.split("+")[0] for item in installed}
     return {name: version for name, version in sorted(found.items()) if name not in LEFT_OUT}
-
-
-def read_pins(lock: Path) -> dict[str, str]:
-    """Return the versions that a lock file holds."""
-    lines = [line for line in lock.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    return dict(line.split("==", 1) for line in lines)
 
 
 def direct_dependencies(pyproject: Path) -> list[str]:

@@ -2,34 +2,25 @@
 
 import os
 import platform
-import subprocess
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.config import REPOSITORY
 from workflow_scripts.lock import direct_dependencies
+from xling.core import provenance
 
 PROCESSORS = Path("/proc/cpuinfo")
 
 
 def commit() -> tuple[str, bool]:
     """Return the commit of the checkout, and whether tracked files differ from it; `unknown` outside a checkout."""
-    head = _git("rev-parse", "HEAD")
-    if head is None:
-        return os.environ.get("XLING_COMMIT", "unknown"), False
-    return head, bool(_git("status", "--porcelain", "--untracked-files=no"))
+    changes = provenance.git(REPOSITORY, "status", "--porcelain", "--untracked-files=no")
+    return provenance.commit(REPOSITORY), bool(changes)
 
 
 def versions() -> dict[str, str]:
     """Return the installed version of everything that the package itself depends on."""
-    found = {}
-    for name in direct_dependencies(REPOSITORY / "pyproject.toml"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # a dependency of another Python version
-            continue
-    return found
+    return provenance.installed(direct_dependencies(REPOSITORY / "pyproject.toml"))
 
 
 def machine() -> dict[str, Any]:
@@ -48,11 +39,3 @@ def processor(cpuinfo: str) -> str:
     """Return the processor's name as Linux tells it, else only its kind."""
     names = [line.split(":", 1)[1].strip() for line in cpuinfo.splitlines() if line.startswith("model name")]
     return names[0] if names else platform.machine()
-
-
-def _git(*arguments: str) -> str | None:
-    try:
-        done = subprocess.run(["git", "-C", str(REPOSITORY), *arguments], capture_output=True, text=True, check=True)  # noqa: S603, S607
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()

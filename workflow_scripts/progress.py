@@ -6,6 +6,8 @@ Pure bookkeeping: events in, lines out. The plugin `snakemake_logger_plugin_prog
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from xling.core.log import duration
+
 TOTAL = "total"  # the row of Snakemake's job statistics that is no rule
 TARGETS = {"all", "report"}  # rules that only name files
 
@@ -143,13 +145,6 @@ def seconds_a_job(provenance: Mapping[str, object]) -> dict[str, float]:
     stages = provenance.get("stages")
     rows = stages if isinstance(stages, list) else []
     return {row["stage"]: row["wall"] / row["jobs"] for row in rows if row["jobs"]}
-
-
-def duration(seconds: float) -> str:
-    """Return a time in the units that people use."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{rest:02d}s" if minutes else f"{rest}s"
 
 
 def _since(began: float | None, now: float) -> float:

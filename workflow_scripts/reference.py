@@ -19,7 +19,7 @@ from xling.core.errors import XlingError, run
 KEPT = (
     "tables/*",
     "records/*.csv",
-    "figures/**/*.svg",
+    "figures/*.svg",
     "figures/**/*.csv",
     "analyses/*.json",
     "contextual/*.json",

@@ -19,7 +19,7 @@ import yaml
 
 from workflow_scripts.config import REPOSITORY, nearest, read_yaml
 from workflow_scripts.plan.jobs import Job, dry_run
-from workflow_scripts.slurm_facts import SINFO, Ask, Partition, accounts_of, ask, partitions, settings
+from workflow_scripts.slurm_facts import SINFO, Partition, accounts_of, ask, partitions, settings
 from xling.core.errors import run
 from xling.core.io import write_text
 
@@ -59,7 +59,7 @@ def trial(request: Mapping[str, Any]) -> list[str]:
     return [*command, "--wrap=true"]
 
 
-def check_requests(asked: Sequence[Mapping[str, Any]], known: Mapping[str, Partition], ask: Ask) -> Iterator[Finding]:
+def check_requests(asked: Sequence[Mapping[str, Any]], known: Mapping[str, Partition]) -> Iterator[Finding]:
     """Yield what is wrong with each request: its partition, its time, or what sbatch itself says."""
     for request in asked:
         label = " ".join(f"{key.removeprefix('slurm_')}={value}" for key, value in request.items())
@@ -117,7 +117,7 @@ def check_account(accounts: Sequence[str], asked: Sequence[Mapping[str, Any]]) -
             yield Finding("right", f"account {name}")
 
 
-def check_folder(path: Path, ask: Ask) -> Finding:
+def check_folder(path: Path) -> Finding:
     """Tell whether the nodes are likely to see a folder, by the kind of its file system."""
     code, kind = ask(["stat", "--file-system", "--format=%T", str(path)])
     if code:
@@ -150,18 +150,18 @@ def write_site(content: Mapping[str, Any], path: Path, about: str) -> Path:
     return free
 
 
-def look(jobs: Sequence[Job], profile: Mapping[str, Any], ask: Ask = ask) -> tuple[list[Finding], dict[str, Any]]:
+def look(jobs: Sequence[Job], profile: Mapping[str, Any]) -> tuple[list[Finding], dict[str, Any]]:
     """Return everything that was found, and a site file made from it."""
     asked, known = requests(jobs), partitions(ask(SINFO)[1])
     config = settings(ask(["scontrol", "show", "config"])[1])
-    accounts = accounts_of(getpass.getuser(), ask)
+    accounts = accounts_of(getpass.getuser())
     status = str(profile.get("slurm-status-command", "sacct"))
     first_look = int(profile.get("slurm-init-seconds-before-status-checks", FIRST_LOOK))
     version = ask(["sbatch", "--version"])[1]
     findings = [Finding("right", f"{version}, cluster {config.get('ClusterName', 'without a name')}")]
     findings += [*check_account(accounts, asked), *check_partitions(known, asked)]
-    findings += [*check_requests(asked, known, ask), *check_status(config, status, first_look)]
-    findings.append(check_folder(Path.cwd(), ask))
+    findings += [*check_requests(asked, known), *check_status(config, status, first_look)]
+    findings.append(check_folder(Path.cwd()))
     used = [str(request["slurm_account"]) for request in asked if "slurm_account" in request]
     account = next(iter([name for name in used if name in accounts] or accounts or used), "")
     return findings, site(known, account, max((int(request.get("runtime", 0)) for request in asked), default=0))

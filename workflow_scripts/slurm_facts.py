@@ -1,13 +1,11 @@
 """What SLURM's own commands say of a cluster: partitions, limits, GPUs, settings, accounts."""
 
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PATIENCE = 20  # seconds for one answer of a busy controller
 SINFO = ["sinfo", "--noheader", "--format=%P|%a|%l|%G|%D"]
-
-Ask = Callable[[Sequence[str]], tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def settings(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def accounts_of(user: str, ask: Ask) -> list[str]:
+def accounts_of(user: str) -> list[str]:
     """Return the user's accounts, none where SLURM keeps none."""
     wanted = ["--noheader", "--parsable2", "show", "associations", f"user={user}", "format=account"]
     code, text = ask(["sacctmgr", *wanted])

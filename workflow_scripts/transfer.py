@@ -8,13 +8,13 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from workflow_scripts.checks import grid_points
 from workflow_scripts.flags import named_flags
 from workflow_scripts.grid import Model, domain_of, pair_languages, setting_of, table_cells, vocabulary_kind
 from workflow_scripts.identity import hashed
 from workflow_scripts.rows import settings_rows
 from workflow_scripts.runs import deciding, resolve_run
 from workflow_scripts.study import SPLITS, Study
+from xling.finetune.settings import Point, grid_points, read_settings
 
 TREES = "ud"
 UNTRAINED = {"updates": 0, "warmup": 0}
@@ -189,9 +189,13 @@ class Transfer:
         """Return the results of the jobs of one task, numbered as their batches of grid points are."""
         return [self.folder / name / f"jobs/{task}.{number}.json" for number in range(len(self.batches(task)))]
 
+    def points(self, task: str) -> list[Point]:
+        """Return the grid points of a task, in the order of the numbers that its jobs are given."""
+        return grid_points(read_settings(self._task(task))[0])
+
     def batches(self, task: str) -> list[str]:
         """Return the grid points of each job of a task, as 0,1."""
-        numbers, size = range(len(grid_points(self._task(task)))), self._task(task)["points_per_job"]
+        numbers, size = range(len(self.points(task))), self._task(task)["points_per_job"]
         return [",".join(map(str, numbers[start : start + size])) for start in numbers[::size]]
 
     def score(self, name: str, task: str) -> Path:

@@ -29,13 +29,13 @@ class Estimator:
         """The jobs of fine-tuning; their hashes are of no concern here."""
         return Transfer(self.study)
 
-    def cores(self, job: Job, seconds: float, disk: float = 0.0, download: float = 0.0) -> Cost:
+    def cores(self, job: Job, seconds: float, disk: float = 0.0) -> Cost:
         """Return the cost of a job that keeps its threads busy for so many seconds of one core.
 
         CPU time is that of the cores a job has, busy or not, as clusters charge it.
         """
         wall = self.rates("start") + seconds / job.threads
-        return Cost(wall, wall * job.threads, 0.0, disk, download)
+        return Cost(wall, wall * job.threads, 0.0, disk)
 
     def device(self, job: Job, seconds: float, disk: float = 0.0) -> Cost:
         """Return the cost of a job that keeps one device busy for so long, or several for less."""

@@ -6,11 +6,11 @@ from itertools import product
 from typing import Any
 
 from workflow_scripts.alignment import Alignment
-from workflow_scripts.checks import grid_points
 from workflow_scripts.contextual import Contextual
 from workflow_scripts.plan.costs import Cost
 from workflow_scripts.plan.estimate import FLOAT, FORWARD, Estimator, encoder_operations, operations, parameters
 from workflow_scripts.plan.jobs import Job
+from xling.finetune.settings import Point
 
 HALF = 2  # bytes: states of words are float16
 
@@ -33,29 +33,27 @@ def fine_tune(plan: Estimator, job: Job) -> Cost:
     """Some grid points of one task."""
     task, transfer = job.wildcards["task"], plan.transfer
     numbers = [int(number) for number in transfer.batches(task)[int(job.wildcards["batch"])].split(",")]
-    points = grid_points(plan.study.config["tasks"][task])
+    points = transfer.points(task)
     data = transfer.data(job.wildcards["encoder"], task)
     return plan.device(job, tuning_seconds(plan, task, [points[number] for number in numbers], data))
 
 
 def fine_tune_together(plan: Estimator, job: Job) -> Cost:
     """All grid points of the tasks that share a job."""
-    transfer, tasks = plan.transfer, plan.study.config["tasks"]
+    transfer = plan.transfer
     data = {task: transfer.data(job.wildcards["encoder"], task) for task in transfer.together}
-    seconds = [tuning_seconds(plan, task, grid_points(tasks[task]), own) for task, own in data.items()]
+    seconds = [tuning_seconds(plan, task, transfer.points(task), own) for task, own in data.items()]
     return plan.device(job, sum(seconds))
 
 
-def tuning_seconds(
-    plan: Estimator, task: str, points: Sequence[Mapping[str, Any]], data: Mapping[str, Any], test: bool = True
-) -> float:
+def tuning_seconds(plan: Estimator, task: str, points: Sequence[Point], data: Mapping[str, Any]) -> float:
     """Return the seconds of training at some points, English dev after each epoch and the test sets at the end."""
     settings, tokens = plan.study.config["tasks"][task], plan.rates(task)
     train, dev = (plan.sizes.lines(data[split], task, split) for split in ("train", "dev"))
-    tested = sum(plan.sizes.lines(path, task, "test") for path in data["test"].values()) if test else 0.0
+    tested = sum(plan.sizes.lines(path, task, "test") for path in data["test"].values())
     seen = settings["examples_per_epoch"] or train
     per_token = encoder_operations({"shape": plan.study.config["model"]}, tokens)
-    steps = sum(settings["epochs"] * seen / point["batch"] for point in points)
+    steps = sum(settings["epochs"] * seen / point.batch for point in points)
     trained = len(points) * settings["epochs"] * seen
     evaluated = len(points) * (settings["epochs"] * dev + tested)
     work = (trained + FORWARD * evaluated) * tokens * per_token

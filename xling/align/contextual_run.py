@@ -22,7 +22,8 @@ import torch
 from xling.align.contextual import DataSet, Job, Language, check_layers, describe, parse_options, run_job
 from xling.align.frozen import Reader
 from xling.align.wordpairs import read_links, read_sentences
-from xling.bpe.vocabulary import Vocabulary, named_paths
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.cli import named_paths
 from xling.core.errors import XlingError, run
 from xling.core.io import sha256_of, write_json
 from xling.core.log import log_to_stderr

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xling.align.search import Found, Matrix, fast_half, search
 
 Places = NDArray[np.float64]
-NEIGHBOURS = 10  # K (PAPER.md, section 5)
+NEIGHBOURS = 10  # K (section 5.1.1 of the paper)
 
 
 def cosine_search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu") -> Found:
@@ -23,9 +23,9 @@ def cosine_search(queries: Matrix, candidates: Matrix, k: int, device: str = "cp
     return search(queries, candidates, k, device, fast_half(device, len(candidates)))
 
 
-def mean_similarity(vectors: Matrix, others: Matrix, k: int = NEIGHBOURS, device: str = "cpu") -> NDArray[np.float32]:
-    """Return r: the mean cosine of each vector to its k nearest among the others, or to all where there are fewer."""
-    scores = cosine_search(vectors, others, min(k, len(others)), device).scores
+def mean_similarity(vectors: Matrix, others: Matrix, device: str = "cpu") -> NDArray[np.float32]:
+    """Return r: the mean cosine of each vector to its K nearest among the others, or to all where there are fewer."""
+    scores = cosine_search(vectors, others, min(NEIGHBOURS, len(others)), device).scores
     return np.asarray(scores.mean(axis=1))
 
 
@@ -36,17 +36,12 @@ def csls_search(
 
     The scores are 2 cos - r_S: r_T, the same for all candidates of a query, is left out.
     """
-    penalty = mean_similarity(target, source, device=device)
+    penalty = mean_similarity(target, source, device)
     asked = source if queries is None else source[queries]
     x = np.hstack([asked, np.ones((len(asked), 1), np.float32)], dtype=np.float32)
     y = np.hstack([target, -penalty[:, None] / 2], dtype=np.float32)
     found = search(x, y, k, device, fast_half(device, len(y)))
     return Found(2 * found.scores, found.indices)
-
-
-def precision_at(found: Found, gold: Sequence[Collection[int]], ranks: Sequence[int] = (1, 5, 10)) -> dict[str, float]:
-    """Return for each rank the share of queries with a gold candidate among that many found."""
-    return precision_of(first_hits(found, gold), ranks)
 
 
 def precision_of(places: Places, ranks: Sequence[int] = (1, 5, 10)) -> dict[str, float]:

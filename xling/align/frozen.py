@@ -73,7 +73,7 @@ class AlignedView:
 
 @dataclass(frozen=True)
 class TaskLayers:
-    """Sizes of the Transformer layers that are trained (PAPER.md section 5: 4 layers, 12 heads, 3072, .2)."""
+    """Sizes of the Transformer layers that are trained (the paper, section 5.1.2, has four; docs/choices.md)."""
 
     layers: int
     heads: int

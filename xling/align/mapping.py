@@ -5,15 +5,12 @@ Here vectors are rows, x = X^T and y = Y^T of shape (n, d), so that Y X^T is y^T
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
 
 from xling.align.normalise import Matrix, Normaliser, fit_normaliser
-from xling.core.errors import InputError, XlingError
-from xling.core.io import atomic_path
+from xling.core.errors import XlingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +28,6 @@ class Alignment:
     def normalise_target(self, vectors: Matrix) -> Matrix:
         """Return target vectors (rows) normalised."""
         return self.target(vectors)
-
-    def save(self, path: Path) -> None:
-        """Write the means and the map as safetensors."""
-        arrays = {"source_means": self.source.means, "target_means": self.target.means, "matrix": self.matrix}
-        with atomic_path(path) as temporary:
-            save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
-
-
-def load_alignment(path: Path) -> Alignment:
-    """Read what `Alignment.save` wrote."""
-    arrays = load_file(path)
-    missing = {"source_means", "target_means", "matrix"} - arrays.keys()
-    if missing:
-        raise InputError(path, f"not an alignment: no {', '.join(sorted(missing))}", fix="fit it again")
-    return Alignment(Normaliser(arrays["source_means"]), Normaliser(arrays["target_means"]), arrays["matrix"])
 
 
 def fit_alignment(source: Matrix, target: Matrix) -> Alignment:

@@ -32,13 +32,13 @@ class Normaliser:
         return result
 
 
-def fit_normaliser(vectors: Matrix, rounds: int = ROUNDS) -> tuple[Normaliser, Matrix]:
+def fit_normaliser(vectors: Matrix) -> tuple[Normaliser, Matrix]:
     """Return the normaliser of these vectors, and the vectors normalised."""
     if len(vectors) == 0:
         raise XlingError("no vectors to normalise")
     result = unit_length(vectors)
     means = []
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         means.append(result.mean(axis=0, dtype=np.float64))
         result -= means[-1].astype(result.dtype)
         _scale(result)

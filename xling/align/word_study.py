@@ -89,7 +89,7 @@ def read_material(source: str, target: str, plan: Mapping[str, Any]) -> Material
 
 
 def read_table(path: Path, spell: Callable[[str], str]) -> Table:
-    """Read fastText vectors, the first of the file (PAPER.md, section 2)."""
+    """Read fastText vectors, the first of the file (section 5.1.1 of the paper)."""
     found = read_vectors(path, LIMIT)
     return Table([spell(word) for word in found.words], found.vectors)
 

@@ -1,6 +1,6 @@
 """Pairs of words in context: the states of linked words of parallel sentences, and the map that they give.
 
-A word is its first subword (PAPER.md section 5). Each side is normalised over all words of its sentences, as the word
+A word is its first subword (docs/choices.md). Each side is normalised over all words of its sentences, as the word
 vectors of Figure 4 are over their vocabulary; the map is fitted on the linked ones.
 """
 

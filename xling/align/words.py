@@ -30,7 +30,7 @@ from xling.data.fasttext import read_vectors
 from xling.data.muse import WordPair, read_muse
 
 RANKS = (1, 5, 10)
-LIMIT = 200_000  # vectors of fastText that are read (PAPER.md, section 2)
+LIMIT = 200_000  # vectors of fastText that are read (section 5.1.1 of the paper)
 STATES = (".safetensors", ".npz")
 
 

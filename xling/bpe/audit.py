@@ -1,4 +1,4 @@
-"""Anchor audit: which pieces, and which share of running tokens, two languages have in common (section 1, anchors).
+"""Anchor audit: which pieces, and which share of running tokens, two languages have in common (section 4.2).
 
 A piece is shared where both languages look up the same embedding. Under a joint vocabulary any piece may be, so what
 counts there is the running text: a piece is an anchor when both languages use it. Special tokens are left out.
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from xling.bpe.streams import TokenStream
 from xling.bpe.train import SPECIAL_TOKENS
-from xling.bpe.vocabulary import Vocabulary, named_paths
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines, write_json
 from xling.core.log import log_to_stderr

@@ -8,9 +8,8 @@ Chunks of lines are encoded in any number of processes and written in their orde
 
 import argparse
 import multiprocessing
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines
 from xling.core.log import Progress, log_to_stderr
+from xling.core.pool import in_order
 
 CHUNK_CHARACTERS = 1 << 20
 FINAL = frozenset(".!?。！？")  # a word that is one of these ends a sentence
@@ -95,7 +95,7 @@ def encoding(vocab: Path, language: str, processes: int, sentence_ends: bool = F
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, context, _start_worker, (vocab, language, sentence_ends)) as pool:
         try:
-            yield lambda chunks: _in_order(pool, chunks, ahead=2 * processes)
+            yield lambda chunks: in_order(pool, _encode_in_worker, chunks, ahead=2 * processes)
         except BrokenProcessPool:
             raise XlingError("an encoding process died, perhaps for lack of memory (use fewer --processes)") from None
 
@@ -113,16 +113,6 @@ def write_split(writer: TokenStreamWriter, split: str, text: Path, encode: Encod
         progress.total = (progress.done + len(chunk.ids)) * characters / max(seen, 1)
         progress.add(len(chunk.ids))
     progress.finish()
-
-
-def _in_order(pool: ProcessPoolExecutor, chunks: Iterable[list[str]], ahead: int) -> Iterator[Encoded]:
-    waiting: deque[Future[Encoded]] = deque()  # short, or the whole text would queue up in memory
-    for chunk in chunks:
-        waiting.append(pool.submit(_encode_in_worker, chunk))
-        if len(waiting) >= ahead:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
 
 
 _worker: tuple[Vocabulary, str, bool]

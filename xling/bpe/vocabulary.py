@@ -1,4 +1,4 @@
-"""Vocabularies of one or two languages (the settings of section 1): which piece of which language has which id.
+"""Vocabularies of one or two languages (the settings of Table 1): which piece of which language has which id.
 
 mono, joint  one sentencepiece model; its ids are the model's.
 union        a model a language; pieces with the same string share an id (Default anchors, Sep L1-3, Sep L1-6).
@@ -19,6 +19,7 @@ import sentencepiece
 from numpy.typing import NDArray
 
 from xling.bpe.train import SPECIAL_TOKENS
+from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import atomic_path, read_json, sha256_of, write_json, write_text
 from xling.core.log import log_to_stderr
@@ -177,17 +178,6 @@ def read_pieces(path: Path) -> list[str]:
     if tuple(pieces[: len(SPECIAL_TOKENS)]) != SPECIAL_TOKENS:
         raise InputError(path, f"must start with {', '.join(SPECIAL_TOKENS)}", fix="train it with xling.bpe.train")
     return pieces
-
-
-def named_paths(items: Sequence[str], flag: str) -> dict[str, Path]:
-    """Return the paths of arguments like en=en.model by language."""
-    paths: dict[str, Path] = {}
-    for item in items:
-        language, found, path = item.partition("=")
-        if not (language and found and path) or language in paths:
-            raise XlingError(f"{flag} {item}: expected LANGUAGE=PATH, each language once")
-        paths[language] = Path(path)
-    return paths
 
 
 def main() -> None:

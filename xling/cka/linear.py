@@ -8,7 +8,7 @@ because a block is short, and added up in float64. The true mean is known at the
 the mean of the first one, so that little is left to correct, and the correction is made in float64.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -117,9 +117,3 @@ def _corrected(total: Double | None, left: Double, right: Double, examples: int)
 
 def _norm(product: Double) -> float:
     return float(np.linalg.norm(product))
-
-
-def layerwise_cka(pairs: Iterable[tuple[Matrix, Matrix]]) -> dict[str, float]:
-    """Return L0, L1, … and their average for layers that are all at hand."""
-    scores = [linear_cka(left, right) for left, right in pairs]
-    return {f"L{i}": score for i, score in enumerate(scores)} | {"AVER": float(np.mean(scores))}

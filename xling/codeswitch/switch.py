@@ -16,7 +16,7 @@ from xling.core.seeds import numpy_rng
 
 KEEP = 0.7
 CAP = 0.15
-BLOCK_WORDS = 96 * 256  # one batch of one GPU, PAPER.md section 3
+BLOCK_WORDS = 96 * 256  # one batch of one GPU, section 3.1 of the paper
 
 Pair = tuple[str, str, float]
 

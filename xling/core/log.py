@@ -65,7 +65,7 @@ class Progress:
             parts.append(f"{100 * self.done / self.total:.0f}%")
         parts.append(f"{_count(rate)} {self.unit}/s")
         if self.total and rate > 0 and self.done < self.total:
-            parts.append(f"{_duration((self.total - self.done) / rate)} left")
+            parts.append(f"{duration((self.total - self.done) / rate)} left")
         return ", ".join(parts)
 
     def _show(self, end: str) -> None:
@@ -89,7 +89,8 @@ def _count(number: float) -> str:
     return f"{number:.3g}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a time in the units that people use."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{rest:02d}s" if minutes else f"{rest}s"

@@ -1,17 +1,16 @@
-"""CoNLL-U treebanks (section 3.2 of the paper), read so that a file can be written back byte for byte.
+"""CoNLL-U treebanks (section 3.2 of the paper), read so that nothing of a file is lost.
 
 The gold words of parsing are the rows with a plain number; multiword tokens (`3-4`) and empty nodes (`8.1`) are
 kept beside them. Our own parser, because the common library rewrites features and comments.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from xling.core.errors import InputError
-from xling.core.io import write_text
 from xling.data.lines import NumberedLine, blocks
 
 COLUMNS = 10
@@ -85,23 +84,6 @@ def read_conllu(path: Path) -> Iterator[Tree]:
         tree = _parse(path, block)
         check_tree(path, tree)
         yield tree
-
-
-def write_conllu(path: Path, trees: Iterable[Tree]) -> None:
-    """Write sentences as a CoNLL-U file."""
-    with write_text(path) as handle:
-        for tree in trees:
-            handle.writelines(f"{line}\n" for line in tree_lines(tree))
-            handle.write("\n")
-
-
-def tree_lines(tree: Tree) -> Iterator[str]:
-    """Yield the lines of a sentence, without the blank one that ends it."""
-    yield from tree.comments
-    for row in tree.rows:
-        yield "\t".join(
-            (row.id, row.form, row.lemma, row.upos, row.xpos, row.feats, row.head, row.deprel, row.deps, row.misc)
-        )
 
 
 def check_tree(path: Path, tree: Tree) -> None:

@@ -3,14 +3,14 @@
     python -m xling.data.corpus --input tok.txt.zst --valid-lines 5000 --test-lines 5000 --max-words none --seed 1 \\
         --out-dir DIR
 
-Held out (PAPER.md section 2): the text is cut into as many equal stretches as lines are held out, one line is
+Held out (docs/choices.md): the text is cut into as many equal stretches as lines are held out, one line is
 drawn from each, and the stretches are dealt to valid and test at random, so both are spread over the whole text.
 
 Trimmed (section 4.1, Wiki-CC: only the domain may differ): a random subset of the remaining lines, in their old
 order, with at most the given number of words and short of it by less than one line. `--max-words-of` takes the
 smallest "words" of the given stats files as the size of the whole corpus; what is held out here is taken off it.
 
-Three passes, one line in memory; with `--shuffle-seed` one bucket of lines (the order of en', PAPER.md section 1).
+Three passes, one line in memory; with `--shuffle-seed` one bucket of lines (the order of en', docs/choices.md).
 """
 
 import argparse

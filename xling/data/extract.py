@@ -7,9 +7,9 @@ a line).
 
 import argparse
 import multiprocessing
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import write_json, write_text
 from xling.core.log import Progress, log_to_stderr
+from xling.core.pool import in_order
 from xling.data import crawl, wikidump
 from xling.data.wikinames import hidden_prefixes
 from xling.data.wikitext import paragraphs
@@ -59,7 +60,7 @@ class Meter:
 def extract_wikipedia(paths: list[Path], counts: Counter[str], processes: int, least: int) -> Iterator[str]:
     """Yield the paragraphs of the articles of some dumps, in order, cleaned by one or several processes."""
     batches = _batches(paths, counts, least)
-    for cleaned in map(clean_batch, batches) if processes == 1 else _in_order(batches, processes):
+    for cleaned in map(clean_batch, batches) if processes == 1 else _clean_apart(batches, processes):
         yield from cleaned
 
 
@@ -112,15 +113,11 @@ def _grouped(texts: Iterable[str]) -> Iterator[list[str]]:
         yield group
 
 
-def _in_order(batches: Iterator[Batch], processes: int) -> Iterator[list[str]]:
+def _clean_apart(batches: Iterator[Batch], processes: int) -> Iterator[list[str]]:
     """Clean the batches in several processes and yield the results in order, with only a few batches in memory."""
     pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
-    waiting: deque[Future[list[str]]] = deque()
     try:
-        waiting.extend(pool.submit(clean_batch, batch) for batch in islice(batches, processes * BATCHES_WAITING))
-        while waiting:
-            yield waiting.popleft().result()
-            waiting.extend(pool.submit(clean_batch, batch) for batch in islice(batches, 1))
+        yield from in_order(pool, clean_batch, batches, processes * BATCHES_WAITING)
     except BrokenProcessPool:
         raise XlingError("a cleaning process was killed: out of memory? (use fewer --processes)") from None
     finally:

@@ -1,4 +1,4 @@
-"""Wikitext to plain paragraphs, one string each (section 2 of the paper: lines are paragraphs).
+"""Wikitext to plain paragraphs, one string each (lines of the training text are paragraphs).
 
 What goes: comments, references, formulas, galleries, code blocks, templates, tables, files and their captions,
 categories, links to other languages, headings. What stays: every sentence of the body, with the text of its links, of

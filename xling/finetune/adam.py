@@ -1,4 +1,4 @@
-"""Adam without weight decay (PAPER.md section 4), by the fused kernel alone.
+"""Adam without weight decay (section 3.2 of the paper), by the fused kernel alone.
 
 The class around the kernel, torch.optim.Adam, imports torch's compiler, which takes longer than fine-tuning a small
 model for an epoch. Rates and step counts are tensors, so that a GPU can replay a step.

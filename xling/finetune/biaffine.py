@@ -1,4 +1,4 @@
-"""The biaffine parser of Dozat and Manning (2017) on the states of words (PAPER.md section 4).
+"""The biaffine parser of Dozat and Manning (2017) on the states of words (section 3.2 of the paper).
 
 Shapes: n sentences, w words, h = w + 1 possible heads (root first), a and b the widths of arcs and labels, l labels.
 """

@@ -1,4 +1,4 @@
-"""BIO tags: the repair that the study makes before scoring, and the spans that tags stand for (PAPER.md section 4)."""
+"""BIO tags: the repair before scoring (section 3.2 of the paper), and the spans that tags stand for."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Merge the jobs of one model and task, select by English dev, and score (PAPER.md section 4).
+"""Merge the jobs of one model and task, select by English dev, and score (section 3.2 of the paper).
 
 python -m xling.finetune.collect --results a.json b.json --config-hash H --out score.json
 """

@@ -1,4 +1,4 @@
-"""Named entities: BIO tags of words, repaired before they are scored as spans (PAPER.md section 4)."""
+"""Named entities: BIO tags of words, repaired before they are scored as spans (section 3.2 of the paper)."""
 
 from xling.data.ner import OUTSIDE, TYPES
 from xling.finetune.data import Example, Labels

@@ -1,4 +1,4 @@
-"""Dependency parsing: arcs and labels of words, the best tree with one root (PAPER.md section 4)."""
+"""Dependency parsing: arcs and labels of words, the best tree with one root (section 3.2 of the paper)."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -17,7 +17,8 @@ from typing import Any
 
 import torch
 
-from xling.bpe.vocabulary import Vocabulary, named_paths
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.cli import named_paths
 from xling.core.errors import InputError, run
 from xling.core.io import sha256_of, write_json
 from xling.core.log import log_to_stderr
@@ -157,7 +158,7 @@ def parse_args(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this job")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args(given)
-    args.tests = named_paths(args.test, "--test")
+    args.tests = named_paths(args.test, "--test", "LANGUAGE=FILE")
     return args
 
 

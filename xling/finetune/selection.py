@@ -1,4 +1,4 @@
-"""Which points of the grid count: the best by English dev, nothing of another language (PAPER.md section 4)."""
+"""Which points of the grid count: the best by English dev, nothing of another language (section 3.2 of the paper)."""
 
 from collections.abc import Mapping, Sequence
 

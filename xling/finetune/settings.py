@@ -14,7 +14,7 @@ WHERE = "--settings"
 
 @dataclass(frozen=True)
 class BiaffineSizes:
-    """Widths and dropout of the parser (PAPER.md section 4: 512, 128, .33, .2)."""
+    """Widths and dropout of the parser (docs/choices.md: 512, 128, .33, .2)."""
 
     arc: int
     label: int
@@ -55,11 +55,16 @@ class Point:
 
 
 def parse_settings(text: str) -> tuple[Settings, BiaffineSizes | None]:
-    """Read the JSON of a task's section; nulls in it mean all examples, the encoder's learning rate, all points a job.
+    """Read the JSON of a task's section."""
+    return read_settings(_object(text))
+
+
+def read_settings(section: Mapping[str, Any]) -> tuple[Settings, BiaffineSizes | None]:
+    """Read a task's section; nulls in it mean all examples, the encoder's learning rate, all points a job.
 
     How points are shared out over jobs changes no result, so that it may be left out.
     """
-    values = _object(text)
+    values = dict(section)
     biaffine = values.pop("biaffine", None)
     if isinstance(values.get("grid"), Mapping):
         values["grid"] = {**values["grid"], "head_lr": values["grid"].get("head_lr") or []}

@@ -1,4 +1,4 @@
-"""Labels of words: a linear layer and a softmax on the first subword of each word (PAPER.md section 4).
+"""Labels of words: a linear layer and a softmax on the first subword of each word (section 3.2 of the paper).
 
 All subwords of a batch are scored; only first subwords have a label, and only they are read.
 """

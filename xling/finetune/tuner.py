@@ -1,7 +1,7 @@
 """An encoder with a task's layers on top: what trains, one step of training, predictions.
 
-What belongs to one language alone is frozen, what the languages share trains (PAPER.md section 4). At test the text of
-a language takes that language's own way through the encoder.
+What belongs to one language alone is frozen, what the languages share trains (section 4.3 of the paper). At test the
+text of a language takes that language's own way through the encoder.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Natural language inference: a linear layer on the first token's state (PAPER.md section 4)."""
+"""Natural language inference: a linear layer on the first token's state (section 3.2 of the paper)."""
 
 from collections.abc import Callable, Sequence
 

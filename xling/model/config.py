@@ -1,4 +1,4 @@
-"""What an encoder looks like, and which of its parts each language has for itself (sections 3.2 and 4 of the paper)."""
+"""What an encoder looks like, and which of its parts each language has for itself (sections 3.1 and 4.3)."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ SHARED = "shared"  # the owner of what all languages use
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes and switches of the Transformer; PAPER: 8 layers, 12 heads, 768 wide, GELU, post-LayerNorm."""
+    """Sizes and switches of the Transformer; the paper: 8 layers, 12 heads, 768 wide, GELU, post-LayerNorm."""
 
     layers: int
     width: int

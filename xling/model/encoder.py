@@ -106,7 +106,7 @@ def initialise(encoder: Encoder, seed: int) -> None:
     """Draw every parameter from a generator of its own name, so that no setting shifts another's numbers.
 
     Embeddings are normal with standard deviation d^-1/2, linear layers PyTorch's default, which is uniform within
-    1/sqrt(inputs) for weights and biases (PAPER.md section 3).
+    1/sqrt(inputs) for weights and biases (as in XLM's code, which the paper uses).
     """
     width = encoder.config.shape.width
     inner = {"down_weight": encoder.config.shape.feedforward, "down_bias": encoder.config.shape.feedforward}

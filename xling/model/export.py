@@ -16,6 +16,7 @@ from typing import Any
 
 from safetensors.torch import save_file
 
+from xling.core.cli import named
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import write_json, write_text
 from xling.core.log import log_to_stderr
@@ -84,11 +85,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
 
 def read_options(values: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return tokeniser options given as CODE=JSON."""
-    parts = [value.partition("=") for value in values]
-    for code, equals, text in parts:
-        if not (code and equals and text):
-            raise XlingError(f"--tokeniser {code + equals + text!r}: expected CODE=JSON")
-    return {code: parse_options(text) for code, _, text in parts}
+    return {code: parse_options(text) for code, text in named(values, "--tokeniser", "CODE=JSON").items()}
 
 
 def main(argv: Sequence[str] | None = None) -> None:

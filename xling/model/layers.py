@@ -1,4 +1,4 @@
-"""The Transformer as pure functions of weights (section 3.2 of the paper).
+"""The Transformer as pure functions of weights (section 3.1 of the paper).
 
 The path of one language through the model is a tuple of tensors. Whether a tensor is shared or the language's own makes
 no difference to the arithmetic, so one compiled graph serves every language and every sharing setting.

@@ -94,7 +94,7 @@ def read_lines(stream: TokenStream, numbers: NDArray[np.int64], length: int) -> 
 
 
 def language_chances(lines: Sequence[int], exponent: float) -> NDArray[np.float64]:
-    """Return how likely each language is: its share of the lines to the power of the exponent (PAPER: 0.7)."""
+    """Return how likely each language is: its share of the lines to the power of the exponent (the paper: 0.7)."""
     shares = np.asarray(lines, dtype=np.float64) / sum(lines)
     chances = shares**exponent
     return np.asarray(chances / chances.sum())

@@ -1,4 +1,4 @@
-"""A training run as its resolved run.json describes it (PAPER.md section 3)."""
+"""A training run as its resolved run.json describes it (section 3.1 of the paper)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

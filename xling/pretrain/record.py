@@ -2,18 +2,16 @@
 
 import json
 import logging
-import os
 import platform
 import socket
-import subprocess
 import time
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from xling.core.io import read_json, write_json, write_text
+from xling.core.provenance import commit, installed
 from xling.model.config import ModelConfig
 
 PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece")
@@ -58,7 +56,7 @@ def begin_attempt(path: Path, device: torch.device, processes: int) -> None:
     known: dict[str, Any] = read_json(path) if path.is_file() else {"attempts": []}
     attempt = {"began": utc(), "host": socket.gethostname(), "device": device_name(device), "processes": processes}
     about = {
-        "commit": commit(),
+        "commit": commit(Path(__file__).parent),
         "python": platform.python_version(),
         "versions": versions(),
         "machine": platform.machine(),
@@ -76,22 +74,7 @@ def end_attempt(path: Path, outcome: str, update: int, seconds: float) -> None:
 
 def versions() -> dict[str, str]:
     """Return the versions of what the numbers depend on."""
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def commit() -> str:
-    """Return the commit the code came from, `unknown` outside a checkout."""
-    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    try:
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
-    except (OSError, subprocess.CalledProcessError):
-        return os.environ.get("XLING_COMMIT", "unknown")
+    return installed(PACKAGES)
 
 
 def device_name(device: torch.device) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from xling.core.cli import positive
+from xling.core.cli import named_paths, positive
 from xling.core.errors import InputError, run
 from xling.core.io import atomic_path, read_json, write_json
 from xling.core.log import log_to_stderr
@@ -41,13 +41,8 @@ RECORDS = ("run.json", "train.log", "metrics.jsonl", "provenance.json")
 
 
 def read_named(given: list[str], run: Run, flag: str) -> dict[str, Path]:
-    """Return what was given for each of the run's languages, as `code=PATH` after a flag."""
-    found = {}
-    for item in given:
-        code, _, path = item.partition("=")
-        if not path:
-            raise InputError(item, f"expected language=path after {flag}")
-        found[code] = Path(path)
+    """Return what was given for each of the run's languages, as LANGUAGE=PATH after a flag."""
+    found = named_paths(given, flag)
     missing = [code for code in run.languages if code not in found]
     if missing:
         raise InputError(flag, f"nothing for {missing[0]}", fix=f"add {flag} {missing[0]}=PATH")

@@ -1,4 +1,4 @@
-"""Validation: the loss on held-out text under a mask that never changes (PAPER.md section 3)."""
+"""Validation: the loss on held-out text under a mask that never changes (docs/choices.md)."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

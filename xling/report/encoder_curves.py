@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 
 from matplotlib.figure import Figure
 
+from xling.core.cli import named_paths
 from xling.core.errors import InputError, run
 from xling.core.io import read_json
 from xling.report import style
 from xling.report.layer_curves import UNTRAINED as DASHED
 from xling.report.layer_curves import Curve, Panel, Point, draw_grid, level
-from xling.tokenization.parallel import named
 
 COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.BLACK)
 MARKERS = ("o", "^", "D", "s", "v", "P", "X")
@@ -79,8 +79,8 @@ def _curves(records: Sequence[EncoderLayer], value: str, dashes: Any = "-") -> I
 def main() -> None:
     """Draw all comparisons of a study."""
     args = parse_args()
-    files = named(args.comparison, "--comparison")
-    records = [layer for name, path in files.items() for layer in read_comparison(name, Path(path))]
+    files = named_paths(args.comparison, "--comparison", "NAME=PATH")
+    records = [layer for name, path in files.items() for layer in read_comparison(name, path)]
     with style.styled():
         style.save_figure(encoder_curves(records), args.out_dir, "encoders", records)
 

@@ -14,12 +14,13 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from PIL import Image
 
 from xling.core.io import atomic_path
 from xling.report.record_files import write_records
 
 BLACK, GREY, LIGHT = "#000000", "#6e6e6e", "#d9d9d9"
-ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
+ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 LANGUAGE_COLOURS = {"en": BLACK, "en'": SKY, "fr": BLUE, "de": ORANGE, "ru": VERMILION, "zh": GREEN}
@@ -41,7 +42,6 @@ MODEL_COLOURS = {
     "random": GREY,
     "untrained": GREY,
 }
-TASK_COLOURS = {"xnli": PURPLE, "ner": ORANGE, "parsing": GREEN, "pos": SKY}
 SHARING_COLOURS = {"shared": PURPLE, "source": ORANGE, "target": SKY}  # whose a part of a model is: Figures 1 and 2
 SPARE_COLOURS, SPARE_MARKERS = (PURPLE, "#8c6d1f", "#5b5b8c", GREY), ("v", "X", "<", ">")  # languages of other studies
 HEAT_MAP = "YlGnBu"  # one direction of lightness: reads the same in grey and for colour-blind readers
@@ -157,6 +157,15 @@ def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str]
     for suffix in suffixes:
         with atomic_path(folder / f"{name}.{suffix}") as temporary:
             figure.savefig(temporary, format=suffix, dpi=dpi, metadata=FORMATS[suffix])
+            if suffix == "png":
+                _lighten(temporary)
+
+
+def _lighten(path: Path) -> None:
+    """Write a picture with 256 colours of its own, a third of its bytes: a page holds dozens."""
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(path, format="PNG", optimize=True)
 
 
 def _luminance(colour: Sequence[float]) -> float:

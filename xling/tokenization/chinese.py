@@ -1,4 +1,4 @@
-"""Chinese: words by the Stanford segmenter (as in XLM, model `pku`) or by jieba, script by OpenCC (section 2)."""
+"""Chinese: words by the Stanford segmenter (as in XLM, model `pku`) or by jieba, script by OpenCC (section 3.1)."""
 
 import logging
 import subprocess

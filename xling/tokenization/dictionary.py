@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from xling.core.cli import named
 from xling.core.errors import InputError, run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
 from xling.data.dictionary import read_tsv
 from xling.data.panlex import Translation, read_panlex
-from xling.tokenization.parallel import named
 from xling.tokenization.words import Words, words_from
 
 SIDES = ("source", "target")
@@ -62,7 +62,7 @@ def main() -> None:
         entries = read_panlex(args.input, args.source, args.target)
     else:
         entries = read_tsv(args.input, counts)
-    options = named(args.tokeniser, "--tokeniser")
+    options = named(args.tokeniser, "--tokeniser", "SIDE=JSON")
     source, target = (words_from(options.get(side)) for side in SIDES)
     merged = list(merge(sorted(in_words(entries, source, target), key=_pair)))
     if not merged:

@@ -8,10 +8,11 @@ A side without a tokeniser is taken as tokenised.
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
@@ -35,20 +36,11 @@ def write_sides(folder: Path, rows: Iterator[Sentences], words: Mapping[str, Wor
     return number
 
 
-def named(values: Sequence[str], what: str) -> dict[str, str]:
-    """Return the parts of CODE=VALUE arguments."""
-    parts = [value.partition("=") for value in values]
-    for code, equals, value in parts:
-        if not (code and equals and value):
-            raise XlingError(f"{what}: {code + equals + value!r} is not CODE=VALUE")
-    return {code: value for code, _, value in parts}
-
-
 def main() -> None:
     """Read parallel sentences and write their words."""
     args = parse_args()
-    files = {code: Path(path) for code, path in named(args.file, "--file").items()}
-    tokenisers = named(args.tokeniser, "--tokeniser")
+    files = named_paths(args.file, "--file", "CODE=PATH")
+    tokenisers = named(args.tokeniser, "--tokeniser", "CODE=JSON")
     codes = [*(args.languages if args.multiway else ()), *files]
     if len(codes) < 1 or len(set(codes)) < len(codes):
         raise XlingError(f"name each side once, with --multiway and --languages or --file (given: {codes})")

@@ -3,9 +3,8 @@
 import argparse
 import json
 import multiprocessing
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
+from xling.core.pool import in_order
 from xling.tokenization.tokeniser import Tokeniser, check_options, make_tokeniser
 
 SHARD_LINES = 1000
@@ -31,13 +31,7 @@ def tokenise_shards(lines: Iterable[str], options: dict[str, Any], processes: in
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(options,)) as pool:
-            waiting: deque[Future[list[str]]] = deque()
-            for shard in shards(lines):
-                waiting.append(pool.submit(_tokenise, shard))
-                if len(waiting) >= processes * SHARDS_AHEAD:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield from in_order(pool, _tokenise, shards(lines), processes * SHARDS_AHEAD)
     except BrokenProcessPool:
         raise XlingError("a tokenising process died, perhaps for lack of memory (use fewer --processes)") from None
 

@@ -1,4 +1,4 @@
-"""One tokeniser for pretraining text and for every task (section 2): script, words, Moses, case, accents."""
+"""One tokeniser for pretraining text and for every task (section 3.1): script, words, Moses, case, accents."""
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator

@@ -18,8 +18,9 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-from workflow_scripts.progress import Board, duration, seconds_a_job
+from workflow_scripts.progress import Board, seconds_a_job
 from xling.core.io import read_json
+from xling.core.log import duration
 
 SECONDS_BETWEEN_LINES = 15.0
 SECONDS_BETWEEN_REDRAWS = 0.5

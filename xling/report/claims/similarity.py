@@ -9,7 +9,7 @@ from xling.report.claims.over import Tally
 from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, pearson_interval
 from xling.report.names import PAIRS
-from xling.report.records import AVERAGE, BILINGUAL, MONOLINGUAL, RANDOM, CkaScore, Results
+from xling.report.records import AVERAGE, BILINGUAL, MONOLINGUAL, RANDOM, CkaScore, Results, SentenceScore
 
 FIRST_LAYERS = ("L0", "L1")
 NEARER = (("en-fr", "en-ru"), ("en-de", "en-ru"), ("en-ru", "en-zh"))
@@ -31,17 +31,18 @@ def first_layers_most_alike(results: Results) -> list[Part]:
 def similarity_tracks_retrieval(results: Results) -> list[Part]:
     """7c: over the layers, monolingual CKA correlates with sentence retrieval by more than .9 for each language."""
     tally = Tally()
-    table = similarity(results.figure7)
-    retrieval = layer_curves(results.figure6, MONOLINGUAL)
-    for language in RETRIEVAL_LANGUAGES:
-        curve = retrieval.get(language, {})
-        pairs = [
-            (table[f"L{layer}", f"en-{language}", MONOLINGUAL], point.value)
-            for layer, point in sorted(curve.items())
-            if (f"L{layer}", f"en-{language}", MONOLINGUAL) in table
-        ]
-        _correlate(tally, f"en-{language}", pairs)
+    found = _layer_by_layer(results.figure6, results.figure7, "en")
+    for pair in (f"en-{language}" for language in RETRIEVAL_LANGUAGES):
+        _correlate(tally, pair, found.get(pair, []))
     return [tally.part("Pearson correlation of monolingual CKA with sentence retrieval", Unit.PEARSON, Over.PAIRS)]
+
+
+def correlations(
+    sentences: Sequence[SentenceScore], scores: Sequence[CkaScore], source: str
+) -> list[tuple[str, int, float | None]]:
+    """Return Pearson's r of 7c for every pair with the source that has retrieval, and the layers it rests on."""
+    found = _layer_by_layer(sentences, scores, source)
+    return [(pair, len(points), pearson(points) if points else None) for pair, points in found.items()]
 
 
 def pearson(pairs: Sequence[tuple[float, float]]) -> float:
@@ -50,6 +51,22 @@ def pearson(pairs: Sequence[tuple[float, float]]) -> float:
     moved = [(x - means[0], y - means[1]) for x, y in pairs]
     spread = math.sqrt(math.fsum(x * x for x, _ in moved) * math.fsum(y * y for _, y in moved))
     return math.fsum(x * y for x, y in moved) / spread if spread > 0 else math.nan
+
+
+def _layer_by_layer(
+    sentences: Sequence[SentenceScore], scores: Sequence[CkaScore], source: str
+) -> dict[str, list[tuple[float, float]]]:
+    """Return for each pair with retrieval its monolingual CKA and retrieval, at the layers that have both."""
+    table = similarity(scores)
+    curves = {f"{source}-{language}": curve for language, curve in layer_curves(sentences, MONOLINGUAL).items()}
+    return {
+        pair: [
+            (table[f"L{layer}", pair, MONOLINGUAL], point.value)
+            for layer, point in sorted(curve.items())
+            if (f"L{layer}", pair, MONOLINGUAL) in table
+        ]
+        for pair, curve in curves.items()
+    }
 
 
 def _correlate(tally: Tally, place: str, pairs: Sequence[tuple[float, float]]) -> None:

@@ -15,14 +15,14 @@ MOST_ROWS = 600  # of a figure's numbers: a page is no place for more
 
 
 def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[str, Path]:
-    """Return the pictures below folders by name, all or `only` some: drawings, or where one is large its picture."""
+    """Return the pictures below folders by name, all or `only` some: drawings, or of large and folded ones pictures."""
     found: dict[str, dict[str, Path]] = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             if path.suffix in TYPES:
                 found.setdefault(str(path.relative_to(folder).with_suffix("").as_posix()), {})[path.suffix] = path
     wanted = [name for name in found if not only or name in only]
-    return {name: _lighter(found[name]) for name in sorted(wanted, key=in_page_order)}
+    return {name: _chosen(found[name], entry_of(name).folded) for name in sorted(wanted, key=in_page_order)}
 
 
 def figure_section(section: str, ours: Mapping[str, Path], papers: Mapping[str, Path]) -> Html:
@@ -58,9 +58,9 @@ def data_uri(path: Path) -> str:
     return f"data:{TYPES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
 
 
-def _lighter(paths: Mapping[str, Path]) -> Path:
+def _chosen(paths: Mapping[str, Path], folded: bool) -> Path:
     drawing = paths.get(".svg")
-    if drawing and (".png" not in paths or drawing.stat().st_size <= LARGEST_DRAWING):
+    if drawing and (".png" not in paths or (drawing.stat().st_size <= LARGEST_DRAWING and not folded)):
         return drawing
     return paths[".png"]
 

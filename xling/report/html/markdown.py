@@ -13,12 +13,13 @@ INLINE = re.compile(
     r"`(?P<code>[^`]+)`|\*\*(?P<strong>.+?)\*\*|(?<![\w*])\*(?P<em>[^*\s][^*]*?)\*(?![\w*])|\[(?P<link>[^\]]*)\]\([^)]*\)"
 )
 FENCE, BULLETS = "```", ("- ", "* ")
+TOP_HEADING = 3  # a page stands in a section of the report, whose title is an h2
 ESCAPED = re.compile(r"\\([\\|*_`\[\]])")
 
 
-def markdown(text: str, level: int = 3) -> Html:
-    """Return a page as HTML whose highest heading is of a given level."""
-    return join(_block(block, level) for block in _blocks(text.splitlines()))
+def markdown(text: str) -> Html:
+    """Return a page as HTML, its headings below those of the section that it stands in."""
+    return join(_block(block) for block in _blocks(text.splitlines()))
 
 
 def inline(text: str) -> Html:
@@ -60,13 +61,13 @@ def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
         yield block
 
 
-def _block(block: Sequence[str], level: int) -> Html:
+def _block(block: Sequence[str]) -> Html:
     first = block[0].lstrip()
     if first.startswith(FENCE):
         return el("pre", el("code", "\n".join(block[1:])), tabindex="0")
     if first.startswith("#"):
         depth = len(first) - len(first.lstrip("#"))
-        return el(f"h{min(level + depth - 1, 6)}", inline(first.lstrip("# ")))
+        return el(f"h{min(TOP_HEADING + depth - 1, 6)}", inline(first.lstrip("# ")))
     if first.startswith("|") and len(block) > 1:
         return _table(block)
     if first.startswith(BULLETS):

@@ -32,6 +32,11 @@ def join(*children: Child) -> Html:
     return Html("".join(_text(piece) for child in children for piece in _pieces(child)))
 
 
+def fact(term: str, text: str) -> Html:
+    """Return one entry of a list of facts."""
+    return el("div", el("dt", term), el("dd", text))
+
+
 def clean(text: str) -> str:
     """Return text without the characters that an HTML document must not hold."""
     return text.translate(FORBIDDEN)

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from xling.report.html.markup import Html, el, join
+from xling.report.html.markup import Html, el, fact, join
 from xling.report.html.tables import Table, data_table
 
 Provenance = Mapping[str, Any]
@@ -14,7 +14,7 @@ Provenance = Mapping[str, Any]
 def origin_section(known: Provenance) -> Html:
     """Return everything that is known of where the results come from."""
     return join(
-        el("dl", [_fact(term, text) for term, text in _facts(known) if text], class_="facts"),
+        el("dl", [fact(term, text) for term, text in _facts(known) if text], class_="facts"),
         el("h3", "Time by stage"),
         el("p", _times(known["stages"])),
         data_table(_stages(known["stages"]), "time by stage") if known["stages"] else None,
@@ -111,7 +111,3 @@ def _yaml(config: Any) -> str:
 
 def _folded(title: str, content: Html) -> Html:
     return el("details", el("summary", title), content)
-
-
-def _fact(term: str, text: str) -> Html:
-    return el("div", el("dt", term), el("dd", text))

@@ -9,7 +9,7 @@ from xling.report.claims.verdict import Relation, Unit, Verdict
 from xling.report.claims.words import SUFFIX, brief_standing, count_text, counted, number
 from xling.report.estimate import Estimate
 from xling.report.html.markdown import inline
-from xling.report.html.markup import Html, el, join
+from xling.report.html.markup import Html, el, fact, join
 from xling.report.html.tables import Table, data_table
 
 CLASSES = {
@@ -58,8 +58,8 @@ def _claim(claim: Claim) -> Html:
     badge = el("p", el("span", f"{sign} ", aria_hidden="true"), _brief(claim), class_=f"badge {kind}")
     title = el("h3", el("span", claim["claim"], class_="gutter"), " ", _capital(claim["says"]))
     facts = [
-        _fact("This run, weakest value", _effect(claim)),
-        _fact(f"The paper, {claim['source']}", claim["paper"]["effect"]),
+        fact("This run, weakest value", _effect(claim)),
+        fact(f"The paper, {claim['source']}", claim["paper"]["effect"]),
     ]
     return el(
         "article",
@@ -120,10 +120,6 @@ def _value(check: Claim) -> str:
 
 def _border(check: Claim) -> str:
     return f"{Relation(check['relation'])} {check['border']:g}"
-
-
-def _fact(term: str, text: str) -> Html:
-    return el("div", el("dt", term), el("dd", text))
 
 
 def _id(claim: Claim) -> str:

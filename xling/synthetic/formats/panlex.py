@@ -1,7 +1,7 @@
 """The tables of PanLex's CSV dump that a bilingual dictionary is joined from.
 
 An entry of quality q is attested by sources whose groups' best qualities add up to q, so that the translation quality
-(sum over source groups of the best source quality, PAPER.md section 2) gives q back.
+(sum over source groups of the best source quality, docs/choices.md) gives q back.
 """
 
 import csv
