@@ -1,14 +1,25 @@
-"""Shared by all tests: where the repository and the real data are."""
+"""Shared by all tests: where the repository and the real data are, commands run in this process, small disks."""
 
+import logging
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from xling.core.errors import run
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: tiny models are slower in several threads
+settings.register_profile(  # the same examples in every run, however busy the machine is
+    "xling", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("xling")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 REAL_DATA = Path(os.environ.get("XLING_DATA", REPOSITORY.parent / "shared" / "data"))
@@ -29,13 +40,52 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
         monkeypatch.setattr(sys, "argv", ["command", *map(str, arguments)])
         capfd.readouterr()
         try:
-            run(main)
+            with _process_as_it_was():
+                run(main)
             code = 0
         except SystemExit as stop:
             code = int(stop.code or 0)
         return Outcome(code, "".join(f"{x}\n" for x in capfd.readouterr().err.splitlines() if x.startswith("error")))
 
     return call_main
+
+
+@contextmanager
+def _process_as_it_was() -> Iterator[None]:
+    """Undo what a command leaves behind that ends with its process: its handlers of SIGTERM and of the log."""
+    log, on_sigterm = logging.getLogger("xling"), signal.getsignal(signal.SIGTERM)
+    handlers, level, propagate = log.handlers[:], log.level, log.propagate
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, on_sigterm)
+        for handler in [handler for handler in log.handlers if handler not in handlers]:
+            log.removeHandler(handler)
+            handler.close()
+        log.setLevel(level)
+        log.propagate = propagate
+
+
+@pytest.fixture
+def mount_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Return a function that mounts a disk of a size, or skips the test and says why."""
+    mounted: list[Path] = []
+
+    def mount(size: str) -> Path:
+        if os.geteuid() != 0:
+            pytest.skip("no small disk: mounting a tmpfs needs root")
+        disk = tmp_path / "disk"
+        disk.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"no small disk: {done.stderr.strip()}")
+        mounted.append(disk)
+        return disk
+
+    yield mount
+    for disk in mounted:  # lazily: a file may still be open for a moment
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 @pytest.fixture(scope="session")

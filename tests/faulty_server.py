@@ -39,6 +39,8 @@ class Asked:
 class _Server(ThreadingHTTPServer):
     """A server to which a client that hangs up is no news: on a busy machine its traceback lands in the client's test."""
 
+    daemon_threads = False  # closing waits for them, so that none is at work in the next test
+
     def handle_error(self, request: object, client_address: object) -> None:
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
@@ -68,6 +70,8 @@ class FaultyServer:
         server = self
 
         class Handler(BaseHTTPRequestHandler):
+            timeout = 60.0  # of a read or a write: no client that stalls keeps the server from closing
+
             def do_GET(self) -> None:
                 headers = self.headers
                 server.asked.append(Asked(self.path, headers.get("Range"), headers.get("If-Range")))
@@ -100,8 +104,8 @@ class FaultyServer:
                     if value is not None:
                         self.send_header(name, value)
                 self.end_headers()
+                server.sent += len(body[:cut])  # first: the client may be done before the write returns
                 self.wfile.write(body[:cut])
-                server.sent += len(body[:cut])
 
             def log_message(self, *_: object) -> None:
                 pass

@@ -11,7 +11,7 @@ from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.model.files import save_encoder
 
-# kind of vocabulary, separate embeddings, separate layers (PAPER.md section 1)
+# kind of vocabulary, separate embeddings, separate layers (Table 1 of the paper)
 SETTINGS = {
     "default": ("joint", False, 0),
     "no-anchors": ("prefixed", False, 0),

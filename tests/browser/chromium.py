@@ -25,6 +25,8 @@ FLAGS = (
     "--no-first-run",
 )
 SECONDS = 60.0
+# Networks fail, and others install something at the same time.
+APT = ("apt-get", "-o", "Acquire::Retries=5", "-o", "DPkg::Lock::Timeout=120")
 
 
 class Chromium:
@@ -176,10 +178,10 @@ def install() -> str:
     if os.geteuid() != 0:
         return "no chromium, and only root may install it (apt-get install chromium)"
     quiet = {"env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"}, "capture_output": True, "text": True}
-    wanted = ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]
+    wanted = [*APT, "install", "--yes", "--no-install-recommends", "chromium"]
     done = subprocess.run(wanted, **quiet, check=False)
     if done.returncode:
-        subprocess.run(["apt-get", "update"], **quiet, check=False)
+        subprocess.run([*APT, "update"], **quiet, check=False)
         done = subprocess.run(wanted, **quiet, check=False)
     return "" if done.returncode == 0 else f"chromium could not be installed: {done.stderr.strip()[-300:]}"
 

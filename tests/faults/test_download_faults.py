@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-import os
 import random
 import stat
 import struct
@@ -201,20 +200,9 @@ def test_a_broken_lock_file_is_named(get: Fetch, server: FaultyServer, root: Pat
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Mount a disk of 1 MiB, or skip and say why."""
-    if os.geteuid() != 0:
-        pytest.skip("a small tmpfs can be mounted by root only")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
-    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"a small tmpfs cannot be mounted here: {mounted.stderr.strip()}")
-    try:
-        yield disk
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
+def small_disk(mount_disk: Callable[[str], Path]) -> Path:
+    """Mount a disk of 1 MiB."""
+    return mount_disk("1m")
 
 
 def enlarge(disk: Path) -> None:

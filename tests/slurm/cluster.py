@@ -16,10 +16,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ETC = Path("/etc/slurm")
 HOSTS = Path("/etc/hosts")
 MARK = "# xling test cluster"
+# Networks fail, and others install something at the same time.
+APT = ("apt-get", "-qq", "-o", "Acquire::Retries=5", "-o", "DPkg::Lock::Timeout=120")
 PROGRAMS = {"slurm-wlm": ("slurmctld", "slurmd", "sbatch", "squeue"), "munge": ("munged", "munge")}
 CONFIG = """\
 ClusterName=test
@@ -63,10 +66,18 @@ class ClusterError(Exception):
     """The cluster cannot be started here, and why."""
 
 
+def attempt(look: Callable[[], Any]) -> Any:
+    """Return what a look finds: nothing where a command failed or took too long, as it may on a busy machine."""
+    try:
+        return look()
+    except subprocess.SubprocessError:
+        return None
+
+
 def wait_for(what: str, is_so: Callable[[], bool], seconds: float = 60.0) -> None:
     """Wait until something is so."""
     end = time.monotonic() + seconds
-    while not is_so():
+    while not attempt(is_so):
         if time.monotonic() > end:
             raise ClusterError(f"waited {seconds:.0f} s in vain for {what}")
         time.sleep(0.1)
@@ -80,6 +91,14 @@ def works(*command: str) -> bool:
 def output(*command: str) -> str:
     """Return what a command prints."""
     return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout.strip()
+
+
+def queue() -> str:
+    """Return the jobs in the queue for people to read, or why they cannot be told."""
+    try:
+        return output("squeue", "-h", "-o", "%i %T %N")
+    except subprocess.SubprocessError as error:
+        return str(error)
 
 
 @dataclass
@@ -251,7 +270,7 @@ def install_packages() -> None:
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for command in (["update"], ["install", "--yes", "--no-install-recommends", *missing]):
         done = subprocess.run(
-            ["apt-get", "-qq", *command], env=environment, capture_output=True, text=True, timeout=600, check=False
+            [*APT, *command], env=environment, capture_output=True, text=True, timeout=600, check=False
         )
         if done.returncode:
             raise ClusterError(f"apt-get {' '.join(command)}: {done.stderr.strip()[-500:]}")

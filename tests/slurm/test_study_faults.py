@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster import output, works
+from cluster import queue, works
 from workplace import MODEL, Workplace, end
 
 from xling.core.io import read_json
@@ -157,8 +157,7 @@ def controller_killed(desk: Desk) -> None:
     command = [sys.executable, "-m", "snakemake", "--unlock", "--configfile", "preset.yaml"]
     subprocess.run(command, cwd=place.folder, capture_output=True, timeout=120, check=True)
     again = desk.train(place)
-    place.wait_until("the twin", lambda: len(place.jobs("RUNNING")) == 2)
-    assert orphan in place.jobs("RUNNING")
+    assert orphan in place.wait_for_twins()
     place.finish(again, PATIENCE)
     assert f"SLURM job {orphan.number}; waiting for it" in (place.study / f"logs/pretrain/{MODEL}.log").read_text()
     assert len(attempts(place)) == 1
@@ -237,7 +236,7 @@ def timed(fault: Callable[[Desk], None], desk: Desk) -> None:
     try:
         fault(desk)
     finally:
-        print(f"{fault.__name__}: {time.monotonic() - began:.0f} s, jobs now: {output('squeue', '-h', '-o', '%i %T')}")
+        print(f"{fault.__name__}: {time.monotonic() - began:.0f} s, jobs now: {queue()}")
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)

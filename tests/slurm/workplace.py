@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-from cluster import output
+from cluster import attempt, output, queue
+from dag import TINY
 from embedded import ROOT
 
 NOT_LINKED = ("results", "logs", "build")
@@ -23,16 +24,6 @@ IMPATIENT = (
     "--seconds-between-status-checks=1",
     "--latency-wait=10",
 )
-TINY = {
-    "wiki_sentences": 600,
-    "crawl_sentences": 600,
-    "treebank_sentences": [20, 5, 5],
-    "ner_sentences": [40, 10, 10],
-    "nli_pairs": [30, 10, 10],
-    "parallel_sentences": 20,
-    "tatoeba_sentences": 10,
-    "vector_size": 4,
-}
 
 
 class Job(NamedTuple):
@@ -67,7 +58,7 @@ class Workplace:
         return {
             "study": chosen | {"settings": ["default", "sep-emb"], "skip": [], "tasks": ["ner"]},
             "data": {"root": str(self.data)},
-            "synthetic": TINY,
+            "synthetic": TINY | {"ner_sentences": [40, 10, 10]},
             "text": {"valid_lines": 20, "test_lines": 20},
             "bpe": {"joint_merges": 150, "language_merges": 80},
             "pretrain": self.pretrain,
@@ -151,17 +142,27 @@ class Workplace:
         steps = self.study.glob(f"work/{MODEL}-*/checkpoints/step-*")
         return max((int(path.name.removeprefix("step-")) for path in steps), default=0)
 
-    def wait_until(self, what: str, is_so: Callable[[], bool], seconds: float = 300) -> None:
-        """Wait until something is so, and say how far things were if it never is."""
+    def wait_until(self, what: str, look: Callable[[], Any], seconds: float = 300) -> Any:
+        """Wait until a look finds something and return that; say how far things were if it never does."""
         end_time = time.monotonic() + seconds
-        while not is_so():
-            assert time.monotonic() < end_time, f"never came: {what}; {self.jobs()}; {self.said()[-6000:]}"
+        while not (found := attempt(look)):
+            assert time.monotonic() < end_time, f"never came: {what}; {queue()}; {self.said()[-6000:]}"
             time.sleep(0.3)
+        return found
 
     def wait_for_training(self) -> Job:
         """Wait until a job of this place has saved some training, and return it."""
-        self.wait_until("a checkpoint", lambda: self.update() > 0 and bool(self.jobs("RUNNING")))
-        return self.jobs("RUNNING")[0]
+        running: list[Job] = self.wait_until("a checkpoint", lambda: self.update() > 0 and self.jobs("RUNNING"))
+        return running[0]
+
+    def wait_for_twins(self) -> list[Job]:
+        """Wait until two jobs of this place run at once, and return them."""
+
+        def twins() -> list[Job]:
+            running = self.jobs("RUNNING")
+            return running if len(running) == 2 else []
+
+        return list(self.wait_until("the twin", twins))
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -3,17 +3,10 @@
 from pathlib import Path
 
 import pytest
-from test_dag import job_counts, preset, snakemake
+from dag import dry_run, preset
 
 TUNING = {"fine_tune_together", "fine_tune", "write_untrained", "record_transfer"}
 ALIGNING = {"represent_encoder", "translate_words", "retrieve_sentences", "compare_encoders", "transfer_contextual"}
-
-
-def jobs(folder: Path, target: str) -> dict[str, int]:
-    """Return the jobs that a target needs when nothing is there yet."""
-    done = snakemake("-n", target, "--configfile", preset(folder))
-    assert done.returncode == 0, done.stderr
-    return job_counts(done.stdout + done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +22,7 @@ def jobs(folder: Path, target: str) -> dict[str, int]:
     ],
 )
 def test_a_target_brings_what_it_takes(tmp_path: Path, target: str, brings: set[str], models: int) -> None:
-    counts = jobs(tmp_path, target)
+    counts, _ = dry_run(target, "--configfile", preset(tmp_path))
     assert brings <= set(counts)
     unwanted = ALIGNING if brings & TUNING else TUNING
     assert not unwanted & set(counts)
@@ -38,4 +31,5 @@ def test_a_target_brings_what_it_takes(tmp_path: Path, target: str, brings: set[
 
 @pytest.mark.parametrize("target", ["figure1", "figure2", "paper_figures"])
 def test_drawings_need_no_data_at_all(tmp_path: Path, target: str) -> None:
-    assert not {"generate_en", "tokenise_text", "pretrain"} & set(jobs(tmp_path, target))
+    counts, _ = dry_run(target, "--configfile", preset(tmp_path))
+    assert not {"generate_en", "tokenise_text", "pretrain"} & set(counts)

@@ -26,7 +26,6 @@ from xling.finetune.windows import Speller
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
 
-torch.set_num_threads(1)
 WIDTH, LONGEST = 16, 24
 ROTATION = torch.from_numpy(np.linalg.qr(numpy_rng("rotation").normal(size=(WIDTH, WIDTH)))[0]).float()
 

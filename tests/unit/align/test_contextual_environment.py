@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 from embedded import ROOT
+from pins import read_pins
 
 from workflow_scripts import install_aligner
 from workflow_scripts.install_aligner import COMPILER, PINS, build_environment, find_compiler
-from workflow_scripts.lock import read_pins
 from xling.align.wordalign import SEED_FILE
 from xling.core.errors import XlingError
 

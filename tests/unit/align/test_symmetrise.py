@@ -58,7 +58,7 @@ def test_hand_made_cases(forward: str, backward: str, expected: str) -> None:
     assert format_links(grow_diag_final_and(parse_links(forward), parse_links(backward))) == expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(sources=WORDS, targets=WORDS)
 def test_equals_the_definition(sources: list[int | None], targets: list[int | None]) -> None:
     forward = frozenset((f, e) for e, f in enumerate(sources) if f is not None)
@@ -66,7 +66,7 @@ def test_equals_the_definition(sources: list[int | None], targets: list[int | No
     assert grow_diag_final_and(forward, backward) == by_definition(forward, backward)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(links=st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5))))
 def test_between_intersection_and_union_and_one_to_one(links: Links) -> None:
     other = frozenset((target, source) for source, target in links)

@@ -102,14 +102,16 @@ def test_every_layer_of_states_and_a_smaller_vocabulary(call: Callable[..., Any]
         words = [f"{code}{row}" for row in range(400)]
         write_states(tmp_path / f"{code}.npz", [layer.astype(np.float16) for layer in layers], {}, words)
     write_vec(tmp_path / "few.vec", [f"E{row}" for row in range(300)], SPACE[:300])
+    write_vec(tmp_path / "more.vec", [f"F{row}" for row in range(350)], SPACE[:350])
     train, test = write_dictionary(tmp_path / "a", range(200)), write_dictionary(tmp_path / "b", range(200, 400))
-    flags = ["--source", tmp_path / "e.npz", "--target", tmp_path / "f.npz", "--source-words", tmp_path / "few.vec"]
+    flags = ["--source", tmp_path / "e.npz", "--source-words", tmp_path / "few.vec"]
+    flags += ["--target", tmp_path / "f.npz", "--target-words", tmp_path / "more.vec"]
     done = call(main, *flags, "--train", train, "--test", test, "--out", tmp_path / "out.json")
     assert done.code == 0, done.error
     result = json.loads((tmp_path / "out.json").read_text())
     assert result["layers"]["L0"]["P@1"] > 0.95
     assert result["layers"]["L1"]["P@1"] < 0.2
-    assert (result["source_words"], result["test"]["pairs_kept"]) == (300, 100)
+    assert (result["source_words"], result["target_words"], result["test"]["pairs_kept"]) == (300, 350, 100)
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_counted_words_give_the_pieces_that_lines_give() -> None:
     assert set(counted) == set(pieces(by_lines.getvalue()))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.text(alphabet="".join(SYLLABLES), min_size=1), min_size=1))
 def test_text_of_known_characters_survives_encoding(words: list[str]) -> None:
     model = load(MODEL)
@@ -159,7 +159,7 @@ def test_languages_give_the_same_number_of_lines(tmp_path: Path, max_lines: int,
     assert count_words(sample_texts([left, right], max_lines, 1)) == Counter({"ab": 2 * each, "漢字": each})
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(total=st.integers(1, 60), data=st.data())
 def test_sample_is_exact_ordered_and_repeatable(total: int, data: st.DataObject) -> None:
     keep = data.draw(st.integers(0, total))

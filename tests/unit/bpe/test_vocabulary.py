@@ -117,7 +117,7 @@ def union(models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> 
     return make("union", models, tmp_path_factory.mktemp("vocabulary"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(words=st.lists(st.text(alphabet="thecasonbléX漢 ", min_size=1)))
 def test_encoding_is_sentencepieces_own(union: Vocabulary, models: dict[str, Path], words: list[str]) -> None:
     line = " ".join(words)
@@ -126,13 +126,13 @@ def test_encoding_is_sentencepieces_own(union: Vocabulary, models: dict[str, Pat
     assert union.encode_line("fr", line) == expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(words=st.lists(st.text(alphabet="chatsleb", min_size=1)))
 def test_known_characters_survive_the_round_trip(union: Vocabulary, words: list[str]) -> None:
     assert union.decode("fr", union.encode_words("fr", words)) == " ".join(words)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(words=st.lists(st.text(alphabet="thecatsonbléX", min_size=1)))
 def test_first_subwords_part_the_ids_into_words(union: Vocabulary, words: list[str]) -> None:
     ids, firsts = union.word_pieces("en", words)

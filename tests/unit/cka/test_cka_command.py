@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xling.align.states import read_states, write_states
-from xling.cka.linear import layerwise_cka
+from xling.cka.linear import linear_cka
 from xling.cka.run import compare, main
 from xling.core.seeds import numpy_rng
 
@@ -25,9 +25,10 @@ def test_layers_and_matrix(call: Callable[..., Any], tmp_path: Path, suffix: str
     done = call(main, *files, "--matrix", "--config-hash", "abc", "--out", tmp_path / "out.json")
     assert done.code == 0, done.error
     result = json.loads((tmp_path / "out.json").read_text())
-    expected = layerwise_cka([(x.astype(float), y.astype(float)) for x, y in zip(LEFT, RIGHT, strict=True)])
-    assert result["cka"] == pytest.approx(expected, abs=5e-7)
-    assert [result["matrix"][i][i] for i in range(3)] == pytest.approx([expected[f"L{i}"] for i in range(3)], abs=5e-7)
+    expected = [linear_cka(x.astype(float), y.astype(float)) for x, y in zip(LEFT, RIGHT, strict=True)]
+    rows = {f"L{layer}": score for layer, score in enumerate(expected)} | {"AVER": np.mean(expected)}
+    assert result["cka"] == pytest.approx(rows, abs=5e-7)
+    assert [result["matrix"][i][i] for i in range(3)] == pytest.approx(expected, abs=5e-7)
     assert (result["sentences"], result["config"]) == (2500, "abc")
 
 

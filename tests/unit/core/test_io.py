@@ -19,7 +19,7 @@ LINES = st.lists(st.text(alphabet=st.characters(exclude_characters="\n\r", exclu
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(lines=LINES)
 def test_text_comes_back_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]

@@ -1,13 +1,12 @@
-import io
 import os
 import random
 import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_archive import make_archive
 
 from xling.core.errors import InputError
 from xling.data.archive import BadArchiveError, safe_name, unpack
@@ -15,23 +14,6 @@ from xling.data.manifest import Unpack
 
 FILES = {"top/a.txt": b"alpha", "top/deep/b.txt": b"beta" * 1000, "top/c.csv": b"", "other/a.txt": b"another"}
 KINDS = ["x.zip", "x.tar", "x.tgz", "x.tar.gz", "x.tar.bz2", "x.tar.xz"]
-
-
-def make_archive(path: Path, files: dict[str, bytes]) -> Path:
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as handle:
-            handle.mkdir("top")
-            for name, body in files.items():
-                handle.writestr(name, body)
-        return path
-    mode = {".tgz": "w:gz", ".gz": "w:gz", ".bz2": "w:bz2", ".xz": "w:xz", ".tar": "w"}[path.suffix]
-    with tarfile.open(path, mode) as handle:
-        handle.add(path.parent, "top", recursive=False)
-        for name, body in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(body), 0o4777
-            handle.addfile(entry, io.BytesIO(body))
-    return path
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -58,7 +58,7 @@ def test_a_later_run_goes_on_where_an_earlier_one_gave_up(server: FaultyServer, 
     assert [p.name for p in tmp_path.iterdir()] == ["f"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(0, 3000), max_size=6), st.booleans(), st.sampled_from(['"a"', 'W/"a"', None]))
 def test_any_cuts_on_any_server_give_the_same_bytes(cuts: list[int], ranges_: bool, etag: str | None) -> None:
     with tempfile.TemporaryDirectory() as folder, FaultyServer() as server:

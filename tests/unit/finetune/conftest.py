@@ -8,11 +8,15 @@ import pytest
 import torch
 from toy_tasks import write_model
 
-torch.set_num_threads(1)
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """Let every test draw the same numbers, whichever tests ran before it."""
+    torch.manual_seed(1)
 
 
 @pytest.fixture
-def call(call: Callable[..., Any]) -> Callable[..., Any]:
+def call_with(call: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that runs a command's main with a list of arguments."""
     return lambda main, arguments: call(main, *arguments)
 

@@ -19,11 +19,11 @@ TASKS = ("xnli", "ner", "parsing", "pos")
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_job_learns_its_task_and_is_collected(
-    task: str, toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    task: str, toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
     changes = {"epochs": 8} if task != "xnli" else {"epochs": 2, "examples_per_epoch": 40}
     arguments = command(tmp_path, task, toy_model, "job", settings=settings_json(task, **changes))
-    assert call(run.main, arguments).code == 0
+    assert call_with(run.main, arguments).code == 0
     result = read_json(tmp_path / "job.json")
     assert [point["number"] for point in result["points"]] == [0, 1]
     assert [point["encoder_lr"] for point in result["points"]] == [1e-3, 1e-2]
@@ -35,7 +35,7 @@ def test_a_job_learns_its_task_and_is_collected(
     if task != "xnli":
         assert result["points"][1]["dev_score"] > 60
         assert result["points"][1]["losses"][-1] < result["points"][1]["losses"][0]
-    assert call(collect.main, ["--results", tmp_path / "job.json", "--out", tmp_path / "score.json"]).code == 0
+    assert call_with(collect.main, ["--results", tmp_path / "job.json", "--out", tmp_path / "score.json"]).code == 0
     score = read_json(tmp_path / "score.json")
     best = max(result["points"], key=lambda point: point["dev_score"])
     french = score["languages"]["fr"]
@@ -47,12 +47,12 @@ def test_a_job_learns_its_task_and_is_collected(
 
 
 def test_a_killed_job_goes_on_to_the_same_result(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
     short = settings_json("parsing", epochs=2)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["xling.finetune.run"])
-    assert call(run.main, command(tmp_path, "parsing", toy_model, "whole", settings=short)).code == 0
+    assert call_with(run.main, command(tmp_path, "parsing", toy_model, "whole", settings=short)).code == 0
     broken = command(tmp_path, "parsing", toy_model, "broken", settings=short)
     codes = []
     for die_after in (1, 2, None):  # within the first point, within the second, not at all
@@ -66,15 +66,15 @@ def test_a_killed_job_goes_on_to_the_same_result(
 
 
 def test_shuffled_target_labels_change_no_selection(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
-    assert call(run.main, command(tmp_path, "pos", toy_model, "right")).code == 0
+    assert call_with(run.main, command(tmp_path, "pos", toy_model, "right")).code == 0
     test = tmp_path / "pos.test.jsonl"
     records = [json.loads(line) for line in test.read_text().splitlines()]
     rng = np.random.default_rng(0)
     shuffled = [{**one, "upos": [one["upos"][i] for i in rng.permutation(len(one["upos"]))]} for one in records]
     other = write_records(tmp_path / "shuffled.jsonl", shuffled)
-    assert call(run.main, command(tmp_path, "pos", toy_model, "wrong", test=f"fr={other}")).code == 0
+    assert call_with(run.main, command(tmp_path, "pos", toy_model, "wrong", test=f"fr={other}")).code == 0
     right, wrong = (collect.summarise(collect.merge([tmp_path / f"{name}.json"], None)) for name in ("right", "wrong"))
     assert right["selected"] == wrong["selected"]
     for one, two in zip(right["points"], wrong["points"], strict=True):
@@ -85,38 +85,38 @@ def test_shuffled_target_labels_change_no_selection(
 
 
 def test_points_in_two_jobs_equal_points_in_one(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
     for name, points in (("both", "0,1"), ("first", "0"), ("second", "1")):
-        assert call(run.main, command(tmp_path, "pos", toy_model, name, points=points)).code == 0
+        assert call_with(run.main, command(tmp_path, "pos", toy_model, name, points=points)).code == 0
     paths = [tmp_path / f"{name}.json" for name in ("second", "first")]
     together = collect.merge([tmp_path / "both.json"], "abc")
     assert collect.summarise(collect.merge(paths, "abc")) == collect.summarise(together)
-    found = call(collect.main, ["--results", paths[0], "--out", tmp_path / "score.json"])
+    found = call_with(collect.main, ["--results", paths[0], "--out", tmp_path / "score.json"])
     assert found.code == 2
     assert "points [1] where 0 to 1 were expected" in found.error
     assert not (tmp_path / "score.json").exists()
 
 
 def test_untrained_encoders_need_run_json_alone(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "run.json").write_text((toy_model[1] / "run.json").read_text())
     arguments = command(tmp_path, "pos", toy_model, "floor", encoder=tmp_path / "bare", points="0")
-    assert call(run.main, [*arguments, "--untrained"]).code == 0
+    assert call_with(run.main, [*arguments, "--untrained"]).code == 0
     result = read_json(tmp_path / "floor.json")
     assert result["untrained"] is True
-    found = call(run.main, command(tmp_path, "pos", toy_model, "other", encoder=tmp_path / "bare"))
+    found = call_with(run.main, command(tmp_path, "pos", toy_model, "other", encoder=tmp_path / "bare"))
     assert found.code == 2
     assert "model.json" in found.error
 
 
 def test_results_of_another_configuration_are_refused(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
-    assert call(run.main, command(tmp_path, "pos", toy_model, "job")).code == 0
-    found = call(
+    assert call_with(run.main, command(tmp_path, "pos", toy_model, "job")).code == 0
+    found = call_with(
         collect.main, ["--results", tmp_path / "job.json", "--config-hash", "xyz", "--out", tmp_path / "s.json"]
     )
     assert found.code == 2
@@ -124,10 +124,10 @@ def test_results_of_another_configuration_are_refused(
 
 
 def test_a_work_directory_of_another_job_is_refused(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
-    assert call(run.main, command(tmp_path, "pos", toy_model, "job", points="0")).code == 0
-    found = call(run.main, command(tmp_path, "pos", toy_model, "job", points="0", seed=8))
+    assert call_with(run.main, command(tmp_path, "pos", toy_model, "job", points="0")).code == 0
+    found = call_with(run.main, command(tmp_path, "pos", toy_model, "job", points="0", seed=8))
     assert found.code == 2
     assert "belongs to another job: seed is 7 there, 8 here" in found.error
 
@@ -145,9 +145,9 @@ def test_a_work_directory_of_another_job_is_refused(
     ],
 )
 def test_wrong_flags_are_told_in_one_line(
-    changes: dict[str, Any], problem: str, toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    changes: dict[str, Any], problem: str, toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
-    found = call(run.main, command(tmp_path, "pos", toy_model, "job", **changes))
+    found = call_with(run.main, command(tmp_path, "pos", toy_model, "job", **changes))
     assert found.code == 2
     assert found.error.count("\n") == 1
     assert problem in found.error
@@ -155,8 +155,8 @@ def test_wrong_flags_are_told_in_one_line(
 
 
 def test_parsing_needs_the_sizes_of_its_parser(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
-    found = call(run.main, command(tmp_path, "parsing", toy_model, "job", settings=settings_json("pos")))
+    found = call_with(run.main, command(tmp_path, "parsing", toy_model, "job", settings=settings_json("pos")))
     assert found.code == 2
     assert "--settings: no biaffine" in found.error

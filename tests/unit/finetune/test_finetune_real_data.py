@@ -66,22 +66,22 @@ def real_model(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
-def pretrained(folder: Path, call: Callable[..., Any]) -> Path:
+def pretrained(folder: Path, call_with: Callable[..., Any]) -> Path:
     out = folder / "encoder"
     if not (out / "model.safetensors").is_file():
         streams = [part for code in ("en", "fr") for part in ("--streams", f"{code}={folder / code}")]
         places = ["--vocab", folder / "vocab", "--work", folder / "work", "--out", out]
-        assert call(pretrain.main, ["--run", folder / "run.json", *streams, *places, "--device", "cpu"]).code == 0
+        assert call_with(pretrain.main, ["--run", folder / "run.json", *streams, *places, "--device", "cpu"]).code == 0
     return out
 
 
-def prepared(kind: str, real_data: Path, folder: Path, call: Callable[..., Any]) -> list[Path]:
+def prepared(kind: str, real_data: Path, folder: Path, call_with: Callable[..., Any]) -> list[Path]:
     """Prepare the real files and keep the first examples of each, all scripts and lengths as they are."""
     paths = []
     for number, (form, language, name, keep) in enumerate(FILES[kind]):
         path = folder / f"{kind}.{number}.jsonl"
         flags = ["--format", form, "--input", real_data / name, "--language", language, "--out", path]
-        assert call(prepare.main, [kind, *flags]).code == 0
+        assert call_with(prepare.main, [kind, *flags]).code == 0
         path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:keep]), encoding="utf-8")
         paths.append(path)
     return paths
@@ -90,16 +90,16 @@ def prepared(kind: str, real_data: Path, folder: Path, call: Callable[..., Any])
 @pytest.mark.real_data
 @pytest.mark.parametrize("task", ["xnli", "ner", "parsing", "pos"])
 def test_every_task_trains_and_evaluates_on_real_data(
-    task: str, real_data: Path, real_model: Path, tmp_path: Path, call: Callable[..., Any]
+    task: str, real_data: Path, real_model: Path, tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
-    encoder = pretrained(real_model, call)
-    train, dev, test = prepared(KINDS[task], real_data, tmp_path, call)
+    encoder = pretrained(real_model, call_with)
+    train, dev, test = prepared(KINDS[task], real_data, tmp_path, call_with)
     data = ["--train", train, "--dev", dev, "--test", f"en={dev}", "--test", f"fr={test}"]
     model = ["--task", task, "--encoder", encoder, "--vocab", real_model / "vocab", "--seed", 1, "--device", "cpu"]
     places = ["--work", tmp_path / "work", "--out", tmp_path / "result.json"]
     settings = ["--settings", settings_json(task, epochs=1, best=2), "--points", "0,1"]
-    assert call(run.main, [*model, *data, *settings, *places]).code == 0
-    assert call(collect.main, ["--results", tmp_path / "result.json", "--out", tmp_path / "score.json"]).code == 0
+    assert call_with(run.main, [*model, *data, *settings, *places]).code == 0
+    assert call_with(collect.main, ["--results", tmp_path / "result.json", "--out", tmp_path / "score.json"]).code == 0
     score = read_json(tmp_path / "score.json")
     assert score["sizes"] == {
         "train": FILES[KINDS[task]][0][3],

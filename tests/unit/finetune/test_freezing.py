@@ -2,39 +2,24 @@
 
 import copy
 import dataclasses
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from toy_tasks import settings_json, write_model, write_set
+from toy_material import prepare
+from toy_tasks import settings_json, write_model
 
 from xling.bpe.vocabulary import Vocabulary
-from xling.finetune.data import Example, read_examples
+from xling.finetune.data import Example
 from xling.finetune.settings import Point, grid_points, parse_settings
-from xling.finetune.task import Task
-from xling.finetune.tasks import make_task
-from xling.finetune.trainer import Material, initial_weights, make_tuner, rate_scale, train_epoch
+from xling.finetune.trainer import initial_weights, make_tuner, rate_scale, train_epoch
 from xling.finetune.tuner import Tuner, shared_parameters
 from xling.finetune.windows import Speller
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
 
 POINT = 1
-
-
-def prepare(
-    folder: Path, model: tuple[Path, Path], task: str = "pos"
-) -> tuple[Encoder, Material, dict[str, list[Example]]]:
-    settings, biaffine = parse_settings(settings_json(task))
-    made: Task = make_task(task, biaffine)
-    vocabulary = Vocabulary.load(model[0])
-    sets = {}
-    for code in ("en", "fr"):
-        path = write_set(folder / f"{code}.jsonl", task, code, 30, 5)
-        sets[code] = read_examples(path, partial(made.encode, speller=Speller(vocabulary, code, 24)))
-    return load_encoder(model[1]), Material(made, settings, 0, 24, sets["en"], sets["en"], 3), sets
 
 
 def trained(folder: Path, model: tuple[Path, Path], task: str = "pos") -> tuple[Tuner, dict[str, list[Example]]]:

@@ -68,11 +68,12 @@ def test_an_empty_file_is_refused(toy_model: tuple[Path, Path], tmp_path: Path) 
 
 @pytest.mark.parametrize("flag", ["train", "dev", "test"])
 def test_a_bad_file_ends_a_job_before_it_trains(
-    flag: str, toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    flag: str, toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text(GOOD["ner"] + "\n" + GOOD["ner"].replace("B-LOC", "B-FOO") + "\n")
-    found = call(run.main, command(tmp_path, "ner", toy_model, "job", **{flag: f"fr={bad}" if flag == "test" else bad}))
+    given = {flag: f"fr={bad}" if flag == "test" else bad}
+    found = call_with(run.main, command(tmp_path, "ner", toy_model, "job", **given))
     assert found.code == 2
     assert f"{bad}, line 2: tags: 'B-FOO'" in found.error
     assert not list(tmp_path.glob("job.work/point*"))

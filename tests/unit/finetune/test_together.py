@@ -19,23 +19,24 @@ TASKS = ("ner", "pos")
 
 
 def test_tasks_together_equal_tasks_one_by_one(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
-    assert call(together.main, together_command(tmp_path, TASKS, toy_model, "all")).code == 0
+    assert call_with(together.main, together_command(tmp_path, TASKS, toy_model, "all")).code == 0
     for task in TASKS:
-        assert call(run.main, command(tmp_path, task, toy_model, task)).code == 0
-        assert call(collect.main, ["--results", tmp_path / f"{task}.json", "--out", tmp_path / "score.json"]).code == 0
+        assert call_with(run.main, command(tmp_path, task, toy_model, task)).code == 0
+        places = ["--results", tmp_path / f"{task}.json", "--out", tmp_path / "score.json"]
+        assert call_with(collect.main, places).code == 0
         assert read_json(tmp_path / f"all/jobs/{task}.json") == read_json(tmp_path / f"{task}.json")
         assert read_json(tmp_path / f"all/{task}.json") == read_json(tmp_path / "score.json")
     assert not list((tmp_path / "all.work").iterdir())  # nothing is left to resume from
 
 
 def test_a_killed_process_goes_on_to_the_same_scores(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["xling.finetune.together"])
-    assert call(together.main, together_command(tmp_path, TASKS, toy_model, "whole")).code == 0
+    assert call_with(together.main, together_command(tmp_path, TASKS, toy_model, "whole")).code == 0
     broken, codes = together_command(tmp_path, TASKS, toy_model, "broken"), []
     for die_after in (4, 4, None):  # in the second point of the first task, in the second task, not at all
         child = context.Process(
@@ -52,12 +53,12 @@ def test_a_killed_process_goes_on_to_the_same_scores(
 
 
 def test_a_job_may_choose_its_own_directory_and_takes_it_away(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
     for name, points in (("both", "all"), ("again", "0,1")):
         flags = command(tmp_path, "pos", toy_model, name, points=points)
         flags[flags.index("--work")] = "--work-below"
-        assert call(run.main, flags).code == 0
+        assert call_with(run.main, flags).code == 0
         assert not list((tmp_path / f"{name}.work").iterdir())
     assert read_json(tmp_path / "both.json") == read_json(tmp_path / "again.json")
 
@@ -71,11 +72,11 @@ def test_a_job_may_choose_its_own_directory_and_takes_it_away(
     ],
 )
 def test_wrong_jobs_are_told_in_one_line(
-    jobs: list[str], problem: str, toy_model: tuple[Path, Path], tmp_path: Path, call: Callable[..., Any]
+    jobs: list[str], problem: str, toy_model: tuple[Path, Path], tmp_path: Path, call_with: Callable[..., Any]
 ) -> None:
     flags = together_command(tmp_path, ("pos",), toy_model, "job")
     given = [flags[-1]] * 2 if jobs == ["twice"] else jobs
-    found = call(together.main, [*flags[:-1], *given])
+    found = call_with(together.main, [*flags[:-1], *given])
     assert found.code == 2
     assert found.error.count("\n") == 1
     assert problem in found.error

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from test_freezing import prepare
+from toy_material import prepare
 from toy_tasks import write_model
 
 from xling.align import frozen, layers

@@ -39,7 +39,7 @@ def test_windows_cover_the_text_and_overlap_by_half(pieces: int, room: int) -> N
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=60), st.integers(5, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_word_is_at_its_place_in_one_window(toy_model: tuple[Path, Path], chosen: list[int], limit: int) -> None:
     vocabulary = Vocabulary.load(toy_model[0])
     words = [WORDS[i] for i in chosen]  # one of them is longer than any window here

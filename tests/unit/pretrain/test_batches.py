@@ -97,12 +97,12 @@ def test_random_words_of_a_language_occur_in_its_text(toy: Path, tmp_path: Path)
     assert set(made.words[0].tolist()) == occurring
 
 
-def test_a_text_shorter_than_a_stream_is_refused(toy: Path, tmp_path: Path) -> None:
+def test_a_text_shorter_than_a_stream_is_refused(toy: Path) -> None:
     with pytest.raises(InputError, match="fewer than one stream of 99999"):
         StreamSampler(TokenStream(toy / "en", "train"), toy / "en", 99999, 99999)
 
 
-def test_a_batch_filled_up_holds_the_same(tmp_path: Path) -> None:
+def test_a_batch_filled_up_holds_the_same() -> None:
     masked = Masked(np.arange(12).reshape(3, 4), np.array([1, 6, 11]), np.array([50, 51, 52]))
     plain, filled = make_batch(masked, 1, 9), make_batch(masked, 1, 9, places=5)
     assert filled.targets.tolist() == [50, 51, 52, -100, -100]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from test_engine import SEPARATE, make, train
+from toy_engine import SEPARATE, make, train
 from toy_runs import SIZE
 
 from xling.model.encoder import Encoder

@@ -5,7 +5,8 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +121,11 @@ def test_a_second_process_refuses_or_waits_for_the_finished_model(
 ) -> None:
     run = changed(pretrain__updates=250)
     first = launch(command(run))
-    wait_for(tmp_path / "work" / "checkpoints" / "step-0000000")
-    second, waiting = launch(command(run)), launch(command(run, "work", "--wait-for-lock"))
-    assert second.wait() == 2
+    wait_for(tmp_path / "work" / "checkpoints")
+    with standing_still(first):
+        second, waiting = launch(command(run)), launch(command(run, "work", "--wait-for-lock"))
+        assert second.wait() == 2
+        wait_until_said(waiting, "waiting for it")
     assert f"in use by process {first.process.pid}" in second.said
     assert (first.wait(), waiting.wait()) == (0, 0)
     attempts = json.loads((tmp_path / "work" / "provenance.json").read_text())["attempts"]
@@ -135,15 +138,17 @@ def test_who_waited_takes_the_finished_model_although_its_directory_is_gone(
     arguments = command(changed(pretrain__updates=250))
     arguments[arguments.index("--work")] = "--work-below"
     first = launch(arguments)
-    wait_for(tmp_path / "work")
-    second = launch([*arguments, "--wait-for-lock"])
+    wait_until("a checkpoint", lambda: any((tmp_path / "work").glob("*/checkpoints")))
+    with standing_still(first):
+        second = launch([*arguments, "--wait-for-lock"], die_at=1)  # it must not train
+        wait_until_said(second, "waiting for it")
     assert (first.wait(), second.wait()) == (0, 0), second.said
     assert list((tmp_path / "work").iterdir()) == []
     attempts = json.loads((tmp_path / "work.out" / "provenance.json").read_text())["attempts"]
     assert len(attempts) == 1
 
 
-def test_models_of_other_languages_start_from_other_numbers(command: Command, tmp_path: Path) -> None:
+def test_models_of_other_languages_start_from_other_numbers(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     seeds = []
     for languages in (["en"], ["fr"], ["en", "fr"]):
@@ -196,9 +201,9 @@ def test_a_loss_that_is_no_number_stops_the_run(command: Command, launch: Launch
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--streams", "en"], "expected language=path"),
+        (["--streams", "en"], "expected LANGUAGE=PATH"),
         (["--vocab", "/nowhere"], "/nowhere/vocab.json: no such file"),
-        (["--streams", "fr=/nowhere"], "/nowhere/meta.json"),
+        (["--streams", "fr=/nowhere"], "--streams fr=/nowhere: expected LANGUAGE=PATH, each language once"),
     ],
 )
 def test_bad_arguments_are_one_line_and_claim_nothing(
@@ -219,12 +224,38 @@ def test_a_language_without_streams_is_named(command: Command, launch: Launch) -
     assert "--streams: nothing for fr" in refused.said
 
 
-def wait_for(path: Path, seconds: float = 60.0) -> None:
-    """Wait until a path exists."""
+def test_streams_that_are_not_there_are_named(command: Command, launch: Launch) -> None:
+    refused = launch(["fr=/nowhere" if word.startswith("fr=") else word for word in command(changed())])
+    assert refused.wait() == 2
+    assert "/nowhere/meta.json" in refused.said
+
+
+def wait_until(what: str, is_so: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until something is so."""
     give_up = time.monotonic() + seconds
-    while not path.exists():
-        assert time.monotonic() < give_up, f"{path} did not appear"
+    while not is_so():
+        assert time.monotonic() < give_up, f"never came: {what}"
         time.sleep(0.01)
+
+
+def wait_for(path: Path) -> None:
+    """Wait until a path exists."""
+    wait_until(str(path), path.exists)
+
+
+def wait_until_said(child: Any, words: str) -> None:
+    """Wait until a process has said something."""
+    wait_until(words, lambda: child.log.exists() and words in child.said)
+
+
+@contextmanager
+def standing_still(child: Any) -> Iterator[None]:
+    """Let a process stand still, so that it holds its lock; a lock is taken for dead after STALE_SECONDS."""
+    os.kill(child.process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(child.process.pid, signal.SIGCONT)
 
 
 def test_structure_between_the_languages_is_in_the_metrics(command: Command, launch: Launch, tmp_path: Path) -> None:

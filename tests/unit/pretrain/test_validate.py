@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from test_engine import make, plain_loss
+from toy_engine import make, plain_loss
 from toy_runs import changed, make_vocab
 
 from xling.bpe.streams import TokenStream

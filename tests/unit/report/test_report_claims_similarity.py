@@ -7,7 +7,7 @@ import pytest
 from made_up_curves import LANGUAGES, changed, cka, outcome, sentences, study, verdict_of
 
 from xling.report import published
-from xling.report.claims.similarity import pearson
+from xling.report.claims.similarity import correlations, pearson
 from xling.report.claims.verdict import Verdict
 from xling.report.records import CkaScore, Results, SentenceScore
 
@@ -103,6 +103,15 @@ def test_7c_the_border_is_at_nine_tenths(last: float, supported: bool) -> None:
         SentenceScore(x, "monolingual", "en-x", n, p, 0.1) for x in LANGUAGES for n, (_, p) in enumerate(points)
     )
     assert outcome("7c", Results(figure6=found, figure7=layers)).verdict is verdict_of(supported)
+
+
+def test_correlations_are_those_of_7c_and_say_where_a_side_is_missing() -> None:
+    checks = outcome("7c", study()).parts[0].checks
+    rows = correlations(sentences(), cka(), "en")
+    assert {pair: r for pair, _, r in rows} == {check.where: check.effect.value for check in checks}
+    layers = len({score.layer for score in sentences()})
+    assert {count for _, count, _ in rows} == {layers}
+    assert correlations(sentences(), cka(), "it")[0] == (f"it-{rows[0][0].partition('-')[2]}", 0, None)
 
 
 @pytest.mark.parametrize("number", ["7a", "7b"])

@@ -221,7 +221,7 @@ def test_the_published_effects(number: str, part: int, count: int, low: float, h
 SCORES = st.lists(st.integers(20, 60), min_size=90, max_size=90)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(scores=SCORES, shift=st.integers(-10, 30), order=st.randoms(use_true_random=False))
 def test_verdicts_do_not_hang_on_order_or_on_where_zero_is(scores: list[int], shift: int, order: object) -> None:
     keys = [(s, t, x) for s in SETTINGS for t in TASKS for x in LANGUAGES]

@@ -61,8 +61,9 @@ def test_a_known_shift_keeps_the_width() -> None:
 
 
 def test_the_correlation_interval_is_the_librarys() -> None:
-    x = RNG.normal(size=9)
-    theirs = pearsonr(x, x + 0.5 * RNG.normal(size=9))
+    rng = numpy_rng("test", "correlation")
+    x = rng.normal(size=9)
+    theirs = pearsonr(x, x + 0.5 * rng.normal(size=9))
     found = pearson_interval(theirs.statistic, 9)
     assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval(0.95)), abs=1e-6)
     assert pearson_interval(0.95, 3) == Estimate(0.95)

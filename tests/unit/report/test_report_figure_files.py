@@ -93,7 +93,6 @@ def test_pictures_say_nothing_of_when_and_where(figures: Path) -> None:
         assert not re.search(rb"/CreationDate|/ModDate|/Producer", path.read_bytes())
 
 
-@pytest.mark.slow
 def test_another_process_draws_the_same_bytes(inputs: Path, figures: Path, tmp_path: Path) -> None:
     rc, out = tmp_path / "matplotlibrc", tmp_path / "out"
     rc.write_text("font.size: 20\naxes.facecolor: black\n", encoding="utf-8")

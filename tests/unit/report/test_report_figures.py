@@ -47,9 +47,7 @@ def distance(left: str, right: str, eye: tuple[tuple[float, ...], ...]) -> float
 
 
 @pytest.mark.parametrize("eye", [SAME, RED_BLIND, GREEN_BLIND], ids=["common", "red-blind", "green-blind"])
-@pytest.mark.parametrize(
-    "colours", [style.LANGUAGE_COLOURS, style.GROUP_COLOURS, style.TASK_COLOURS, style.MODEL_COLOURS]
-)
+@pytest.mark.parametrize("colours", [style.LANGUAGE_COLOURS, style.GROUP_COLOURS, style.MODEL_COLOURS])
 def test_colours_of_one_figure_can_be_told_apart(colours: dict[str, str], eye: tuple[tuple[float, ...], ...]) -> None:
     assert min(distance(a, b, eye) for a, b in itertools.combinations(sorted({*colours.values()}), 2)) > 0.1
 

@@ -47,7 +47,7 @@ def words(lines: list[str]) -> int:
     return sum(len(line.split()) for line in lines)
 
 
-@settings(max_examples=25, deadline=None)  # each waits for the disk
+@settings(max_examples=25)  # each waits for the disk
 @given(st.lists(LINE, min_size=6, max_size=40).filter(words), st.data())
 def test_the_splits_are_a_partition_of_the_lines(lines: list[str], data: st.DataObject) -> None:
     valid, test = data.draw(st.integers(0, 2)), data.draw(st.integers(0, 3))

@@ -1,8 +1,7 @@
 """A full disk during any of the writes: one clear line, nothing half-written, and a rerun completes."""
 
-import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,9 @@ from xling.data import corpus
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def small_disk(mount_disk: Callable[[str], Path]) -> Path:
     """Mount a disk of 64 KiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("no small disk: mounting a tmpfs needs root")
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder]
-    done = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"no small disk: {done.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    return mount_disk("64k")
 
 
 @pytest.fixture

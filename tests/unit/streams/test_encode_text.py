@@ -42,7 +42,7 @@ def unpack(vocab: Path, lines: list[str], characters: int) -> list[list[int]]:
     return result
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(LINE | KNOWN, min_size=1, max_size=6), st.integers(1, 60))
 def test_the_ids_are_sentencepiece_s_of_the_whole_line(vocab: Path, lines: list[str], characters: int) -> None:
     assert unpack(vocab, lines, characters) == by_sentencepiece(vocab, lines)
@@ -175,7 +175,7 @@ def test_a_number_of_processes_that_is_none_is_refused(vocab: Path, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.sampled_from(["bada", "ko", ".", "!", "。", "...", "</s>"]), max_size=12))
 def test_sentences_are_parted_and_nothing_else_changes(vocab: Path, words: list[str]) -> None:
     vocabulary = load_vocabulary(vocab, "en")

@@ -25,7 +25,7 @@ def write(folder: Path, chunks: list[list[list[int]]], vocab_size: int = VOCAB, 
     return folder
 
 
-@settings(max_examples=30, deadline=None)  # each waits for the disk
+@settings(max_examples=30)  # each waits for the disk
 @given(st.lists(LINES, min_size=1, max_size=4))
 def test_lines_and_slices_come_back(chunks: list[list[list[int]]]) -> None:
     lines = [line for chunk in chunks for line in chunk]
@@ -38,7 +38,7 @@ def test_lines_and_slices_come_back(chunks: list[list[list[int]]]) -> None:
         assert stream.slice(0, middle).tolist() + stream.slice(middle, len(flat)).tolist() == flat
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(LINES, st.integers(1, 5))
 def test_bytes_do_not_depend_on_the_chunks(lines: list[list[int]], size: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -24,9 +24,3 @@ def world() -> World:
 def languages(world: World) -> dict[str, Language]:
     """Return the five languages in that world."""
     return {code: build_language(Traits.from_dict(values), world) for code, values in TRAITS.items()}
-
-
-@pytest.fixture(scope="session")
-def embedded_traits() -> dict[str, dict[str, Any]]:
-    """Return the descriptions of the five languages."""
-    return TRAITS

@@ -88,7 +88,7 @@ def check_entities(sentence: Sentence) -> None:
 
 
 @given(seed=seeds, domain=domains)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_meaning_is_a_sentence_in_every_language(languages, seed: int, domain: str) -> None:
     for meaning in some_meanings(seed, domain):
         for language in languages.values():
@@ -100,7 +100,7 @@ def test_every_meaning_is_a_sentence_in_every_language(languages, seed: int, dom
 
 
 @given(seed=seeds, domain=domains)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_entities_are_the_names_of_the_meaning(languages, seed: int, domain: str) -> None:
     for meaning in some_meanings(seed, domain):
         tags = [sorted(tag for tag in language.realise(meaning).ner if tag != "O") for language in languages.values()]

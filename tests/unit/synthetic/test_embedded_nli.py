@@ -77,7 +77,7 @@ def test_labels_are_balanced() -> None:
 
 
 @given(st.integers(0, len(PAIRS) - 1))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_contradiction_is_mutual_and_a_sentence_entails_itself(index: int) -> None:
     pair = PAIRS[index]
     assert nli_label(pair.premise, pair.premise) == "entailment"

@@ -65,7 +65,6 @@ def real_words(real_data: Path, code: str, number: int) -> tuple[list[str], list
 
 
 @pytest.mark.real_data
-@pytest.mark.slow
 @pytest.mark.parametrize("code", OPTIONS)
 def test_ids_of_real_text_are_those_of_training(real_data: Path, tmp_path: Path, code: str) -> None:
     """The whole way from raw text in one setting; in the others from its words, after which alone they differ."""
@@ -86,7 +85,7 @@ def test_ids_of_real_text_are_those_of_training(real_data: Path, tmp_path: Path,
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(text=st.text() | st.sampled_from(["<mask> </s> <pad>", "Il\u00a0dit : «oui», 1999…", "▁a", ""]))
 def test_any_text(pair: dict[str, Path], setting: str, text: str) -> None:
     folder = folder_of(pair, setting, "fr")

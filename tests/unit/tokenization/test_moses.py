@@ -44,7 +44,7 @@ def quick(language: str) -> Moses:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(line=LINES)
 @example(line="5' '6 a. b. C. 5")
 @example(line="',5 x' 'y z.'")
@@ -54,7 +54,7 @@ def test_same_output_on_any_text(language: str, line: str) -> None:
     assert quick(language).line(line) == plain_line(language, line)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(line=LINES)
 def test_same_normalisation_on_any_text(line: str) -> None:
     assert quick("fr").normalise(line) == plain("fr")[0].normalize(spaced(line))

@@ -30,7 +30,7 @@ def test_lines_are_words_joined_by_spaces() -> None:
 
 
 @pytest.mark.parametrize("tokeniser", [FRENCH, BARE])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=st.text())
 def test_words_hold_no_white_space_and_are_folded(tokeniser: Tokeniser, text: str) -> None:
     words = tokeniser.words(text)
@@ -40,7 +40,7 @@ def test_words_hold_no_white_space_and_are_folded(tokeniser: Tokeniser, text: st
 
 
 @pytest.mark.parametrize("tokeniser", [FRENCH, BARE])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(form=st.text())
 def test_a_gold_token_is_never_split_and_never_empty(tokeniser: Tokeniser, form: str) -> None:
     word = tokeniser.word(form)
@@ -62,7 +62,7 @@ def test_accents_are_stripped_only_when_asked() -> None:
     assert stripped.word("\u0301") == NOTHING
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(text=st.text())
 def test_stripped_text_has_no_marks(text: str) -> None:
     assert not any(unicodedata.category(character) == "Mn" for character in BARE.line(text))

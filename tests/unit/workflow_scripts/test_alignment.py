@@ -113,7 +113,7 @@ def test_a_hash_changes_with_the_models_and_not_with_the_place() -> None:
     assert len({before, DEMO.config_hash("cka"), *hashes}) == 6
 
 
-def analyses(folder: Path) -> list[object]:
+def analyses(folder: Path, source: str = "en") -> list[object]:
     """Write the results of three analyses and return the flags that name them."""
     scores = {"p1": 0.25, "low": 0.2, "high": 0.3, "chance": 0.01, "by_seed": [0.25]}
     words = [
@@ -128,7 +128,7 @@ def analyses(folder: Path) -> list[object]:
     cka = [
         {"pair": pair, "model": "monolingual", "cka": {"L0": 0.1, "L1": 0.3, "L2": 0.5, "AVER": 0.3}, "by_seed": [0.3],
          "matrix": [[0.1, 0.2, 0.0], [0.2, 0.3, 0.0], [0.0, 0.0, 0.5]]}
-        for pair in ("en-fr", "en-en'")
+        for pair in (f"{source}-fr", f"{source}-{source}'")
     ]  # fmt: skip
     flags: list[object] = []
     for name, records in (("words", words), ("sentences", sentences), ("cka", cka)):
@@ -156,6 +156,13 @@ def test_records_are_what_the_report_reads(call: Callable[..., Any], tmp_path: P
     assert header == "pair,layers,pearson"
     assert row.split(",")[:2] == ["en-fr", "3"]
     assert float(row.split(",")[2]) == pytest.approx(1)
+
+
+def test_correlations_are_of_pairs_with_the_studys_source(call: Callable[..., Any], tmp_path: Path) -> None:
+    done = call(main, *analyses(tmp_path, source="ru"), "--out-dir", tmp_path / "records")
+    assert done.code == 0, done.error
+    _, row = (tmp_path / "records" / "pearson.csv").read_text().splitlines()
+    assert row.split(",")[:2] == ["ru-fr", "3"]
 
 
 def test_a_result_of_another_configuration_is_refused(call: Callable[..., Any], tmp_path: Path) -> None:

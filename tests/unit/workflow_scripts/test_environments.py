@@ -7,10 +7,12 @@ from pathlib import Path
 
 import yaml
 from embedded import ROOT
+from pins import read_pins
 
-from workflow_scripts.lock import PYTHON, TEXT, TEXT_STAGES, canonical, direct_dependencies, environments, read_pins
+from workflow_scripts.lock import PYTHON, TEXT, canonical, direct_dependencies, environments
 
-PROVIDES = {"yaml": "pyyaml", "backports": "backports-zstd", "urllib3": "requests"}  # requests brings urllib3
+TEXT_STAGES = ("core", "synthetic", "data", "tokenization", "bpe", "codeswitch")
+PROVIDES = {"yaml": "pyyaml", "backports": "backports-zstd"}
 STANDARD = set(sys.stdlib_module_names) | {"compression", "xling"}  # compression: Python 3.14's own
 VERSIONS = read_pins(ROOT / "requirements.lock")
 
@@ -47,6 +49,17 @@ def test_the_text_stack_has_what_its_stages_import_and_no_torch() -> None:
     files = [path for stage in TEXT_STAGES for path in (ROOT / "xling" / stage).rglob("*.py")]
     assert set().union(*map(imported, files)) <= set(TEXT)
     assert set(TEXT) <= set(direct_dependencies(ROOT / "pyproject.toml")) - {"torch"}
+
+
+def test_rules_that_call_a_text_stage_have_the_text_stack() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk")]
+    rules = [rule for text in texts for rule in re.split(r"^ *rule\b", text, flags=re.MULTILINE)]
+    calls = [
+        (stage, rule) for rule in rules for stage in re.findall(r"\bxling\.(\w+)[.\w]* \\$", rule, flags=re.MULTILINE)
+    ]
+    assert len(calls) > 20
+    for stage, rule in calls:
+        assert bool(re.search(r"^ +TEXT_ENV$", rule, flags=re.MULTILINE)) == (stage in TEXT_STAGES), rule
 
 
 def test_the_container_installs_the_lock_file_on_the_same_python() -> None:

@@ -131,6 +131,13 @@ def test_the_command_runs_the_module_in_the_slot_and_a_killed_job_frees_it(tmp_p
         held.stdout.close() if held.stdout else None
 
 
+def test_the_command_leaves_with_the_code_of_bad_input() -> None:
+    command = [sys.executable, "-m", "workflow_scripts.gpu_slots", "show_gpu"]
+    environment = os.environ | {"XLING_GPU_SHARE": "many"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "error: XLING_GPU_SHARE=many: expected a whole number from 1 up\n")
+
+
 def test_a_slot_is_held_through_exec(tmp_path: Path) -> None:
     """The launcher takes a slot and becomes the trainer."""
     code = "import os; from workflow_scripts.gpu_slots import take; take(os.environ); os.execvp('sh', ['sh', '-c', 'echo up; read line'])"

@@ -13,10 +13,10 @@ import pytest
 from embedded import ROOT
 
 from workflow_scripts.alignment import Alignment
-from workflow_scripts.checks import grid_points
 from workflow_scripts.config import read_config
 from workflow_scripts.contextual import Contextual
 from workflow_scripts.study import Study
+from workflow_scripts.transfer import Transfer
 from xling.data.manifest import load_manifest
 from xling.finetune.bio import repair
 from xling.model.config import ModelConfig, Separate, Shape
@@ -266,7 +266,7 @@ def test_embeddings_are_drawn_with_a_deviation_of_one_over_the_root_of_the_width
 
 
 def test_grids_have_as_many_points_as_the_paper_searches() -> None:
-    assert {task: len(grid_points(CONFIG["tasks"][task])) for task in ("xnli", "ner", "parsing")} == {
+    assert {task: len(Transfer(PAPER).points(task)) for task in ("xnli", "ner", "parsing")} == {
         "xnli": 2 * 3 * 3, "ner": 2 * 3, "parsing": 2 * 3,
     }  # fmt: skip
     passes = CONFIG["tasks"]["xnli"]["epochs"] * CONFIG["tasks"]["xnli"]["examples_per_epoch"] / 392_702

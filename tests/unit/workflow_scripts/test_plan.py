@@ -285,7 +285,7 @@ def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -
         benchmarked(path, 1, 0)
 
 
-def test_planned_stands_beside_used_for_the_same_jobs_only(tmp_path: Path) -> None:
+def test_planned_stands_beside_used_for_the_same_jobs_only() -> None:
     jobs = [job(i, "encode_text", makes=f"x{i}") for i in range(3)]
     lines = table.done(
         jobs, {0: Cost(60, 60), 1: Cost(60, 60), 2: Cost(60, 60)}, {0: Cost(30, 30), 1: None, 2: Cost(1, 1)}

@@ -24,9 +24,15 @@ def write(path: Path, text: str = "x") -> None:
 
 def finished(folder: Path) -> Study:
     study = study_in(folder)
-    for name in (*NEEDED, "transfer/en-fr.default.s1/ner.json", "models/en.mono.s1/run.json", "figures/a/b.svg"):
+    for name in (*NEEDED, "transfer/en-fr.default.s1/ner.json", "models/en.mono.s1/run.json", "figures/b.svg"):
         write(study.results / name)
-    for name in ("models/en.mono.s1/model.safetensors", "text/en.txt", "transfer/en-fr.default.s1/jobs/ner.json"):
+    left = (
+        "models/a/model.safetensors",
+        "text/en.txt",
+        "transfer/en-fr.default.s1/jobs/ner.json",
+        "figures/training/a.svg",
+    )
+    for name in left:
         write(study.results / name)
     return study
 
@@ -36,7 +42,7 @@ def test_results_are_kept_and_neither_data_nor_weights(tmp_path: Path) -> None:
     write(tmp_path / "reference/demo/tables/old.csv")
     target = keep(study, tmp_path / "reference")
     found = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
-    wanted = {*NEEDED, "transfer/en-fr.default.s1/ner.json", "models/en.mono.s1/run.json", "figures/a/b.svg"}
+    wanted = {*NEEDED, "transfer/en-fr.default.s1/ner.json", "models/en.mono.s1/run.json", "figures/b.svg"}
     assert found == wanted | {"config.yaml"}
     assert yaml.safe_load((target / "config.yaml").read_text(encoding="utf-8")) == study.config
     assert [path.name for path in (tmp_path / "reference").iterdir()] == ["demo"]

@@ -116,7 +116,8 @@ def test_every_point_is_in_one_job() -> None:
     assert uneven.together == ["ner", "parsing"]
     assert uneven.batches("xnli") == ["0,1,2,3", "4,5,6,7", "8,9,10,11", "12,13,14,15", "16,17"]
     settings, _ = parse_settings(json.dumps(uneven.settings("xnli")))
-    assert len(grid_points(settings)) == 18
+    assert grid_points(settings) == uneven.points("xnli")
+    assert len(uneven.points("xnli")) == 18
 
 
 def test_a_pair_has_its_own_data_sets() -> None:

@@ -1,41 +1,12 @@
 """The plan of the real rules, asked of the real Snakemake: nothing left out, and what is done set against its use."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-import yaml
-from embedded import ROOT
+from dag import TINY, preset, run_module, snakemake
 
-pytestmark = pytest.mark.slow
-
-TINY = {"wiki_sentences": 300, "crawl_sentences": 300, "treebank_sentences": [20, 5, 5], "ner_sentences": [20, 5, 5]}
-
-
-def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a Python module from the repository root."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1"} | variables
-    return subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
-def preset(folder: Path) -> str:
-    """Write a preset of the embedded study that keeps its files in a folder of its own."""
-    path, text = folder / "preset.yaml", {"valid_lines": 20, "test_lines": 20}
-    sizes = TINY | {"vector_size": 4}
-    own = {"study": {"results": str(folder / "results")}, "data": {"root": str(folder / "data")}}
-    path.write_text(yaml.safe_dump({**own, "text": text, "synthetic": sizes}))
-    return str(path)
+SMALL = {"text": {"valid_lines": 20, "test_lines": 20}, "synthetic": TINY}
 
 
 def rows(text: str) -> dict[str, int]:
@@ -47,9 +18,8 @@ def rows(text: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("name", ["paper", "demo-full"])
 def test_every_rule_of_a_preset_is_estimated(name: str, tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    own.write_text(yaml.safe_dump({"study": {"results": str(tmp_path)}}))
-    done = run("workflow_scripts.plan", "--rates", "h200", "--configfile", f"presets/{name}.yaml", str(own))
+    files = [f"presets/{name}.yaml", preset(tmp_path)]
+    done = run_module("workflow_scripts.plan", "--rates", "h200", "--configfile", *files)
     assert done.returncode == 0, done.stderr
     assert "not estimated" not in done.stdout
     counts = rows(done.stdout)
@@ -60,13 +30,13 @@ def test_every_rule_of_a_preset_is_estimated(name: str, tmp_path: Path) -> None:
 
 
 def test_what_is_done_is_left_out_and_set_against_what_it_used(tmp_path: Path) -> None:
-    configured, target = preset(tmp_path), str(tmp_path / "results/demo/text/fr.crawl.txt.zst")
-    before = run("workflow_scripts.plan", target, "--configfile", configured)
+    configured, target = preset(tmp_path, **SMALL), str(tmp_path / "results/demo/text/fr.crawl.txt.zst")
+    before = run_module("workflow_scripts.plan", target, "--configfile", configured)
     assert before.returncode == 0, before.stderr
     assert rows(before.stdout) == {"generate_fr": 1, "extract_text": 1, "total": 2}
-    made = run("snakemake", "--nolock", "--cores", "1", target, "--configfile", configured)
+    made = snakemake("--cores", "1", target, "--configfile", configured)
     assert made.returncode == 0, made.stderr
-    after = run("workflow_scripts.plan", target, "--configfile", configured)
+    after = run_module("workflow_scripts.plan", target, "--configfile", configured)
     assert after.returncode == 0, after.stderr
     assert "Nothing is left to do." in after.stdout
     used = after.stdout.split("planned against used")[1]
@@ -74,12 +44,15 @@ def test_what_is_done_is_left_out_and_set_against_what_it_used(tmp_path: Path) -
 
 
 def test_snakemake_plan_prints_the_same_plan(tmp_path: Path) -> None:
-    configured, target = preset(tmp_path), str(tmp_path / "results/demo/text/fr.crawl.txt.zst")
+    configured, target = preset(tmp_path, **SMALL), str(tmp_path / "results/demo/text/fr.crawl.txt.zst")
     text = Path(configured).read_text().replace(str(tmp_path / "data"), "${PLAN_DATA}")
     Path(configured).write_text(text)
-    one = run("workflow_scripts.plan", target, "--rates", "cpu", "--configfile", configured, PLAN_DATA=str(tmp_path))
-    arguments = ["snakemake", "--nolock", "--cores", "1", "plan", "--configfile", configured]
-    other = run(*arguments, TARGET=target, RATES="cpu", PLAN_DATA=str(tmp_path))
+    one = run_module(
+        "workflow_scripts.plan", target, "--rates", "cpu", "--configfile", configured, PLAN_DATA=str(tmp_path)
+    )
+    other = snakemake(
+        "--cores", "1", "plan", "--configfile", configured, TARGET=target, RATES="cpu", PLAN_DATA=str(tmp_path)
+    )
     assert "${PLAN_DATA}" in text
     assert one.returncode == 0, one.stderr
     assert other.returncode == 0, other.stderr
@@ -87,12 +60,12 @@ def test_snakemake_plan_prints_the_same_plan(tmp_path: Path) -> None:
 
 
 def test_a_wrong_target_and_a_wrong_config_are_told_in_a_line(tmp_path: Path) -> None:
-    done = run("workflow_scripts.plan", "table99", "--configfile", preset(tmp_path))
+    done = run_module("workflow_scripts.plan", "table99", "--configfile", preset(tmp_path))
     assert done.returncode == 2
     assert "table99" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("pretrain: {warm_up: 3}")
-    done = run("workflow_scripts.plan", "--configfile", str(wrong))
+    done = run_module("workflow_scripts.plan", "--configfile", str(wrong))
     assert done.returncode == 2
     assert "config: pretrain.warm_up: unknown key (did you mean 'warmup'?)" in done.stderr

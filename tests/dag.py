@@ -1,0 +1,78 @@
+"""The real Snakemake on the real Snakefile: presets with folders of their own, dry runs, and what they count."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+from embedded import ROOT
+
+TINY: dict[str, Any] = {
+    "wiki_sentences": 600,
+    "crawl_sentences": 600,
+    "treebank_sentences": [20, 5, 5],
+    "ner_sentences": [20, 5, 5],
+    "nli_pairs": [30, 10, 10],
+    "parallel_sentences": 20,
+    "tatoeba_sentences": 10,
+    "vector_size": 4,
+}
+
+
+def run_module(*command: str, timeout: int = 300, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python module from the repository root."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1"} | variables
+    words = [sys.executable, "-m", *command]
+    return subprocess.run(
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout, check=False
+    )
+
+
+def snakemake(*arguments: str, timeout: int = 300, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Snakemake from the repository root."""
+    return run_module("snakemake", "--nolock", *arguments, timeout=timeout, **variables)
+
+
+def preset(folder: Path, **changes: Any) -> str:
+    """Write a preset that keeps all files in a folder of its own."""
+    path = folder / "preset.yaml"
+    changes.setdefault("study", {})["results"] = str(folder / "results")
+    changes.setdefault("data", {}).setdefault("root", str(folder / "data"))
+    path.write_text(yaml.safe_dump(changes), encoding="utf-8")
+    return str(path)
+
+
+def small_study(folder: Path, **changes: Any) -> str:
+    """Write a preset of one pair and three settings on tiny data."""
+    chosen = {"languages": ["fr"], "pairs": ["en-fr"], "extra": [], "skip": [], "tasks": ["ner"]}
+    chosen["settings"] = ["default", "extra-anchors", "sep-emb"]
+    text = {"valid_lines": 20, "test_lines": 20}
+    bpe = {"joint_merges": 150, "language_merges": 80}
+    pretrain = {"updates": 4, "warmup": 1, "validate_every": 2, "validation_tokens": 200} | changes.pop("pretrain", {})
+    return preset(folder, study=chosen, synthetic=TINY, text=text, bpe=bpe, pretrain=pretrain, **changes)
+
+
+def dry_run(*arguments: str) -> tuple[dict[str, int], str]:
+    """Return the jobs of a dry run by rule, and all that it said."""
+    done = snakemake("-n", *arguments)
+    assert done.returncode == 0, output(done)
+    return job_counts(output(done)), output(done)
+
+
+def job_counts(said: str) -> dict[str, int]:
+    """Return how many jobs of each rule a dry run shows."""
+    table = said.split("Job stats:")[1].split("Reasons:")[0].splitlines()
+    rows = [line.split() for line in table]
+    return {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit() and row[0].isidentifier()}
+
+
+def nothing_to_do(done: subprocess.CompletedProcess[str]) -> bool:
+    """Tell whether a dry run found everything made."""
+    return done.returncode == 0 and "Nothing to be done" in output(done)
+
+
+def output(done: subprocess.CompletedProcess[str]) -> str:
+    """Return all that a run said."""
+    return done.stdout + done.stderr

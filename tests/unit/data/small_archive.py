@@ -1,0 +1,24 @@
+"""Small archives of every kind that the data comes in."""
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+
+def make_archive(path: Path, files: dict[str, bytes]) -> Path:
+    """Write files into an archive whose kind its name tells, a folder and odd modes among them."""
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as handle:
+            handle.mkdir("top")
+            for name, body in files.items():
+                handle.writestr(name, body)
+        return path
+    mode = {".tgz": "w:gz", ".gz": "w:gz", ".bz2": "w:bz2", ".xz": "w:xz", ".tar": "w"}[path.suffix]
+    with tarfile.open(path, mode) as handle:
+        handle.add(path.parent, "top", recursive=False)
+        for name, body in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(body), 0o4777
+            handle.addfile(entry, io.BytesIO(body))
+    return path
