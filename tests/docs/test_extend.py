@@ -74,7 +74,6 @@ def test_a_setting_that_cannot_be_is_refused_as_the_page_says(follow: Follower) 
         follow(SETTING)
 
 
-@pytest.mark.slow
 def test_a_generated_language_from_raw_files_to_the_table(follow: Follower) -> None:
     follow(GENERATED, "--cores", "1")
     head, _, *rows = (follow.folder / "results/greek/tables/table1.md").read_text(encoding="utf-8").splitlines()
