@@ -8,6 +8,10 @@ from workflow_scripts.config import merge, read_config
 
 ROOT = Path(__file__).resolve().parents[1]
 EMBEDDED = read_config(ROOT / "config.yaml")
+SEP_TOKENS = {  # a setting beside the ten: token vectors are a language's own, positions are shared
+    "label": "Sep Tokens", "bpe": "per-language", "anchors": "none", "separate": {"embeddings": "tokens"},
+    "softmax": "per-language",
+}  # fmt: skip
 
 
 def study(**changes: Any) -> dict[str, Any]:

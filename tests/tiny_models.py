@@ -11,11 +11,12 @@ from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.model.files import save_encoder
 
-# kind of vocabulary, separate embeddings, separate layers (Table 1 of the paper)
+# kind of vocabulary, separate embeddings, separate layers (Table 1 of the paper, and token vectors alone)
 SETTINGS = {
     "default": ("joint", False, 0),
     "no-anchors": ("prefixed", False, 0),
     "sep-emb": ("separate", True, 0),
+    "sep-tokens": ("separate", "tokens", 0),
     "sep-l1-3": ("union", False, 3),
 }
 LETTERS = {"en": "bdfgklmnprst", "fr": "bdfgzvkwyxqj"}

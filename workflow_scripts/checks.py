@@ -111,7 +111,7 @@ def _settings(config: Config) -> Problems:
         setting, where = setting_of(config, name), f"settings.{name}"
         if setting["separate"]["layers"] > layers:
             yield f"{where}.separate.layers: {setting['separate']['layers']} goes beyond the model's {layers} layers"
-        apart = setting["separate"]["embeddings"]
+        apart = bool(setting["separate"]["embeddings"])
         if apart != (setting["softmax"] == "per-language"):
             wanted = "per-language" if apart else "shared"
             yield f"{where}.softmax: expected {wanted}, because it is tied to the embeddings (see separate.embeddings)"

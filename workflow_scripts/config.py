@@ -1,6 +1,7 @@
 """Reads and checks a study description; every problem is one line with key path, expectation and nearest valid name."""
 
 import difflib
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -113,7 +114,7 @@ def _explain(error: Any) -> Iterator[str]:
             for key in [key for key in wanted if key not in value]:
                 yield f"{_key_path([*error.absolute_path, key])}: missing key ({_describe(error.schema, key)})"
         case "enum":
-            names = ["null" if name is None else str(name) for name in wanted]
+            names = [name if isinstance(name, str) else json.dumps(name) for name in wanted]  # null, true, as in YAML
             hint = f" ({nearest(str(value), names)})" if len(str(value)) > LONGEST_CODE else ""
             yield f"{where}: expected one of {', '.join(names)}, found {value!r}{hint}"
         case "type" | "anyOf":

@@ -6,7 +6,7 @@ from typing import Any
 from workflow_scripts.grid import setting_of
 from workflow_scripts.study import Study
 
-SHARED = {False: "shared", True: "separate"}
+SHARED = {False: "shared", True: "separate", "tokens": "tokens"}
 
 
 def drawn_study(study: Study) -> str:

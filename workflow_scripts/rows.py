@@ -8,6 +8,7 @@ from workflow_scripts.grid import setting_of
 DEFAULT, OTHER = "default", "Other"
 AS_DEFAULT = "-"
 DOMAINS = {"wiki": "Wiki-Wiki", "crawl": "Wiki-CC"}
+SEPARATED = {True: "Emb", "tokens": "Tokens"}
 SOFTMAX = {"shared": "shared", "per-language": "lang-specific"}
 
 
@@ -54,6 +55,6 @@ def _anchors(setting: dict[str, Any]) -> str:
 
 def _shared(separate: dict[str, Any]) -> str:
     layers = separate["layers"]
-    parts = ["Emb"] if separate["embeddings"] else []
+    parts = [SEPARATED[separate["embeddings"]]] if separate["embeddings"] else []
     parts += ["L1" if layers == 1 else f"L1-{layers}"] if layers else []
     return f"Sep {' + '.join(parts)}" if parts else "all"

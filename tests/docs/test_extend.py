@@ -7,9 +7,10 @@ import pytest
 from doc_blocks import ROOT, blocks, commands, expanded, run
 
 PAGE = ROOT / "docs" / "extend.md"
-TOP, GREEK = "presets/top.yaml", "presets/greek.yaml"
+TOP, POSITIONS, GREEK = "presets/top.yaml", "presets/positions.yaml", "presets/greek.yaml"
 GERMAN, ARABIC = "presets/german.yaml", "presets/arabic.yaml"
 SETTING = ".venv/bin/snakemake -n table1 --configfile presets/top.yaml"
+TOKENS = ".venv/bin/snakemake -n table1 --configfile presets/positions.yaml"
 GENERATED = ".venv/bin/snakemake table1 --configfile presets/top.yaml presets/greek.yaml"
 SWAPPED = ".venv/bin/snakemake -n --configfile presets/german.yaml"
 REAL = ".venv/bin/snakemake -n --configfile presets/paper.yaml presets/arabic.yaml"
@@ -56,8 +57,8 @@ def jobs(said: str, rule: str) -> int:
 
 
 def test_the_page_has_these_files_and_commands_and_no_others() -> None:
-    assert list(files_of_the_page()) == [TOP, GREEK, GERMAN, ARABIC]
-    assert commands(PAGE) == [SETTING, GENERATED, SWAPPED, REAL, PLAN, FETCH, CLUSTER]
+    assert list(files_of_the_page()) == [TOP, POSITIONS, GREEK, GERMAN, ARABIC]
+    assert commands(PAGE) == [SETTING, TOKENS, GENERATED, SWAPPED, REAL, PLAN, FETCH, CLUSTER]
 
 
 def test_a_setting(follow: Follower) -> None:
@@ -72,6 +73,14 @@ def test_a_setting_that_cannot_be_is_refused_as_the_page_says(follow: Follower) 
     path.write_text(follow.files[TOP].replace("bpe: per-language", "bpe: joint"), encoding="utf-8")
     with pytest.raises(AssertionError, match=re.escape(shown)):
         follow(SETTING)
+
+
+def test_separate_tokens_beside_separate_embeddings(follow: Follower) -> None:
+    said = follow(TOKENS)
+    assert jobs(said, "pretrain") == 3
+    assert "models/en-fr.sep-tokens.s1/run.json" in said
+    assert jobs(said, "build_vocabulary") == 4  # joint, separate, and each language's, whose streams both settings read
+    assert set(re.findall(r"untrained-(\w+)", said)) == {"joint", "separate"}
 
 
 def test_a_generated_language_from_raw_files_to_the_table(follow: Follower) -> None:

@@ -65,10 +65,12 @@ def encoder_operations(run: Mapping[str, Any], length: float) -> float:
 
 
 def parameters(run: Mapping[str, Any], words: int) -> float:
-    """Return the weights of a model: its embeddings and layers, those of each language where they are separate."""
+    """Return the weights of a model's tables and layers, per language where separate; biases and norms are left out."""
     shape, apart = run["shape"], run["separate"]
     layer = 4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"]
     copies = len(run["languages"]) - 1
     layers = shape["layers"] + copies * apart["layers"]
-    embeddings = words * (1 + (copies if apart["embeddings"] else 0)) + shape["positions"]
-    return float(layers * layer + embeddings * shape["width"])
+    tables = 1 + (copies if apart["embeddings"] else 0)
+    places = 1 + (copies if apart["embeddings"] is True else 0)  # `tokens` leaves these shared
+    vectors = words * tables + (shape["positions"] + shape["sentences"]) * places
+    return float(layers * layer + vectors * shape["width"])

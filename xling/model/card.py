@@ -11,6 +11,7 @@ from xling.model.config import ModelConfig
 from xling.model.tokenizer_files import longest_text
 
 PAPER = "*Emerging Cross-lingual Structure in Pretrained Language Models* (Conneau et al., 2020)"
+SEPARATED = {True: "the embeddings and the softmax", "tokens": "the token vectors and the softmax"}
 NO_CACHE = "from xling.model.hugging_face import NoCache  # transformers 5 fails on pre_norm without it\n"
 
 
@@ -55,7 +56,7 @@ def _what(config: ModelConfig, language: int | None) -> str:
     whole = f"A masked language model of {' and '.join(config.languages)}, trained with xling in a study after {PAPER}."
     if language is None:
         return whole
-    own = ["the embeddings and the softmax"] if config.separate.embeddings else []
+    own = [SEPARATED[config.separate.embeddings]] if config.separate.embeddings else []
     own += [f"the first {config.separate.layers} layers"] if config.separate.layers else []
     return f"{whole} Each language has {' and '.join(own)} to itself, so each has a folder; the rest is the same."
 

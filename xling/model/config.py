@@ -30,9 +30,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class Separate:
-    """What is per language: everything up to the first layer, and a prefix of the layers."""
+    """What is per language: everything up to the first layer, or its token vectors alone, and a prefix of layers."""
 
-    embeddings: bool
+    embeddings: bool | Literal["tokens"]
     layers: int
 
 
@@ -56,8 +56,12 @@ class ModelConfig:
         return self.shape.language_embeddings and len(self.languages) > 1
 
     def embedding_owner(self, language: str) -> str:
-        """Return whose embeddings and softmax a language uses."""
+        """Return whose token vectors and softmax a language uses."""
         return language if self.separate.embeddings else SHARED
+
+    def position_owner(self, language: str) -> str:
+        """Return whose position and sentence vectors, and whose LayerNorm after the embeddings, a language uses."""
+        return language if self.separate.embeddings is True else SHARED
 
     def layer_owner(self, layer: int, language: str) -> str:
         """Return whose layer (counted from 0) a language uses."""
@@ -90,7 +94,7 @@ def _problems(config: ModelConfig) -> list[str]:
         f"shape.sentences: {shape.sentences} is negative": shape.sentences < 0,
         f"separate.layers: {separate.layers} of {shape.layers} layers": not 0 <= separate.layers <= shape.layers,
         "softmax: it is tied to the embeddings, so per-language goes with separate.embeddings and shared without": (
-            per_language != separate.embeddings
+            per_language != bool(separate.embeddings)
         ),
         "languages with shared embeddings must share one vocabulary size": (
             not separate.embeddings and len(set(config.sizes)) > 1

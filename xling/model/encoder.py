@@ -2,6 +2,7 @@
 
 Names of parameters say whose they are: `embeddings.shared.token`, `language.en`, `layers.0.fr.qkv_weight`,
 `softmax.en.bias`. A language's embedding vector is always its own: a batch of the other language must not decay it.
+Token vectors may be a language's own where positions are shared: `embeddings.en.token`, `embeddings.shared.position`.
 """
 
 import math
@@ -41,7 +42,7 @@ class Encoder(nn.Module):
         self.config = config
         shape, languages = config.shape, config.languages
         sizes = {config.embedding_owner(code): size for code, size in zip(languages, config.sizes, strict=True)}
-        self.embeddings = nn.ModuleDict({owner: Weights(_embedding_shapes(config, v)) for owner, v in sizes.items()})
+        self.embeddings = nn.ModuleDict({owner: Weights(s) for owner, s in _embedding_shapes(config).items()})
         vectors = {code: nn.Parameter(torch.empty(shape.width)) for code in languages} if config.speaks else {}
         self.language = nn.ParameterDict(vectors)
         self.layers = nn.ModuleList(
@@ -55,17 +56,18 @@ class Encoder(nn.Module):
     def path(self, language: int) -> Path:
         """Return the weights that a language (its index) passes through."""
         config, code = self.config, self.config.languages[language]
-        owner = config.embedding_owner(code)
+        owner, position_owner = config.embedding_owner(code), config.position_owner(code)
         vector = self.language[code] if config.speaks else None
-        parts = _get(self.embeddings, owner, ("token", "position", "norm_weight", "norm_bias"))
+        (token,) = _get(self.embeddings, owner, ("token",))
+        position, scale, shift = _get(self.embeddings, position_owner, ("position", "norm_weight", "norm_bias"))
         layers = tuple(
             LayerWeights(*_get(group, config.layer_owner(i, code), LayerWeights._fields))
             for i, group in enumerate(self.layers)
         )
-        sentence = _get(self.embeddings, owner, ("sentence",))[0] if config.shape.sentences else None
-        embeddings = EmbeddingWeights(parts[0], parts[1], vector, parts[2], parts[3], sentence)
+        sentence = _get(self.embeddings, position_owner, ("sentence",))[0] if config.shape.sentences else None
+        embeddings = EmbeddingWeights(token, position, vector, scale, shift, sentence)
         bias = _get(self.softmax, owner, ("bias",))[0]
-        return Path(embeddings, layers, parts[0], bias, config.sizes[language])
+        return Path(embeddings, layers, token, bias, config.sizes[language])
 
     def forward(self, tokens: Tensor, language: int, keep: Tensor | None = None) -> list[Tensor]:
         """Return the states of layers 0 to L of tokens (b, s); layer 0 is the embeddings' output.
@@ -127,11 +129,16 @@ def initialise(encoder: Encoder, seed: int) -> None:
             parameter.zero_()[: size[0]].copy_(torch.from_numpy(drawn))
 
 
-def _embedding_shapes(config: ModelConfig, size: int) -> dict[str, tuple[int, ...]]:
+def _embedding_shapes(config: ModelConfig) -> dict[str, dict[str, tuple[int, ...]]]:
+    """Return what each owner has of the embeddings; the order within an owner is that of checkpoints."""
     width = config.shape.width
-    tables = {"token": (padded(size), width), "position": (config.shape.positions, width)}
     sentences = {"sentence": (config.shape.sentences, width)} if config.shape.sentences else {}
-    return {**tables, **sentences, "norm_weight": (width,), "norm_bias": (width,)}
+    added = {"position": (config.shape.positions, width), **sentences, "norm_weight": (width,), "norm_bias": (width,)}
+    shapes: dict[str, dict[str, tuple[int, ...]]] = {}
+    for code, size in zip(config.languages, config.sizes, strict=True):
+        shapes.setdefault(config.embedding_owner(code), {})["token"] = (padded(size), width)
+        shapes.setdefault(config.position_owner(code), {}).update(added)
+    return shapes
 
 
 def _layer_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:

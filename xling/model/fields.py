@@ -1,9 +1,10 @@
 """Frozen dataclasses from JSON: every key without a default is there, none unknown, each of its type, or one line."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from xling.core.errors import InputError
 
@@ -36,6 +37,8 @@ def _value(kind: Any, value: object, path: Path | str, where: str) -> Any:
         return from_dict(kind, value, path, where)  # type: ignore[arg-type]
     if get_origin(kind) is Literal:
         return _choice(get_args(kind), value, path, where)
+    if get_origin(kind) is Union:
+        return _alternative(get_args(kind), value, path, where)
     if get_origin(kind) is tuple:
         return _sequence(get_args(kind), value, path, where)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
@@ -49,6 +52,14 @@ def _choice(choices: tuple[object, ...], value: object, path: Path | str, where:
     if value not in choices:
         raise InputError(path, f"{where}: expected one of {', '.join(map(str, choices))}, not {value!r}")
     return value
+
+
+def _alternative(kinds: tuple[Any, ...], value: object, path: Path | str, where: str) -> Any:
+    for kind in kinds:
+        with suppress(InputError):
+            return _value(kind, value, path, where)
+    names = [", ".join(get_args(kind)) if get_origin(kind) is Literal else kind.__name__ for kind in kinds]
+    raise InputError(path, f"{where}: expected {' or '.join(names)}, not {value!r}")
 
 
 def _sequence(kinds: tuple[Any, ...], value: object, path: Path | str, where: str) -> tuple[Any, ...]:

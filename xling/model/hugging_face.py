@@ -38,7 +38,7 @@ class NoCache(list[None]):
 
 def separate_folders(config: ModelConfig) -> bool:
     """Say whether each language must become a model of its own."""
-    return len(config.languages) > 1 and (config.separate.embeddings or config.separate.layers > 0)
+    return len(config.languages) > 1 and (bool(config.separate.embeddings) or config.separate.layers > 0)
 
 
 def hugging_face_config(config: ModelConfig, language: int) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def _setting(axes: Axes, setting: Sharing, study: StudyFile) -> None:
     axes.text(LEFT, TALL - 0.9, setting.label, ha="left", va="center", fontsize=size, fontweight="bold")
     _part(axes, SOFTMAX, setting.softmax, "softmax")
     _layers(axes, setting.separate_layers, study.layers)
-    _part(axes, EMBEDDINGS, setting.embeddings, "embeddings")
+    _embeddings(axes, setting.embeddings)
     _text(axes, setting, study.source)
 
 
@@ -56,6 +56,16 @@ def _part(axes: Axes, place: tuple[float, float], sharing: str, text: str, parts
         return
     box(axes, (LEFT, low), (HALF, height), "source", text, parts)
     box(axes, (LEFT + HALF + GAP, low), (HALF, height), "target", text, parts)
+
+
+def _embeddings(axes: Axes, sharing: str) -> None:
+    """Draw the embeddings in one piece, or the shared positions on top of each language's own tokens."""
+    if sharing != "tokens":
+        _part(axes, EMBEDDINGS, sharing, "embeddings")
+        return
+    low, height = EMBEDDINGS[0], EMBEDDINGS[1] / 2
+    _part(axes, (low, height), "separate", "tokens")
+    _part(axes, (low + height, height), "shared", "positions")
 
 
 def _layers(axes: Axes, separate: int, layers: int) -> None:

@@ -24,7 +24,7 @@ class Sharing:
     KEY: ClassVar = ("name",)
     CHOICES: ClassVar = {
         "anchors": ("all", "none", "extra"),
-        "embeddings": ("shared", "separate"),
+        "embeddings": ("shared", "separate", "tokens"),
         "softmax": ("shared", "separate"),
     }
     name: str
@@ -33,7 +33,7 @@ class Sharing:
     domain: str  # of the other language's text: wiki or crawl
     merges: str
     anchors: str
-    embeddings: str
+    embeddings: str  # tokens: separate token vectors, shared positions
     separate_layers: int
     softmax: str
 

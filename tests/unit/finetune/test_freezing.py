@@ -30,15 +30,16 @@ def trained(folder: Path, model: tuple[Path, Path], task: str = "pos") -> tuple[
     return tuner, sets
 
 
-@pytest.mark.parametrize(("embeddings", "layers"), [(False, 0), (False, 1), (True, 0), (True, 2)])
-def test_a_languages_own_parts_stay_and_shared_ones_move(embeddings: bool, layers: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("embeddings", "layers"), [(False, 0), (False, 1), (True, 0), (True, 2), ("tokens", 2)])
+def test_a_languages_own_parts_stay_and_shared_ones_move(embeddings: bool | str, layers: int, tmp_path: Path) -> None:
     model = write_model(tmp_path / "model", embeddings, layers)
     tuner, _ = trained(tmp_path, model)
     before, after = (dict(encoder.named_parameters()) for encoder in (load_encoder(model[1]), tuner.encoder))
     moved = {name for name in before if not torch.equal(before[name], after[name])}
-    tables = {f"embeddings.shared.{part}" for part in ("token", "position", "norm_weight", "norm_bias")}
+    added = {f"embeddings.shared.{part}" for part in ("position", "norm_weight", "norm_bias")}
+    tables = {False: added | {"embeddings.shared.token"}, True: set(), "tokens": added}[embeddings]
     expected = {name for name in before if ".shared." in name and name.startswith("layers.")}
-    assert moved == expected | (set() if embeddings else tables)
+    assert moved == expected | tables
     assert all(not name.startswith(("language.", "softmax.")) for name in moved)
     if (embeddings, layers) == (True, 2):
         assert not moved  # nothing is shared: the head alone trains

@@ -116,7 +116,7 @@ def all_words(language: str) -> list[str]:
     return in_language(["the", "not", ".", *NOUNS, *VERBS, *NAMES], language)
 
 
-def write_model(folder: Path, embeddings: bool = False, layers: int = 0, seed: int = 1) -> tuple[Path, Path]:
+def write_model(folder: Path, embeddings: bool | str = False, layers: int = 0, seed: int = 1) -> tuple[Path, Path]:
     """Write a vocabulary and an encoder with random weights; return their folders."""
     models = {}
     for code in ("en", "fr"):

@@ -126,6 +126,15 @@ def test_the_card_says_what_the_run_says(tmp_path: Path, vocabularies: dict[str,
     assert "license: other" in bare
 
 
+@pytest.mark.parametrize(("setting", "own"), [("sep-emb", "the embeddings"), ("sep-tokens", "the token vectors")])
+def test_the_card_says_what_is_a_languages_own(
+    tmp_path: Path, vocabularies: dict[str, Path], setting: str, own: str
+) -> None:
+    write_model(tmp_path / "model", vocabularies["separate"], setting)
+    for folder in export(tmp_path / "model", vocabularies["separate"], tmp_path / "out", {}):
+        assert f"Each language has {own} and the softmax to itself" in (folder / "README.md").read_text()
+
+
 def test_the_code_of_the_card_runs(tmp_path: Path, vocabularies: dict[str, Path]) -> None:
     for norm in ("post", "pre"):
         write_model(tmp_path / norm, vocabularies["joint"], norm=norm)

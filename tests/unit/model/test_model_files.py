@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -16,14 +17,15 @@ from xling.model.files import load_encoder, put_weights, save_encoder, weights_o
 SHAPE = Shape(3, 16, 2, 64, "gelu", 0.1, 0.1, "post", 1e-12, 20, True)
 
 
-def config(embeddings: bool = True, layers: int = 2) -> ModelConfig:
+def config(embeddings: bool | Literal["tokens"] = True, layers: int = 2) -> ModelConfig:
     separate = Separate(embeddings, layers)
     sizes = (70, 66) if separate.embeddings else (70, 70)
     return ModelConfig(("en", "fr"), sizes, SHAPE, separate, "per-language" if separate.embeddings else "shared")
 
 
-def test_what_was_saved_is_read_back(tmp_path: Path) -> None:
-    encoder = Encoder(config(), seed=3)
+@pytest.mark.parametrize("embeddings", [True, "tokens"])
+def test_what_was_saved_is_read_back(tmp_path: Path, embeddings: bool | Literal["tokens"]) -> None:
+    encoder = Encoder(config(embeddings), seed=3)
     save_encoder(encoder, tmp_path)
     again = load_encoder(tmp_path)
     assert again.config == encoder.config
@@ -37,6 +39,15 @@ def test_names_say_whose_a_parameter_is() -> None:
     assert owners["layers.1.fr.up_weight"] == "fr"
     assert owners["layers.2.shared.up_weight"] == "shared"
     assert owners["embeddings.en.position"] == owners["softmax.en.bias"] == owners["language.en"] == "en"
+
+
+def test_token_vectors_alone_may_be_a_languages_own() -> None:
+    names = dict(Encoder(config("tokens"), seed=0).named_parameters())
+    assert {name: owner_of(name) for name in names if name.startswith(("embeddings.", "softmax."))} == {
+        "embeddings.en.token": "en", "embeddings.fr.token": "fr", "softmax.en.bias": "en", "softmax.fr.bias": "fr",
+        "embeddings.shared.position": "shared", "embeddings.shared.norm_weight": "shared",
+        "embeddings.shared.norm_bias": "shared",
+    }  # fmt: skip
 
 
 def test_initial_weights_are_as_the_paper_says() -> None:
@@ -58,6 +69,9 @@ def test_a_setting_does_not_shift_the_numbers_of_another() -> None:
     assert torch.equal(shared["layers.2.shared.qkv_weight"], separate["layers.2.shared.qkv_weight"])
     assert torch.equal(shared["embeddings.shared.token"], separate["embeddings.shared.token"])
     assert not torch.equal(separate["layers.0.en.qkv_weight"], separate["layers.0.fr.qkv_weight"])
+    own, tokens = (weights_of(Encoder(config(kind, 0), seed=4)) for kind in (True, "tokens"))
+    assert torch.equal(own["embeddings.fr.token"], tokens["embeddings.fr.token"])
+    assert torch.equal(shared["embeddings.shared.position"], tokens["embeddings.shared.position"])
 
 
 @pytest.mark.parametrize(
@@ -65,6 +79,9 @@ def test_a_setting_does_not_shift_the_numbers_of_another() -> None:
     [
         ({"softmax": "shared"}, "softmax: it is tied to the embeddings"),
         ({"separate": {"embeddings": True, "layers": 4}}, "separate.layers: 4 of 3 layers"),
+        ({"separate": {"embeddings": "tokens", "layers": 2}, "softmax": "shared"}, "softmax: it is tied"),
+        ({"separate": {"embeddings": "all", "layers": 2}}, "separate.embeddings: expected bool or tokens, not 'all'"),
+        ({"separate": {"embeddings": 1, "layers": 2}}, "separate.embeddings: expected bool or tokens, not 1"),
         ({"softmax": "both"}, "softmax: expected one of shared, per-language, not 'both'"),
         ({"languages": ["en", "en"]}, "languages: expected at least one, all different"),
         ({"sizes": [70, "66"]}, "sizes\\[1\\]: expected int, not '66'"),

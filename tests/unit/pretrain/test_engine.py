@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from toy_engine import SEPARATE, make, plain_loss, train
+from toy_engine import make, plain_loss, separated, train
 
 from xling.model.encoder import Encoder, owner_of
 from xling.pretrain.engine import TRAIL
@@ -14,11 +14,15 @@ from xling.pretrain.optimiser import measure, move, tick
 from xling.pretrain.schedule import learning_rate
 
 
-@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize("separate", [False, True, "tokens"])
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_updates_equal_plain_adamw_with_clipping(toy: Path, tmp_path: Path, separate: bool, norm: str) -> None:
-    changes: dict[str, Any] = {"separate": SEPARATE, "softmax": "per-language"} if separate else {}
-    changes |= {"shape__dropout": 0.0, "shape__attention_dropout": 0.0, "shape__norm": norm, "pretrain__clip": 0.5}
+def test_updates_equal_plain_adamw_with_clipping(toy: Path, tmp_path: Path, separate: bool | str, norm: str) -> None:
+    changes = separated(separate) | {
+        "shape__dropout": 0.0,
+        "shape__attention_dropout": 0.0,
+        "shape__norm": norm,
+        "pretrain__clip": 0.5,
+    }
     run, engine, batches = make(toy, tmp_path, pretrain__warmup=0, pretrain__lr=1e-2, **changes)
     other = Encoder(engine.encoder.config, run.seed).train()
     p = run.pretrain
@@ -38,12 +42,14 @@ def test_updates_equal_plain_adamw_with_clipping(toy: Path, tmp_path: Path, sepa
         torch.testing.assert_close(mine[name], parameter, atol=2e-5, rtol=1e-4, msg=name)
 
 
-def test_an_absent_language_stands_still(toy: Path, tmp_path: Path) -> None:
-    run, engine, batches = make(toy, tmp_path, separate=SEPARATE, softmax="per-language")
+@pytest.mark.parametrize("separate", [True, "tokens"])
+def test_an_absent_language_stands_still(toy: Path, tmp_path: Path, separate: bool | str) -> None:
+    run, engine, batches = make(toy, tmp_path, **separated(separate))
     train(run, engine, batches, range(3))  # both have moments now
     french = engine.optimiser.owned["fr"]
     before = [t.clone() for t in (french.weights, french.exp_avg, french.exp_avg_sq, french.step)]
     english = engine.optimiser.owned["en"].weights.clone()
+    positions = engine.encoder.path(1).embeddings.position.detach().clone()
     engine.accumulate(batches.batch(3, 0, 0))
     present = engine.present([0])
     assert present == ["en", "shared"] or present == ["shared", "en"]
@@ -51,6 +57,8 @@ def test_an_absent_language_stands_still(toy: Path, tmp_path: Path) -> None:
     for was, now in zip(before, (french.weights, french.exp_avg, french.exp_avg_sq, french.step), strict=True):
         assert torch.equal(was, now)
     assert not torch.equal(english, engine.optimiser.owned["en"].weights)
+    stood = torch.equal(positions, engine.encoder.path(1).embeddings.position)
+    assert stood == (separate is True)  # shared positions move with every language
 
 
 def test_even_the_language_vector_of_a_shared_model_stands_still(toy: Path, tmp_path: Path) -> None:
@@ -166,12 +174,12 @@ def test_saved_state_comes_back(toy: Path, tmp_path: Path) -> None:
         again.optimiser.load_state({"nonsense": torch.zeros(1)})
 
 
-@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize("separate", [False, True, "tokens"])
 def test_work_done_once_can_be_replayed(
-    toy: Path, tmp_path: Path, separate: bool, monkeypatch: pytest.MonkeyPatch
+    toy: Path, tmp_path: Path, separate: bool | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A captured graph repeats what was done when it was recorded; here the first call of each kind is repeated."""
-    changes: dict[str, Any] = {"separate": SEPARATE, "softmax": "per-language"} if separate else {}
+    changes = separated(separate)
     run, plain, batches = make(toy, tmp_path, **changes)
     _, replayed, _ = make(toy, tmp_path, **changes)
     recorded: dict[Any, Any] = {}

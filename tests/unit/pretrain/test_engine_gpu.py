@@ -1,11 +1,10 @@
 """The compiled and captured engine against the plain one on the CPU; needs a GPU."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from toy_engine import SEPARATE, make, train
+from toy_engine import make, separated, train
 from toy_runs import SIZE
 
 from xling.model.encoder import Encoder
@@ -34,12 +33,12 @@ def train_gpu(run: Run, engine: Engine, batches: Batches, updates: range) -> lis
     return engine.trail[updates.start : updates.stop].tolist()
 
 
-@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize("separate", [False, True, "tokens"])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-3), (torch.bfloat16, 0.03)])
 def test_captured_follows_plain(
-    toy: Path, tmp_path: Path, separate: bool, dtype: torch.dtype, tolerance: float
+    toy: Path, tmp_path: Path, separate: bool | str, dtype: torch.dtype, tolerance: float
 ) -> None:
-    changes: dict[str, Any] = {"separate": SEPARATE, "softmax": "per-language"} if separate else {}
+    changes = separated(separate)
     run, plain, batches = make(toy, tmp_path, **STILL, **changes)
     captured = on_gpu(run, dtype)
     losses = train_gpu(run, captured, batches, range(24))
@@ -63,7 +62,7 @@ def test_dropout_differs_by_update_and_repeats_by_seed(toy: Path, tmp_path: Path
 
 
 def test_an_absent_language_stands_still_in_captured_steps(toy: Path, tmp_path: Path) -> None:
-    run, _, batches = make(toy, tmp_path, **WIDE, separate=SEPARATE, softmax="per-language")
+    run, _, batches = make(toy, tmp_path, **WIDE, **separated(True))
     engine = on_gpu(run, torch.bfloat16)
     train_gpu(run, engine, batches, range(6))
     french = engine.optimiser.owned["fr"]

@@ -14,7 +14,7 @@ from toy_runs import changed
 
 PORTS = range(20_000, 32_000)  # below those that systems give to connections
 SEPARATE = {"embeddings": True, "layers": 0}
-SETTINGS: dict[str, dict[str, Any]] = {  # the ten of Table 1: what the engine sees of them
+SETTINGS: dict[str, dict[str, Any]] = {  # what the engine sees of the ten of Table 1, and of separate token vectors
     "default": {},
     "wiki-cc": {"seed": 2},
     "no-anchors": {"pretrain__random_words": "any"},
@@ -25,6 +25,7 @@ SETTINGS: dict[str, dict[str, Any]] = {  # the ten of Table 1: what the engine s
     "sep-l1-6": {"separate": {"embeddings": False, "layers": 2}},
     "sep-emb-l1-3": {"separate": {"embeddings": True, "layers": 1}, "softmax": "per-language"},
     "sep-emb-l1-6": {"separate": {"embeddings": True, "layers": 2}, "softmax": "per-language"},
+    "sep-tokens": {"separate": {"embeddings": "tokens", "layers": 0}, "softmax": "per-language"},
 }
 
 
@@ -42,7 +43,7 @@ def test_killed_and_resumed_gives_the_same_bits(
     setting: str, command: Callable[..., list[str]], launch: Callable[..., Any], tmp_path: Path
 ) -> None:
     run = changed(**SETTINGS[setting])
-    if setting == "extra-anchors":  # one of the ten also shows lines and the other norm
+    if setting == "extra-anchors":  # one of them also shows lines and the other norm
         run = changed(seed=3, pretrain__sequences="lines", shape__norm="pre", pretrain__schedule="linear")
     moment = random.Random(setting).randint(1, 11)
     whole, killed = launch(command(run, "whole")), launch(command(run, "killed"), die_at=moment)

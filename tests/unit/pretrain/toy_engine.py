@@ -18,6 +18,11 @@ CPU = torch.device("cpu")
 SEPARATE = {"embeddings": True, "layers": 1}
 
 
+def separated(embeddings: bool | str) -> dict[str, Any]:
+    """Return what makes the toy run's embeddings, or the token vectors alone, and its first layer separate."""
+    return {"separate": SEPARATE | {"embeddings": embeddings}, "softmax": "per-language"} if embeddings else {}
+
+
 def make(toy: Path, tmp_path: Path, dtype: torch.dtype = torch.float32, **changes: Any) -> tuple[Run, Engine, Batches]:
     """Return the toy run with some values set, its engine and its batches."""
     path = tmp_path / "run.json"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from embedded import SEP_TOKENS
 from embedded import study as embedded_config
 from made_up_records import sharing, study
 from matplotlib.patches import Ellipse, Rectangle
@@ -43,6 +44,18 @@ def test_figure1_draws_what_each_setting_shares(tmp_path: Path) -> None:
     assert "no anchors" in by_name["No anchors"]
     assert "Wiki (en), CC (other)" in by_name["Wiki-CC"]
     assert "BPE merges: 40k/40k" in by_name["Sep Emb"]
+
+
+def test_figure1_draws_shared_positions_on_separate_tokens(tmp_path: Path) -> None:
+    config = embedded_config(settings={"sep-tokens": SEP_TOKENS}, study={"settings": ["sep-tokens"], "extra": []})
+    (tmp_path / "study.json").write_text(drawn_study(Study(config)), encoding="utf-8")
+    with style.styled():
+        (panel,) = (axes for axes in figure1(read_study(tmp_path / "study.json")).axes if words(axes))
+    assert words(panel).count("tokens") == words(panel).count("softmax") == 2
+    assert words(panel).count("positions") == 1
+    assert "embeddings" not in words(panel)
+    heights = {text.get_text(): text.get_position()[1] for text in panel.texts}
+    assert heights["no anchors"] < heights["tokens"] < heights["positions"] < heights["layers 1-8"]
 
 
 def test_vocabularies_overlap_by_their_anchors(tmp_path: Path) -> None:
@@ -110,6 +123,10 @@ def test_merges_are_written_as_in_table_1(number: int, text: str) -> None:
         ({"records": []}, "no settings: nothing to draw"),
         ({"layers": 2}, "sep-l1-3 has 3 separate layers of 2"),
         ({"records": [study()["records"][0] | {"anchors": "some"}]}, "'anchors' is 'some' (one of: all, none, extra)"),
+        (
+            {"records": [study()["records"][0] | {"embeddings": "positions"}]},
+            "'embeddings' is 'positions' (one of: shared, separate, tokens)",
+        ),
         ({"shown": []}, "'shown' is missing or no dict"),
     ],
 )

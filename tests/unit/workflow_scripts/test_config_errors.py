@@ -105,6 +105,14 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         put("settings/sep-l1-6/separate/layers", 9),
         "settings.sep-l1-6.separate.layers: 9 goes beyond the model's 8 layers",
     ),
+    "a part of the embeddings that cannot be separate": (
+        put("settings/sep-emb/separate/embeddings", "positions"),
+        "settings.sep-emb.separate.embeddings: expected one of false, true, tokens, found 'positions'",
+    ),
+    "softmax against the token vectors": (
+        put("settings/no-anchors/separate", {"embeddings": "tokens"}),
+        "settings.no-anchors.softmax: expected per-language",
+    ),
     "softmax against the embeddings": (
         put("settings/sep-emb/softmax", "shared"),
         "settings.sep-emb.softmax: expected per-language",

@@ -1,7 +1,7 @@
 """The grid is the paper's: 38 models, ten settings as Table 1 has them, and lists that choose."""
 
 import pytest
-from embedded import study
+from embedded import SEP_TOKENS, study
 
 from workflow_scripts.checks import check
 from workflow_scripts.grid import Model, domain_of, setting_of, trained_models, vocabulary_kind
@@ -117,6 +117,17 @@ def test_the_second_english_reads_english_in_its_own_order() -> None:
         "own_order": True,
     }
     assert run["made_from"]["corpus"]["en"]["own_order"] is False
+
+
+def test_separate_tokens_are_a_setting_with_a_vocabulary_a_language() -> None:
+    config = study(settings={"sep-tokens": SEP_TOKENS}, study={"extra": ["en-fr.sep-tokens"]})
+    check(config)
+    model = Model(("en", "fr"), "sep-tokens", 1)
+    assert model in trained_models(config)
+    assert vocabulary_kind(config, model) == "separate"
+    run, whole = (resolve_run(config, Model(("en", "fr"), name, 1)) for name in ("sep-tokens", "sep-emb"))
+    assert {key for key in run if run[key] != whole[key]} == {"model", "separate"}
+    assert run["separate"] == {"embeddings": "tokens", "layers": 0}
 
 
 def test_a_sixth_language_and_an_eleventh_setting_are_a_config_edit() -> None:

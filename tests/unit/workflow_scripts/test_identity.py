@@ -179,6 +179,11 @@ def test_a_value_reaches_exactly_what_is_made_with_it(path: str) -> None:
     assert changed(with_other(path)) == {key for key in BEFORE if ONLY[path](key)}
 
 
+def test_separate_tokens_reach_the_models_of_their_setting_and_no_floor() -> None:
+    tokens = study(study=SMALL, settings={"sep-emb": {"separate": {"embeddings": "tokens"}}})
+    assert changed(tokens) == {key for key in BEFORE if "sep-emb" in key[1]}
+
+
 def test_another_data_set_reaches_the_tasks_of_its_pair() -> None:
     other_set = study(study=SMALL, pairs={"en-fr": {"ner": {"train": "conll2003"}}})
     tuned = {key for key in BEFORE if key[0] == "transfer" and "en-fr" in key[1] and key[2] == "ner"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from embedded import ROOT, study
+from embedded import ROOT, SEP_TOKENS, study
 
 from workflow_scripts.config import read_config
 from workflow_scripts.rows import settings_rows
@@ -66,8 +66,9 @@ def test_a_floor_reads_the_crawl_vocabulary_only_where_there_is_no_other() -> No
     assert alone.vocabulary("en-fr.untrained-joint.s1") == alone.vocabulary("en-fr.wiki-cc.s1")
 
 
-def test_a_floor_shares_its_layers_and_never_trains() -> None:
-    only = transfer(study={"settings": ["sep-emb-l1-6"], "skip": []})
+@pytest.mark.parametrize("setting", ["sep-emb-l1-6", "sep-tokens"])
+def test_a_floor_shares_its_layers_and_never_trains(setting: str) -> None:
+    only = transfer(study={"settings": [setting], "skip": []}, settings={"sep-tokens": SEP_TOKENS})
     described = only.run("en-fr.untrained-separate.s1")
     assert described["separate"] == {"embeddings": True, "layers": 0}
     assert described["pretrain"]["updates"] == 0
@@ -160,6 +161,13 @@ def test_an_eleventh_setting_is_a_row_of_its_own() -> None:
         "setting": "Top shared", "group": "Other", "domain": "-", "merges": "450/450", "anchors": "-",
         "share": "Sep L1-7", "softmax": "-",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("layers", "share"), [(0, "Sep Tokens"), (1, "Sep Tokens + L1"), (3, "Sep Tokens + L1-3")])
+def test_separate_tokens_are_named_in_the_table(layers: int, share: str) -> None:
+    setting = SEP_TOKENS | {"separate": {"embeddings": "tokens", "layers": layers}}
+    (row,) = settings_rows(study(settings={"sep-tokens": setting}, study={"settings": ["sep-tokens"]}))
+    assert (row["anchors"], row["share"], row["softmax"]) == ("0*", share, "lang-specific")
 
 
 def test_the_plan_names_every_score_once() -> None:
