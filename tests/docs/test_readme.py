@@ -24,9 +24,15 @@ DRY = [
     ".venv/bin/snakemake --configfile presets/demo-full.yaml",
     ".venv/bin/snakemake fetch --keep-going --configfile presets/paper.yaml",
     "XLING_GPU_SHARE=3 .venv/bin/snakemake --resources gpu=12",
+    ".venv/bin/snakemake --configfile presets/demo-full.yaml presets/overlays/sep-tokens.yaml"
+    " -- results/demo-full/transfer/en-fr.sep-tokens.s1/parsing.json",
 ]
-# A dry run, where the real data is.
-MINI = "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml --resources gpu=1"
+# Dry runs, where the real data is: each with a model that it trains.
+MINI = {
+    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml --resources gpu=1": "en-zh.sep-emb-l1-6.s1",
+    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-levers.yaml"
+    " -- results/mini-levers/transfer/en-fr.default-longer.s1/parsing.json": "en-fr.default-longer.s1",
+}
 NOT_RUN = {
     "make test": "runs this test",
     "make aligner": "compiles; tests/unit/align/test_contextual_environment.py has what it runs",
@@ -54,7 +60,7 @@ def all_commands() -> list[str]:
 
 
 def test_every_command_is_run_or_has_a_reason() -> None:
-    tables = {*RUN, *DRY, MINI, *NOT_RUN}
+    tables = {*RUN, *DRY, *MINI, *NOT_RUN}
     asked = [line for line in all_commands() if not line.startswith("xling ")]
     assert [line for line in asked if line not in tables] == []
     assert [line for line in tables if line not in asked] == []  # no entry outlives its command
@@ -70,11 +76,12 @@ def test_a_command_lays_out_its_jobs(command: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.real_data
+@pytest.mark.parametrize("command", MINI)
 def test_the_study_on_real_text_lays_out_its_jobs(
-    real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XLING_DATA", str(real_data))
-    assert "en-zh.sep-emb-l1-6.s1" in run(MINI, tmp_path, "-n", own_data=False)
+    assert MINI[command] in run(command, tmp_path, "-n", own_data=False)
 
 
 def cost(row: str, column: int) -> str:

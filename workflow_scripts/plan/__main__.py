@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from workflow_scripts.plan.jobs import Job, dry_run, longest_chain
 from workflow_scripts.plan.rates import Rates, load_rates
 from workflow_scripts.plan.rules import cost
 from workflow_scripts.plan.sizes import Sizes
-from workflow_scripts.plan.used import unfinished, used_by
+from workflow_scripts.plan.used import Span, covered, spans, unfinished, used_by
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import XlingError, run
 
@@ -64,10 +65,17 @@ def report(study: Study, rates: Rates, left: list[Job], finished: list[Job], tar
         used = {job.number: used_by(job, rates.gpu) for job in finished}
         lines += ["", "Done so far, planned against used, all attempts of a training run together:", ""]
         lines += table.done(finished, planned, used)
+        lines += table.shared(total(one for one in used.values() if one), covered(_on_gpus(finished, used)))
     begun = unfinished((study.results / "work").glob("*"))
     if begun.seconds:
         lines += [f"in runs that are not finished: GPU {table.duration(begun.gpu)}, CPU {table.duration(begun.cpu)}"]
     return [*lines, "", "Assumptions:", *table.assumptions(rates)]
+
+
+def _on_gpus(finished: list[Job], used: dict[int, Cost | None]) -> Iterator[Span]:
+    for job in finished:
+        if (cost := used[job.number]) and cost.gpu:
+            yield from spans(job)
 
 
 def _data(sizes: Sizes, left: list[Job]) -> list[str]:

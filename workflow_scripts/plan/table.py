@@ -36,6 +36,11 @@ def done(jobs: Sequence[Job], planned: Mapping[int, Cost | None], used: Mapping[
     return _aligned([*rows, ["total", str(len(jobs)), "", *_sides(*sums)]], ruled=True)
 
 
+def shared(used: Cost, wall: float) -> list[str]:
+    """Return for how long jobs ran on GPUs, and how many at once: several may share one."""
+    return [f"on GPUs for {duration(wall)} of wall time, {used.gpu / wall:.1f} jobs' GPUs at once"] if wall else []
+
+
 def chain(seconds: float, jobs: Sequence[Job], costs: Mapping[int, Cost | None], every: Cost) -> list[str]:
     """Return the longest chain in words, and what that means for several GPUs."""
     parts = [(job, (costs[job.number] or Cost()).seconds) for job in jobs]

@@ -14,6 +14,8 @@ from xling.core.io import read_json
 
 PROVENANCE, METRICS = "provenance.json", "metrics.jsonl"
 
+Span = tuple[float, float]  # when a job ran: seconds since 1970
+
 
 def used_by(job: Job, on_gpu: bool) -> Cost | None:
     """Return what a job has used, or None where there is no record of it."""
@@ -30,20 +32,53 @@ def attempts(path: Path) -> Cost:
 
     A killed attempt could not write how long it took: it counts up to the last line of its metrics.
     """
-    known = read_json(path)["attempts"]
-    ends = [attempt["began"] for attempt in known[1:]]
-    times = _metric_times(path.with_name(METRICS))
-    return total(_attempt(attempt, end, times) for attempt, end in zip(known, [*ends, "9"], strict=True))
+    return total(_attempt(attempt, seconds) for attempt, seconds in _known_attempts(path))
 
 
-def _attempt(attempt: dict[str, Any], next_began: str, times: Sequence[str]) -> Cost:
-    seconds = attempt.get("seconds")
-    if seconds is None:
-        seen = [time for time in times if attempt["began"] <= time < next_began]
-        seconds = _between(attempt["began"], seen[-1]) if seen else 0.0
+def _attempt(attempt: dict[str, Any], seconds: float) -> Cost:
     processes = int(attempt.get("processes", 1))
     on_gpu = not str(attempt.get("device", "")).startswith("CPU")
     return Cost(seconds, seconds * processes, seconds * processes if on_gpu else 0.0)
+
+
+def _known_attempts(path: Path) -> list[tuple[dict[str, Any], float]]:
+    """Return the attempts of a run, each with its seconds."""
+    known = read_json(path)["attempts"]
+    ends = [attempt["began"] for attempt in known[1:]]
+    times = _metric_times(path.with_name(METRICS))
+    return [(one, _seconds(one, end, times)) for one, end in zip(known, [*ends, "9"], strict=True)]
+
+
+def _seconds(attempt: dict[str, Any], next_began: str, times: Sequence[str]) -> float:
+    if attempt.get("seconds") is not None:
+        return float(attempt["seconds"])
+    seen = [time for time in times if attempt["began"] <= time < next_began]
+    return _between(attempt["began"], seen[-1]) if seen else 0.0
+
+
+def spans(job: Job) -> list[Span]:
+    """Return when a job ran: each attempt of a training run, and of others the seconds before their benchmark file."""
+    for path in map(Path, job.outputs):
+        if path.name == PROVENANCE and path.is_file():
+            return [_span(one["began"], seconds) for one, seconds in _known_attempts(path)]
+    if not (job.benchmark and Path(job.benchmark).is_file()):
+        return []
+    end = Path(job.benchmark).stat().st_mtime
+    return [(end - benchmarked(Path(job.benchmark), 1, 0).seconds, end)]
+
+
+def _span(began: str, seconds: float) -> Span:
+    start = datetime.fromisoformat(began).timestamp()
+    return start, start + seconds
+
+
+def covered(ran: Iterable[Span]) -> float:
+    """Return for how long at least one of several jobs ran."""
+    whole, reached = 0.0, float("-inf")
+    for start, end in sorted(ran):
+        whole += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return whole
 
 
 def _metric_times(path: Path) -> list[str]:

@@ -1,6 +1,8 @@
 """What a plan says: costs from closed forms, chains against another implementation, planned against used."""
 
 import json
+import os
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from workflow_scripts.plan.jobs import Job, dependencies, in_order, longest_chai
 from workflow_scripts.plan.rates import fit, load_rates
 from workflow_scripts.plan.rules import cost
 from workflow_scripts.plan.sizes import Sizes
-from workflow_scripts.plan.used import attempts, benchmarked, unfinished, used_by
+from workflow_scripts.plan.used import attempts, benchmarked, covered, spans, unfinished, used_by
 from workflow_scripts.study import Study
 from xling.core.errors import InputError
 from xling.model.encoder import Encoder
@@ -273,6 +275,11 @@ def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path: Pa
     assert attempts(path) == Cost(100.0 + 1200.0 + 7.0, 200.0 + 2400.0 + 7.0, 200.0 + 2400.0)
     assert unfinished(tmp_path.iterdir()) == attempts(path)
     assert used_by(job(1, makes=str(path)), on_gpu=True) == attempts(path)
+    first = datetime(2026, 11, 15, 4, tzinfo=UTC).timestamp()
+    began = [first + 3600 * i for i in range(4)]
+    assert spans(job(1, makes=str(path))) == [
+        (start, start + seconds) for start, seconds in zip(began, [100.0, 1200.0, 7.0, 0.0], strict=True)
+    ]
 
 
 def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -> None:
@@ -281,9 +288,30 @@ def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -
     assert benchmarked(path, 2, 1) == Cost(42.0, 84.0, 42.0)
     assert used_by(job(1, makes="x", benchmark=str(path), resources={"gpu": 1}), on_gpu=False) == Cost(42.0, 42.0, 0.0)
     assert used_by(job(1, makes="x"), on_gpu=True) is None
+    os.utime(path, (1000.0, 1000.0))
+    assert spans(job(1, makes="x", benchmark=str(path))) == [(958.0, 1000.0)]
+    assert spans(job(1, makes="x")) == []
     path.write_text("something\nelse\n")
     with pytest.raises(InputError, match=r"b\.tsv: not a benchmark"):
         benchmarked(path, 1, 0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=8))
+def test_wall_time_is_what_a_clock_would_count(begun: list[tuple[int, int]]) -> None:
+    ran = [(float(start), float(start + seconds)) for start, seconds in begun]
+    assert covered(ran) == sum(any(start <= tick < end for start, end in ran) for tick in range(40))
+
+
+def test_jobs_that_share_a_gpu_are_told_apart_from_wall_time(tmp_path: Path) -> None:
+    """Two jobs of 40 s, the second begun 30 s after the first, and one on a CPU long after."""
+    jobs = []
+    for i, (end, gpus) in enumerate([(1040, 1), (1070, 1), (9000, 0)]):
+        path = tmp_path / f"{i}.tsv"
+        path.write_text("s\n40.0\n")
+        os.utime(path, (end, end))
+        jobs.append(job(i, "brew_tea", makes=f"x{i}", benchmark=str(path), resources={"gpu": gpus}))
+    lines = report(PAPER, load_rates("h200"), [], jobs, "everything")
+    assert "on GPUs for 1.2 min of wall time, 1.1 jobs' GPUs at once" in lines
 
 
 def test_planned_stands_beside_used_for_the_same_jobs_only() -> None:

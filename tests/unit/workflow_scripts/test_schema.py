@@ -1,5 +1,6 @@
 """Schema and defaults are kept in step: every key is described, every default stands in config.yaml."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from sacremoses.corpus import NonbreakingPrefixes
 from workflow_scripts.checks import check
 from workflow_scripts.config import merge, read_config, read_yaml, schema, schema_problems
 from workflow_scripts.grid import trained_models
+from workflow_scripts.runs import resolve_run
 
 
 def properties(node: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -81,6 +83,25 @@ def test_the_second_seed_goes_on_top_of_any_preset(preset: str) -> None:
     added = {model.name for model in trained_models(twice)} - {model.name for model in trained_models(once)}
     assert {name.rsplit(".", 1)[1] for name in added} == {"s2"}
     assert len(added) == 6 * 3 + 2 + 6  # settings of every pair, what Figure 7 has besides, monolingual models
+
+
+OVERLAYS = [
+    ("sep-tokens.yaml", ["demo-full.yaml", "mini.yaml", "paper.yaml"]),
+    ("mini-levers.yaml", ["mini.yaml"]),
+]
+
+
+@pytest.mark.parametrize(("overlay", "preset"), [(name, preset) for name, fits in OVERLAYS for preset in fits])
+def test_each_setting_of_an_overlay_is_a_model_of_its_own(overlay: str, preset: str) -> None:
+    """All differ in what decides their weights, and those of the paper stay what they are."""
+    below = read_config(ROOT / "config.yaml", ROOT / "presets" / preset)
+    config = read_config(ROOT / "config.yaml", ROOT / "presets" / preset, ROOT / "presets/overlays" / overlay)
+    assert schema_problems(config) == []
+    known, runs = ({m.name: resolve_run(c, m) for m in trained_models(c)} for c in (below, config))
+    described = [json.dumps({k: v for k, v in run.items() if k != "model"}, sort_keys=True) for run in runs.values()]
+    assert len(set(described)) == len(runs)
+    assert all(runs[name] == known[name] for name in runs.keys() & known.keys())
+    assert runs.keys() - known.keys()
 
 
 def repeated(base: Any, top: dict[str, Any], path: str = "") -> Iterator[str]:
