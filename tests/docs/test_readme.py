@@ -72,6 +72,7 @@ def test_every_command_is_run_or_has_a_reason() -> None:
 def test_a_command_lays_out_its_jobs(command: str, tmp_path: Path) -> None:
     said = run(command, tmp_path, "-n")
     assert "fetch_dataset" in said if " fetch " in command else "pretrain" in said
+    assert all(model in said for model in re.findall(r"/transfer/([^/]+)/", command))  # it stands for the target
     assert not (tmp_path / "results").exists()
 
 

@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from workflow_scripts.plan.jobs import Job, dry_run, longest_chain
 from workflow_scripts.plan.rates import Rates, load_rates
 from workflow_scripts.plan.rules import cost
 from workflow_scripts.plan.sizes import Sizes
-from workflow_scripts.plan.used import Span, covered, spans, unfinished, used_by
+from workflow_scripts.plan.used import covered, gpu_spans, unfinished, used_by
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import XlingError, run
 
@@ -65,17 +64,12 @@ def report(study: Study, rates: Rates, left: list[Job], finished: list[Job], tar
         used = {job.number: used_by(job, rates.gpu) for job in finished}
         lines += ["", "Done so far, planned against used, all attempts of a training run together:", ""]
         lines += table.done(finished, planned, used)
-        lines += table.shared(total(one for one in used.values() if one), covered(_on_gpus(finished, used)))
+        wall = covered(span for job in finished for span in gpu_spans(job, rates.gpu))
+        lines += table.shared(total(one for one in used.values() if one), wall)
     begun = unfinished((study.results / "work").glob("*"))
     if begun.seconds:
         lines += [f"in runs that are not finished: GPU {table.duration(begun.gpu)}, CPU {table.duration(begun.cpu)}"]
     return [*lines, "", "Assumptions:", *table.assumptions(rates)]
-
-
-def _on_gpus(finished: list[Job], used: dict[int, Cost | None]) -> Iterator[Span]:
-    for job in finished:
-        if (cost := used[job.number]) and cost.gpu:
-            yield from spans(job)
 
 
 def _data(sizes: Sizes, left: list[Job]) -> list[str]:

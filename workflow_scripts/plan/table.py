@@ -38,7 +38,7 @@ def done(jobs: Sequence[Job], planned: Mapping[int, Cost | None], used: Mapping[
 
 def shared(used: Cost, wall: float) -> list[str]:
     """Return for how long jobs ran on GPUs, and how many at once: several may share one."""
-    return [f"on GPUs for {duration(wall)} of wall time, {used.gpu / wall:.1f} jobs' GPUs at once"] if wall else []
+    return [f"jobs held GPUs for {duration(wall)} of wall time, {used.gpu / wall:.1f} at once"] if wall else []
 
 
 def chain(seconds: float, jobs: Sequence[Job], costs: Mapping[int, Cost | None], every: Cost) -> list[str]:

@@ -19,12 +19,20 @@ Span = tuple[float, float]  # when a job ran: seconds since 1970
 
 def used_by(job: Job, on_gpu: bool) -> Cost | None:
     """Return what a job has used, or None where there is no record of it."""
-    for path in map(Path, job.outputs):
-        if path.name == PROVENANCE and path.is_file():
-            return attempts(path)
-    if job.benchmark and Path(job.benchmark).is_file():
-        return benchmarked(Path(job.benchmark), job.threads, job.gpus if on_gpu else 0)
+    if record := _provenance(job):
+        return attempts(record)
+    if file := _benchmark(job):
+        return benchmarked(file, job.threads, job.gpus if on_gpu else 0)
     return None
+
+
+def _provenance(job: Job) -> Path | None:
+    files = [path for path in map(Path, job.outputs) if path.name == PROVENANCE and path.is_file()]
+    return files[0] if files else None
+
+
+def _benchmark(job: Job) -> Path | None:
+    return Path(job.benchmark) if job.benchmark and Path(job.benchmark).is_file() else None
 
 
 def attempts(path: Path) -> Cost:
@@ -37,8 +45,11 @@ def attempts(path: Path) -> Cost:
 
 def _attempt(attempt: dict[str, Any], seconds: float) -> Cost:
     processes = int(attempt.get("processes", 1))
-    on_gpu = not str(attempt.get("device", "")).startswith("CPU")
-    return Cost(seconds, seconds * processes, seconds * processes if on_gpu else 0.0)
+    return Cost(seconds, seconds * processes, seconds * processes if _had_gpu(attempt) else 0.0)
+
+
+def _had_gpu(attempt: dict[str, Any]) -> bool:
+    return not str(attempt.get("device", "")).startswith("CPU")
 
 
 def _known_attempts(path: Path) -> list[tuple[dict[str, Any], float]]:
@@ -56,15 +67,15 @@ def _seconds(attempt: dict[str, Any], next_began: str, times: Sequence[str]) -> 
     return _between(attempt["began"], seen[-1]) if seen else 0.0
 
 
-def spans(job: Job) -> list[Span]:
-    """Return when a job ran: each attempt of a training run, and of others the seconds before their benchmark file."""
-    for path in map(Path, job.outputs):
-        if path.name == PROVENANCE and path.is_file():
-            return [_span(one["began"], seconds) for one, seconds in _known_attempts(path)]
-    if not (job.benchmark and Path(job.benchmark).is_file()):
+def gpu_spans(job: Job, on_gpu: bool) -> list[Span]:
+    """Return when a job had GPUs: attempts of a training run, else the seconds before its benchmark file."""
+    if record := _provenance(job):
+        return [_span(one["began"], seconds) for one, seconds in _known_attempts(record) if _had_gpu(one)]
+    file = _benchmark(job) if on_gpu and job.gpus else None
+    if not file:
         return []
-    end = Path(job.benchmark).stat().st_mtime
-    return [(end - benchmarked(Path(job.benchmark), 1, 0).seconds, end)]
+    end = file.stat().st_mtime
+    return [(end - benchmarked(file, job.threads, job.gpus).seconds, end)]
 
 
 def _span(began: str, seconds: float) -> Span:

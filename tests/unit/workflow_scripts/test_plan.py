@@ -22,7 +22,7 @@ from workflow_scripts.plan.jobs import Job, dependencies, in_order, longest_chai
 from workflow_scripts.plan.rates import fit, load_rates
 from workflow_scripts.plan.rules import cost
 from workflow_scripts.plan.sizes import Sizes
-from workflow_scripts.plan.used import attempts, benchmarked, covered, spans, unfinished, used_by
+from workflow_scripts.plan.used import attempts, benchmarked, covered, gpu_spans, unfinished, used_by
 from workflow_scripts.study import Study
 from xling.core.errors import InputError
 from xling.model.encoder import Encoder
@@ -276,10 +276,8 @@ def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path: Pa
     assert unfinished(tmp_path.iterdir()) == attempts(path)
     assert used_by(job(1, makes=str(path)), on_gpu=True) == attempts(path)
     first = datetime(2026, 11, 15, 4, tzinfo=UTC).timestamp()
-    began = [first + 3600 * i for i in range(4)]
-    assert spans(job(1, makes=str(path))) == [
-        (start, start + seconds) for start, seconds in zip(began, [100.0, 1200.0, 7.0, 0.0], strict=True)
-    ]
+    on_gpus = [(first, first + 100), (first + 3600, first + 3600 + 1200)]  # the last two attempts had none
+    assert gpu_spans(job(1, makes=str(path)), on_gpu=True) == on_gpus
 
 
 def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -> None:
@@ -289,8 +287,9 @@ def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -
     assert used_by(job(1, makes="x", benchmark=str(path), resources={"gpu": 1}), on_gpu=False) == Cost(42.0, 42.0, 0.0)
     assert used_by(job(1, makes="x"), on_gpu=True) is None
     os.utime(path, (1000.0, 1000.0))
-    assert spans(job(1, makes="x", benchmark=str(path))) == [(958.0, 1000.0)]
-    assert spans(job(1, makes="x")) == []
+    held = job(1, makes="x", benchmark=str(path), resources={"gpu": 1})
+    assert gpu_spans(held, on_gpu=True) == [(958.0, 1000.0)]
+    assert gpu_spans(held, on_gpu=False) == gpu_spans(job(1, makes="x"), on_gpu=True) == []
     path.write_text("something\nelse\n")
     with pytest.raises(InputError, match=r"b\.tsv: not a benchmark"):
         benchmarked(path, 1, 0)
@@ -311,7 +310,7 @@ def test_jobs_that_share_a_gpu_are_told_apart_from_wall_time(tmp_path: Path) -> 
         os.utime(path, (end, end))
         jobs.append(job(i, "brew_tea", makes=f"x{i}", benchmark=str(path), resources={"gpu": gpus}))
     lines = report(PAPER, load_rates("h200"), [], jobs, "everything")
-    assert "on GPUs for 1.2 min of wall time, 1.1 jobs' GPUs at once" in lines
+    assert "jobs held GPUs for 1.2 min of wall time, 1.1 at once" in lines
 
 
 def test_planned_stands_beside_used_for_the_same_jobs_only() -> None:

@@ -91,6 +91,11 @@ OVERLAYS = [
 ]
 
 
+def test_every_overlay_is_tried() -> None:
+    there = {path.name for path in (ROOT / "presets/overlays").glob("*.yaml")}
+    assert there == {"two-seeds.yaml", *(name for name, _ in OVERLAYS)}
+
+
 @pytest.mark.parametrize(("overlay", "preset"), [(name, preset) for name, fits in OVERLAYS for preset in fits])
 def test_each_setting_of_an_overlay_is_a_model_of_its_own(overlay: str, preset: str) -> None:
     """All differ in what decides their weights, and those of the paper stay what they are."""
