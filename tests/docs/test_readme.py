@@ -31,7 +31,7 @@ DRY = [
 MINI = {
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml --resources gpu=1": "en-zh.sep-emb-l1-6.s1",
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-levers.yaml"
-    " -- results/mini-levers/transfer/en-fr.default-longer.s1/parsing.json": "en-fr.default-longer.s1",
+    " -- results/mini-levers/transfer/en-fr.default-lr2-longer.s1/parsing.json": "en-fr.default-lr2-longer.s1",
 }
 NOT_RUN = {
     "make test": "runs this test",
