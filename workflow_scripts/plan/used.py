@@ -27,7 +27,10 @@ def used_by(job: Job, on_gpu: bool) -> Cost | None:
 
 
 def _provenance(job: Job) -> Path | None:
-    files = [path for path in map(Path, job.outputs) if path.name == PROVENANCE and path.is_file()]
+    """Return the record of a training run, which stands beside its metrics; a study has a file of that name too."""
+    outputs = [Path(path) for path in job.outputs]
+    runs = {path.parent for path in outputs if path.name == METRICS}
+    files = [path for path in outputs if path.name == PROVENANCE and path.parent in runs and path.is_file()]
     return files[0] if files else None
 
 

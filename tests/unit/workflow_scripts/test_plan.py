@@ -274,10 +274,17 @@ def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path: Pa
     path.with_name("metrics.jsonl").write_text("\n".join([*lines, '{"time": "2026-1']))
     assert attempts(path) == Cost(100.0 + 1200.0 + 7.0, 200.0 + 2400.0 + 7.0, 200.0 + 2400.0)
     assert unfinished(tmp_path.iterdir()) == attempts(path)
-    assert used_by(job(1, makes=str(path)), on_gpu=True) == attempts(path)
+    trained = job(1, makes=f"{path} {path.with_name('metrics.jsonl')}")
+    assert used_by(trained, on_gpu=True) == attempts(path)
     first = datetime(2026, 11, 15, 4, tzinfo=UTC).timestamp()
     on_gpus = [(first, first + 100), (first + 3600, first + 3600 + 1200)]  # the last two attempts had none
-    assert gpu_spans(job(1, makes=str(path)), on_gpu=True) == on_gpus
+    assert gpu_spans(trained, on_gpu=True) == on_gpus
+
+
+def test_the_provenance_of_a_whole_study_is_no_record_of_a_training(tmp_path: Path) -> None:
+    whole = job(1, "collect_provenance", makes=str(write(tmp_path / "provenance.json", {"models": []})))
+    assert used_by(whole, on_gpu=True) is None
+    assert gpu_spans(whole, on_gpu=True) == []
 
 
 def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -> None:
