@@ -35,6 +35,7 @@ rule table1:
     input:
         cells=RECORDS / "figure3.csv",
         settings=RECORDS / "settings.csv",
+        examples=TABLES / "examples.csv",
     output:
         tables=expand(TABLES / "{name}.{suffix}", name=["table1", "table1-compared"], suffix=["csv", "md", "tex"]),
     log:
@@ -53,6 +54,7 @@ rule table1:
         python -m xling.report.table1 \
             --cells {input.cells:q} \
             --settings {input.settings:q} \
+            --examples {input.examples:q} \
             --out-dir {params.folder:q} \
             >>{log:q} 2>&1
         """

@@ -15,7 +15,7 @@ def claim_records():
 
 def study_tables():
     """Return the tables of the page, in its order."""
-    names = ["table1", "table1-compared", "transfer"] if TRANSFER.models else []
+    names = ["table1", "examples", "table1-compared", "transfer"] if TRANSFER.models else []
     return [TABLES / f"{name}.csv" for name in names]
 
 

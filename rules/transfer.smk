@@ -64,6 +64,7 @@ rule record_transfer:
     output:
         cells=RECORDS / "figure3.csv",
         settings=RECORDS / "settings.csv",
+        examples=RESULTS / "tables/examples.csv",
         long=RESULTS / "tables/transfer.csv",
     log:
         LOGS / "record_transfer.log",
@@ -83,6 +84,7 @@ rule record_transfer:
             --scores {params.scores:q} \
             --cells {output.cells:q} \
             --settings {output.settings:q} \
+            --examples {output.examples:q} \
             --long {output.long:q} \
             >>{log:q} 2>&1
         """

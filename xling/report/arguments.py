@@ -10,13 +10,13 @@ from xling.report.record_files import read_records
 Record = TypeVar("Record")
 
 
-def cells_arguments(description: str | None) -> argparse.Namespace:
-    """Read where the cells and the settings are, and where the result goes."""
+def cells_parser(description: str | None) -> argparse.ArgumentParser:
+    """Return the command line of what shows cells: where they and the settings are, and where the result goes."""
     parser = _parser(description)
     parser.add_argument("--cells", type=Path, required=True, help="scored cells, see xling.report.records")
     parser.add_argument("--settings", type=Path, help="what each setting is (default: the paper's rows)")
     parser.add_argument("--out-dir", type=Path, required=True)
-    return parser.parse_args()
+    return parser
 
 
 def records_parser(description: str | None) -> argparse.ArgumentParser:

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 
 from xling.core.errors import run
 from xling.report import published, style
-from xling.report.arguments import cells_arguments, some_records
+from xling.report.arguments import cells_parser, some_records
 from xling.report.cells import Cells
 from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, TASKS, in_order, task_title
 from xling.report.record_files import read_records
@@ -91,7 +91,7 @@ def _legend(figure: Figure, rows: Sequence[Setting]) -> None:
 
 def main() -> None:
     """Draw Figure 3 of a study."""
-    args = cells_arguments(__doc__)
+    args = cells_parser(__doc__).parse_args()
     cells = some_records(args.cells, Cell)
     settings = read_records(args.settings, Setting) if args.settings else published.settings()
     with style.styled():

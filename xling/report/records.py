@@ -30,6 +30,18 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Examples:
+    """How many examples a task had: of the source language to train on and to choose by, and in a language's test."""
+
+    KEY: ClassVar = ("task", "language")
+    task: str
+    language: str
+    train: int
+    dev: int
+    test: int
+
+
+@dataclass(frozen=True)
 class WordScore:
     """Figures 4a, 4b: word translation from English; in 4b contextual vectors have a layer, fastText has none."""
 

@@ -1,20 +1,22 @@
 """Table 1: zero-shot transfer of the bilingual models, in the paper's layout, and ours against the paper's.
 
-python -m xling.report.table1 --cells figure3.csv --out-dir tables
+python -m xling.report.table1 --cells figure3.csv --examples examples.csv --out-dir tables
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from xling.core.errors import run
 from xling.report import published
-from xling.report.arguments import cells_arguments
+from xling.report.arguments import cells_parser
 from xling.report.cells import Cells
 from xling.report.compare import comparison
 from xling.report.grid import Column, Grid, Row, signed, write_grid
 from xling.report.names import DEFAULT, LANGUAGES, MARGINS, NOT_RUN, TASKS, in_order, task_title
 from xling.report.record_files import read_records
-from xling.report.records import Cell, Setting
+from xling.report.records import Cell, Examples, Setting
 
 PAPER_TASKS, PAPER_LANGUAGES = ("xnli", "ner", "parsing"), ("fr", "ru", "zh")
 DESCRIPTION = ("Model", "Domain", "BPE Merges", "Anchors Pts", "Share Param.", "Softmax")
@@ -40,6 +42,22 @@ def table1(cells: Iterable[Cell], settings: Sequence[Setting], printed: Deltas |
             texts.append(_delta_text(scores, row.setting, task, languages, printed))
         rows.append(Row(row.group, tuple(texts)))
     return Grid(tuple(columns), tuple(rows), CAPTION)
+
+
+def trained_on(examples: Iterable[Examples]) -> str:
+    """Return a sentence that says how many English examples each task was trained on, or nothing where nobody knows.
+
+    A task may have another training set for some languages (NER for Chinese, section 3.2).
+    """
+    tasks: dict[str, dict[int, list[str]]] = {}
+    for row in examples:
+        tasks.setdefault(row.task, {}).setdefault(row.train, []).append(row.language)
+    parts = []
+    for task in in_order(tasks, TASKS):
+        sets = tasks[task]
+        counts = [f"{n:,}" if len(sets) == 1 else f"{n:,} ({' '.join(codes)})" for n, codes in sets.items()]
+        parts.append(f"{TASKS.get(task, task)} {' and '.join(counts)}")
+    return f"English training examples: {', '.join(parts)}." if parts else ""
 
 
 def margins(cells: Iterable[Cell], settings: Sequence[Setting]) -> Grid:
@@ -112,10 +130,15 @@ def delta_check(cells: Iterable[Cell], printed: Deltas) -> Grid:
 
 def main() -> None:
     """Write Table 1 of a study, and the same beside the paper's numbers."""
-    args = cells_arguments(__doc__)
+    parser = cells_parser(__doc__)
+    parser.add_argument("--examples", type=Path, help="how many examples each task had, for the caption")
+    args = parser.parse_args()
     cells = read_records(args.cells, Cell)
     settings = read_records(args.settings, Setting) if args.settings else published.settings()
-    write_grid(table1(cells, settings), args.out_dir, "table1", margins(cells, settings))
+    grid = table1(cells, settings)
+    if args.examples:
+        grid = replace(grid, caption=f"{grid.caption} {trained_on(read_records(args.examples, Examples))}")
+    write_grid(grid, args.out_dir, "table1", margins(cells, settings))
     write_grid(comparison(cells, published.table1().cells), args.out_dir, "table1-compared")
 
 

@@ -1,7 +1,7 @@
 """From the scores of fine-tuned encoders to the records of Table 1 and Figure 3, each beside its floor.
 
 python -m xling.report.transfer --plan plan.json --scores transfer/ \
-    --cells figure3.csv --settings settings.csv --long transfer.csv
+    --cells figure3.csv --settings settings.csv --examples examples.csv --long transfer.csv
 
 The plan says which encoders there are: `settings` (rows of Table 1), `models` and `floors`, lists of objects with
 model, setting (its label), pair, seed, config (the expected hash of each task) and, for models, floor. The score of a
@@ -27,12 +27,13 @@ from xling.core.errors import InputError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.report.record_files import write_records
-from xling.report.records import Cell, Setting
+from xling.report.records import Cell, Examples, Setting
 
-KEYS = ("model", "task", "config", "measure", "selected", "dev", "seed", "source", "untrained", "languages")
+KEYS = ("model", "task", "config", "measure", "selected", "dev", "seed", "source", "untrained", "sizes", "languages")
 LEVEL = 0.95
 DECIMALS = 3
 Score = Mapping[str, Any]
+Scores = Mapping[tuple[str, str], Score]  # by model and task
 Planned = Mapping[str, Any]
 
 
@@ -74,7 +75,7 @@ def read_score(path: Path, planned: Planned, task: str) -> Score:
     return score
 
 
-def read_all(folder: Path, planned: Iterable[Planned]) -> dict[tuple[str, str], Score]:
+def read_all(folder: Path, planned: Iterable[Planned]) -> Scores:
     """Return the scores of all encoders by name and task."""
     return {
         (one["model"], task): read_score(folder / one["model"] / f"{task}.json", one, task)
@@ -106,10 +107,10 @@ def rows_of(planned: Planned, task: str, score: Score, floor: Score) -> list[Sco
     ]
 
 
-def all_rows(plan: Mapping[str, Sequence[Planned]], folder: Path) -> tuple[list[Scored], list[Scored]]:
+def all_rows(
+    plan: Mapping[str, Sequence[Planned]], models: Scores, floors: Scores
+) -> tuple[list[Scored], list[Scored]]:
     """Return the rows of models and of floors; a floor is its own floor."""
-    floors = read_all(folder, plan["floors"])
-    models = read_all(folder, plan["models"])
     own = [
         row
         for one in plan["models"]
@@ -123,6 +124,16 @@ def all_rows(plan: Mapping[str, Sequence[Planned]], folder: Path) -> tuple[list[
         for row in rows_of(one, task, floors[one["model"], task], floors[one["model"], task])
     ]
     return own, below
+
+
+def examples(planned: Iterable[Planned], scores: Scores) -> list[Examples]:
+    """Return how many examples each task had for each of the other languages."""
+    found = {}
+    for one in planned:
+        for task in one["config"]:
+            sizes, code = scores[one["model"], task]["sizes"], one["pair"].split("-")[1]
+            found[task, code] = Examples(task, code, sizes["train"], sizes["dev"], sizes["test"][code])
+    return list(found.values())
 
 
 def cells(rows: Iterable[Scored]) -> list[Cell]:
@@ -164,10 +175,12 @@ def main() -> None:
     """Collect a study's scores."""
     args = parse_args()
     plan = read_json(args.plan)
-    models, floors = all_rows(plan, args.scores)
+    scores, below = (read_all(args.scores, plan[kind]) for kind in ("models", "floors"))
+    models, floors = all_rows(plan, scores, below)
     found = cells(models)
     write_records(args.cells, Cell, found)
     write_records(args.settings, Setting, [Setting(**row) for row in plan["settings"]])
+    write_records(args.examples, Examples, examples(plan["models"], scores))
     write_records(args.long, Scored, [rounded(row) for row in (*models, *floors)])
     log_to_stderr(__name__).info("%d cells of %d encoders and %d floors", len(found), len(plan["models"]), len(floors))
 
@@ -179,6 +192,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--scores", type=Path, required=True, help="folder of the scores")
     parser.add_argument("--cells", type=Path, required=True, help="records of Table 1 and Figure 3, written")
     parser.add_argument("--settings", type=Path, required=True, help="records of the rows of Table 1, written")
+    parser.add_argument("--examples", type=Path, required=True, help="how many examples each task had, written")
     parser.add_argument("--long", type=Path, required=True, help="every score of every seed, written")
     return parser.parse_args()
 

@@ -129,6 +129,15 @@ def test_contents_lead_to_every_section_and_ids_are_unique(page: Page) -> None:
     assert order == ["verdicts", "tables", "figures", "training", "anchors", "choices", "provenance"]
 
 
+def test_what_a_study_says_of_its_data_stands_before_its_numbers(tmp_path: Path) -> None:
+    known = provenance()
+    known["config"]["study"]["notes"] = ["Books & encyclopaedia.", "Ten pairs."]
+    shown = Page(build(write_sources(tmp_path, origin=known)))
+    order = [one["id"] for one in shown.all("section")]
+    assert order[:3] == ["verdicts", "data", "tables"]
+    assert "Books & encyclopaedia." in shown.text
+
+
 def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> None:
     assert len(page.all("img")) == 4
     assert all(len(image["alt"] or "") > 20 for image in page.all("img"))

@@ -9,8 +9,8 @@ from xling.report import published
 from xling.report.compare import comparison
 from xling.report.grid import Column, Grid, Row, as_csv, as_latex, as_markdown, beside, signed, write_grid
 from xling.report.html.tables import Table, read_table, without_margins
-from xling.report.records import Cell, Setting
-from xling.report.table1 import margins, table1
+from xling.report.records import Cell, Examples, Setting
+from xling.report.table1 import margins, table1, trained_on
 
 CELLS = [
     Cell("Default", "ner", "fr", 80.0, 20.0, 78.0, 82.0),
@@ -27,6 +27,13 @@ def test_cells_that_were_not_run_say_so() -> None:
     row = row_of(table1(CELLS, published.settings()), "Default")
     assert row[6:] == (*["not run"] * 4, "80.0", "60.0", "not run", "0.0 (fr ru)", *["not run"] * 4)
     assert set(row_of(table1(CELLS, published.settings()), "No anchors")[6:]) == {"not run"}
+
+
+def test_a_table_says_on_how_much_its_tasks_were_trained() -> None:
+    rows = [Examples("ner", code, train, 9, 9) for code, train in (("fr", 14987), ("ru", 14987), ("zh", 20000))]
+    rows += [Examples("xnli", code, 10000, 9, 9) for code in ("fr", "ru", "zh")]
+    assert trained_on(rows) == "English training examples: XNLI 10,000, NER 14,987 (fr ru) and 20,000 (zh)."
+    assert trained_on([]) == ""
 
 
 def test_a_delta_over_fewer_languages_names_them() -> None:

@@ -12,7 +12,7 @@ from scipy import stats
 
 from xling.report import table1, transfer
 from xling.report.record_files import read_records
-from xling.report.records import Cell, Setting
+from xling.report.records import Cell, Examples, Setting
 
 ROW = {"group": "", "domain": "Wiki-Wiki", "merges": "900", "anchors": "all", "share": "all", "softmax": "shared"}
 
@@ -35,7 +35,9 @@ def score(model: str, value: float, reach: float = 2.0, **changes: Any) -> dict[
         for code, one in (("en", 90.0), ("fr", value))
     }
     about = {"model": model, "task": "ner", "config": f"hash {model}", "measure": "f1", "selected": [1, 0]}
-    return {**about, "dev": 95.0, "seed": 1, "source": "en", "untrained": False, "languages": found, **changes}
+    about |= {"dev": 95.0, "seed": 1, "source": "en", "untrained": False}
+    sizes = {"train": 2000, "dev": 300, "test": {"en": 40, "fr": 50}}
+    return {**about, "sizes": sizes, "languages": found, **changes}
 
 
 def write(folder: Path, models: list[dict[str, Any]], scores: dict[str, dict[str, Any]]) -> list[str]:
@@ -50,7 +52,8 @@ def write(folder: Path, models: list[dict[str, Any]], scores: dict[str, dict[str
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(value))
     flags = {"--plan": "plan.json", "--scores": "scores", "--cells": "figure3.csv", "--settings": "settings.csv"}
-    return [str(x) for key, name in {**flags, "--long": "long.csv"}.items() for x in (key, folder / name)]
+    flags |= {"--examples": "examples.csv", "--long": "long.csv"}
+    return [str(x) for key, name in flags.items() for x in (key, folder / name)]
 
 
 def test_one_seed_keeps_the_interval_of_its_items(tmp_path: Path, call: Callable[..., Any]) -> None:
@@ -58,6 +61,13 @@ def test_one_seed_keeps_the_interval_of_its_items(tmp_path: Path, call: Callable
     assert call(transfer.main, *flags).code == 0
     assert read_records(tmp_path / "figure3.csv", Cell) == [Cell("Default", "ner", "fr", 60.0, 20.0, 58.0, 62.0)]
     assert read_records(tmp_path / "settings.csv", Setting) == [Setting("Default", **ROW)]
+
+
+def test_how_many_examples_a_task_had_is_said_once_for_a_language(tmp_path: Path, call: Callable[..., Any]) -> None:
+    models = [planned("a.s1", "Default", 1), planned("b.s1", "Sep Emb", 1)]
+    scores = {name: score(name, 60.0) for name in ("a.s1", "b.s1")}
+    assert call(transfer.main, *write(tmp_path, models, scores)).code == 0
+    assert read_records(tmp_path / "examples.csv", Examples) == [Examples("ner", "fr", 2000, 300, 50)]
 
 
 def test_seeds_are_averaged_and_their_spread_widens_the_interval(tmp_path: Path, call: Callable[..., Any]) -> None:

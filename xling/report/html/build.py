@@ -19,6 +19,7 @@ from xling.report.html.verdicts import glance, verdict_section
 
 TITLES = {
     "table1": "Table 1. Zero-shot transfer",
+    "examples": "How many examples each task had",
     "table1-compared": "Table 1 beside the paper's",
     "transfer": "Every transfer score",
 }
@@ -60,6 +61,9 @@ def read_provenance(path: Path) -> dict[str, Any]:
 def _sections(sources: Sources, claims: dict[str, Any]) -> Iterator[Section]:
     ours, papers = find_figures(sources.figures, sources.only), find_figures(sources.paper_figures)
     yield Section("verdicts", "Verdicts", verdict_section(claims), "What this run shows of each claim of the paper.")
+    known = read_provenance(sources.provenance)
+    if notes := known["config"].get("study", {}).get("notes"):
+        yield Section("data", "Data", el("ul", [el("li", note) for note in notes]))
     yield Section(
         "tables", "Tables", _tables(sources.tables), "A click on a heading sorts; a third restores the order."
     )
@@ -67,7 +71,7 @@ def _sections(sources: Sources, claims: dict[str, Any]) -> Iterator[Section]:
     yield Section("training", "Training", figure_section(TRAINING, ours, papers))
     yield Section("anchors", "Anchor audit", figure_section(ANCHORS, ours, papers))
     yield Section("choices", "Method and choices", _choices(sources.choices))
-    yield Section("provenance", "Provenance", origin_section(read_provenance(sources.provenance)))
+    yield Section("provenance", "Provenance", origin_section(known))
 
 
 def _tables(paths: Sequence[Path]) -> Html:
