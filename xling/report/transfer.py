@@ -10,7 +10,9 @@ English and the floors included.
 
 Several seeds of a setting are averaged. The interval of one seed is that of its test items. Seeds are tested on the
 same items, so their intervals do not shrink by averaging: the mean of their reaches is kept, and to it comes, as a sum
-of squares, the reach of the seeds themselves: Student's t for their number times the standard error of their mean.
+of squares, the reach of the seeds themselves: Student's t times the standard error of a mean of so many. How much seeds
+differ is taken to be alike for all settings of a task in a language: two seeds say next to nothing about a spread,
+those of six settings together do, and of a setting with one seed they tell what it cannot.
 """
 
 import argparse
@@ -139,28 +141,35 @@ def examples(planned: Iterable[Planned], scores: Scores) -> list[Examples]:
 def cells(rows: Iterable[Scored]) -> list[Cell]:
     """Return the cells of Table 1: transfer to the other language, seeds averaged."""
     groups: dict[tuple[str, str, str], list[Scored]] = {}
+    seeds: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in rows:
         if row.language == row.pair.split("-")[1]:
             groups.setdefault((row.setting, row.task, row.language), []).append(row)
-    return [average(group) for group in groups.values()]
+            seeds.setdefault((row.task, row.language), {}).setdefault(row.setting, []).append(row.score)
+    reach = {column: seed_reach(settings.values()) for column, settings in seeds.items()}
+    return [average(group, reach[task, code]) for (_, task, code), group in groups.items()]
 
 
-def average(rows: Sequence[Scored]) -> Cell:
-    """Return the cell of a setting's seeds."""
+def average(rows: Sequence[Scored], seed: float) -> Cell:
+    """Return the cell of a setting's seeds, where one seed reaches so far."""
     value, floor = (statistics.fmean(getattr(row, name) for row in rows) for name in ("score", "floor"))
     below = statistics.fmean(row.score - row.low for row in rows)
     above = statistics.fmean(row.high - row.score for row in rows)
-    seeds = seed_reach([row.score for row in rows])
+    seeds = seed / math.sqrt(len(rows))
     low, high = value - math.hypot(below, seeds), value + math.hypot(above, seeds)
     return Cell(rows[0].setting, rows[0].task, rows[0].language, value, floor, max(low, 0.0), min(high, 100.0))
 
 
-def seed_reach(scores: Sequence[float]) -> float:
-    """Return how far the mean of seeds may be off because of the seeds; nothing is known of that from one."""
-    if len(scores) < 2:
+def seed_reach(settings: Iterable[Sequence[float]]) -> float:
+    """Return how far one seed may be off, from the scores of several settings' seeds; 0 where each has only one."""
+    squares, freedom = 0.0, 0
+    for scores in settings:
+        middle = statistics.fmean(scores)
+        squares += math.fsum((score - middle) ** 2 for score in scores)
+        freedom += len(scores) - 1
+    if not freedom:
         return 0.0
-    quantile = float(stdtrit(len(scores) - 1, (1 + LEVEL) / 2))
-    return quantile * statistics.stdev(scores) / math.sqrt(len(scores))
+    return float(stdtrit(freedom, (1 + LEVEL) / 2)) * math.sqrt(squares / freedom)
 
 
 def rounded(row: Scored) -> Scored:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -84,7 +85,7 @@ def test_seeds_are_averaged_and_their_spread_widens_the_interval(tmp_path: Path,
 
 def test_seeds_that_agree_do_not_shrink_the_interval_of_the_items() -> None:
     rows = [transfer.Scored("a", "S", "en-fr", "ner", i, "fr", "f1", 50, 47, 52, 10, 0, 90, "0") for i in range(4)]
-    assert transfer.average(rows) == Cell("S", "ner", "fr", 50.0, 10.0, 47.0, 52.0)
+    assert transfer.cells(rows) == [Cell("S", "ner", "fr", 50.0, 10.0, 47.0, 52.0)]
 
 
 def test_an_interval_stays_between_0_and_100() -> None:
@@ -92,8 +93,40 @@ def test_an_interval_stays_between_0_and_100() -> None:
         transfer.Scored("a", "S", "en-fr", "ner", i, "fr", "f1", value, value - 1, value + 1, 0, 0, 90, "0")
         for i, value in enumerate((1.0, 99.0))
     ]
-    cell = transfer.average(rows)
+    (cell,) = transfer.cells(rows)
     assert (cell.low, cell.high) == (0.0, 100.0)
+
+
+def test_seeds_of_all_settings_tell_how_much_seeds_differ() -> None:
+    """The pooled spread is the residual one of a one-way analysis of variance, here by least squares."""
+    seeds = {"A": [50.0, 54.0], "B": [20.0, 21.0, 29.0], "C": [40.0]}
+    rows = [
+        transfer.Scored("m", setting, "en-fr", "ner", i, code, "f1", value, value, value, 0, 0, 90, "0")
+        for setting, values in seeds.items()
+        for i, value in enumerate(values)
+        for code in ("en", "fr")
+    ]
+    which = [name for name, values in seeds.items() for _ in values]
+    design = np.array([[float(name == one) for name in seeds] for one in which])
+    scores = np.array([value for values in seeds.values() for value in values])
+    _, (residual,), rank, _ = np.linalg.lstsq(design, scores)
+    freedom = len(scores) - rank
+    found = {cell.setting: cell for cell in transfer.cells(rows)}
+    for name, values in seeds.items():
+        half = stats.t.ppf(0.975, freedom) * (residual / freedom / len(values)) ** 0.5
+        cell = found[name]
+        assert (cell.low, cell.high) == pytest.approx((max(cell.score - half, 0.0), cell.score + half))
+
+
+def test_tasks_and_languages_have_their_own_seeds() -> None:
+    rows = [
+        transfer.Scored("m", "A", f"en-{code}", task, i, code, "f1", value, value - 1, value + 1, 0, 0, 90, "0")
+        for task, code, values in (("ner", "fr", [50.0, 60.0]), ("ner", "ru", [30.0]), ("pos", "fr", [70.0]))
+        for i, value in enumerate(values)
+    ]
+    reaches = {(cell.task, cell.language): (cell.high or 0) - cell.score for cell in transfer.cells(rows)}
+    assert reaches["ner", "ru"] == reaches["pos", "fr"] == 1.0
+    assert reaches["ner", "fr"] > 20.0
 
 
 def test_the_long_table_has_english_chance_and_the_floors(tmp_path: Path, call: Callable[..., Any]) -> None:
