@@ -30,6 +30,9 @@ DRY = [
 # Dry runs, where the real data is: each with a model that it trains.
 MINI = {
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml --resources gpu=1": "en-zh.sep-emb-l1-6.s1",
+    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml --rerun-triggers mtime -- report": (
+        "en-fr.wiki-cc.s1"
+    ),
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-levers.yaml"
     " -- results/mini-levers/transfer/en-fr.default-lr2-longer.s1/parsing.json": "en-fr.default-lr2-longer.s1",
 }
