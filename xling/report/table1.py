@@ -45,10 +45,7 @@ def table1(cells: Iterable[Cell], settings: Sequence[Setting], printed: Deltas |
 
 
 def trained_on(examples: Iterable[Examples]) -> str:
-    """Return a sentence that says how many English examples each task was trained on, or nothing where nobody knows.
-
-    A task may have another training set for some languages (NER for Chinese, section 3.2).
-    """
+    """Return a sentence that says how many examples each task was trained on, by language where that differs."""
     tasks: dict[str, dict[int, list[str]]] = {}
     for row in examples:
         tasks.setdefault(row.task, {}).setdefault(row.train, []).append(row.language)
@@ -57,7 +54,7 @@ def trained_on(examples: Iterable[Examples]) -> str:
         sets = tasks[task]
         counts = [f"{n:,}" if len(sets) == 1 else f"{n:,} ({' '.join(codes)})" for n, codes in sets.items()]
         parts.append(f"{TASKS.get(task, task)} {' and '.join(counts)}")
-    return f"English training examples: {', '.join(parts)}." if parts else ""
+    return f"Training examples: {', '.join(parts)}."
 
 
 def margins(cells: Iterable[Cell], settings: Sequence[Setting]) -> Grid:

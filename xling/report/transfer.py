@@ -141,13 +141,13 @@ def examples(planned: Iterable[Planned], scores: Scores) -> list[Examples]:
 def cells(rows: Iterable[Scored]) -> list[Cell]:
     """Return the cells of Table 1: transfer to the other language, seeds averaged."""
     groups: dict[tuple[str, str, str], list[Scored]] = {}
-    seeds: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in rows:
         if row.language == row.pair.split("-")[1]:
             groups.setdefault((row.setting, row.task, row.language), []).append(row)
-            seeds.setdefault((row.task, row.language), {}).setdefault(row.setting, []).append(row.score)
-    reach = {column: seed_reach(settings.values()) for column, settings in seeds.items()}
-    return [average(group, reach[task, code]) for (_, task, code), group in groups.items()]
+    columns: dict[tuple[str, str], list[list[float]]] = {}
+    for (_, task, code), group in groups.items():
+        columns.setdefault((task, code), []).append([row.score for row in group])
+    return [average(group, seed_reach(columns[task, code])) for (_, task, code), group in groups.items()]
 
 
 def average(rows: Sequence[Scored], seed: float) -> Cell:
