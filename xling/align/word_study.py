@@ -14,7 +14,7 @@ only words that both they and the encoders know are kept: all are asked the same
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +60,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Material:
-    """What a pair of languages is evaluated with; fastText's tables may be missing."""
+    """What a pair of languages is evaluated with; fastText's vectors may be missing."""
 
     codes: tuple[str, str]
     seeds: Folders
     files: tuple[Path, Path]  # training and test dictionary
     pairs: tuple[list[WordPair], ...]
-    tables: tuple[Table, ...]
+    vectors: tuple[Path, ...]
+    spell: tuple[Callable[[str], str], ...]
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """Return fastText's tables, read when they are first asked for: those of one pair are half a gigabyte."""
+        return tuple(read_table(path, own) for path, own in zip(self.vectors, self.spell, strict=False))
 
     def known(self, spaces: Sequence[Vocabulary]) -> list[KnownPairs]:
         """Return the training and the test pairs whose words are in both vocabularies."""
@@ -79,13 +85,12 @@ class Material:
 
 
 def read_material(source: str, target: str, plan: Mapping[str, Any]) -> Material:
-    """Read a pair's dictionaries and fastText vectors."""
-    spell = [speller(plan["tokenisers"].get(code)) for code in (source, target)]
+    """Read a pair's dictionaries, and note where its fastText vectors are."""
+    spell = tuple(speller(plan["tokenisers"].get(code)) for code in (source, target))
     files = Path(plan["train"]), Path(plan["test"])
     pairs = tuple([WordPair(spell[0](p.source), spell[1](p.target)) for p in read_muse(path)] for path in files)
-    paths = [Path(plan["vectors"][code]) for code in (source, target)] if plan["vectors"] else []
-    tables = tuple(read_table(path, own) for path, own in zip(paths, spell, strict=False))
-    return Material((source, target), plan["seeds"], files, pairs, tables)
+    vectors = tuple(Path(plan["vectors"][code]) for code in (source, target)) if plan["vectors"] else ()
+    return Material((source, target), plan["seeds"], files, pairs, vectors, spell)
 
 
 def read_table(path: Path, spell: Callable[[str], str]) -> Table:
@@ -170,8 +175,11 @@ def main() -> None:
     plan = read_plan(args.plan, "source", "languages")
     records: list[Record] = []
     counts: dict[str, Record] = {figure: {} for figure in FIGURES}
-    for target, about in plan["languages"].items():
-        material = read_material(plan["source"], target, about)
+    # All dictionaries first: one that cannot be read is told before the first language has been evaluated.
+    materials = [read_material(plan["source"], target, about) for target, about in plan["languages"].items()]
+    while materials:
+        material = materials.pop(0)
+        target = material.codes[1]
         for figure in FIGURES:
             found, counts[figure][target] = evaluate(material, figure, device)
             records += found

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xling.align import word_study
 from xling.align.represent import states_file
 from xling.align.states import write_states
 from xling.align.word_study import main, speller
@@ -110,6 +111,20 @@ def test_the_mean_over_seeds_comes_first(call: Callable[..., Any], tmp_path: Pat
     assert record["by_seed"][0] > 0.95
     assert record["by_seed"][1] < 0.1
     assert record["p1"] == pytest.approx(np.mean(record["by_seed"]))
+
+
+def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
+    call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluated: list[object] = []
+    monkeypatch.setattr(word_study, "evaluate", lambda *args: evaluated.append(args) or ([], {}))
+    plan = write_plan(tmp_path)
+    (tmp_path / "broken.txt").write_text("dog\n")
+    plan["languages"]["ru"] = {**plan["languages"]["fr"], "test": str(tmp_path / "broken.txt")}
+    done = call(main, "--plan", json.dumps(plan), "--device", "cpu", "--out", tmp_path / "out.json")
+    assert done.code == 2
+    assert "broken.txt, line 1: " in done.error
+    assert not evaluated
 
 
 def test_without_fasttext_every_word_of_the_encoders_counts(call: Callable[..., Any], tmp_path: Path) -> None:
