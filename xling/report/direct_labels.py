@@ -84,6 +84,7 @@ def label_ends(
     edge = 0.03 * (right - left) or 0.5
     full = (right - left + 2 * edge) / (1 - (room_for(labels, size[0]) if room is None else room))
     axes.set_xlim(left - edge, left - edge + full)
+    axes.spines["bottom"].set_zorder(4)  # over the background of labels near it, which would cut the axis
     x = right + edge + MARGIN / size[0] * full / 2
     for label, y in zip(labels, places, strict=True):
         look: dict[str, Any] = {"fontsize": SIZE, "color": style.ink(label.colour), "bbox": BACKGROUND}
