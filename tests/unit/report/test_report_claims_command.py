@@ -58,7 +58,7 @@ def test_the_published_numbers_support_whatever_they_can_judge() -> None:
         (
             Verdict.NOT_SUPPORTED,
             "On all 2 cells the values of this run do not agree with the claim that warmth helps: warm minus cold is above"
-            " 0 points in 1 of 2 (weakest 0.0 [-1.0, 1.0], NER fr); the interval reaches beyond the border in 1 of 2;"
+            " 0 points in 1 of 2 (weakest -0.04 [-1.0, 1.0], NER fr); the interval reaches beyond the border in 1 of 2;"
             " no interval is known in 1 of 2.",
         ),
         (Verdict.NO_SIGNAL, "This run cannot tell whether warmth helps: there is too little signal in NER fr."),

@@ -19,6 +19,7 @@ BECAME = {  # of one part, of several
     Verdict.NOT_RUN: ("was not run", "were not run"),
 }
 SHOWN_PLACES = 6
+MOST_DIGITS = 6
 JUDGED = (Verdict.SUPPORTED, Verdict.NOT_SUPPORTED)
 
 
@@ -76,16 +77,19 @@ def effect_text(outcome: Outcome) -> str:
 
 def range_text(part: Part) -> str:
     """Return from where to where the effects of a part go, both ends with their intervals."""
-    values = [check.effect for check in part.checks]
-    ends = (min(values, key=lambda effect: effect.value), max(values, key=lambda effect: effect.value))
-    texts = [number(end, part.unit) for end in ends]
-    return (texts[0] if ends[0].value == ends[1].value else " to ".join(texts)) + SUFFIX[part.unit]
+    ends = [pick(part.checks, key=lambda check: check.effect.value) for pick in (min, max)]
+    texts = [number(end.effect, part.unit, end.border) for end in ends]
+    return (texts[0] if ends[0].effect.value == ends[1].effect.value else " to ".join(texts)) + SUFFIX[part.unit]
 
 
-def number(estimate: Estimate, unit: Unit) -> str:
-    """Return an effect to the digits of its unit, with its interval where there is one."""
+def number(estimate: Estimate, unit: Unit, border: float | None = None) -> str:
+    """Return an effect to the digits of its unit, with its interval where there is one.
+
+    A value just off the border that decides has more digits: rounded onto it, it would belie the verdict.
+    """
     digits = 1 if unit in (Unit.POINTS, Unit.TIMES) else 2
-    text = _rounded(estimate.value, digits)
+    shown = next((n for n in range(digits, MOST_DIGITS) if float(f"{estimate.value:.{n}f}") != border), digits)
+    text = _rounded(estimate.value, shown)
     if estimate.low is None or estimate.high is None:
         return text
     return f"{text} [{_rounded(estimate.low, digits)}, {_rounded(estimate.high, digits)}]"
@@ -115,7 +119,11 @@ def _counted(part: Part) -> str:
         return part.what
     counts = [_counts(whole, part.unit)] if whole else []
     counts += [f"{_counts(some, part.unit)} where settings are missing"] if some else []
-    return f"{part.what} is {', and '.join(counts)} (weakest {number(weakest.effect, part.unit)}, {weakest.where})"
+    return f"{part.what} is {', and '.join(counts)} (weakest {_weakest(weakest, part.unit)})"
+
+
+def _weakest(check: Check, unit: Unit) -> str:
+    return f"{number(check.effect, unit, check.border)}, {check.where}"
 
 
 def _counts(checks: Sequence[Check], unit: Unit) -> str:

@@ -115,7 +115,7 @@ def _rests(part: Claim) -> str:
 
 def _value(check: Claim) -> str:
     unit = Unit(check["unit"])
-    return number(Estimate(check["value"], check["low"], check["high"]), unit) + SUFFIX[unit]
+    return number(Estimate(check["value"], check["low"], check["high"]), unit, check["border"]) + SUFFIX[unit]
 
 
 def _border(check: Claim) -> str:
