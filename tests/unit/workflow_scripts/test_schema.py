@@ -89,11 +89,44 @@ OVERLAYS = [
     ("sep-tokens.yaml", ["demo-full.yaml", "mini.yaml", "paper.yaml"]),
     ("mini-levers.yaml", ["mini.yaml"]),
 ]
+STUDIES = ["mini-exposure.yaml", "mini-web.yaml"]  # on top of mini: studies of their own, with other budgets or text
 
 
 def test_every_overlay_is_tried() -> None:
     there = {path.name for path in (ROOT / "presets/overlays").glob("*.yaml")}
-    assert there == {"two-seeds.yaml", *(name for name, _ in OVERLAYS)}
+    assert there == {"two-seeds.yaml", *STUDIES, *(name for name, _ in OVERLAYS)}
+
+
+def mini(*overlays: str) -> dict[str, Any]:
+    """Return mini's configuration with some overlays on top."""
+    return read_config(
+        ROOT / "config.yaml", ROOT / "presets/mini.yaml", *(ROOT / "presets/overlays" / o for o in overlays)
+    )
+
+
+@pytest.mark.parametrize("overlay", STUDIES)
+def test_a_study_on_top_of_mini_has_a_name_of_its_own_and_the_same_models(overlay: str) -> None:
+    """So that neither overwrites what the other made, and they can be compared model by model."""
+    config = mini(overlay)
+    assert schema_problems(config) == []
+    assert f"{config['study']['name']}.yaml" == overlay
+    names, known = ({model.name for model in trained_models(c)} for c in (config, mini()))
+    assert {"en.mono.s1", "ru.mono.s1", "en-ru.default.s1"} <= names <= known
+
+
+def test_exposure_is_that_of_the_other_kind_of_mini() -> None:
+    def tokens(config: dict[str, Any]) -> dict[str, float]:
+        """Return how many tokens of each of its languages a model reads, the languages taken as equally large."""
+        runs = [resolve_run(config, model) for model in trained_models(config)]
+        parts = [(run, run["pretrain"]) for run in runs]
+        return {
+            run["model"]: p["updates"] * p["micro_batches"] * p["micro_batch_tokens"] / len(run["languages"])
+            for run, p in parts
+        }
+
+    here, below = tokens(mini("mini-exposure.yaml")), tokens(mini())
+    assert here["ru.mono.s1"] == below["en-ru.default.s1"]
+    assert here["en-ru.default.s1"] == below["ru.mono.s1"] == 2 * here["ru.mono.s1"]
 
 
 @pytest.mark.parametrize(("overlay", "preset"), [(name, preset) for name, fits in OVERLAYS for preset in fits])
