@@ -5,6 +5,7 @@ import logging
 import platform
 import socket
 import time
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from xling.model.config import ModelConfig
 
 PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece")
 TRIALS = 5
+DIVERGED = "diverged"  # how an attempt ended
 
 
 class Metrics:
@@ -70,6 +72,12 @@ def end_attempt(path: Path, outcome: str, update: int, seconds: float) -> None:
     known["attempts"][-1] |= {"ended": utc(), "outcome": outcome, "update": update, "seconds": round(seconds, 1)}
     known["seconds"] = round(sum(attempt.get("seconds", 0.0) for attempt in known["attempts"]), 1)
     write_json(path, known)
+
+
+def times_diverged(path: Path) -> int:
+    """Return how many attempts ended with a loss that is no number, counted back from the last one."""
+    attempts = read_json(path)["attempts"] if path.is_file() else []
+    return sum(1 for _ in takewhile(lambda attempt: attempt.get("outcome") == DIVERGED, reversed(attempts)))
 
 
 def versions() -> dict[str, str]:

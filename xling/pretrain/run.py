@@ -32,11 +32,12 @@ from xling.pretrain.config import Run, read_run
 from xling.pretrain.crosslingual import read_parallel
 from xling.pretrain.engine import Engine, working_dtype
 from xling.pretrain.lock import Lock
-from xling.pretrain.loop import NotFinishedError, Trainer
-from xling.pretrain.record import begin_attempt, device_name, end_attempt, log_to_file
+from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer
+from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, log_to_file, times_diverged
 from xling.pretrain.validate import Validation
 from xling.pretrain.workers import Workers, local_device
 
+MOST_TIMES_DIVERGED = 2  # the second time it went back to the last good checkpoint
 RECORDS = ("run.json", "train.log", "metrics.jsonl", "provenance.json")
 
 
@@ -69,6 +70,15 @@ def check_owner(work: Path, belongings: Mapping[str, Any]) -> None:
         if known != wanted:
             problem = f"this directory belongs to another run: {difference(known, wanted)}"
             raise InputError(work / name, problem, fix="give another --work, or delete it to start afresh")
+
+
+def check_hope(work: Path) -> None:
+    """Refuse a training that diverged before and again: on a cluster a failed one is submitted up to twenty times."""
+    times = times_diverged(work / "provenance.json")
+    if times >= MOST_TIMES_DIVERGED:
+        problem = f"this training has diverged in each of its last {times} attempts"
+        fix = "lower pretrain.lr or lengthen pretrain.warmup; to try it again as it is, delete this directory"
+        raise InputError(work, problem, fix=fix)
 
 
 def claim(work: Path, belongings: Mapping[str, Any], workers: Workers) -> None:
@@ -137,6 +147,7 @@ def build(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> Trai
     belongings = {"run.json": read_json(args.run), "inputs.json": describe(folders, sizes)}
     if workers.first:
         check_owner(args.work, belongings)
+        check_hope(args.work)
     encoder = Encoder(run.model_config(sizes, args.run), run.seed).to(workers.device)
     dtype = working_dtype(run.pretrain.precision, workers.device)
     engine = Engine(encoder, run.pretrain, workers.device, dtype, args.plain)
@@ -162,6 +173,9 @@ def train(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> None
         outcome = "finished"
     except NotFinishedError:
         outcome = "left"
+        raise
+    except DivergedError:
+        outcome = DIVERGED
         raise
     finally:
         if workers.first:

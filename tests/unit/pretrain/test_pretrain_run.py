@@ -18,6 +18,7 @@ from xling.core.seeds import derive_seed
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
 from xling.pretrain.config import read_run
+from xling.pretrain.record import times_diverged
 
 Command = Callable[..., list[str]]
 Launch = Callable[..., Any]
@@ -196,6 +197,27 @@ def test_a_loss_that_is_no_number_stops_the_run(command: Command, launch: Launch
     assert "the last good checkpoint is" in stopped.said
     assert "step-0000000" in stopped.said
     assert not (tmp_path / "work.out").exists()
+    again = launch(command(changed(**wild)))
+    assert again.wait() == 2
+    assert "the loss is nan at update" in again.said
+    hopeless = launch(command(changed(**wild)))
+    assert hopeless.wait() == 2
+    assert "this training has diverged in each of its last 2 attempts" in hopeless.said
+    assert hopeless.said.count("\n") == 1
+    attempts = json.loads((tmp_path / "work" / "provenance.json").read_text())["attempts"]
+    assert [attempt["outcome"] for attempt in attempts] == ["diverged", "diverged"]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "times"),
+    [([], 0), (["diverged", "left"], 0), ([None, "diverged"], 1), (["left", "diverged", "diverged"], 2)],
+)
+def test_only_the_latest_attempts_count_as_diverged(tmp_path: Path, outcomes: list[str | None], times: int) -> None:
+    """An attempt that was killed wrote no outcome."""
+    attempts = [{"outcome": outcome} if outcome else {} for outcome in outcomes]
+    (tmp_path / "provenance.json").write_text(json.dumps({"attempts": attempts}))
+    assert times_diverged(tmp_path / "provenance.json") == times
+    assert times_diverged(tmp_path / "nothing.json") == 0
 
 
 @pytest.mark.parametrize(
