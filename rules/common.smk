@@ -65,7 +65,7 @@ def resource_class(name):
     requests, resumes = SITE.requests(name, RESOURCE_CLASSES[name]), name == "gpu-long"
     growing = {
         "mem_mb": lambda wildcards, attempt: requests["mem_mb"] * (min(attempt, 2) if resumes else attempt),
-        "runtime": lambda wildcards, attempt: requests["runtime"] * (1 if resumes else attempt),
+        "runtime": lambda wildcards, attempt: SITE.minutes(requests, attempt, resumes),
     }
     return requests | growing
 

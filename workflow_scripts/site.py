@@ -12,7 +12,7 @@ from workflow_scripts.config import ConfigError, read_yaml
 EXIT_BAD_SITE = 2
 VARIABLE = "XLING_SITE"
 FILE = Path("profiles/slurm/site.yaml")
-KEYS = ("account", "partitions", "gpu_type", "gpu_syntax", "classes")
+KEYS = ("account", "partitions", "time_limits", "gpu_type", "gpu_syntax", "classes")
 NUMBERS = ("mem_mb", "runtime", "gpu", "nodes", "cpus_per_task")
 NAMES = ("partition", "qos", "constraint")
 SYNTAXES = ("gpus", "gres")
@@ -27,6 +27,7 @@ class Site:
     gpu_type: str = ""
     gpu_syntax: str = "gpus"
     classes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    time_limits: Mapping[str, int] = field(default_factory=dict)  # minutes that a partition allows, by its name
 
     def requests(self, name: str, usual: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a class of jobs asks of this cluster; without a cluster nobody looks at most of it."""
@@ -38,6 +39,17 @@ class Site:
         wanted = {**asked, "slurm_partition": partition, "slurm_account": self.account}
         wanted |= self._gpus(gpus, nodes) | (_one_task_a_node(nodes) if nodes > 1 else {})
         return {key: value for key, value in wanted.items() if value != ""}
+
+    def minutes(self, requests: Mapping[str, Any], attempt: int, resumes: bool) -> int:
+        """Return the time that an attempt asks for: more each time where a job cannot resume, up to the limit.
+
+        A job that resumes can do with less than it asks for; another is never cut, so that SLURM refuses it instead.
+        """
+        first = int(requests["runtime"])
+        limit = self.time_limits.get(str(requests.get("slurm_partition", "")))
+        if resumes:
+            return first if limit is None else min(first, limit)
+        return first * attempt if limit is None else max(first, min(first * attempt, limit))
 
     def _gpus(self, gpus: int, nodes: int) -> dict[str, Any]:
         if not gpus:
@@ -60,6 +72,9 @@ def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
     problems = [f"{path}: unknown key {key!r} (known: {', '.join(KEYS)})" for key in known if key not in KEYS]
     if known.get("gpu_syntax", "gpus") not in SYNTAXES:
         problems.append(f"{path}: gpu_syntax is {known['gpu_syntax']!r}, expected one of {', '.join(SYNTAXES)}")
+    for name, minutes in (known.get("time_limits") or {}).items():
+        if type(minutes) is not int or minutes < 1:
+            problems.append(f"{path}: time_limits.{name} is {minutes!r}, expected minutes, a whole number above 0")
     for name, requests in (known.get("classes") or {}).items():
         problems += [f"{path}: classes.{name}: {problem}" for problem in _class_problems(name, requests, classes)]
     if problems:
@@ -79,11 +94,15 @@ def _class_problems(name: str, requests: Any, classes: Mapping[str, Any]) -> lis
     return problems + [f"{key} is {value!r}, expected a whole number above 0" for key, value in wrong.items()]
 
 
+def site_file(root: Path) -> Path:
+    """Return the file that XLING_SITE names, else the profile's own."""
+    return Path(os.environ.get(VARIABLE) or root / FILE)
+
+
 def load_site(root: Path, classes: Mapping[str, Mapping[str, Any]]) -> Site:
-    """Return the site that XLING_SITE names, else the profile's own; on a problem say it in one line and leave."""
-    path = Path(os.environ.get(VARIABLE) or root / FILE)
+    """Return the user's site; on a problem say it in one line and leave."""
     try:
-        site = read_site(path, classes)
+        site = read_site(site_file(root), classes)
         for name, usual in classes.items():
             site.requests(name, usual)
         return site

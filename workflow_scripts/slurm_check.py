@@ -19,6 +19,7 @@ import yaml
 
 from workflow_scripts.config import REPOSITORY, nearest, read_yaml
 from workflow_scripts.plan.jobs import Job, dry_run
+from workflow_scripts.site import site_file
 from workflow_scripts.slurm_facts import SINFO, Partition, accounts_of, ask, partitions, settings
 from xling.core.errors import run
 from xling.core.io import write_text
@@ -93,6 +94,18 @@ def check_partitions(known: Mapping[str, Partition], asked: Sequence[Mapping[str
             yield Finding("wrong", f"partition {name}: SLURM knows of no GPUs there (partitions.gpu in site.yaml)")
 
 
+def check_limits(
+    known: Mapping[str, Partition], asked: Sequence[Mapping[str, Any]], limits: Mapping[str, int]
+) -> Iterator[Finding]:
+    """Yield the partitions whose time limit the site file does not know: a later attempt asks for twice the time."""
+    for name in dict.fromkeys(str(request.get("slurm_partition", "")) for request in asked):
+        allowed = known[name].minutes if name in known else None
+        if allowed is not None and limits.get(name, allowed + 1) > allowed:
+            said = f"{limits[name]}" if name in limits else "nothing"
+            text = f"partition {name} allows {allowed} minutes, time_limits in site.yaml says {said}"
+            yield Finding("known", f"{text}: a second attempt that asks for more would be refused")
+
+
 def check_status(config: Mapping[str, str], command: str, first_look: int) -> Iterator[Finding]:
     """Yield whether jobs can be watched with the command that the profile names."""
     accounting = "slurmdbd" in config.get("AccountingStorageType", "")
@@ -127,15 +140,15 @@ def check_folder(path: Path) -> Finding:
     return Finding("right", f"{path} is on {kind}, a file system that machines can share")
 
 
-def site(known: Mapping[str, Partition], account: str, longest: int) -> dict[str, Any]:
+def site(known: Mapping[str, Partition], account: str) -> dict[str, Any]:
     """Return a site file's content from what was found: the partitions that allow the longest jobs."""
     up = sorted((one for one in known.values() if one.up), key=lambda one: (one.minutes or float("inf"), one.nodes))
     with_gpus = [one for one in up if one.gpus]
     without = [one for one in up if not one.gpus] or [one for one in up if one.default] or up
     names = {kind: some[-1].name for kind, some in (("cpu", without), ("gpu", with_gpus)) if some}
-    limit = with_gpus[-1].minutes if with_gpus else None
-    classes = {"gpu-long": {"runtime": limit}} if limit is not None and limit < longest else {}
-    return {"account": account, "partitions": names, "gpu_type": "", "gpu_syntax": "gpus", "classes": classes}
+    limits = {name: known[name].minutes for name in names.values() if known[name].minutes is not None}
+    asking = {"gpu_type": "", "gpu_syntax": "gpus", "classes": {}}
+    return {"account": account, "partitions": names, "time_limits": limits, **asking}
 
 
 def write_site(content: Mapping[str, Any], path: Path, about: str) -> Path:
@@ -150,8 +163,10 @@ def write_site(content: Mapping[str, Any], path: Path, about: str) -> Path:
     return free
 
 
-def look(jobs: Sequence[Job], profile: Mapping[str, Any]) -> tuple[list[Finding], dict[str, Any]]:
-    """Return everything that was found, and a site file made from it."""
+def look(
+    jobs: Sequence[Job], profile: Mapping[str, Any], limits: Mapping[str, int] | None = None
+) -> tuple[list[Finding], dict[str, Any]]:
+    """Return everything that was found, and a site file made from it; `limits` are those that the present one has."""
     asked, known = requests(jobs), partitions(ask(SINFO)[1])
     config = settings(ask(["scontrol", "show", "config"])[1])
     accounts = accounts_of(getpass.getuser())
@@ -160,11 +175,12 @@ def look(jobs: Sequence[Job], profile: Mapping[str, Any]) -> tuple[list[Finding]
     version = ask(["sbatch", "--version"])[1]
     findings = [Finding("right", f"{version}, cluster {config.get('ClusterName', 'without a name')}")]
     findings += [*check_account(accounts, asked), *check_partitions(known, asked)]
+    findings += check_limits(known, asked, limits or {})
     findings += [*check_requests(asked, known), *check_status(config, status, first_look)]
     findings.append(check_folder(Path.cwd()))
     used = [str(request["slurm_account"]) for request in asked if "slurm_account" in request]
     account = next(iter([name for name in used if name in accounts] or accounts or used), "")
-    return findings, site(known, account, max((int(request.get("runtime", 0)) for request in asked), default=0))
+    return findings, site(known, account)
 
 
 def main() -> None:
@@ -179,7 +195,8 @@ def main() -> None:
         print(f"wrong  the controller does not answer: {said}")
         sys.exit(1)
     files = ["--configfile", *map(str, args.configfile)] if args.configfile else []
-    findings, found = look(dry_run(["--forceall", "--cores", "1024", *files]), read_yaml(PROFILE))
+    limits = read_yaml(site_file(REPOSITORY)).get("time_limits")
+    findings, found = look(dry_run(["--forceall", "--cores", "1024", *files]), read_yaml(PROFILE), limits)
     for finding in findings:
         print(f"{finding.mark:5}  {finding.text}")
     written = write_site(found, args.out, findings[0].text)

@@ -52,8 +52,28 @@ def test_a_class_may_have_a_partition_of_its_own_and_no_account() -> None:
 
 
 @pytest.mark.parametrize(
+    ("limit", "resumes", "asked"),
+    [
+        (None, False, [240, 480, 720]),
+        (None, True, [240, 240, 240]),
+        (600, False, [240, 480, 600]),
+        (600, True, [240, 240, 240]),
+        (100, False, [240, 240, 240]),  # never cut: it could not finish, so SLURM had better refuse it
+        (100, True, [100, 100, 100]),
+    ],
+)
+def test_no_attempt_asks_for_more_time_than_the_partition_allows(
+    limit: int | None, resumes: bool, asked: list[int]
+) -> None:
+    site = Site("lab", PARTITIONS, time_limits={"small": limit} if limit else {"other": 1})
+    requests = site.requests("cpu", USUAL["cpu"])
+    assert [site.minutes(requests, attempt, resumes) for attempt in (1, 2, 3)] == asked
+
+
+@pytest.mark.parametrize(
     ("content", "problem"),
     [
+        ({"time_limits": {"gpu": "1-00:00:00"}}, "time_limits.gpu is '1-00:00:00', expected minutes"),
         ({"acount": "lab"}, "unknown key 'acount'"),
         ({"gpu_syntax": "gpu"}, "gpu_syntax is 'gpu', expected one of gpus, gres"),
         ({"classes": {"gpu-huge": {}}}, "classes.gpu-huge: no such class (known: cpu, gpu-long)"),

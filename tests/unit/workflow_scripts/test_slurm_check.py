@@ -132,9 +132,21 @@ def test_with_accounting_the_account_has_to_be_ones_own(cluster: Path) -> None:
 def test_the_site_file_can_be_used_as_it_is(tmp_path: Path) -> None:
     _, site = look([Job(0, "rule", {}, (), (), resources=GPU | {"runtime": 2880})], SQUEUE)
     assert site["partitions"] == {"cpu": "cpu", "gpu": "gpu"}
-    assert site["classes"] == {"gpu-long": {"runtime": 1440}}
+    assert site["time_limits"]["gpu"] == 1440
     path = write_site(site, tmp_path / "site.yaml", "test")
-    assert read_site(path, {"gpu-long": {}}).account == "lab"
+    usual = {"gpu-long": {"runtime": 2880, "gpu": 1, "nodes": 1}}
+    read = read_site(path, usual)
+    assert read.account == "lab"
+    assert read.minutes(read.requests("gpu-long", usual["gpu-long"]), attempt=1, resumes=True) == 1440
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize(("limits", "said"), [({}, "nothing"), ({"gpu": 2880}, "2880"), ({"gpu": 1440}, None)])
+def test_a_time_limit_that_the_site_file_does_not_know_is_told(limits: dict[str, int], said: str | None) -> None:
+    findings = look([Job(0, "rule", {}, (), (), resources=GPU)], SQUEUE, limits)[0]
+    told = [finding.text for finding in findings if finding.text.startswith("partition gpu allows 1440 minutes")]
+    assert [f"says {said}" in text for text in told] == ([True] if said else [])
+    assert wrong(findings) == []
 
 
 def test_a_file_that_exists_is_never_touched(tmp_path: Path) -> None:
