@@ -122,8 +122,9 @@ def task_data():
 
 
 def parallel_files(wildcards):
-    """Return the table of parallel sentences and the files of languages that have no column in it."""
-    return [STUDY.raw(path) for path in [config["data"]["parallel"], *STUDY.parallel_sides.values()] if path]
+    """Return the table of parallel sentences and, where it has no column for a language, that language's file."""
+    own = STUDY.parallel_sides[wildcards.language]
+    return [STUDY.raw(path) for path in [config["data"]["parallel"], own] if path]
 
 
 def parallel_text():

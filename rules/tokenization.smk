@@ -105,14 +105,17 @@ rule prepare_task:
 
 
 rule prepare_parallel:
-    """The multi-way parallel sentences, a file a language, line by line the same."""
+    """The multi-way parallel sentences of a language, line by line those of the others.
+
+    A job a language: one more in a study makes nothing anew of what reads the others.
+    """
     input:
         raw=lambda wildcards: raw_files(parallel_files(wildcards)),
         dictionaries=segmenter_files,
     output:
-        sides=parallel_text(),
+        side=RESULTS / "parallel/{language}.txt",
     log:
-        LOGS / "prepare_parallel.log",
+        LOGS / "prepare_parallel/{language}.log",
     conda:
         TEXT_ENV
     threads: 1
@@ -121,12 +124,12 @@ rule prepare_parallel:
     params:
         rev=REV["tokenization"],
         table=STUDY.raw(config["data"]["parallel"]),
-        sides=flags.parallel_flags(STUDY),
+        side=lambda wildcards: flags.parallel_flags(STUDY, wildcards.language),
     shell:
         """
         python -m xling.tokenization.parallel \
             --multiway {params.table:q} \
-            {params.sides} \
-            --out-dir "$(dirname {output.sides[0]:q})" \
+            {params.side} \
+            --out-dir "$(dirname {output.side:q})" \
             >>{log:q} 2>&1
         """

@@ -44,12 +44,18 @@ def dictionary_flags(study: Study, pair: str) -> str:
     return f"{_flags(flags)} {named_flags('--tokeniser', sides)}"
 
 
-def parallel_flags(study: Study) -> str:
-    """Return the flags that say where each language's parallel sentences are and how they are tokenised."""
-    columns = [code for code, path in study.parallel_sides.items() if not path]
-    files = {code: study.raw(path) for code, path in study.parallel_sides.items() if path}
-    options = {code: tokeniser_options(study, code) for code in study.parallel_sides}
-    return " ".join(["--languages", *columns, named_flags("--file", files), named_flags("--tokeniser", options)])
+def parallel_flags(study: Study, code: str) -> str:
+    """Return the flags that say where a language's parallel sentences are and how they are tokenised.
+
+    A file of its own is read beside a column of the table, which it has to be as long as.
+    """
+    sides, source = study.parallel_sides, study.config["study"]["source"]
+    columns = [one for one, path in sides.items() if not path]
+    files = {code: study.raw(path)} if (path := sides[code]) else {}
+    read = code if code in columns else source if source in columns else next(iter(columns), None)
+    table = ["--languages", read] if read else []
+    options = named_flags("--tokeniser", {code: tokeniser_options(study, code)})
+    return " ".join([*table, named_flags("--file", files), "--write", code, options])
 
 
 def language_flags(study: Study, code: str) -> str:

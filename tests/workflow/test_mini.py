@@ -117,7 +117,18 @@ def test_every_rule_of_mini_runs_on_real_data(real_data: Path, tmp_path: Path, m
     check_table(results, labels, full["study"]["tasks"])
     check_page(results)
     assert nothing_to_do(snakemake("-n", "--configfile", str(MINI), overlay))
+    check_one_more_language(cut(full, tmp_path / "results"), tmp_path / "more.yaml")
     check_weights_can_stay_behind(results, overlay)
+
+
+def check_one_more_language(description: dict[str, Any], overlay: Path) -> None:
+    """A language that is added is read and trained; of the others only English is read again, for its test sentences."""
+    description["study"]["languages"] = [*description["study"]["languages"], "de"]
+    counts, _ = dry_run("--configfile", str(MINI), written(overlay, description))
+    once = {"prepare_parallel", "prepare_tatoeba", "pretrain", "translate_words", "compare_encoders"}
+    assert {rule: counts.get(rule) for rule in once} == dict.fromkeys(once, 1)
+    assert counts["represent_encoder"] == len(["de.mono", "en.mono"])
+    assert not {"align_words", "transfer_contextual", "prepare_task", "fine_tune_together"} & set(counts)
 
 
 def check_weights_can_stay_behind(results: Path, overlay: str) -> None:
