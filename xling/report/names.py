@@ -40,6 +40,11 @@ def task_title(task: str) -> str:
     return f"{TASKS.get(task, task)} ({METRICS[task]})" if task in METRICS else task
 
 
+def other_language(pair: str) -> str:
+    """Return the language beside the source language of a pair."""
+    return pair.partition("-")[2]
+
+
 def pair_title(pair: str) -> str:
     """Return a pair with a true prime, as en-en′."""
     return pair.replace("'", "′")

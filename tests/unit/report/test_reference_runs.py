@@ -31,4 +31,8 @@ def test_every_cell_of_table_1_has_score_interval_and_floor(run: str) -> None:
 def test_the_verdicts_follow_from_the_numbers(run: str) -> None:
     kept = read_json(REFERENCE / run / "claims.json")
     outcomes = judge_all(read_results([REFERENCE / run / "records"], kept["paper_scale"]))
-    assert as_json(outcomes, kept["paper_scale"], kept["config"]) == kept
+    found = as_json(outcomes, kept["paper_scale"], kept["config"])
+    for claim, stored in zip(found["claims"], kept["claims"], strict=True):
+        if "by_language" not in stored:  # a run from before it was written down
+            del claim["by_language"]
+    assert found == kept

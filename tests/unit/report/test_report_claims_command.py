@@ -227,6 +227,7 @@ def test_nothing_run_is_a_page_too(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "claims.json").read_text(encoding="utf-8")) == as_json(
         judge_all(Results()), False, ""
     )
+    assert "Language by language" not in (tmp_path / "claims.md").read_text(encoding="utf-8")
 
 
 def test_one_cell_of_six_is_said_in_every_file(tmp_path: Path) -> None:

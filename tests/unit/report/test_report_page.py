@@ -170,6 +170,17 @@ def test_every_claim_stands_with_verdict_effect_paper_and_sentence(page: Page) -
     assert f"Of the paper's 16 claims: {counts['supported']} supported, {counts['not run']} not run." in page.text
 
 
+def test_a_claim_says_in_which_languages_its_checks_hold(tmp_path: Path) -> None:
+    told = "Checks that hold, by language"
+    assert f"<dt>{told}</dt><dd>fr 2 of 2, ru 2 of 2, zh 2 of 2</dd>" in build(
+        write_sources(tmp_path / "new", VERDICTS)
+    )
+    older = verdicts()
+    for claim in older["claims"]:
+        del claim["by_language"]
+    assert told not in build(write_sources(tmp_path / "old", older))
+
+
 def test_what_was_not_run_says_so(tmp_path: Path) -> None:
     sources = write_sources(tmp_path, verdicts(Results()))
     bare = Sources("Nothing", sources.claims, sources.provenance)

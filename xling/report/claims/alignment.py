@@ -4,6 +4,7 @@ The paper says "far above" without a number; here it means 5 points, which is al
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from xling.report.cells import SIGNAL
 from xling.report.claims.layers import Curve, best, layer_curves, lower, rest, upper, word_curve
@@ -90,4 +91,4 @@ def _note(tally: Tally, language: str, check: Check | None) -> None:
     if check is None:
         tally.not_run.append(f"en-{language}")
     else:
-        tally.checks.append(Check(f"en-{language}", check.effect, check.relation, check.border))
+        tally.checks.append(replace(check, where=f"en-{language}", language=language))

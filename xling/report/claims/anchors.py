@@ -39,7 +39,7 @@ def more_anchors_help(results: Results) -> list[Part]:
 
     def judge(task: str, language: str) -> Check:
         effect = difference(cells.score(EXTRA_ANCHORS, task, language), cells.score(NO_ANCHORS, task, language))
-        return Check(cell_name(task, language), effect, Relation.ABOVE)
+        return Check(cell_name(task, language), effect, Relation.ABOVE, language=language)
 
     settings = (EXTRA_ANCHORS, NO_ANCHORS)
     return [by_cell(cells, Question("Extra anchors minus No anchors", Unit.POINTS, settings, NOT_NER), judge)]

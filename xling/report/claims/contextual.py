@@ -81,7 +81,8 @@ def _each(panels: Panels, what: str, judge: Callable[[str, str], Check | None], 
 
 def _below_bilingual(panels: Panels) -> Part:
     def judge(task: str, language: str) -> Check:
-        return Check(cell_name(task, language), panels.lead(task, language, BI_MLM, MLM_ALIGN), Relation.ABOVE)
+        lead = panels.lead(task, language, BI_MLM, MLM_ALIGN)
+        return Check(cell_name(task, language), lead, Relation.ABOVE, language=language)
 
     return _each(panels, "biMLM minus MLM align, but for parsing fr (Figure 5)", judge, EXCEPTION)
 
@@ -93,7 +94,7 @@ def _best_in_the_middle(panels: Panels) -> Part:
         if not inside or not rest(curve, inside):
             return None
         effect = difference(best(inside), best(rest(curve, inside)))
-        return Check(cell_name(task, language), effect, Relation.AT_LEAST)
+        return Check(cell_name(task, language), effect, Relation.AT_LEAST, language=language)
 
     return _each(panels, "best middle layer of MLM align minus best other layer (Figure 5)", judge, None)
 

@@ -104,7 +104,8 @@ def kept_share(cells: Cells, setting: str, relation: Relation, border: float, qu
     """Judge the share of Default's transfer that a setting keeps in each cell."""
 
     def judge(task: str, language: str) -> Check:
-        return Check(cell_name(task, language), cells.kept(setting, task, language), relation, border)
+        kept = cells.kept(setting, task, language)
+        return Check(cell_name(task, language), kept, relation, border, language=language)
 
     return by_cell(cells, question, judge)
 

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from xling.report import published
 from xling.report.claims.all import CLAIMS
+from xling.report.claims.languages import by_language, languages_table
 from xling.report.claims.verdict import Check, Coverage, Outcome, Part, Unit, Verdict, judge
 from xling.report.claims.words import count_text, counted, effect_text, sentence, standing
 from xling.report.records import Results
@@ -23,6 +25,10 @@ some were not run. *Not enough signal*: all were run, and none has signal.
 Verdicts rest on the values. Brackets hold intervals; a sentence says where they reach beyond the border that decides,
 or are not known. Those of a best layer do not count that it was chosen, and those of a correlation take layers as
 independent. The paper's numbers have none. *Weakest* is the value nearest to its border, or furthest beyond it.
+"""
+ALONE = """\
+How many of a claim's checks hold, of those that are about one language alone: neither means over languages nor
+comparisons of them are among them, nor cells without signal.
 """
 
 
@@ -43,7 +49,7 @@ def as_json(outcomes: Sequence[Outcome], paper_scale: bool, config_hash: str) ->
 
 
 def as_markdown(outcomes: Sequence[Outcome]) -> str:
-    """Return the verdicts as a page: a table, then each in a sentence."""
+    """Return the verdicts as a page: a table, each in a sentence, and in which languages it holds."""
     paper = {outcome.claim.number: outcome for outcome in judge_all(published.results())}
     lines = ["# What this run shows of the paper's claims", "", summary(outcomes), ""]
     lines += ["| | claim | verdict | rests on | this run | paper |", "|---|---|---|---|---|---|"]
@@ -53,6 +59,8 @@ def as_markdown(outcomes: Sequence[Outcome]) -> str:
         lines.append(f"| {claim.number} | {' | '.join(cells)} | {paper_text(paper[claim.number])} |")
     lines += ["", "## In words", ""]
     lines += [f"- **{outcome.claim.number}, {outcome.verdict}.** {sentence(outcome)}" for outcome in outcomes]
+    if table := languages_table(outcomes):
+        lines += ["", "## Language by language", "", ALONE, "", *table]
     return "\n".join([*lines, "", "## Rules", "", RULES])
 
 
@@ -92,6 +100,7 @@ def _claim(outcome: Outcome, paper: Outcome) -> dict[str, Any]:
         "sentence": sentence(outcome),
         "effect": _check(part.weakest, part.unit) if part.weakest else None,
         "parts": [_part(each) for each in outcome.parts],
+        "by_language": {code: asdict(held) for code, held in by_language(outcome).items()},
         "paper": {"verdict": paper.verdict.value if effect_text(paper) else None, "effect": paper_text(paper)},
     }
 

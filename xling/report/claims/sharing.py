@@ -122,13 +122,14 @@ def _lowest(cells: Cells) -> Part:
             lowest = min((cells.score(name, task, language) for name in others), key=lambda estimate: estimate.value)
             effect = difference(lowest, cells.score(SEP_EMB_6, task, language))
             where = f"{cell_name(task, language)} ({len(others) + 1} of {len(SETTINGS)} settings)"
-            tally.checks.append(Check(where, effect, Relation.ABOVE, cells=judged))
+            tally.checks.append(Check(where, effect, Relation.ABOVE, cells=judged, language=language))
     return tally.part("lowest other setting minus Sep Emb + L1-6", Unit.POINTS)
 
 
 def _step(cells: Cells, task: str, language: str, upper: str, lower: str, judged: tuple[str, ...]) -> Check:
     effect = difference(cells.score(upper, task, language), cells.score(lower, task, language))
-    return Check(f"{cell_name(task, language)}, {upper} to {lower}", effect, Relation.ABOVE, cells=judged)
+    where = f"{cell_name(task, language)}, {upper} to {lower}"
+    return Check(where, effect, Relation.ABOVE, cells=judged, language=language)
 
 
 def _nearer(cells: Cells, near: str, far: str, tasks: Sequence[str]) -> Part:

@@ -8,7 +8,7 @@ from xling.report.claims.layers import best, layer_curves
 from xling.report.claims.over import Tally
 from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, pearson_interval
-from xling.report.names import PAIRS
+from xling.report.names import PAIRS, other_language
 from xling.report.records import AVERAGE, BILINGUAL, MONOLINGUAL, RANDOM, CkaScore, Results, SentenceScore
 
 FIRST_LAYERS = ("L0", "L1")
@@ -77,7 +77,8 @@ def _correlate(tally: Tally, place: str, pairs: Sequence[tuple[float, float]]) -
     if math.isnan(r):
         tally.left_out.append(place)
     else:
-        tally.checks.append(Check(place, pearson_interval(r, len(pairs)), Relation.ABOVE, 0.9))
+        effect = pearson_interval(r, len(pairs))
+        tally.checks.append(Check(place, effect, Relation.ABOVE, 0.9, language=other_language(place)))
 
 
 def _averages(scores: Sequence[CkaScore]) -> dict[tuple[str, str], Estimate]:
@@ -93,7 +94,7 @@ def _above(averages: Mapping[tuple[str, str], Estimate], upper: str, lower: str)
     for pair in PAIRS:
         if (pair, upper) in averages and (pair, lower) in averages:
             effect = difference(averages[pair, upper], averages[pair, lower])
-            tally.checks.append(Check(pair, effect, Relation.ABOVE))
+            tally.checks.append(Check(pair, effect, Relation.ABOVE, language=other_language(pair)))
         else:
             tally.not_run.append(pair)
     return tally.part(f"average CKA, {upper} minus {lower}", Unit.CKA, Over.PAIRS)
@@ -108,7 +109,8 @@ def _best_layer(scores: Sequence[CkaScore]) -> Part:
         first = {layer: point for layer, point in curve.items() if layer in FIRST_LAYERS}
         upper = {layer: point for layer, point in curve.items() if layer not in FIRST_LAYERS}
         if first and upper:
-            tally.checks.append(Check(f"{pair} {model}", difference(best(first), best(upper)), Relation.AT_LEAST))
+            effect, language = difference(best(first), best(upper)), other_language(pair)
+            tally.checks.append(Check(f"{pair} {model}", effect, Relation.AT_LEAST, language=language))
         else:
             tally.not_run.append(f"{pair} {model}")
     return tally.part("best of L0 and L1 minus best of the layers above", Unit.CKA, Over.CURVES)

@@ -59,7 +59,8 @@ class Over(StrEnum):
 class Check:
     """One effect at one place, and the border it must respect.
 
-    `cells` are those that it judges, by default the place itself; a check that judges none can only refute.
+    `cells` are those that it judges, by default the place itself; a check that judges none can only refute. `language`
+    is set where the check is about one language alone.
     """
 
     where: str
@@ -67,6 +68,7 @@ class Check:
     relation: Relation
     border: float = 0.0
     cells: tuple[str, ...] | None = None
+    language: str | None = None
 
     @property
     def judges(self) -> tuple[str, ...]:

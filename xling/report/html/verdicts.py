@@ -60,6 +60,7 @@ def _claim(claim: Claim) -> Html:
     facts = [
         fact("This run, weakest value", _effect(claim)),
         fact(f"The paper, {claim['source']}", claim["paper"]["effect"]),
+        *_alone(claim),
     ]
     return el(
         "article",
@@ -70,6 +71,12 @@ def _claim(claim: Claim) -> Html:
         id=_id(claim),
         class_=f"claim {kind}",
     )
+
+
+def _alone(claim: Claim) -> list[Html]:
+    """Return in which languages the claim's checks hold; verdicts of older runs do not say."""
+    counts = [f"{code} {own['held']} of {own['checks']}" for code, own in claim.get("by_language", {}).items()]
+    return [fact("Checks that hold, by language", ", ".join(counts))] if counts else []
 
 
 def _brief(claim: Claim) -> str:
