@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from xling.report.estimate import seed_reach
 from xling.report.records import AVERAGE, CkaScore
 
 
@@ -20,3 +21,15 @@ def similarity(scores: Sequence[CkaScore]) -> dict[tuple[str, str, str], float]:
 def layers_of(scores: Sequence[CkaScore]) -> list[str]:
     """Return the layers that were compared, from the embeddings up, without the average."""
     return sorted({score.layer for score in scores} - {AVERAGE}, key=lambda layer: int(layer.removeprefix("L")))
+
+
+def average_reaches(found: Sequence[tuple[str, Sequence[float]]]) -> list[float]:
+    """Return how far each average over the layers reaches, given its kind of model and its seeds; 0 where all have one.
+
+    How much seeds differ is taken to be alike for all pairs of a kind, as in Table 1 for the settings of a task.
+    """
+    kinds: dict[str, list[Sequence[float]]] = {}
+    for kind, seeds in found:
+        kinds.setdefault(kind, []).append(seeds)
+    reaches = {kind: seed_reach(groups) for kind, groups in kinds.items()}
+    return [reaches[kind] / math.sqrt(len(seeds)) for kind, seeds in found]

@@ -5,8 +5,13 @@ are taken as independent and floors as known. A result has an interval only if e
 """
 
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from scipy.special import stdtrit
+
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,18 @@ def pearson_interval(r: float, points: int) -> Estimate:
         return Estimate(r)
     reach = 1.959964 / math.sqrt(points - 3)
     return Estimate(r, math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach))
+
+
+def seed_reach(settings: Iterable[Sequence[float]]) -> float:
+    """Return how far one seed may be off, from the scores of several settings' seeds; 0 where each has only one."""
+    squares, freedom = 0.0, 0
+    for scores in settings:
+        middle = statistics.fmean(scores)
+        squares += math.fsum((score - middle) ** 2 for score in scores)
+        freedom += len(scores) - 1
+    if not freedom:
+        return 0.0
+    return float(stdtrit(freedom, (1 + LEVEL) / 2)) * math.sqrt(squares / freedom)
 
 
 def _around(value: float, below: float, above: float) -> Estimate:

@@ -23,16 +23,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from scipy.special import stdtrit
-
 from xling.core.errors import InputError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
+from xling.report.estimate import seed_reach
 from xling.report.record_files import write_records
 from xling.report.records import Cell, Examples, Setting
 
 KEYS = ("model", "task", "config", "measure", "selected", "dev", "seed", "source", "untrained", "sizes", "languages")
-LEVEL = 0.95
 DECIMALS = 3
 Score = Mapping[str, Any]
 Scores = Mapping[tuple[str, str], Score]  # by model and task
@@ -158,18 +156,6 @@ def average(rows: Sequence[Scored], seed: float) -> Cell:
     seeds = seed / math.sqrt(len(rows))
     low, high = value - math.hypot(below, seeds), value + math.hypot(above, seeds)
     return Cell(rows[0].setting, rows[0].task, rows[0].language, value, floor, max(low, 0.0), min(high, 100.0))
-
-
-def seed_reach(settings: Iterable[Sequence[float]]) -> float:
-    """Return how far one seed may be off, from the scores of several settings' seeds; 0 where each has only one."""
-    squares, freedom = 0.0, 0
-    for scores in settings:
-        middle = statistics.fmean(scores)
-        squares += math.fsum((score - middle) ** 2 for score in scores)
-        freedom += len(scores) - 1
-    if not freedom:
-        return 0.0
-    return float(stdtrit(freedom, (1 + LEVEL) / 2)) * math.sqrt(squares / freedom)
 
 
 def rounded(row: Scored) -> Scored:

@@ -2,12 +2,14 @@
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from embedded import ROOT, study
+from scipy.stats import t
 
 from workflow_scripts.alignment import Alignment
 from workflow_scripts.collect_alignment import main
@@ -113,7 +115,7 @@ def test_a_hash_changes_with_the_models_and_not_with_the_place() -> None:
     assert len({before, DEMO.config_hash("cka"), *hashes}) == 6
 
 
-def analyses(folder: Path, source: str = "en") -> list[object]:
+def analyses(folder: Path, source: str = "en", seeds: Sequence[float] = (0.3,)) -> list[object]:
     """Write the results of three analyses and return the flags that name them."""
     scores = {"p1": 0.25, "low": 0.2, "high": 0.3, "chance": 0.01, "by_seed": [0.25]}
     words = [
@@ -126,7 +128,7 @@ def analyses(folder: Path, source: str = "en") -> list[object]:
         for i in range(3) for s in ("plain", "mapped") for d in ("en-x", "x-en")
     ]  # fmt: skip
     cka = [
-        {"pair": pair, "model": "monolingual", "cka": {"L0": 0.1, "L1": 0.3, "L2": 0.5, "AVER": 0.3}, "by_seed": [0.3],
+        {"pair": pair, "model": "monolingual", "cka": {"L0": 0.1, "L1": 0.3, "L2": 0.5, "AVER": 0.3}, "by_seed": seeds,
          "matrix": [[0.1, 0.2, 0.0], [0.2, 0.3, 0.0], [0.0, 0.0, 0.5]]}
         for pair in (f"{source}-fr", f"{source}-{source}'")
     ]  # fmt: skip
@@ -135,6 +137,18 @@ def analyses(folder: Path, source: str = "en") -> list[object]:
         (folder / f"{name}.json").write_text(json.dumps({"records": records, "config": f"{name}-hash"}))
         flags += ["--analysis", f"{name}={folder / name}.json", "--config-hash", f"{name}={name}-hash"]
     return flags
+
+
+def test_averages_of_figure_7_have_intervals_where_there_are_seeds(call: Callable[..., Any], tmp_path: Path) -> None:
+    for name, seeds in (("one", [0.3]), ("two", [0.2, 0.4])):
+        flags = analyses(tmp_path, seeds=seeds)
+        assert call(main, *flags, "--out-dir", tmp_path / name).code == 0
+    alone, several = (read_results([tmp_path / name]).figure7 for name in ("one", "two"))
+    assert {(score.low, score.high) for score in alone} == {(None, None)}
+    spread = t.ppf(0.975, df=2) * np.sqrt(0.02)  # two pairs of two seeds each: one freedom each
+    for score in several:
+        reach = pytest.approx((0.3 - spread / np.sqrt(2), 0.3 + spread / np.sqrt(2)))
+        assert (score.low, score.high) == (reach if score.layer == "AVER" else (None, None))
 
 
 def test_records_are_what_the_report_reads(call: Callable[..., Any], tmp_path: Path) -> None:
