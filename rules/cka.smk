@@ -45,7 +45,7 @@ rule record_alignment:
     resources:
         **resource_class("login"),
     params:
-        rev=REV["cka"],
+        rev=REV["report"],
         analyses=ALIGNMENT.collect_flags(ANALYSES),
         folder=RECORDS,
     shell:

@@ -22,7 +22,7 @@ REV = {
     "align": 2,
     "contextual": 1,
     "cka": 1,
-    "report": 3,
+    "report": 4,
 }
 
 use_this_interpreter()

@@ -16,7 +16,7 @@ from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, write_text
 from xling.core.log import log_to_stderr
-from xling.report.cka_table import average_reaches
+from xling.report.cka_table import average_intervals
 from xling.report.claims.similarity import correlations
 from xling.report.record_files import write_records
 from xling.report.records import (
@@ -61,13 +61,12 @@ def sentence_scores(records: Iterable[Record]) -> list[SentenceScore]:
 
 def cka_scores(records: Sequence[Record]) -> list[CkaScore]:
     """Return the records of Figure 7, layers and their average, which has an interval where there are seeds."""
-    reaches = average_reaches([(r["model"], r["by_seed"]) for r in records])
-    scores = []
-    for record, reach in zip(records, reaches, strict=True):
-        for layer, value in record["cka"].items():
-            ends = (value - reach, value + reach) if layer == AVERAGE and reach else (None, None)
-            scores.append(CkaScore(layer, record["pair"], record["model"], value, *ends))
-    return scores
+    intervals = average_intervals([(r["model"], r["by_seed"]) for r in records])
+    return [
+        CkaScore(layer, r["pair"], r["model"], value, *(interval if layer == AVERAGE else (None, None)))
+        for r, interval in zip(records, intervals, strict=True)
+        for layer, value in r["cka"].items()
+    ]
 
 
 def matrix_rows(records: Iterable[Record]) -> list[list[Any]]:

@@ -47,15 +47,11 @@ def dictionary_flags(study: Study, pair: str) -> str:
 def parallel_flags(study: Study, code: str) -> str:
     """Return the flags that say where a language's parallel sentences are and how they are tokenised.
 
-    A file of its own is read beside a column of the table, which it has to be as long as.
+    A file of its own is read beside the table without a column of it, only to be as long.
     """
-    sides, source = study.parallel_sides, study.config["study"]["source"]
-    columns = [one for one, path in sides.items() if not path]
-    files = {code: study.raw(path)} if (path := sides[code]) else {}
-    read = code if code in columns else source if source in columns else next(iter(columns), None)
-    table = ["--languages", read] if read else []
-    options = named_flags("--tokeniser", {code: tokeniser_options(study, code)})
-    return " ".join([*table, named_flags("--file", files), "--write", code, options])
+    path = study.parallel_sides[code]
+    where = named_flags("--file", {code: study.raw(path)}) if path else f"--languages {code}"
+    return f"{where} {named_flags('--tokeniser', {code: tokeniser_options(study, code)})}"
 
 
 def language_flags(study: Study, code: str) -> str:

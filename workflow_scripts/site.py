@@ -72,14 +72,24 @@ def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
     problems = [f"{path}: unknown key {key!r} (known: {', '.join(KEYS)})" for key in known if key not in KEYS]
     if known.get("gpu_syntax", "gpus") not in SYNTAXES:
         problems.append(f"{path}: gpu_syntax is {known['gpu_syntax']!r}, expected one of {', '.join(SYNTAXES)}")
-    for name, minutes in (known.get("time_limits") or {}).items():
-        if type(minutes) is not int or minutes < 1:
-            problems.append(f"{path}: time_limits.{name} is {minutes!r}, expected minutes, a whole number above 0")
+    problems += [f"{path}: {problem}" for problem in _limit_problems(known)]
     for name, requests in (known.get("classes") or {}).items():
         problems += [f"{path}: classes.{name}: {problem}" for problem in _class_problems(name, requests, classes)]
     if problems:
         raise ConfigError(problems)
     return Site(**{key: value for key, value in known.items() if value is not None})
+
+
+def _limit_problems(known: Mapping[str, Any]) -> list[str]:
+    limits = known.get("time_limits") or {}
+    if not isinstance(limits, dict):
+        return [f"time_limits is {limits!r}, expected a partition's name and minutes"]
+    classes = [own for own in (known.get("classes") or {}).values() if isinstance(own, dict)]
+    names = {*(known.get("partitions") or {}).values(), *(own["partition"] for own in classes if "partition" in own)}
+    wrong = {name: value for name, value in limits.items() if type(value) is not int or value < 1}
+    problems = [f"time_limits.{name} is {value!r}, expected minutes, above 0" for name, value in wrong.items()]
+    unknown = [f"time_limits.{name}: no job goes to such a partition" for name in limits if name not in names]
+    return problems + [f"{problem} ({', '.join(sorted(map(str, names)))})" for problem in unknown]
 
 
 def _class_problems(name: str, requests: Any, classes: Mapping[str, Any]) -> list[str]:

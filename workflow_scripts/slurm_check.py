@@ -72,7 +72,7 @@ def check_requests(asked: Sequence[Mapping[str, Any]], known: Mapping[str, Parti
         limit, wanted = partition.minutes if partition else None, int(request.get("runtime", 0))
         if limit is not None and wanted > limit:
             text = f"{wanted} minutes asked of partition {request['slurm_partition']}, which allows {limit}"
-            yield Finding("wrong", f"{text} (set runtime in the class, in site.yaml)")
+            yield Finding("wrong", f"{text} (set time_limits, or runtime in the class, in site.yaml)")
             continue
         code, said = ask(trial(request))
         reason = said.splitlines()[-1] if said else "no answer"
@@ -95,15 +95,18 @@ def check_partitions(known: Mapping[str, Partition], asked: Sequence[Mapping[str
 
 
 def check_limits(
-    known: Mapping[str, Partition], asked: Sequence[Mapping[str, Any]], limits: Mapping[str, int]
+    known: Mapping[str, Partition], retried: Sequence[Mapping[str, Any]], limits: Mapping[str, int]
 ) -> Iterator[Finding]:
-    """Yield the partitions whose time limit the site file does not know: a later attempt asks for twice the time."""
-    for name in dict.fromkeys(str(request.get("slurm_partition", "")) for request in asked):
-        allowed = known[name].minutes if name in known else None
-        if allowed is not None and limits.get(name, allowed + 1) > allowed:
-            said = f"{limits[name]}" if name in limits else "nothing"
-            text = f"partition {name} allows {allowed} minutes, time_limits in site.yaml says {said}"
-            yield Finding("known", f"{text}: a second attempt that asks for more would be refused")
+    """Yield the partitions that would refuse twice the time, which a retry asks for where the site has no limit."""
+    longest: dict[str, int] = {}
+    for request in retried:
+        name = str(request.get("slurm_partition", ""))
+        longest[name] = max(longest.get(name, 0), int(request.get("runtime", 0)))
+    for name, minutes in longest.items():
+        allowed, twice = known[name].minutes if name in known else None, 2 * minutes
+        if allowed is not None and min(twice, limits.get(name, twice)) > allowed:
+            text = f"partition {name} allows {allowed} minutes, and a retry would ask it for up to {twice}"
+            yield Finding("known", f"{text} (set time_limits in site.yaml)")
 
 
 def check_status(config: Mapping[str, str], command: str, first_look: int) -> Iterator[Finding]:
@@ -175,7 +178,8 @@ def look(
     version = ask(["sbatch", "--version"])[1]
     findings = [Finding("right", f"{version}, cluster {config.get('ClusterName', 'without a name')}")]
     findings += [*check_account(accounts, asked), *check_partitions(known, asked)]
-    findings += check_limits(known, asked, limits or {})
+    resuming = profile.get("preemptible-rules", [])
+    findings += check_limits(known, requests([job for job in jobs if job.rule not in resuming]), limits or {})
     findings += [*check_requests(asked, known), *check_status(config, status, first_look)]
     findings.append(check_folder(Path.cwd()))
     used = [str(request["slurm_account"]) for request in asked if "slurm_account" in request]
@@ -195,8 +199,8 @@ def main() -> None:
         print(f"wrong  the controller does not answer: {said}")
         sys.exit(1)
     files = ["--configfile", *map(str, args.configfile)] if args.configfile else []
-    limits = read_yaml(site_file(REPOSITORY)).get("time_limits")
-    findings, found = look(dry_run(["--forceall", "--cores", "1024", *files]), read_yaml(PROFILE), limits)
+    jobs = dry_run(["--forceall", "--cores", "1024", *files])  # which has read the site file and told its mistakes
+    findings, found = look(jobs, read_yaml(PROFILE), read_yaml(site_file(REPOSITORY)).get("time_limits"))
     for finding in findings:
         print(f"{finding.mark:5}  {finding.text}")
     written = write_site(found, args.out, findings[0].text)

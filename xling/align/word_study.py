@@ -90,6 +90,8 @@ def read_material(source: str, target: str, plan: Mapping[str, Any]) -> Material
     files = Path(plan["train"]), Path(plan["test"])
     pairs = tuple([WordPair(spell[0](p.source), spell[1](p.target)) for p in read_muse(path)] for path in files)
     vectors = tuple(Path(plan["vectors"][code]) for code in (source, target)) if plan["vectors"] else ()
+    for path in vectors:
+        path.open("rb").close()
     return Material((source, target), plan["seeds"], files, pairs, vectors, spell)
 
 
@@ -175,10 +177,10 @@ def main() -> None:
     plan = read_plan(args.plan, "source", "languages")
     records: list[Record] = []
     counts: dict[str, Record] = {figure: {} for figure in FIGURES}
-    # All dictionaries first: one that cannot be read is told before the first language has been evaluated.
+    # All dictionaries first: a file that cannot be read is told before the first language has been evaluated.
     materials = [read_material(plan["source"], target, about) for target, about in plan["languages"].items()]
     while materials:
-        material = materials.pop(0)
+        material = materials.pop(0)  # so that its fastText tables go with it
         target = material.codes[1]
         for figure in FIGURES:
             found, counts[figure][target] = evaluate(material, figure, device)

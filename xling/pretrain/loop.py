@@ -75,7 +75,7 @@ class Trainer:
         self.deadline, self.asked_to_leave = math.inf, False
         self.metrics = Metrics(work / "metrics.jsonl")
         self.state = State(sums=[0.0] * (2 * len(run.languages)))
-        self.new_tokens, self.checked = 0, 0
+        self.new_tokens, self.checked, self.began_at = 0, 0, 0
         self.took = {"update": 0.0, "validation": 0.0, "saving": 0.0}  # seconds, the latest of each
         self.window = self.looked = (time.monotonic(), 0, 0)
         self.peak = 0.0
@@ -89,7 +89,7 @@ class Trainer:
         if not self._resume() or self.workers.tell(self.state.best_update) is None:
             self._validate()  # a new run, or one whose best checkpoint is gone: this one is the best there is
             self._save()
-        self.checked = self.state.update
+        self.checked = self.began_at = self.state.update
         self.window = self.looked = (time.monotonic(), self.state.update, self.state.tokens)
         for languages, batches in self.batches_to_do():
             self.update(languages, batches)

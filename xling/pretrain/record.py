@@ -66,18 +66,21 @@ def begin_attempt(path: Path, device: torch.device, processes: int) -> None:
     write_json(path, {**known, **about, "attempts": [*known["attempts"], attempt]})
 
 
-def end_attempt(path: Path, outcome: str, update: int, seconds: float) -> None:
-    """Write how an attempt ended, and the wall seconds of all attempts together."""
-    known = read_json(path)
-    known["attempts"][-1] |= {"ended": utc(), "outcome": outcome, "update": update, "seconds": round(seconds, 1)}
+def end_attempt(path: Path, outcome: str, updates: tuple[int, int], seconds: float) -> None:
+    """Write how an attempt ended, from which update to which it came, and the wall seconds of all attempts together."""
+    known, (first, last) = read_json(path), updates
+    ended = {"ended": utc(), "outcome": outcome, "from_update": first, "update": last, "seconds": round(seconds, 1)}
+    known["attempts"][-1] |= ended
     known["seconds"] = round(sum(attempt.get("seconds", 0.0) for attempt in known["attempts"]), 1)
     write_json(path, known)
 
 
 def times_diverged(path: Path) -> int:
-    """Return how many attempts ended with a loss that is no number, counted back from the last one."""
+    """Return how many attempts in a row, up to the last one, began at the same update and diverged."""
     attempts = read_json(path)["attempts"] if path.is_file() else []
-    return sum(1 for _ in takewhile(lambda attempt: attempt.get("outcome") == DIVERGED, reversed(attempts)))
+    ends = [(attempt.get("outcome"), attempt.get("from_update")) for attempt in reversed(attempts)]
+    same = takewhile(lambda end: end == ends[0], ends)
+    return len(list(same)) if ends and ends[0][0] == DIVERGED else 0
 
 
 def versions() -> dict[str, str]:

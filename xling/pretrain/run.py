@@ -37,7 +37,7 @@ from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_atte
 from xling.pretrain.validate import Validation
 from xling.pretrain.workers import Workers, local_device
 
-MOST_TIMES_DIVERGED = 2  # the second time it went back to the last good checkpoint
+MOST_TIMES_DIVERGED = 2
 RECORDS = ("run.json", "train.log", "metrics.jsonl", "provenance.json")
 
 
@@ -73,12 +73,13 @@ def check_owner(work: Path, belongings: Mapping[str, Any]) -> None:
 
 
 def check_hope(work: Path) -> None:
-    """Refuse a training that diverged before and again: on a cluster a failed one is submitted up to twenty times."""
-    times = times_diverged(work / "provenance.json")
+    """Refuse a training that diverged again from the same checkpoint: whoever submits it may do so for ever."""
+    record = work / "provenance.json"
+    times = times_diverged(record)
     if times >= MOST_TIMES_DIVERGED:
-        problem = f"this training has diverged in each of its last {times} attempts"
-        fix = "lower pretrain.lr or lengthen pretrain.warmup; to try it again as it is, delete this directory"
-        raise InputError(work, problem, fix=fix)
+        problem = f"this training has diverged {times} times from its last checkpoint"
+        fix = "lower pretrain.lr or lengthen pretrain.warmup; to try that checkpoint again, delete this file"
+        raise InputError(record, problem, fix=fix)
 
 
 def claim(work: Path, belongings: Mapping[str, Any], workers: Workers) -> None:
@@ -179,7 +180,8 @@ def train(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> None
         raise
     finally:
         if workers.first:
-            end_attempt(args.work / "provenance.json", outcome, trainer.state.update, time.monotonic() - began)
+            updates = trainer.began_at, trainer.state.update
+            end_attempt(args.work / "provenance.json", outcome, updates, time.monotonic() - began)
         if outcome == "left":
             workers.wait()
     if workers.first:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from xling.report.estimate import seed_reach
 from xling.report.records import AVERAGE, CkaScore
 
+Interval = tuple[float | None, float | None]
+
 
 def similarity(scores: Sequence[CkaScore]) -> dict[tuple[str, str, str], float]:
     """Return CKA by layer, pair and model, with the average row: printed where it was given, else computed."""
@@ -23,13 +25,19 @@ def layers_of(scores: Sequence[CkaScore]) -> list[str]:
     return sorted({score.layer for score in scores} - {AVERAGE}, key=lambda layer: int(layer.removeprefix("L")))
 
 
-def average_reaches(found: Sequence[tuple[str, Sequence[float]]]) -> list[float]:
-    """Return how far each average over the layers reaches, given its kind of model and its seeds; 0 where all have one.
+def average_intervals(found: Sequence[tuple[str, Sequence[float]]]) -> list[Interval]:
+    """Return the interval of each average over the layers, given its kind of model and its seeds.
 
-    How much seeds differ is taken to be alike for all pairs of a kind, as in Table 1 for the settings of a task.
+    How much seeds differ is taken to be alike for all pairs of a kind, as in Table 1 for the settings of a task in a
+    language. Where none has a second seed there are no intervals.
     """
     kinds: dict[str, list[Sequence[float]]] = {}
     for kind, seeds in found:
         kinds.setdefault(kind, []).append(seeds)
-    reaches = {kind: seed_reach(groups) for kind, groups in kinds.items()}
-    return [reaches[kind] / math.sqrt(len(seeds)) for kind, seeds in found]
+    known = {kind: seed_reach(groups) for kind, groups in kinds.items() if max(map(len, groups)) > 1}
+    return [_interval(seeds, known[kind]) if kind in known else (None, None) for kind, seeds in found]
+
+
+def _interval(seeds: Sequence[float], reach: float) -> Interval:
+    middle, own = math.fsum(seeds) / len(seeds), reach / math.sqrt(len(seeds))
+    return max(middle - own, 0.0), min(middle + own, 1.0)

@@ -23,6 +23,7 @@ TASKS = {"xnli": "XNLI", "ner": "NER", "parsing": "Parsing", "pos": "POS"}
 METRICS = {"xnli": "Acc", "ner": "F1", "parsing": "LAS", "pos": "Acc"}
 
 LANGUAGES = {"en": "English", "en'": "English′", "fr": "French", "de": "German", "ru": "Russian", "zh": "Chinese"}
+OTHERS = ("fr", "de", "ru", "zh")  # the languages that English is compared with, near to far
 PAIRS = ("en-en'", "en-fr", "en-de", "en-ru", "en-zh")  # near to far, the columns of Figure 7
 
 MARGINS = ("low", "high", "floor")  # what stands around a score: its interval, and the untrained encoder's

@@ -4,8 +4,7 @@ python -m xling.tokenization.parallel --multiway xnli.15way.orig.tsv --languages
 python -m xling.tokenization.parallel --multiway xnli.15way.orig.tsv --languages en --file en2=back.txt --out-dir DIR
 python -m xling.tokenization.parallel --file en=a.txt --file fr=b.txt --out-dir DIR
 
-A side without a tokeniser is taken as tokenised. With --write only the sides that it names are written; the others only
-have to be as long.
+A side without a tokeniser is taken as tokenised.
 """
 
 import argparse
@@ -23,23 +22,17 @@ from xling.tokenization.words import words_from
 Words = Callable[[str], list[str]]
 
 
-def write_sides(folder: Path, rows: Iterator[Sentences], words: Mapping[str, Words | None]) -> int:
-    """Write the words of each side to its own file, in the order of `words`, and return how many rows there were.
-
-    A side without words is not written.
-    """
+def write_sides(folder: Path, rows: Iterator[Sentences], words: Mapping[str, Words]) -> int:
+    """Write the words of each side to its own file, in the order of `words`, and return how many rows there were."""
     number = 0
     with ExitStack() as stack:  # no file appears before all are whole
-        paths = {code: folder / f"{code}.txt" for code, split in words.items() if split}
-        handles = {code: stack.enter_context(write_text(path)) for code, path in paths.items()}
+        handles = [stack.enter_context(write_text(folder / f"{code}.txt")) for code in words]
         for number, row in enumerate(rows, start=1):
-            for (code, split), text in zip(words.items(), row, strict=True):
-                if split is None:
-                    continue
-                line = " ".join(split(text))
+            for code, text, handle in zip(words, row, handles, strict=True):
+                line = " ".join(words[code](text))
                 if not line:
-                    raise InputError(paths[code], f"nothing left of {text!r} after tokenising", line=number)
-                handles[code].write(line + "\n")
+                    raise InputError(folder / f"{code}.txt", f"nothing left of {text!r} after tokenising", line=number)
+                handle.write(line + "\n")
     return number
 
 
@@ -56,12 +49,9 @@ def main() -> None:
         rows = read_both(args.multiway, args.languages, paths)
     else:
         rows = read_multiway(args.multiway, args.languages) if args.multiway else read_aligned(paths)
-    written = args.write or codes
-    if unknown := [code for code in written if code not in codes]:
-        raise XlingError(f"--write {unknown[0]}: no such side (given: {', '.join(codes)})")
-    words = {code: words_from(tokenisers.get(code)).words if code in written else None for code in codes}
+    words = {code: words_from(tokenisers.get(code)).words for code in codes}
     count = write_sides(args.out_dir, rows, words)
-    log_to_stderr(__name__).info("%d parallel sentences in %s", count, ", ".join(written))
+    log_to_stderr(__name__).info("%d parallel sentences in %s", count, ", ".join(codes))
 
 
 def parse_args() -> argparse.Namespace:
@@ -71,7 +61,6 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--languages", nargs="+", default=[], help="columns of --multiway to write")
     parser.add_argument("--file", action="append", default=[], metavar="CODE=PATH", help="a side a file, line by line")
     parser.add_argument("--tokeniser", action="append", default=[], metavar="CODE=JSON", help="options for a side")
-    parser.add_argument("--write", nargs="+", default=[], metavar="CODE", help="sides to write (default: all)")
     parser.add_argument("--out-dir", type=Path, required=True)
     return parser.parse_args()
 

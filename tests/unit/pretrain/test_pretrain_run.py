@@ -202,19 +202,27 @@ def test_a_loss_that_is_no_number_stops_the_run(command: Command, launch: Launch
     assert "the loss is nan at update" in again.said
     hopeless = launch(command(changed(**wild)))
     assert hopeless.wait() == 2
-    assert "this training has diverged in each of its last 2 attempts" in hopeless.said
+    assert "provenance.json: this training has diverged 2 times from its last checkpoint" in hopeless.said
     assert hopeless.said.count("\n") == 1
     attempts = json.loads((tmp_path / "work" / "provenance.json").read_text())["attempts"]
     assert [attempt["outcome"] for attempt in attempts] == ["diverged", "diverged"]
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "times"),
-    [([], 0), (["diverged", "left"], 0), ([None, "diverged"], 1), (["left", "diverged", "diverged"], 2)],
+    ("ends", "times"),
+    [
+        ([], 0),
+        ([("diverged", 0), ("left", 0)], 0),
+        ([(None, 0), ("diverged", 0)], 1),
+        ([("left", 0), ("diverged", 30), ("diverged", 30)], 2),
+        ([("diverged", 0), ("diverged", 30)], 1),  # it came further: the new checkpoint was not tried yet
+    ],
 )
-def test_only_the_latest_attempts_count_as_diverged(tmp_path: Path, outcomes: list[str | None], times: int) -> None:
+def test_a_training_has_diverged_as_often_as_in_a_row_from_one_checkpoint(
+    tmp_path: Path, ends: list[tuple[str | None, int]], times: int
+) -> None:
     """An attempt that was killed wrote no outcome."""
-    attempts = [{"outcome": outcome} if outcome else {} for outcome in outcomes]
+    attempts = [{"outcome": outcome, "from_update": first} if outcome else {} for outcome, first in ends]
     (tmp_path / "provenance.json").write_text(json.dumps({"attempts": attempts}))
     assert times_diverged(tmp_path / "provenance.json") == times
     assert times_diverged(tmp_path / "nothing.json") == 0

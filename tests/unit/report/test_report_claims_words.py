@@ -25,6 +25,11 @@ def test_a_value_is_not_rounded_onto_its_border(value: float, unit: Unit, border
     assert number(Estimate(value, None, None), unit, border) == text
 
 
+def test_an_end_of_an_interval_is_seen_on_its_side_of_the_border() -> None:
+    assert number(Estimate(-0.021, -0.038, -0.0049), Unit.CKA, 0.0) == "-0.02 [-0.04, -0.005]"
+    assert number(Estimate(-0.021, -0.038, 0.0), Unit.CKA, 0.0) == "-0.02 [-0.04, 0.00]"
+
+
 def test_the_ends_of_a_range_have_their_own_borders() -> None:
     effects = (Estimate(-0.04, -2.64, 2.61), Estimate(5.63, 2.9, 8.3))
     checks = tuple(Check(f"en-{n}", effect, Relation.AT_LEAST) for n, effect in enumerate(effects))

@@ -102,17 +102,16 @@ def test_command_writes_a_file_a_side(tmp_path: Path, monkeypatch: pytest.Monkey
     assert written == {"fr.txt": "f=r OUI\nf=r NON\n", "en.txt": "yes\nno, no\n", "en2.txt": "yep\nnope nope\n"}
 
 
-def test_a_side_that_is_not_written_has_to_be_as_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_beside_a_table_without_a_column_has_to_be_as_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table, back = write(tmp_path / "x.tsv", MULTIWAY), write(tmp_path / "back.txt", "yep\nnope\n")
-    arguments = ["--multiway", table, "--languages", "en", "--file", f"en2={back}", "--write", "en2", "--out-dir"]
-    run_main(monkeypatch, *arguments, tmp_path / "out")
+    run_main(monkeypatch, "--multiway", table, "--file", f"en2={back}", "--out-dir", tmp_path / "out")
     assert {path.name: path.read_text() for path in (tmp_path / "out").iterdir()} == {"en2.txt": "yep\nnope\n"}
     write(back, "yep\n")
     with pytest.raises(InputError, match=r"back.txt: ends after 1 sentences"):
-        run_main(monkeypatch, *arguments, tmp_path / "short")
+        run_main(monkeypatch, "--multiway", table, "--file", f"en2={back}", "--out-dir", tmp_path / "short")
     assert list((tmp_path / "short").iterdir()) == []
-    with pytest.raises(XlingError, match=r"--write fr: no such side \(given: en, en2\)"):
-        run_main(monkeypatch, *arguments[:-2], "fr", "--out-dir", tmp_path)
 
 
 def test_nothing_is_left_behind_by_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def test_a_class_may_have_a_partition_of_its_own_and_no_account() -> None:
         (100, True, [100, 100, 100]),
     ],
 )
-def test_no_attempt_asks_for_more_time_than_the_partition_allows(
+def test_a_retry_asks_for_no_more_time_than_the_partition_allows(
     limit: int | None, resumes: bool, asked: list[int]
 ) -> None:
     site = Site("lab", PARTITIONS, time_limits={"small": limit} if limit else {"other": 1})
@@ -74,6 +74,11 @@ def test_no_attempt_asks_for_more_time_than_the_partition_allows(
     ("content", "problem"),
     [
         ({"time_limits": {"gpu": "1-00:00:00"}}, "time_limits.gpu is '1-00:00:00', expected minutes"),
+        ({"time_limits": 1440}, "time_limits is 1440, expected a partition's name and minutes"),
+        (
+            {"partitions": {"gpu": "big"}, "time_limits": {"gpu": 60}},
+            "time_limits.gpu: no job goes to such a partition (big)",
+        ),
         ({"acount": "lab"}, "unknown key 'acount'"),
         ({"gpu_syntax": "gpu"}, "gpu_syntax is 'gpu', expected one of gpus, gres"),
         ({"classes": {"gpu-huge": {}}}, "classes.gpu-huge: no such class (known: cpu, gpu-long)"),

@@ -95,7 +95,10 @@ def test_a_cluster_that_is_as_expected_has_nothing_wrong() -> None:
     ("request_", "told"),
     [
         (GPU | {"slurm_partition": "gpuu"}, "no partition 'gpuu' (did you mean 'gpu'?)"),
-        (GPU | {"runtime": 2880}, "2880 minutes asked of partition gpu, which allows 1440 (set runtime in the class"),
+        (
+            GPU | {"runtime": 2880},
+            "2880 minutes asked of partition gpu, which allows 1440 (set time_limits, or runtime in",
+        ),
         (GPU | {"slurm_account": "wrong"}, "Invalid account or account/partition combination"),
         (GPU | {"gpu": 9, "gpu_model": "a100"}, "Requested node configuration is not available"),
         (GPU | {"slurm_partition": "cpu"}, "partition cpu: SLURM knows of no GPUs there"),
@@ -141,11 +144,23 @@ def test_the_site_file_can_be_used_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("cluster")
-@pytest.mark.parametrize(("limits", "said"), [({}, "nothing"), ({"gpu": 2880}, "2880"), ({"gpu": 1440}, None)])
-def test_a_time_limit_that_the_site_file_does_not_know_is_told(limits: dict[str, int], said: str | None) -> None:
-    findings = look([Job(0, "rule", {}, (), (), resources=GPU)], SQUEUE, limits)[0]
-    told = [finding.text for finding in findings if finding.text.startswith("partition gpu allows 1440 minutes")]
-    assert [f"says {said}" in text for text in told] == ([True] if said else [])
+@pytest.mark.parametrize(
+    ("minutes", "limits", "rule", "told"),
+    [
+        (1000, {}, "tune", True),
+        (1000, {"gpu": 2880}, "tune", True),
+        (1000, {"gpu": 1440}, "tune", False),
+        (720, {}, "tune", False),
+        (1000, {}, "pretrain", False),
+    ],
+)
+def test_a_retry_that_a_partition_would_refuse_is_told(
+    minutes: int, limits: dict[str, int], rule: str, told: bool
+) -> None:
+    profile = SQUEUE | {"preemptible-rules": ["pretrain"]}
+    findings = look([Job(0, rule, {}, (), (), resources=GPU | {"runtime": minutes})], profile, limits)[0]
+    text = "partition gpu allows 1440 minutes, and a retry would ask it for up to 2000 (set time_limits in site.yaml)"
+    assert (text in [finding.text for finding in findings]) is told
     assert wrong(findings) == []
 
 

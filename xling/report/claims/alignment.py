@@ -11,9 +11,9 @@ from xling.report.claims.layers import Curve, best, layer_curves, lower, rest, u
 from xling.report.claims.over import Tally
 from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, mean
+from xling.report.names import OTHERS
 from xling.report.records import BERT, FASTTEXT, MONOLINGUAL, UNTRAINED, Results, WordScore
 
-LANGUAGES = ("fr", "de", "ru", "zh")
 CurveJudge = Callable[[Curve, Curve], Check | None]
 
 
@@ -34,7 +34,7 @@ def sentences_align(results: Results) -> list[Part]:
     trained, untrained = (layer_curves(results.figure6, model) for model in (MONOLINGUAL, UNTRAINED))
     chance = {score.language: score.chance for score in results.figure6}
     far, low = Tally(), Tally()
-    for language in LANGUAGES:
+    for language in OTHERS:
         curve, floor = trained.get(language, {}), untrained.get(language, {})
         _note(far, language, _lead(curve, floor, chance[language]) if curve and floor else None)
         _note(low, language, _best_below(curve))
@@ -45,7 +45,7 @@ def sentences_align(results: Results) -> list[Part]:
 
 def _words(scores: Sequence[WordScore], what: str, judge: CurveJudge) -> Part:
     tally = Tally()
-    for language in LANGUAGES:
+    for language in OTHERS:
         bert, fasttext = (word_curve(scores, language, vectors) for vectors in (BERT, FASTTEXT))
         _note(tally, language, judge(bert, fasttext))
     return tally.part(what, Unit.POINTS, Over.PAIRS)
@@ -69,7 +69,7 @@ def _rising(bert: Curve, _: Curve) -> Check | None:
 def _words_far_above(scores: Sequence[WordScore], what: str) -> Part:
     tally = Tally()
     chance = {score.language: score.chance for score in scores}
-    for language in LANGUAGES:
+    for language in OTHERS:
         bert, untrained = (word_curve(scores, language, vectors) for vectors in (BERT, UNTRAINED))
         _note(tally, language, _lead(bert, untrained, chance[language]) if bert and untrained else None)
     return tally.part(what, Unit.POINTS, Over.PAIRS)

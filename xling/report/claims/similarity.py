@@ -8,12 +8,11 @@ from xling.report.claims.layers import best, layer_curves
 from xling.report.claims.over import Tally
 from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, pearson_interval
-from xling.report.names import PAIRS, other_language
+from xling.report.names import OTHERS, PAIRS, other_language
 from xling.report.records import AVERAGE, BILINGUAL, MONOLINGUAL, RANDOM, CkaScore, Results, SentenceScore
 
 FIRST_LAYERS = ("L0", "L1")
 NEARER = (("en-fr", "en-ru"), ("en-de", "en-ru"), ("en-ru", "en-zh"))
-RETRIEVAL_LANGUAGES = ("fr", "de", "ru", "zh")
 FEWEST_LAYERS = 3  # two points are always on a line
 
 
@@ -32,7 +31,7 @@ def similarity_tracks_retrieval(results: Results) -> list[Part]:
     """7c: over the layers, monolingual CKA correlates with sentence retrieval by more than .9 for each language."""
     tally = Tally()
     found = _layer_by_layer(results.figure6, results.figure7, "en")
-    for pair in (f"en-{language}" for language in RETRIEVAL_LANGUAGES):
+    for pair in (f"en-{language}" for language in OTHERS):
         _correlate(tally, pair, found.get(pair, []))
     return [tally.part("Pearson correlation of monolingual CKA with sentence retrieval", Unit.PEARSON, Over.PAIRS)]
 

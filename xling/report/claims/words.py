@@ -85,18 +85,18 @@ def range_text(part: Part) -> str:
 def number(estimate: Estimate, unit: Unit, border: float | None = None) -> str:
     """Return an effect to the digits of its unit, with its interval where there is one.
 
-    A value just off the border that decides has more digits: rounded onto it, it would belie the verdict.
+    A value or an end just off the border that decides has more digits: rounded onto it, it would belie the verdict.
     """
     digits = 1 if unit in (Unit.POINTS, Unit.TIMES) else 2
-    shown = next((n for n in range(digits, MOST_DIGITS) if float(f"{estimate.value:.{n}f}") != border), digits)
-    text = _rounded(estimate.value, shown)
+    text = _rounded(estimate.value, digits, border)
     if estimate.low is None or estimate.high is None:
         return text
-    return f"{text} [{_rounded(estimate.low, digits)}, {_rounded(estimate.high, digits)}]"
+    return f"{text} [{_rounded(estimate.low, digits, border)}, {_rounded(estimate.high, digits, border)}]"
 
 
-def _rounded(value: float, digits: int) -> str:
-    text = f"{value:.{digits}f}"
+def _rounded(value: float, digits: int, border: float | None) -> str:
+    enough = (n for n in range(digits, MOST_DIGITS + 1) if float(f"{value:.{n}f}") != border)
+    text = f"{value:.{next(enough, digits)}f}"
     return text.lstrip("-") if float(text) == 0 else text
 
 
