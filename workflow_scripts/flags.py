@@ -47,7 +47,7 @@ def dictionary_flags(study: Study, pair: str) -> str:
 def parallel_flags(study: Study, code: str) -> str:
     """Return the flags that say where a language's parallel sentences are and how they are tokenised.
 
-    A file of its own is read beside the table without a column of it, only to be as long.
+    A file of its own is held against the table, which it has to be as long as.
     """
     path = study.parallel_sides[code]
     where = named_flags("--file", {code: study.raw(path)}) if path else f"--languages {code}"

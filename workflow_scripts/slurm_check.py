@@ -72,7 +72,7 @@ def check_requests(asked: Sequence[Mapping[str, Any]], known: Mapping[str, Parti
         limit, wanted = partition.minutes if partition else None, int(request.get("runtime", 0))
         if limit is not None and wanted > limit:
             text = f"{wanted} minutes asked of partition {request['slurm_partition']}, which allows {limit}"
-            yield Finding("wrong", f"{text} (set time_limits, or runtime in the class, in site.yaml)")
+            yield Finding("wrong", f"{text} (set runtime in the class, or for training time_limits, in site.yaml)")
             continue
         code, said = ask(trial(request))
         reason = said.splitlines()[-1] if said else "no answer"

@@ -27,6 +27,7 @@ from xling.core.errors import InputError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.report.estimate import seed_reach
+from xling.report.names import other_language
 from xling.report.record_files import write_records
 from xling.report.records import Cell, Examples, Setting
 
@@ -131,7 +132,7 @@ def examples(planned: Iterable[Planned], scores: Scores) -> list[Examples]:
     found = {}
     for one in planned:
         for task in one["config"]:
-            sizes, code = scores[one["model"], task]["sizes"], one["pair"].split("-")[1]
+            sizes, code = scores[one["model"], task]["sizes"], other_language(one["pair"])
             found[task, code] = Examples(task, code, sizes["train"], sizes["dev"], sizes["test"][code])
     return list(found.values())
 
@@ -140,7 +141,7 @@ def cells(rows: Iterable[Scored]) -> list[Cell]:
     """Return the cells of Table 1: transfer to the other language, seeds averaged."""
     groups: dict[tuple[str, str, str], list[Scored]] = {}
     for row in rows:
-        if row.language == row.pair.split("-")[1]:
+        if row.language == other_language(row.pair):
             groups.setdefault((row.setting, row.task, row.language), []).append(row)
     columns: dict[tuple[str, str], list[list[float]]] = {}
     for (_, task, code), group in groups.items():

@@ -97,7 +97,7 @@ def test_a_cluster_that_is_as_expected_has_nothing_wrong() -> None:
         (GPU | {"slurm_partition": "gpuu"}, "no partition 'gpuu' (did you mean 'gpu'?)"),
         (
             GPU | {"runtime": 2880},
-            "2880 minutes asked of partition gpu, which allows 1440 (set time_limits, or runtime in",
+            "2880 minutes asked of partition gpu, which allows 1440 (set runtime in the class, or for training",
         ),
         (GPU | {"slurm_account": "wrong"}, "Invalid account or account/partition combination"),
         (GPU | {"gpu": 9, "gpu_model": "a100"}, "Requested node configuration is not available"),

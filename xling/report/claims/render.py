@@ -29,8 +29,7 @@ value nearest to its border, or furthest beyond it.
 """
 ALONE = """\
 How many of a claim's checks hold, of those that judge a cell, pair or curve of one language: neither means over
-languages nor comparisons of them are among them, nor cells without signal or not run in full.
-"""
+languages nor comparisons of them are among them, nor cells without signal or not run in full."""
 
 
 def judge_all(results: Results) -> list[Outcome]:
