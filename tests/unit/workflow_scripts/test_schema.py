@@ -89,7 +89,12 @@ OVERLAYS = [
     ("sep-tokens.yaml", ["demo-full.yaml", "mini.yaml", "paper.yaml"]),
     ("mini-levers.yaml", ["mini.yaml"]),
 ]
-STUDIES = ["mini-exposure.yaml", "mini-web.yaml"]  # on top of mini: studies of their own, with other budgets or text
+STUDIES = {  # on top of mini: studies of their own, with other budgets, text or subwords
+    "mini-exposure.yaml": "ru",
+    "mini-web.yaml": "ru",
+    "mini-longer.yaml": "zh",
+    "mini-merges.yaml": "zh",
+}
 
 
 def test_every_overlay_is_tried() -> None:
@@ -104,14 +109,14 @@ def mini(*overlays: str) -> dict[str, Any]:
     )
 
 
-@pytest.mark.parametrize("overlay", STUDIES)
-def test_a_study_on_top_of_mini_has_a_name_of_its_own_and_the_same_models(overlay: str) -> None:
+@pytest.mark.parametrize(("overlay", "other"), STUDIES.items())
+def test_a_study_on_top_of_mini_has_a_name_of_its_own_and_the_same_models(overlay: str, other: str) -> None:
     """So that neither overwrites what the other made, and they can be compared model by model."""
     config = mini(overlay)
     assert schema_problems(config) == []
     assert f"{config['study']['name']}.yaml" == overlay
     names, known = ({model.name for model in trained_models(c)} for c in (config, mini()))
-    assert {"en.mono.s1", "ru.mono.s1", "en-ru.default.s1"} <= names <= known
+    assert {"en.mono.s1", f"{other}.mono.s1", f"en-{other}.default.s1"} <= names <= known
 
 
 def test_exposure_is_that_of_the_other_kind_of_mini() -> None:
