@@ -12,8 +12,9 @@ weights are the ones that training began with. In each are files of layer states
     rows.LANGUAGE.safetensors     rows of the embedding matrix, for those of the words that are one subword
 
 states.json says what they were made from and comes last. Memory: the sums, (layers + 1) x words x width in float32
-(5.5 GB at the paper's scale, on the GPU where there is one), and a count for every word of the lines. Words are kept in
-float16, because there are many; the differences between sentences are small beside their mean, so those are in float32.
+(5.5 GB at the paper's scale, on the GPU where there is one), a count for every word of the lines, and the subwords of
+the lines (under 2 kB a line). Words are kept in float16, because there are many; the differences between sentences are
+small beside their mean, so those are in float32.
 """
 
 import argparse
@@ -71,14 +72,19 @@ class Reader:
         totals = add_up(self.encoder, self.index, self._cut(whole), len(sentences))
         return [layer.cpu().numpy() for layer in totals]
 
-    def word_states(self, sample: Sample, counts: Mapping[str, int]) -> list[np.ndarray[Any, Any]]:
-        """Return the mean over all occurrences of each counted word at every layer, in float16."""
-        rows = {word: row for row, word in enumerate(counts)}
-        lines = track(sample, f"reading {self.language} words", sample.lines)
-        whole = (word_window(self.vocabulary, self.language, words, rows, self.ends) for words in lines)
-        totals = add_up(self.encoder, self.index, self._cut(whole), len(rows))
-        often = torch.tensor(list(counts.values()), device=totals.device)[:, None]
-        return [(layer / often).half().cpu().numpy() for layer in totals]
+    def word_windows(self, sample: Sample, words: Iterable[str]) -> list[Window]:
+        """Return the lines as this encoder, or another of its vocabulary, reads them for the states of these words."""
+        rows = {word: row for row, word in enumerate(words)}
+        lines = track(sample, f"spelling {self.language} words", sample.lines)
+        whole = (word_window(self.vocabulary, self.language, line, rows, self.ends) for line in lines)
+        return list(self._cut(whole))
+
+    def word_states(self, windows: Sequence[Window], often: Sequence[int]) -> list[np.ndarray[Any, Any]]:
+        """Return the mean over all occurrences of each word, of which there are so many, at every layer, in float16."""
+        read = track(windows, f"reading {self.language} words", len(windows), "windows")
+        totals = add_up(self.encoder, self.index, read, len(often))
+        counts = torch.tensor(often, device=totals.device)[:, None]
+        return [(layer / counts).half().cpu().numpy() for layer in totals]
 
     def embedding_rows(self, words: Sequence[str]) -> np.ndarray[Any, Any]:
         """Return the rows of the embedding matrix of words that are one subword."""
@@ -146,8 +152,9 @@ def represent_words(readers: Mapping[str, Reader], text: Path, lines: int, most:
     sample = sample_lines(text, lines)
     counts = frequent_words(sample, most)
     single = single_words(reader.vocabulary, reader.language, counts)
+    windows, often = reader.word_windows(sample, counts), list(counts.values())  # spelling takes longer than a GPU does
     for kind, one in readers.items():
-        states = one.word_states(sample, counts)
+        states = one.word_states(windows, often)
         write_states(states_file(out, kind, WORDS, one.language), states, {"encoder": kind}, list(counts))
         write_states(
             states_file(out, kind, ROWS, one.language), [one.embedding_rows(single)], {"encoder": kind}, single
