@@ -23,6 +23,7 @@ from xling.align.csls import NEIGHBOURS, Places, csls_search, first_hits, precis
 from xling.align.mapping import apply_map, procrustes
 from xling.align.normalise import Matrix, fit_normaliser
 from xling.align.states import read_states
+from xling.align.threads import side_by_side
 from xling.core.errors import InputError, run
 from xling.core.io import write_json
 from xling.core.log import log_to_stderr
@@ -103,7 +104,7 @@ def translate(source: Matrix, target: Matrix, train: KnownPairs, test: KnownPair
 
 def translation_places(source: Matrix, target: Matrix, train: KnownPairs, test: KnownPairs, device: str) -> Places:
     """Return for each test word where its first translation is found after mapping the source space."""
-    x, y = fit_normaliser(source)[1], fit_normaliser(target)[1]
+    x, y = side_by_side(lambda side: fit_normaliser(side)[1], (source, target))
     left, right = np.array(train.pairs).T
     gold = test.by_source()
     mapped = apply_map(procrustes(x[left], y[right]), x)
