@@ -54,12 +54,16 @@ rule represent_encoder:
     params:
         rev=REV["align"],
         text=lambda wildcards: ALIGNMENT.flags(wildcards.model),
+        expected=lambda wildcards, output: ALIGNMENT.expected_encoder(wildcards.model),
+        config_hash=lambda wildcards, output: ALIGNMENT.states_hash(wildcards.model),
     shell:
         """
+        python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.represent \
             --encoder "$(dirname {input.model:q})" \
             --vocab "$(dirname {input.vocabulary:q})" \
             {params.text} \
+            --config-hash {params.config_hash} \
             --out "$(dirname {output.states:q})" \
             >>{log:q} 2>&1
         """
@@ -85,8 +89,10 @@ rule translate_words:
         rev=REV["align"],
         plan=ALIGNMENT.plan("words"),
         config_hash=ALIGNMENT.config_hash("words"),
+        expected=lambda wildcards, output: ALIGNMENT.expected_states("words"),
     shell:
         """
+        python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.word_study \
             --plan {params.plan:q} \
             --config-hash {params.config_hash} \
@@ -114,8 +120,10 @@ rule retrieve_sentences:
         rev=REV["align"],
         plan=ALIGNMENT.plan("sentences"),
         config_hash=ALIGNMENT.config_hash("sentences"),
+        expected=lambda wildcards, output: ALIGNMENT.expected_states("sentences"),
     shell:
         """
+        python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.sentence_study \
             --plan {params.plan:q} \
             --config-hash {params.config_hash} \

@@ -20,8 +20,10 @@ rule compare_encoders:
         rev=REV["cka"],
         plan=ALIGNMENT.plan("cka"),
         config_hash=ALIGNMENT.config_hash("cka"),
+        expected=lambda wildcards, output: ALIGNMENT.expected_states("cka"),
     shell:
         """
+        python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
         python -m xling.cka.study \
             --plan {params.plan:q} \
             --config-hash {params.config_hash} \

@@ -10,7 +10,8 @@ from workflow_scripts.files import needed_files
 from workflow_scripts.site import load_site
 from workflow_scripts.study import load_study, use_this_interpreter
 
-# Editing a module reruns nothing. A change that must change a stage's results raises its number here.
+# Editing a module reruns nothing. A change that must change a stage's results raises its number here. Params that are
+# functions of `output` rerun nothing either: Snakemake does not compare them. What `expect` asks of inputs is so.
 REV = {
     "synthetic": 2,
     "data": 1,

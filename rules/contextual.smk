@@ -64,6 +64,7 @@ rule transfer_contextual:
     params:
         rev=CONTEXTUAL.revision,
         files=lambda wildcards: CONTEXTUAL.file_flags(wildcards.job),
+        expected=lambda wildcards, output: CONTEXTUAL.expected(wildcards.job),
         ways=lambda wildcards: CONTEXTUAL.jobs[wildcards.job].ways,
         untrained=lambda wildcards: "--untrained" if CONTEXTUAL.jobs[wildcards.job].untrained else "",
         options=lambda wildcards: CONTEXTUAL.options(),
@@ -74,6 +75,7 @@ rule transfer_contextual:
         work=RESULTS / "work",
     shell:
         """
+        python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.contextual_run \
             --name {wildcards.job:q} \
             {params.files} \

@@ -62,10 +62,12 @@ if TRANSFER.together:
         params:
             jobs=lambda wildcards: [TRANSFER.job(wildcards.encoder, task) for task in TRANSFER.together],
             untrained=lambda wildcards: TRANSFER.untrained_flag(wildcards.encoder),
+            expected=lambda wildcards, output: TRANSFER.expected(wildcards.encoder),
             seed=lambda wildcards: TRANSFER.seed(wildcards.encoder),
             work=RESULTS / "work",
         shell:
             """
+            python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
             python -m workflow_scripts.gpu_slots xling.finetune.together \
                 --encoder "$(dirname {input.encoder[0]:q})" \
                 {params.untrained} \
@@ -105,9 +107,11 @@ rule fine_tune:
     params:
         flags=lambda wildcards: TRANSFER.flags(wildcards.encoder, wildcards.task),
         points=lambda wildcards: TRANSFER.batches(wildcards.task)[int(wildcards.batch)],
+        expected=lambda wildcards, output: TRANSFER.expected(wildcards.encoder),
         work=RESULTS / "work",
     shell:
         """
+        python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.finetune.run \
             --encoder "$(dirname {input.encoder[0]:q})" \
             --vocab "$(dirname {input.vocabulary:q})" \

@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from workflow_scripts.flags import named_flags, tokeniser_options
+from workflow_scripts.flags import expected_run, named_flags, tokeniser_options
 from workflow_scripts.grid import MONO
 from workflow_scripts.identity import hashed
 from workflow_scripts.study import Study
@@ -88,12 +88,14 @@ class Alignment:
 
     def sentences(self, model: str) -> dict[str, Path]:
         """Return the sentences that an encoder reads, by set and language as parallel:en."""
-        found = {f"{PARALLEL}:{code}": self._parallel(code) for code in self._codes(model)}
-        if self._is_mono(model):
-            code = self._codes(model)[0]
-            sets = self.sentence_targets if code == self.source else [c for c in self.sentence_targets if c == code]
-            found |= {f"tatoeba-{other}:{code}": self.tatoeba(other)[code == other] for other in sets}
-        return found
+        code, sets = self._codes(model)[0], self._test_sets(model)
+        parallel = {f"{PARALLEL}:{own}": self._parallel(own) for own in self._codes(model)}
+        return parallel | {f"tatoeba-{other}:{code}": self.tatoeba(other)[code == other] for other in sets}
+
+    def _test_sets(self, model: str) -> list[str]:
+        """Return the languages whose test sets a model reads: the source's all, another one its own."""
+        code = self._codes(model)[0]
+        return [c for c in self.sentence_targets if self._is_mono(model) and code in (self.source, c)]
 
     def text(self, model: str) -> Path | None:
         """Return the text whose words an encoder represents, if any."""
@@ -132,6 +134,27 @@ class Alignment:
             parts += ["--sentence-ends"] if self.study.config["bpe"]["sentence_ends"] else []
         return " ".join([*parts, *(["--untrained"] if self._is_mono(model) else [])])
 
+    def expected_encoder(self, model: str) -> str:
+        """Return what a model must be that is represented."""
+        return expected_run(self.study.results / f"models/{model}/run.json", self.study.run(model), drawn=False)
+
+    def expected_states(self, analysis: str) -> str:
+        """Return what the states must be that an analysis compares."""
+        files = {model: self.states(model) / "states.json" for model in self.compared(analysis)}
+        return " ".join(f"--made {quote(f'{path}={self.states_hash(model)}')}" for model, path in files.items())
+
+    def states_hash(self, model: str) -> str:
+        """Return the hash that states carry: of the encoder, what it reads and how its words are chosen."""
+        known, code = self.study.identity, self._codes(model)[0]
+        decides = {
+            "encoder": known.model(model),
+            "parallel": {own: known.parallel(own) for own in self._codes(model)},
+            "tests": {other: known.tatoeba(self.source, other) for other in self._test_sets(model)},
+            "words": [known.corpus(code, "wiki"), *self._word_options()] if self.text(model) else None,
+            "revision": known.revision("align"),
+        }
+        return hashed(decides)
+
     def raw_words(self) -> list[str]:
         """Return the dictionaries and vectors that words are evaluated with."""
         plans = [self._words(code) for code in self.word_targets]
@@ -166,11 +189,16 @@ class Alignment:
         return hashed(decides)
 
     def _words_known(self) -> dict[str, Any]:
-        known, config = self.study.identity, self.study.config
+        known, (sizes, ends) = self.study.identity, self._word_options()
         texts = {code: known.corpus(code, "wiki") for code in (self.source, *self.word_targets)}
         judges = {code: known.translations(self.source, code) for code in self.word_targets}
+        return {"texts": texts, "judges": judges, "sizes": sizes, "ends": ends}
+
+    def _word_options(self) -> tuple[list[int], bool]:
+        """Return how many lines are read and words kept, and whether `</s>` ends a sentence within a line."""
+        config = self.study.config
         sizes = [config["align"][key] for key in ("word_sentences", "word_vocabulary")]
-        return {"texts": texts, "judges": judges, "sizes": sizes, "ends": config["bpe"]["sentence_ends"]}
+        return sizes, config["bpe"]["sentence_ends"]
 
     def _sentences_known(self) -> dict[str, Any]:
         tests = {code: self.study.identity.tatoeba(self.source, code) for code in self.sentence_targets}

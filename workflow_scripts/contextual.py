@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.flags import named_flags
+from workflow_scripts.flags import expected_run, named_flags
 from workflow_scripts.grid import MONO, pair_languages
 from workflow_scripts.identity import hashed
 from workflow_scripts.study import Study
@@ -170,6 +170,12 @@ class Contextual:
             named_flags("--links", {code: self.links(code) for code in job.targets}),
         ]
         return " ".join(parts)
+
+    def expected(self, name: str) -> str:
+        """Return what a job's encoders must be."""
+        job, folder = self.jobs[name], self.study.results / "models"
+        models = dict.fromkeys(job.models.values())
+        return " ".join(expected_run(folder / m / "run.json", self.study.run(m), job.untrained) for m in models)
 
     def parallel(self, name: str) -> dict[str, Path]:
         """Return the parallel sentences of a job's languages."""

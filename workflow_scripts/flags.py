@@ -6,6 +6,7 @@ from pathlib import Path
 from shlex import quote
 from zlib import crc32
 
+from workflow_scripts.identity import drawn_parts, hashed
 from workflow_scripts.study import Study
 
 
@@ -27,6 +28,12 @@ def order_flag(study: Study, language: str) -> str:
 def named_flags(flag: str, values: Mapping[str, str | Path]) -> str:
     """Return a flag once for every language, as --model en=path."""
     return " ".join(f"{flag} {quote(f'{code}={value}')}" for code, value in values.items())
+
+
+def expected_run(path: Path, described: Mapping[str, object], drawn: bool) -> str:
+    """Return what `workflow_scripts.expect` is to ask of an encoder's run.json, less of one that is only drawn."""
+    kind, part = ("--drawn", drawn_parts(described)) if drawn else ("--run", described)
+    return f"{kind} {quote(f'{path}={hashed(part)}')}"
 
 
 def saving_flags(study: Study, model: str) -> str:

@@ -7,7 +7,7 @@ and how work is shared out over jobs decide nothing.
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,9 +115,7 @@ class Identity:
 
     def untrained(self, run: dict[str, Any]) -> str:
         """Return the hash of an encoder that is only drawn; of its training, only the length that it reads counts."""
-        drawn = {key: run[key] for key in ("languages", "selection_language", "seed", "shape", "separate", "softmax")}
-        reads = [run["pretrain"]["length"], run["made_from"]["vocabulary"]]
-        return hashed([self.revision("pretrain"), drawn, reads])
+        return hashed([self.revision("pretrain"), *drawn_parts(run)])
 
     def task(self, kind: str, code: str, dataset: str, split: str) -> str:
         """Return the hash of a split of a task's data: prepare_task."""
@@ -150,6 +148,12 @@ class Identity:
         paths = {one: self.study.language(one).get("vectors") for one in codes}
         vectors = {c: self.raw(p, [c], ["wiki_sentences", "vector_size"]) for c, p in paths.items() if p}
         return hashed([pairs, vectors, self.tokeniser(source), self.tokeniser(code)])
+
+
+def drawn_parts(run: Mapping[str, Any]) -> list[Any]:
+    """Return what of a run.json decides an encoder that is only drawn, and what it reads."""
+    drawn = {key: run[key] for key in ("languages", "selection_language", "seed", "shape", "separate", "softmax")}
+    return [drawn, [run["pretrain"]["length"], run["made_from"]["vocabulary"]]]
 
 
 def _parts(vocabulary: str) -> tuple[list[str], str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from workflow_scripts.flags import named_flags
+from workflow_scripts.flags import expected_run, named_flags
 from workflow_scripts.grid import Model, domain_of, pair_languages, setting_of, table_cells, vocabulary_kind
 from workflow_scripts.identity import hashed
 from workflow_scripts.rows import settings_rows
@@ -184,6 +184,10 @@ class Transfer:
     def untrained_flag(self, name: str) -> str:
         """Return the flag that draws an encoder's weights instead of reading them, or nothing."""
         return "--untrained" if name in self.floors else ""
+
+    def expected(self, name: str) -> str:
+        """Return what an encoder must be, so that no score of another one gets this configuration's hash."""
+        return expected_run(self.encoder_files(name)[0], self.run(name), name in self.floors)
 
     def jobs(self, name: str, task: str) -> list[Path]:
         """Return the results of the jobs of one task, numbered as their batches of grid points are."""

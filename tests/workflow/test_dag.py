@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dag import dry_run, nothing_to_do, preset, small_study, snakemake
+from dag import dry_run, nothing_to_do, output, preset, small_study, snakemake
 from embedded import ROOT, study
 
 
@@ -81,6 +81,17 @@ def test_what_reruns_and_what_never_does(tmp_path: Path) -> None:
     counts, _ = dry_run("--configfile", slower)
     assert counts["pretrain"] == 4
     assert counts["fine_tune_together"] == 3  # untrained encoders learn at no rate
+
+    # Looking at times alone nothing but the cell itself would be made again, of weights that learnt at another rate.
+    cell = tmp_path / "results/demo/transfer/en-fr.default.s1/ner.json"
+    before = cell.read_text(encoding="utf-8")
+    late = ["--rerun-triggers", "mtime", "--force", str(cell), "--configfile", slower]
+    counts, _ = dry_run(*late)
+    assert set(counts) == {"fine_tune_together", "total"}
+    stale = snakemake("--cores", "1", *late)
+    assert stale.returncode == 1
+    assert "models/en-fr.default.s1/run.json: of another configuration: " in output(stale)
+    assert not cell.exists() or cell.read_text(encoding="utf-8") == before
 
     seeded = small_study(tmp_path, codeswitch={"keep": 0.5})
     counts, _ = dry_run("--configfile", seeded)

@@ -49,6 +49,7 @@ def hashes(config: dict[str, Any], revisions: dict[str, int] | None = None) -> d
         ("transfer", n, task): transfer.config_hash(n, task) for n in transfer.encoders for task in transfer.tasks
     }
     found |= {("analysis", name): alignment.config_hash(name) for name in alignment.analyses}
+    found |= {("states", name): alignment.states_hash(name) for name in alignment.encoders}
     return found | {("contextual", name): contextual.config_hash(name) for name in contextual.jobs}
 
 
@@ -144,6 +145,10 @@ def chinese(key: Key) -> bool:
     return "zh" in key[1] or key[0] == "analysis" or (key[1] in ("en.mono.s1", "en.untrained.s1") and key[0] != "model")
 
 
+def represented(key: Key, *codes: str) -> bool:
+    return key in {("states", f"{code}.mono.s1") for code in codes}
+
+
 ONLY: dict[str, Callable[[Key], bool]] = {
     "bpe.train_lines": everything,
     "bpe.sentence_ends": lambda key: not floor(key),  # a vocabulary is made from text without them
@@ -154,8 +159,8 @@ ONLY: dict[str, Callable[[Key], bool]] = {
     "synthetic.treebank_sentences": lambda key: key[-1] == "parsing" or key[0] == "contextual",
     "synthetic.nli_pairs": lambda key: key[-1] == "xnli",
     "synthetic.parallel_sentences": lambda key: key in {("analysis", "sentences"), ("analysis", "cka")}
-    or key[0] == "contextual",
-    "synthetic.tatoeba_sentences": lambda key: key == ("analysis", "sentences"),
+    or key[0] in ("states", "contextual"),
+    "synthetic.tatoeba_sentences": lambda key: key == ("analysis", "sentences") or represented(key, "en", "fr", "zh"),
     "synthetic.vector_size": lambda key: key == ("analysis", "words"),
     "synthetic.dictionary_share": switched,
     "synthetic.languages.zh.names": lambda key: chinese(key) or switched(key),
@@ -169,7 +174,7 @@ ONLY: dict[str, Callable[[Key], bool]] = {
     "settings.sep-emb.softmax": lambda key: "sep-emb" in key[1] or "untrained-separate" in key[1],
     "tasks.ner.epochs": lambda key: key[-1] == "ner",
     "tasks.parsing.biaffine.arc": lambda key: key[-1] == "parsing" or key[0] == "contextual",
-    "align.word_sentences": lambda key: key == ("analysis", "words"),
+    "align.word_sentences": lambda key: key == ("analysis", "words") or represented(key, "en", "fr", "zh"),
     "align.contextual.lr": lambda key: key[0] == "contextual",
 }  # fmt: skip
 
@@ -205,7 +210,7 @@ STAGES: dict[str, Callable[[Key], bool]] = {
     "codeswitch": switched,
     "pretrain": everything,
     "finetune": lambda key: key[0] in ("transfer", "contextual"),
-    "align": lambda key: key[0] in ("analysis", "contextual"),
+    "align": lambda key: key[0] in ("analysis", "states", "contextual"),
     "contextual": lambda key: key[0] == "contextual",
     "cka": lambda key: key == ("analysis", "cka"),
     "report": nothing,
