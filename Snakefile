@@ -41,6 +41,9 @@ include: "rules/page.smk"
 include: "rules/plan.smk"
 
 
+refuse_wrong_targets(Asked(STUDY, TRANSFER, CONTEXTUAL, shown_by_name()), sys.argv[1:])
+
+
 rule all:
     """Everything that the study makes."""
     default_target: True

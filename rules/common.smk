@@ -9,6 +9,7 @@ from workflow_scripts import flags
 from workflow_scripts.files import needed_files
 from workflow_scripts.site import load_site
 from workflow_scripts.study import load_study, use_this_interpreter
+from workflow_scripts.targets import Asked, refuse_wrong_targets
 
 # Editing a module reruns nothing. A change that must change a stage's results raises its number here. Params that are
 # functions of `output` rerun nothing either: Snakemake does not compare them. What `expect` asks of inputs is so.
@@ -23,7 +24,7 @@ REV = {
     "align": 2,
     "contextual": 1,
     "cka": 1,
-    "report": 4,
+    "report": 5,
 }
 
 use_this_interpreter()

@@ -109,7 +109,7 @@ rule collect_contextual:
     resources:
         **resource_class("login"),
     params:
-        rev=CONTEXTUAL.revision,
+        rev=[*CONTEXTUAL.revision, REV["report"]],
         results=flags.named_flags("--result", CONTEXTUAL.results()),
         hashes=flags.named_flags("--hash", {job: CONTEXTUAL.config_hash(job) for job in CONTEXTUAL.jobs}),
     shell:

@@ -32,6 +32,11 @@ def figure_names():
     return names + (["figure3"] if TRANSFER.models else [])
 
 
+def shown_by_name():
+    """Return the tables and figures that can be asked for by name."""
+    return [*figure_names(), *(["table1"] if TRANSFER.models else [])]
+
+
 def study_figures():
     """Return the files of these figures."""
     return [path for name in figure_names() for path in drawn(name)]

@@ -18,6 +18,7 @@ from xling.core.io import read_json, write_text
 from xling.core.log import log_to_stderr
 from xling.report.cka_table import average_intervals
 from xling.report.claims.similarity import correlations
+from xling.report.estimate import unanimous_reach
 from xling.report.record_files import write_records
 from xling.report.records import (
     AVERAGE,
@@ -41,13 +42,20 @@ def points(record: Record) -> dict[str, float]:
     return {key: 100 * record[key] for key in ("p1", "low", "high", "chance")}
 
 
-def word_scores(records: Iterable[Record], figure: str) -> list[WordScore]:
-    """Return the records of Figure 4a or 4b."""
+def word_scores(found: Record, figure: str) -> list[WordScore]:
+    """Return the records of Figure 4a or 4b; none or all of few words right still leaves an interval."""
+    asked = {code: counts["test"]["source_words_kept"] for code, counts in found["counts"][figure].items()}
+    known = [unanimous(r, asked[r["language"]]) for r in found["records"] if r["figure"] == figure]
     return [
-        WordScore(r["language"], VECTORS[r["vectors"]], **points(r), layer=r["layer"], pairs=r["pairs"])
-        for r in records
-        if r["figure"] == figure
+        WordScore(r["language"], VECTORS[r["vectors"]], **points(r), layer=r["layer"], pairs=r["pairs"]) for r in known
     ]
+
+
+def unanimous(record: Record, asked: int) -> Record:
+    """Return a record whose interval is that of so many words where all or none of them are right."""
+    reach = unanimous_reach(asked)
+    ends = {0.0: {"low": 0.0, "high": reach}, 1.0: {"low": 1 - reach, "high": 1.0}}
+    return {**record, **ends.get(record["p1"], {})}
 
 
 def sentence_scores(records: Iterable[Record]) -> list[SentenceScore]:
@@ -79,15 +87,14 @@ def matrix_rows(records: Iterable[Record]) -> list[list[Any]]:
     ]
 
 
-def read_analysis(path: Path, config: str) -> list[Record]:
-    """Return the records of an analysis, which must be of this configuration."""
+def read_analysis(path: Path, config: str) -> Record:
+    """Return what an analysis found, which must be of this configuration."""
     result = read_json(path)
     if not isinstance(result, dict) or not {"records", "config"} <= result.keys():
         raise InputError(path, "not the result of an analysis")
     if result["config"] != config:
         raise InputError(path, f"of configuration {result['config']!r}, not {config!r}", fix="run the analysis again")
-    records: list[Record] = result["records"]
-    return records
+    return result
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -96,17 +103,18 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
         csv.writer(handle, lineterminator="\n").writerows([header, *rows])
 
 
-def collect(found: Mapping[str, list[Record]], out: Path) -> None:
+def collect(found: Mapping[str, Record], out: Path) -> None:
     """Write the records of the analyses that were made."""
     if "words" in found:
         for figure in ("figure4a", "figure4b"):
             write_records(out / f"{figure}.csv", WordScore, word_scores(found["words"], figure))
-    sentences, similarity = sentence_scores(found.get("sentences", [])), cka_scores(found.get("cka", []))
+    records = {name: result["records"] for name, result in found.items()}
+    sentences, similarity = sentence_scores(records.get("sentences", [])), cka_scores(records.get("cka", []))
     if sentences:
         write_records(out / "figure6.csv", SentenceScore, sentences)
     if similarity:
         write_records(out / "figure7.csv", CkaScore, similarity)
-        write_table(out / "cka_matrix.csv", MATRIX, matrix_rows(found["cka"]))
+        write_table(out / "cka_matrix.csv", MATRIX, matrix_rows(records["cka"]))
     if sentences and similarity:
         source = similarity[0].pair.partition("-")[0]  # the study's source is the first language of every pair
         write_table(out / "pearson.csv", ("pair", "layers", "pearson"), correlations(sentences, similarity, source))

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling.align.contextual_scores import pool
+from xling.align.contextual_scores import by_seed, pool
 from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
+from xling.report.estimate import Estimate, in_points, seed_reach, with_seeds
 from xling.report.record_files import write_records
 from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore
 
@@ -55,21 +56,31 @@ def by_curve(results: Iterable[Result]) -> Found:
 
 
 def pooled(found: Sequence[tuple[str, Any]], task: str, code: str, layer: int) -> Any:
-    """Return the mean over seeds with its interval."""
+    """Return the mean over seeds with the interval of its test items."""
     return pool(task, [score for _, score in found], found[0][0], code, layer)
+
+
+def seed_reaches(found: Found) -> dict[tuple[str, str], float]:
+    """Return how far one seed may be off, by task and language, from all its curves and layers together."""
+    columns: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
+    for (task, code, *_), scores in found.items():
+        columns[task, code].append(by_seed(task, [score for _, score in scores]))
+    return {column: seed_reach(scores) for column, scores in columns.items()}
 
 
 def records(results: Sequence[Result]) -> list[ContextualScore]:
     """Return every trained encoder's scores with their floors: the same series of untrained ones at the same layer."""
     trained = by_curve(result for result in results if not result["untrained"])
     untrained = by_curve(result for result in results if result["untrained"])
-    made = []
+    reaches, made = seed_reaches(trained), []
     for (task, code, series, layer), found in trained.items():
         floor = untrained.get((task, code, series, layer))
         if floor is None:
             raise XlingError(f"{task} {code} layer {layer}: no untrained {series} beside it (run that job again)")
         own, base = (pooled(one, task, code, layer) for one in (found, floor))
-        made.append(ContextualScore(task, code, series, layer, own["score"], base["score"], own["low"], own["high"]))
+        items = Estimate(own["score"], own["low"], own["high"])
+        ends = in_points(with_seeds(items, reaches[task, code], len(found)))
+        made.append(ContextualScore(task, code, series, layer, own["score"], base["score"], *ends))
     return made
 
 

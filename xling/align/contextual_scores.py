@@ -13,6 +13,12 @@ Result = dict[str, Any]
 LEVEL = 0.95
 
 
+def by_seed(task: str, found: Sequence[Result]) -> list[float]:
+    """Return each seed's score in the task's deciding measure."""
+    name = next(iter(MEASURES[task]))
+    return [one["measures"][name] for one in found]
+
+
 def pool(task: str, found: Sequence[Result], *parts: object) -> Result:
     """Return the task's deciding measure of a test set, the mean over seeds, with its interval.
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from xling.align.layers import layer_states
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.cka.linear import linear_cka
@@ -39,9 +40,9 @@ def sentence_vectors(encoder: Encoder, sentences: Sequence[Sequence[int]], langu
     with torch.no_grad():
         for group in _groups(sentences, order):
             tokens = torch.tensor([list(sentences[i]) for i in group], device=device)
-            states = torch.stack(encoder(tokens, language))  # (layers + 1, n, s, d)
+            states = torch.stack(list(layer_states(encoder, tokens, language)))  # (layers + 1, n, s, d)
             inner = states[:, :, 1:-1] if tokens.shape[1] > 2 else states
-            vectors[:, torch.tensor(group, device=device)] = inner.mean(dim=2).float()
+            vectors[:, torch.tensor(group, device=device)] = inner.mean(dim=2)
     return vectors
 
 

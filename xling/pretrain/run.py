@@ -157,7 +157,7 @@ def build(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> Trai
     trainer.deadline = args.deadline
     if args.parallel and len(run.languages) > 1 and workers.first:
         files = read_named(args.parallel, run, "--parallel")
-        trainer.parallel = read_parallel(files, args.vocab, run.shape.positions)
+        trainer.parallel = read_parallel(files, args.vocab, run.pretrain.length)
     if workers.first:
         claim(args.work, belongings, workers)
     return trainer

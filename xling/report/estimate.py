@@ -47,6 +47,33 @@ def mean(estimates: Sequence[Estimate]) -> Estimate:
     return _around(value, below, above)
 
 
+def mean_together(estimates: Sequence[Estimate]) -> Estimate:
+    """Return the mean of estimates from the same test items, which err together: nothing cancels out."""
+    value, below, above = (
+        statistics.fmean(getattr(item, name) for item in estimates) for name in ("value", "below", "above")
+    )
+    return _around(value, below, above)
+
+
+def with_seeds(estimate: Estimate, seed: float, count: int) -> Estimate:
+    """Return a mean over so many seeds with their own reach added to that of its items, where one reaches so far."""
+    reach = seed / math.sqrt(count)
+    return _around(estimate.value, math.hypot(estimate.below, reach), math.hypot(estimate.above, reach))
+
+
+def in_points(estimate: Estimate) -> tuple[float, float]:
+    """Return the ends of an interval that is known, of a score that can only be from 0 to 100."""
+    return max(estimate.value - estimate.below, 0.0), min(estimate.value + estimate.above, 100.0)
+
+
+def unanimous_reach(items: int) -> float:
+    """Return how far an interval reaches, as a share, where all of some items agree (Clopper and Pearson 1934).
+
+    Drawing again from items that agree gives nothing else, so a bootstrap would take them as exactly known.
+    """
+    return float(1 - ((1 - LEVEL) / 2) ** (1 / items))
+
+
 def ratio(top: Estimate, bottom: Estimate) -> Estimate:
     """Return top divided by a positive bottom, its interval to first order."""
     value = top.value / bottom.value

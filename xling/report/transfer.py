@@ -16,7 +16,6 @@ those of six settings together do, and of a setting with one seed they tell what
 """
 
 import argparse
-import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -26,7 +25,7 @@ from typing import Any, ClassVar
 from xling.core.errors import InputError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
-from xling.report.estimate import seed_reach
+from xling.report.estimate import Estimate, in_points, mean_together, seed_reach, with_seeds
 from xling.report.names import other_language
 from xling.report.record_files import write_records
 from xling.report.records import Cell, Examples, Setting
@@ -151,12 +150,9 @@ def cells(rows: Iterable[Scored]) -> list[Cell]:
 
 def average(rows: Sequence[Scored], seed: float) -> Cell:
     """Return the cell of a setting's seeds, where one seed reaches so far."""
-    value, floor = (statistics.fmean(getattr(row, name) for row in rows) for name in ("score", "floor"))
-    below = statistics.fmean(row.score - row.low for row in rows)
-    above = statistics.fmean(row.high - row.score for row in rows)
-    seeds = seed / math.sqrt(len(rows))
-    low, high = value - math.hypot(below, seeds), value + math.hypot(above, seeds)
-    return Cell(rows[0].setting, rows[0].task, rows[0].language, value, floor, max(low, 0.0), min(high, 100.0))
+    items = mean_together([Estimate(row.score, row.low, row.high) for row in rows])
+    whole, floor = with_seeds(items, seed, len(rows)), statistics.fmean(row.floor for row in rows)
+    return Cell(rows[0].setting, rows[0].task, rows[0].language, whole.value, floor, *in_points(whole))
 
 
 def rounded(row: Scored) -> Scored:

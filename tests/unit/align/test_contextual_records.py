@@ -1,12 +1,14 @@
 """From the jobs' results to the records of Figures 5 and 8, and what the workflow asks of a study."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from embedded import study
+from scipy.stats import t
 
 from workflow_scripts import collect_contextual
 from workflow_scripts.checks import check
@@ -93,6 +95,11 @@ def test_the_mean_over_seeds(tmp_path: Path, call: Call) -> None:
     scores = read_records(tmp_path / "figure5.csv", ContextualScore)
     assert [x.score for x in scores if (x.language, x.series) == ("fr", MLM_ALIGN)] == [65.0, 69.0]
     assert [x.score for x in scores if (x.language, x.series) == ("ru", MLM_ALIGN)] == [40.0, 44.0]
+    # In French two layers have seeds ten points apart: a variance of 50 by two degrees of freedom. In Russian they agree.
+    seed = t.ppf(0.975, df=2) * math.sqrt(50)
+    for language, series, reach in (("fr", MLM_ALIGN, seed / math.sqrt(2)), ("fr", BI_MLM, seed), ("ru", MLM_ALIGN, 0)):
+        found = [x for x in scores if (x.language, x.series) == (language, series)]
+        assert all(reach < x.score - (x.low or 0) < math.hypot(reach, 12) for x in found)  # 12: a hundred sentences
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import torch
 from toy_engine import make, plain_loss
 from toy_runs import changed, make_vocab
 
+from xling.align.pooling import Window, add_up
 from xling.bpe.streams import TokenStream
 from xling.core.errors import InputError
 from xling.model.config import ModelConfig, Separate, Shape
@@ -61,8 +62,8 @@ def test_entropy_of_equal_and_unequal_words() -> None:
     )
 
 
-def encoder() -> Encoder:
-    shape = Shape(2, 16, 2, 32, "gelu", 0.1, 0.1, "post", 1e-12, 32, True)
+def encoder(norm: str = "post") -> Encoder:
+    shape = Shape(2, 16, 2, 32, "gelu", 0.1, 0.1, norm, 1e-12, 32, True)
     return Encoder(ModelConfig(("en", "fr"), (50, 50), shape, Separate(False, 1), "shared"), seed=2).eval()
 
 
@@ -74,6 +75,14 @@ def test_sentences_are_means_of_their_own_tokens() -> None:
         for number, ids in enumerate(sentences):
             for layer, states in enumerate(model(torch.tensor([ids]), 1)):
                 torch.testing.assert_close(vectors[layer, number], states[0, 1:-1].mean(0), atol=1e-6, rtol=1e-5)
+
+
+def test_states_are_those_that_the_analyses_of_a_finished_model_see() -> None:
+    model, sentences = encoder("pre"), [[2, 7, 8, 2], [2, 9, 2], [2, 30, 31, 32, 33, 2]]
+    windows = [Window(*map(np.array, (ids[1:-1], [row] * (len(ids) - 2), [1 / (len(ids) - 2)] * (len(ids) - 2))))
+               for row, ids in enumerate(sentences)]  # fmt: skip
+    expected = add_up(model, 1, windows, len(sentences))
+    torch.testing.assert_close(sentence_vectors(model, sentences, 1), expected, atol=1e-6, rtol=1e-5)
 
 
 def test_retrieval_counts_nearest_neighbours() -> None:

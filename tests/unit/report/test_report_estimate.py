@@ -4,10 +4,21 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import pearsonr
+from scipy.stats import binomtest, pearsonr
 
 from xling.core.seeds import numpy_rng
-from xling.report.estimate import Estimate, difference, mean, pearson_interval, ratio, shifted
+from xling.report.estimate import (
+    Estimate,
+    difference,
+    in_points,
+    mean,
+    mean_together,
+    pearson_interval,
+    ratio,
+    shifted,
+    unanimous_reach,
+    with_seeds,
+)
 
 Z = 1.959964
 
@@ -38,6 +49,25 @@ def test_a_ratio_has_the_interval_that_sampling_gives() -> None:
 def test_a_mean_has_the_interval_that_sampling_gives() -> None:
     found = mean([normal(30, 1.0), normal(40, 0.7)])
     assert (found.low, found.high) == pytest.approx(sampled((LEFT + RIGHT) / 2), abs=0.01)
+
+
+def test_a_mean_over_the_same_items_is_as_far_off_as_each() -> None:
+    together = normal(30, 1.0), normal(40, 1.0)
+    errors = RNG.normal(0, 1.0, 400_000)
+    found = mean_together(together)
+    assert (found.low, found.high) == pytest.approx(sampled(35 + errors), abs=0.02)
+    assert mean_together([Estimate(3), normal(4, 1)]) == Estimate(3.5)
+
+
+def test_seeds_add_their_reach_to_that_of_the_items() -> None:
+    found = with_seeds(Estimate(50, 47, 54), 4 * math.sqrt(2), 2)
+    assert (found.low, found.high) == pytest.approx((45, 50 + math.sqrt(32)))
+    assert in_points(Estimate(1, -3, 104)) == (0, 100)
+
+
+@pytest.mark.parametrize("items", [1, 22, 1000])
+def test_items_that_all_agree_are_not_taken_as_known(items: int) -> None:
+    assert unanimous_reach(items) == pytest.approx(binomtest(0, items).proportion_ci(method="exact").high)
 
 
 def test_the_two_sides_of_an_interval_stay_apart() -> None:

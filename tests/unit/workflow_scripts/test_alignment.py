@@ -132,9 +132,11 @@ def analyses(folder: Path, source: str = "en", seeds: Sequence[float] = (0.3,)) 
          "matrix": [[0.1, 0.2, 0.0], [0.2, 0.3, 0.0], [0.0, 0.0, 0.5]]}
         for pair in (f"{source}-fr", f"{source}-{source}'")
     ]  # fmt: skip
+    counts = {figure: {"fr": {"test": {"source_words_kept": 5}}} for figure in ("figure4a", "figure4b")}
     flags: list[object] = []
     for name, records in (("words", words), ("sentences", sentences), ("cka", cka)):
-        (folder / f"{name}.json").write_text(json.dumps({"records": records, "config": f"{name}-hash"}))
+        result = {"records": records, "config": f"{name}-hash", "counts": counts}
+        (folder / f"{name}.json").write_text(json.dumps(result))
         flags += ["--analysis", f"{name}={folder / name}.json", "--config-hash", f"{name}={name}-hash"]
     return flags
 
@@ -170,6 +172,19 @@ def test_records_are_what_the_report_reads(call: Callable[..., Any], tmp_path: P
     assert header == "pair,layers,pearson"
     assert row.split(",")[:2] == ["en-fr", "3"]
     assert float(row.split(",")[2]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("right", "ends"), [(0.0, (0, 52.182)), (1.0, (47.818, 100))])
+def test_few_words_that_all_agree_leave_an_interval(
+    call: Callable[..., Any], tmp_path: Path, right: float, ends: tuple[float, float]
+) -> None:
+    flags = analyses(tmp_path)
+    found = json.loads((tmp_path / "words.json").read_text())
+    found["records"][0] |= {"p1": right, "low": right, "high": right}
+    (tmp_path / "words.json").write_text(json.dumps(found))
+    assert call(main, *flags, "--out-dir", tmp_path / "records").code == 0
+    (static,) = read_results([tmp_path / "records"]).figure4a
+    assert (static.low, static.high) == pytest.approx(ends, abs=1e-3)  # of five words, by Clopper and Pearson
 
 
 def test_correlations_are_of_pairs_with_the_studys_source(call: Callable[..., Any], tmp_path: Path) -> None:

@@ -1,0 +1,48 @@
+"""A target that the study does not have is told in a line that says why."""
+
+import pytest
+from embedded import study
+
+from workflow_scripts.contextual import Contextual
+from workflow_scripts.study import Study
+from workflow_scripts.targets import Asked, refuse_wrong_targets
+from workflow_scripts.transfer import Transfer
+
+
+def asked(*shown: str) -> Asked:
+    one = Study(study(), {})
+    return Asked(one, Transfer(one), Contextual(one), shown)
+
+
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [
+        ("results/demo/models/en-es.default.s1/model.safetensors", "en-es.default.s1: no such model in study 'demo' (study.pairs: en-fr, en-ru, en-zh)"),
+        ("results/demo/transfer/en-ru.wiki-cc.s1/ner.json", "en-ru.wiki-cc.s1: no such model in study 'demo' (study.skip leaves it out)"),
+        ("results/demo/transfer/en-fr.default.s7/ner.json", "en-fr.default.s7: no such model in study 'demo' (its seeds: 1)"),
+        ("results/demo/models/en-fr.defualt.s1/model.safetensors", "en-fr.defualt.s1: no such model in study 'demo' (did you mean 'en-fr.default.s1'?)"),
+        ("results/demo/states/es.mono.s1/states.json", "es.mono.s1: no such model in study 'demo' (study.languages: en, en2, fr, de, ru, zh)"),
+        ("results/demo/contextual/en-fr.default.s7.json", "en-fr.default.s7: no such model in study 'demo' (its seeds: 1)"),
+        ("results/demo/transfer/en-fr.default.s1/pos.json", "en-fr.default.s1: pos is no task of study 'demo' (xnli, ner, parsing)"),
+        ("results/mini/transfer/en-fr.default.s1/ner.json", "results/mini/transfer/en-fr.default.s1/ner.json: a file of study 'mini', but this is 'demo' (name its preset: --configfile …)"),
+        ("figure5", "figure5: study 'demo' has nothing to show in it (needed: monolingual models of the source and of another language of study.pairs, and ner or parsing)"),
+    ],
+)  # fmt: skip
+def test_a_wrong_target_says_what_is_wrong(target: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        refuse_wrong_targets(asked("figure4a"), ["-n", "--configfile", "presets/mini.yaml", "--", target])
+    assert left.value.code == 2
+    assert capsys.readouterr().err == f"target: {line}\n"
+
+
+def test_everything_that_a_study_has_can_be_asked_for() -> None:
+    one = asked("figure4a")
+    targets = ["figure4a", "figures", "all", "results/demo/transfer/plan.json", "results/data/embedded", "--cores", "2"]
+    targets += [f"results/demo/models/{name}/model.safetensors" for name in one.study.models]
+    targets += [
+        f"results/demo/transfer/{name}/{task}.json" for name in one.transfer.encoders for task in one.transfer.tasks
+    ]
+    targets += [f"results/demo/transfer/{name}/run.json" for name in one.transfer.floors]
+    targets += [f"results/demo/transfer/{name}/jobs/ner.0.json" for name in one.transfer.encoders]
+    targets += [str(path) for path in one.contextual.results().values()]
+    assert [problem for target in targets if (problem := one.problem(target))] == []
