@@ -7,9 +7,14 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+EXIT_FAULT = 1  # a disk or a network failed: running again may help
 EXIT_BAD_INPUT = 2  # the input or the configuration is wrong: running again will not help
 EXIT_TERMINATED = 128 + signal.SIGTERM
 EXIT_NO_SPACE = 3  # the machine is full: running again after making room will
+TO_MEND = (  # what is wrong with a path stays so until somebody mends it
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS,
+    errno.ENAMETOOLONG, errno.ELOOP,
+)  # fmt: skip
 
 
 class XlingError(Exception):
@@ -43,8 +48,13 @@ def run(main: Callable[[], None]) -> None:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             where = f": {error.filename}" if error.filename else ""
             _leave(f"no space left on the disk{where} (make room and run the same command again)", EXIT_NO_SPACE)
-        if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError | PermissionError):
-            _leave(f"{error.filename}: {(error.strerror or 'cannot be opened').lower()}", EXIT_BAD_INPUT)
+        if error.errno is not None and error.filename is not None:
+            # A rename has two paths: the first is our temporary file, the second the one that was asked for.
+            path = error.filename if error.filename2 is None else error.filename2
+            code = EXIT_BAD_INPUT if error.errno in TO_MEND else EXIT_FAULT
+            _leave(f"{path}: {(error.strerror or 'cannot be opened').lower()}", code)
+        if isinstance(error, FileNotFoundError | PermissionError):  # of a library that names the file in its text only
+            _leave(error, EXIT_BAD_INPUT)
         raise
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from xling.core.errors import InputError, XlingError, run
+from xling.core.io import write_json
 
 
 def fail_with(error: Exception) -> None:
@@ -37,6 +38,16 @@ def fail_with(error: Exception) -> None:
             "error: c.txt: no such file or directory",
         ),
         (PermissionError(errno.EACCES, "Permission denied", "d.txt"), 2, "error: d.txt: permission denied"),
+        (OSError(errno.EROFS, "Read-only file system", "/mnt/x"), 2, "error: /mnt/x: read-only file system"),
+        (FileExistsError(errno.EEXIST, "File exists", "out"), 2, "error: out: file exists"),
+        (NotADirectoryError(errno.ENOTDIR, "Not a directory", "a/b"), 2, "error: a/b: not a directory"),
+        (
+            IsADirectoryError(errno.EISDIR, "Is a directory", ".o.json.x1.json", None, "o.json"),
+            2,
+            "error: o.json: is a directory",
+        ),
+        (OSError(errno.EIO, "Input/output error", "e.txt"), 1, "error: e.txt: input/output error"),
+        (FileNotFoundError("No such file or directory: f.bin"), 2, "error: No such file or directory: f.bin"),
     ],
 )
 def test_one_line_and_an_exit_code(error: Exception, code: int, line: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,10 +57,19 @@ def test_one_line_and_an_exit_code(error: Exception, code: int, line: str, capsy
     assert capsys.readouterr().err == f"{line}\n"
 
 
-@pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error", "e.txt"), KeyError("x")])
+@pytest.mark.parametrize("error", [OSError("a library's own"), KeyError("x")])
 def test_a_bug_is_not_hidden(error: Exception) -> None:
     with pytest.raises(type(error)):
         fail_with(error)
+
+
+def test_a_folder_where_the_output_belongs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "out.json" / "inside").mkdir(parents=True)
+    with pytest.raises(SystemExit) as left:
+        run(lambda: write_json(tmp_path / "out.json", {}))
+    assert left.value.code == 2
+    assert capsys.readouterr().err == f"error: {tmp_path}/out.json: is a directory\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
 
 
 def test_a_command_that_succeeds_just_ends(capsys: pytest.CaptureFixture[str]) -> None:
