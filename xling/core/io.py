@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,13 +76,14 @@ def read_lines(path: Path) -> Iterator[str]:
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line) of a UTF-8 text file, decompressed by its suffix.
 
-    Only a line feed ends a line: text holds other characters that Python would split at.
+    Only a line feed ends a line: text holds other characters that Python would split at. A byte-order mark at the
+    start of a file is no part of its text.
     """
     number = 0
     with open_binary(path) as handle:
         try:
             for number, raw in enumerate(handle, start=1):
-                yield number, _decode(raw, path, number)
+                yield number, _decode(raw.removeprefix(BOM_UTF8) if number == 1 else raw, path, number)
         except BROKEN_ARCHIVE as error:
             raise _broken(path, error, number) from None
         except OSError as error:  # bz2 says OSError for a damaged block

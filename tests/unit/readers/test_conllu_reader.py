@@ -71,6 +71,12 @@ def test_words_are_the_rows_with_plain_numbers(tmp_path: Path) -> None:
     assert (first.line, second.line, second.words) == (1, 12, ("#",))
 
 
+@pytest.mark.parametrize("text", [SAMPLE, row(1) + "\n"])
+def test_a_byte_order_mark_is_no_column(tmp_path: Path, text: str) -> None:
+    plain, marked = (write(tmp_path / name, mark + text) for name, mark in (("a", ""), ("b", "\ufeff")))
+    assert list(read_conllu(marked)) == list(read_conllu(plain))
+
+
 def test_sample_round_trips(tmp_path: Path) -> None:
     path = write(tmp_path / "a.conllu", SAMPLE)
     assert written_back(read_conllu(path)) == path.read_bytes()

@@ -53,6 +53,12 @@ def test_xnli_gives_one_language_and_counts_undecided_rows(xnli: Path) -> None:
     assert counts == {"undecided": 1}
 
 
+def test_a_byte_order_mark_does_not_hide_the_first_column(xnli: Path) -> None:
+    before = list(read_xnli(xnli, "fr"))
+    xnli.write_bytes(b"\xef\xbb\xbf" + xnli.read_bytes())
+    assert list(read_xnli(xnli, "fr")) == before
+
+
 def test_xnli_language_that_is_not_there(xnli: Path) -> None:
     with pytest.raises(InputError, match=r"no rows of language 'sw' \(has: fr, en\)"):
         list(read_xnli(xnli, "sw"))
