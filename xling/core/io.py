@@ -60,9 +60,10 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file, naming the line where it is malformed."""
+    """Read a JSON file, naming the line where it is malformed or not UTF-8."""
+    text = "\n".join(read_lines(path))
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(path, f"not JSON: {error.msg}", line=error.lineno) from None
 

@@ -110,6 +110,12 @@ def test_malformed_json_names_its_line(tmp_path: Path) -> None:
         read_json(tmp_path / "x.json")
 
 
+def test_json_that_is_not_utf8_names_line_and_column(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_bytes('{\n"name": "sch\xf6n"}\n'.encode("latin-1"))
+    with pytest.raises(InputError, match=r"x\.json, line 2: not UTF-8 \(byte 0xf6 at column 13\)"):
+        read_json(tmp_path / "x.json")
+
+
 def test_the_hash_is_the_files(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"abc")
     assert sha256_of(tmp_path / "x") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
