@@ -28,9 +28,31 @@ def read_plan(text: str, *needed: str) -> dict[str, Any]:
         plan = json.loads(text)
     except json.JSONDecodeError as error:
         raise XlingError(f"--plan is not JSON: {error.msg} at character {error.pos + 1}") from None
-    if not isinstance(plan, dict) or any(key not in plan for key in needed):
-        raise XlingError(f"--plan: expected a JSON object with {', '.join(needed)}")
+    return plan_object(plan, "--plan", *needed)
+
+
+def read_language_plan(text: str, *needed: str) -> dict[str, Any]:
+    """Return a plan of languages, each with these keys and in every seed the folders of its states and the source's."""
+    plan = read_plan(text, "source", "languages")
+    for code, about in plan_object(plan["languages"], "--plan: languages").items():
+        place = f"--plan: languages.{code}"
+        for folders in plan_list(plan_object(about, place, "seeds", *needed)["seeds"], f"{place}.seeds"):
+            plan_object(folders, f"{place}.seeds", plan["source"], code)
     return plan
+
+
+def plan_object(value: Any, place: str, *needed: str) -> dict[str, Any]:
+    """Return a part of a plan, which must be an object with these keys."""
+    if not isinstance(value, dict) or any(key not in value for key in needed):
+        raise XlingError(f"{place}: expected a JSON object" + (f" with {', '.join(needed)}" if needed else ""))
+    return value
+
+
+def plan_list(value: Any, place: str, length: int | None = None) -> list[Any]:
+    """Return a part of a plan, which must be a list with something in it, or of this length."""
+    if not isinstance(value, list) or not value or len(value) != (length or len(value)):
+        raise XlingError(f"{place}: expected a JSON list of {length or 'one or more'}")
+    return value
 
 
 def seed_states(seeds: Folders, kind: str, name: str, codes: Sequence[str]) -> Iterator[list[States]]:

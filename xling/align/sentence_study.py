@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xling.align.intervals import Hits, summarise
-from xling.align.plan import plan_parser, read_plan, seed_states
+from xling.align.plan import plan_parser, read_language_plan, seed_states
 from xling.align.represent import TRAINED, UNTRAINED
 from xling.align.sentences import map_pair, retrieval_hits
 from xling.align.states import States, check_parallel
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
     args = parser.parse_args()
     log, device = log_to_stderr(__name__), local_device(args.device).type
-    plan = read_plan(args.plan, "source", "languages")
+    plan = read_language_plan(args.plan, "fit", "test")
     records: list[Record] = []
     for target, about in plan["languages"].items():
         for kind in (TRAINED, UNTRAINED):

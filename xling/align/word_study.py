@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from xling.align.intervals import Hits, summarise
 from xling.align.normalise import Matrix
-from xling.align.plan import Folders, plan_parser, read_plan, seed_states
+from xling.align.plan import Folders, plan_object, plan_parser, read_language_plan, seed_states
 from xling.align.represent import ROWS, TRAINED, UNTRAINED, WORDS
 from xling.align.states import States
 from xling.align.words import (
@@ -86,13 +86,16 @@ class Material:
 
 def read_material(source: str, target: str, plan: Mapping[str, Any]) -> Material:
     """Read a pair's dictionaries, and note where its fastText vectors are."""
-    spell = tuple(speller(plan["tokenisers"].get(code)) for code in (source, target))
+    codes, place = (source, target), f"--plan: languages.{target}"
+    tokenisers = plan_object(plan["tokenisers"], f"{place}.tokenisers")
+    tables = plan_object(plan["vectors"], f"{place}.vectors", *codes) if plan["vectors"] else None
+    spell = tuple(speller(tokenisers.get(code)) for code in codes)
     files = Path(plan["train"]), Path(plan["test"])
     pairs = tuple([WordPair(spell[0](p.source), spell[1](p.target)) for p in read_muse(path)] for path in files)
-    vectors = tuple(Path(plan["vectors"][code]) for code in (source, target)) if plan["vectors"] else ()
+    vectors = tuple(Path(tables[code]) for code in codes) if tables else ()
     for path in vectors:
         path.open("rb").close()
-    return Material((source, target), plan["seeds"], files, pairs, vectors, spell)
+    return Material(codes, plan["seeds"], files, pairs, vectors, spell)
 
 
 def read_table(path: Path, spell: Callable[[str], str]) -> Table:
@@ -174,7 +177,7 @@ def main() -> None:
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
     args = parser.parse_args()
     log, device = log_to_stderr(__name__), local_device(args.device).type
-    plan = read_plan(args.plan, "source", "languages")
+    plan = read_language_plan(args.plan, "train", "test", "vectors", "tokenisers")
     records: list[Record] = []
     counts: dict[str, Record] = {figure: {} for figure in FIGURES}
     # All dictionaries first: a file that cannot be read is told before the first language has been evaluated.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xling.align.plan import plan_parser, read_plan
+from xling.align.plan import plan_list, plan_object, plan_parser, read_plan
 from xling.align.represent import states_file
 from xling.align.states import States, check_parallel, read_states
 from xling.cka.run import compare
@@ -48,10 +48,21 @@ def describe(comparison: Mapping[str, Any], name: str) -> Record:
     return {"pair": comparison["pair"], "model": comparison["model"]} | scores
 
 
+def read_comparisons(text: str) -> dict[str, Any]:
+    """Return the plan, in which every comparison must name two sides for each seed."""
+    plan = read_plan(text, "set", "comparisons")
+    for number, comparison in enumerate(plan_list(plan["comparisons"], "--plan: comparisons")):
+        place = f"--plan: comparisons[{number}]"
+        for sides in plan_list(plan_object(comparison, place, "pair", "model", "seeds")["seeds"], f"{place}.seeds"):
+            for side in plan_list(sides, f"{place}.seeds", 2):
+                plan_object(side, f"{place}.seeds", "folder", "kind", "language")
+    return plan
+
+
 def main() -> None:
     """Compare all pairs and write the result."""
     args = plan_parser(__doc__).parse_args()
-    log, plan = log_to_stderr(__name__), read_plan(args.plan, "set", "comparisons")
+    log, plan = log_to_stderr(__name__), read_comparisons(args.plan)
     records = []
     for comparison in plan["comparisons"]:
         records.append(describe(comparison, plan["set"]))

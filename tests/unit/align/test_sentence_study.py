@@ -74,6 +74,30 @@ def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, rows: i
     assert not (tmp_path / "out.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("plan", "problem"),
+    [
+        ({"source": "en", "languages": ["fr"]}, "--plan: languages: expected a JSON object"),
+        ({"source": "en", "languages": {"fr": {}}}, "languages.fr: expected a JSON object with seeds, fit, test"),
+        (
+            {"source": "en", "languages": {"fr": {"seeds": [], "fit": "a", "test": "b"}}},
+            "--plan: languages.fr.seeds: expected a JSON list of one or more",
+        ),
+        (
+            {"source": "en", "languages": {"fr": {"seeds": [{"en": "x"}], "fit": "a", "test": "b"}}},
+            "--plan: languages.fr.seeds: expected a JSON object with en, fr",
+        ),
+    ],
+)
+def test_a_plan_that_lacks_something_says_what(
+    call: Callable[..., Any], tmp_path: Path, plan: Any, problem: str
+) -> None:
+    done = call(main, "--plan", json.dumps(plan), "--device", "cpu", "--out", tmp_path / "out.json")
+    assert (done.code, done.error.count("\n")) == (2, 1)
+    assert problem in done.error
+    assert not (tmp_path / "out.json").exists()
+
+
 def test_an_interval_is_the_binomial_one_and_seeds_are_averaged_item_by_item() -> None:
     hits = np.arange(400) % 4 == 0
     always, (single,) = summarise([[np.ones(400, dtype=bool)]], "a"), summarise([[hits]], "a")

@@ -120,7 +120,8 @@ def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
     monkeypatch.setattr(word_study, "evaluate", lambda *args: evaluated.append(args) or ([], {}))
     plan = write_plan(tmp_path)
     (tmp_path / "broken.txt").write_text("dog\n")
-    plan["languages"]["ru"] = {**plan["languages"]["fr"], "test": str(tmp_path / "broken.txt")}
+    own = {"seeds": [{"en": "x", "ru": "x"}], "vectors": None, "test": str(tmp_path / "broken.txt")}
+    plan["languages"]["ru"] = plan["languages"]["fr"] | own
     done = call(main, "--plan", json.dumps(plan), "--device", "cpu", "--out", tmp_path / "out.json")
     assert done.code == 2
     assert "broken.txt, line 1: " in done.error
@@ -138,6 +139,9 @@ def test_without_fasttext_every_word_of_the_encoders_counts(call: Callable[..., 
     [
         ("json", "--plan is not JSON: "),
         ("keys", "--plan: expected a JSON object with source, languages"),
+        ("language", "--plan: languages.fr: expected a JSON object with seeds, train, test, vectors, tokenisers"),
+        ("tokenisers", "--plan: languages.fr.tokenisers: expected a JSON object"),
+        ("vectors", "--plan: languages.fr.vectors: expected a JSON object with en, fr"),
         ("words", "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)"),
         ("nan", "rows.fr.safetensors: layer 0, row 3 holds a number that is not finite"),
         ("vector", "fr.vec, line 2: the vector of 'f0' holds a number that is not finite"),
@@ -155,6 +159,12 @@ def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, fault: 
         write_vec(tmp_path / "fr.vec", ["f0"], np.full((1, 24), np.nan))
     if fault == "seeds":
         write_side(tmp_path / "fr1", "fr", [SPACE, SPACE], [f"g{row}" for row in range(300)])
+    if fault == "language":
+        plan["languages"]["fr"].pop("tokenisers")
+    if fault == "tokenisers":
+        plan["languages"]["fr"]["tokenisers"] = None
+    if fault == "vectors":
+        plan["languages"]["fr"]["vectors"].pop("fr")
     text = {"json": "{", "keys": "{}"}.get(fault, json.dumps(plan))
     done = call(main, "--plan", text, "--device", "cpu", "--out", tmp_path / "out.json")
     assert (done.code, done.error.count("\n")) == (2, 1)

@@ -56,6 +56,30 @@ def test_every_comparison_is_the_mean_over_seeds_of_every_layer_with_every_layer
     assert ((random["pair"], random["model"]), result["config"]) == (("en-fr", "random"), "abc")
 
 
+@pytest.mark.parametrize(
+    ("comparisons", "problem"),
+    [
+        ([], "--plan: comparisons: expected a JSON list of one or more"),
+        ([{"pair": "en-fr"}], "--plan: comparisons[0]: expected a JSON object with pair, model, seeds"),
+        (
+            [{"pair": "en-fr", "model": "random", "seeds": [[{}]]}],
+            "--plan: comparisons[0].seeds: expected a JSON list of 2",
+        ),
+        (
+            [{"pair": "en-fr", "model": "random", "seeds": [[{}, {}]]}],
+            "--plan: comparisons[0].seeds: expected a JSON object with folder, kind, language",
+        ),
+    ],
+)
+def test_a_plan_that_lacks_something_says_what(
+    call: Callable[..., Any], tmp_path: Path, comparisons: list[Any], problem: str
+) -> None:
+    plan = json.dumps({"set": "parallel", "comparisons": comparisons})
+    done = call(main, "--plan", plan, "--out", tmp_path / "out.json")
+    assert (done.code, done.error) == (2, f"error: {problem}\n")
+    assert not (tmp_path / "out.json").exists()
+
+
 def test_sides_of_different_length_are_refused(call: Callable[..., Any], tmp_path: Path) -> None:
     plan = json.dumps(write_plan(tmp_path))
     write_states(states_file(tmp_path / "fr2", "trained", "parallel", "fr"), [x[:9] for x in layers("fr")], {})
