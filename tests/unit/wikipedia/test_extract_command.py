@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_dump import dump_xml, page_xml, write_dump
 
+from xling.core.errors import InputError
 from xling.core.io import read_lines
 from xling.data.crawl import Counts, read_text
 from xling.data.extract import Meter
@@ -97,6 +98,34 @@ def test_broken_inputs_are_one_line_and_leave_nothing(tmp_path: Path, two_dumps:
     bad.write_bytes(b"gut\nschl\xfccht\n")
     assert error_of(tmp_path, "text", bad).startswith(f"{bad}, line 2: not UTF-8 (byte 0xfc at column 5)")
     assert error_of(tmp_path, "text", tmp_path / "absent.txt").endswith("absent.txt: no such file or directory")
+
+
+@pytest.mark.parametrize("form", ["text", "crawl"])
+@pytest.mark.parametrize(
+    ("before", "line"), [("", 1), ("\ufeff", 1), ("<?xml version='1.0'?>\n", 2), ("<?xml version='1.0'?> ", 1)]
+)
+def test_a_dump_is_no_plain_text(tmp_path: Path, form: str, before: str, line: int) -> None:
+    dump = write_dump(tmp_path, before + dump_xml(page_xml("A", "Text.")))
+    told = f"{dump}, line {line}: a MediaWiki export where plain text was expected (format: wikipedia reads it)"
+    assert error_of(tmp_path, form, dump) == told
+
+
+def test_a_page_that_was_cut_out_of_a_dump_is_no_plain_text(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line 1: a MediaWiki export"):
+        list(read_text(write_dump(tmp_path, page_xml("A", "Text.")), Counts()))
+
+
+def test_text_about_dumps_is_text(tmp_path: Path) -> None:
+    lines = ["Ein <mediawiki> am Anfang.", "<page> Seite", "<mediawikis>", "<mediawiki>"]
+    (tmp_path / "a.txt").write_text("\n".join(lines))
+    assert list(read_text(tmp_path / "a.txt", Counts())) == lines
+
+
+@pytest.mark.real_data
+def test_no_real_dump_is_plain_text(real_data: Path) -> None:
+    for dump in sorted((real_data / "wikidump").glob("*.bz2")):
+        with pytest.raises(InputError, match="a MediaWiki export"):
+            list(read_text(dump, Counts()))
 
 
 def test_an_empty_language_is_an_error(tmp_path: Path) -> None:
