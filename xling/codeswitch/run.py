@@ -31,6 +31,7 @@ from xling.core.io import numbered_lines, read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 
 COLUMNS = "source<TAB>target<TAB>quality"
+FEW = 0.01  # a dictionary of the text's language has far more of its words than this
 
 
 def read_pairs(path: Path) -> Iterator[Pair]:
@@ -108,9 +109,16 @@ def main() -> None:
             progress.add(counts.words)
         if not total.words:
             raise InputError(args.input, "no words to switch", fix="an empty language? see the stage that wrote it")
+        if not total.dictionary_words:
+            fix = f"{COLUMNS}: is it of these languages, and the source first?"
+            raise InputError(args.dictionary, f"none of the {total.words} words of {args.input} is in it", fix=fix)
     write_json(args.stats, describe(total, dictionary))
     progress.finish()
-    log_to_stderr(__name__).info("replaced %d of %d words, %s", total.replaced, total.words, asdict(total))
+    log = log_to_stderr(__name__)
+    if (share := total.dictionary_words / total.words) < FEW:
+        warning = "only %.2f%% of the words of %s are in %s: is it of these languages, and the source first?"
+        log.warning(warning, 100 * share, args.input, args.dictionary)
+    log.info("replaced %d of %d words, %s", total.replaced, total.words, asdict(total))
 
 
 def parse_args() -> argparse.Namespace:

@@ -89,6 +89,26 @@ def test_an_empty_language_is_an_error(files: Path) -> None:
     assert not (files / "stats.json").exists()
 
 
+@pytest.mark.parametrize("flags", [("--direction", "backward"), ()])
+def test_a_dictionary_that_fits_nothing_is_an_error(files: Path, flags: tuple[str, ...]) -> None:
+    if not flags:
+        (files / "dict.tsv").write_text("chien\tHund\n", encoding="utf-8")
+    result = switch(files, *flags)
+    assert (result.returncode, result.stderr.count("error: ")) == (2, 1)
+    assert "error: dict.tsv: none of the 650 words of train.txt.zst is in it (source<TAB>target" in result.stderr
+    assert sorted(path.name for path in files.iterdir()) == ["dict.tsv", "train.txt.zst"]
+
+
+@pytest.mark.parametrize(("others", "warned"), [(98, False), (100, True)])
+def test_a_dictionary_that_hardly_fits_is_asked_about(files: Path, others: int, warned: bool) -> None:
+    with write_text(files / "train.txt.zst") as handle:
+        handle.write("dog " * others + "cat\n")
+    result = switch(files)
+    assert result.returncode == 0
+    told = "only 0.99% of the words of train.txt.zst are in dict.tsv: is it of these languages, and the source first?"
+    assert (told in result.stderr) == warned
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -60,6 +60,14 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         put("pretrain/mask_rate", 1.5),
         "pretrain.mask_rate: 1.5 is greater than or equal to the maximum of 1",
     ),
+    "switching that keeps every word": (
+        put("codeswitch/keep", 1.0),
+        "codeswitch.keep: 1.0 is greater than or equal to the maximum of 1",
+    ),
+    "switching that may replace no word": (
+        put("codeswitch/cap", 0),
+        "codeswitch.cap: 0 is less than or equal to the minimum of 0",
+    ),
     "unknown language in the study": (
         put("study/languages", ["en", "frr"]),
         "study.languages: unknown language 'frr' (did you mean 'fr'?)",
