@@ -39,10 +39,13 @@ def to_bio(tags: Iterable[str]) -> list[str]:
     return result
 
 
-def read_wikiann(path: Path, counts: Counter[str] | None = None) -> Iterator[NerSentence]:
-    """Yield the sentences of a WikiAnn file (`xx:token<TAB>TAG`); tags mended to BIO are counted as repaired."""
+def read_wikiann(path: Path, counts: Counter[str] | None = None, expected: str | None = None) -> Iterator[NerSentence]:
+    """Yield the sentences of a WikiAnn file (`xx:token<TAB>TAG`), all of the expected language if one is named.
+
+    Tags mended to BIO are counted as repaired.
+    """
     for block in blocks(path):
-        words, tags = zip(*(_wikiann_token(path, *line) for line in block), strict=True)
+        words, tags = zip(*(_wikiann_token(path, *line, expected) for line in block), strict=True)
         fixed = to_bio(tags)
         if counts is not None:
             counts["repaired"] += sum(old != new for old, new in zip(tags, fixed, strict=True))
@@ -134,14 +137,22 @@ def _solid(text: str) -> str:
     return "".join(text.split())
 
 
-def _wikiann_token(path: Path, number: int, line: str) -> tuple[str, str]:
+def _wikiann_token(path: Path, number: int, line: str, expected: str | None) -> tuple[str, str]:
     fields = line.split("\t")
     if len(fields) != 2:
         raise InputError(path, f"{len(fields)} columns where xx:token<TAB>TAG was expected", line=number)
     language, colon, word = fields[0].partition(":")  # a token may hold colons of its own
     if not (language and colon and word):
         raise InputError(path, f"{fields[0]!r} is not a token after a language prefix such as en:", line=number)
+    if expected is not None and language != expected and _main_part(language) != _main_part(expected):
+        fix = "name another file, or the language by the code that the file has"
+        raise InputError(path, f"a token of {language!r}, expected {expected!r}", line=number, fix=fix)
     return word, _known(path, number, fields[1])
+
+
+def _main_part(code: str) -> str:
+    """Return the language of a code that names a variety too: be-x-old, in a study's spelling be_x_old, is be."""
+    return code.replace("_", "-").partition("-")[0]
 
 
 def _conll_token(path: Path, number: int, line: str) -> tuple[str, str]:

@@ -68,7 +68,7 @@ READERS: dict[str, dict[str, Callable[[Source], Iterator[Record]]]] = {
         "multinli": lambda s: (nli_record(one, s) for one in read_multinli(s.path, s.counts)),
     },
     "ner": {
-        "wikiann": lambda s: (ner_record(one, s) for one in read_wikiann(s.path, s.counts)),
+        "wikiann": lambda s: (ner_record(one, s) for one in read_wikiann(s.path, s.counts, s.language)),
         "conll2003": lambda s: (ner_record(one, s) for one in read_conll2003(s.path)),
         "msra": lambda s: (ner_record(one, s) for one in read_msra(s.path, segmenter_from(s.options).words, s.counts)),
     },

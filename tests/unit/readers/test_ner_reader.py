@@ -66,6 +66,21 @@ def test_wikiann_takes_off_the_prefix_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("prefix", "expected"), [("de", "de"), ("be-x-old", "be_x_old"), ("zh-yue", "zh"), ("pt", "pt_br"), ("de", None)]
+)
+def test_wikiann_of_the_language_that_was_asked_for(tmp_path: Path, prefix: str, expected: str | None) -> None:
+    path = write(tmp_path / "dev", f"{prefix}:a\tO\n")
+    assert [sentence.words for sentence in read_wikiann(path, expected=expected)] == [("a",)]
+
+
+@pytest.mark.parametrize(("text", "line"), [("de:a\tO\n", 1), ("fr:a\tO\nfr:b\tO\n\nde:c\tO\n", 4)])
+def test_wikiann_of_another_language_is_refused(tmp_path: Path, text: str, line: int) -> None:
+    path = write(tmp_path / "dev", text)
+    with pytest.raises(InputError, match=rf"dev, line {line}: a token of 'de', expected 'fr'"):
+        list(read_wikiann(path, expected="fr"))
+
+
+@pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
         ("en:a\tO\n\nen:b\tB-CAR\n", 3, "tag 'B-CAR' is none of"),
@@ -221,7 +236,7 @@ def test_malformed_msra(tmp_path: Path, text: str, line: int | None, problem: st
 def test_real_wikiann(real_data: Path, language: str, split: str, sentences: int) -> None:
     path = real_data / "wikiann" / language / split
     counts: Counter[str] = Counter()
-    read = list(read_wikiann(path, counts))
+    read = list(read_wikiann(path, counts, language))
     assert len(read) == sentences
     assert (counts["repaired"] > 0) == (language == "zh")  # its character data has standalone I- tags
     lines = path.read_text(encoding="utf-8").split("\n")[:20000]

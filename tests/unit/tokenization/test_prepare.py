@@ -99,6 +99,13 @@ def test_bad_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: s
         prepared(monkeypatch, tmp_path / "x", "nli", "--format", "xnli", "--language", "en", "--tokeniser", options)
 
 
+def test_wikiann_of_another_language_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "dev", "de:a\tO\n")
+    with pytest.raises(InputError, match=r"dev, line 1: a token of 'de', expected 'fr'"):
+        prepared(monkeypatch, path, "ner", "--format", "wikiann", "--language", "fr")
+    assert [one.name for one in tmp_path.iterdir()] == ["dev"]
+
+
 def test_failure_names_file_and_line_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "dev", "en:a\tO\nen:b\tX\n")
     with pytest.raises(InputError, match=r"dev, line 2: tag 'X'"):
