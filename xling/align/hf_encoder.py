@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
+from xling.align.own_encoder import chosen_language
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json
 from xling.model.hf_tokenizer import XlingTokenizer
@@ -72,7 +73,7 @@ def _tokenizer(name: str, language: str | None) -> Any:
     if not description.is_file():
         return _load(name, AutoTokenizer)
     languages = list(read_json(description)["languages"])
-    return XlingTokenizer.from_pretrained(name, language=languages[0] if len(languages) == 1 else language)
+    return XlingTokenizer.from_pretrained(name, language=chosen_language(languages, language, name))
 
 
 def _load(name: str, kind: Any, **options: Any) -> Any:
@@ -118,6 +119,5 @@ def _extra_inputs(name: str, config: Any, language: str | None) -> Callable[[Ten
     if not (getattr(config, "n_langs", 1) > 1 and getattr(config, "use_lang_emb", False)):
         return lambda _: cache
     known = getattr(config, "lang2id", {})
-    if language not in known:
-        raise XlingError(f"{name}: name one of its languages, {', '.join(known)} (given: {language})")
-    return lambda tokens: cache | {"langs": tokens.new_full(tokens.shape, known[language])}
+    number = known[chosen_language(list(known), language, name)]
+    return lambda tokens: cache | {"langs": tokens.new_full(tokens.shape, number)}

@@ -9,7 +9,6 @@ from xling.align.layers import layer_states
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
-from xling.model.config import ModelConfig
 from xling.model.files import load_encoder
 from xling.model.tokenizer_files import check_vocabulary, longest_text
 from xling.tokenization.words import words_from
@@ -26,7 +25,7 @@ def open_own(
     if vocab is None:
         raise InputError(folder, "a model of ours needs its vocabulary", fix="name it, or export the model first")
     encoder = load_encoder(folder).to(device)
-    code = chosen_language(encoder.config, language, folder)
+    code = chosen_language(encoder.config.languages, language, str(folder))
     vocabulary = Vocabulary.load(vocab)
     check_vocabulary(encoder.config, vocabulary, vocab)
     number, room = encoder.config.languages.index(code), longest_text(folder, encoder.config) - 2
@@ -42,10 +41,11 @@ def open_own(
     return spell, states, PADDING
 
 
-def chosen_language(config: ModelConfig, language: str | None, folder: Path) -> str:
+def chosen_language(known: Sequence[str], language: str | None, name: str) -> str:
     """Return the language meant, which must be named where a model has several."""
-    if language in config.languages:
+    if language in known:
         return str(language)
-    if len(config.languages) == 1:
-        return config.languages[0]  # the model of one language reads any text in it, whatever the text is called
-    raise XlingError(f"{folder}: name one of its languages, {', '.join(config.languages)} (given: {language})")
+    if len(known) == 1:
+        return known[0]  # the model of one language reads any text in it, whatever the text is called
+    flags = "--language of xling import, --languages A B of xling compare"
+    raise XlingError(f"{name}: name one of its languages, {', '.join(known)} (given: {language or 'none'}; {flags})")

@@ -100,6 +100,7 @@ def test_bad_models_are_one_line(call: Callable[..., Any], tmp_path: Path, monke
     bert, xlm = write_bert(tmp_path / "bert", TEXTS["en"]), write_xlm(tmp_path / "xlm", TEXTS["en"])
     vocab = write_vocab(tmp_path / "v", "joint", TEXTS, 60)
     write_model(tmp_path / "own", vocab)
+    (exported,) = export(tmp_path / "own", vocab, tmp_path / "exported", {})
     pickled = write_bert(tmp_path / "pickled", TEXTS["en"])
     torch.save({}, pickled / "pytorch_model.bin")
     (pickled / "model.safetensors").unlink()
@@ -123,11 +124,13 @@ def test_bad_models_are_one_line(call: Callable[..., Any], tmp_path: Path, monke
         ([both], "t5 is an encoder with a decoder"),
         ([bare], "weights of BertModel are missing, as encoder.layer.1."),
         ([broken], "cannot load its model"),
-        ([xlm], "name one of its languages, en, fr (given: None)"),
-        ([xlm, "--language", "de"], "name one of its languages, en, fr (given: de)"),
+        ([xlm], "name one of its languages, en, fr (given: none; --language of xling import"),
+        ([xlm, "--language", "de"], "name one of its languages, en, fr (given: de; "),
+        ([exported], "name one of its languages, en, fr (given: none; --language of xling import"),
+        ([exported, "--language", "de"], "name one of its languages, en, fr (given: de; "),
         ([bert, "--vocab", vocab], "no model of ours"),
         ([tmp_path / "own"], "needs its vocabulary"),
-        ([tmp_path / "own", "--vocab", vocab], "name one of its languages, en, fr (given: None)"),
+        ([tmp_path / "own", "--vocab", vocab], "name one of its languages, en, fr (given: none; "),
         (["no-such-owner/no-such-model"], "cannot load its config"),
     ]
     for arguments, problem in cases:

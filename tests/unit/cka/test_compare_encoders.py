@@ -170,7 +170,12 @@ def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, two_col
     pytest.importorskip("transformers")
     from tiny_hub import write_bert
 
+    from xling.model.export import export
+
     bert = write_bert(tmp_path / "bert", TEXTS["en"])
+    vocab = write_vocab(tmp_path / "v", "joint", TEXTS, 60)
+    write_model(tmp_path / "own", vocab)
+    (exported,) = export(tmp_path / "own", vocab, tmp_path / "exported", {})
     (tmp_path / "short.txt").write_text("a\n" * 20)
     (tmp_path / "long.txt").write_text("a\n" * 21)
     cases: list[tuple[list[Any], str]] = [
@@ -180,6 +185,10 @@ def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, two_col
         ([bert, bert, "--parallel", two_columns, "--retrieve", tmp_path / "no.tsv"], "no.tsv: no such file"),
         ([bert, bert, "--parallel", two_columns, "--retrieve", *[two_columns] * 3], "--retrieve takes one file or two"),
         ([bert, tmp_path, "--parallel", two_columns], "no model's folder"),
+        (
+            [exported, bert, "--parallel", two_columns],
+            "en, fr (given: none; --language of xling import, --languages A B",
+        ),
         ([bert, tmp_path / "no" / "where", "--parallel", two_columns], "not a folder"),
     ]
     for arguments, problem in cases:
