@@ -34,8 +34,8 @@ MINI = {
         "en-fr.wiki-cc.s1"
     ),
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/two-seeds.yaml"
-    " -- results/mini/analyses/cka.json results/mini/analyses/sentences.json results/mini/contextual/en.mono.s1.json"
-    " results/mini/transfer/en-fr.default.s2/pos.json": "en-en2.sep-emb.s2",
+    " -- results/mini/analyses/cka.json results/mini/analyses/sentences.json results/mini/analyses/words.json"
+    " results/mini/contextual/en.mono.s1.json results/mini/transfer/en-fr.default.s2/pos.json": "en-en2.sep-emb.s2",
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-levers.yaml"
     " -- results/mini-levers/transfer/en-fr.default-lr2-longer.s1/parsing.json": "en-fr.default-lr2-longer.s1",
 }
