@@ -122,8 +122,7 @@ def _explain(error: Any) -> Iterator[str]:
         case "pattern":
             yield f"{where}: {value!r} is not a valid name here (expected to match {wanted})"
         case "not":
-            hint = " (paths start below data.root)" if str(value).startswith("/") else ""
-            yield f"{where}: {value!r} is not allowed here{hint}"
+            yield f"{where}: {value!r} is not allowed here ({wanted['description']})"
         case "uniqueItems":
             twice = sorted({str(item) for item in value if value.count(item) > 1})
             yield f"{where}: {', '.join(twice)} stands in the list twice"

@@ -109,6 +109,14 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         put("settings/sep-emb/label", "Default"),
         "settings.sep-emb.label: 'Default' is the label of settings.default too",
     ),
+    "a setting named as monolingual models are": (
+        put("settings/mono", {"label": "Alone"}),
+        "settings: 'mono' is not allowed here (names of monolingual, random and untrained models: mono, random,",
+    ),
+    "a setting named as a floor is": (
+        put("settings/untrained-prefixed", {"label": "Floor"}),
+        "settings: 'untrained-prefixed' is not allowed here (names of monolingual, random and untrained models",
+    ),
     "layers beyond the model": (
         put("settings/sep-l1-6/separate/layers", 9),
         "settings.sep-l1-6.separate.layers: 9 goes beyond the model's 8 layers",
