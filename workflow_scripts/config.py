@@ -118,7 +118,8 @@ def _explain(error: Any) -> Iterator[str]:
             hint = f" ({nearest(str(value), names)})" if len(str(value)) > LONGEST_CODE else ""
             yield f"{where}: expected one of {', '.join(names)}, found {value!r}{hint}"
         case "type" | "anyOf":
-            yield f"{where}: expected {_expected(error)}, found {_kind(value)}{_number_hint(value)}"
+            expected = _expected(error)
+            yield f"{where}: expected {expected}, found {_kind(value)}{_yaml_hint(value, expected)}"
         case "pattern":
             yield f"{where}: {value!r} is not a valid name here (expected to match {wanted})"
         case "not":
@@ -162,10 +163,12 @@ def _kind(value: object) -> str:
     return "nothing (null)" if value is None else f"the text {value!r}" if isinstance(value, str) else repr(value)
 
 
-def _number_hint(value: object) -> str:
-    """YAML reads 1e-4 as text: the most frequent mistake in a file of learning rates."""
+def _yaml_hint(value: object, expected: str) -> str:
+    """YAML reads 1e-4 as text and no, the code of Norwegian, as false."""
     if isinstance(value, str) and re.fullmatch(r"[0-9]+e[+-]?[0-9]+", value):
         return f" (YAML needs a point: {value.replace('e', '.0e')})"
+    if isinstance(value, bool) and "text" in expected:
+        return " (YAML reads no, yes, on and off as true or false: put it in quotes)"
     return ""
 
 

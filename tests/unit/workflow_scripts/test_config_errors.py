@@ -47,6 +47,14 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         put("pretrain/lr", "1e-4"),
         "found the text '1e-4' (YAML needs a point: 1.0e-4)",
     ),
+    "Norwegian, which YAML reads as false": (
+        lambda config: config["languages"].update({False: {"name": "Norwegian", "copy_of": "en"}}),
+        "languages: expected text, found False (YAML reads no, yes, on and off as true or false: put it in quotes)",
+    ),
+    "Norwegian in a list": (
+        put("study/languages", ["en", False]),
+        "study.languages[1]: expected text, found False (YAML reads no, yes, on and off as true or false",
+    ),
     "number for a list": (put("study/seeds", 1), "study.seeds: expected a list, found 1"),
     "text for true or false": (
         put("text/lowercase", "yes"),
