@@ -52,9 +52,16 @@ def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
 def read_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML mapping and refuse a key that stands in it twice: YAML itself would keep the last in silence."""
     try:
-        value = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)  # noqa: S506 (a SafeLoader)
+        text = path.read_text(encoding="utf-8")
+        value = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 (a SafeLoader)
     except FileNotFoundError:
         raise ConfigError([f"{path}: no such file"]) from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigError([f"{path}, line {line}: not UTF-8 (save the file as UTF-8)"]) from None
+    except yaml.reader.ReaderError as error:
+        line, found = text.count("\n", 0, error.position) + 1, chr(error.character)
+        raise ConfigError([f"{path}, line {line}: YAML does not allow the character {found!r} (remove it)"]) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         raise ConfigError([f"{path}, line {line}: {error.problem}"]) from None
@@ -94,9 +101,9 @@ def expand_path(text: str) -> Path:
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:
-    """Return a hint at the valid name that looks most like `word`."""
-    names = sorted(valid)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    """Return a hint at the valid name that looks most like `word`; one turned round, as fr-en, comes first."""
+    names, turned = sorted(valid), "-".join(reversed(word.split("-")))
+    close = [turned] if turned in names else difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     if close:
         return f"did you mean {close[0]!r}?"
     return f"known: {', '.join(names[:20])}" if names else "none is known"

@@ -89,6 +89,7 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         put("study/pairs", ["en-ru", "en-frr"]),
         "study.pairs: unknown pair 'en-frr' (did you mean 'en-fr'?)",
     ),
+    "pair turned round": (put("study/pairs", ["fr-en"]), "study.pairs: unknown pair 'fr-en' (did you mean 'en-fr'?)"),
     "pair of a language with itself": (
         put("pairs/en-en", {"ner": {"train": "wikiann", "test": "wikiann"}}),
         "pairs.en-en: expected two different languages",
@@ -267,6 +268,21 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
     path.write_text("model:\n  layers: 8\n  layers: 12\n")
     with pytest.raises(ConfigError, match=r"study\.yaml, line 3: the key 'layers' stands here twice"):
         read_yaml(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("study:\n  name: été\n".encode("latin-1"), "line 2: not UTF-8 (save the file as UTF-8)"),
+        (b"study:\n  name: a\x07\n", "line 2: YAML does not allow the character '\\x07' (remove it)"),
+    ],
+)
+def test_a_file_that_is_no_text_names_its_line(tmp_path: Path, content: bytes, problem: str) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        read_yaml(path)
+    assert str(caught.value) == f"config: {path}, {problem}"
 
 
 def test_yaml_that_is_none_names_its_line(tmp_path: Path) -> None:
