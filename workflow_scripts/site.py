@@ -13,6 +13,13 @@ EXIT_BAD_SITE = 2
 VARIABLE = "XLING_SITE"
 FILE = Path("profiles/slurm/site.yaml")
 KEYS = ("account", "partitions", "time_limits", "gpu_type", "gpu_syntax", "classes")
+TEXTS = ("account", "gpu_type")
+TABLES = {
+    "partitions": "cpu and gpu with a partition's name each, as {cpu: small, gpu: a100}",
+    "time_limits": "a partition's name and minutes, as {a100: 1440}",
+    "classes": "a class and what it asks for, as {gpu-long: {runtime: 2880}}",
+}
+KINDS = ("cpu", "gpu")  # of jobs, which have a partition each
 NUMBERS = ("mem_mb", "runtime", "gpu", "nodes", "cpus_per_task")
 NAMES = ("partition", "qos", "constraint")
 SYNTAXES = ("gpus", "gres")
@@ -68,28 +75,45 @@ def _one_task_a_node(nodes: int) -> dict[str, Any]:
 
 def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
     """Read a site file and refuse what it cannot mean."""
-    known = read_yaml(path)
-    problems = [f"{path}: unknown key {key!r} (known: {', '.join(KEYS)})" for key in known if key not in KEYS]
-    if known.get("gpu_syntax", "gpus") not in SYNTAXES:
-        problems.append(f"{path}: gpu_syntax is {known['gpu_syntax']!r}, expected one of {', '.join(SYNTAXES)}")
-    problems += [f"{path}: {problem}" for problem in _limit_problems(known)]
-    for name, requests in (known.get("classes") or {}).items():
-        problems += [f"{path}: classes.{name}: {problem}" for problem in _class_problems(name, requests, classes)]
+    known = {key: value for key, value in read_yaml(path).items() if value is not None}
+    problems = _wrong_kinds(known) or _problems(known, classes)
     if problems:
-        raise ConfigError(problems)
-    return Site(**{key: value for key, value in known.items() if value is not None})
+        raise ConfigError(f"{path}: {problem}" for problem in problems)
+    return Site(**known)
+
+
+def _wrong_kinds(known: Mapping[str, Any]) -> list[str]:
+    texts = {key: value for key, value in known.items() if key in TEXTS and not isinstance(value, str)}
+    tables = {key: value for key, value in known.items() if key in TABLES and not isinstance(value, dict)}
+    problems = [f"{key} is {value!r}, expected text (a number in quotes)" for key, value in texts.items()]
+    return problems + [f"{key} is {value!r}, expected {TABLES[key]}" for key, value in tables.items()]
+
+
+def _problems(known: Mapping[str, Any], classes: Mapping[str, Any]) -> list[str]:
+    problems = [f"unknown key {key!r} (known: {', '.join(KEYS)})" for key in known if key not in KEYS]
+    if known.get("gpu_syntax", "gpus") not in SYNTAXES:
+        problems.append(f"gpu_syntax is {known['gpu_syntax']!r}, expected one of {', '.join(SYNTAXES)}")
+    problems += _partition_problems(known.get("partitions", {}), classes)
+    for name, requests in known.get("classes", {}).items():
+        problems += [f"classes.{name}: {problem}" for problem in _class_problems(name, requests, classes)]
+    return problems or _limit_problems(known)
+
+
+def _partition_problems(partitions: Mapping[str, Any], classes: Mapping[str, Any]) -> list[str]:
+    ways = {name: f"; for one class: classes.{name}.partition" for name in classes}
+    unknown = [name for name in partitions if name not in KINDS]
+    problems = [f"partitions.{name}: unknown (known: {', '.join(KINDS)}{ways.get(name, '')})" for name in unknown]
+    wrong = {name: partitions[name] for name in KINDS if not isinstance(partitions.get(name, ""), str)}
+    return problems + [f"partitions.{name} is {value!r}, expected a partition's name" for name, value in wrong.items()]
 
 
 def _limit_problems(known: Mapping[str, Any]) -> list[str]:
-    limits = known.get("time_limits") or {}
-    if not isinstance(limits, dict):
-        return [f"time_limits is {limits!r}, expected a partition's name and minutes"]
-    classes = [own for own in (known.get("classes") or {}).values() if isinstance(own, dict)]
-    names = {*(known.get("partitions") or {}).values(), *(own["partition"] for own in classes if "partition" in own)}
+    limits, own = known.get("time_limits", {}), known.get("classes", {}).values()
+    names = {*known.get("partitions", {}).values(), *(one["partition"] for one in own if "partition" in one)}
     wrong = {name: value for name, value in limits.items() if type(value) is not int or value < 1}
     problems = [f"time_limits.{name} is {value!r}, expected minutes, above 0" for name, value in wrong.items()]
     unknown = [f"time_limits.{name}: no job goes to such a partition" for name in limits if name not in names]
-    return problems + [f"{problem} ({', '.join(sorted(map(str, names)))})" for problem in unknown]
+    return problems + [f"{problem} ({', '.join(sorted(names))})" for problem in unknown]
 
 
 def _class_problems(name: str, requests: Any, classes: Mapping[str, Any]) -> list[str]:
@@ -101,7 +125,9 @@ def _class_problems(name: str, requests: Any, classes: Mapping[str, Any]) -> lis
     problems = [f"unknown key {key!r} (known: {', '.join(known)})" for key in requests if key not in known]
     numbers = {key: value for key, value in requests.items() if key in NUMBERS}
     wrong = {key: value for key, value in numbers.items() if type(value) is not int or value < 1}
-    return problems + [f"{key} is {value!r}, expected a whole number above 0" for key, value in wrong.items()]
+    problems += [f"{key} is {value!r}, expected a whole number above 0" for key, value in wrong.items()]
+    texts = {key: value for key, value in requests.items() if key in NAMES and not isinstance(value, str)}
+    return problems + [f"{key} is {value!r}, expected text" for key, value in texts.items()]
 
 
 def site_file(root: Path) -> Path:

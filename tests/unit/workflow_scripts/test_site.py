@@ -73,12 +73,27 @@ def test_a_retry_asks_for_no_more_time_than_the_partition_allows(
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ({"time_limits": {"gpu": "1-00:00:00"}}, "time_limits.gpu is '1-00:00:00', expected minutes"),
+        (
+            {"partitions": PARTITIONS, "time_limits": {"big": "1-00:00:00"}},
+            "time_limits.big is '1-00:00:00', expected minutes",
+        ),
         ({"time_limits": 1440}, "time_limits is 1440, expected a partition's name and minutes"),
         (
             {"partitions": {"gpu": "big"}, "time_limits": {"gpu": 60}},
             "time_limits.gpu: no job goes to such a partition (big)",
         ),
+        (
+            {"partitions": {"gpu-long": "a100"}},
+            "partitions.gpu-long: unknown (known: cpu, gpu; for one class: classes.gpu-long.partition)",
+        ),
+        ({"partitions": {"gpus": "a100"}}, "partitions.gpus: unknown (known: cpu, gpu)"),
+        ({"partitions": {"gpu": ["a", "b"]}}, "partitions.gpu is ['a', 'b'], expected a partition's name"),
+        ({"partitions": ["cpu", "gpu"]}, "partitions is ['cpu', 'gpu'], expected cpu and gpu with a partition's name"),
+        ({"partitions": "a100"}, "partitions is 'a100', expected cpu and gpu with a partition's name each"),
+        ({"classes": ["gpu-long"]}, "classes is ['gpu-long'], expected a class and what it asks for"),
+        ({"gpu_type": ["a100"]}, "gpu_type is ['a100'], expected text"),
+        ({"account": 4711}, "account is 4711, expected text (a number in quotes)"),
+        ({"classes": {"cpu": {"partition": ["a"]}}}, "classes.cpu: partition is ['a'], expected text"),
         ({"acount": "lab"}, "unknown key 'acount'"),
         ({"gpu_syntax": "gpu"}, "gpu_syntax is 'gpu', expected one of gpus, gres"),
         ({"classes": {"gpu-huge": {}}}, "classes.gpu-huge: no such class (known: cpu, gpu-long)"),
@@ -90,7 +105,8 @@ def test_a_retry_asks_for_no_more_time_than_the_partition_allows(
 def test_a_mistake_is_named(tmp_path: Path, content: dict[str, Any], problem: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read_site(written(tmp_path, **content), USUAL)
-    assert problem in str(caught.value)
+    (told,) = caught.value.problems
+    assert problem in told
 
 
 def test_gpus_that_cannot_be_shared_out_are_told_before_any_job(
