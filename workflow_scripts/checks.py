@@ -74,6 +74,9 @@ def _choices(config: Config) -> Problems:
     cells = [*crossings, *study["extra"], *(f"{code}.{MONO}" for code in study["languages"])]
     for group in study["more_seeds"]:
         yield from _unmatched("study.more_seeds.models", group["models"], cells)
+    if study["source"] not in study_languages(config):
+        wanted = "expected it in study.languages or in a pair: tasks and comparisons start from it"
+        yield f"study.source: no model of the study reads {study['source']!r} ({wanted})"
     yield from _repeated_labels(config["settings"])
 
 

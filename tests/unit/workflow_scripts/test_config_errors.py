@@ -110,6 +110,14 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         put("study/skip", ["en-ru.sepemb"]),
         "study.skip: 'en-ru.sepemb' matches no model (did you mean 'en-ru.sep-emb'?)",
     ),
+    "no model of the source": (
+        lambda config: config["study"].update(languages=["fr", "de"], pairs=[], extra=[], skip=[]),
+        "study.source: no model of the study reads 'en' (expected it in study.languages or in a pair",
+    ),
+    "no model at all": (
+        lambda config: config["study"].update(languages=[], pairs=[], extra=[], skip=[]),
+        "study.source: no model of the study reads 'en'",
+    ),
     "duplicate name in a list": (
         put("study/settings", ["default", "sep-emb", "default"]),
         "study.settings: default stands in the list twice",
