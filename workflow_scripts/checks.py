@@ -165,6 +165,8 @@ def _data(config: Config) -> Problems:
             traits = config["synthetic"]["languages"]
             if original_of(config, code) not in traits:
                 yield f"synthetic.languages.{code}: missing, so it cannot be generated ({nearest(code, traits)})"
+            if "tatoeba" not in language:
+                yield f"{where}.tatoeba: missing, but the generator names a language's files by it"
     for code in switched_languages(config):
         if "dictionary" not in language_of(config, code):
             yield f"languages.{code}.dictionary: missing, but models with extra anchors are code-switched with it"

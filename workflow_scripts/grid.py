@@ -8,6 +8,7 @@ from typing import Any
 from workflow_scripts.config import Config, merge
 
 MONO = "mono"
+SOURCES = ("treebank", "ner", "dictionary", "muse", "tatoeba")  # of a language that can do without
 
 
 @dataclass(frozen=True, order=True)
@@ -64,10 +65,12 @@ def setting_of(config: Config, name: str) -> dict[str, Any]:
 
 
 def language_of(config: Config, code: str) -> dict[str, Any]:
-    """Return a language with everything a copy does not say taken from its original."""
+    """Return a language with everything a copy does not say taken from its original, without sources that are null."""
     language = dict(config["languages"][code])
     original = language.pop("copy_of", None)
-    return merge(language_of(config, original), language) if original else language
+    whole = merge(language_of(config, original), language) if original else language
+    there = {key: value for key, value in whole.items() if value is not None or key not in SOURCES}
+    return there | {"text": {domain: source for domain, source in whole["text"].items() if source is not None}}
 
 
 def vocabulary_kind(config: Config, model: Model) -> str:

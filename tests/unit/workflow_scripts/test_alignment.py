@@ -57,6 +57,13 @@ def test_only_what_the_figures_need_is_represented() -> None:
     assert [name for name in DEMO.encoders if DEMO.text(name)] == [name for name in alone if "en2" not in name]
 
 
+def test_a_language_whose_source_is_taken_away_is_not_in_the_figure() -> None:
+    taken = made(languages={"fr": {"muse": None}, "de": {"tatoeba": None}})
+    assert taken.word_targets == ["de", "ru", "zh"]
+    assert taken.sentence_targets == ["fr", "ru", "zh"]
+    assert taken.targets == DEMO.targets
+
+
 def test_an_analysis_waits_for_the_encoders_that_it_compares_and_no_others() -> None:
     alone = {f"{code}.mono.s1" for code in ("en", "fr", "de", "ru", "zh")}
     assert set(DEMO.compared("words")) == set(DEMO.compared("sentences")) == alone

@@ -192,6 +192,27 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         drop("languages/ru/treebank"),
         "languages.ru.treebank.test: missing, but the study has the task parsing or pos",
     ),
+    "treebank taken away from a task": (
+        put("languages/ru/treebank", None),
+        "languages.ru.treebank.test: missing, but the study has the task parsing or pos",
+    ),
+    "web text taken away from a setting": (
+        put("languages/fr/text/crawl", None),
+        "languages.fr.text.crawl: missing, but models of the study read it",
+    ),
+    "dictionary taken away from a setting": (
+        put("languages/fr/dictionary", None),
+        "languages.fr.dictionary: missing, but models with extra anchors are code-switched with it",
+    ),
+    "code taken away from the generator": (
+        put("languages/fr/tatoeba", None),
+        "languages.fr.tatoeba: missing, but the generator names a language's files by it",
+    ),
+    "list for a source": (put("languages/fr/muse", []), "languages.fr.muse: expected keys and values or null, found a"),
+    "misspelt key of a source": (
+        put("languages/fr/muse", {"train": "a", "test": "b", "tset": "c"}),
+        "languages.fr.muse.tset: unknown key (did you mean 'test'?)",
+    ),
     "PanLex without its code": (
         drop("languages/fr/dictionary/code"),
         "languages.fr.dictionary.code: missing, but the PanLex dump is read by it",

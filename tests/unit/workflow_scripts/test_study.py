@@ -7,7 +7,7 @@ from pathlib import Path
 from embedded import ROOT, study
 
 from workflow_scripts import flags
-from workflow_scripts.config import merge, read_config
+from workflow_scripts.config import merge, read_config, schema_problems
 from workflow_scripts.files import needed_files
 from workflow_scripts.study import Study
 from xling.data.manifest import load_manifest
@@ -58,6 +58,25 @@ def test_parallel_sentences_of_a_language_depend_on_no_other_language() -> None:
 
     assert told("fr") == ["--languages", "fr", "--tokeniser"]
     assert told("en2") == ["--file", f"en2={DEMO.raw('xnli/xnli.15way.en2.txt')}", "--tokeniser"]
+
+
+def test_a_source_that_is_null_is_as_one_that_was_never_named() -> None:
+    sources = ["treebank", "ner", "dictionary", "muse", "tatoeba"]
+    taken = study(languages={"de": {**dict.fromkeys(sources), "text": {"crawl": None}}})
+    without = study()
+    for key in sources:
+        del without["languages"]["de"][key]
+    del without["languages"]["de"]["text"]["crawl"]
+    assert schema_problems(taken) == []
+    assert Study(taken).language("de") == Study(without).language("de")
+    assert needed_files(taken) == needed_files(without)
+    assert not any("-de." in name or "deu" in name for name in Study(taken).generated_together())
+
+
+def test_a_copy_can_do_without_what_its_original_has() -> None:
+    copied = Study(study(languages={"en2": {"treebank": None}}))
+    assert "treebank" in copied.language("en")
+    assert "treebank" not in copied.language("en2")
 
 
 def test_the_tokeniser_converts_script_only_where_it_is_han() -> None:
