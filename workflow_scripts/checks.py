@@ -8,7 +8,7 @@ from typing import Any
 
 from workflow_scripts.config import Config, ConfigError, expand_path, merge, nearest, schema_problems
 from workflow_scripts.encoder_checks import encoder_problems
-from workflow_scripts.files import TREE_TASKS, needed_files, switched_languages
+from workflow_scripts.files import TREE_TASKS, needed_files, parallel_sides, switched_languages
 from workflow_scripts.grid import (
     MONO,
     domains_used,
@@ -19,6 +19,9 @@ from workflow_scripts.grid import (
     study_languages,
 )
 from workflow_scripts.sources import datasets_by_file
+from xling.core.errors import InputError
+from xling.core.io import numbered_lines
+from xling.data.lines import read_header
 from xling.finetune.settings import grid_points, read_settings
 
 Problems = Iterator[str]
@@ -36,6 +39,7 @@ def check(config: Config) -> None:
         _numbers,
         _data,
         _files,
+        _columns,
         encoder_problems,
     ]
     for kind in kinds:
@@ -209,6 +213,22 @@ def _files(config: Config) -> Problems:
             names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
             hint = nearest(path.name, names) if names else f"no folder {path.parent}"
             yield f"{key}: no such file: {path} ({hint})"
+
+
+def _columns(config: Config) -> Problems:
+    """Every language needs the parallel sentences: a job that finds no column of them fails long after the start."""
+    if config["data"]["origin"] != "local":
+        return
+    path = expand_path(config["data"]["root"]) / config["data"]["parallel"]
+    try:
+        header = read_header(path, numbered_lines(path))
+    except InputError as error:
+        yield f"data.parallel: {error}"
+        return
+    for code, own in parallel_sides(config).items():
+        if own is None and code not in header:
+            wanted = "expected a file of its own, line by line the table's sentences"
+            yield f"languages.{code}.parallel: missing, but {path} has no column {code!r} ({wanted})"
 
 
 def _unknown(where: str, names: Any, known: Any, what: str) -> Problems:

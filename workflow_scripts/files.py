@@ -46,6 +46,15 @@ def paths_of_language(config: Config, code: str) -> list[str]:
     return [*_files_of_language(config, code).values(), *pairs]
 
 
+def parallel_sides(config: Config) -> dict[str, str | None]:
+    """Return the languages that parallel sentences are read in, with a file of their own where the table has no column.
+
+    A copy without such a file is not among them: it reads its original's.
+    """
+    sides = {code: language_of(config, code).get("parallel") for code in study_languages(config)}
+    return {code: path for code, path in sides.items() if path or original_of(config, code) == code}
+
+
 def switched_languages(config: Config) -> list[str]:
     """Return the languages whose dictionary from the source language is used for code-switching."""
     models = [model for model in trained_models(config) if model.bilingual]

@@ -11,7 +11,7 @@ from typing import Any
 
 from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_yaml
-from workflow_scripts.files import tatoeba_files
+from workflow_scripts.files import parallel_sides, tatoeba_files
 from workflow_scripts.grid import (
     Model,
     domain_of,
@@ -198,12 +198,8 @@ class Study:
 
     @cached_property
     def parallel_sides(self) -> dict[str, str | None]:
-        """Languages that parallel sentences are read in, with a file of their own where the table has no column.
-
-        A copy without such a file is not among them: it reads its original's.
-        """
-        sides = {code: self.language(code).get("parallel") for code in self.languages}
-        return {code: path for code, path in sides.items() if path or self.original(code) == code}
+        """Languages that parallel sentences are read in, with a file of their own where the table has no column."""
+        return parallel_sides(self.config)
 
     def generated_of(self, code: str) -> list[str]:
         """Return the raw files that the generator writes for one language."""

@@ -260,6 +260,36 @@ def test_absent_file_is_named_with_the_nearest_name(tmp_path: Path, capsys: pyte
     assert "did you mean 'multinli.train.en.csv'?" in first
 
 
+def local_study(root: Path, header: str, **changes: Any) -> dict[str, Any]:
+    """Return a description whose files are all there, the table of parallel sentences with this header."""
+    config = study(data={"origin": "local", "root": str(root)}, **changes)
+    for path in needed_files(config).values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (root / config["data"]["parallel"]).write_text(header, encoding="utf-8")
+    return config
+
+
+def test_a_language_without_a_column_of_parallel_sentences_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = "de\ten\tfr\tru\n"
+    with pytest.raises(SystemExit):
+        load_study(local_study(tmp_path, columns))
+    (line,) = capsys.readouterr().err.splitlines()
+    table = tmp_path / "xnli/xnli.15way.orig.tsv"
+    assert line.startswith(f"config: languages.zh.parallel: missing, but {table} has no column 'zh' (expected a file")
+    load_study(local_study(tmp_path, columns, languages={"zh": {"parallel": "own/zh.txt"}}))
+
+
+def test_a_table_of_parallel_sentences_without_a_header_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        load_study(local_study(tmp_path, ""))
+    assert "config: data.parallel: " in capsys.readouterr().err
+
+
 def test_an_extra_pair_starts_with_the_source_too(capsys: pytest.CaptureFixture[str]) -> None:
     config = study(
         study={"extra": ["fr-de.default"]}, pairs={"fr-de": {"ner": {"train": "wikiann", "test": "wikiann"}}}
