@@ -8,7 +8,13 @@ from typing import Any
 
 from workflow_scripts.config import Config, ConfigError, expand_path, merge, nearest, schema_problems
 from workflow_scripts.encoder_checks import encoder_problems
-from workflow_scripts.files import TREE_TASKS, needed_files, parallel_sides, switched_languages
+from workflow_scripts.files import (
+    TREE_TASKS,
+    needed_files,
+    parallel_sides,
+    sources_of_language,
+    switched_languages,
+)
 from workflow_scripts.grid import (
     MONO,
     domains_used,
@@ -38,6 +44,7 @@ def check(config: Config) -> None:
         _settings,
         _numbers,
         _data,
+        _shared_sources,
         _files,
         _columns,
         encoder_problems,
@@ -201,6 +208,18 @@ def _ner(config: Config) -> Problems:
                 yield f"pairs.{pair}.ner.{split}: {owner} has no NER data set {name!r} ({nearest(name, sets)})"
             elif split == "train" and not {"train", "dev"} <= set(sets[name]):
                 yield f"languages.{code}.ner.{name}: expected train and dev files, because the pair {pair} trains on it"
+
+
+def _shared_sources(config: Config) -> Problems:
+    """An entry copied and half edited would compare a language with itself; who means to says copy_of."""
+    first: dict[str, str] = {}
+    for code in [code for code in study_languages(config) if original_of(config, code) == code]:
+        own = sources_of_language(config, code)
+        for key, name in own.items():
+            if name in first:
+                other = first[name].split(".")[1]
+                yield f"{key}: {name} is {first[name]} too (expected its own, or copy_of: {other})"
+        first |= {name: key for key, name in own.items() if name not in first}
 
 
 def _files(config: Config) -> Problems:

@@ -55,6 +55,20 @@ def parallel_sides(config: Config) -> dict[str, str | None]:
     return {code: path for code, path in sides.items() if path or original_of(config, code) == code}
 
 
+def sources_of_language(config: Config, code: str) -> dict[str, str]:
+    """Return what should be of one language alone, by key path: its files, and its codes in collections.
+
+    A dump of PanLex holds all languages, and varieties of one may well be segmented with the same words.
+    """
+    language, where = language_of(config, code), f"languages.{code}"
+    dictionary = language.get("dictionary", {})
+    shared = {f"{where}.segmenter_dictionary"}
+    shared |= {f"{where}.dictionary.path"} if dictionary.get("format") == "panlex" else set()
+    files = {key: path for key, path in _files_of_language(config, code).items() if key not in shared}
+    codes = {f"{where}.tatoeba": language.get("tatoeba"), f"{where}.dictionary.code": dictionary.get("code")}
+    return files | {key: name for key, name in codes.items() if name}
+
+
 def switched_languages(config: Config) -> list[str]:
     """Return the languages whose dictionary from the source language is used for code-switching."""
     models = [model for model in trained_models(config) if model.bilingual]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from embedded import ROOT, study
 
+from workflow_scripts.checks import check
 from workflow_scripts.config import ConfigError, expand_path, merge, read_config, read_yaml
 from workflow_scripts.files import needed_files
 from workflow_scripts.study import load_study
@@ -213,6 +214,35 @@ MALFORMED: dict[str, tuple[Change, str]] = {
         put("languages/fr/muse", {"train": "a", "test": "b", "tset": "c"}),
         "languages.fr.muse.tset: unknown key (did you mean 'test'?)",
     ),
+    "text of another language": (
+        put("languages/fr/text/wiki/files", ["wikidump/dewiki-20200101-pages-articles.xml.bz2"]),
+        "languages.de.text.wiki.files[0]: wikidump/dewiki-20200101-pages-articles.xml.bz2 is languages.fr.text.wiki."
+        "files[0] too (expected its own, or copy_of: fr)",
+    ),
+    "trees of another language": (
+        put("languages/ru/treebank/test", "ud/fr/fr-ud-test.conllu"),
+        "languages.ru.treebank.test: ud/fr/fr-ud-test.conllu is languages.fr.treebank.test too",
+    ),
+    "entities of another language": (
+        put("languages/ru/ner/wikiann/test", "wikiann/fr/test"),
+        "languages.ru.ner.wikiann.test: wikiann/fr/test is languages.fr.ner.wikiann.test too",
+    ),
+    "word pairs of another language": (
+        put("languages/ru/muse/test", "muse/en-fr.5000-6500.txt"),
+        "languages.ru.muse.test: muse/en-fr.5000-6500.txt is languages.fr.muse.test too",
+    ),
+    "vectors of another language": (
+        put("languages/ru/vectors", "fasttext/wiki.fr.vec"),
+        "languages.ru.vectors: fasttext/wiki.fr.vec is languages.fr.vectors too",
+    ),
+    "Tatoeba's code of another language": (
+        put("languages/ru/tatoeba", "fra"),
+        "languages.ru.tatoeba: fra is languages.fr.tatoeba too (expected its own, or copy_of: fr)",
+    ),
+    "PanLex's code of another language": (
+        put("languages/ru/dictionary/code", "fra-000"),
+        "languages.ru.dictionary.code: fra-000 is languages.fr.dictionary.code too",
+    ),
     "PanLex without its code": (
         drop("languages/fr/dictionary/code"),
         "languages.fr.dictionary.code: missing, but the PanLex dump is read by it",
@@ -248,6 +278,11 @@ def test_stanford_segmenter_needs_its_folder(capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit):
         load_study(config)
     assert "languages.zh.segmenter_dictionary: missing" in capsys.readouterr().err
+
+
+def test_a_dump_and_a_word_list_may_serve_several_languages_and_a_copy_its_originals_files() -> None:
+    words = {"segmenter": "jieba", "segmenter_dictionary": "jieba/zh.dict.txt"}
+    check(study(languages={"de": words, "ru": {"copy_of": "fr", "text": study()["languages"]["fr"]["text"]}}))
 
 
 def test_absent_file_is_named_with_the_nearest_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
