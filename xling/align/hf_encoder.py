@@ -105,7 +105,7 @@ def _limit(tokenizer: Any, config: Any) -> int:
 
 
 def _settled(states: Tensor) -> Tensor:
-    """Return states of one size, as `xling.align.layers` has them where layers normalise before each part."""
+    """Return states of one size, as `xling.model.layer_states` has them where layers normalise before each part."""
     return functional.layer_norm(states, states.shape[-1:])
 
 

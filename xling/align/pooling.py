@@ -17,9 +17,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from xling.align.layers import layer_states
 from xling.bpe.streams import END
 from xling.model.encoder import Encoder
+from xling.model.layer_states import layer_states
 
 POOL = 8192  # windows that are sorted by length together
 BATCH_TOKENS = {"cpu": 4096, "cuda": 65536}

@@ -61,7 +61,8 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path) -> Any:
     """Read a JSON file, naming the line where it is malformed or not UTF-8."""
-    text = "\n".join(read_lines(path))
+    lines = Path(path).read_bytes().removeprefix(BOM_UTF8).split(b"\n")
+    text = "\n".join(_decode(line, path, number) for number, line in enumerate(lines, start=1))
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

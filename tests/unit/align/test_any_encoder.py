@@ -13,10 +13,10 @@ from tiny_models import made_up, write_model, write_vocab
 
 from xling.align import any_encoder
 from xling.align.any_encoder import by_length, main, open_encoder
-from xling.align.layers import layer_states
 from xling.align.states import read_states
 from xling.core.errors import XlingError
 from xling.model.export import export
+from xling.model.layer_states import layer_states
 
 transformers = pytest.importorskip("transformers")
 from tiny_hub import write_bert, write_tokenizer, write_xlm, write_xlm_roberta  # noqa: E402

@@ -12,7 +12,6 @@ from unit.finetune.toy_tasks import BIAFFINE, write_model
 
 from xling.align.contextual import DataSet, Job, Language, check_layers, fit_layer, parse_options, run_job
 from xling.align.frozen import AlignedView, Reader
-from xling.align.layers import layer_states
 from xling.align.mapping import fit_alignment
 from xling.align.wordpairs import Linked, first_words, fit_map, read_sentences, word_states
 from xling.bpe.vocabulary import Vocabulary
@@ -25,6 +24,7 @@ from xling.finetune.tasks import make_task
 from xling.finetune.windows import Speller
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
+from xling.model.layer_states import layer_states
 
 WIDTH, LONGEST = 16, 24
 ROTATION = torch.from_numpy(np.linalg.qr(numpy_rng("rotation").normal(size=(WIDTH, WIDTH)))[0]).float()

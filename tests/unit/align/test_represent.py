@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from toy_encoder import WORDS, made_up_lines, write_model
 
 from xling.align import pooling
-from xling.align.layers import layer_states
 from xling.align.pooling import NOWHERE, Window, batches, cut
 from xling.align.represent import main, states_file, word_window
 from xling.align.sampling import frequent_words, sample_lines
@@ -24,6 +23,7 @@ from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
+from xling.model.layer_states import layer_states
 from xling.pretrain.config import read_run
 
 LINES = made_up_lines(60)
