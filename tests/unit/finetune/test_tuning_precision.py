@@ -8,12 +8,13 @@ import torch
 from toy_material import prepare
 from toy_tasks import write_model
 
-from xling.align import frozen, layers
+from xling.align import frozen
 from xling.align.frozen import FrozenTuner, Reader, Side, TaskLayers
 from xling.finetune import tuner
 from xling.finetune.settings import grid_points
 from xling.finetune.trainer import Material, train_epoch
 from xling.finetune.tuner import Tuner
+from xling.model import layer_states
 from xling.model.encoder import Encoder
 
 
@@ -35,7 +36,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         found.append(training)
         return torch.autocast("cuda", torch.bfloat16, enabled=False)
 
-    for module in (tuner, frozen, layers):
+    for module in (tuner, frozen, layer_states):
         monkeypatch.setattr(module, "autocast", autocast)
     return found
 
@@ -55,5 +56,5 @@ def test_a_tuner_says_when_it_trains(
 
 def test_states_for_the_analyses_never_train(asked: list[bool], tmp_path: Path) -> None:
     encoder, _, _ = prepare(tmp_path, write_model(tmp_path / "model", False, 0))
-    list(layers.layer_states(encoder.train(), torch.tensor([[2, 5, 2]]), 0))
+    list(layer_states.layer_states(encoder.train(), torch.tensor([[2, 5, 2]]), 0))
     assert asked == [False]
