@@ -15,8 +15,7 @@ from xling.core.errors import InputError
 from xling.core.io import atomic_path, numbered_lines, read_json, read_lines, sha256_of, write_json, write_text
 
 SUFFIXES = [".txt", ".txt.gz", ".txt.bz2", ".txt.xz", ".txt.zst"]
-LETTERS = st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"])  # a mark is taken off, see below
-LINES = st.lists(st.text(alphabet=LETTERS), max_size=20)
+LINES = st.lists(st.text(alphabet=st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])), max_size=20)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -28,7 +27,8 @@ def test_text_comes_back_as_it_was_written(
     path = tmp_path_factory.mktemp("io") / f"text{suffix}"
     with write_text(path) as handle:
         handle.writelines(f"{line}\n" for line in lines)
-    assert list(read_lines(path)) == lines
+    first = [line.removeprefix("\ufeff") for line in lines[:1]]  # a byte-order mark
+    assert list(read_lines(path)) == [*first, *lines[1:]]
 
 
 def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:

@@ -29,6 +29,15 @@ def asked(flag: str) -> tuple[str, list[str]]:
     return kind.removeprefix("--"), [file]
 
 
+def problem(asked: str, files: list[str]) -> str:
+    """Return what is said of files, nothing where they are taken."""
+    try:
+        check(asked, files)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
 @pytest.fixture(name="transfer")
 def fixture_transfer() -> Transfer:
     return Transfer(Study(study(), {}))
@@ -37,25 +46,18 @@ def fixture_transfer() -> Transfer:
 @pytest.mark.parametrize("name", ["en-fr.default.s1", FLOOR])
 def test_what_the_study_describes_is_taken(transfer: Transfer, tmp_path: Path, name: str) -> None:
     path = written(tmp_path / "run.json", transfer.run(name))
-    check(*asked(expected_run(path, transfer.run(name), drawn=name == FLOOR)))
+    assert problem(*asked(expected_run(path, transfer.run(name), drawn=name == FLOOR))) == ""
 
 
-@pytest.mark.parametrize(
-    ("name", "rate", "seed"), [("en-fr.default.s1", False, False), (FLOOR, True, False)], ids=["trained", "floor"]
-)
+@pytest.mark.parametrize("name", ["en-fr.default.s1", FLOOR])
 def test_a_rate_of_training_is_no_business_of_an_encoder_that_is_drawn(
-    transfer: Transfer, tmp_path: Path, name: str, rate: bool, seed: bool
+    transfer: Transfer, tmp_path: Path, name: str
 ) -> None:
-    described = transfer.run(name)
-    slower = described | {"pretrain": described["pretrain"] | {"lr": 1e-9}}
-    for other, fine in ((slower, rate), (described | {"seed": 9}, seed)):
-        path = written(tmp_path / "run.json", other)
-        question = asked(expected_run(path, described, drawn=name == FLOOR))
-        if fine:
-            check(*question)
-        else:
-            with pytest.raises(InputError, match="of another configuration"):
-                check(*question)
+    described, drawn = transfer.run(name), name == FLOOR
+    slower = written(tmp_path / "slower.json", described | {"pretrain": described["pretrain"] | {"lr": 1e-9}})
+    other = written(tmp_path / "other.json", described | {"seed": 9})
+    assert (problem(*asked(expected_run(slower, described, drawn))) == "") == drawn
+    assert "of another configuration" in problem(*asked(expected_run(other, described, drawn)))
 
 
 def test_every_encoder_of_a_study_is_asked_for(transfer: Transfer) -> None:
@@ -89,4 +91,4 @@ def test_states_of_another_configuration_are_told_in_a_line(tmp_path: Path, cont
 def test_a_runs_hash_does_not_depend_on_how_it_is_written(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_text('{\n "b": 1.0,\n "a": [1e-3]\n}\n', encoding="utf-8")
-    check("run", [f"{path}={hashed({'a': [0.001], 'b': 1.0})}"])
+    assert problem("run", [f"{path}={hashed({'a': [0.001], 'b': 1.0})}"]) == ""
