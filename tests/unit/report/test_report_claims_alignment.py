@@ -156,6 +156,14 @@ def test_6c_the_directions_are_averaged() -> None:
     assert effect == pytest.approx(80.0 - (99.0 + 40.0) / 2)
 
 
+def test_6c_two_directions_over_the_same_sentences_are_no_surer_than_one() -> None:
+    results = changed("figure6", "low", lambda score: score.p1 - 2.0)
+    results = replace(results, figure6=[replace(score, high=score.p1 + 2.0) for score in results.figure6])
+    effect = outcome("6c", results).parts[1].checks[0].effect
+    assert (effect.below, effect.above) == pytest.approx((8.0**0.5, 8.0**0.5))
+
+
+
 @pytest.mark.parametrize("number", ["6a", "6b", "6c", "7c"])
 def test_what_the_paper_printed_no_numbers_for_is_not_run(number: str) -> None:
     assert outcome(number, published.results()).verdict is Verdict.NOT_RUN

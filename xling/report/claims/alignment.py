@@ -10,7 +10,7 @@ from xling.report.cells import SIGNAL
 from xling.report.claims.layers import Curve, best, layer_curves, lower, rest, upper, word_curve
 from xling.report.claims.over import Tally
 from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
-from xling.report.estimate import Estimate, difference, mean
+from xling.report.estimate import Estimate, difference, mean_together
 from xling.report.names import OTHERS
 from xling.report.records import BERT, FASTTEXT, MONOLINGUAL, UNTRAINED, Results, WordScore
 
@@ -62,7 +62,7 @@ def _behind(bert: Curve, fasttext: Curve) -> Check | None:
 def _rising(bert: Curve, _: Curve) -> Check | None:
     if not bert or not lower(bert) or not upper(bert):
         return None
-    halves = (mean(list(half.values())) for half in (upper(bert), lower(bert)))
+    halves = (mean_together(list(half.values())) for half in (upper(bert), lower(bert)))
     return Check("", difference(*halves), Relation.ABOVE)
 
 

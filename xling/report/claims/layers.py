@@ -6,7 +6,7 @@ With layers 0 to 8: lower are 0 to 3, upper 5 to 8, and the middle goes from 2 t
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from xling.report.estimate import Estimate, mean
+from xling.report.estimate import Estimate, mean_together
 from xling.report.records import SentenceScore, WordScore
 
 Curve = Mapping[int, Estimate]
@@ -45,7 +45,7 @@ def layer_curves(scores: Sequence[SentenceScore], model: str) -> dict[str, dict[
             found[score.language, score.layer].append(Estimate(score.p1, score.low, score.high))
     curves: dict[str, dict[int, Estimate]] = defaultdict(dict)
     for (language, layer), points in found.items():
-        curves[language][layer] = mean(points)
+        curves[language][layer] = mean_together(points)  # both directions ask for the same sentences
     return dict(curves)
 
 

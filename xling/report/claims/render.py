@@ -23,10 +23,9 @@ Where only some was run, it can refute a claim but not support it. *Not run*: no
 some were not run. *Not enough signal*: all were run, and none has signal.
 
 Verdicts rest on the values. Brackets hold intervals; a sentence says where they reach beyond the border that decides,
-or are not known. Those of a best layer do not count that it was chosen, those of retrieval take its two directions as
-independent, though they ask for the same sentences, those of a correlation the layers, and those of CKA, which are of
-seeds alone, the pairs. The paper's numbers have none. *Weakest* is the value nearest to its border, or furthest beyond
-it.
+or are not known. Those of a best layer do not count that it was chosen; those of a correlation take the layers as
+independent, and those of CKA, which are of seeds alone, the pairs. The paper's numbers have none. *Weakest* is the
+value nearest to its border, or furthest beyond it.
 """
 ALONE = """\
 How many of a claim's checks hold, of those that judge a cell, pair or curve of one language: neither means over
