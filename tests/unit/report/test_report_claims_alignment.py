@@ -163,7 +163,6 @@ def test_6c_two_directions_over_the_same_sentences_are_no_surer_than_one() -> No
     assert (effect.below, effect.above) == pytest.approx((8.0**0.5, 8.0**0.5))
 
 
-
 @pytest.mark.parametrize("number", ["6a", "6b", "6c", "7c"])
 def test_what_the_paper_printed_no_numbers_for_is_not_run(number: str) -> None:
     assert outcome(number, published.results()).verdict is Verdict.NOT_RUN
