@@ -1,0 +1,45 @@
+"""Pack what the text stages of mini made, small enough to carry: python3 pack.py RESULTS/mini OUT NAME…
+
+`base` has subwords, vocabularies, task data and links; `LANGUAGE.SOURCE` a corpus as plain text, which xz packs a fifth
+smaller than zstandard does, and `en.wiki` also `en2.wiki`. Token streams are made where the models are trained.
+"""
+
+import io
+import sys
+import tarfile
+from pathlib import Path
+
+from backports import zstd
+
+LEFT = {"text", "tokenised", "corpus", "codeswitch", "streams", "logs", "benchmarks", "figures", "paper", "work"}
+
+
+def add_corpus(archive: tarfile.TarFile, results: Path, name: str) -> None:
+    """Add a corpus as plain text with the times of its files."""
+    for file in sorted((results / "corpus" / name).iterdir()):
+        entry = archive.gettarinfo(file, arcname=f"corpus/{name}/{file.name.removesuffix('.zst')}")
+        content = file.read_bytes()
+        if file.suffix == ".zst":
+            content = zstd.decompress(content)
+        entry.size = len(content)
+        archive.addfile(entry, io.BytesIO(content))
+
+
+def main() -> None:
+    """Write the packs asked for."""
+    results, out, *wanted = Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:]
+    out.mkdir(parents=True, exist_ok=True)
+    for name in wanted:
+        target = out / f"{name}.tar.xz"
+        with tarfile.open(target, "w:xz", preset=9) as archive:
+            if name == "base":
+                for folder in sorted(path for path in results.iterdir() if path.name not in LEFT):
+                    archive.add(folder, arcname=folder.name)
+            else:
+                for part in [name, "en2.wiki"] if name == "en.wiki" else [name]:
+                    add_corpus(archive, results, part)
+        print(f"{target}: {target.stat().st_size / 1e6:.1f} MB", flush=True)
+
+
+if __name__ == "__main__":
+    main()
