@@ -2,7 +2,7 @@
 # A sitting on a GPU machine: go.sh SECONDS OUT [TARGETS_FILE]
 # Lays out what was carried, starts Snakemake in the background if it does not run (it outlives this call), waits, and
 # writes all results so far, without data and weights, to OUT/part.tar.xz. The folder .gpu holds what was carried:
-# site.tar.xz (Python packages the machine lacks), packs/, data.list and commit.
+# site.tar.xz (Python packages the machine lacks), packs/, heads.tar.xz and commit.
 set -u
 seconds=$1 out=$2 targets=${3:-}
 end=$((SECONDS + seconds))
@@ -12,7 +12,7 @@ mkdir -p $work "$out"
 if [ -f .gpu/site.tar.xz ] && [ ! -d $work/site ]; then mkdir $work/site && tar xJf .gpu/site.tar.xz -C $work/site; fi
 [ -d $work/site ] && export PYTHONPATH=$PWD/$work/site
 export XLING_DATA=$PWD/$work/data XLING_COMMIT=$(cat .gpu/commit) XLING_GPU_SHARE=${SHARE:-8} PYTHONUNBUFFERED=1
-$python "$here/unpack.py" .gpu/packs results/mini "$XLING_DATA" .gpu/data.list || exit 1
+$python "$here/unpack.py" .gpu/packs results/mini "$XLING_DATA" .gpu/heads.tar.xz || exit 1
 echo "laid out after $SECONDS s"
 [ -f $work/begun ] || touch $work/begun
 if [ -n "$targets" ]; then

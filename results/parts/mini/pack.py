@@ -1,7 +1,7 @@
-"""Pack what the text stages of mini made, small enough to carry: python3 pack.py RESULTS/mini OUT NAME…
+"""Pack what the text stages of mini made, small enough to carry: python3 pack.py RESULTS/mini DATA OUT NAME…
 
 `base` has subwords, vocabularies, task data and links; `LANGUAGE.SOURCE` a corpus as plain text, which xz packs a fifth
-smaller than zstandard does, and `en.wiki` also `en2.wiki`. Token streams are made where the models are trained.
+smaller than zstandard does, and `en.wiki` also `en2.wiki`; `heads` the first line of every raw file. Token streams are made where the models are trained.
 """
 
 import io
@@ -25,14 +25,26 @@ def add_corpus(archive: tarfile.TarFile, results: Path, name: str) -> None:
         archive.addfile(entry, io.BytesIO(content))
 
 
+def add_heads(archive: tarfile.TarFile, data: Path) -> None:
+    """Add the first line of every raw file, with a time before all others."""
+    for file in sorted(path for path in data.rglob("*") if path.is_file()):
+        with file.open("rb") as lines:
+            content = b"" if file.suffix in {".xz", ".bz2", ".gz", ".zip"} else next(lines, b"")
+        entry = archive.gettarinfo(file, arcname=str(file.relative_to(data)))
+        entry.size, entry.mtime, entry.mode = len(content), 1_000_000_000, 0o644
+        archive.addfile(entry, io.BytesIO(content))
+
+
 def main() -> None:
     """Write the packs asked for."""
-    results, out, *wanted = Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:]
+    results, data, out = map(Path, sys.argv[1:4])
     out.mkdir(parents=True, exist_ok=True)
-    for name in wanted:
+    for name in sys.argv[4:]:
         target = out / f"{name}.tar.xz"
         with tarfile.open(target, "w:xz", preset=9) as archive:
-            if name == "base":
+            if name == "heads":
+                add_heads(archive, data)
+            elif name == "base":
                 for folder in sorted(path for path in results.iterdir() if path.name not in LEFT):
                     archive.add(folder, arcname=folder.name)
             else:

@@ -1,7 +1,7 @@
-"""Lay out packs where Snakemake looks for them, once: python3 unpack.py PACKS RESULTS/mini DATA LISTING
+"""Lay out packs where Snakemake looks for them, once: python3 unpack.py PACKS RESULTS/mini DATA HEADS
 
-Raw files are not carried. Snakemake asks whether they are there before any job, so empty ones older than all else stand
-for them: no job reads them any more.
+Raw files are not carried, because no job reads them any more. They are looked at before any job, so their first lines
+stand for them (pack.py), older than all else.
 """
 
 import os
@@ -36,12 +36,9 @@ def lay_out(pack: Path, results: Path) -> str:
 
 def main() -> None:
     """Lay out all packs of a folder side by side."""
-    packs, results, data, listing = map(Path, sys.argv[1:5])
-    for line in listing.read_text().split():
-        file = data / line
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.touch()
-        os.utime(file, (1_000_000_000, 1_000_000_000))
+    packs, results, data, heads = map(Path, sys.argv[1:5])
+    with tarfile.open(heads) as archive:
+        archive.extractall(data, filter="data")
     results.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(8) as pool:
         for said in pool.map(lambda pack: lay_out(pack, results), sorted(packs.glob("*.tar.xz"))):
