@@ -1,7 +1,8 @@
 """Pack what the text stages of mini made, small enough to carry: python3 pack.py RESULTS/mini DATA OUT NAME…
 
 `base` has subwords, vocabularies, task data and links; `LANGUAGE.SOURCE` a corpus as plain text, which xz packs a fifth
-smaller than zstandard does, and `en.wiki` also `en2.wiki`; `heads` the first line of every raw file. Token streams are made where the models are trained.
+smaller than zstandard does, and `en.wiki` also `en2.wiki`; `heads` the first line of every raw file.
+Token streams are made where the models are trained.
 """
 
 import io
