@@ -1,8 +1,8 @@
 """Pack what the text stages of mini made, small enough to carry: python3 pack.py RESULTS/mini DATA OUT NAME…
 
 `base` has subwords, vocabularies, task data and links; `LANGUAGE.SOURCE` a corpus as plain text, which xz packs a fifth
-smaller than zstandard does, and `en.wiki` also `en2.wiki`; `heads` the first line of every raw file.
-Token streams are made where the models are trained.
+smaller than zstandard does, and `en.wiki` also `en2.wiki`; `heads` the first line of every raw
+file, and MUSE's word lists whole. Token streams are made where the models are trained.
 """
 
 import io
@@ -31,6 +31,8 @@ def add_heads(archive: tarfile.TarFile, data: Path) -> None:
     for file in sorted(path for path in data.rglob("*") if path.is_file()):
         with file.open("rb") as lines:
             content = b"" if file.suffix in {".xz", ".bz2", ".gz", ".zip"} else next(lines, b"")
+            if file.match("muse/*00.txt"):
+                content += lines.read()  # words are read where they are translated
         entry = archive.gettarinfo(file, arcname=str(file.relative_to(data)))
         entry.size, entry.mtime, entry.mode = len(content), 1_000_000_000, 0o644
         archive.addfile(entry, io.BytesIO(content))
