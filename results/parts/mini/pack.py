@@ -1,8 +1,8 @@
 """Pack what the text stages of mini made, small enough to carry: python3 pack.py RESULTS/mini DATA OUT NAME…
 
-`base` has subwords, vocabularies, task data and links; `LANGUAGE.SOURCE` a corpus as plain text, which xz packs a fifth
-smaller than zstandard does, and `en.wiki` also `en2.wiki`; `heads` the first line of every raw
-file, and MUSE's word lists whole. Token streams are made where the models are trained.
+`base` has subwords, vocabularies, task data and links, `dictionary` the words to switch, `LANGUAGE.SOURCE` a corpus as
+plain text, which xz packs a fifth smaller than zstandard does (`en.wiki` also `en2.wiki`), `heads` the first line of
+every raw file, with MUSE's word lists whole. Token streams are made where the models are trained.
 """
 
 import io
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from backports import zstd
 
-LEFT = {"text", "tokenised", "corpus", "codeswitch", "streams", "logs", "benchmarks", "figures", "paper", "work"}
+BASE = ("bpe", "vocab", "tasks", "parallel", "tatoeba", "links", "transfer/plan.json")
 
 
 def add_corpus(archive: tarfile.TarFile, results: Path, name: str) -> None:
@@ -48,8 +48,10 @@ def main() -> None:
             if name == "heads":
                 add_heads(archive, data)
             elif name == "base":
-                for folder in sorted(path for path in results.iterdir() if path.name not in LEFT):
-                    archive.add(folder, arcname=folder.name)
+                for part in [*BASE, *(str(path.relative_to(results)) for path in results.glob("models/*/run.json"))]:
+                    archive.add(results / part, arcname=part)
+            elif name == "dictionary":
+                archive.add(results / name, arcname=name)
             else:
                 for part in [name, "en2.wiki"] if name == "en.wiki" else [name]:
                     add_corpus(archive, results, part)

@@ -10,8 +10,8 @@ cp "$here/commit" .gpu/commit
 (cd .gpu/tree && XLING_DATA=$data PATH=$(dirname "$python"):$PATH "$python" -m snakemake --cores "$cores" --rerun-incomplete \
     --configfile presets/mini.yaml presets/overlays/two-seeds.yaml \
     --omit-from encode_text pretrain write_untrained transfer_contextual)
-names="heads base en.wiki fr.wiki de.wiki ru.wiki zh.wiki fr.crawl ru.crawl zh.crawl"
+names="heads base dictionary en.wiki fr.wiki de.wiki ru.wiki zh.wiki fr.crawl ru.crawl zh.crawl"
 for name in $names; do echo "$name"; done |
     xargs -P "$cores" -I{} "$python" "$here/pack.py" .gpu/tree/results/mini "$data" .gpu/all {}
 mkdir -p .gpu/targets
-for sitting in monolingual analyses settings; do "$python" "$here/sittings.py" $sitting >.gpu/targets/$sitting; done
+for sitting in analyses settings; do "$python" "$here/sittings.py" $sitting >.gpu/targets/$sitting; done

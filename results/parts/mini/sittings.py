@@ -1,8 +1,7 @@
-"""Print the targets of a sitting, those that come first with a `!`: python3 sittings.py monolingual|analyses|settings
+"""Print the targets of a sitting, those that come first with a `!`: python3 sittings.py analyses|settings
 
 1.tar.xz has French but for Default and Extra anchors, and all floors but three of Chinese. The analyses need their
-models together, so `monolingual` (all but Chinese, whose text is carried by a second call) and `analyses` are one
-sitting; `settings`, which is all that is left, is another.
+models together, so they are one sitting; `settings`, which is all that is left, is another.
 """
 
 import sys
@@ -17,12 +16,6 @@ PAIRS = ("en-fr", "en-ru", "en-zh")
 def transfer(encoder: str) -> list[str]:
     """Return the files of all tasks of an encoder."""
     return [f"{RESULTS}/transfer/{encoder}/{task}.json" for task in ("xnli", "ner", "parsing", "pos")]
-
-
-def monolingual() -> Iterator[str]:
-    """Yield the states of the monolingual models that need no Chinese."""
-    for language in ("en", "fr", "de", "ru", "en2"):
-        yield from (f"{RESULTS}/states/{language}.mono.s{seed}/states.json" for seed in (1, 2))
 
 
 def analyses() -> Iterator[str]:
@@ -44,4 +37,4 @@ def settings() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(*{"monolingual": monolingual, "analyses": analyses, "settings": settings}[sys.argv[1]](), sep="\n")
+    print(*{"analyses": analyses, "settings": settings}[sys.argv[1]](), sep="\n")
