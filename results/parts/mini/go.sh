@@ -12,6 +12,7 @@ mkdir -p $work "$out"
 if [ -f .gpu/site.tar.xz ] && [ ! -d $work/site ]; then mkdir $work/site && tar xJf .gpu/site.tar.xz -C $work/site; fi
 [ -d $work/site ] && export PYTHONPATH=$PWD/$work/site
 export XLING_DATA=$PWD/$work/data XLING_COMMIT=$(cat .gpu/commit) XLING_GPU_SHARE=${SHARE:-8} PYTHONUNBUFFERED=1
+export GIT_DIR=/nonexistent # the copy may have the git data of another commit
 $python "$here/unpack.py" .gpu/packs results/mini "$XLING_DATA" .gpu/heads.tar.xz || exit 1
 echo "laid out after $SECONDS s"
 [ -f $work/begun ] || touch $work/begun
