@@ -32,6 +32,17 @@ class Outcome(NamedTuple):
     error: str
 
 
+@pytest.fixture(autouse=True)
+def _same_matrix_products() -> Iterator[None]:
+    """Switch oneDNN on again: on a CPU without bfloat16 torch switches it off for good at the first such product.
+
+    Tests that run later in the process would then compare its results with those of a process that still has it.
+    """
+    yield
+    if torch := sys.modules.get("torch"):
+        torch.backends.mkldnn.set_flags(True)
+
+
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
     """Return a function that runs a command's main as the command line would, without a new interpreter."""
