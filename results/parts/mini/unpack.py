@@ -1,7 +1,7 @@
 """Lay out packs where Snakemake looks for them, once: python3 unpack.py PACKS RESULTS/mini DATA HEADS
 
-Raw files are not carried, because no job reads them any more. They are looked at before any job, so their first lines
-stand for them (pack.py), older than all else.
+Raw files are not carried: of all jobs that are left, word translation alone reads any. They are looked at before any
+job, so their first lines stand for them (pack.py), older than all else.
 """
 
 import os
