@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
-# Works through the queue of targets that go.sh writes: a file with targets of Snakemake a line, one group after the
-# other. A group that fails is tried once more.
-work=$1 next=1
+# Works through a queue that go.sh writes: driver.sh QUEUE, each line a file with targets of Snakemake and what lies on top
+# of mini (a second seed if it does not say). Targets that fail are tried once more. Where it stopped before is kept.
+queue=$1
 python=${PYTHON:-python3}
-while file=$(sed -n "${next}p" "$work/queue") && [ -n "$file" ]; do
+done=$(cat "$queue.done" 2>/dev/null || echo 0)
+while line=$(sed -n "$((done + 1))p" "$queue") && [ -n "$line" ]; do
+    read -r file overlays <<<"$line"
     for attempt in 1 2; do
-        echo "[$(date +%T)] $file, attempt $attempt"
+        echo "[$(date +%T)] $line, attempt $attempt"
         first=$(grep '^!' "$file" | tr -d '!')
         $python -m snakemake --cores "${CORES:-16}" --resources gpu="$XLING_GPU_SHARE" --nolock --keep-going --scheduler greedy \
             --rerun-triggers mtime --rerun-incomplete --quiet rules host progress \
-            --configfile presets/mini.yaml presets/overlays/two-seeds.yaml ${OVERLAY:-} \
+            --configfile presets/mini.yaml ${overlays:-presets/overlays/two-seeds.yaml} \
             ${first:+--prioritize $first} -- $(tr -d '!' <"$file") && break
     done
-    echo "[$(date +%T)] $file done"
-    next=$((next + 1))
+    echo "[$(date +%T)] $line done"
+    done=$((done + 1))
+    echo "$done" >"$queue.done"
 done

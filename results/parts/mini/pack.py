@@ -2,7 +2,8 @@
 
 `base` has subwords, vocabularies, task data and links, `dictionary` the words to switch, `LANGUAGE.SOURCE` a corpus as
 plain text, which xz packs a fifth smaller than zstandard does (`en.wiki` also `en2.wiki`), `heads` the first line of
-every raw file, with MUSE's word lists whole. Token streams are made where the models are trained.
+every raw file, with MUSE's word lists whole. `mini-STUDY` is a study beside mini, without what is a link to mini's.
+Token streams are made where the models are trained.
 """
 
 import io
@@ -26,6 +27,17 @@ def add_corpus(archive: tarfile.TarFile, results: Path, name: str) -> None:
         archive.addfile(entry, io.BytesIO(content))
 
 
+def add_study(archive: tarfile.TarFile, folder: Path) -> None:
+    """Add what a study beside mini has of its own."""
+    for part in BASE:
+        for file in sorted((folder / part).rglob("*")):
+            if file.is_file() and file.stat().st_nlink == 1:
+                archive.add(file, arcname=str(file.relative_to(folder)))
+    for corpus in sorted((folder / "corpus").iterdir()):
+        if all(file.stat().st_nlink == 1 for file in corpus.iterdir()):
+            add_corpus(archive, folder, corpus.name)
+
+
 def add_heads(archive: tarfile.TarFile, data: Path) -> None:
     """Add the first line of every raw file, with a time before all others."""
     for file in sorted(path for path in data.rglob("*") if path.is_file()):
@@ -47,6 +59,8 @@ def main() -> None:
         with tarfile.open(target, "w:xz", preset=9) as archive:
             if name == "heads":
                 add_heads(archive, data)
+            elif name.startswith("mini-"):
+                add_study(archive, results.parent / name)
             elif name == "base":
                 for part in [*BASE, *(str(path.relative_to(results)) for path in results.glob("models/*/run.json"))]:
                     archive.add(results / part, arcname=part)

@@ -1,7 +1,8 @@
-"""Print the targets of a sitting, those that come first with a `!`: python3 sittings.py analyses|settings
+"""Print targets, those that come first with a `!`: python3 sittings.py analyses|settings|exposure|merges|web
 
-1.tar.xz has French but for Default and Extra anchors, and all floors but three of Chinese. The analyses need their
-models together, so they are one sitting; `settings`, which is all that is left, is another.
+1.tar.xz has French but for Default and Extra anchors, and all floors but three of Chinese. 2.tar.xz has `analyses`, which
+need their models together, and some of Russian and Chinese. `settings` is all that is left of mini, the others are the
+controlled studies for claims 6c and 7a (presets/overlays/mini-*.yaml).
 """
 
 import sys
@@ -10,7 +11,9 @@ from collections.abc import Iterator
 RESULTS = "results/mini"
 TWICE = ("no-anchors", "sep-emb", "sep-l1-3", "sep-l1-6", "sep-emb-l1-6")
 ONCE = ("wiki-cc", "extra-anchors", "default-anchors", "sep-emb-l1-3")
+IN_PART_2 = ("no-anchors", "sep-emb", "sep-l1-6")  # their first seeds
 PAIRS = ("en-fr", "en-ru", "en-zh")
+CONTROLS = {"exposure": ("cka", "sentences"), "merges": ("sentences",), "web": ("cka",)}
 
 
 def transfer(encoder: str) -> list[str]:
@@ -30,11 +33,17 @@ def analyses() -> Iterator[str]:
 
 def settings() -> Iterator[str]:
     """Yield what is left of Table 1: first all cells once, then the second seeds."""
-    once = ["en-fr.extra-anchors", *(f"{pair}.{name}" for pair in PAIRS[1:] for name in (*TWICE, *ONCE))]
-    once += [f"en-zh.untrained-{kind}" for kind in ("union", "prefixed", "separate")]
-    yield from (f"!{file}" for name in once for file in transfer(f"{name}.s1"))
+    once = [name for name in (*TWICE, *ONCE) if name not in IN_PART_2]
+    encoders = ["en-fr.extra-anchors", *(f"{pair}.{name}" for pair in PAIRS[1:] for name in once)]
+    yield from (f"!{file}" for name in encoders for file in transfer(f"{name}.s1"))
     yield from (file for pair in PAIRS[1:] for name in TWICE for file in transfer(f"{pair}.{name}.s2"))
 
 
+def control(study: str) -> Iterator[str]:
+    """Yield the analyses for which a study beside mini is made."""
+    yield from (f"{RESULTS}-{study}/analyses/{name}.json" for name in CONTROLS[study])
+
+
 if __name__ == "__main__":
-    print(*{"analyses": analyses, "settings": settings}[sys.argv[1]](), sep="\n")
+    sitting = sys.argv[1]
+    print(*(control(sitting) if sitting in CONTROLS else {"analyses": analyses, "settings": settings}[sitting]()), sep="\n")

@@ -14,7 +14,9 @@ from backports import zstd
 
 
 def lay_out(pack: Path, results: Path) -> str:
-    """Extract a pack with its times and compress corpora again."""
+    """Extract a pack with its times and compress corpora again; `mini-STUDY` beside mini."""
+    if pack.name.startswith("mini-"):
+        results = results.parent / pack.name.removesuffix(".tar.xz")
     done = results / "packs" / pack.name
     if done.exists():
         return f"{pack.name}: there"
