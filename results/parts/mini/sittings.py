@@ -1,8 +1,8 @@
 """Print targets, those that come first with a `!`: python3 sittings.py analyses|settings|exposure|merges|web
 
-1.tar.xz has French but for Default and Extra anchors, and all floors but three of Chinese. 2.tar.xz has `analyses`, which
-need their models together, and some of Russian and Chinese. `settings` is all that is left of mini, the others are the
-controlled studies for claims 6c and 7a (presets/overlays/mini-*.yaml).
+1.tar.xz has French but for Default and Extra anchors, and all floors but three of Chinese. 2.tar.xz has `analyses`,
+which need their models together, and some of Russian and Chinese. `settings` is all that is left of mini, the rest are
+the controlled studies for claims 6c and 7a (presets/overlays/mini-*.yaml).
 """
 
 import sys
@@ -45,5 +45,6 @@ def control(study: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sitting = sys.argv[1]
-    print(*(control(sitting) if sitting in CONTROLS else {"analyses": analyses, "settings": settings}[sitting]()), sep="\n")
+    name = sys.argv[1]
+    wanted = control(name) if name in CONTROLS else {"analyses": analyses, "settings": settings}[name]()
+    print(*wanted, sep="\n")
