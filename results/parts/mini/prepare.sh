@@ -1,17 +1,23 @@
 #!/usr/bin/env bash
 # Before a sitting, on a machine with the data: prepare.sh DATA [CORES]
-# Makes the text of the study with the code that all parts come from, and packs it into .gpu/all. About fifteen minutes
-# on two cores. Python packages that the GPU machine lacks are .gpu/site.tar.xz, made by hand.
+# Makes the text of the study and of the controlled ones beside it, with the code that all parts come from and with the
+# overlays of today, and packs it into .gpu/all. About twenty minutes on two cores. Python packages that the GPU machine
+# lacks are .gpu/site.tar.xz, made by hand.
 set -eu
-data=$1 cores=${2:-2} here=$(cd "$(dirname "$0")" && pwd) python=$PWD/.venv/bin/python
-mkdir -p .gpu
+data=$1 cores=${2:-2} here=$(cd "$(dirname "$0")" && pwd) python=$PWD/.venv/bin/python overlays=$PWD/presets/overlays
+mkdir -p .gpu/targets
+for sitting in analyses settings exposure merges web; do "$python" "$here/sittings.py" $sitting >.gpu/targets/$sitting; done
+cp "$overlays"/mini-{exposure,merges,web}.yaml .gpu/targets/
 [ -d .gpu/tree ] || { git clone -q . .gpu/tree && git -C .gpu/tree checkout -q "$(cat "$here/commit")"; }
 cp "$here/commit" .gpu/commit
-(cd .gpu/tree && XLING_DATA=$data PATH=$(dirname "$python"):$PATH "$python" -m snakemake --cores "$cores" --rerun-incomplete \
-    --configfile presets/mini.yaml presets/overlays/two-seeds.yaml \
-    --omit-from encode_text pretrain write_untrained transfer_contextual)
-names="heads base dictionary en.wiki fr.wiki de.wiki ru.wiki zh.wiki fr.crawl ru.crawl zh.crawl"
+text() { # CONFIGFILE… -- TARGET…
+    (cd .gpu/tree && XLING_DATA=$data PATH=$(dirname "$python"):$PATH "$python" -m snakemake --cores "$cores" --rerun-incomplete \
+        --omit-from encode_text pretrain write_untrained transfer_contextual represent_encoder --rerun-triggers mtime \
+        --configfile presets/mini.yaml "$@")
+}
+[ -f .gpu/tree/text-dated ] || text presets/overlays/two-seeds.yaml
+[ -d .gpu/tree/results/mini-exposure ] || (cd .gpu/tree && bash "$here/share.sh")
+for study in exposure merges web; do text "$overlays/mini-$study.yaml" -- $(cat .gpu/targets/$study); done
+names="heads base dictionary en.wiki fr.wiki de.wiki ru.wiki zh.wiki fr.crawl ru.crawl zh.crawl mini-merges mini-web"
 for name in $names; do echo "$name"; done |
     xargs -P "$cores" -I{} "$python" "$here/pack.py" .gpu/tree/results/mini "$data" .gpu/all {}
-mkdir -p .gpu/targets
-for sitting in analyses settings; do "$python" "$here/sittings.py" $sitting >.gpu/targets/$sitting; done
