@@ -3,8 +3,8 @@
 # of mini (a second seed if it does not say). Targets that fail are tried once more. Where it stopped before is kept.
 queue=$1
 python=${PYTHON:-python3}
-done=$(cat "$queue.done" 2>/dev/null || echo 0)
-while line=$(sed -n "$((done + 1))p" "$queue") && [ -n "$line" ]; do
+finished=$(cat "$queue.done" 2>/dev/null || echo 0)
+while line=$(sed -n "$((finished + 1))p" "$queue") && [ -n "$line" ]; do
     read -r file overlays <<<"$line"
     for attempt in 1 2; do
         echo "[$(date +%T)] $line, attempt $attempt"
@@ -15,6 +15,6 @@ while line=$(sed -n "$((done + 1))p" "$queue") && [ -n "$line" ]; do
             ${first:+--prioritize $first} -- $(tr -d '!' <"$file") && break
     done
     echo "[$(date +%T)] $line done"
-    done=$((done + 1))
-    echo "$done" >"$queue.done"
+    finished=$((finished + 1))
+    echo "$finished" >"$queue.done"
 done

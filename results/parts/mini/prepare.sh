@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Before a sitting, on a machine with the data: prepare.sh DATA [CORES]
 # Makes the text of the study and of the controlled ones beside it, with the code that all parts come from and with the
-# overlays of today, and packs it into .gpu/all. About twenty minutes on two cores. Python packages that the GPU machine
+# overlays of today, and packs it into .gpu/all. A quarter of an hour and more on two cores. Python packages that the GPU machine
 # lacks are .gpu/site.tar.xz, made by hand.
 set -eu
 data=$1 cores=${2:-2} here=$(cd "$(dirname "$0")" && pwd) python=$PWD/.venv/bin/python overlays=$PWD/presets/overlays
