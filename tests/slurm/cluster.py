@@ -58,7 +58,6 @@ KillWait=5
 SlurmctldTimeout=300
 SlurmdTimeout=300
 AccountingStorageType=accounting_storage/none
-PropagatePrioProcess=1
 """
 
 

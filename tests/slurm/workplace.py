@@ -40,7 +40,6 @@ class Workplace:
     def __init__(self, folder: Path, pretrain: dict[str, Any], data: Path, **classes: dict[str, Any]) -> None:
         self.folder, self.results = folder.resolve(), folder.resolve() / "results"
         self.pretrain, self.data = pretrain, data
-        self.niceness = 0  # of Snakemake and its jobs
         folder.mkdir(parents=True, exist_ok=True)
         for path in ROOT.iterdir():
             if path.name not in NOT_LINKED and not path.name.startswith("."):
@@ -102,8 +101,7 @@ class Workplace:
     def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
         environment = os.environ | {"OMP_NUM_THREADS": "1", "XLING_SITE": str(self.folder / "site.yaml")}
         with (self.folder / "snakemake.out").open("ab") as out:
-            polite = ["nice", "-n", str(self.niceness), *command]
-            return subprocess.Popen(polite, cwd=self.folder, env=environment, stdout=out, stderr=out)
+            return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=out, stderr=out)
 
     def run(self, *arguments: str | Path, seconds: float = 600) -> None:
         """Run Snakemake on the cluster to its end."""
