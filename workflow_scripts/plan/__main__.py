@@ -20,7 +20,7 @@ from workflow_scripts.plan.jobs import Job, dry_run, longest_chain
 from workflow_scripts.plan.rates import Rates, load_rates
 from workflow_scripts.plan.rules import cost
 from workflow_scripts.plan.sizes import Sizes
-from workflow_scripts.plan.used import covered, gpu_spans, unfinished, used_by
+from workflow_scripts.plan.used import covered, divided, gpu_spans, other_spans, unfinished, used_by
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import XlingError, run
 
@@ -64,8 +64,9 @@ def report(study: Study, rates: Rates, left: list[Job], finished: list[Job], tar
         used = {job.number: used_by(job, rates.gpu) for job in finished}
         lines += ["", "Done so far, planned against used, all attempts of a training run together:", ""]
         lines += table.done(finished, planned, used)
-        wall = covered(span for job in finished for span in gpu_spans(job, rates.gpu))
-        lines += table.shared(total(one for one in used.values() if one), wall)
+        held = [span for job in finished for span in gpu_spans(job, rates.gpu)]
+        own = divided(held, other_spans(finished, rates.gpu))
+        lines += table.shared(total(one for one in used.values() if one), covered(held), own)
     begun = unfinished((study.results / "work").glob("*"))
     if begun.seconds:
         lines += [f"in runs that are not finished: GPU {table.duration(begun.gpu)}, CPU {table.duration(begun.cpu)}"]

@@ -36,9 +36,13 @@ def done(jobs: Sequence[Job], planned: Mapping[int, Cost | None], used: Mapping[
     return _aligned([*rows, ["total", str(len(jobs)), "", *_sides(*sums)]], ruled=True)
 
 
-def shared(used: Cost, wall: float) -> list[str]:
-    """Return for how long jobs ran on GPUs, and how many at once: several may share one."""
-    return [f"jobs held GPUs for {duration(wall)} of wall time, {used.gpu / wall:.1f} at once"] if wall else []
+def shared(used: Cost, wall: float, own: float) -> list[str]:
+    """Return for how long jobs ran on GPUs, how many at once, and what of that is theirs if others ran beside them."""
+    if not wall:
+        return []
+    lines = [f"jobs held GPUs for {duration(wall)} of wall time, {used.gpu / wall:.1f} at once"]
+    theirs = f"other jobs of the study ran beside them; divided evenly, {duration(own)} of it are theirs"
+    return [*lines, theirs] if own < wall * (1 - 1e-9) else lines
 
 
 def chain(seconds: float, jobs: Sequence[Job], costs: Mapping[int, Cost | None], every: Cost) -> list[str]:

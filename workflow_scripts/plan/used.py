@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -73,12 +73,32 @@ def _seconds(attempt: dict[str, Any], next_began: str, times: Sequence[str]) -> 
 def gpu_spans(job: Job, on_gpu: bool) -> list[Span]:
     """Return when a job had GPUs: attempts of a training run, else the seconds before its benchmark file."""
     if record := _provenance(job):
-        return [_span(one["began"], seconds) for one, seconds in _known_attempts(record) if _had_gpu(one)]
+        return _trained(record)
     file = _benchmark(job) if on_gpu and job.gpus else None
-    if not file:
-        return []
+    return [_benchmark_span(file)] if file else []
+
+
+def other_spans(jobs: Iterable[Job], on_gpu: bool) -> list[Span]:
+    """Return when jobs of the same rules had GPUs that are not among those named: of other seeds, say.
+
+    Their records stand beside those of the jobs; a rule without wildcards has one job alone.
+    """
+    named = list(jobs)
+    runs = {record for job in named if (record := _provenance(job))}
+    others = {path for record in runs for path in record.parent.parent.glob(f"*/{PROVENANCE}")} - runs
+    held = [job for job in named if on_gpu and job.gpus and job.wildcards and not _provenance(job)]
+    files = {file for job in held if (file := _benchmark(job))}
+    beside = {path for file in files for path in file.parent.glob(f"*{file.suffix}")} - files
+    return [*(span for record in sorted(others) for span in _trained(record)), *map(_benchmark_span, sorted(beside))]
+
+
+def _trained(record: Path) -> list[Span]:
+    return [_span(one["began"], seconds) for one, seconds in _known_attempts(record) if _had_gpu(one)]
+
+
+def _benchmark_span(file: Path) -> Span:
     end = file.stat().st_mtime
-    return [(end - benchmarked(file, job.threads, job.gpus).seconds, end)]
+    return end - benchmarked(file, 1, 1).seconds, end
 
 
 def _span(began: str, seconds: float) -> Span:
@@ -93,6 +113,21 @@ def covered(ran: Iterable[Span]) -> float:
         whole += max(0.0, end - max(start, reached))
         reached = max(reached, end)
     return whole
+
+
+def divided(own: Iterable[Span], others: Iterable[Span]) -> float:
+    """Return what is some jobs' own of the time that they ran, every moment divided evenly by all that ran then."""
+    moves = sorted((time, mine, step) for spans, mine in ((own, 1), (others, 0)) for time, step in _ends(spans))
+    whole, before, running, ours = 0.0, 0.0, 0, 0
+    for time, mine, step in moves:
+        whole += (time - before) * ours / running if running else 0.0
+        before, running, ours = time, running + step, ours + step * mine
+    return whole
+
+
+def _ends(spans: Iterable[Span]) -> Iterator[tuple[float, int]]:
+    for start, end in spans:
+        yield from ((start, 1), (end, -1))
 
 
 def _metric_times(path: Path) -> list[str]:
