@@ -31,6 +31,20 @@ def test_the_kept_share_is_a_mean_over_languages_with_signal() -> None:
     assert headline.mean_kept(known, "Sep Emb", "ner", ["fr"]) is None
 
 
+def test_tasks_without_signal_are_named_and_not_shown() -> None:
+    assert headline.tasks_with_signal(cells(30.0, 20.0)) == ["ner"]
+    assert headline.without_signal(cells(30.0, 20.0)) == ["Not enough signal in any language: XNLI, Parsing."]
+    assert headline.kept_table(cells(30.0, 20.0), cells(30.0, 25.0))[0] == "| | NER, this run | NER, paper |"
+
+
+def test_a_verdict_says_what_holds_in_each_language() -> None:
+    claim = {"claim": "1a", "says": "so", "verdict": "not supported"}
+    known = {"fr": {"checks": 2, "held": 1}, "ru": {"checks": 1, "held": 1}}
+    assert headline.verdict_table([claim | {"by_language": known}])[2] == (
+        "| 1a | so | not supported | fr 1/2, ru 1/1 |"
+    )
+
+
 def test_what_stood_between_the_markers_goes() -> None:
     readme = f"before\n{headline.START}\nold\n{headline.END}\nafter"
     assert headline.with_block(readme, "new") == "before\nnew\nafter"

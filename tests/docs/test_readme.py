@@ -29,13 +29,16 @@ DRY = [
 ]
 # Dry runs, where the real data is: each with a model that it trains.
 MINI = {
-    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml --resources gpu=1": "en-zh.sep-emb-l1-6.s1",
+    "XLING_DATA=… XLING_GPU_SHARE=8 .venv/bin/snakemake --configfile presets/mini.yaml --resources gpu=8": (
+        "en-zh.sep-emb-l1-6.s1"
+    ),
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml --rerun-triggers mtime -- report": (
         "en-fr.wiki-cc.s1"
     ),
-    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/two-seeds.yaml"
-    " -- results/mini/analyses/cka.json results/mini/analyses/sentences.json results/mini/analyses/words.json"
-    " results/mini/contextual/en.mono.s1.json results/mini/transfer/en-fr.default.s2/pos.json": "en-en2.sep-emb.s2",
+    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-web.yaml"
+    " -- results/mini-web/analyses/cka.json": "en-ru.default.s1",
+    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-exposure.yaml"
+    " -- results/mini-exposure/analyses/sentences.json results/mini-exposure/analyses/cka.json": "en2.mono.s1",
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-levers.yaml"
     " -- results/mini-levers/transfer/en-fr.default-lr2-longer.s1/parsing.json": "en-fr.default-lr2-longer.s1",
 }
@@ -114,7 +117,7 @@ def test_the_cost_of_the_embedded_study_is_the_plan_s(tmp_path: Path) -> None:
 def test_the_cost_of_mini_is_the_plan_s(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLING_DATA", str(real_data))
     gpu, _, disk, _ = total(run("make plan PRESET=presets/mini.yaml RATES=h200", tmp_path, own_data=False))
-    assert (cost("GPU time", 1), cost("from start to end", 1)) == (gpu, gpu)
+    assert (cost("GPU time", 1), cost("from start to end", 1)) == (gpu, f"{gpu}, one job at a time")
     assert cost("disk, of it to fetch", 1) == f"{disk}, nothing"
 
 

@@ -14,8 +14,8 @@ REFERENCE = Path(__file__).resolve().parents[3] / "results/reference"
 RUNS = sorted(path.name for path in REFERENCE.iterdir() if path.is_dir())
 
 
-def test_there_is_a_run_of_every_cell() -> None:
-    assert "demo-full" in RUNS
+def test_there_are_runs_of_every_cell_on_generated_and_on_real_text() -> None:
+    assert RUNS == ["demo-full", "mini"]
 
 
 @pytest.mark.parametrize("run", RUNS)
