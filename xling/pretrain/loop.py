@@ -263,6 +263,8 @@ class Trainer:
         found = checkpoint.newest(self.work / "checkpoints") if self.workers.first else None
         found = self.workers.tell(found)
         if found is None:
+            if self.workers.first:  # an attempt that died before its first checkpoint may have validated already
+                self.metrics.rewind(0, validated=False)
             return False
         names = State.__dataclass_fields__
         self.state = State(**{name: value for name, value in found.meta.items() if name in names})
@@ -276,7 +278,7 @@ class Trainer:
         _set_rng(found.tensors("rng"))
         if self.workers.first:
             self._check_best()
-            self.metrics.forget_after(self.state.update)
+            self.metrics.rewind(self.state.update, validated=self.state.best_update is not None)
             log.info("resumed from %s", found.folder)
         return True
 

@@ -32,20 +32,22 @@ class Metrics:
         with self.path.open("a", encoding="utf-8") as handle:
             handle.write(line + "\n")
 
-    def forget_after(self, update: int) -> None:
-        """Drop lines beyond a checkpoint, and a half-written last one: they will be written again."""
+    def rewind(self, update: int, *, validated: bool) -> None:
+        """Drop what will be written again by a run that goes on from an update, which may have to be validated anew."""
         if not self.path.is_file():
             return
-        kept = [line for line in self.path.read_text(encoding="utf-8").splitlines() if _update(line) <= update]
+        lines = self.path.read_text(encoding="utf-8").splitlines()
         with write_text(self.path) as handle:
-            handle.writelines(line + "\n" for line in kept)
+            handle.writelines(line + "\n" for line in lines if _stays(line, update, validated))
 
 
-def _update(line: str) -> float:
+def _stays(line: str, update: int, validated: bool) -> bool:
+    """Say whether a line is whole and says what will not be said again."""
     try:
-        return float(json.loads(line)["update"])
+        known = json.loads(line)
+        return bool(known["update"] < update or (known["update"] == update and (validated or known["kind"] == "train")))
     except (json.JSONDecodeError, KeyError, TypeError):
-        return float("inf")
+        return False
 
 
 def utc() -> str:

@@ -64,6 +64,23 @@ def test_killed_and_resumed_gives_the_same_bits(
     assert [line["update"] for line in curves[0] if line["kind"] == "validation"] == [0, 5, 10, 12]
 
 
+def test_killed_before_its_first_checkpoint_it_says_everything_once(
+    command: Callable[..., list[str]], launch: Callable[..., Any], tmp_path: Path
+) -> None:
+    whole, killed = launch(command(changed(), "whole")), launch(command(changed(), "killed"), die_at=0)
+    assert (whole.wait(), killed.wait()) == (0, -9), whole.said + killed.said
+    assert [line["update"] for line in lines(tmp_path / "killed" / "metrics.jsonl", "update")] == [0]
+    assert not list((tmp_path / "killed").glob("checkpoints/step-*"))
+    again = launch(command(changed(), "killed"))
+    assert again.wait() == 0, again.said
+    curves = [
+        lines(tmp_path / f"{name}.out" / "metrics.jsonl", "kind", "update", "tokens", "loss", "lr")
+        for name in ("whole", "killed")
+    ]
+    assert curves[0] == curves[1]
+    assert same_bits(tmp_path / "whole.out" / "model.safetensors", tmp_path / "killed.out" / "model.safetensors")
+
+
 def free_port() -> str:
     """Return a port where nobody listens, and which no connection is given before the first process listens there."""
     while True:

@@ -182,11 +182,14 @@ def test_a_lost_best_checkpoint_is_replaced_by_the_one_resumed_from(
     meta = json.loads((newest / "meta.json").read_text())
     (newest / "meta.json").write_text(json.dumps(meta | {"best_update": 3}))
     before = (tmp_path / "work.out" / "model.safetensors").read_bytes()
+    metrics = tmp_path / "work" / "metrics.jsonl"
+    said = [line.split('"kind"')[1] for line in metrics.read_text().splitlines()]
     shutil.rmtree(tmp_path / "work" / "checkpoints" / "step-0000003", ignore_errors=True)
     again = launch(arguments)
     assert again.wait() == 0, again.said
     assert "is gone; the one resumed from takes its place" in again.said
     assert (tmp_path / "work.out" / "model.safetensors").read_bytes() == before
+    assert [line.split('"kind"')[1] for line in metrics.read_text().splitlines()] == said
 
 
 def test_a_loss_that_is_no_number_stops_the_run(command: Command, launch: Launch, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def make_vocab(folder: Path, size: int = 0) -> None:
 
 
 def child(arguments: list[str], environment: dict[str, str], die_at: int | None, log: str) -> None:
-    """Run the command in this process; kill it for good at the end of an update if asked to."""
+    """Run the command; kill it for good at the end of an update if asked to, of none before the first checkpoint."""
     import signal
 
     from xling.core.errors import run
@@ -87,14 +87,15 @@ def child(arguments: list[str], environment: dict[str, str], die_at: int | None,
     sys.argv = ["run", *arguments]
     sys.stderr = open(log, "w")
     if die_at is not None:
-        finish = loop.Trainer._after_update
+        moment = "_after_update" if die_at else "_save"
+        finish = getattr(loop.Trainer, moment)
 
         def deadly(self: loop.Trainer) -> None:
             if self.state.update == die_at:
                 os.kill(os.getpid(), signal.SIGKILL)
             finish(self)
 
-        loop.Trainer._after_update = deadly  # type: ignore[method-assign]
+        setattr(loop.Trainer, moment, deadly)
     run(main)
 
 
