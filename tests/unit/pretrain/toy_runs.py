@@ -76,7 +76,7 @@ def make_vocab(folder: Path, size: int = 0) -> None:
 
 
 def child(arguments: list[str], environment: dict[str, str], die_at: int | None, log: str) -> None:
-    """Run the command; kill it for good at the end of an update if asked to, of none before the first checkpoint."""
+    """Run the command; if asked to, kill it for good at the end of an update, or (0) before its first checkpoint."""
     import signal
 
     from xling.core.errors import run
