@@ -88,6 +88,7 @@ def test_the_second_seed_goes_on_top_of_any_preset(preset: str) -> None:
 OVERLAYS = [
     ("sep-tokens.yaml", ["demo-full.yaml", "mini.yaml", "paper.yaml"]),
     ("mini-levers.yaml", ["mini.yaml"]),
+    ("mini-seeds.yaml", ["mini.yaml"]),
 ]
 STUDIES = {  # on top of mini: studies of their own, with other budgets, text or subwords
     "mini-exposure.yaml": "ru",
@@ -117,6 +118,16 @@ def test_a_study_on_top_of_mini_has_a_name_of_its_own_and_the_same_models(overla
     assert f"{config['study']['name']}.yaml" == overlay
     names, known = ({model.name for model in trained_models(c)} for c in (config, mini()))
     assert {"en.mono.s1", f"{other}.mono.s1", f"en-{other}.default.s1"} <= names <= known
+
+
+def test_a_third_seed_changes_nothing_but_the_seed() -> None:
+    config, twice = mini("mini-seeds.yaml"), mini("two-seeds.yaml")
+    models, known = trained_models(config), {model.name: model for model in trained_models(twice)}
+    assert {model.seed for model in models}.isdisjoint(model.seed for model in known.values())
+    for model in models:
+        first = known[f"{model.name.rsplit('.', 1)[0]}.s1"]
+        runs = [resolve_run(config, model), resolve_run(twice, first)]
+        assert {key for key in runs[0] | runs[1] if runs[0].get(key) != runs[1].get(key)} == {"model", "seed"}
 
 
 def test_monolingual_models_of_equal_exposure_read_as_much_of_a_language_as_bilingual_ones() -> None:
