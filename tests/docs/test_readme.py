@@ -39,6 +39,12 @@ MINI = {
     " -- results/mini-web/analyses/cka.json": "en-ru.default.s1",
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-exposure.yaml"
     " -- results/mini-exposure/analyses/sentences.json results/mini-exposure/analyses/cka.json": "en2.mono.s1",
+    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-longer.yaml"
+    " -- results/mini-longer/analyses/sentences.json": "fr.mono.s1",
+    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-merges.yaml"
+    " -- results/mini-merges/analyses/sentences.json": "zh.mono.s1",
+    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-seeds.yaml"
+    " -- results/mini-seeds/transfer/en-zh.sep-l1-6.s3/ner.json": "en-zh.sep-l1-6.s3",
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-levers.yaml"
     " -- results/mini-levers/transfer/en-fr.default-lr2-longer.s1/parsing.json": "en-fr.default-lr2-longer.s1",
 }
