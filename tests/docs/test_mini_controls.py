@@ -4,6 +4,7 @@ import json
 import math
 from collections import defaultdict
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -48,11 +49,11 @@ def score(study: str, encoder: str, task: str) -> float:
     result = read(STUDIES[study] / "transfer" / encoder / f"{task}.json")
     tests = [point["test"][encoder[3:5]] for point in result["points"] if point["encoder_lr"] in GRID]
     assert len(tests) == len(GRID)
-    return mean([test[result["measure"]] for test in tests])
+    return fmean(test[result["measure"]] for test in tests)
 
 
 def over_seeds(study: str, cell: str, task: str) -> float:
-    return mean([score(study, folder.name, task) for folder in (STUDIES[study] / "transfer").glob(f"{cell}.s*")])
+    return fmean(score(study, folder.name, task) for folder in (STUDIES[study] / "transfer").glob(f"{cell}.s*"))
 
 
 def lead_of_lower_layers(study: str, language: str, seed: int | None) -> float:
@@ -61,12 +62,8 @@ def lead_of_lower_layers(study: str, language: str, seed: int | None) -> float:
     for record in read(STUDIES[study] / "analyses/sentences.json")["records"]:
         if (record["space"], record["encoders"], record["language"]) == ("mapped", "trained", language):
             layers[record["layer"]].append(record["p1"] if seed is None else record["by_seed"][seed])
-    curve = [100 * mean(layers[layer]) for layer in range(9)]
+    curve = [100 * fmean(layers[layer]) for layer in range(9)]
     return max(curve[:4]) - max(curve[4:])
-
-
-def mean(values: list[float]) -> float:
-    return sum(values) / len(values)
 
 
 def shown(value: float, digits: int) -> str:

@@ -36,11 +36,15 @@ MINI = {
         "en-fr.wiki-cc.s1"
     ),
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-web.yaml"
-    " -- results/mini-web/analyses/cka.json": "en-ru.default.s1",
+    " -- results/mini-web/analyses/cka.json results/mini-web/transfer/en-ru.no-anchors.s1/parsing.json": (
+        "en-ru.no-anchors.s1"
+    ),
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-exposure.yaml"
     " -- results/mini-exposure/analyses/sentences.json results/mini-exposure/analyses/cka.json": "en2.mono.s1",
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-longer.yaml"
-    " -- results/mini-longer/analyses/sentences.json": "fr.mono.s1",
+    " -- results/mini-longer/analyses/sentences.json results/mini-longer/transfer/en-ru.sep-emb-l1-6.s1/parsing.json": (
+        "en-ru.sep-emb-l1-6.s1"
+    ),
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-merges.yaml"
     " -- results/mini-merges/analyses/sentences.json": "zh.mono.s1",
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-seeds.yaml"
