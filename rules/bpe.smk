@@ -20,12 +20,14 @@ rule train_bpe:
         rev=REV["bpe"],
         merges=merges,
         lines=config["bpe"]["train_lines"],
+        balance=config["bpe"]["balance"],
     shell:
         """
         python -m xling.bpe.train \
             --input {input.text:q} \
             --merges {params.merges} \
             --max-lines {params.lines} \
+            --balance {params.balance} \
             --seed 1 \
             --out {output.model:q} \
             >>{log:q} 2>&1

@@ -77,7 +77,8 @@ class Identity:
             bpe = self.study.config["bpe"]
             texts = [self.corpus(code, _domain(code, codes, domain)) for code in codes]
             merges = bpe["joint_merges" if kind == "joint" else "language_merges"]
-            self._known[name] = hashed([self.revision("bpe"), kind, codes, texts, merges, bpe["train_lines"]])
+            sample = [bpe["train_lines"], bpe["balance"]]
+            self._known[name] = hashed([self.revision("bpe"), kind, codes, texts, merges, *sample])
         return self._known[name]
 
     def stream(self, path: str) -> str:

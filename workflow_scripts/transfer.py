@@ -123,7 +123,8 @@ class Transfer:
         models = [m for m in self.models.values() if _pair(m) == floor.pair]
         like = next(m for m in models if vocabulary_kind(config, m) == floor.kind)
         described = resolve_run(config, like)
-        own = {"model": name, "seed": floor.seed, "separate": {"embeddings": floor.kind == "separate", "layers": 0}}
+        separate = described["separate"] | {"embeddings": floor.kind == "separate", "layers": 0}
+        own = {"model": name, "seed": floor.seed, "separate": separate}
         vocabulary = described["made_from"]["vocabulary"] | {"hash": self.study.identity.vocabulary(_vocabulary(floor))}
         made_from = {"vocabulary": vocabulary}
         return described | own | {"pretrain": deciding(config["pretrain"]) | UNTRAINED, "made_from": made_from}

@@ -32,9 +32,11 @@ WORD_LIMIT = 4_000_000  # different words kept (rare ones go first): about 3 GB 
 PIECE_CHARACTERS = 256  # merges are not cut short by sentencepiece's limit of 16 (its own maximum is 512)
 
 
-def train_bpe(paths: Sequence[Path], merges: int, max_lines: int, seed: int, coverage: float = 1.0) -> bytes:
-    """Return a sentencepiece model with exactly so many merges, trained on as many lines of each text."""
-    words = count_words(sample_texts(paths, max_lines, seed))
+def train_bpe(
+    paths: Sequence[Path], merges: int, max_lines: int, seed: int, coverage: float = 1.0, balance: str = "lines"
+) -> bytes:
+    """Return a sentencepiece model with exactly so many merges, trained on as many lines, or words, of each text."""
+    words = count_words(sample_texts(paths, max_lines, seed, balance))
     words = cover_characters(words, coverage)
     if not words:
         raise InputError(paths[0], "no words in it", fix="BPE needs tokenised text")
@@ -46,15 +48,30 @@ def train_bpe(paths: Sequence[Path], merges: int, max_lines: int, seed: int, cov
     return model
 
 
-def sample_texts(paths: Sequence[Path], max_lines: int, seed: int) -> Iterator[str]:
-    """Yield the same number of lines of each text: the shortest one's, or the most that is allowed."""
-    totals = [sum(1 for _ in read_lines(path)) for path in paths]
-    for path, total in zip(paths, totals, strict=True):
-        if total == 0:
-            raise InputError(path, "an empty text", fix="BPE needs tokenised text")
-    keep = min(max_lines, *totals)
-    for number, (path, total) in enumerate(zip(paths, totals, strict=True)):
+def sample_texts(paths: Sequence[Path], max_lines: int, seed: int, balance: str = "lines") -> Iterator[str]:
+    """Yield the same number of lines, or about the same number of words, of each text: as many as all of them have."""
+    sizes = [_size(path) for path in paths]
+    kept = lines_to_keep(sizes, max_lines, balance)
+    for number, (path, (total, _), keep) in enumerate(zip(paths, sizes, kept, strict=True)):
         yield from sample_lines(track(read_lines(path), f"reading {path.name}", total), keep, total, (seed, number))
+
+
+def lines_to_keep(sizes: Sequence[tuple[int, int]], max_lines: int, balance: str) -> list[int]:
+    """Return how many lines to sample of each text, given its (lines, words), so that lines or words are balanced."""
+    if balance == "lines":
+        return [min(max_lines, *(lines for lines, _ in sizes))] * len(sizes)
+    words = min(words * min(1.0, max_lines / lines) for lines, words in sizes)
+    return [max(1, round(words * lines / own)) for lines, own in sizes]
+
+
+def _size(path: Path) -> tuple[int, int]:
+    """Return the lines and words of a text, which must have some."""
+    lines = words = 0
+    for line in read_lines(path):
+        lines, words = lines + 1, words + len(line.split())
+    if not words:
+        raise InputError(path, "no words in it", fix="BPE needs tokenised text")
+    return lines, words
 
 
 def sample_lines(lines: Iterable[str], keep: int, total: int, seed: tuple[int, int]) -> Iterator[str]:
@@ -154,6 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--input", type=Path, nargs="+", required=True, help="tokenised text, one file a language")
     parser.add_argument("--merges", type=int, required=True, help="80,000 joint or 40,000 a language in the paper")
+    parser.add_argument("--balance", choices=["lines", "words"], default="lines", help="what texts have equally of")
     parser.add_argument("--max-lines", type=int, default=10_000_000, help="lines taken of each text at most")
     parser.add_argument("--character-coverage", type=float, default=1.0, help="share of the text its characters cover")
     parser.add_argument("--seed", type=int, required=True, help="for the sample of lines")
@@ -161,7 +179,7 @@ def main() -> None:
     args = parser.parse_args()
     if args.merges < 0 or args.max_lines < 1 or not 0 < args.character_coverage <= 1:
         raise XlingError("--merges must not be negative, --max-lines at least 1, --character-coverage in (0, 1]")
-    model = train_bpe(args.input, args.merges, args.max_lines, args.seed, args.character_coverage)
+    model = train_bpe(args.input, args.merges, args.max_lines, args.seed, args.character_coverage, args.balance)
     with atomic_path(args.out.absolute()) as temporary:
         temporary.write_bytes(model)
     log_to_stderr(__name__).info("%d merges written to %s", args.merges, args.out)

@@ -30,10 +30,14 @@ class Shape:
 
 @dataclass(frozen=True)
 class Separate:
-    """What is per language: everything up to the first layer, or its token vectors alone, and a prefix of layers."""
+    """What is per language: everything up to the first layer, or its token vectors alone, and a prefix of layers.
+
+    `start` says how the languages' own positions and layers begin: as equal copies, or each with its own random values.
+    """
 
     embeddings: bool | Literal["tokens"]
     layers: int
+    start: Literal["copies", "apart"] = "apart"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from xling.core.seeds import numpy_rng
-from xling.model.config import ModelConfig
+from xling.model.config import SHARED, ModelConfig
 from xling.model.layers import EmbeddingWeights, LayerWeights, Path, embed_rows, layer, logits, padded
 
 
@@ -108,14 +108,15 @@ def initialise(encoder: Encoder, seed: int) -> None:
     """Draw every parameter from a generator of its own name, so that no setting shifts another's numbers.
 
     Embeddings are normal with standard deviation d^-1/2, linear layers PyTorch's default, which is uniform within
-    1/sqrt(inputs) for weights and biases (as in XLM's code, which the paper uses).
+    1/sqrt(inputs) for weights and biases (as in XLM's code, which the paper uses). Parameters that begin as copies use
+    the name of the shared parameter they replace, so all languages begin with the values that Default begins with.
     """
     width = encoder.config.shape.width
     inner = {"down_weight": encoder.config.shape.feedforward, "down_bias": encoder.config.shape.feedforward}
     for name, parameter in encoder.named_parameters():
         last = name.split(".")[-1]
         rng, size = (
-            numpy_rng("weights", seed, name),
+            numpy_rng("weights", seed, _name_of_start(encoder.config, name)),
             (encoder.vocabulary(name) or parameter.shape[0], *parameter.shape[1:]),
         )
         if "norm" in last:
@@ -127,6 +128,15 @@ def initialise(encoder: Encoder, seed: int) -> None:
             drawn = rng.uniform(-bound, bound, size)
         with torch.no_grad():
             parameter.zero_()[: size[0]].copy_(torch.from_numpy(drawn))
+
+
+def _name_of_start(config: ModelConfig, name: str) -> str:
+    """Return the name that a parameter's initial values are drawn by; words never begin equal: vocabularies differ."""
+    part, *rest = name.split(".")
+    if config.separate.start == "apart" or part in ("language", "softmax") or rest[-1] == "token":
+        return name
+    owner = len(rest) - 2
+    return ".".join([part, *rest[:owner], SHARED, rest[-1]])
 
 
 def _embedding_shapes(config: ModelConfig) -> dict[str, dict[str, tuple[int, ...]]]:

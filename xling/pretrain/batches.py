@@ -93,11 +93,16 @@ def read_lines(stream: TokenStream, numbers: NDArray[np.int64], length: int) -> 
     return tokens
 
 
-def language_chances(lines: Sequence[int], exponent: float) -> NDArray[np.float64]:
-    """Return how likely each language is: its share of the lines to the power of the exponent (the paper: 0.7)."""
-    shares = np.asarray(lines, dtype=np.float64) / sum(lines)
+def language_chances(amounts: Sequence[int], exponent: float) -> NDArray[np.float64]:
+    """Return how likely each language is: its share of the text to the power of the exponent (the paper: 0.7)."""
+    shares = np.asarray(amounts, dtype=np.float64) / sum(amounts)
     chances = shares**exponent
     return np.asarray(chances / chances.sum())
+
+
+def amount_of_text(stream: TokenStream, measure: str) -> int:
+    """Return how much text a language has, in lines (the paper) or tokens, or the same for every language (even)."""
+    return {"lines": stream.lines, "tokens": len(stream), "even": 1}[measure]
 
 
 def make_batch(masked: Masked, language: int, seed: int, places: int | None = None) -> Batch:
@@ -135,12 +140,21 @@ class Batches:
             for code, stream in streams.items()
         ]
         self.words = [random_words(run, sizes[code], _seen(run, streams[code], sizes[code])) for code in run.languages]
-        chances = language_chances([stream.lines for stream in streams.values()], settings.language_exponent)
+        amounts = [amount_of_text(stream, settings.language_share) for stream in streams.values()]
+        chances = language_chances(amounts, settings.language_exponent)
         self.bounds = np.cumsum(chances)[:-1]
 
     def languages(self, update: int) -> list[int]:
-        """Return the language of each micro-batch of an update."""
-        draws = numpy_rng("languages", self.run.seed, update).random(self.run.pretrain.micro_batches)
+        """Return the language of each micro-batch of an update.
+
+        Stratified draws are evenly spaced from one random start: each language comes as often as its chance says, to
+        within one micro-batch, in every update.
+        """
+        rng, count = numpy_rng("languages", self.run.seed, update), self.run.pretrain.micro_batches
+        if self.run.pretrain.language_draws == "stratified":
+            draws = (rng.random() + np.arange(count)) / count
+        else:
+            draws = rng.random(count)
         return [int(i) for i in np.searchsorted(self.bounds, draws, side="right")]
 
     def batch(self, update: int, micro: int, language: int, places: int | None = None) -> Batch:

@@ -25,7 +25,7 @@ class Pretrain:
     mask_rate: float
     mask_share: float
     random_share: float
-    random_words: Literal["by-softmax", "any", "language"]
+    random_words: Literal["any", "language"]
     lr: float
     warmup: int
     warmup_from: float
@@ -40,6 +40,8 @@ class Pretrain:
     validation_tokens: int
     save_every: int = 1000  # this and the next decide no weights: a run.json may leave them to the command line
     keep_checkpoints: int = 2
+    language_share: Literal["lines", "tokens", "even"] = "lines"  # runs before these two keys were so
+    language_draws: Literal["independent", "stratified"] = "independent"
 
 
 @dataclass(frozen=True)

@@ -75,12 +75,11 @@ def capacity(tokens: int, rate: float) -> int:
 
 
 def random_words(run: Run, size: int, seen: NDArray[np.bool_]) -> Ids:
-    """Return the words that may replace a token: any, or those of the batch's language.
+    """Return the words that may replace a token: any of the vocabulary, foreign ones too, or the language's own.
 
     With a softmax per language all ids are the language's; else its words are those seen in its training text.
     """
-    scope = run.pretrain.random_words
-    if scope == "language" and run.softmax == "shared":
+    if needs_counting(run):
         return np.flatnonzero(seen[SPECIAL:]) + SPECIAL
     return np.arange(SPECIAL, size)
 

@@ -159,6 +159,14 @@ def test_languages_give_the_same_number_of_lines(tmp_path: Path, max_lines: int,
     assert count_words(sample_texts([left, right], max_lines, 1)) == Counter({"ab": 2 * each, "漢字": each})
 
 
+@pytest.mark.parametrize(("max_lines", "words"), [(10_000, 3000), (100, 300)])
+def test_languages_give_the_same_number_of_words(tmp_path: Path, max_lines: int, words: int) -> None:
+    left = write(tmp_path / "left.txt", ["ab " * 20] * 600)
+    right = write(tmp_path / "right.txt", ["漢字 漢字 漢字"] * 1000)
+    counts = count_words(sample_texts([left, right], max_lines, 1, "words"))
+    assert counts == Counter({"ab": words, "漢字": words})
+
+
 @settings(max_examples=100)
 @given(total=st.integers(1, 60), data=st.data())
 def test_sample_is_exact_ordered_and_repeatable(total: int, data: st.DataObject) -> None:
@@ -217,7 +225,7 @@ def test_too_small_a_text_says_how_many_merges_are_possible(tmp_path: Path) -> N
     assert count_merges(load(train_bpe([path], possible, 10, 1))) == possible
 
 
-@pytest.mark.parametrize(("lines", "problem"), [([], "an empty text"), ([" "], "no words in it")])
+@pytest.mark.parametrize(("lines", "problem"), [([], "no words in it"), ([" "], "no words in it")])
 def test_empty_text_is_named(tmp_path: Path, lines: list[str], problem: str) -> None:
     with pytest.raises(InputError, match=rf"empty.txt: {problem}"):
         train_bpe([write(tmp_path / "empty.txt", lines)], 10, 10, 1)

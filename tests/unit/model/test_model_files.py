@@ -1,6 +1,7 @@
 """Configurations, initial weights, and encoders on disk."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -117,3 +118,15 @@ def test_truncated_weights_are_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(InputError, match=r"model\.safetensors: not whole"):
         load_encoder(tmp_path)
+
+
+@pytest.mark.parametrize("start", ["copies", "apart"])
+def test_separate_parameters_begin_as_copies_of_the_shared_ones_or_apart(start: Literal["copies", "apart"]) -> None:
+    own_config = replace(config(), separate=Separate(True, 2, start))
+    shared, own = (dict(Encoder(made, seed=3).named_parameters()) for made in (config(False, 0), own_config))
+    names = [name for name in own if name.startswith(("embeddings.en", "layers.")) and owner_of(name) == "en"]
+    for name in names:
+        alike = "norm" in name or (start == "copies" and not name.endswith(".token"))
+        for twin in (own[name.replace(".en.", ".fr.")], shared[name.replace(".en.", ".shared.")]):
+            assert torch.equal(own[name], twin) == alike, name
+    assert len(names) == 4 + 2 * 12

@@ -37,6 +37,26 @@ def test_languages_are_drawn_with_these_chances(toy: Path, tmp_path: Path) -> No
     assert abs(drawn.mean() - expected) < 4 * np.sqrt(expected * (1 - expected) / len(drawn))
 
 
+@pytest.mark.parametrize("measure", ["lines", "tokens", "even"])
+def test_languages_are_drawn_by_lines_tokens_or_evenly(toy: Path, tmp_path: Path, measure: str) -> None:
+    made = batches(toy, tmp_path, pretrain__language_share=measure)
+    drawn = np.array([language for update in range(2000) for language in made.languages(update)])
+    streams = [TokenStream(toy / code, "train") for code in ("en", "fr")]
+    amounts = {"lines": [900, 300], "tokens": [len(stream) for stream in streams], "even": [1, 1]}[measure]
+    expected = language_chances(amounts, 0.7)[1]
+    assert abs(drawn.mean() - expected) < 4 * np.sqrt(expected * (1 - expected) / len(drawn))
+
+
+def test_stratified_draws_give_every_update_all_languages(toy: Path, tmp_path: Path) -> None:
+    even = batches(toy, tmp_path, pretrain__language_share="even", pretrain__language_draws="stratified")
+    assert {tuple(sorted(even.languages(update))) for update in range(200)} == {(0, 0, 1, 1)}
+    made = batches(toy, tmp_path, pretrain__language_draws="stratified")
+    counts = np.array([sum(made.languages(update)) for update in range(4000)])
+    expected = 4 * language_chances([900, 300], 0.7)[1]
+    assert set(counts) == {int(expected), int(expected) + 1}
+    assert abs(counts.mean() - expected) < 0.03
+
+
 @pytest.mark.parametrize("sequences", ["streams", "lines"])
 def test_a_batch_depends_on_its_number_alone(toy: Path, tmp_path: Path, sequences: str) -> None:
     one, other = (batches(toy, tmp_path, pretrain__sequences=sequences) for _ in range(2))

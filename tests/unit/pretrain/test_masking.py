@@ -102,10 +102,9 @@ def test_a_language_of_its_own_softmax_draws_from_its_own_words(tmp_path: Path) 
     seen = np.zeros(20, dtype=bool)
     seen[[2, 5, 7]] = True
     cases = {
-        ("by-softmax", False): range(4, 20),
         ("any", False): range(4, 20),
         ("language", False): [5, 7],
-        ("by-softmax", True): range(4, 20),  # ids are the language's own there
+        ("any", True): range(4, 20),  # ids are the language's own there
     }
     for (scope, separate), expected in cases.items():
         softmax = "per-language" if separate else "shared"

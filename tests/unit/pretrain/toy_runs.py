@@ -30,7 +30,7 @@ RUN: dict[str, Any] = {
     "pretrain": {
         "sequences": "streams", "length": 16, "micro_batch_tokens": 128, "micro_batches": 4, "updates": 12,
         "language_exponent": 0.7, "mask_rate": 0.15, "mask_share": 0.8, "random_share": 0.1,
-        "random_words": "by-softmax", "lr": 3e-3, "warmup": 4, "warmup_from": 1e-7, "schedule": "inverse-sqrt",
+        "random_words": "any", "lr": 3e-3, "warmup": 4, "warmup_from": 1e-7, "schedule": "inverse-sqrt",
         "final_lr_share": 0.0, "betas": [0.9, 0.999], "eps": 1e-6, "weight_decay": 0.01, "clip": 5.0,
         "precision": "float32", "validate_every": 5, "validation_tokens": 400, "save_every": 3, "keep_checkpoints": 2,
     },

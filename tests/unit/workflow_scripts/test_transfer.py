@@ -70,7 +70,7 @@ def test_a_floor_reads_the_crawl_vocabulary_only_where_there_is_no_other() -> No
 def test_a_floor_shares_its_layers_and_never_trains(setting: str) -> None:
     only = transfer(study={"settings": [setting], "skip": []}, settings={"sep-tokens": SEP_TOKENS})
     described = only.run("en-fr.untrained-separate.s1")
-    assert described["separate"] == {"embeddings": True, "layers": 0}
+    assert described["separate"] == {"embeddings": True, "layers": 0, "start": "apart"}
     assert described["pretrain"]["updates"] == 0
     assert described["model"] == "en-fr.untrained-separate.s1"
     assert only.encoder_files("en-fr.untrained-separate.s1") == [
