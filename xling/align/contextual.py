@@ -23,9 +23,8 @@ from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.stats import LEVEL
 from xling.finetune.data import Example
-from xling.finetune.job import scored
 from xling.finetune.settings import Grid, Point, Settings
-from xling.finetune.task import Task, count_items
+from xling.finetune.task import Task, count_items, scored
 from xling.finetune.trainer import Material, train_point
 from xling.model.config import Shape
 from xling.model.fields import from_dict

@@ -28,12 +28,11 @@ from xling.core.errors import XlingError, run
 from xling.core.io import sha256_of, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
-from xling.finetune.data import Example
+from xling.finetune.data import Example, Speller
 from xling.finetune.run import read_set
 from xling.finetune.settings import BiaffineSizes
 from xling.finetune.task import Task
 from xling.finetune.tasks import make_task
-from xling.finetune.windows import Speller
 from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
 from xling.model.fields import from_dict

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from xling.core.stats import interval
-from xling.finetune.metrics import MEASURES, counts_of
-from xling.finetune.selection import mean_scores
+from xling.finetune.metrics import MEASURES, counts_of, mean_scores
 
 Result = dict[str, Any]
 

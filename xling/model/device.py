@@ -1,11 +1,10 @@
-"""Devices: which one a process uses, in how many bits it computes, how work is spread over it or replayed on it."""
+"""Devices: which one a process uses, in how many bits it computes, how work is spread over its threads."""
 
-import gc
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 
@@ -84,20 +83,3 @@ def side_by_side(work: Callable[[Item], Result], items: Iterable[Item]) -> list[
             return list(pool.map(work, items))
     finally:
         torch.set_num_threads(threads)
-
-
-@contextmanager
-def captured(graph: torch.cuda.CUDAGraph, pool: Any) -> Iterator[None]:
-    """Capture the GPU work of a block in a CUDA graph.
-
-    Python's garbage collector is off meanwhile: if it freed the graphs of an earlier model during the capture, CUDA
-    would abort it. Other threads may work on, because a batch is made while the one before it trains.
-    """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
-            yield
-    finally:
-        if collects:
-            gc.enable()

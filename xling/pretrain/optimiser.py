@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from xling.model.adam import fused_adam
 from xling.model.encoder import Encoder, owner_of
 from xling.model.layers import EmbeddingWeights, LayerWeights, Path
 from xling.pretrain.config import Pretrain
@@ -43,11 +44,7 @@ class Owned:
 
 
 class Optimiser:
-    """Owns the memory of an encoder's parameters and steps those of the languages that were present.
-
-    It calls the fused kernel behind torch.optim.AdamW itself: the class around it imports torch's compiler, which
-    takes seconds that a small model on a CPU does not have.
-    """
+    """Owns the memory of an encoder's parameters and steps those of the languages that were present."""
 
     def __init__(
         self,
@@ -82,7 +79,19 @@ class Optimiser:
             norm = norm / self.scale
             found_inf = (~torch.isfinite(norm)).float()
         divisor = torch.clamp(norm / self.settings.clip, min=1.0)
-        self._adam(parts, divisor if self.scale is None else divisor * self.scale, found_inf)
+        settings = self.settings
+        fused_adam(
+            [part.weights for part in parts],
+            [part.grads for part in parts],
+            ([part.exp_avg for part in parts], [part.exp_avg_sq for part in parts]),
+            [part.step for part in parts],
+            self.rate,
+            settings.betas,
+            settings.eps,
+            settings.weight_decay,
+            divisor if self.scale is None else divisor * self.scale,
+            found_inf,
+        )
         if self.scale is not None and found_inf is not None:
             torch._amp_update_scale_(self.scale, self.growth, found_inf, GROWTH, BACKOFF, GROWTH_INTERVAL)
         self.refresh(parts)
@@ -124,29 +133,6 @@ class Optimiser:
                 (*settings.betas, settings.weight_decay, settings.eps),
             )
         return norm  # type: ignore[no-any-return]
-
-    def _adam(self, parts: list[Owned], divisor: Tensor, found_inf: Tensor | None) -> None:
-        steps, settings = [part.step for part in parts], self.settings
-        torch._foreach_add_(steps, 1.0)
-        torch._fused_adamw_(
-            [part.weights for part in parts],
-            [part.grads for part in parts],
-            [part.exp_avg for part in parts],
-            [part.exp_avg_sq for part in parts],
-            [],
-            steps,
-            lr=self.rate,
-            beta1=settings.betas[0],
-            beta2=settings.betas[1],
-            weight_decay=settings.weight_decay,
-            eps=settings.eps,
-            amsgrad=False,
-            maximize=False,
-            grad_scale=divisor,
-            found_inf=found_inf,
-        )
-        if found_inf is not None:
-            torch._foreach_sub_(steps, [found_inf] * len(steps))
 
 
 @cache

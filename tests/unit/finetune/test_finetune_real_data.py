@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_tasks import RUN, settings_json
+from toy_tasks import RUN, section
 
 from xling.bpe.streams import TokenStreamWriter, pack
 from xling.bpe.train import count_words, fit
 from xling.bpe.vocabulary import Vocabulary, write_vocabulary
 from xling.core.io import read_json
-from xling.finetune import collect, run
+from xling.finetune import run
 from xling.pretrain import run as pretrain
 from xling.tokenization import prepare
 
@@ -94,13 +94,13 @@ def test_every_task_trains_and_evaluates_on_real_data(
 ) -> None:
     encoder = pretrained(real_model, call_with)
     train, dev, test = prepared(KINDS[task], real_data, tmp_path, call_with)
-    data = ["--train", train, "--dev", dev, "--test", f"en={dev}", "--test", f"fr={test}"]
-    model = ["--task", task, "--encoder", encoder, "--vocab", real_model / "vocab", "--seed", 1, "--device", "cpu"]
-    places = ["--work", tmp_path / "work", "--out", tmp_path / "result.json"]
-    settings = ["--settings", settings_json(task, epochs=1, best=2), "--points", "0,1"]
-    assert call_with(run.main, [*model, *data, *settings, *places]).code == 0
-    assert call_with(collect.main, ["--results", tmp_path / "result.json", "--out", tmp_path / "score.json"]).code == 0
-    score = read_json(tmp_path / "score.json")
+    entry = {"task": task, "train": str(train), "dev": str(dev), "test": {"en": str(dev), "fr": str(test)}}
+    plan = {task: entry | {"settings": section(task, epochs=1, best=2), "config": ""}}
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    model = ["--encoder", encoder, "--vocab", real_model / "vocab", "--seed", 1, "--device", "cpu"]
+    places = ["--plan", tmp_path / "plan.json", "--work-below", tmp_path / "work", "--out-dir", tmp_path / "out"]
+    assert call_with(run.main, [*model, *places]).code == 0
+    score = read_json(tmp_path / f"out/{task}.json")
     assert score["sizes"] == {
         "train": FILES[KINDS[task]][0][3],
         "dev": FILES[KINDS[task]][1][3],
