@@ -16,15 +16,15 @@ from torch import Tensor
 
 from xling.core.errors import InputError, XlingError
 from xling.core.lock import Lock
+from xling.core.pool import ahead
 from xling.model import checkpoint
 from xling.model.files import put_weights, weights_of
-from xling.pretrain.ahead import ahead
 from xling.pretrain.batches import Batch, Batches
 from xling.pretrain.config import Run
 from xling.pretrain.crosslingual import structure
 from xling.pretrain.engine import TRAIL, Engine
+from xling.pretrain.optimiser import learning_rate
 from xling.pretrain.record import Metrics, measured_peak, useful_operations
-from xling.pretrain.schedule import learning_rate
 from xling.pretrain.validate import Validation, perplexity
 from xling.pretrain.workers import Workers
 
@@ -57,7 +57,7 @@ class State:
 
 
 class Trainer:
-    """Takes a run from where its directory stands to its end."""
+    """Resumes a run and trains it to completion."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Trainer:
         """Train to the end; raises NotFinishedError if it had to leave before, with everything saved."""
         signal.signal(signal.SIGTERM, self._on_signal)
         self.peak = measured_peak(self.engine.device, self.engine.dtype)
-        if not self._resume() or self.workers.tell(self.state.best_update) is None:
+        if not self._resume() or self.workers.broadcast(self.state.best_update) is None:
             self._validate()  # a new run, or one whose best checkpoint is gone: this one is the best there is
             self._save()
         self.checked = self.began_at = self.state.update
@@ -205,7 +205,7 @@ class Trainer:
         with self._aside("validation"):
             if self.workers.first:
                 better = self._validated(self.validation.losses(self.engine))
-            result = self.workers.tell((better, self.state.best_update, self.state.best_perplexity))
+            result = self.workers.broadcast((better, self.state.best_update, self.state.best_perplexity))
         better, self.state.best_update, self.state.best_perplexity = result
         return bool(better)
 
@@ -261,7 +261,7 @@ class Trainer:
     def _resume(self) -> bool:
         """Continue from the newest whole checkpoint; say whether there was one."""
         found = checkpoint.newest(self.work / "checkpoints") if self.workers.first else None
-        found = self.workers.tell(found)
+        found = self.workers.broadcast(found)
         if found is None:
             if self.workers.first:  # an attempt that died before its first checkpoint may have validated already
                 self.metrics.rewind(0, validated=False)

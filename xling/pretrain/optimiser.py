@@ -1,10 +1,11 @@
-"""AdamW over one flat buffer per owner: the shared parameters, and those of each language.
+"""The learning rate, and AdamW over one flat buffer per owner: the shared parameters, and those of each language.
 
 A language that is absent from an update is not stepped at all: its weights do not decay, its moments do not move and
 its step count stands still (zero gradients would do all three). Flat buffers make clipping, the update and the
-exchange between processes one operation an owner, however many parameters there are.
+exchange between processes one operation per owner, however many parameters there are.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,17 @@ SIZES_COMPILED = 64  # owners of different sizes that one process may train; a b
 FIRST_SCALE, GROWTH, BACKOFF, GROWTH_INTERVAL = 65536.0, 2.0, 0.5, 2000  # of fp16's loss, as in torch.amp
 
 Trained = tuple[Tensor, Tensor, str]  # what is trained, the place of its gradient, its owner
+
+
+def learning_rate(update: int, settings: Pretrain) -> float:
+    """Return the rate of an update (counted from 0): linear warm-up, then inverse square root or linear decay."""
+    peak, warmup = settings.lr, settings.warmup
+    if update < warmup:
+        return settings.warmup_from + (peak - settings.warmup_from) * update / warmup
+    if settings.schedule == "inverse-sqrt":
+        return peak * math.sqrt(max(warmup, 1) / max(update, 1))
+    done = (update - warmup) / max(settings.updates - warmup, 1)
+    return peak * (1 - (1 - settings.final_lr_share) * min(done, 1.0))
 
 
 @dataclass

@@ -73,8 +73,8 @@ def check_owner(work: Path, belongings: Mapping[str, Any]) -> None:
             raise InputError(work / name, problem, fix="give another --work, or delete it to start afresh")
 
 
-def check_hope(work: Path) -> None:
-    """Refuse a training that diverged again from the same checkpoint: whoever submits it may do so for ever."""
+def refuse_repeated_divergence(work: Path) -> None:
+    """Refuse a training that keeps diverging from the same checkpoint: a script might submit it for ever."""
     record = work / "provenance.json"
     times = times_diverged(record)
     if times >= MOST_TIMES_DIVERGED:
@@ -149,7 +149,7 @@ def build(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> Trai
     belongings = {"run.json": read_json(args.run), "inputs.json": describe(folders, sizes)}
     if workers.first:
         check_owner(args.work, belongings)
-        check_hope(args.work)
+        refuse_repeated_divergence(args.work)
     encoder = Encoder(run.model_config(sizes, args.run), run.seed).to(workers.device)
     dtype = working_dtype(run.pretrain.precision, workers.device)
     engine = Engine(encoder, run.pretrain, workers.device, dtype, args.plain)
@@ -204,7 +204,7 @@ def main() -> None:
     workers = Workers(device)
     try:
         with Lock(args.work, args.wait_for_lock) if workers.first else nullcontext() as lock:
-            if not workers.tell(lock is not None and made_meanwhile(args, lock)):
+            if not workers.broadcast(lock is not None and made_meanwhile(args, lock)):
                 train(args, workers, lock)
             if lock is not None and args.work_below:
                 lock.remove_folder()  # everything is in the output: a forced rerun starts afresh

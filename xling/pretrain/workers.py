@@ -45,8 +45,8 @@ class Workers:
         dist.all_reduce(votes)
         return bool(votes.item() > 0)
 
-    def tell(self, value: Any) -> Any:
-        """Return what the first process gave, in all processes."""
+    def broadcast(self, value: Any) -> Any:
+        """Return the first process's value in all processes."""
         box = [value]
         if self.world > 1:
             dist.broadcast_object_list(box, device=self.device)
@@ -54,7 +54,7 @@ class Workers:
 
     def wait(self) -> None:
         """Wait until all processes are here; torchrun kills the others soon after the first one leaves."""
-        self.tell(None)
+        self.broadcast(None)
 
     def leave(self) -> None:
         """Take leave of the other processes."""

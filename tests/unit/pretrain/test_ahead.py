@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from xling.pretrain.ahead import ahead
+from xling.core.pool import ahead
 
 
 def test_items_come_in_order() -> None:

@@ -10,8 +10,7 @@ from toy_engine import make, plain_loss, separated, train
 
 from xling.model.encoder import Encoder, owner_of
 from xling.pretrain.engine import TRAIL
-from xling.pretrain.optimiser import measure, move, tick
-from xling.pretrain.schedule import learning_rate
+from xling.pretrain.optimiser import learning_rate, measure, move, tick
 
 
 @pytest.mark.parametrize("separate", [False, True, "tokens"])
@@ -184,7 +183,7 @@ def test_work_done_once_can_be_replayed(
     _, replayed, _ = make(toy, tmp_path, **changes)
     recorded: dict[Any, Any] = {}
     monkeypatch.setattr(replayed, "captures", True)
-    monkeypatch.setattr(replayed, "_run", lambda key, work: recorded.setdefault(key, work)())
+    monkeypatch.setattr(replayed, "replay", lambda key, work: recorded.setdefault(key, work)())
     places = replayed.places
     monkeypatch.setattr(
         batches, "batch", lambda *number, make=batches.batch: make(*number, places)

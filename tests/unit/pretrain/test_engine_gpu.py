@@ -11,7 +11,7 @@ from xling.model.encoder import Encoder
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Run
 from xling.pretrain.engine import Engine
-from xling.pretrain.schedule import learning_rate
+from xling.pretrain.optimiser import learning_rate
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 WIDE = {"shape__width": 64, "shape__feedforward": 128, "shape__heads": 2}

@@ -12,7 +12,7 @@ from xling.model.encoder import Encoder
 from xling.pretrain.batches import Batch, Batches
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.engine import Engine
-from xling.pretrain.schedule import learning_rate
+from xling.pretrain.optimiser import learning_rate
 
 CPU = torch.device("cpu")
 SEPARATE = {"embeddings": True, "layers": 1}

@@ -22,7 +22,7 @@ from xling.finetune.metrics import repair
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
-from xling.pretrain.schedule import learning_rate
+from xling.pretrain.optimiser import learning_rate
 
 CONFIG = read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml")
 PAPER = Study(CONFIG)
