@@ -1,9 +1,10 @@
-"""Logs for people: UTC time, one line an event; progress as a bar on a terminal, now and then a line in a file."""
+"""Logs for people: UTC time, one line per event; progress as a bar on a terminal, now and then a line in a file."""
 
 import logging
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -25,14 +26,22 @@ def log_to_stderr(name: str) -> logging.Logger:
     """Return a logger that writes lines with UTC time to standard error."""
     log = logging.getLogger("xling")
     if not log.handlers:
-        handler = _ToStderr()
-        formatter = logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
-        formatter.converter = time.gmtime
-        handler.setFormatter(formatter)
-        log.addHandler(handler)
+        _add_handler(_ToStderr())
         log.setLevel(logging.INFO)
         log.propagate = False
     return logging.getLogger(name if name.startswith("xling") else f"xling.{name}")
+
+
+def log_to_file(path: Path) -> None:
+    """Also append the log to a file."""
+    _add_handler(logging.FileHandler(path, encoding="utf-8"))
+
+
+def _add_handler(handler: logging.Handler) -> None:
+    formatter = logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
+    formatter.converter = time.gmtime
+    handler.setFormatter(formatter)
+    logging.getLogger("xling").addHandler(handler)
 
 
 class Progress:

@@ -44,7 +44,7 @@ class CkaStream:
         self.shape = (left, right)
 
     def add(self, left: Sequence[Matrix], right: Sequence[Matrix]) -> None:
-        """Take in a block of sentences, one matrix a layer on each side."""
+        """Take in a block of sentences, one matrix per layer on each side."""
         counts = {len(block) for block in (*left, *right)}
         if len(counts) > 1:
             raise XlingError(f"CKA compares the same sentences: blocks of {sorted(counts)} vectors")

@@ -4,7 +4,7 @@ On a GPU with sequences of fixed size the parts of the loss are compiled (a laye
 settings: seconds, where the whole model takes minutes), and each micro-batch and each step is captured as a CUDA graph
 and replayed: small models are bound by kernel launches, not by arithmetic. What is captured differs by language (its
 weights), by which gradients are first of their update (copied, not added) and by the owners stepped.
-On the CPU everything runs eagerly with one thread a process.
+On the CPU everything runs eagerly with one thread per process.
 """
 
 from collections.abc import Callable, Sequence

@@ -12,7 +12,6 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from xling.core.errors import InputError, XlingError
 from xling.core.lock import Lock
@@ -243,8 +242,8 @@ class Trainer:
         with self._aside("saving"):
             if self.workers.first:
                 weights, optimiser = weights_of(self.engine.encoder), self.engine.optimiser.state()
-                parts = {"weights": weights, "optimiser": optimiser, "rng": _rng()}
-                checkpoint.save(self.work / "checkpoints", parts, {**asdict(self.state), "model": self.run.model})
+                meta = {**asdict(self.state), "model": self.run.model}
+                checkpoint.save(self.work / "checkpoints", {"weights": weights, "optimiser": optimiser}, meta)
                 checkpoint.prune(self.work / "checkpoints", self.settings.keep_checkpoints, self.state.best_update)
             self.workers.wait()
 
@@ -275,7 +274,6 @@ class Trainer:
             raise InputError(
                 found.folder, f"the optimiser is another run's: {error}", fix="start in a new directory"
             ) from None
-        _set_rng(found.tensors("rng"))
         if self.workers.first:
             self._check_best()
             self.metrics.rewind(self.state.update, validated=self.state.best_update is not None)
@@ -305,15 +303,3 @@ class Trainer:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 (the signature of a handler)
         self.asked_to_leave = True
-
-
-def _rng() -> dict[str, Tensor]:
-    """Return torch's generators; batches and dropout are seeded by number and need none of them."""
-    states = {"cpu": torch.get_rng_state()}
-    return states | ({"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {})
-
-
-def _set_rng(states: dict[str, Tensor]) -> None:
-    torch.set_rng_state(states["cpu"])
-    if "cuda" in states and torch.cuda.is_available():
-        torch.cuda.set_rng_state(states["cuda"])

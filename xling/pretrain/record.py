@@ -1,7 +1,6 @@
-"""What a run directory says about itself: metrics.jsonl, provenance.json, train.log."""
+"""What a run directory says about itself: metrics.jsonl and provenance.json."""
 
 import json
-import logging
 import platform
 import socket
 import time
@@ -21,7 +20,7 @@ DIVERGED = "diverged"  # how an attempt ended
 
 
 class Metrics:
-    """metrics.jsonl: one JSON object a line, appended as training goes."""
+    """metrics.jsonl: one JSON object per line, appended as training goes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -62,7 +61,7 @@ def begin_attempt(path: Path, device: torch.device, processes: int) -> None:
     about = {
         "commit": commit(Path(__file__).parent),
         "python": platform.python_version(),
-        "versions": versions(),
+        "versions": installed(PACKAGES),
         "machine": platform.machine(),
     }
     write_json(path, {**known, **about, "attempts": [*known["attempts"], attempt]})
@@ -85,24 +84,9 @@ def times_diverged(path: Path) -> int:
     return len(list(same)) if ends and ends[0][0] == DIVERGED else 0
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of what the numbers depend on."""
-    return installed(PACKAGES)
-
-
 def device_name(device: torch.device) -> str:
     """Return what the model is trained on, in words."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU {platform.machine()}"
-
-
-def log_to_file(path: Path) -> logging.Handler:
-    """Also append the log to a file."""
-    handler = logging.FileHandler(path, encoding="utf-8")
-    formatter = logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
-    formatter.converter = time.gmtime
-    handler.setFormatter(formatter)
-    logging.getLogger("xling").addHandler(handler)
-    return handler
 
 
 def useful_operations(config: ModelConfig, length: int, mask_rate: float) -> float:

@@ -24,7 +24,7 @@ from xling.core.cli import named_paths, positive
 from xling.core.errors import InputError, run
 from xling.core.io import atomic_path, read_json, write_json
 from xling.core.lock import Lock
-from xling.core.log import log_to_stderr
+from xling.core.log import log_to_file, log_to_stderr
 from xling.model import checkpoint
 from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
@@ -34,7 +34,7 @@ from xling.pretrain.config import Run, read_run
 from xling.pretrain.crosslingual import read_parallel
 from xling.pretrain.engine import Engine, working_dtype
 from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer
-from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, log_to_file, times_diverged
+from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, times_diverged
 from xling.pretrain.validate import Validation
 from xling.pretrain.workers import Workers
 
