@@ -73,12 +73,12 @@ class Lock:
         return _read(self.path).get("token") == self.token
 
     def _clear_if_dead(self) -> bool:
-        """Move a dead process's lock aside and say so; if a live one slipped in between, put it back."""
+        """Move a dead process's lock aside; put back a live one that slipped in. Return whether to try again."""
         holder = _read(self.path)
         if not self._is_dead(holder):
             return not self.path.exists()
         aside = self.path.with_name(f"lock.{self.token}.dead")
-        with suppress(FileNotFoundError, FileExistsError):  # someone else was faster
+        with suppress(FileNotFoundError, FileExistsError):  # another process was faster
             self.path.rename(aside)
             if _read(aside).get("token") != holder.get("token"):
                 os.link(aside, self.path)

@@ -13,12 +13,12 @@ SECONDS_BETWEEN_BARS = 0.2
 
 
 class _ToStderr(logging.Handler):
-    """Writes to what standard error is now: whoever redirects it for a while must not leave us a closed file."""
+    """Writes to the current standard error: it may have been redirected to a file that is closed by now."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             print(self.format(record), file=sys.stderr, flush=True)
-        except Exception:  # like every handler of the library: a log that cannot be written stops no work
+        except Exception:  # like every handler of the library: a failing log must not stop the work
             self.handleError(record)
 
 
@@ -62,7 +62,7 @@ class Progress:
             self._show(end="\r" if self.bar else "\n")
 
     def finish(self) -> None:
-        """Say the total and the rate."""
+        """Show the total and the rate."""
         self._show(end="\n")
 
     def text(self, elapsed: float) -> str:

@@ -13,7 +13,7 @@ Into the folder goes jobs/NAME.json, all that was measured, and NAME.json, the s
 the parts. Several results in one process save its start, which takes as long as a small task.
 
 --encoder holds run.json, model.json and model.safetensors; with --untrained, run.json alone: the floor.
-A killed process goes on from its last finished epoch when it is started again with the same --work-below.
+A killed process resumes from its last finished epoch when it is started again with the same --work-below.
 """
 
 import argparse
@@ -125,14 +125,14 @@ def log_points(result: Mapping[str, Any]) -> None:
     """Log the scores of every point."""
     for point in result["points"]:
         scores = {code: next(iter(found["measures"].values())) for code, found in point["test"].items()}
-        told = ", ".join(f"{code} {value:.2f}" for code, value in scores.items())
+        tests = ", ".join(f"{code} {value:.2f}" for code, value in scores.items())
         log_to_stderr(__name__).info(
-            "%s point %d: dev %.2f, test %s", result["task"], point["number"], point["dev_score"], told
+            "%s point %d: dev %.2f, test %s", result["task"], point["number"], point["dev_score"], tests
         )
 
 
 def work_folder(args: argparse.Namespace, jobs: list[Job], model: str) -> Path:
-    """Return the resume directory, named by all that decides the results, so that no other plan goes on from it."""
+    """Return the resume directory, named by all that decides the results, so that no other plan resumes from it."""
     files = [args.encoder / "run.json", *sorted(args.vocab.iterdir()), *(path for job in jobs for path in job.files())]
     files += [] if args.untrained else [args.encoder / "model.safetensors"]
     decides = [(job.name, job.task, list(job.test), job.settings, job.config, job.points) for job in jobs]

@@ -1,7 +1,7 @@
 """Fine-tuning at the points of a grid: epochs, the source language's dev set after each, the best epoch by it.
 
-Every finished epoch is saved. Whatever is random belongs to (seed, epoch, step), so a restarted job goes on exactly as
-the killed one would have.
+Every finished epoch is saved. Whatever is random belongs to (seed, epoch, step), so a restarted job continues exactly
+as the killed one would have.
 """
 
 import shutil
@@ -88,7 +88,7 @@ def make_tuner(encoder: Encoder, start: dict[str, torch.Tensor], material: Mater
 
 
 def train_point(tuner: Tuner, material: Material, point: Point, folder: Path) -> Course:
-    """Train all epochs, going on from the newest saved in a folder, and put the best epoch's weights in place."""
+    """Train all epochs, resuming from the newest saved in a folder, and put the best epoch's weights in place."""
     log, settings = log_to_stderr(__name__), material.settings
     course = resume(tuner, folder)
     for epoch in range(len(course.dev), settings.epochs):

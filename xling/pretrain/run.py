@@ -1,6 +1,6 @@
 """Train one model: python -m xling.pretrain.run --run run.json --streams en=DIR --vocab DIR --work DIR --out DIR
 
-Run it again and it goes on where it was. Exit code 75 means: saved and left before the deadline, run me again.
+Run again, it resumes from its last checkpoint. Exit code 75 means: saved and left before the deadline, run me again.
 Several processes: torchrun --nproc-per-node N -m xling.pretrain.run --run-json run.json … (torchrun takes `--run` for
 one of its own flags). torchrun's own exit code is 1 whatever ours is: provenance.json says how the attempt ended.
 """
@@ -84,7 +84,7 @@ def refuse_repeated_divergence(work: Path) -> None:
 
 
 def claim(work: Path, belongings: Mapping[str, Any], workers: Workers) -> None:
-    """Make a directory this run's own and begin an attempt in it."""
+    """Mark a directory as this run's and begin an attempt in it."""
     for name, value in belongings.items():
         if not (work / name).is_file():
             write_json(work / name, value)
@@ -137,13 +137,13 @@ def best_checkpoint(work: Path, update: int) -> checkpoint.Checkpoint:
 
 
 def saved(run: Run, args: argparse.Namespace) -> Run:
-    """Return a run that is saved as often as the command line says, which decides no weights."""
-    told = {key: getattr(args, key) for key in ("save_every", "keep_checkpoints") if getattr(args, key)}
-    return replace(run, pretrain=replace(run.pretrain, **told))
+    """Return a run with the command line's frequency of saving, which has no effect on the weights."""
+    given = {key: getattr(args, key) for key in ("save_every", "keep_checkpoints") if getattr(args, key)}
+    return replace(run, pretrain=replace(run.pretrain, **given))
 
 
 def build(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> Trainer:
-    """Read all that a run needs; only when nothing is wrong with it is the directory claimed."""
+    """Read everything that a run needs, and claim its directory only when nothing is wrong."""
     run = saved(read_run(args.run), args)
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
     belongings = {"run.json": read_json(args.run), "inputs.json": describe(folders, sizes)}
@@ -213,7 +213,7 @@ def main() -> None:
 
 
 def made_meanwhile(args: argparse.Namespace, lock: Lock) -> bool:
-    """Say whether the process that was waited for has finished the model and cleared the directory away."""
+    """Return whether the process that held the lock has meanwhile finished the model and removed the directory."""
     begun = any((args.work / "checkpoints").glob("step-*"))
     return lock.waited and not begun and (args.out / "model.safetensors").is_file()
 

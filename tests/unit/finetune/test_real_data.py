@@ -58,13 +58,13 @@ def real_model(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
-def prepared(kind: str, real_data: Path, folder: Path, call_with: Callable[..., Any]) -> list[Path]:
+def prepared(kind: str, real_data: Path, folder: Path, call: Callable[..., Any]) -> list[Path]:
     """Prepare the real files and keep the first examples of each, all scripts and lengths as they are."""
     paths = []
     for number, (form, language, name, keep) in enumerate(FILES[kind]):
         path = folder / f"{kind}.{number}.jsonl"
         flags = ["--format", form, "--input", real_data / name, "--language", language, "--out", path]
-        assert call_with(prepare.main, [kind, *flags]).code == 0
+        assert call(prepare.main, *[kind, *flags]).code == 0
         path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:keep]), encoding="utf-8")
         paths.append(path)
     return paths
@@ -73,15 +73,15 @@ def prepared(kind: str, real_data: Path, folder: Path, call_with: Callable[..., 
 @pytest.mark.real_data
 @pytest.mark.parametrize("task", ["xnli", "ner", "parsing", "pos"])
 def test_every_task_trains_and_evaluates_on_real_data(
-    task: str, real_data: Path, real_model: Path, tmp_path: Path, call_with: Callable[..., Any]
+    task: str, real_data: Path, real_model: Path, tmp_path: Path, call: Callable[..., Any]
 ) -> None:
-    train, dev, test = prepared(KINDS[task], real_data, tmp_path, call_with)
+    train, dev, test = prepared(KINDS[task], real_data, tmp_path, call)
     entry = {"task": task, "train": str(train), "dev": str(dev), "test": {"en": str(dev), "fr": str(test)}}
     plan = {task: entry | {"settings": section(task, epochs=1, best=2), "config": ""}}
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     model = ["--encoder", real_model, "--untrained", "--vocab", real_model / "vocab", "--seed", 1, "--device", "cpu"]
     places = ["--plan", tmp_path / "plan.json", "--work-below", tmp_path / "work", "--out-dir", tmp_path / "out"]
-    assert call_with(run.main, [*model, *places]).code == 0
+    assert call(run.main, *[*model, *places]).code == 0
     score = read_json(tmp_path / f"out/{task}.json")
     assert score["sizes"] == {
         "train": FILES[KINDS[task]][0][3],

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from unit.pretrain.toy_runs import changed
 
 from xling.bpe.train import fit
 from xling.bpe.vocabulary import Vocabulary, write_vocabulary
@@ -26,23 +27,7 @@ TYPES = {"paris": "LOC", "tom": "PER", "acme": "ORG"}
 RENAMED = {"the": "le", "cat": "chat", "horse": "cheval", "river": "fleuve", "sees": "voit", "eats": "mange"}
 RENAMED |= {"likes": "aime", "not": "pas"}
 
-RUN: dict[str, Any] = {
-    "model": "en-fr.toy.s1", "languages": ["en", "fr"], "selection_language": "en", "seed": 1,
-    "shape": {
-        "layers": 2, "width": 16, "heads": 2, "feedforward": 32, "activation": "relu", "dropout": 0.1,
-        "attention_dropout": 0.1, "norm": "pre", "norm_eps": 1e-12, "positions": 32, "language_embeddings": True,
-    },
-    "separate": {"embeddings": False, "layers": 0},
-    "softmax": "shared",
-    "pretrain": {
-        "sequences": "lines", "length": 24, "micro_batch_tokens": 128, "micro_batches": 2, "updates": 4,
-        "language_exponent": 0.7, "mask_rate": 0.3, "mask_share": 0.8, "random_share": 0.1,
-        "random_words": "language", "lr": 3e-3, "warmup": 1, "warmup_from": 1e-7, "schedule": "linear",
-        "final_lr_share": 0.0, "betas": [0.9, 0.98], "eps": 1e-6, "weight_decay": 0.01, "clip": 1.0,
-        "precision": "float32", "validate_every": 4, "validation_tokens": 200, "save_every": 4, "keep_checkpoints": 1,
-    },
-}  # fmt: skip
-
+RUN = changed(shape__activation="relu", shape__norm="pre", pretrain__sequences="lines", pretrain__length=24)
 SETTINGS: dict[str, Any] = {
     "epochs": 3, "examples_per_epoch": None, "schedule": "linear", "warmup_share": 0.1,
     "grid": {"batch": [8], "encoder_lr": [1e-3, 1e-2], "head_lr": None}, "best": 1, "points_per_job": 2,
