@@ -1,9 +1,8 @@
 """The arithmetic of an update: losses and gradients of micro-batches, then one step of the optimiser.
 
-On a GPU with sequences of fixed size the parts of the loss are compiled (a layer once for all layers, languages and
-settings: seconds, where the whole model takes minutes), and each micro-batch and each step is captured as a CUDA graph
-and replayed: small models are bound by kernel launches, not by arithmetic. What is captured differs by language (its
-weights), by which gradients are first of their update (copied, not added) and by the owners stepped.
+On a GPU with sequences of fixed size the loss is compiled once for all languages, and each micro-batch and each step is
+captured as a CUDA graph and replayed: small models are bound by kernel launches, not by arithmetic. Captures differ by
+language (its weights), by which gradients come first in their update (copied, not added) and by the owners stepped.
 On the CPU everything runs eagerly with one thread per process.
 """
 
@@ -24,7 +23,7 @@ from xling.pretrain.config import Pretrain
 from xling.pretrain.masking import capacity
 from xling.pretrain.optimiser import Optimiser, Trained, working_path
 
-TRAIL = 4096  # how many losses are kept on the device before someone must look at them
+TRAIL = 4096  # how many losses are kept on the device until they must be checked
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
