@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from xling.cka.linear import CkaStream
 
 from xling.align.states import read_states, write_states
-from xling.cka.linear import CkaStream
 from xling.cka.run import compare
 from xling.core.io import write_json
 from xling.core.seeds import numpy_rng

@@ -60,23 +60,28 @@ if TRANSFER.together:
         resources:
             **resource_class("gpu"),
         params:
-            jobs=lambda wildcards: [TRANSFER.job(wildcards.encoder, task) for task in TRANSFER.together],
+            plan=lambda wildcards: TRANSFER.fine_tuning(wildcards.encoder, TRANSFER.together),
             untrained=lambda wildcards: TRANSFER.untrained_flag(wildcards.encoder),
             expected=lambda wildcards, output: TRANSFER.expected(wildcards.encoder),
             seed=lambda wildcards: TRANSFER.seed(wildcards.encoder),
             work=RESULTS / "work",
         shell:
             """
+            folder="$(dirname {output.scores[0]:q})"
             python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-            python -m workflow_scripts.gpu_slots xling.finetune.together \
+            python -m workflow_scripts.write_run \
+                --run {params.plan:q} \
+                --out "$folder/jobs/plan.json" \
+                >>{log:q} 2>&1
+            python -m workflow_scripts.gpu_slots xling.finetune.run \
                 --encoder "$(dirname {input.encoder[0]:q})" \
                 {params.untrained} \
                 --vocab "$(dirname {input.vocabulary:q})" \
-                --jobs {params.jobs:q} \
+                --plan "$folder/jobs/plan.json" \
                 --seed {params.seed} \
                 --work-below {params.work:q} \
                 --wait-for-lock \
-                --out-dir "$(dirname {output.scores[0]:q})" \
+                --out-dir "$folder" \
                 >>{log:q} 2>&1
             """
 
@@ -105,20 +110,28 @@ rule fine_tune:
     resources:
         **resource_class("gpu"),
     params:
-        flags=lambda wildcards: TRANSFER.flags(wildcards.encoder, wildcards.task),
-        points=lambda wildcards: TRANSFER.batches(wildcards.task)[int(wildcards.batch)],
+        plan=lambda wildcards: TRANSFER.fine_tuning(wildcards.encoder, [wildcards.task], int(wildcards.batch)),
+        untrained=lambda wildcards: TRANSFER.untrained_flag(wildcards.encoder),
+        seed=lambda wildcards: TRANSFER.seed(wildcards.encoder),
         expected=lambda wildcards, output: TRANSFER.expected(wildcards.encoder),
         work=RESULTS / "work",
     shell:
         """
+        plan={output.job:q}
+        plan="${{plan%.json}}.plan.json"
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
+        python -m workflow_scripts.write_run \
+            --run {params.plan:q} \
+            --out "$plan" \
+            >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.finetune.run \
             --encoder "$(dirname {input.encoder[0]:q})" \
+            {params.untrained} \
             --vocab "$(dirname {input.vocabulary:q})" \
-            {params.flags} \
-            --points {params.points} \
+            --plan "$plan" \
+            --seed {params.seed} \
             --work-below {params.work:q} \
             --wait-for-lock \
-            --out {output.job:q} \
+            --out-dir "$(dirname "$(dirname "$plan")")" \
             >>{log:q} 2>&1
         """

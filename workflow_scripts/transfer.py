@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
-from workflow_scripts.flags import expected_run, named_flags
+from workflow_scripts.flags import expected_run
 from workflow_scripts.grid import Model, domain_of, pair_languages, setting_of, table_cells, vocabulary_kind
 from workflow_scripts.identity import hashed
 from workflow_scripts.rows import settings_rows
@@ -163,24 +162,14 @@ class Transfer:
         }
         return hashed(decides)
 
-    def job(self, name: str, task: str) -> str:
-        """Return one task of a job that does several, as JSON."""
-        about = {"task": task, "settings": self.settings(task), "config": self.config_hash(name, task)}
-        return json.dumps(about | self.data(name, task), sort_keys=True)
-
-    def flags(self, name: str, task: str) -> str:
-        """Return the flags of a job that does one task, points and files of the encoder aside."""
-        data = self.data(name, task)
-        values = {
-            "--task": task,
-            "--train": data["train"],
-            "--dev": data["dev"],
-            "--settings": json.dumps(self.settings(task), sort_keys=True),
-            "--seed": self.seed(name),
-            "--config-hash": self.config_hash(name, task),
-        }
-        flags = [f"{flag} {quote(str(value))}" for flag, value in values.items()]
-        return " ".join([*flags, named_flags("--test", data["test"]), self.untrained_flag(name)])
+    def fine_tuning(self, name: str, tasks: Iterable[str], batch: int | None = None) -> str:
+        """Return what xling.finetune.run is to do, as JSON: whole tasks, or one batch of a task's grid points."""
+        plan = {}
+        for task in tasks:
+            about = {"task": task, "settings": self.settings(task), "config": self.config_hash(name, task)}
+            part = {} if batch is None else {"points": [int(n) for n in self.batches(task)[batch].split(",")]}
+            plan[task if batch is None else f"{task}.{batch}"] = about | self.data(name, task) | part
+        return json.dumps(plan, sort_keys=True)
 
     def untrained_flag(self, name: str) -> str:
         """Return the flag that draws an encoder's weights instead of reading them, or nothing."""

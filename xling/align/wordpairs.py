@@ -19,9 +19,8 @@ from xling.align.symmetrise import parse_links
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines
 from xling.finetune.batches import Layout, evaluation_batches, tensor
-from xling.finetune.data import Example
+from xling.finetune.data import Example, Speller
 from xling.finetune.tuner import EVALUATED_TOKENS, ROUNDING
-from xling.finetune.windows import Speller
 
 Rows = NDArray[np.int64]
 NO_LABELS = np.zeros(0, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""What every stage uses: clear errors, safe files, logs, seeds."""
+"""Shared by all stages: clear errors, safe files, logs, seeds."""

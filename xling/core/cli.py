@@ -15,7 +15,7 @@ def positive(text: str) -> int:
 
 
 def named(items: Sequence[str], flag: str, shape: str = "NAME=VALUE") -> dict[str, str]:
-    """Return the values of arguments like en=en.model by name; a name stands there once."""
+    """Return the values of arguments like en=en.model by name; each name may come once."""
     found: dict[str, str] = {}
     for item in items:
         name, _, value = item.partition("=")

@@ -1,4 +1,4 @@
-"""Errors a user can act on: one line that says where, what was expected and how to mend it."""
+"""Errors a user can act on: one line that says where, what was expected and how to fix it."""
 
 import errno
 import signal
@@ -11,14 +11,14 @@ EXIT_FAULT = 1  # a disk or a network failed: running again may help
 EXIT_BAD_INPUT = 2  # the input or the configuration is wrong: running again will not help
 EXIT_TERMINATED = 128 + signal.SIGTERM
 EXIT_NO_SPACE = 3  # the machine is full: running again after making room will
-TO_MEND = (  # what is wrong with a path stays so until somebody mends it
+TO_MEND = (  # a path stays wrong until somebody fixes it
     errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS,
     errno.ENAMETOOLONG, errno.ELOOP,
 )  # fmt: skip
 
 
 class XlingError(Exception):
-    """Anything that is the input's fault, told in one line."""
+    """Anything that is the input's fault, said in one line."""
 
     exit_code = EXIT_BAD_INPUT
 
@@ -32,7 +32,7 @@ class InputError(XlingError):
         super().__init__(f"{place}: {problem}" + (f" ({fix})" if fix else ""))
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[Path, str, int | None, str]]:
-        """Let a worker process hand it to its parent."""
+        """Let a worker process pass it to its parent."""
         return InputError, (self.path, self.problem, self.line, self.fix)
 
 
@@ -53,7 +53,7 @@ def run(main: Callable[[], None]) -> None:
             path = error.filename if error.filename2 is None else error.filename2
             code = EXIT_BAD_INPUT if error.errno in TO_MEND else EXIT_FAULT
             _leave(f"{path}: {(error.strerror or 'cannot be opened').lower()}", code)
-        if isinstance(error, FileNotFoundError | PermissionError):  # of a library that names the file in its text only
+        if isinstance(error, FileNotFoundError | PermissionError):  # from a library: only its text names the file
             _leave(error, EXIT_BAD_INPUT)
         raise
 

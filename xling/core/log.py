@@ -1,9 +1,10 @@
-"""Logs for people: UTC time, one line an event; progress as a bar on a terminal, now and then a line in a file."""
+"""Logs for people: UTC time, one line per event; progress as a bar on a terminal, now and then a line in a file."""
 
 import logging
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -12,12 +13,12 @@ SECONDS_BETWEEN_BARS = 0.2
 
 
 class _ToStderr(logging.Handler):
-    """Writes to what standard error is now: whoever redirects it for a while must not leave us a closed file."""
+    """Writes to the current standard error: it may have been redirected to a file that is closed by now."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             print(self.format(record), file=sys.stderr, flush=True)
-        except Exception:  # like every handler of the library: a log that cannot be written stops no work
+        except Exception:  # like every handler of the library: a failing log must not stop the work
             self.handleError(record)
 
 
@@ -25,14 +26,22 @@ def log_to_stderr(name: str) -> logging.Logger:
     """Return a logger that writes lines with UTC time to standard error."""
     log = logging.getLogger("xling")
     if not log.handlers:
-        handler = _ToStderr()
-        formatter = logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
-        formatter.converter = time.gmtime
-        handler.setFormatter(formatter)
-        log.addHandler(handler)
+        _add_handler(_ToStderr())
         log.setLevel(logging.INFO)
         log.propagate = False
     return logging.getLogger(name if name.startswith("xling") else f"xling.{name}")
+
+
+def log_to_file(path: Path) -> None:
+    """Also append the log to a file."""
+    _add_handler(logging.FileHandler(path, encoding="utf-8"))
+
+
+def _add_handler(handler: logging.Handler) -> None:
+    formatter = logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
+    formatter.converter = time.gmtime
+    handler.setFormatter(formatter)
+    logging.getLogger("xling").addHandler(handler)
 
 
 class Progress:
@@ -53,7 +62,7 @@ class Progress:
             self._show(end="\r" if self.bar else "\n")
 
     def finish(self) -> None:
-        """Say the total and the rate."""
+        """Show the total and the rate."""
         self._show(end="\n")
 
     def text(self, elapsed: float) -> str:

@@ -1,4 +1,4 @@
-"""Which code a result was made with: the commit, and the versions of what it uses."""
+"""Which code made a result: the commit, and the versions of the packages it uses."""
 
 import os
 import subprocess

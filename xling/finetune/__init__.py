@@ -1,1 +1,1 @@
-"""Zero-shot transfer: fine-tune on English, select on English, evaluate on another language."""
+"""Zero-shot transfer: fine-tune and select in the source language (English), evaluate in another."""

@@ -1,11 +1,10 @@
-"""Merge the jobs of one model and task, select by English dev, and score (section 3.2 of the paper).
+"""Merge the jobs of one model and task, select by the source language's dev set, and score (section 3.2 of the paper).
 
 python -m xling.finetune.collect --results a.json b.json --config-hash H --out score.json
 """
 
 import argparse
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,11 @@ import numpy as np
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
-from xling.finetune.bootstrap import interval
-from xling.finetune.metrics import MEASURES, counts_of
-from xling.finetune.selection import mean_scores, select
-from xling.finetune.settings import grid_points, parse_settings
+from xling.core.stats import LEVEL, interval
+from xling.finetune.metrics import MEASURES, counts_of, mean_scores
+from xling.finetune.settings import grid_points, read_settings
 
 SAME = ("task", "model", "untrained", "source", "settings", "seed", "config", "sizes", "baseline")
-LEVEL = 0.95
 Result = dict[str, Any]
 
 
@@ -41,11 +38,18 @@ def merge(paths: Sequence[Path], config: str | None) -> Result:
 
 def check_whole(merged: Result) -> int:
     """Check that every point of the grid is there once, and return how many of them count."""
-    settings, _ = parse_settings(json.dumps(merged["settings"]))
+    settings, _ = read_settings(merged["settings"])
     numbers, last = [point["number"] for point in merged["points"]], len(grid_points(settings)) - 1
     if numbers != list(range(last + 1)):
         raise XlingError(f"{merged['model']} {merged['task']}: points {numbers} where 0 to {last} were expected")
     return settings.best
+
+
+def select(dev: Mapping[int, float], best: int) -> list[int]:
+    """Return the numbers of the best points by their dev score, best first; of equals the lower number."""
+    if best > len(dev):
+        raise XlingError(f"the score is the mean of {best} grid points, but there are {len(dev)}")
+    return sorted(dev, key=lambda number: (-dev[number], number))[:best]
 
 
 def summarise(merged: Result) -> Result:
@@ -64,7 +68,7 @@ def _language(merged: Result, selected: Sequence[Result], code: str) -> Result:
     name, measure = next(iter(MEASURES[merged["task"]].items()))
     counts = np.stack([counts_of(point["test"][code]) for point in selected])
     means = mean_scores([point["test"][code]["measures"] for point in selected])
-    low, high = interval(counts, measure, LEVEL, merged["task"], merged["model"], code)
+    low, high = interval(counts, measure, merged["task"], merged["model"], code)
     baseline = merged["baseline"]["measures"][code]
     about = {"what": merged["baseline"]["what"], "score": baseline[name]}
     return {"score": means[name], "interval": [low, high], "level": LEVEL, "measures": means, "baseline": about}
@@ -74,7 +78,7 @@ def _without_items(point: Result) -> dict[str, Any]:
     return {**point, "test": {code: found["measures"] for code, found in point["test"].items()}}
 
 
-def tell(summary: Result) -> None:
+def log_scores(summary: Result) -> None:
     """Log the score of each language."""
     for code, found in summary["languages"].items():
         log_to_stderr(__name__).info(
@@ -88,7 +92,7 @@ def main() -> None:
     args = parse_args()
     summary = summarise(merge(args.results, args.config_hash))
     write_json(args.out, summary)
-    tell(summary)
+    log_scores(summary)
 
 
 def parse_args() -> argparse.Namespace:

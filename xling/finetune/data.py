@@ -1,4 +1,9 @@
-"""Task data: JSON lines made into ids, labels made into numbers, every fault named by file and line."""
+"""Task data: JSON lines made into ids that the encoder reads, labels made into numbers, every fault named by its line.
+
+Text that is longer than the encoder reads is cut into overlapping windows, so that no word is ever left out. The state
+of a word comes from the window in which its first subword has most context. Windows are cut between subwords, so a word
+longer than a window is no special case.
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -9,12 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xling.core.errors import InputError
+from xling.bpe.streams import END
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.errors import InputError, XlingError
 from xling.core.io import numbered_lines
-from xling.finetune.windows import Ids
 
-Record = dict[str, Any]
+SHORTEST = 5  # </s> a </s> b </s>
+Ids = NDArray[np.int32]
 Labels = NDArray[np.int64]
+Record = dict[str, Any]
 
 
 class BadRecordError(ValueError):
@@ -34,6 +42,64 @@ class Example:
     def length(self) -> int:
         """Return the length of its longest window."""
         return max(map(len, self.windows))
+
+
+@dataclass(frozen=True, slots=True)
+class Speller:
+    """Words of one language as the encoder reads them: at most `limit` ids, `</s>` at both ends."""
+
+    vocabulary: Vocabulary
+    language: str
+    limit: int
+
+    def __post_init__(self) -> None:
+        """Refuse an encoder that cannot read a pair of two subwords."""
+        if self.limit < SHORTEST:
+            raise XlingError(f"the encoder reads {self.limit} tokens, at least {SHORTEST} are needed")
+
+    def sentence(self, words: Sequence[str]) -> tuple[tuple[Ids, ...], Ids, Ids]:
+        """Return the windows of a sentence, and the window and the place in it of each word's first subword."""
+        ids, firsts = self.vocabulary.word_pieces(self.language, words)
+        pieces, places = np.array(ids, dtype=np.int32), np.array(firsts, dtype=np.int32)
+        room = self.limit - 2
+        starts = window_starts(len(pieces), room)
+        windows = tuple(framed(pieces[start : start + room]) for start in starts)
+        chosen = widest_context(places, starts, room)
+        return windows, chosen, (places - starts[chosen] + 1).astype(np.int32)
+
+    def pair(self, first: Sequence[str], second: Sequence[str]) -> tuple[Ids, ...]:
+        """Return `</s> first </s> second </s>`; where that is too long, every window of one with each of the other."""
+        left, right = (
+            np.array(self.vocabulary.encode_words(self.language, words), dtype=np.int32) for words in (first, second)
+        )
+        room = self.limit - 3
+        right_room = min(len(right), max(room // 2, room - len(left)))
+        lefts, rights = (
+            [part[start : start + size] for start in window_starts(len(part), size)]
+            for part, size in ((left, room - right_room), (right, right_room))
+        )
+        return tuple(framed(one, other) for one in lefts for other in rights)
+
+
+def window_starts(pieces: int, room: int) -> Ids:
+    """Return where windows of `room` pieces start: half a window apart, the last one at the end of the text."""
+    last = max(0, pieces - room)
+    if last == 0:
+        return np.zeros(1, dtype=np.int32)
+    return np.append(np.arange(0, last, max(1, room // 2)), last).astype(np.int32)
+
+
+def widest_context(places: Ids, starts: Ids, room: int) -> Ids:
+    """Return for each place the window in which it is furthest from both ends."""
+    inside = places[None, :] - starts[:, None]  # (windows, places)
+    best: Ids = np.minimum(inside, room - 1 - inside).argmax(axis=0).astype(np.int32)
+    return best
+
+
+def framed(*parts: Ids) -> Ids:
+    """Return parts with `</s>` before, between and after them."""
+    end = np.array([END], dtype=np.int32)
+    return np.concatenate([end, *(piece for part in parts for piece in (part, end))])
 
 
 def read_examples(path: Path, encode: Callable[[Record], Example]) -> list[Example]:
@@ -61,7 +127,7 @@ def words_of(record: Record, key: str) -> list[str]:
 
 
 def labels_of(record: Record, key: str, numbers: dict[str, int], words: int) -> list[int]:
-    """Return the numbers of a record's labels, one a word."""
+    """Return the numbers of a record's labels, one per word."""
     return [number_of(label, key, numbers) for label in aligned(record, key, words)]
 
 
@@ -73,16 +139,11 @@ def number_of(label: object, key: str, numbers: dict[str, int]) -> int:
 
 
 def aligned(record: Record, key: str, words: int) -> list[Any]:
-    """Return a list of a record that has one value a word."""
+    """Return a list of a record that has one value per word."""
     values = _list_of(record, key)
     if len(values) != words:
         raise BadRecordError(f"{key}: {len(values)} values for {words} words")
     return values
-
-
-def most_common(labels: Sequence[Labels], classes: int) -> int:
-    """Return the label seen most often, the first of those if several are."""
-    return int(np.bincount(np.concatenate(labels), minlength=classes).argmax())
 
 
 def _list_of(record: Record, key: str) -> list[Any]:

@@ -1,23 +1,30 @@
 """Scores in per cent from counts of items, so that any sample of items can be scored again (bootstrap).
 
-Counts are integers in the last axis, one column a quantity; the axes before it are kept.
+Counts are integers in the last axis, one column per quantity; the axes before it are kept. Named entities are scored as
+spans of BIO tags that are repaired first (section 3.2 of the paper).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xling.finetune.bio import spans
-
-Counts = NDArray[np.int64]
-Scores = NDArray[np.float64]
-Measure = Callable[[NDArray[Any]], Scores]
+from xling.core.stats import Counts, Measure, Scores
+from xling.data.ner import OUTSIDE
 
 RIGHT = ("right", "total")
 SPANS = ("right", "predicted", "gold")
 ATTACHMENT = ("labelled", "unlabelled", "total")
+Span = tuple[str, int, int]  # type, first word, one past the last
+
+
+def percent(part: NDArray[Any], whole: NDArray[Any]) -> Scores:
+    """Return 100 part / whole, and 0 where there is nothing to divide by."""
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    result = np.zeros(np.broadcast(part, whole).shape)
+    np.divide(100 * part, whole, out=result, where=whole > 0)
+    return result
 
 
 def share(top: int, bottom: int) -> Measure:
@@ -42,18 +49,9 @@ def counts_of(result: Mapping[str, Any]) -> Counts:
     return np.stack(columns, axis=1)
 
 
-def percent(part: NDArray[Any], whole: NDArray[Any]) -> Scores:
-    """Return 100 part / whole, and 0 where there is nothing to divide by."""
-    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    result = np.zeros(np.broadcast(part, whole).shape)
-    np.divide(100 * part, whole, out=result, where=whole > 0)
-    return result
-
-
-def count_spans(gold: Sequence[str], predicted: Sequence[str]) -> tuple[int, int, int]:
-    """Return how many spans are right (type and both ends), predicted and gold in one sentence, both repaired."""
-    wanted, found = set(spans(gold)), set(spans(predicted))
-    return len(wanted & found), len(found), len(wanted)
+def mean_scores(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each measure over several results."""
+    return {name: float(np.mean([one[name] for one in scores])) for name in scores[0]}
 
 
 def count_right(gold: NDArray[Any], predicted: NDArray[Any]) -> tuple[int, int]:
@@ -68,3 +66,37 @@ def count_attachments(gold: NDArray[Any], predicted: NDArray[Any], scored: NDArr
     """
     same = (gold == predicted)[:, scored.astype(bool)]
     return int(same.all(axis=0).sum()), int(same[0].sum()), same.shape[1]
+
+
+def count_spans(gold: Sequence[str], predicted: Sequence[str]) -> tuple[int, int, int]:
+    """Return how many spans are right (type and both ends), predicted and gold in one sentence, both repaired."""
+    wanted, found = set(spans(gold)), set(spans(predicted))
+    return len(wanted & found), len(found), len(wanted)
+
+
+def spans(tags: Sequence[str]) -> list[Span]:
+    """Return the spans of tags after repair: any I- continues a span, or begins one if there is none to continue.
+
+    The last type of a span is its type: `B-X I-Y I-Z` is one span of type Z.
+    """
+    return [(tags[end - 1][2:], start, end) for start, end in _runs(tags)]
+
+
+def repair(tags: Sequence[str]) -> list[str]:
+    """Return valid BIO: a standalone `I-X` becomes `B-X`; within one span the last type wins."""
+    mended = list(tags)
+    for kind, start, end in spans(tags):
+        mended[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+    return mended
+
+
+def _runs(tags: Sequence[str]) -> Iterator[tuple[int, int]]:
+    start: int | None = None
+    for place, tag in enumerate(tags):
+        if start is not None and not tag.startswith("I-"):
+            yield start, place
+            start = None
+        if start is None and tag != OUTSIDE:
+            start = place
+    if start is not None:
+        yield start, len(tags)

@@ -5,11 +5,12 @@ arcs can win back. All words can be reached from any word, so a tree with a sing
 such tree has the best total.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from xling.data.conllu import find_cycle
 
 Matrix = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,8 +42,8 @@ def _arborescence(weights: Matrix) -> Ints:
     """Return the head of each node but the root in the best tree, however many arcs leave the root."""
     history: list[Contraction] = []
     heads: Ints = weights.argmax(axis=0)
-    while cycle := find_cycle(heads.tolist()):
-        step, weights = _contract(weights, heads, np.array(cycle))
+    while start := find_cycle(heads[1:].tolist()):
+        step, weights = _contract(weights, heads, np.array(_around(heads, start)))
         history.append(step)
         heads = weights.argmax(axis=0)
     for step in reversed(history):
@@ -50,24 +51,12 @@ def _arborescence(weights: Matrix) -> Ints:
     return heads[1:]
 
 
-def find_cycle(heads: Sequence[int]) -> list[int]:
-    """Return the nodes of a cycle among heads, the root (node 0) left aside, or nothing."""
-    seen = [0] * len(heads)  # the walk that came here first
-    for start in range(1, len(heads)):
-        node = start
-        while node and not seen[node]:
-            seen[node] = start
-            node = heads[node]
-        if node and seen[node] == start:
-            return _around(heads, node)
-    return []
-
-
-def _around(heads: Sequence[int], start: int) -> list[int]:
-    cycle, node = [start], heads[start]
+def _around(heads: Ints, start: int) -> list[int]:
+    """Return the nodes of the cycle that a node is on."""
+    cycle, node = [start], int(heads[start])
     while node != start:
         cycle.append(node)
-        node = heads[node]
+        node = int(heads[node])
     return cycle
 
 

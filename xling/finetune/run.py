@@ -1,16 +1,26 @@
-"""Fine-tune an encoder on a task at some points of its grid, and evaluate it on other languages.
+"""Fine-tune an encoder on tasks in its source language and evaluate it on other languages (section 3.2 of the paper).
 
-python -m xling.finetune.run --task ner --encoder model/ --vocab vocab/ --train en.jsonl --dev en.dev.jsonl \
-    --test fr=fr.test.jsonl --settings '{…}' --points 0,1 --seed 1 --work resume/ --config-hash H --out result.json
+python -m xling.finetune.run --encoder model/ --vocab vocab/ --plan plan.json --seed 1 --work-below resume/ \
+    --out-dir scores/
 
---encoder holds run.json, model.json and model.safetensors; with --untrained, run.json alone: its floor.
-A killed job goes on from its last finished epoch when it is started again with the same --work, or --work-below.
+The plan names one result after the other:
+
+    {"ner": {"task": "ner", "train": "en.train.jsonl", "dev": "en.dev.jsonl", "test": {"fr": "fr.test.jsonl"},
+             "settings": {…}, "config": "a hash that the result carries"}}
+
+Into the folder goes jobs/NAME.json, all that was measured, and NAME.json, the score (see xling.finetune.collect). With
+"points": [0, 1] in an entry only these points of the task's grid run, and xling.finetune.collect makes the score from
+the parts. Several results in one process save its start, which takes as long as a small task.
+
+--encoder holds run.json, model.json and model.safetensors; with --untrained, run.json alone: the floor.
+A killed process resumes from its last finished epoch when it is started again with the same --work-below.
 """
 
 import argparse
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,43 +28,71 @@ from typing import Any
 import torch
 
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.cli import named_paths
 from xling.core.errors import InputError, run
-from xling.core.io import sha256_of, write_json
+from xling.core.io import read_json, sha256_of, write_json
+from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
-from xling.finetune.data import Example, read_examples
-from xling.finetune.job import Target, baselines, choose_points, claim, run_points
-from xling.finetune.settings import parse_settings
-from xling.finetune.task import Task
+from xling.finetune.collect import log_scores, summarise
+from xling.finetune.data import Example, Speller, read_examples
+from xling.finetune.settings import Point, Settings, grid_points, read_settings
+from xling.finetune.task import Result, Task
 from xling.finetune.tasks import NAMES, make_task
-from xling.finetune.trainer import Material
-from xling.finetune.windows import Speller
-from xling.model.encoder import Encoder
-from xling.model.files import load_encoder
+from xling.finetune.trainer import Material, Target, baselines, run_points
+from xling.model.device import local_device, use_one_thread
 from xling.pretrain.config import Run, read_run
-from xling.pretrain.lock import Lock
-from xling.pretrain.run import remove
-from xling.pretrain.workers import local_device
+from xling.pretrain.trained import language_index, open_encoder
+
+KEYS = ("task", "train", "dev", "test", "settings", "config")
 
 
-def open_encoder(folder: Path, described: Run, vocabulary: Vocabulary, untrained_seed: int | None) -> Encoder:
-    """Return the pretrained encoder of a folder, or with a seed one of the same shape with weights drawn from it."""
-    known = set(described.languages) - set(vocabulary.languages)
-    if known:
-        raise InputError(folder / "run.json", f"languages {', '.join(sorted(known))} are not in the vocabulary")
-    sizes = {code: vocabulary.size_of(code) for code in described.languages}
-    config = described.model_config(sizes, folder / "run.json")
-    encoder = load_encoder(folder) if untrained_seed is None else Encoder(config, untrained_seed)
-    if encoder.config != config:
-        raise InputError(folder / "model.json", "not the model of run.json and this vocabulary", fix="check --vocab")
-    return encoder.eval()
+@dataclass(frozen=True)
+class Job:
+    """One result of a plan; no points mean the whole grid."""
+
+    name: str
+    task: str
+    train: Path
+    dev: Path
+    test: dict[str, Path]
+    settings: dict[str, Any]
+    config: str
+    points: list[int] | None = None
+
+    def files(self) -> list[Path]:
+        """Return the data that it reads."""
+        return [self.train, self.dev, *self.test.values()]
 
 
-def language_index(described: Run, code: str, flag: str) -> int:
-    """Return the number of a language in the encoder."""
-    if code not in described.languages:
-        raise InputError(flag, f"the encoder has no language {code!r} (it has {', '.join(described.languages)})")
-    return described.languages.index(code)
+def read_plan(path: Path) -> list[Job]:
+    """Read and check a plan."""
+    plan = read_json(path)
+    if not isinstance(plan, dict) or not plan:
+        raise InputError(path, "expected an object with one entry per result")
+    return [_job(name, entry, path) for name, entry in plan.items()]
+
+
+def _job(name: str, entry: Any, path: Path) -> Job:
+    wrong = set(entry) ^ set(KEYS) if isinstance(entry, dict) else set(KEYS)
+    if wrong - {"points"}:
+        fix = f"expected {', '.join(KEYS)} and, for a part of the grid, points"
+        raise InputError(path, f"{name}: {', '.join(sorted(wrong))} missing or unknown", fix=fix)
+    if entry["task"] not in NAMES:
+        raise InputError(path, f"{name}.task: {entry['task']!r} is none of {', '.join(NAMES)}")
+    if not isinstance(entry["test"], dict) or not entry["test"]:
+        raise InputError(path, f"{name}.test: expected files by language, found {entry['test']!r}")
+    test = {code: Path(file) for code, file in entry["test"].items()}
+    return Job(**{**entry, "name": name, "train": Path(entry["train"]), "dev": Path(entry["dev"]), "test": test})
+
+
+def chosen_points(job: Job, settings: Settings, plan: Path) -> list[Point]:
+    """Return the points of the grid that a job runs."""
+    points, wanted = grid_points(settings), job.points
+    if wanted is None:
+        return points
+    if not isinstance(wanted, list) or not set(wanted) <= set(range(len(points))) or len(set(wanted)) < len(wanted):
+        fix = f"expected different numbers from 0 to {len(points) - 1}"
+        raise InputError(plan, f"{job.name}.points: {wanted}", fix=fix)
+    return [points[number] for number in wanted]
 
 
 def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, longest: int) -> list[Example]:
@@ -62,104 +100,80 @@ def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, long
     return read_examples(path, partial(task.encode, speller=Speller(vocabulary, language, longest)))
 
 
-def identity(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what makes a job this job: its settings and the hashes of everything it reads."""
-    files = [args.train, args.dev, *args.tests.values(), args.encoder / "run.json", *sorted(args.vocab.iterdir())]
-    files += [] if args.untrained else [args.encoder / "model.safetensors"]
-    given = {key: getattr(args, key) for key in ("task", "settings", "seed", "untrained", "source", "config_hash")}
-    return {**given, "tests": list(args.tests), "inputs": [sha256_of(path) for path in files]}
-
-
-def read_targets(args: argparse.Namespace, described: Run, task: Task, vocabulary: Vocabulary) -> list[Target]:
-    """Read the test sets; what is in them reaches nothing but the final evaluation."""
-    indexes, longest = [language_index(described, code, "--test") for code in args.tests], described.pretrain.length
-    sets = [read_set(path, task, vocabulary, code, longest) for code, path in args.tests.items()]
-    return [Target(*parts) for parts in zip(args.tests, indexes, sets, strict=True)]
-
-
-def fine_tune(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the result of a job."""
-    settings, biaffine = parse_settings(args.settings)
-    points, task = choose_points(args.points, settings), make_task(args.task, biaffine)
-    described, vocabulary = read_run(args.encoder / "run.json"), Vocabulary.load(args.vocab)
+def fine_tune(job: Job, args: argparse.Namespace, described: Run, vocabulary: Vocabulary, work: Path) -> Result:
+    """Return all that a job measures; what is in the test sets reaches nothing but the final evaluation."""
+    settings, biaffine = read_settings(job.settings)
+    points, task = chosen_points(job, settings, args.plan), make_task(job.task, biaffine)
     encoder = open_encoder(args.encoder, described, vocabulary, args.seed if args.untrained else None)
-    source, longest = args.source or described.selection_language, described.pretrain.length
-    language = language_index(described, source, "--source")
-    train, dev = (read_set(path, task, vocabulary, source, longest) for path in (args.train, args.dev))
-    targets = read_targets(args, described, task, vocabulary)
-    claim(args.work, identity(args))
+    source, longest = described.selection_language, described.pretrain.length
+    train, dev = (read_set(path, task, vocabulary, source, longest) for path in (job.train, job.dev))
+    targets = [
+        Target(code, language_index(described, code, f"{args.plan} {job.name}.test"),
+               read_set(path, task, vocabulary, code, longest))
+        for code, path in job.test.items()
+    ]  # fmt: skip
+    language = language_index(described, source, "selection_language")
     material = Material(task, settings, language, longest, train, dev, args.seed)
-    results = run_points(encoder.to(local_device(args.device)), material, targets, points, args.work)
+    results = run_points(encoder.to(local_device(args.device)), material, targets, points, work)
     sizes = {"train": len(train), "dev": len(dev), "test": {one.language: len(one.examples) for one in targets}}
-    measured = {"sizes": sizes, "baseline": baselines(task, train, targets), "points": results}
-    return {"model": described.model, "source": source, **about(args), **measured}
+    about = {"model": described.model, "source": source, "task": job.task, "untrained": args.untrained}
+    made = {"settings": job.settings, "seed": args.seed, "config": job.config, "torch": torch.__version__}
+    return about | made | {"sizes": sizes, "baseline": baselines(task, train, targets), "points": results}
 
 
-def about(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what a result says of its making."""
-    made = {"settings": json.loads(args.settings), "seed": args.seed, "config": args.config_hash}
-    return {"task": args.task, "untrained": args.untrained, **made, "torch": torch.__version__}
-
-
-def work_name(encoder: Path, what: str, known: object) -> str:
-    """Return the name of a resume directory: of what decides the result, so that no other job goes on from it."""
-    digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
-    return f"{read_run(encoder / 'run.json').model}.{what}-{digest[:16]}"
-
-
-def use_one_thread(device: str) -> None:
-    """On a CPU two processes of one thread beat one of two, by far, on small models."""
-    if local_device(device).type == "cpu":
-        torch.set_num_threads(1)
-
-
-def tell(result: Mapping[str, Any]) -> None:
+def log_points(result: Mapping[str, Any]) -> None:
     """Log the scores of every point."""
     for point in result["points"]:
         scores = {code: next(iter(found["measures"].values())) for code, found in point["test"].items()}
-        told = ", ".join(f"{code} {value:.2f}" for code, value in scores.items())
+        tests = ", ".join(f"{code} {value:.2f}" for code, value in scores.items())
         log_to_stderr(__name__).info(
-            "%s point %d: dev %.2f, test %s", result["task"], point["number"], point["dev_score"], told
+            "%s point %d: dev %.2f, test %s", result["task"], point["number"], point["dev_score"], tests
         )
 
 
+def work_folder(args: argparse.Namespace, jobs: list[Job], model: str) -> Path:
+    """Return the resume directory, named by all that decides the results, so that no other plan resumes from it."""
+    files = [args.encoder / "run.json", *sorted(args.vocab.iterdir()), *(path for job in jobs for path in job.files())]
+    files += [] if args.untrained else [args.encoder / "model.safetensors"]
+    decides = [(job.name, job.task, list(job.test), job.settings, job.config, job.points) for job in jobs]
+    known = [decides, args.seed, args.untrained, [sha256_of(path) for path in files]]
+    digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+    work: Path = args.work_below / f"{model}.{'+'.join(job.name for job in jobs)}-{digest[:16]}"
+    return work
+
+
 def main() -> None:
-    """Run a job and write its result."""
+    """Run all jobs of a plan and write their results when the last one is done."""
     args = parse_args()
-    use_one_thread(args.device)
-    args.work = args.work or args.work_below / work_name(args.encoder, args.task, [identity(args), args.points])
-    with Lock(args.work, args.wait_for_lock) as lock:
-        result = fine_tune(args)
-        write_json(args.out, result)
-        if args.work_below:
-            remove(args.work, lock)
-    tell(result)
+    use_one_thread(local_device(args.device))
+    jobs, described, vocabulary = read_plan(args.plan), read_run(args.encoder / "run.json"), Vocabulary.load(args.vocab)
+    work = work_folder(args, jobs, described.model)
+    with Lock(work, args.wait_for_lock) as lock:
+        results = []
+        for job in jobs:
+            results.append(fine_tune(job, args, described, vocabulary, work / job.name))
+            log_points(results[-1])
+        for job, result in zip(jobs, results, strict=True):
+            write_json(args.out_dir / "jobs" / f"{job.name}.json", result)
+            if job.points is None:
+                write_json(args.out_dir / f"{job.name}.json", summary := summarise(result))
+                log_scores(summary)
+        lock.remove_folder()
 
 
-def parse_args(given: Sequence[str] | None = None) -> argparse.Namespace:
+def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--task", choices=NAMES, required=True)
     parser.add_argument("--encoder", type=Path, required=True, help="folder of a pretrained model")
-    parser.add_argument("--untrained", action="store_true", help="draw the encoder's weights from the seed instead")
+    parser.add_argument("--untrained", action="store_true", help="initialise the encoder from the seed instead")
     parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
-    parser.add_argument("--source", help="language of --train and --dev; by default the model's selection language")
-    parser.add_argument("--train", type=Path, required=True, help="JSON lines")
-    parser.add_argument("--dev", type=Path, required=True, help="JSON lines of the same language")
-    parser.add_argument("--test", action="append", required=True, metavar="LANGUAGE=FILE", help="JSON lines")
-    parser.add_argument("--settings", required=True, metavar="JSON", help="the task's section of the configuration")
-    parser.add_argument("--points", required=True, help="numbers of the grid points to run, as 0,1, or all")
+    parser.add_argument("--plan", type=Path, required=True, help="JSON file: tasks, their data and settings")
     parser.add_argument("--seed", type=int, required=True)
-    work = parser.add_mutually_exclusive_group(required=True)
-    work.add_argument("--work", type=Path, help="directory to resume from; survives between attempts")
-    work.add_argument("--work-below", type=Path, help="choose it below this one, and take it away at the end")
-    parser.add_argument("--config-hash", default="", help="what the result belongs to")
+    parser.add_argument("--work-below", type=Path, required=True, help="where the directory to resume from is made")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
-    parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this job")
-    parser.add_argument("--out", type=Path, required=True)
-    args = parser.parse_args(given)
-    args.tests = named_paths(args.test, "--test", "LANGUAGE=FILE")
-    return args
+    parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this plan")
+    parser.add_argument("--out-dir", type=Path, required=True)
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

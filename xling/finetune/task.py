@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from xling.core.seeds import numpy_rng
+from xling.core.stats import Counts, Measure
 from xling.finetune.batches import Layout
-from xling.finetune.data import Example, Labels, Record
-from xling.finetune.metrics import Measure
-from xling.finetune.windows import Speller
+from xling.finetune.data import Example, Labels, Record, Speller
 
 IGNORED = -100  # a label that counts for nothing, as PyTorch has it
 Arrays = tuple[NDArray[np.int64], ...]
 Tensors = Sequence[Tensor]
 Outputs = Sequence[NDArray[Any]]
+Result = dict[str, Any]
 
 
 class Task(Protocol):
@@ -37,7 +37,7 @@ class Task(Protocol):
         """Return a record as ids and labels."""
 
     def head(self, width: int) -> nn.Module:
-        """Return the task's own layers, weights not drawn yet."""
+        """Return the task's own layers, not initialised yet."""
 
     def places(self, layout: Layout) -> Arrays:
         """Return where in a batch the states are that the task reads."""
@@ -61,30 +61,37 @@ class Task(Protocol):
         """Return what one would say without reading the text, from the training labels alone."""
 
 
-def score(task: Task, counts: NDArray[Any]) -> dict[str, float]:
-    """Return every measure of a task from the counts of items (items, columns)."""
+def score(task: Task, counts: Counts) -> dict[str, float]:
+    """Return every measure of a task, the deciding one first, from the counts of items (items, columns)."""
     total = counts.sum(axis=0)
     return {name: float(measure(total)) for name, measure in task.measures.items()}
 
 
-def main_score(task: Task, counts: NDArray[Any]) -> float:
-    """Return the measure that decides."""
-    return next(iter(score(task, counts).values()))
-
-
-def count_items(task: Task, examples: Sequence[Example], predictions: Sequence[Labels]) -> NDArray[np.int64]:
+def count_items(task: Task, examples: Sequence[Example], predictions: Sequence[Labels]) -> Counts:
     """Return the counts (items, columns) of predictions."""
     rows = [task.count(example, found) for example, found in zip(examples, predictions, strict=True)]
     return np.array(rows, dtype=np.int64).reshape(len(rows), len(task.columns))
 
 
+def scored(task: Task, counts: Counts) -> Result:
+    """Return all measures, and one line of numbers per column: what a bootstrap needs."""
+    columns = zip(task.columns, counts.T.tolist(), strict=True)
+    items = {name: " ".join(map(str, column)) for name, column in columns}
+    return {"measures": score(task, counts), "items": items, "columns": list(task.columns)}
+
+
+def most_common(labels: Sequence[Labels], classes: int) -> int:
+    """Return the label seen most often, the first of those if several are."""
+    return int(np.bincount(np.concatenate(labels), minlength=classes).argmax())
+
+
 def initialise_head(head: nn.Module, seed: int) -> None:
-    """Draw linear layers as PyTorch does, uniform within 1 / sqrt(inputs), each from a generator of its own name.
+    """Initialise linear layers as PyTorch does, uniform within 1 / sqrt(inputs), each from a generator of its own name.
 
     Biases start at zero, and so do the biaffine forms, as their authors have it.
     """
     for name, parameter in head.named_parameters():
         bound = 1 / math.sqrt(parameter.shape[-1]) if name.endswith("weight") else 0.0
-        drawn = numpy_rng("head", seed, name).uniform(-bound, bound, tuple(parameter.shape))
+        values = numpy_rng("head", seed, name).uniform(-bound, bound, tuple(parameter.shape))
         with torch.no_grad():
-            parameter.copy_(torch.from_numpy(drawn))
+            parameter.copy_(torch.from_numpy(values))

@@ -1,26 +1,27 @@
-"""Fine-tuning at one point of the grid: epochs, English dev after each, the best epoch by it.
+"""Fine-tuning at the points of a grid: epochs, the source language's dev set after each, the best epoch by it.
 
-Every finished epoch is saved. Whatever is random belongs to (seed, epoch, step), so a restarted job goes on exactly as
-the killed one would have.
+Every finished epoch is saved. Whatever is random belongs to (seed, epoch, step), so a restarted job continues exactly
+as the killed one would have.
 """
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.seeds import derive_seed
 from xling.finetune.batches import epoch_order, steps_per_epoch, training_batches
 from xling.finetune.data import Example
 from xling.finetune.settings import Point, Settings
-from xling.finetune.task import Task, count_items, main_score
+from xling.finetune.task import Result, Task, count_items, score, scored
 from xling.finetune.tuner import Tuner, shared_parameters
+from xling.model import checkpoint
 from xling.model.encoder import Encoder
-from xling.pretrain import checkpoint
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,15 @@ class Material:
     train: Sequence[Example]
     dev: Sequence[Example]
     seed: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """A language's test set; `index` is the language's number in the encoder."""
+
+    language: str
+    index: int
+    examples: Sequence[Example]
 
 
 @dataclass
@@ -78,7 +88,7 @@ def make_tuner(encoder: Encoder, start: dict[str, torch.Tensor], material: Mater
 
 
 def train_point(tuner: Tuner, material: Material, point: Point, folder: Path) -> Course:
-    """Train all epochs, going on from the newest saved in a folder, and put the best epoch's weights in place."""
+    """Train all epochs, resuming from the newest saved in a folder, and put the best epoch's weights in place."""
     log, settings = log_to_stderr(__name__), material.settings
     course = resume(tuner, folder)
     for epoch in range(len(course.dev), settings.epochs):
@@ -111,7 +121,8 @@ def train_epoch(tuner: Tuner, material: Material, point: Point, epoch: int) -> N
 def dev_score(tuner: Tuner, material: Material) -> float:
     """Return the score on the training language's dev set."""
     predictions = tuner.predict(material.dev, material.language)
-    return main_score(material.task, count_items(material.task, material.dev, predictions))
+    found = score(material.task, count_items(material.task, material.dev, predictions))
+    return next(iter(found.values()))  # the measure that decides
 
 
 def save(tuner: Tuner, course: Course, folder: Path) -> None:
@@ -131,3 +142,37 @@ def resume(tuner: Tuner, folder: Path) -> Course:
     tuner.put_weights(newest.tensors("weights"))
     tuner.put_moments(newest.tensors("optimiser"))
     return course
+
+
+def run_points(
+    encoder: Encoder, material: Material, tests: Sequence[Target], points: Sequence[Point], work: Path
+) -> list[Result]:
+    """Return the result of each point, from the work directory where an earlier attempt finished it."""
+    start = initial_weights(encoder)
+    results = []
+    for point in points:
+        folder, done = work / f"point-{point.number}", work / f"point-{point.number}.json"
+        if not done.is_file():
+            tuner = make_tuner(encoder, start, material, point)
+            course = train_point(tuner, material, point, folder)
+            found = {test.language: evaluate(tuner, material.task, test) for test in tests}
+            best = {"best_epoch": course.best, "dev_score": course.dev[course.best - 1]}
+            write_json(done, {**asdict(point), "losses": course.losses, "dev": course.dev, **best, "test": found})
+        shutil.rmtree(folder, ignore_errors=True)
+        results.append(read_json(done))
+    return results
+
+
+def evaluate(tuner: Tuner, task: Task, test: Target) -> Result:
+    """Return the scores of a test set and the counts of every item of it."""
+    return scored(task, count_items(task, test.examples, tuner.predict(test.examples, test.index)))
+
+
+def baselines(task: Task, train: Sequence[Example], tests: Sequence[Target]) -> Result:
+    """Return what one would score without reading the text, knowing only the training labels."""
+    guess = task.guess(train)
+    found = {
+        test.language: score(task, count_items(task, test.examples, [guess(example) for example in test.examples]))
+        for test in tests
+    }
+    return {"what": task.baseline, "measures": found}

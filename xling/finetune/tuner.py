@@ -5,21 +5,21 @@ text of a language takes that language's own way through the encoder.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from xling.finetune.adam import Adam
 from xling.finetune.batches import Layout, evaluation_batches, tensor
 from xling.finetune.data import Example, Labels
-from xling.finetune.flat import Flat
-from xling.finetune.replay import Replay
+from xling.finetune.optimiser import Group
 from xling.finetune.settings import Point
 from xling.finetune.task import Task, initialise_head
 from xling.model.config import SHARED
+from xling.model.device import autocast, generator
 from xling.model.encoder import Encoder, owner_of
-from xling.model.precision import autocast
+from xling.model.layer_states import at_one_scale
+from xling.model.replay import Replay
 
 ROUNDING = {"cpu": 1, "cuda": 16}  # a GPU is fast on few shapes, a CPU without padding
 EVALUATED_TOKENS = {"cpu": 4096, "cuda": 32768}
@@ -56,16 +56,14 @@ class Tuner:
         own = dict(self.head.named_parameters())
         self.trained = {f"encoder.{name}": p for name, p in shared.items()}
         self.trained |= {f"head.{name}": p for name, p in own.items()}
-        self.flats = (Flat(list(shared.values())), Flat(list(own.values())))
+        self.groups = [Group(list(part.values()), self.device) for part in (shared, own)]
         self.peaks = (point.encoder_lr, point.head_lr)
-        self.optimiser = Adam([flat.masters for flat in self.flats], self.device)
         self.losses = torch.zeros(2, device=self.device)  # sum and number since the last look
-        self.replay = Replay(self._train, self.device)
+        self.replay = Replay(self.device.type == "cuda")
+        self.inputs: dict[tuple[torch.Size, ...], list[Tensor]] = {}  # what a replayed step reads, by shapes
         compiles = self.device.type == "cuda" and steps >= STEPS_WORTH_COMPILING
         self.forward = torch.compile(encoder.forward, dynamic=True) if compiles else encoder.forward
-        self.random = torch.default_generator
-        if self.device.type == "cuda":
-            self.random = torch.cuda.default_generators[self.device.index or 0]
+        self.random = generator(self.device)
 
     def layout(self, examples: Sequence[Example]) -> Layout:
         """Return how examples lie in a batch on this device."""
@@ -75,11 +73,18 @@ class Tuner:
         """Train on one batch with the learning rates scaled; the seed is of dropout."""
         layout = self.layout(examples)
         arrays = (layout.tokens, *self.task.places(layout), *self.task.gold(layout))
-        self.optimiser.set_rates([peak * scale for peak in self.peaks])
+        for group, peak in zip(self.groups, self.peaks, strict=True):
+            group.rate.fill_(peak * scale)
         self.random.manual_seed(seed)
         self.head.train()
         self.encoder.train()
-        self.replay([tensor(values, self.device) for values in arrays])
+        tensors = [tensor(values, self.device) for values in arrays]
+        shapes = tuple(one.shape for one in tensors)
+        places = self.inputs.setdefault(shapes, tensors) if self.replay.captures else tensors
+        if places is not tensors:
+            for place, one in zip(places, tensors, strict=True):
+                place.copy_(one, non_blocking=True)
+        self.replay(shapes, partial(self._train, places))
 
     def mean_loss(self) -> float:
         """Return the mean loss of the batches since it was last asked for."""
@@ -113,22 +118,24 @@ class Tuner:
 
     def moments(self) -> dict[str, Tensor]:
         """Return a copy of the optimiser's state, on the CPU."""
-        return {name: kept.cpu().clone() for name, kept in self.optimiser.state().items()}
+        return {name: kept.cpu().clone() for name, kept in self._state().items()}
 
     def put_moments(self, moments: Mapping[str, Tensor]) -> None:
         """Set the optimiser's state."""
-        for name, kept in self.optimiser.state().items():
+        for name, kept in self._state().items():
             kept.copy_(moments[name])
+
+    def _state(self) -> dict[str, Tensor]:
+        return {f"{i}.{name}": kept for i, group in enumerate(self.groups) for name, kept in group.state().items()}
 
     def _train(self, tensors: Sequence[Tensor]) -> None:
         tokens, *others = tensors
         places, gold = others[: -self.task.golds], others[-self.task.golds :]
         loss = self.task.loss(self.head, self._states(tokens, self.language), places, gold)
-        encoder, head = (flat.parameters for flat in self.flats)
-        grads = torch.autograd.grad(loss, [*encoder, *head])
-        self.flats[0].take(grads[: len(encoder)])
-        self.flats[1].take(grads[len(encoder) :])
-        self.optimiser.step()
+        encoder, head = self.groups
+        grads = torch.autograd.grad(loss, [*encoder.parameters, *head.parameters])
+        encoder.step(grads[: len(encoder.parameters)])
+        head.step(grads[len(encoder.parameters) :])
         self.losses[0] += loss.detach()
         self.losses[1] += 1.0
 
@@ -138,14 +145,10 @@ class Tuner:
         return self.task.predict(self.head, self._states(tokens, language), places)
 
     def _states(self, tokens: Tensor, language: int) -> Tensor:
-        """Return the top layer's states in float32; padding is masked, and on a CPU only where there is any.
-
-        Layers that normalise before each part leave their sum as large as it has grown: it is normalised here.
-        """
+        """Return the top layer's states; padding is masked, and on a CPU only where there is any."""
         keep = tokens != 0
         whole = self.device.type == "cpu" and bool(keep.all())
         forward = self.forward if self.encoder.training else self.encoder.forward
         with autocast(self.device, self.encoder.training):
             states: list[Tensor] = forward(tokens, language, None if whole else keep)
-        top = states[-1].float()
-        return functional.layer_norm(top, top.shape[-1:]) if self.encoder.config.shape.norm == "pre" else top
+        return at_one_scale(states[-1], self.encoder, len(states) - 1)

@@ -1,30 +1,29 @@
 """The arithmetic of an update: losses and gradients of micro-batches, then one step of the optimiser.
 
-On a GPU with sequences of fixed size the parts of the loss are compiled (a layer once for all layers, languages and
-settings: seconds, where the whole model takes minutes), and each micro-batch and each step is captured as a CUDA graph
-and replayed: small models are bound by kernel launches, not by arithmetic. What is captured differs by language (its
-weights), by which gradients are first of their update (copied, not added) and by the owners stepped.
-On the CPU everything runs eagerly with one thread a process.
+On a GPU with sequences of fixed size the loss is compiled once for all languages, and each micro-batch and each step is
+captured as a CUDA graph and replayed: small models are bound by kernel launches, not by arithmetic. Captures differ by
+language (its weights), by which gradients come first in their update (copied, not added) and by the owners stepped.
+On the CPU everything runs eagerly with one thread per process.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from xling.model.capture import captured
 from xling.model.config import SHARED, Shape
+from xling.model.device import generator, half_type
 from xling.model.encoder import Encoder
 from xling.model.layers import draw_keys, masked_loss
-from xling.model.precision import half_type
+from xling.model.replay import Replay
 from xling.pretrain.batches import Batch, unpack
 from xling.pretrain.config import Pretrain
 from xling.pretrain.masking import capacity
 from xling.pretrain.optimiser import Optimiser, Trained, working_path
 
-TRAIL = 4096  # how many losses are kept on the device before someone must look at them
+TRAIL = 4096  # how many losses are kept on the device until they must be checked
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -70,9 +69,8 @@ class Engine:
         self.groups = [_groups(trained) for _, trained in made]
         self.tables = [_token_table(encoder, self.optimiser, i) for i in range(len(codes))]
         self.loss = compiled_loss(shape) if self.captures else partial(masked_loss, shape=shape)
-        self.replays: dict[Hashable, torch.cuda.CUDAGraph | None] = {}
+        self.replay = Replay(self.captures, empty_cache=True)
         self.inputs: dict[int, Tensor] = {}
-        self.pool = torch.cuda.graph_pool_handle() if self.captures else None
         self.share = torch.tensor(1.0 / settings.micro_batches, device=device)
         self.counted = torch.zeros(1 + 2 * len(codes), device=device)
         self.total, self.by_language = self.counted[0], self.counted[1:].view(2, -1)  # sums of losses, micro-batches
@@ -82,9 +80,7 @@ class Engine:
         self.norm = torch.zeros((), device=device)
         self.filled: set[str] = set()
         self.mark: torch.cuda.Event | None = None
-        self.random = (
-            torch.cuda.default_generators[device.index or 0] if device.type == "cuda" else torch.default_generator
-        )
+        self.random = generator(device)
 
     @property
     def places(self) -> int | None:
@@ -102,14 +98,14 @@ class Engine:
             batch = self._on_device(batch)
         elif self.device.type != "cpu":
             batch = unpack(batch.packed.to(self.device), batch.language, batch.seed, *batch.tokens.shape)
-        self._run(("micro", batch.language, fresh, batch.tokens.shape), partial(self._micro, batch, fresh))
+        self.replay(("micro", batch.language, fresh, batch.tokens.shape), partial(self._micro, batch, fresh))
 
     def step(self, update: int, present: Sequence[str], rate: float) -> None:
         """Move the weights of the present owners with the gradients collected since the last step."""
         self.optimiser.rate.fill_(rate)
         if update != self.next_update:
             self.slot.fill_(update % TRAIL)
-        self._run(("step", *present), partial(self._step, present))
+        self.replay(("step", *present), partial(self._step, present))
         self.next_update = update + 1
         self.filled.clear()
 
@@ -156,20 +152,6 @@ class Engine:
         self.trail.index_copy_(0, self.slot, self.total.view(1))
         self.slot.add_(1).remainder_(TRAIL)
         self.total.zero_()
-
-    def _run(self, key: Hashable, work: Callable[[], None]) -> None:
-        """Do some work: eagerly the first time, which compiles and warms up; captured the second, then replayed."""
-        if not self.captures or key not in self.replays:
-            work()
-            self.replays[key] = None
-            return
-        if self.replays[key] is None:
-            torch.cuda.empty_cache()  # what the eager run used is used again by the captured one
-            graph = torch.cuda.CUDAGraph()
-            with captured(graph, self.pool):
-                work()
-            self.replays[key] = graph
-        self.replays[key].replay()  # type: ignore[union-attr]
 
     def _on_device(self, batch: Batch) -> Batch:
         if len(batch.packed) not in self.inputs:

@@ -12,19 +12,18 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from xling.core.errors import InputError, XlingError
+from xling.core.lock import Lock
+from xling.core.pool import ahead
+from xling.model import checkpoint
 from xling.model.files import put_weights, weights_of
-from xling.pretrain import checkpoint
-from xling.pretrain.ahead import ahead
 from xling.pretrain.batches import Batch, Batches
 from xling.pretrain.config import Run
 from xling.pretrain.crosslingual import structure
 from xling.pretrain.engine import TRAIL, Engine
-from xling.pretrain.lock import Lock
+from xling.pretrain.optimiser import learning_rate
 from xling.pretrain.record import Metrics, measured_peak, useful_operations
-from xling.pretrain.schedule import learning_rate
 from xling.pretrain.validate import Validation, perplexity
 from xling.pretrain.workers import Workers
 
@@ -32,11 +31,11 @@ log = logging.getLogger(__name__)
 EXIT_AGAIN = 75  # EX_TEMPFAIL: not finished, run me again
 AHEAD = 4  # updates whose batches are made before they are needed, on a GPU
 LOGS_PER_VALIDATION = 10
-GPU_LOOKS_EVERY = 10  # updates between questions whether to leave, which wait for the GPU
+GPU_LOOKS_EVERY = 10  # updates between checks whether to leave, which wait for the GPU
 
 
 class NotFinishedError(XlingError):
-    """The run left in good order before its end."""
+    """The run saved its state and left before its end."""
 
     exit_code = EXIT_AGAIN
 
@@ -47,7 +46,7 @@ class DivergedError(XlingError):
 
 @dataclass
 class State:
-    """Where a run stands; goes into meta.json."""
+    """The progress of a run, as saved in meta.json."""
 
     update: int = 0
     tokens: int = 0
@@ -57,7 +56,7 @@ class State:
 
 
 class Trainer:
-    """Takes a run from where its directory stands to its end."""
+    """Resumes a run and trains it to completion."""
 
     def __init__(
         self,
@@ -80,13 +79,11 @@ class Trainer:
         self.window = self.looked = (time.monotonic(), 0, 0)
         self.peak = 0.0
 
-    # ------------------------------------------------------------------ the way through a run
-
     def train(self) -> None:
         """Train to the end; raises NotFinishedError if it had to leave before, with everything saved."""
         signal.signal(signal.SIGTERM, self._on_signal)
         self.peak = measured_peak(self.engine.device, self.engine.dtype)
-        if not self._resume() or self.workers.tell(self.state.best_update) is None:
+        if not self._resume() or self.workers.broadcast(self.state.best_update) is None:
             self._validate()  # a new run, or one whose best checkpoint is gone: this one is the best there is
             self._save()
         self.checked = self.began_at = self.state.update
@@ -135,8 +132,6 @@ class Trainer:
             batches = [self.batches.batch(update, micro, languages[micro], places) for micro in mine]
             yield languages, [b._replace(packed=b.packed.pin_memory()) for b in batches] if pinned else batches
 
-    # ------------------------------------------------------------------ metrics and validation
-
     def _check_losses(self) -> None:
         """Stop at the first loss that is not finite, naming its update."""
         update = self.state.update
@@ -147,20 +142,19 @@ class Trainer:
         self.workers.add([losses])
         wrong = torch.nonzero(~torch.isfinite(losses))[:, 0].tolist()
         if wrong:
-            what = f"{self.run.model}: the loss is {float(losses[wrong[0]])} at update {self.checked + wrong[0] + 1}"
-            raise DivergedError(f"{what}; {self._good()}")
+            raise self._diverged(f"the loss is {float(losses[wrong[0]])} at update {self.checked + wrong[0] + 1}")
         norm = self.engine.norm.item()
         if self.engine.optimiser.scale is None and not math.isfinite(norm):
-            raise DivergedError(f"{self.run.model}: the gradient's norm is {norm} at update {update}; {self._good()}")
+            raise self._diverged(f"the gradient's norm is {norm} at update {update}")
         self.checked = update
 
-    def _good(self) -> str:
+    def _diverged(self, what: str) -> DivergedError:
         found = checkpoint.newest(self.work / "checkpoints")
         good = f"the last good checkpoint is {found.folder}" if found else "there is no checkpoint yet"
-        return f"{good} (lower pretrain.lr or lengthen pretrain.warmup)"
+        return DivergedError(f"{self.run.model}: {what}; {good} (lower pretrain.lr or lengthen pretrain.warmup)")
 
     def _collect(self) -> None:
-        """Bring what was counted since the last look, in all processes, into the state."""
+        """Add what all processes counted since the last call to the state."""
         tokens = torch.tensor([float(self.new_tokens)], dtype=torch.float64, device=self.engine.device)
         counted = torch.cat([self.engine.by_language.double().flatten(), tokens])
         self.workers.add([counted])
@@ -199,13 +193,13 @@ class Trainer:
             log.info("update %d: loss %.3f, %.0f tokens/s, %d s left", self.state.update, mean, speed, left)
 
     def _validate(self) -> bool:
-        """Validate in the first process; say whether the model is the best so far by the selection language."""
+        """Validate in the first process; return whether the model is the best so far by the selection language."""
         self._check_losses()
         better = False
         with self._aside("validation"):
             if self.workers.first:
                 better = self._validated(self.validation.losses(self.engine))
-            result = self.workers.tell((better, self.state.best_update, self.state.best_perplexity))
+            result = self.workers.broadcast((better, self.state.best_update, self.state.best_perplexity))
         better, self.state.best_update, self.state.best_perplexity = result
         return bool(better)
 
@@ -235,22 +229,20 @@ class Trainer:
         if self.workers.first:
             self.metrics.add(**values)
 
-    # ------------------------------------------------------------------ saving, resuming, leaving
-
     def _save(self) -> None:
         self._check_losses()
         self._collect()
         with self._aside("saving"):
             if self.workers.first:
                 weights, optimiser = weights_of(self.engine.encoder), self.engine.optimiser.state()
-                parts = {"weights": weights, "optimiser": optimiser, "rng": _rng()}
-                checkpoint.save(self.work / "checkpoints", parts, {**asdict(self.state), "model": self.run.model})
+                meta = {**asdict(self.state), "model": self.run.model}
+                checkpoint.save(self.work / "checkpoints", {"weights": weights, "optimiser": optimiser}, meta)
                 checkpoint.prune(self.work / "checkpoints", self.settings.keep_checkpoints, self.state.best_update)
             self.workers.wait()
 
     @contextmanager
     def _aside(self, what: str) -> Iterator[None]:
-        """Time what is not training, and leave it out of the speed."""
+        """Time something that is not training, and leave it out of the speed."""
         began = time.monotonic()
         yield
         self.took[what] = time.monotonic() - began
@@ -259,9 +251,9 @@ class Trainer:
         self.looked = (looked + self.took[what], updates[0], updates[1])
 
     def _resume(self) -> bool:
-        """Continue from the newest whole checkpoint; say whether there was one."""
+        """Continue from the newest whole checkpoint; return whether there was one."""
         found = checkpoint.newest(self.work / "checkpoints") if self.workers.first else None
-        found = self.workers.tell(found)
+        found = self.workers.broadcast(found)
         if found is None:
             if self.workers.first:  # an attempt that died before its first checkpoint may have validated already
                 self.metrics.rewind(0, validated=False)
@@ -275,7 +267,6 @@ class Trainer:
             raise InputError(
                 found.folder, f"the optimiser is another run's: {error}", fix="start in a new directory"
             ) from None
-        _set_rng(found.tensors("rng"))
         if self.workers.first:
             self._check_best()
             self.metrics.rewind(self.state.update, validated=self.state.best_update is not None)
@@ -283,14 +274,14 @@ class Trainer:
         return True
 
     def _check_best(self) -> None:
-        """Forget a best checkpoint that is gone: it went when a later one, now damaged, was better."""
+        """Forget a best checkpoint that is gone: it was deleted when a later one, now damaged, was better."""
         best = self.state.best_update
         if best is not None and checkpoint.damage(self.work / "checkpoints" / f"step-{best:07d}"):
             log.warning("the best checkpoint so far, of update %d, is gone; the one resumed from takes its place", best)
             self.state.best_update = self.state.best_perplexity = None
 
     def _must_leave(self) -> bool:
-        """Say whether the deadline is near or someone asked; on a GPU looked at now and then, which also paces it."""
+        """Return whether the deadline is near or a signal came; rarely checked on a GPU, since that waits for it."""
         looks = GPU_LOOKS_EVERY if self.engine.device.type == "cuda" else 1
         if self.state.update % looks:
             return False
@@ -305,15 +296,3 @@ class Trainer:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 (the signature of a handler)
         self.asked_to_leave = True
-
-
-def _rng() -> dict[str, Tensor]:
-    """Return torch's generators; batches and dropout are seeded by number and need none of them."""
-    states = {"cpu": torch.get_rng_state()}
-    return states | ({"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {})
-
-
-def _set_rng(states: dict[str, Tensor]) -> None:
-    torch.set_rng_state(states["cpu"])
-    if "cuda" in states and torch.cuda.is_available():
-        torch.cuda.set_rng_state(states["cuda"])

@@ -1,10 +1,11 @@
-"""AdamW over one flat buffer per owner: the shared parameters, and those of each language.
+"""The learning rate, and AdamW over one flat buffer per owner: the shared parameters, and those of each language.
 
 A language that is absent from an update is not stepped at all: its weights do not decay, its moments do not move and
 its step count stands still (zero gradients would do all three). Flat buffers make clipping, the update and the
-exchange between processes one operation an owner, however many parameters there are.
+exchange between processes one operation per owner, however many parameters there are.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from xling.model.adam import fused_adam
 from xling.model.encoder import Encoder, owner_of
 from xling.model.layers import EmbeddingWeights, LayerWeights, Path
 from xling.pretrain.config import Pretrain
@@ -22,6 +24,17 @@ SIZES_COMPILED = 64  # owners of different sizes that one process may train; a b
 FIRST_SCALE, GROWTH, BACKOFF, GROWTH_INTERVAL = 65536.0, 2.0, 0.5, 2000  # of fp16's loss, as in torch.amp
 
 Trained = tuple[Tensor, Tensor, str]  # what is trained, the place of its gradient, its owner
+
+
+def learning_rate(update: int, settings: Pretrain) -> float:
+    """Return the rate of an update (counted from 0): linear warm-up, then inverse square root or linear decay."""
+    peak, warmup = settings.lr, settings.warmup
+    if update < warmup:
+        return settings.warmup_from + (peak - settings.warmup_from) * update / warmup
+    if settings.schedule == "inverse-sqrt":
+        return peak * math.sqrt(max(warmup, 1) / max(update, 1))
+    done = (update - warmup) / max(settings.updates - warmup, 1)
+    return peak * (1 - (1 - settings.final_lr_share) * min(done, 1.0))
 
 
 @dataclass
@@ -43,11 +56,7 @@ class Owned:
 
 
 class Optimiser:
-    """Owns the memory of an encoder's parameters and steps those of the languages that were present.
-
-    It calls the fused kernel behind torch.optim.AdamW itself: the class around it imports torch's compiler, which
-    takes seconds that a small model on a CPU does not have.
-    """
+    """Owns the memory of an encoder's parameters and steps those of the languages that were present."""
 
     def __init__(
         self,
@@ -82,7 +91,19 @@ class Optimiser:
             norm = norm / self.scale
             found_inf = (~torch.isfinite(norm)).float()
         divisor = torch.clamp(norm / self.settings.clip, min=1.0)
-        self._adam(parts, divisor if self.scale is None else divisor * self.scale, found_inf)
+        settings = self.settings
+        fused_adam(
+            [part.weights for part in parts],
+            [part.grads for part in parts],
+            ([part.exp_avg for part in parts], [part.exp_avg_sq for part in parts]),
+            [part.step for part in parts],
+            self.rate,
+            settings.betas,
+            settings.eps,
+            settings.weight_decay,
+            divisor if self.scale is None else divisor * self.scale,
+            found_inf,
+        )
         if self.scale is not None and found_inf is not None:
             torch._amp_update_scale_(self.scale, self.growth, found_inf, GROWTH, BACKOFF, GROWTH_INTERVAL)
         self.refresh(parts)
@@ -124,29 +145,6 @@ class Optimiser:
                 (*settings.betas, settings.weight_decay, settings.eps),
             )
         return norm  # type: ignore[no-any-return]
-
-    def _adam(self, parts: list[Owned], divisor: Tensor, found_inf: Tensor | None) -> None:
-        steps, settings = [part.step for part in parts], self.settings
-        torch._foreach_add_(steps, 1.0)
-        torch._fused_adamw_(
-            [part.weights for part in parts],
-            [part.grads for part in parts],
-            [part.exp_avg for part in parts],
-            [part.exp_avg_sq for part in parts],
-            [],
-            steps,
-            lr=self.rate,
-            beta1=settings.betas[0],
-            beta2=settings.betas[1],
-            weight_decay=settings.weight_decay,
-            eps=settings.eps,
-            amsgrad=False,
-            maximize=False,
-            grad_scale=divisor,
-            found_inf=found_inf,
-        )
-        if found_inf is not None:
-            torch._foreach_sub_(steps, [found_inf] * len(steps))
 
 
 @cache

@@ -1,7 +1,6 @@
-"""What a run directory says about itself: metrics.jsonl, provenance.json, train.log."""
+"""The records of a run directory: metrics.jsonl and provenance.json."""
 
 import json
-import logging
 import platform
 import socket
 import time
@@ -21,7 +20,7 @@ DIVERGED = "diverged"  # how an attempt ended
 
 
 class Metrics:
-    """metrics.jsonl: one JSON object a line, appended as training goes."""
+    """metrics.jsonl: one JSON object per line, appended as training goes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -33,7 +32,7 @@ class Metrics:
             handle.write(line + "\n")
 
     def rewind(self, update: int, *, validated: bool) -> None:
-        """Drop what will be written again by a run that goes on from an update, which may have to be validated anew."""
+        """Drop the lines that a run resumed at an update will write again, its validation too unless `validated`."""
         if not self.path.is_file():
             return
         lines = self.path.read_text(encoding="utf-8").splitlines()
@@ -42,7 +41,7 @@ class Metrics:
 
 
 def _stays(line: str, update: int, validated: bool) -> bool:
-    """Say whether a line is whole and says what will not be said again."""
+    """Return whether a line is whole and will not be written again."""
     try:
         known = json.loads(line)
         return bool(known["update"] < update or (known["update"] == update and (validated or known["kind"] == "train")))
@@ -51,7 +50,7 @@ def _stays(line: str, update: int, validated: bool) -> bool:
 
 
 def utc() -> str:
-    """Return the time as text."""
+    """Return the time now as text."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
@@ -62,14 +61,14 @@ def begin_attempt(path: Path, device: torch.device, processes: int) -> None:
     about = {
         "commit": commit(Path(__file__).parent),
         "python": platform.python_version(),
-        "versions": versions(),
+        "versions": installed(PACKAGES),
         "machine": platform.machine(),
     }
     write_json(path, {**known, **about, "attempts": [*known["attempts"], attempt]})
 
 
 def end_attempt(path: Path, outcome: str, updates: tuple[int, int], seconds: float) -> None:
-    """Write how an attempt ended, from which update to which it came, and the wall seconds of all attempts together."""
+    """Record how an attempt ended, its first and last update, and the seconds of all attempts together."""
     known, (first, last) = read_json(path), updates
     ended = {"ended": utc(), "outcome": outcome, "from_update": first, "update": last, "seconds": round(seconds, 1)}
     known["attempts"][-1] |= ended
@@ -78,31 +77,16 @@ def end_attempt(path: Path, outcome: str, updates: tuple[int, int], seconds: flo
 
 
 def times_diverged(path: Path) -> int:
-    """Return how many attempts in a row, up to the last one, began at the same update and diverged."""
+    """Return how many of the latest attempts in a row began at the same update and diverged."""
     attempts = read_json(path)["attempts"] if path.is_file() else []
     ends = [(attempt.get("outcome"), attempt.get("from_update")) for attempt in reversed(attempts)]
     same = takewhile(lambda end: end == ends[0], ends)
     return len(list(same)) if ends and ends[0][0] == DIVERGED else 0
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of what the numbers depend on."""
-    return installed(PACKAGES)
-
-
 def device_name(device: torch.device) -> str:
-    """Return what the model is trained on, in words."""
+    """Return the device's name for people."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU {platform.machine()}"
-
-
-def log_to_file(path: Path) -> logging.Handler:
-    """Also append the log to a file."""
-    handler = logging.FileHandler(path, encoding="utf-8")
-    formatter = logging.Formatter("%(asctime)sZ %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
-    formatter.converter = time.gmtime
-    handler.setFormatter(formatter)
-    logging.getLogger("xling").addHandler(handler)
-    return handler
 
 
 def useful_operations(config: ModelConfig, length: int, mask_rate: float) -> float:
@@ -113,7 +97,7 @@ def useful_operations(config: ModelConfig, length: int, mask_rate: float) -> flo
 
 
 def measured_peak(device: torch.device, dtype: torch.dtype) -> float:
-    """Return operations a second of a large matrix product on random data: what the device can really do."""
+    """Return the operations per second of a large matrix product on random data: what the device really reaches."""
     size = 8192 if device.type == "cuda" else 512
     a, b = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
     out = torch.empty_like(a)

@@ -1,6 +1,6 @@
 """Train one model: python -m xling.pretrain.run --run run.json --streams en=DIR --vocab DIR --work DIR --out DIR
 
-Run it again and it goes on where it was. Exit code 75 means: saved and left before the deadline, run me again.
+Run again, it resumes from its last checkpoint. Exit code 75 means: saved and left before the deadline, run me again.
 Several processes: torchrun --nproc-per-node N -m xling.pretrain.run --run-json run.json … (torchrun takes `--run` for
 one of its own flags). torchrun's own exit code is 1 whatever ours is: provenance.json says how the attempt ended.
 """
@@ -23,19 +23,20 @@ import torch
 from xling.core.cli import named_paths, positive
 from xling.core.errors import InputError, run
 from xling.core.io import atomic_path, read_json, write_json
-from xling.core.log import log_to_stderr
+from xling.core.lock import Lock
+from xling.core.log import log_to_file, log_to_stderr
+from xling.model import checkpoint
+from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
 from xling.model.files import put_weights, save_encoder
-from xling.pretrain import checkpoint
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.crosslingual import read_parallel
 from xling.pretrain.engine import Engine, working_dtype
-from xling.pretrain.lock import Lock
 from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer
-from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, log_to_file, times_diverged
+from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, times_diverged
 from xling.pretrain.validate import Validation
-from xling.pretrain.workers import Workers, local_device
+from xling.pretrain.workers import Workers
 
 MOST_TIMES_DIVERGED = 2
 RECORDS = ("run.json", "train.log", "metrics.jsonl", "provenance.json")
@@ -72,8 +73,8 @@ def check_owner(work: Path, belongings: Mapping[str, Any]) -> None:
             raise InputError(work / name, problem, fix="give another --work, or delete it to start afresh")
 
 
-def check_hope(work: Path) -> None:
-    """Refuse a training that diverged again from the same checkpoint: whoever submits it may do so for ever."""
+def refuse_repeated_divergence(work: Path) -> None:
+    """Refuse a training that keeps diverging from the same checkpoint: a script might submit it for ever."""
     record = work / "provenance.json"
     times = times_diverged(record)
     if times >= MOST_TIMES_DIVERGED:
@@ -83,7 +84,7 @@ def check_hope(work: Path) -> None:
 
 
 def claim(work: Path, belongings: Mapping[str, Any], workers: Workers) -> None:
-    """Make a directory this run's own and begin an attempt in it."""
+    """Mark a directory as this run's and begin an attempt in it."""
     for name, value in belongings.items():
         if not (work / name).is_file():
             write_json(work / name, value)
@@ -136,19 +137,19 @@ def best_checkpoint(work: Path, update: int) -> checkpoint.Checkpoint:
 
 
 def saved(run: Run, args: argparse.Namespace) -> Run:
-    """Return a run that is saved as often as the command line says, which decides no weights."""
-    told = {key: getattr(args, key) for key in ("save_every", "keep_checkpoints") if getattr(args, key)}
-    return replace(run, pretrain=replace(run.pretrain, **told))
+    """Return a run with the command line's frequency of saving, which has no effect on the weights."""
+    given = {key: getattr(args, key) for key in ("save_every", "keep_checkpoints") if getattr(args, key)}
+    return replace(run, pretrain=replace(run.pretrain, **given))
 
 
 def build(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> Trainer:
-    """Read all that a run needs; only when nothing is wrong with it is the directory claimed."""
+    """Read everything that a run needs, and claim its directory only when nothing is wrong."""
     run = saved(read_run(args.run), args)
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
     belongings = {"run.json": read_json(args.run), "inputs.json": describe(folders, sizes)}
     if workers.first:
         check_owner(args.work, belongings)
-        check_hope(args.work)
+        refuse_repeated_divergence(args.work)
     encoder = Encoder(run.model_config(sizes, args.run), run.seed).to(workers.device)
     dtype = working_dtype(run.pretrain.precision, workers.device)
     engine = Engine(encoder, run.pretrain, workers.device, dtype, args.plain)
@@ -198,31 +199,23 @@ def main() -> None:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
     device = local_device(args.device)
-    if device.type == "cpu":
-        torch.set_num_threads(1)  # two processes of one thread beat one of two, by far, on small models
+    use_one_thread(device)
     args.work = args.work or choose_work(args.work_below, args)
     workers = Workers(device)
     try:
         with Lock(args.work, args.wait_for_lock) if workers.first else nullcontext() as lock:
-            if not workers.tell(lock is not None and made_meanwhile(args, lock)):
+            if not workers.broadcast(lock is not None and made_meanwhile(args, lock)):
                 train(args, workers, lock)
             if lock is not None and args.work_below:
-                remove(args.work, lock)
+                lock.remove_folder()  # everything is in the output: a forced rerun starts afresh
     finally:
         workers.leave()
 
 
 def made_meanwhile(args: argparse.Namespace, lock: Lock) -> bool:
-    """Say whether the process that was waited for has finished the model and cleared the directory away."""
+    """Return whether the process that held the lock has meanwhile finished the model and removed the directory."""
     begun = any((args.work / "checkpoints").glob("step-*"))
     return lock.waited and not begun and (args.out / "model.safetensors").is_file()
-
-
-def remove(work: Path, lock: Lock) -> None:
-    """Take a directory away whole, while its lock is held: all of it is in the output, a forced rerun starts afresh."""
-    aside = work.with_name(f".{work.name}.{lock.token}")
-    work.rename(aside)
-    shutil.rmtree(aside, ignore_errors=True)
 
 
 def parse_args() -> argparse.Namespace:

@@ -1,7 +1,7 @@
 """Several processes that train one model: they split the micro-batches of an update and add their gradients.
 
-Started by torchrun, or alone. Gradients are summed in flat buffers after accumulation, so nothing has to search for
-parameters that a language did not use.
+Started by torchrun, or alone. Gradients are summed in flat buffers after accumulation, so there is no search for
+parameters that no batch has used.
 """
 
 import os
@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-PATIENCE = timedelta(days=1)  # the first process may wait for the lock, validate or save while the others stand by
+PATIENCE = timedelta(days=1)  # the others wait while the first process waits for the lock, validates or saves
 
 
 class Workers:
@@ -28,7 +28,7 @@ class Workers:
 
     @property
     def first(self) -> bool:
-        """Say whether this process writes the files."""
+        """Whether this is the process that writes the files."""
         return self.rank == 0
 
     def add(self, tensors: Iterable[Tensor]) -> None:
@@ -38,15 +38,15 @@ class Workers:
                 dist.all_reduce(tensor)
 
     def any(self, flag: bool) -> bool:
-        """Say whether any process says so."""
+        """Return whether the flag is set in any process."""
         if self.world == 1:
             return flag
         votes = torch.tensor(float(flag), device=self.device)
         dist.all_reduce(votes)
         return bool(votes.item() > 0)
 
-    def tell(self, value: Any) -> Any:
-        """Return what the first process gave, in all processes."""
+    def broadcast(self, value: Any) -> Any:
+        """Return the first process's value in all processes."""
         box = [value]
         if self.world > 1:
             dist.broadcast_object_list(box, device=self.device)
@@ -54,18 +54,9 @@ class Workers:
 
     def wait(self) -> None:
         """Wait until all processes are here; torchrun kills the others soon after the first one leaves."""
-        self.tell(None)
+        self.broadcast(None)
 
     def leave(self) -> None:
-        """Take leave of the other processes."""
+        """Leave the group."""
         if self.world > 1 and dist.is_initialized():
             dist.destroy_process_group()
-
-
-def local_device(kind: str) -> torch.device:
-    """Return this process's device: its own GPU where there is one, unless the CPU is asked for."""
-    if kind == "cpu" or not torch.cuda.is_available():
-        return torch.device("cpu")
-    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-    torch.cuda.set_device(device)
-    return device

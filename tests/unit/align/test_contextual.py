@@ -17,11 +17,10 @@ from xling.align.wordpairs import Linked, first_words, fit_map, read_sentences, 
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng
-from xling.finetune.data import Example
+from xling.finetune.data import Example, Speller
 from xling.finetune.run import read_set
 from xling.finetune.settings import BiaffineSizes
 from xling.finetune.tasks import make_task
-from xling.finetune.windows import Speller
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
 from xling.model.layer_states import layer_states

@@ -10,9 +10,9 @@ import pytest
 
 from xling.align.represent import states_file
 from xling.align.states import write_states
-from xling.cka.linear import linear_cka
 from xling.cka.study import main
 from xling.core.seeds import numpy_rng
+from xling.model.similarity import linear_cka
 
 
 def layers(name: str) -> list[np.ndarray]:

@@ -12,25 +12,20 @@ from xling.core.seeds import derive_seed, numpy_rng, python_rng
 TIME = "0000-00-00T00:00:00Z"
 
 
-def test_progress_says_count_share_rate_and_time_left() -> None:
-    progress = Progress("encode", total=4000, unit="tokens")
-    progress.done = 1000
-    assert progress.text(elapsed=10.0) == "encode: 1k of 4k tokens, 25%, 100 tokens/s, 30s left"
-    progress.done = 4000
-    assert progress.text(elapsed=40.0) == "encode: 4k of 4k tokens, 100%, 100 tokens/s"
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(59.0, "59s left"), (61.0, "1m01s left"), (7260.0, "2h01m left")])
-def test_time_left_is_readable(seconds: float, text: str) -> None:
-    progress = Progress("train", total=2)
-    progress.done = 1
-    assert progress.text(elapsed=seconds).endswith(text)
-
-
-def test_progress_of_unknown_size_has_no_time_left() -> None:
-    progress = Progress("read", unit="pages")
-    progress.done = 2_500_000
-    assert progress.text(elapsed=1.0) == "read: 2.5M pages, 2.5M pages/s"
+@pytest.mark.parametrize(
+    ("total", "done", "elapsed", "text"),
+    [
+        (4000, 1000, 10.0, "read: 1k of 4k tokens, 25%, 100 tokens/s, 30s left"),
+        (4000, 4000, 40.0, "read: 4k of 4k tokens, 100%, 100 tokens/s"),
+        (2, 1, 61.0, "read: 1 of 2 tokens, 50%, 0.0164 tokens/s, 1m01s left"),
+        (2, 1, 7260.0, "read: 1 of 2 tokens, 50%, 0.000138 tokens/s, 2h01m left"),
+        (None, 2_500_000, 1.0, "read: 2.5M tokens, 2.5M tokens/s"),
+    ],
+)
+def test_progress_says_count_share_rate_and_time_left(total: int, done: int, elapsed: float, text: str) -> None:
+    progress = Progress("read", total, unit="tokens")
+    progress.done = done
+    assert progress.text(elapsed) == text
 
 
 def test_tracking_yields_everything_and_says_so_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:

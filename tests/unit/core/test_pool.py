@@ -1,15 +1,17 @@
-"""Work shared out over workers comes back in order, and no more of it lies in memory than asked for."""
+"""Work of other processes and threads comes back in order, with its errors, and little of it lies in memory."""
 
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from xling.core.pool import in_order
+from xling.core import pool
 
 
-@pytest.mark.parametrize("ahead", [1, 3, 50])
-def test_results_are_in_order_and_few_items_are_taken_ahead(ahead: int) -> None:
+@pytest.mark.parametrize("depth", [1, 3, 50])
+def test_results_are_in_order_and_few_items_are_taken_ahead(depth: int) -> None:
     taken: list[int] = []
 
     def items() -> Iterator[int]:
@@ -17,8 +19,31 @@ def test_results_are_in_order_and_few_items_are_taken_ahead(ahead: int) -> None:
             taken.append(item)
             yield item
 
-    with ThreadPoolExecutor(2) as pool:
-        for place, made in enumerate(in_order(pool, lambda item: item**2, items(), ahead)):
+    with ThreadPoolExecutor(2) as executor:
+        for place, made in enumerate(pool.in_order(executor, lambda item: item**2, items(), depth)):
             assert made == place**2
-            assert len(taken) <= place + ahead
+            assert len(taken) <= place + depth
     assert len(taken) == place + 1 == 20
+    assert list(pool.ahead(iter(range(50)), depth)) == list(range(50))
+
+
+def test_errors_of_a_thread_come_where_they_happened() -> None:
+    def broken() -> Iterator[int]:
+        yield 1
+        raise ValueError("no more text")
+
+    made = pool.ahead(broken(), 2)
+    assert next(made) == 1
+    with pytest.raises(ValueError, match="no more text"):
+        next(made)
+
+
+def test_one_that_stops_early_leaves_no_thread() -> None:
+    before = set(threading.enumerate())
+    made = pool.ahead(iter(range(10**9)), 2)
+    assert next(made) == 0
+    made.close()  # type: ignore[attr-defined]
+    give_up = time.monotonic() + 10
+    while set(threading.enumerate()) - before and time.monotonic() < give_up:
+        time.sleep(0.01)
+    assert set(threading.enumerate()) - before == set()

@@ -1,8 +1,6 @@
-"""What the tests of fine-tuning share: tiny encoders of each kind, and commands run as from the command line."""
+"""What the tests of fine-tuning share: tiny encoders of each kind."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -13,12 +11,6 @@ from toy_tasks import write_model
 def seeded() -> None:
     """Let every test draw the same numbers, whichever tests ran before it."""
     torch.manual_seed(1)
-
-
-@pytest.fixture
-def call_with(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that runs a command's main with a list of arguments."""
-    return lambda main, arguments: call(main, *arguments)
 
 
 @pytest.fixture(scope="session")

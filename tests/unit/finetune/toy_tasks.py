@@ -7,45 +7,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from unit.pretrain.toy_runs import changed
 
 from xling.bpe.train import fit
 from xling.bpe.vocabulary import Vocabulary, write_vocabulary
+from xling.finetune.data import Example
+from xling.finetune.run import read_set
+from xling.finetune.settings import read_settings
+from xling.finetune.tasks import make_task
+from xling.finetune.trainer import Material
 from xling.model.encoder import Encoder
-from xling.model.files import save_encoder
+from xling.model.files import load_encoder, save_encoder
 from xling.pretrain.config import read_run
 
 NOUNS = ("table", "cat", "horse", "river")
 VERBS = ("sees", "eats", "likes")
 NAMES = ("paris", "tom", "acme")
 TYPES = {"paris": "LOC", "tom": "PER", "acme": "ORG"}
-RENAMED = {
-    "the": "le",
-    "cat": "chat",
-    "horse": "cheval",
-    "river": "fleuve",
-    "sees": "voit",
-    "eats": "mange",
-    "likes": "aime",
-    "not": "pas",
-}
+RENAMED = {"the": "le", "cat": "chat", "horse": "cheval", "river": "fleuve", "sees": "voit", "eats": "mange"}
+RENAMED |= {"likes": "aime", "not": "pas"}
 
-RUN: dict[str, Any] = {
-    "model": "en-fr.toy.s1", "languages": ["en", "fr"], "selection_language": "en", "seed": 1,
-    "shape": {
-        "layers": 2, "width": 16, "heads": 2, "feedforward": 32, "activation": "relu", "dropout": 0.1,
-        "attention_dropout": 0.1, "norm": "pre", "norm_eps": 1e-12, "positions": 32, "language_embeddings": True,
-    },
-    "separate": {"embeddings": False, "layers": 0},
-    "softmax": "shared",
-    "pretrain": {
-        "sequences": "lines", "length": 24, "micro_batch_tokens": 128, "micro_batches": 2, "updates": 4,
-        "language_exponent": 0.7, "mask_rate": 0.3, "mask_share": 0.8, "random_share": 0.1,
-        "random_words": "language", "lr": 3e-3, "warmup": 1, "warmup_from": 1e-7, "schedule": "linear",
-        "final_lr_share": 0.0, "betas": [0.9, 0.98], "eps": 1e-6, "weight_decay": 0.01, "clip": 1.0,
-        "precision": "float32", "validate_every": 4, "validation_tokens": 200, "save_every": 4, "keep_checkpoints": 1,
-    },
-}  # fmt: skip
-
+RUN = changed(shape__activation="relu", shape__norm="pre", pretrain__sequences="lines", pretrain__length=24)
 SETTINGS: dict[str, Any] = {
     "epochs": 3, "examples_per_epoch": None, "schedule": "linear", "warmup_share": 0.1,
     "grid": {"batch": [8], "encoder_lr": [1e-3, 1e-2], "head_lr": None}, "best": 1, "points_per_job": 2,
@@ -53,10 +35,9 @@ SETTINGS: dict[str, Any] = {
 BIAFFINE = {"arc": 48, "label": 24, "dropout": 0.1, "input_dropout": 0.1}
 
 
-def settings_json(task: str, **changes: Any) -> str:
+def section(task: str, **changes: Any) -> dict[str, Any]:
     """Return a task's section of the configuration."""
-    section = copy.deepcopy(SETTINGS) | changes
-    return json.dumps(section | ({"biaffine": BIAFFINE} if task == "parsing" else {}))
+    return copy.deepcopy(SETTINGS) | changes | ({"biaffine": BIAFFINE} if task == "parsing" else {})
 
 
 def in_language(words: list[str], language: str) -> list[str]:
@@ -79,12 +60,8 @@ def sentence(rng: np.random.Generator) -> tuple[list[str], list[str], list[int],
             parts += ["DET", "NOUN"]
         else:
             words.append(NAMES[rng.integers(len(NAMES))])
-            (
-                tags.append("B-" + TYPES[words[-1]]),
-                heads.append(verb_place),
-                relations.append(role),
-                parts.append("PROPN"),
-            )
+            tags.append("B-" + TYPES[words[-1]])
+            heads.append(verb_place), relations.append(role), parts.append("PROPN")
     return [*words, "."], [*tags, "O"], [*heads, verb_place], [*relations, "punct"], [*parts, "PUNCT"]
 
 
@@ -137,34 +114,35 @@ def write_model(folder: Path, embeddings: bool | str = False, layers: int = 0, s
     return folder / "vocab", folder / "encoder"
 
 
-def command(folder: Path, task: str, model: tuple[Path, Path], out: str, **changes: Any) -> list[str]:
-    """Return the flags of a job on toy data, which is written once per folder and task."""
-    files = {}
-    for name, language, count, seed in (("train", "en", 150, 1), ("dev", "en", 24, 2), ("test", "fr", 24, 3)):
-        files[name] = folder / f"{task}.{name}.jsonl"
-        if not files[name].is_file():
-            write_set(files[name], task, language, count, seed)
-    given: dict[str, Any] = {
-        "task": task, "encoder": model[1], "vocab": model[0], "train": files["train"], "dev": files["dev"],
-        "test": f"fr={files['test']}", "settings": settings_json(task), "points": "0,1", "seed": 7,
-        "work": folder / f"{out}.work", "config-hash": "abc", "device": "cpu", "out": folder / f"{out}.json",
-    }  # fmt: skip
-    given |= {name.replace("_", "-"): value for name, value in changes.items()}
+def command(folder: Path, tasks: str, model: tuple[Path, Path], out: str, **changes: Any) -> list[str]:
+    """Return the flags of a process that does some tasks on toy data, which is written once per folder and task."""
+    encoder = changes.pop("encoder", model[1])
+    plan = {}
+    for task in tasks.split():
+        files = {}
+        for name, language, count, seed in (("train", "en", 150, 1), ("dev", "en", 24, 2), ("test", "fr", 24, 3)):
+            files[name] = folder / f"{task}.{name}.jsonl"
+            if not files[name].is_file():
+                write_set(files[name], task, language, count, seed)
+        data = {"train": str(files["train"]), "dev": str(files["dev"]), "test": {"fr": str(files["test"])}}
+        plan[task] = {"task": task, **data, "settings": section(task), "config": "abc"} | changes
+    (folder / f"{out}.plan").write_text(json.dumps(plan))
+    given = {"encoder": encoder, "vocab": model[0], "plan": folder / f"{out}.plan", "seed": 7, "device": "cpu"}
+    given |= {"work-below": folder / f"{out}.work", "out-dir": folder / out}
     return [part for name, value in given.items() for part in (f"--{name}", str(value))]
 
 
-def together_command(folder: Path, tasks: tuple[str, ...], model: tuple[Path, Path], out: str) -> list[str]:
-    """Return the flags of one process that does several tasks on the same toy data."""
-    jobs = []
-    for task in tasks:
-        flags = command(folder, task, model, out)
-        own = dict(zip(flags[::2], flags[1::2], strict=True))
-        test = dict([own["--test"].split("=")])
-        job = {"task": task, "train": own["--train"], "dev": own["--dev"], "test": test, "config": "abc"}
-        jobs.append(json.dumps({**job, "settings": json.loads(own["--settings"])}))
-    given = {"encoder": model[1], "vocab": model[0], "seed": 7, "device": "cpu"}
-    given |= {"work-below": folder / f"{out}.work", "out-dir": folder / out}
-    return [*(part for name, value in given.items() for part in (f"--{name}", str(value))), "--jobs", *jobs]
+def prepare(
+    folder: Path, model: tuple[Path, Path], task: str = "pos"
+) -> tuple[Encoder, Material, dict[str, list[Example]]]:
+    """Return an encoder, the material of a task in English, and its examples by language."""
+    settings, biaffine = read_settings(section(task))
+    made, vocabulary = make_task(task, biaffine), Vocabulary.load(model[0])
+    sets = {
+        code: read_set(write_set(folder / f"{code}.jsonl", task, code, 30, 5), made, vocabulary, code, 24)
+        for code in ("en", "fr")
+    }
+    return load_encoder(model[1]), Material(made, settings, 0, 24, sets["en"], sets["en"], 3), sets
 
 
 def job_process(arguments: list[str], die_after: int | None, log: str, module: str = "xling.finetune.run") -> None:

@@ -1,40 +1,32 @@
 """Batches: what is in them, how often each language comes, and that they depend on nothing but their number."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from toy_runs import SIZE, changed
+from toy_runs import SIZE, read
 
 from xling.bpe.streams import END, TokenStream
 from xling.core.errors import InputError
 from xling.core.seeds import numpy_rng
 from xling.pretrain.batches import Batches, LineSampler, StreamSampler, language_chances, make_batch
-from xling.pretrain.config import read_run
 from xling.pretrain.masking import Masked
 
 
 def batches(toy: Path, tmp_path: Path, **changes: Any) -> Batches:
-    path = tmp_path / "run.json"
-    path.write_text(json.dumps(changed(**changes)))
-    return Batches(read_run(path), {code: toy / code for code in ("en", "fr")}, {"en": SIZE, "fr": SIZE})
+    return Batches(read(tmp_path, **changes), {code: toy / code for code in ("en", "fr")}, {"en": SIZE, "fr": SIZE})
 
 
-def test_language_chances_are_shares_to_the_power_of_seven_tenths() -> None:
-    chances = language_chances([900, 100], 0.7)
-    assert chances[0] / chances[1] == pytest.approx(9**0.7)
+def test_languages_are_drawn_by_their_shares_to_the_power_of_seven_tenths(toy: Path, tmp_path: Path) -> None:
+    chances = language_chances([900, 300], 0.7)
+    assert chances[0] / chances[1] == pytest.approx(3**0.7)
     assert chances.sum() == pytest.approx(1)
     assert language_chances([900, 100], 0.0).tolist() == [0.5, 0.5]
-
-
-def test_languages_are_drawn_with_these_chances(toy: Path, tmp_path: Path) -> None:
     made = batches(toy, tmp_path)
     drawn = np.array([language for update in range(2000) for language in made.languages(update)])
-    expected = language_chances([900, 300], 0.7)[1]
-    assert abs(drawn.mean() - expected) < 4 * np.sqrt(expected * (1 - expected) / len(drawn))
+    assert abs(drawn.mean() - chances[1]) < 4 * np.sqrt(chances[1] * chances[0] / len(drawn))
 
 
 @pytest.mark.parametrize("measure", ["lines", "tokens", "even"])
@@ -58,18 +50,14 @@ def test_stratified_draws_give_every_update_all_languages(toy: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("sequences", ["streams", "lines"])
-def test_a_batch_depends_on_its_number_alone(toy: Path, tmp_path: Path, sequences: str) -> None:
-    one, other = (batches(toy, tmp_path, pretrain__sequences=sequences) for _ in range(2))
+def test_a_batch_depends_on_its_number_and_the_seed_alone(toy: Path, tmp_path: Path, sequences: str) -> None:
+    one, again, other = (batches(toy, tmp_path, pretrain__sequences=sequences, seed=seed) for seed in (1, 1, 2))
     forward = [one.batch(7, micro, 0) for micro in range(4)]
     for micro in (3, 1, 0, 2):
-        assert torch.equal(other.batch(7, micro, 0).packed, forward[micro].packed)
+        assert torch.equal(again.batch(7, micro, 0).packed, forward[micro].packed)
     assert not torch.equal(forward[0].tokens[:, :4].flatten()[:8], forward[1].tokens[:, :4].flatten()[:8])
     assert forward[0].seed != forward[1].seed
-
-
-def test_another_seed_gives_other_batches(toy: Path, tmp_path: Path) -> None:
-    one, other = batches(toy, tmp_path), batches(toy, tmp_path, seed=2)
-    assert not torch.equal(one.batch(0, 0, 0).tokens, other.batch(0, 0, 0).tokens)
+    assert forward[0].packed.tolist() != other.batch(7, 0, 0).packed.tolist()
 
 
 def test_streams_are_pieces_of_the_text(toy: Path) -> None:
@@ -79,47 +67,33 @@ def test_streams_are_pieces_of_the_text(toy: Path) -> None:
     text = " ".join(map(str, stream.ids.tolist()))
     assert all(" ".join(map(str, row.tolist())) in text for row in tokens)
     assert (tokens == END).any()
+    with pytest.raises(InputError, match="fewer than one stream of 99999"):
+        StreamSampler(stream, toy / "en", 99999, 99999)
 
 
-def test_lines_have_one_length_and_stand_between_ends(toy: Path) -> None:
+def test_lines_have_one_length_and_stand_between_ends_and_every_token_is_equally_likely(toy: Path) -> None:
     stream = TokenStream(toy / "fr", "train")
     known = {tuple(stream.line(number).tolist()) for number in range(stream.lines)}
-    sampler, rng = LineSampler(stream, toy, 32, 128), numpy_rng(2)
-    lengths = set()
-    for _ in range(50):
+    sampler, rng, drawn = LineSampler(stream, toy, 32, 128), numpy_rng(3), np.zeros(4000)
+    for number in range(4000):
         tokens = sampler(rng)
-        assert 128 - tokens.shape[1] < tokens.size <= 128
-        assert (tokens[:, 0] == END).all()
-        assert (tokens[:, -1] == END).all()
-        assert all(tuple(row[1:-1].tolist()) in known for row in tokens)
-        lengths.add(tokens.shape[1])
-    assert len(lengths) > 5
-
-
-def test_every_token_of_the_lines_is_equally_likely(toy: Path) -> None:
-    stream = TokenStream(toy / "fr", "train")
-    sampler, rng = LineSampler(stream, toy, 32, 128), numpy_rng(3)
-    drawn = np.array([sampler(rng).shape[1] for _ in range(4000)])
+        drawn[number] = tokens.shape[1]
+        if number < 50:
+            assert 128 - tokens.shape[1] < tokens.size <= 128
+            assert (tokens[:, [0, -1]] == END).all()
+            assert all(tuple(row[1:-1].tolist()) in known for row in tokens)
     lengths = np.diff(stream.starts) + 1
     for length in np.unique(lengths):
         expected = lengths[lengths == length].sum() / lengths.sum()
         assert abs((drawn == length).mean() - expected) < 4 * np.sqrt(expected / 4000)
-
-
-def test_long_lines_are_cut(toy: Path) -> None:
-    tokens = LineSampler(TokenStream(toy / "en", "train"), toy, 5, 50)
-    assert {tokens(numpy_rng(i)).shape[1] for i in range(200)} == {4, 5}
+    cut = LineSampler(TokenStream(toy / "en", "train"), toy, 5, 50)
+    assert {cut(numpy_rng(i)).shape[1] for i in range(200)} == {4, 5}
 
 
 def test_random_words_of_a_language_occur_in_its_text(toy: Path, tmp_path: Path) -> None:
     made = batches(toy, tmp_path, pretrain__random_words="language")
     occurring = set(np.unique(TokenStream(toy / "en", "train").ids).tolist()) - {0, 1, 2, 3}
     assert set(made.words[0].tolist()) == occurring
-
-
-def test_a_text_shorter_than_a_stream_is_refused(toy: Path) -> None:
-    with pytest.raises(InputError, match="fewer than one stream of 99999"):
-        StreamSampler(TokenStream(toy / "en", "train"), toy / "en", 99999, 99999)
 
 
 def test_a_batch_filled_up_holds_the_same() -> None:

@@ -6,23 +6,20 @@ from typing import Any
 
 import pytest
 import torch
-from toy_engine import make, plain_loss, separated, train
+from toy_runs import make, plain_loss, separated, train
 
-from xling.model.encoder import Encoder, owner_of
+from xling.model.encoder import Encoder
 from xling.pretrain.engine import TRAIL
-from xling.pretrain.optimiser import measure, move, tick
-from xling.pretrain.schedule import learning_rate
+from xling.pretrain.optimiser import learning_rate, measure, move, tick
+
+STILL = {"shape__dropout": 0.0, "shape__attention_dropout": 0.0}
+FRESH = [(True, True), (False, True), (False, False)]  # first of the update; first of its language; neither
 
 
 @pytest.mark.parametrize("separate", [False, True, "tokens"])
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_updates_equal_plain_adamw_with_clipping(toy: Path, tmp_path: Path, separate: bool | str, norm: str) -> None:
-    changes = separated(separate) | {
-        "shape__dropout": 0.0,
-        "shape__attention_dropout": 0.0,
-        "shape__norm": norm,
-        "pretrain__clip": 0.5,
-    }
+    changes = separated(separate) | STILL | {"shape__norm": norm, "pretrain__clip": 0.5}
     run, engine, batches = make(toy, tmp_path, pretrain__warmup=0, pretrain__lr=1e-2, **changes)
     other = Encoder(engine.encoder.config, run.seed).train()
     p = run.pretrain
@@ -42,17 +39,17 @@ def test_updates_equal_plain_adamw_with_clipping(toy: Path, tmp_path: Path, sepa
         torch.testing.assert_close(mine[name], parameter, atol=2e-5, rtol=1e-4, msg=name)
 
 
-@pytest.mark.parametrize("separate", [True, "tokens"])
+@pytest.mark.parametrize("separate", [False, True, "tokens"])
 def test_an_absent_language_stands_still(toy: Path, tmp_path: Path, separate: bool | str) -> None:
     run, engine, batches = make(toy, tmp_path, **separated(separate))
     train(run, engine, batches, range(3))  # both have moments now
-    french = engine.optimiser.owned["fr"]
+    french = engine.optimiser.owned["fr"]  # of a shared model this is the language vector alone
     before = [t.clone() for t in (french.weights, french.exp_avg, french.exp_avg_sq, french.step)]
     english = engine.optimiser.owned["en"].weights.clone()
     positions = engine.encoder.path(1).embeddings.position.detach().clone()
     engine.accumulate(batches.batch(3, 0, 0))
     present = engine.present([0])
-    assert present == ["en", "shared"] or present == ["shared", "en"]
+    assert set(present) == {"en", "shared"}
     engine.step(3, present, 1e-2)
     for was, now in zip(before, (french.weights, french.exp_avg, french.exp_avg_sq, french.step), strict=True):
         assert torch.equal(was, now)
@@ -61,21 +58,12 @@ def test_an_absent_language_stands_still(toy: Path, tmp_path: Path, separate: bo
     assert stood == (separate is True)  # shared positions move with every language
 
 
-def test_even_the_language_vector_of_a_shared_model_stands_still(toy: Path, tmp_path: Path) -> None:
-    _, engine, batches = make(toy, tmp_path)
-    vector = engine.encoder.language["fr"].detach().clone()
-    engine.accumulate(batches.batch(0, 0, 0))
-    engine.step(0, engine.present([0]), 1e-2)
-    assert torch.equal(vector, engine.encoder.language["fr"])
-    assert owner_of("language.fr") == "fr"
-
-
 def test_the_golden_curve(toy: Path, tmp_path: Path) -> None:
     """Twenty losses of the toy run; a change that must not alter numbers leaves them alone.
 
     Without dropout, whose draws differ between builds of torch.
     """
-    run, engine, batches = make(toy, tmp_path, pretrain__updates=20, shape__dropout=0.0, shape__attention_dropout=0.0)
+    run, engine, batches = make(toy, tmp_path, pretrain__updates=20, **STILL)
     losses = train(run, engine, batches, range(20))
     golden = json.loads((Path(__file__).parent / "golden_curve.json").read_text())
     assert losses == pytest.approx(golden, rel=1e-3)
@@ -83,27 +71,25 @@ def test_the_golden_curve(toy: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("sequences", "sentences"), [("streams", 0), ("lines", 0), ("lines", 3)])
 def test_it_learns(toy: Path, tmp_path: Path, sequences: str, sentences: int) -> None:
-    changes = {
-        "pretrain__sequences": sequences,
-        "shape__sentences": sentences,
-        "pretrain__lr": 1e-2,
-        "pretrain__warmup": 20,
-        "shape__norm": "pre",
-    }
-    run, engine, batches = make(toy, tmp_path, pretrain__mask_rate=0.3, **changes)
+    changes = {"pretrain__sequences": sequences, "shape__sentences": sentences, "shape__norm": "pre"}
+    run, engine, batches = make(
+        toy, tmp_path, pretrain__mask_rate=0.3, pretrain__lr=1e-2, pretrain__warmup=20, **changes
+    )
     before = [engine.encoder.get_parameter("embeddings.shared.sentence").detach().clone()] if sentences else []
     losses = train(run, engine, batches, range(150))
     assert all(not torch.equal(was, engine.encoder.get_parameter("embeddings.shared.sentence")) for was in before)
     assert sum(losses[-10:]) / 10 < sum(losses[:10]) / 10 - 0.4
 
 
-def test_bf16_follows_float32(toy: Path, tmp_path: Path) -> None:
-    run, full, batches = make(toy, tmp_path, shape__dropout=0.0, shape__attention_dropout=0.0)
-    _, half, _ = make(toy, tmp_path, torch.bfloat16, shape__dropout=0.0, shape__attention_dropout=0.0)
-    assert train(run, half, batches, range(8)) == pytest.approx(train(run, full, batches, range(8)), rel=0.02)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_sixteen_bits_follow_float32(toy: Path, tmp_path: Path, dtype: torch.dtype) -> None:
+    run, full, batches = make(toy, tmp_path, **STILL)
+    _, half, _ = make(toy, tmp_path, dtype, **STILL)
+    losses = [train(run, engine, batches, range(8)) for engine in (half, full)]
+    assert losses[0] == pytest.approx(losses[1], rel=0.02)
+    assert half.norm.item() == pytest.approx(full.norm.item(), rel=0.05)  # gradients are unscaled
     working = half.optimiser.owned["shared"].working
-    assert working.dtype == torch.bfloat16
-    assert torch.equal(working, half.optimiser.owned["shared"].weights.bfloat16())
+    assert torch.equal(working, half.optimiser.owned["shared"].weights.to(dtype))
 
 
 def test_the_single_pass_moves_as_the_fused_kernel_does() -> None:
@@ -139,7 +125,7 @@ def test_the_trail_goes_on_where_a_run_resumes(toy: Path, tmp_path: Path) -> Non
 
 
 def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy: Path, tmp_path: Path) -> None:
-    _, engine, batches = make(toy, tmp_path, torch.float16, shape__dropout=0.0, shape__attention_dropout=0.0)
+    _, engine, batches = make(toy, tmp_path, torch.float16, **STILL)
     shared = engine.optimiser.owned["shared"]
     engine.optimiser.scale.fill_(1024.0)  # type: ignore[union-attr]
     engine.accumulate(batches.batch(0, 0, 0))
@@ -153,14 +139,6 @@ def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy: Path, tmp_pa
     assert (shared.step.item(), engine.optimiser.scale.item()) == (1.0, 512.0)  # type: ignore[union-attr]
     saved = engine.optimiser.state()
     assert saved["scale"].item() == 512.0
-
-
-def test_fp16_gradients_are_unscaled(toy: Path, tmp_path: Path) -> None:
-    run, full, batches = make(toy, tmp_path, shape__dropout=0.0, shape__attention_dropout=0.0)
-    _, half, _ = make(toy, tmp_path, torch.float16, shape__dropout=0.0, shape__attention_dropout=0.0)
-    for engine in (full, half):
-        train(run, engine, batches, range(1))
-    assert half.norm.item() == pytest.approx(full.norm.item(), rel=0.02)
 
 
 def test_saved_state_comes_back(toy: Path, tmp_path: Path) -> None:
@@ -184,7 +162,7 @@ def test_work_done_once_can_be_replayed(
     _, replayed, _ = make(toy, tmp_path, **changes)
     recorded: dict[Any, Any] = {}
     monkeypatch.setattr(replayed, "captures", True)
-    monkeypatch.setattr(replayed, "_run", lambda key, work: recorded.setdefault(key, work)())
+    monkeypatch.setattr(replayed, "replay", lambda key, work: recorded.setdefault(key, work)())
     places = replayed.places
     monkeypatch.setattr(
         batches, "batch", lambda *number, make=batches.batch: make(*number, places)
@@ -192,6 +170,3 @@ def test_work_done_once_can_be_replayed(
     assert train(run, replayed, batches, range(12)) == pytest.approx(train(run, plain, batches, range(12)), rel=1e-5)
     kinds = {key[:3] for key in recorded if key[0] == "micro"}
     assert kinds == {("micro", language, fresh) for language in (0, 1) for fresh in FRESH}
-
-
-FRESH = [(True, True), (False, True), (False, False)]  # first of the update; first of its language; neither

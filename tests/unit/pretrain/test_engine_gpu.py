@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from toy_engine import make, separated, train
-from toy_runs import SIZE
+from toy_runs import SIZE, make, separated, train
 
 from xling.model.encoder import Encoder
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Run
 from xling.pretrain.engine import Engine
-from xling.pretrain.schedule import learning_rate
+from xling.pretrain.optimiser import learning_rate
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 WIDE = {"shape__width": 64, "shape__feedforward": 128, "shape__heads": 2}
@@ -43,7 +42,7 @@ def test_captured_follows_plain(
     captured = on_gpu(run, dtype)
     losses = train_gpu(run, captured, batches, range(24))
     assert losses == pytest.approx(train(run, plain, batches, range(24)), rel=tolerance)
-    assert sum(graph is not None for graph in captured.replays.values()) >= 4
+    assert sum(graph is not None for graph in captured.replay.graphs.values()) >= 4
 
 
 def test_dropout_differs_by_update_and_repeats_by_seed(toy: Path, tmp_path: Path) -> None:

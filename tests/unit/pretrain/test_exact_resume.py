@@ -19,7 +19,12 @@ SETTINGS: dict[str, dict[str, Any]] = {  # what the engine sees of the ten of Ta
     "wiki-cc": {"seed": 2},
     "no-anchors": {"pretrain__random_words": "any"},
     "default-anchors": {"pretrain__random_words": "language"},
-    "extra-anchors": {"seed": 3},
+    "extra-anchors": {  # this one also shows lines and the other norm
+        "seed": 3,
+        "pretrain__sequences": "lines",
+        "shape__norm": "pre",
+        "pretrain__schedule": "linear",
+    },
     "sep-emb": {"separate": SEPARATE, "softmax": "per-language"},
     "sep-l1-3": {"separate": {"embeddings": False, "layers": 1}},
     "sep-l1-6": {"separate": {"embeddings": False, "layers": 2}},
@@ -29,13 +34,20 @@ SETTINGS: dict[str, dict[str, Any]] = {  # what the engine sees of the ten of Ta
 }
 
 
-def same_bits(left: Path, right: Path) -> bool:
-    return left.read_bytes() == right.read_bytes()
-
-
 def lines(path: Path, *names: str) -> list[dict[str, Any]]:
     """Return some values of each line of metrics.jsonl, times left out."""
     return [{name: record.get(name) for name in names} for record in map(json.loads, path.read_text().splitlines())]
+
+
+def check_the_same(tmp_path: Path, *files: str) -> None:
+    """Check that the run that was killed and resumed ended as the whole one did."""
+    for name in ("work.out/model.safetensors", *files):
+        whole, killed = (tmp_path / name.replace("work", kind, 1) for kind in ("whole", "killed"))
+        assert whole.read_bytes() == killed.read_bytes(), name
+    names = ("kind", "update", "tokens", "loss", "losses", "lr")
+    curves = [lines(tmp_path / f"{kind}.out" / "metrics.jsonl", *names) for kind in ("whole", "killed")]
+    assert curves[0] == curves[1]
+    assert [line["update"] for line in curves[0] if line["kind"] == "validation"] == [0, 5, 10, 12]
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -43,8 +55,6 @@ def test_killed_and_resumed_gives_the_same_bits(
     setting: str, command: Callable[..., list[str]], launch: Callable[..., Any], tmp_path: Path
 ) -> None:
     run = changed(**SETTINGS[setting])
-    if setting == "extra-anchors":  # one of them also shows lines and the other norm
-        run = changed(seed=3, pretrain__sequences="lines", shape__norm="pre", pretrain__schedule="linear")
     moment = random.Random(setting).randint(1, 11)
     whole, killed = launch(command(run, "whole")), launch(command(run, "killed"), die_at=moment)
     assert (whole.wait(), killed.wait()) == (0, -9), whole.said + killed.said
@@ -52,16 +62,8 @@ def test_killed_and_resumed_gives_the_same_bits(
     again = launch(command(run, "killed"))
     assert again.wait() == 0, again.said
     assert "resumed from" in again.said
-    assert same_bits(tmp_path / "whole.out" / "model.safetensors", tmp_path / "killed.out" / "model.safetensors")
-    last = Path("checkpoints") / "step-0000012"
-    for name in ("weights.safetensors", "optimiser.safetensors"):
-        assert same_bits(tmp_path / "whole" / last / name, tmp_path / "killed" / last / name)
-    curves = [
-        lines(tmp_path / f"{name}.out" / "metrics.jsonl", "kind", "update", "tokens", "loss", "losses", "lr")
-        for name in ("whole", "killed")
-    ]
-    assert curves[0] == curves[1]
-    assert [line["update"] for line in curves[0] if line["kind"] == "validation"] == [0, 5, 10, 12]
+    last = "work/checkpoints/step-0000012"
+    check_the_same(tmp_path, f"{last}/weights.safetensors", f"{last}/optimiser.safetensors")
 
 
 def test_killed_before_its_first_checkpoint_it_says_everything_once(
@@ -73,12 +75,7 @@ def test_killed_before_its_first_checkpoint_it_says_everything_once(
     assert not list((tmp_path / "killed").glob("checkpoints/step-*"))
     again = launch(command(changed(), "killed"))
     assert again.wait() == 0, again.said
-    curves = [
-        lines(tmp_path / f"{name}.out" / "metrics.jsonl", "kind", "update", "tokens", "loss", "lr")
-        for name in ("whole", "killed")
-    ]
-    assert curves[0] == curves[1]
-    assert same_bits(tmp_path / "whole.out" / "model.safetensors", tmp_path / "killed.out" / "model.safetensors")
+    check_the_same(tmp_path)
 
 
 def free_port() -> str:

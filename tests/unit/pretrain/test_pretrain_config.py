@@ -9,7 +9,7 @@ from toy_runs import RUN, changed
 
 from xling.core.errors import InputError
 from xling.pretrain.config import Pretrain, read_run
-from xling.pretrain.schedule import learning_rate
+from xling.pretrain.optimiser import learning_rate
 
 
 def read(tmp_path: Path, run: dict[str, Any]) -> Any:

@@ -14,7 +14,7 @@ from tiny_models import SETTINGS, made_up, write_model, write_vocab
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_lines
-from xling.finetune.windows import Speller
+from xling.finetune.data import Speller
 from xling.model.export import export
 from xling.tokenization.tokeniser import Tokeniser, make_tokeniser
 

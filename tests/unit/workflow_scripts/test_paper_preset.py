@@ -18,11 +18,11 @@ from workflow_scripts.contextual import Contextual
 from workflow_scripts.study import Study
 from workflow_scripts.transfer import Transfer
 from xling.data.manifest import load_manifest
-from xling.finetune.bio import repair
+from xling.finetune.metrics import repair
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
-from xling.pretrain.schedule import learning_rate
+from xling.pretrain.optimiser import learning_rate
 
 CONFIG = read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml")
 PAPER = Study(CONFIG)
@@ -137,7 +137,7 @@ TRANSFER: list[Fact] = [
     ("3.2", "dropout of the parser", "tasks.parsing.biaffine.dropout", 0.33),
     ("3.2", "dropout of its input", "tasks.parsing.biaffine.input_dropout", 0.2),
     ("3.2", "words that LAS leaves out", "xling.finetune.parsing:UNSCORED", ("PUNCT", "SYM")),
-    ("3.2", "no weight decay: Adam's betas", "xling.finetune.adam:BETAS", (0.9, 0.999)),
+    ("3.2", "no weight decay: Adam's betas", "xling.finetune.optimiser:BETAS", (0.9, 0.999)),
 ]
 
 ALIGNMENT: list[Fact] = [

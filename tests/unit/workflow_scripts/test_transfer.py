@@ -1,8 +1,6 @@
 """Which encoders a study fine-tunes, beside which floors, in which jobs, and what Table 1 calls its settings."""
 
 import json
-import shlex
-from argparse import Namespace
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from workflow_scripts.config import read_config
 from workflow_scripts.rows import settings_rows
 from workflow_scripts.study import Study
 from workflow_scripts.transfer import Transfer
-from xling.finetune import run, together
+from xling.finetune import run
 from xling.finetune.settings import grid_points, parse_settings
 from xling.report import published
 
@@ -132,19 +130,17 @@ def test_a_pair_has_its_own_data_sets() -> None:
     assert len(DEMO.data_files("en-fr.default.s1", DEMO.tasks)) == 3 * 4
 
 
-def test_the_commands_understand_what_they_are_given() -> None:
+def test_the_command_understands_its_plan(tmp_path: Path) -> None:
     for name in ("en-ru.sep-emb.s1", "en-ru.untrained-separate.s1"):
-        words = shlex.split(WHOLE.flags(name, "parsing"))
-        fixed = ["--encoder", "e", "--vocab", "v", "--points", "3", "--work-below", "w", "--out", "o.json"]
-        args = run.parse_args([*words, *fixed])
-        assert args.untrained == ("untrained" in name)
-        assert list(args.tests) == ["en", "ru"]
-        assert args.config_hash == WHOLE.config_hash(name, "parsing")
-        jobs = together.read_jobs([DEMO.job(name, task) for task in DEMO.together])
-        common = Namespace(
-            encoder="e", vocab="v", seed=1, work_below="w", device="cpu", out_dir=Path("o"), untrained=False
-        )
-        assert together.single_arguments(jobs["ner"], common).config_hash == DEMO.config_hash(name, "ner")
+        (tmp_path / "plan.json").write_text(WHOLE.fine_tuning(name, ["parsing"], 3))
+        (part,) = run.read_plan(tmp_path / "plan.json")
+        assert (part.name, part.points, list(part.test)) == ("parsing.3", [3], ["en", "ru"])
+        assert part.config == WHOLE.config_hash(name, "parsing")
+        (tmp_path / "plan.json").write_text(DEMO.fine_tuning(name, DEMO.together))
+        jobs = {job.name: job for job in run.read_plan(tmp_path / "plan.json")}
+        assert set(jobs) == set(DEMO.together)
+        assert (jobs["ner"].config, jobs["ner"].points) == (DEMO.config_hash(name, "ner"), None)
+        assert WHOLE.untrained_flag(name) == ("--untrained" if "untrained" in name else "")
 
 
 def test_the_papers_rows_are_the_published_ones() -> None:

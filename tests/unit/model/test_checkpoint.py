@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from xling.pretrain.checkpoint import damage, newest, prune, save
+from xling.model.checkpoint import damage, newest, prune, save
 
 
 def save_some(folder: Path, *updates: int) -> None:
@@ -15,6 +15,7 @@ def save_some(folder: Path, *updates: int) -> None:
 
 
 def test_the_newest_is_found(tmp_path: Path) -> None:
+    assert newest(tmp_path) is None
     save_some(tmp_path, 1, 20, 3)
     found = newest(tmp_path)
     assert found is not None
@@ -24,10 +25,6 @@ def test_the_newest_is_found(tmp_path: Path) -> None:
     assert found.meta["best_update"] == 1
 
 
-def test_nothing_is_found_in_an_empty_folder(tmp_path: Path) -> None:
-    assert newest(tmp_path) is None
-
-
 @pytest.mark.parametrize("harm", ["truncate", "flip", "remove", "meta"])
 def test_a_damaged_newest_is_passed_over_with_a_warning(
     tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -35,15 +32,12 @@ def test_a_damaged_newest_is_passed_over_with_a_warning(
     save_some(tmp_path, 1, 2)
     weights, meta = tmp_path / "step-0000002" / "weights.safetensors", tmp_path / "step-0000002" / "meta.json"
     content = weights.read_bytes()
-    match harm:
-        case "truncate":
-            weights.write_bytes(content[:-7])
-        case "flip":
-            weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-        case "remove":
-            weights.unlink()
-        case "meta":
-            meta.write_text(meta.read_text()[:20])
+    {
+        "truncate": lambda: weights.write_bytes(content[:-7]),
+        "flip": lambda: weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1])),
+        "remove": weights.unlink,
+        "meta": lambda: meta.write_text(meta.read_text()[:20]),
+    }[harm]()
     monkeypatch.setattr(logging.getLogger("xling"), "propagate", True)
     with caplog.at_level(logging.WARNING, "xling"):
         found = newest(tmp_path)
@@ -52,16 +46,10 @@ def test_a_damaged_newest_is_passed_over_with_a_warning(
     assert "step-0000002 is damaged and passed over" in caplog.text
 
 
-def test_a_half_written_one_is_not_seen_and_goes_away(tmp_path: Path) -> None:
-    save_some(tmp_path, 1)
-    (tmp_path / ".step-0000002.77").mkdir()
-    assert newest(tmp_path).update == 1  # type: ignore[union-attr]
-    prune(tmp_path, 2, None)
-    assert [path.name for path in tmp_path.iterdir()] == ["step-0000001"]
-
-
-def test_the_newest_and_the_best_are_kept(tmp_path: Path) -> None:
+def test_the_newest_and_the_best_are_kept_and_half_written_ones_go(tmp_path: Path) -> None:
     save_some(tmp_path, 1, 2, 3, 4, 5)
+    (tmp_path / ".step-0000006.77").mkdir()
+    assert newest(tmp_path).update == 5  # type: ignore[union-attr]
     prune(tmp_path, 2, best=2)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["step-0000002", "step-0000004", "step-0000005"]
 

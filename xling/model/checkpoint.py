@@ -1,7 +1,8 @@
 """Checkpoints: a directory that appears whole or not at all, and knows the length and hash of each file in it.
 
-`checkpoints/step-0001000/` holds `weights.safetensors`, `optimiser.safetensors`, `rng.safetensors` and a readable
-`meta.json`. Nothing in it is code. The newest whole one is what a run resumes from.
+`checkpoints/step-0001000/` holds `weights.safetensors`, `optimiser.safetensors` and a readable `meta.json`: no code,
+and no state of random generators, because whatever is random is seeded by its number. A run resumes from the newest
+whole checkpoint.
 """
 
 import logging

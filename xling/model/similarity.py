@@ -15,9 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from xling.align.precision import exact_products
-from xling.align.threads import side_by_side
 from xling.core.errors import XlingError
+from xling.model.device import exact_products, side_by_side
 
 Matrix = NDArray[np.floating]
 Double = NDArray[np.float64]
@@ -45,7 +44,7 @@ class CkaStream:
         self.shape = (left, right)
 
     def add(self, left: Sequence[Matrix], right: Sequence[Matrix]) -> None:
-        """Take in a block of sentences, one matrix a layer on each side."""
+        """Take in a block of sentences, one matrix per layer on each side."""
         counts = {len(block) for block in (*left, *right)}
         if len(counts) > 1:
             raise XlingError(f"CKA compares the same sentences: blocks of {sorted(counts)} vectors")

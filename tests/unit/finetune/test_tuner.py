@@ -1,21 +1,26 @@
-"""What trains and what does not, and whose weights a language's text passes through at test."""
+"""What trains and what does not, in which precision, and whose weights a language's text passes through at test."""
 
 import copy
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from toy_material import prepare
-from toy_tasks import settings_json, write_model
+from torch import nn
+from toy_tasks import prepare, section, write_model
 
+from xling.align import frozen
+from xling.align.frozen import FrozenTuner, Reader, Side, TaskLayers
 from xling.bpe.vocabulary import Vocabulary
-from xling.finetune.data import Example
-from xling.finetune.settings import Point, grid_points, parse_settings
-from xling.finetune.trainer import initial_weights, make_tuner, rate_scale, train_epoch
+from xling.finetune import tuner as tuner_module
+from xling.finetune.data import Example, Speller
+from xling.finetune.optimiser import Group
+from xling.finetune.settings import Point, grid_points, read_settings
+from xling.finetune.trainer import Material, initial_weights, make_tuner, rate_scale, train_epoch
 from xling.finetune.tuner import Tuner, shared_parameters
-from xling.finetune.windows import Speller
+from xling.model import layer_states
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
 
@@ -58,9 +63,13 @@ def test_each_language_is_read_through_its_own_parts(separate_model: tuple[Path,
     assert not np.allclose(outputs(tuner, sets["fr"], 1), states["fr"])
 
 
-def test_language_ids_are_passed(toy_model: tuple[Path, Path], tmp_path: Path) -> None:
+def test_language_ids_are_passed_and_padding_changes_no_state(toy_model: tuple[Path, Path], tmp_path: Path) -> None:
     tuner, sets = trained(tmp_path, toy_model)
     assert not np.allclose(outputs(tuner, sets["fr"], 1), outputs(tuner, sets["fr"], 0))
+    tokens = torch.from_numpy(tuner.layout(sets["en"][:1]).tokens)
+    with torch.no_grad():
+        plain, padded = tuner._states(tokens, 0), tuner._states(torch.nn.functional.pad(tokens, (0, 6)), 0)
+    assert torch.allclose(plain, padded[:, : tokens.shape[1]], atol=1e-5)
 
 
 def outputs(tuner: Tuner, examples: list[Example], language: int) -> np.ndarray:
@@ -69,16 +78,6 @@ def outputs(tuner: Tuner, examples: list[Example], language: int) -> np.ndarray:
     with torch.no_grad():
         states = tuner._states(torch.from_numpy(layout.tokens), language)
     return states.numpy()[layout.tokens > 0]
-
-
-def test_padding_changes_no_state(toy_model: tuple[Path, Path], tmp_path: Path) -> None:
-    tuner, sets = trained(tmp_path, toy_model)
-    tuner.encoder.eval()
-    tokens = torch.from_numpy(tuner.layout(sets["en"][:1]).tokens)
-    wider = torch.nn.functional.pad(tokens, (0, 6))
-    with torch.no_grad():
-        plain, padded = tuner._states(tokens, 0), tuner._states(wider, 0)
-    assert torch.allclose(plain, padded[:, : tokens.shape[1]], atol=1e-5)
 
 
 @pytest.mark.parametrize("task", ["xnli", "ner", "parsing", "pos"])
@@ -155,10 +154,75 @@ def test_states_reach_the_head_normalised(norm: str, toy_model: tuple[Path, Path
 
 
 def test_learning_rates_follow_the_schedule() -> None:
-    linear, _ = parse_settings(settings_json("ner", warmup_share=0.1))
-    fixed, _ = parse_settings(settings_json("ner", schedule="fixed", warmup_share=0.0))
+    linear, _ = read_settings(section("ner", warmup_share=0.1))
+    fixed, _ = read_settings(section("ner", schedule="fixed", warmup_share=0.0))
     scales = [rate_scale(step, 100, linear) for step in range(100)]
     assert scales[:10] == pytest.approx([0.1 * (i + 1) for i in range(10)])
     assert scales[10:] == pytest.approx([(100 - step) / 90 for step in range(10, 100)])
     assert max(scales) == 1.0
     assert {rate_scale(step, 100, fixed) for step in range(100)} == {1.0}
+
+
+def whole(encoder: Encoder, material: Material) -> Tuner:
+    return Tuner(encoder, material.task, grid_points(material.settings)[0], 0, 3, 24)
+
+
+def on_frozen(encoder: Encoder, material: Material) -> Tuner:
+    sides, sizes = [Side(Reader(encoder, 0))], TaskLayers(1, 2, 32, 0.1)
+    return FrozenTuner(sides, 1, sizes, material.task, grid_points(material.settings)[0], 3, 24)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Return a list that grows by what every pass says of itself."""
+    found: list[bool] = []
+
+    def autocast(device: torch.device, training: bool = False) -> torch.autocast:
+        found.append(training)
+        return torch.autocast("cuda", torch.bfloat16, enabled=False)
+
+    for module in (tuner_module, frozen, layer_states):
+        monkeypatch.setattr(module, "autocast", autocast)
+    return found
+
+
+@pytest.mark.parametrize(("make", "training"), [(whole, {True}), (on_frozen, {True, False})])
+def test_a_tuner_says_when_it_trains(
+    asked: list[bool], make: Callable[[Encoder, Material], Tuner], training: set[bool], tmp_path: Path
+) -> None:
+    encoder, material, sets = prepare(tmp_path, write_model(tmp_path / "model", False, 0))
+    made = make(encoder, material)
+    train_epoch(made, material, grid_points(material.settings)[0], 0)
+    assert set(asked) == training  # the frozen encoder below never trains
+    asked.clear()
+    made.predict(sets["en"], 0)
+    assert set(asked) == {False}
+
+
+def test_states_for_the_analyses_never_train(asked: list[bool], tmp_path: Path) -> None:
+    encoder, _, _ = prepare(tmp_path, write_model(tmp_path / "model", False, 0))
+    list(layer_states.layer_states(encoder.train(), torch.tensor([[2, 5, 2]]), 0))
+    assert asked == [False]
+
+
+def test_kept_state_goes_on_with_the_same_bits_and_an_empty_group_has_nothing_to_step() -> None:
+    def parameters() -> list[nn.Parameter]:
+        rng = np.random.default_rng(0)
+        return [nn.Parameter(torch.tensor(rng.normal(size=size), dtype=torch.float32)) for size in ((7, 5), (11,))]
+
+    def step(group: Group, number: int) -> None:
+        rng = np.random.default_rng(number)
+        group.rate.fill_(1e-2)
+        group.step([torch.tensor(rng.normal(size=p.shape), dtype=torch.float32) for p in group.parameters])
+
+    whole, halves, device = parameters(), parameters(), torch.device("cpu")
+    first, second = Group(whole, device), Group(halves, device)
+    for number in range(2):
+        step(first, number), step(second, number)
+    third = Group(halves, device)
+    for name, tensor in third.state().items():
+        tensor.copy_(second.state()[name])
+    step(first, 2), step(third, 2)
+    assert all(torch.equal(one, two) for one, two in zip(whole, halves, strict=True))
+    assert not torch.equal(whole[0], parameters()[0])
+    Group([], device).step([])

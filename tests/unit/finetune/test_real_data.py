@@ -1,6 +1,6 @@
-"""Real data through the same commands as a study: vocabulary, a short pretraining, every task, French at test.
+"""Real data through the same commands as a study: vocabulary, every task, French at test.
 
-A test of the path, not of quality: the encoder has seen a few hundred lines.
+A test of the path, not of quality: the encoder is untrained.
 """
 
 import json
@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_tasks import RUN, settings_json
+from toy_tasks import RUN, section
 
-from xling.bpe.streams import TokenStreamWriter, pack
 from xling.bpe.train import count_words, fit
-from xling.bpe.vocabulary import Vocabulary, write_vocabulary
+from xling.bpe.vocabulary import write_vocabulary
 from xling.core.io import read_json
-from xling.finetune import collect, run
-from xling.pretrain import run as pretrain
+from xling.finetune import run
 from xling.tokenization import prepare
 
 KINDS = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}
@@ -48,40 +46,25 @@ def real_lines(data: Path, code: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def real_model(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a joint vocabulary and the token streams of two languages."""
+    """Return a folder with a joint vocabulary of two languages and the description of an encoder."""
     folder = tmp_path_factory.mktemp("real")
     lines = {code: real_lines(real_data, code) for code in ("en", "fr")}
     (folder / "joint.model").write_bytes(fit(count_words(lines["en"] + lines["fr"]), 400))
     write_vocabulary("joint", dict.fromkeys(lines, folder / "joint.model"), folder / "vocab")
-    vocabulary = Vocabulary.load(folder / "vocab")
-    for code, text in lines.items():
-        ids = [vocabulary.encode_line(code, line) for line in text]
-        with TokenStreamWriter(folder / code, vocabulary.size, code) as writer:
-            for split, part in (("train", ids[:-60]), ("valid", ids[-60:-5]), ("test", ids[-5:])):
-                writer.add(split, *pack(part))
     described = json.loads(json.dumps(RUN))
     described["shape"] |= {"positions": 48}
-    described["pretrain"] |= {"length": 48, "micro_batch_tokens": 512, "updates": 30, "validate_every": 30}
+    described["pretrain"] |= {"length": 48}
     (folder / "run.json").write_text(json.dumps(described))
     return folder
 
 
-def pretrained(folder: Path, call_with: Callable[..., Any]) -> Path:
-    out = folder / "encoder"
-    if not (out / "model.safetensors").is_file():
-        streams = [part for code in ("en", "fr") for part in ("--streams", f"{code}={folder / code}")]
-        places = ["--vocab", folder / "vocab", "--work", folder / "work", "--out", out]
-        assert call_with(pretrain.main, ["--run", folder / "run.json", *streams, *places, "--device", "cpu"]).code == 0
-    return out
-
-
-def prepared(kind: str, real_data: Path, folder: Path, call_with: Callable[..., Any]) -> list[Path]:
+def prepared(kind: str, real_data: Path, folder: Path, call: Callable[..., Any]) -> list[Path]:
     """Prepare the real files and keep the first examples of each, all scripts and lengths as they are."""
     paths = []
     for number, (form, language, name, keep) in enumerate(FILES[kind]):
         path = folder / f"{kind}.{number}.jsonl"
         flags = ["--format", form, "--input", real_data / name, "--language", language, "--out", path]
-        assert call_with(prepare.main, [kind, *flags]).code == 0
+        assert call(prepare.main, *[kind, *flags]).code == 0
         path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:keep]), encoding="utf-8")
         paths.append(path)
     return paths
@@ -90,17 +73,16 @@ def prepared(kind: str, real_data: Path, folder: Path, call_with: Callable[..., 
 @pytest.mark.real_data
 @pytest.mark.parametrize("task", ["xnli", "ner", "parsing", "pos"])
 def test_every_task_trains_and_evaluates_on_real_data(
-    task: str, real_data: Path, real_model: Path, tmp_path: Path, call_with: Callable[..., Any]
+    task: str, real_data: Path, real_model: Path, tmp_path: Path, call: Callable[..., Any]
 ) -> None:
-    encoder = pretrained(real_model, call_with)
-    train, dev, test = prepared(KINDS[task], real_data, tmp_path, call_with)
-    data = ["--train", train, "--dev", dev, "--test", f"en={dev}", "--test", f"fr={test}"]
-    model = ["--task", task, "--encoder", encoder, "--vocab", real_model / "vocab", "--seed", 1, "--device", "cpu"]
-    places = ["--work", tmp_path / "work", "--out", tmp_path / "result.json"]
-    settings = ["--settings", settings_json(task, epochs=1, best=2), "--points", "0,1"]
-    assert call_with(run.main, [*model, *data, *settings, *places]).code == 0
-    assert call_with(collect.main, ["--results", tmp_path / "result.json", "--out", tmp_path / "score.json"]).code == 0
-    score = read_json(tmp_path / "score.json")
+    train, dev, test = prepared(KINDS[task], real_data, tmp_path, call)
+    entry = {"task": task, "train": str(train), "dev": str(dev), "test": {"en": str(dev), "fr": str(test)}}
+    plan = {task: entry | {"settings": section(task, epochs=1, best=2), "config": ""}}
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    model = ["--encoder", real_model, "--untrained", "--vocab", real_model / "vocab", "--seed", 1, "--device", "cpu"]
+    places = ["--plan", tmp_path / "plan.json", "--work-below", tmp_path / "work", "--out-dir", tmp_path / "out"]
+    assert call(run.main, *[*model, *places]).code == 0
+    score = read_json(tmp_path / f"out/{task}.json")
     assert score["sizes"] == {
         "train": FILES[KINDS[task]][0][3],
         "dev": FILES[KINDS[task]][1][3],

@@ -1,4 +1,4 @@
-"""One process a resume directory: a lock file with a heartbeat, which works across the nodes of a cluster.
+"""One process per resume directory: a lock file with a heartbeat, which works across the nodes of a cluster.
 
 The holder renews the file; a lock that was not renewed for a while belongs to a process that died. Ages are read off
 the file system's own clock, because clocks of nodes differ.
@@ -7,6 +7,7 @@ the file system's own clock, because clocks of nodes differ.
 import json
 import logging
 import os
+import shutil
 import socket
 import threading
 import time
@@ -54,6 +55,13 @@ class Lock:
         if _read(self.path).get("token") == self.token:
             self.path.unlink(missing_ok=True)
 
+    def remove_folder(self) -> None:
+        """Delete the locked folder: renamed first, so that nobody ever sees it half-deleted."""
+        folder = self.path.parent
+        aside = folder.with_name(f".{folder.name}.{self.token}")
+        folder.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+
     def _take(self) -> bool:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)  # its last holder may have finished and removed it
@@ -65,12 +73,12 @@ class Lock:
         return _read(self.path).get("token") == self.token
 
     def _clear_if_dead(self) -> bool:
-        """Move a dead process's lock aside and say so; if a live one slipped in between, put it back."""
+        """Move a dead process's lock aside; put back a live one that slipped in. Return whether to try again."""
         holder = _read(self.path)
         if not self._is_dead(holder):
             return not self.path.exists()
         aside = self.path.with_name(f"lock.{self.token}.dead")
-        with suppress(FileNotFoundError, FileExistsError):  # someone else was faster
+        with suppress(FileNotFoundError, FileExistsError):  # another process was faster
             self.path.rename(aside)
             if _read(aside).get("token") != holder.get("token"):
                 os.link(aside, self.path)

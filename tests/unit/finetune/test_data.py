@@ -1,13 +1,17 @@
+"""Task data: records, windows, batches. Bad data is named by file and line."""
+
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toy_tasks import section
 
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.errors import XlingError
+from xling.core.errors import InputError, XlingError
 from xling.finetune.batches import (
     Layout,
     epoch_order,
@@ -16,9 +20,36 @@ from xling.finetune.batches import (
     steps_per_epoch,
     training_batches,
 )
-from xling.finetune.data import Example
-from xling.finetune.windows import Speller, widest_context, window_starts
+from xling.finetune.data import Example, Speller, read_examples, widest_context, window_starts
+from xling.finetune.settings import grid_points, read_settings
+from xling.finetune.tasks import make_task
 
+TREE = '{"words": ["cat", "sees"], "heads": [2, 0], "deprels": ["nsubj", "root"], "upos": ["NOUN", "VERB"]}'
+GOOD = {
+    "ner": '{"words": ["the", "cat"], "tags": ["O", "B-LOC"]}',
+    "xnli": '{"premise": ["the", "cat"], "hypothesis": ["cat"], "label": "neutral"}',
+    "parsing": TREE,
+    "pos": TREE,
+}
+BAD = [
+    ("ner", GOOD["ner"].replace("B-LOC", "B-FOO"), "tags: 'B-FOO' is none of O, B-LOC"),
+    ("ner", GOOD["ner"].replace('"O", ', ""), "tags: 1 values for 2 words"),
+    ("ner", GOOD["ner"].replace('"the"', '" "'), "words: word 1 is ' '"),
+    ("ner", GOOD["ner"].replace('"the"', "3"), "words: word 1 is 3"),
+    ("ner", '{"words": [], "tags": []}', "words: no words"),
+    ("ner", GOOD["xnli"], "no list 'words' (has: premise, hypothesis, label)"),
+    ("ner", "the\tO", "not JSON"),
+    ("ner", "[1]", "expected a JSON object"),
+    ("xnli", GOOD["xnli"].replace("neutral", "perhaps"), "label: 'perhaps' is none of entailment"),
+    ("xnli", '{"premise": ["a"], "hypothesis": ["b"]}', "no label"),
+    ("parsing", TREE.replace("[2, 0]", "[3, 0]"), "heads: 3 of word 1 is not in 0 to 2"),
+    ("parsing", TREE.replace("[2, 0]", "[-1, 0]"), "heads: -1 of word 1 is not in 0 to 2"),
+    ("parsing", TREE.replace("[2, 0]", '["2", 0]'), "heads: '2' of word 1"),
+    ("parsing", TREE.replace("[2, 0]", "[0, 0]"), "heads: not one tree with one root"),
+    ("parsing", TREE.replace("[2, 0]", "[1, 0]"), "heads: not one tree with one root"),
+    ("parsing", TREE.replace("nsubj", "nsubj:pass"), "deprels: 'nsubj:pass' is none of acl"),
+    ("pos", TREE.replace("NOUN", "N"), "upos: 'N' is none of ADJ"),
+]
 WORDS = ["table", "cat", "horse", "river", "the", "paris", "zzzqqqxxxyyyvvvwww" * 3, "sees"]
 
 
@@ -135,3 +166,29 @@ def test_a_layout_puts_windows_in_rows_and_finds_words_again() -> None:
     assert Layout([two], 16, 30).tokens.shape == (2, 16)
     assert Layout([two], 16, 10).tokens.shape == (2, 10)  # never beyond what the encoder reads
     assert [rounded(size, 8) for size in (1, 8, 9)] == [8, 8, 16]
+
+
+@pytest.mark.parametrize(("task", "line", "problem"), BAD)
+def test_a_bad_record_is_named_by_file_and_line(
+    task: str, line: str, problem: str, vocabulary: Vocabulary, tmp_path: Path
+) -> None:
+    path, made = tmp_path / "data.jsonl", make_task(task, read_settings(section(task))[1])
+    encode = partial(made.encode, speller=Speller(vocabulary, "en", 24))
+    path.write_text(f"{GOOD[task]}\n{line}\n")
+    with pytest.raises(InputError) as caught:
+        read_examples(path, encode)
+    assert str(caught.value).startswith(f"{path}, line 2: {problem}")
+    path.write_text("")
+    with pytest.raises(InputError, match=r"data\.jsonl: empty where JSON lines were expected"):
+        read_examples(path, encode)
+
+
+def test_grid_points_follow_the_order_of_the_configuration() -> None:
+    grid = {"batch": [4, 8], "encoder_lr": [1e-6, 2e-6], "head_lr": [1e-5, 2e-5]}
+    points = grid_points(read_settings(section("xnli", grid=grid))[0])
+    assert len(points) == 8
+    assert [(p.number, p.batch, p.encoder_lr, p.head_lr) for p in points[:3]] == [
+        (0, 4, 1e-6, 1e-5), (1, 4, 1e-6, 2e-5), (2, 4, 2e-6, 1e-5)
+    ]  # fmt: skip
+    plain = grid_points(read_settings(section("ner", grid={**grid, "head_lr": None}))[0])
+    assert [(p.encoder_lr, p.head_lr) for p in plain] == [(1e-6, 1e-6), (2e-6, 2e-6)] * 2

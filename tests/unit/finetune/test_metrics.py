@@ -1,0 +1,147 @@
+"""Scores against other programs' on the same items: seqeval for entities, a plain count over CoNLL-U rows for trees."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from seqeval.metrics import f1_score, precision_score, recall_score
+from seqeval.metrics.sequence_labeling import get_entities
+
+from xling.core.errors import XlingError
+from xling.data.conllu import read_conllu, universal
+from xling.finetune.collect import select
+from xling.finetune.data import Example
+from xling.finetune.metrics import MEASURES, SPAN_SCORES, count_spans, mean_scores, repair, spans
+from xling.finetune.parsing import NUMBERS, PARTS, RELATIONS, Parsing
+from xling.finetune.settings import BiaffineSizes
+from xling.finetune.task import count_items, score
+from xling.finetune.tasks import NAMES, make_task
+
+TYPES = ("LOC", "MISC", "ORG", "PER")
+TREEBANKS = ("UD_English-EWT/en_ewt", "UD_French-GSD/fr_gsd", "UD_Russian-GSD/ru_gsd", "UD_Chinese-GSD/zh_gsd")
+
+
+def random_tags(rng: np.random.Generator) -> list[str]:
+    """Valid BIO: every span begins with B- and keeps its type."""
+    tags: list[str] = []
+    for _ in range(rng.integers(1, 6)):
+        kind = TYPES[rng.integers(4)]
+        tags += ["O"] if rng.random() < 0.5 else [f"B-{kind}", *[f"I-{kind}"] * rng.integers(4)]
+    return tags
+
+
+def shaken(tags: list[str], rng: np.random.Generator) -> list[str]:
+    """Another valid sequence of the same length that has spans in common with this one."""
+    kept = list(tags)
+    for kind, start, end in spans(tags):
+        draw = rng.random()
+        if draw < 0.2:
+            kept[start:end] = ["O"] * (end - start)
+        elif draw < 0.4:
+            kept[start:end] = repair([tag.replace(kind, TYPES[rng.integers(4)]) for tag in kept[start:end]])
+        elif draw < 0.5:
+            kept[end - 1] = f"B-{kind}"
+    return kept
+
+
+def test_spans_and_their_scores_equal_seqeval_on_valid_sequences() -> None:
+    rng = np.random.default_rng(1)
+    gold = [random_tags(rng) for _ in range(10_000)]
+    found = [shaken(tags, rng) for tags in gold]
+    assert all(repair(tags) == tags for tags in found)
+    for tags in gold[:1000]:
+        assert spans(tags) == [(kind, start, last + 1) for kind, start, last in get_entities(tags)]
+    counts = np.array([count_spans(one, other) for one, other in zip(gold, found, strict=True)]).sum(axis=0)
+    for name, measure in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
+        assert float(SPAN_SCORES[name](counts)) == pytest.approx(100 * measure(gold, found), abs=1e-9)
+    assert 20 < float(SPAN_SCORES["f1"](counts)) < 95  # neither all right nor all wrong
+    assert float(SPAN_SCORES["f1"](np.array(count_spans(["O"], ["O"])))) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("B-X I-Y I-Z", "B-Z I-Z I-Z"),  # the example of the paper's rule
+        ("I-X", "B-X"),
+        ("O I-X I-Y O B-Z", "O B-Y I-Y O B-Z"),
+        ("B-X B-Y I-X", "B-X B-X I-X"),
+        ("B-X O I-X", "B-X O B-X"),
+        ("O O", "O O"),
+    ],
+)
+def test_repair_follows_the_rule(given: str, expected: str) -> None:
+    assert " ".join(repair(given.split())) == expected
+
+
+def rule_by_rule(tags: list[str]) -> list[str]:
+    """The same rule written as it is said: mend beginnings, then walk each span backwards."""
+    mended = list(tags)
+    for i, tag in enumerate(mended):
+        if tag.startswith("I-") and (i == 0 or mended[i - 1] == "O"):
+            mended[i] = "B-" + tag[2:]
+    for i in reversed(range(len(mended) - 1)):
+        if mended[i + 1].startswith("I-"):
+            mended[i] = mended[i][:2] + mended[i + 1][2:]
+    return mended
+
+
+def test_repaired_sequences_are_valid_and_score_as_seqeval_says() -> None:
+    rng = np.random.default_rng(3)
+    labels = ["O", *(f"{mark}-{kind}" for kind in TYPES for mark in "BI")]
+    raw = [[labels[i] for i in rng.integers(len(labels), size=rng.integers(1, 9))] for _ in range(3000)]
+    gold = [repair([labels[i] for i in rng.integers(len(labels), size=len(tags))]) for tags in raw]
+    mended = [repair(tags) for tags in raw]
+    assert mended == [rule_by_rule(tags) for tags in raw]
+    counts = np.array([count_spans(one, other) for one, other in zip(gold, raw, strict=True)]).sum(axis=0)
+    assert float(SPAN_SCORES["f1"](counts)) == pytest.approx(100 * f1_score(gold, mended), abs=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert float(SPAN_SCORES["f1"](counts)) != pytest.approx(100 * f1_score(gold, raw), abs=1e-6)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", TREEBANKS)
+def test_attachment_scores_equal_a_plain_count_on_perturbed_real_trees(name: str, real_data: Path) -> None:
+    rng = np.random.default_rng(0)
+    examples, predictions = [], []
+    total = right_heads = right_labels = 0
+    for tree in read_conllu(real_data / "ud" / f"{name}-ud-dev.conllu"):
+        words, nothing = len(tree.words), np.zeros(len(tree.words), np.int32)
+        gold = [NUMBERS[universal(row.deprel)] for row in tree.word_rows]
+        heads = [head if rng.random() < 0.7 else int(rng.integers(words + 1)) for head in tree.heads]
+        labels = [label if rng.random() < 0.8 else int(rng.integers(len(RELATIONS))) for label in gold]
+        rows = np.array([tree.heads, gold, [PARTS[part] for part in tree.upos]])
+        examples.append(Example((nothing,), nothing, nothing, rows))
+        predictions.append(np.array([heads, labels]))
+        for row, head, label in zip(tree.word_rows, heads, labels, strict=True):
+            if row.upos not in ("PUNCT", "SYM"):
+                total += 1
+                right_heads += str(head) == row.head
+                right_labels += str(head) == row.head and RELATIONS[label] == row.deprel.split(":")[0]
+    task = Parsing(BiaffineSizes(1, 1, 0.0, 0.0))
+    found = score(task, count_items(task, examples, predictions))
+    assert found == {"las": pytest.approx(100 * right_labels / total), "uas": pytest.approx(100 * right_heads / total)}
+    assert total > 1000
+
+
+def test_scores_are_collected_by_the_measures_of_the_tasks() -> None:
+    tasks = {name: make_task(name, BiaffineSizes(8, 4, 0.0, 0.0)) for name in NAMES}
+    assert {name: dict(task.measures) for name, task in tasks.items()} == {k: dict(v) for k, v in MEASURES.items()}
+    assert mean_scores([{"las": 1.0, "uas": 3.0}, {"las": 2.0, "uas": 5.0}]) == {"las": 1.5, "uas": 4.0}
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.5, 3.0]), min_size=2, max_size=12))
+def test_the_best_points_by_dev_are_chosen(scores: list[float]) -> None:
+    dev = dict(enumerate(scores))
+    chosen = select(dev, 2)
+    assert sorted((dev[number] for number in chosen), reverse=True) == sorted(scores, reverse=True)[:2]
+    assert chosen == select(dict(reversed(dev.items())), 2)  # whatever order the jobs came in
+    assert all(chosen[0] < other for other in dev if dev[other] == dev[chosen[0]] and other != chosen[0])
+
+
+def test_more_points_than_there_are_is_an_error() -> None:
+    with pytest.raises(XlingError, match="mean of 3 grid points, but there are 1"):
+        select({0: 1.0}, 3)

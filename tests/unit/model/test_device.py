@@ -1,0 +1,98 @@
+"""Devices: bf16 where a card has it, else fp16 forwards and float32 training; work captured once and replayed."""
+
+import gc
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+
+from xling.model import device
+from xling.model.replay import Replay, captured
+from xling.pretrain.engine import working_dtype
+
+CUDA, CPU = torch.device("cuda"), torch.device("cpu")
+
+
+@pytest.mark.parametrize("has_bf16", [True, False])
+def test_the_type_follows_the_card(has_bf16: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def supported(including_emulation: bool = True) -> bool:
+        return including_emulation or has_bf16  # an older card emulates it, slowly
+
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", supported)
+    half = torch.bfloat16 if has_bf16 else torch.float16
+    assert device.autocast_type(CUDA, training=False) == half
+    assert device.autocast_type(CUDA, training=True) == (torch.bfloat16 if has_bf16 else None)
+    assert working_dtype("auto", CUDA) == half
+    for training in (True, False):
+        assert device.autocast_type(CPU, training) is None
+        with warnings.catch_warnings(), device.autocast(CPU, training):
+            warnings.simplefilter("error")
+            assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+
+
+class FakeGraph:
+    """Stands for a CUDA graph where there is none."""
+
+    replayed = 0
+
+    def replay(self) -> None:
+        FakeGraph.replayed += 1
+
+
+def fake_capture(graph: Any, **options: Any) -> AbstractContextManager[None]:
+    assert options == {"pool": None, "capture_error_mode": "thread_local"}
+    return nullcontext()
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_collector_stays_away_and_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch, collects: bool) -> None:
+    monkeypatch.setattr(torch.cuda, "graph", fake_capture)
+    (gc.enable if collects else gc.disable)()
+    try:
+        with captured(object(), None):  # type: ignore[arg-type]
+            assert not gc.isenabled()
+        assert gc.isenabled() is collects
+    finally:
+        gc.enable()
+
+
+def test_work_is_eager_once_captured_once_and_then_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "graph", fake_capture)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
+    for captures, calls, replays in ((False, 5, 0), (True, 3, 3)):
+        FakeGraph.replayed = 0
+        done: list[int] = []
+        replay = Replay(captures)
+        for key in ("a", "a", "b", "a", "a"):  # what comes once is never captured
+            replay(key, partial(done.append, 1))
+        assert (len(done), FakeGraph.replayed) == (calls, replays)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_garbage_of_an_earlier_model_does_not_spoil_a_capture() -> None:
+    values = torch.ones(1000, device="cuda")
+
+    def record() -> torch.cuda.CUDAGraph:
+        graph = torch.cuda.CUDAGraph()
+        with captured(graph, None):
+            for _ in range(50):
+                values.add_(torch.ones(1000, device="cuda"))
+                [[] for _ in range(100)]  # enough to make the collector look, if it may
+        return graph
+
+    threshold = gc.get_threshold()
+    gc.set_threshold(10)
+    try:
+        for _ in range(5):
+            circle: list[Any] = [record()]
+            circle.append(circle)
+            del circle
+        record().replay()
+        torch.cuda.synchronize()
+    finally:
+        gc.set_threshold(*threshold)
+    assert float(values[0]) == 51.0
