@@ -59,7 +59,7 @@ rule represent_encoder:
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.gpu_slots xling.align.represent \
+        python -m workflow_scripts.gpu_slots xling.align.represent_encoder \
             --encoder "$(dirname {input.model:q})" \
             --vocab "$(dirname {input.vocabulary:q})" \
             {params.text} \
@@ -93,7 +93,7 @@ rule translate_words:
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.gpu_slots xling.align.word_study \
+        python -m workflow_scripts.gpu_slots xling.align.translate_words \
             --plan {params.plan:q} \
             --config-hash {params.config_hash} \
             --out {output.result:q} \
@@ -124,7 +124,7 @@ rule retrieve_sentences:
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.gpu_slots xling.align.sentence_study \
+        python -m workflow_scripts.gpu_slots xling.align.retrieve_sentences \
             --plan {params.plan:q} \
             --config-hash {params.config_hash} \
             --out {output.result:q} \

@@ -24,7 +24,7 @@ rule compare_encoders:
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m xling.cka.study \
+        python -m xling.cka.compare_encoders \
             --plan {params.plan:q} \
             --config-hash {params.config_hash} \
             --out {output.result:q} \

@@ -29,7 +29,7 @@ rule align_words:
         rev=CONTEXTUAL.revision,
     shell:
         """
-        python -m xling.align.wordalign \
+        python -m xling.align.align_words \
             --left {input.source:q} \
             --right {input.target:q} \
             --seed 1 \
@@ -76,7 +76,7 @@ rule transfer_contextual:
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.gpu_slots xling.align.contextual_run \
+        python -m workflow_scripts.gpu_slots xling.align.transfer_contextual \
             --name {wildcards.job:q} \
             {params.files} \
             --ways {params.ways} \

@@ -34,7 +34,7 @@ rule compare_published:
         config_hash=lambda wildcards: ENCODERS.config_hash(wildcards.comparison),
     shell:
         """
-        python -m workflow_scripts.gpu_slots xling.report.encoders \
+        python -m workflow_scripts.gpu_slots xling.interop.compare_published \
             {params.encoders} \
             --config-hash {params.config_hash} \
             --out "$(dirname {output.result:q})" \

@@ -20,6 +20,7 @@ STAGES = [
     "align",
     "cka",
     "report",
+    "interop",
 ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling.align.represent import states_file
+from xling.align.represent_encoder import states_file
 from xling.align.states import States, check_same_items, read_states
 from xling.core.errors import XlingError
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xling.align.represent import states_file
+from xling.align.represent_encoder import states_file
 from xling.align.states import write_states
+from xling.cka.compare_encoders import main
 from xling.cka.linear import linear_cka
-from xling.cka.study import main
 from xling.core.seeds import numpy_rng
 
 

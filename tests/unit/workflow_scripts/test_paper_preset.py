@@ -148,7 +148,7 @@ ALIGNMENT: list[Fact] = [
     ("5.1.2", "their heads", "align.contextual.heads", 12),
     ("5.1.2", "their feed-forward width", "align.contextual.feedforward", 3072),
     ("5.1.2", "their dropout", "align.contextual.dropout", 0.2),
-    ("5.2", "sentences of a comparison", "xling.align.any_encoder:SENTENCES", 10 * THOUSAND),
+    ("5.2", "sentences of a comparison", "xling.interop.encoders:SENTENCES", 10 * THOUSAND),
     *(
         ("5.1.1", f"MUSE {code} {split}", f"languages.{code}.muse.{split}", f"muse/en-{code}.{lines}.txt")
         for code in ("fr", "de", "ru", "zh")

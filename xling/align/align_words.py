@@ -1,6 +1,6 @@
 """Align the words of parallel sentences with eflomal, both directions, and keep the one-to-one links (section 5.1.2).
 
-    python -m xling.align.wordalign --left en.txt --right fr.txt --out links.txt.zst
+    python -m xling.align.align_words --left en.txt --right fr.txt --out links.txt.zst
 
 Both files hold the words of a sentence a line with spaces between. Every line of the result holds the links of a
 sentence as `i-j`, words counted from 0: grow-diag-final-and, then those whose two words have no other link.

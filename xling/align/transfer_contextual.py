@@ -1,7 +1,7 @@
 """Contextual transfer from one source encoder: every layer, task and target language that it is asked for.
 
-python -m xling.align.contextual_run --name en.mono.s1 --encoder en=DIR --encoder fr=DIR --vocab en=DIR --vocab fr=DIR \
-    --parallel en=en.txt --parallel fr=fr.txt --links fr=links.txt.zst --ways aligned --options '{…}' \
+python -m xling.align.transfer_contextual --name en.mono.s1 --encoder en=DIR --encoder fr=DIR \
+    --vocab en=DIR --vocab fr=DIR --parallel en=en.txt --parallel fr=fr.txt --links fr=links.txt.zst --ways aligned --options '{…}' \
     --biaffine '{…}' --data '{"ner.wikiann": {"task": "ner", "train": …, "dev": …, "test": {"en": …, "fr": …}}}' \
     --seed 1 --work-below DIR --config-hash H --out result.json
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines, read_json
+from xling.interop.tokenizer_files import longest_text
 from xling.model.config import ModelConfig
-from xling.model.tokenizer_files import longest_text
 
 PAPER = "*Emerging Cross-lingual Structure in Pretrained Language Models* (Conneau et al., 2020)"
 SEPARATED = {True: "the embeddings and the softmax", "tokens": "the token vectors and the softmax"}
-NO_CACHE = "from xling.model.hugging_face import NoCache  # transformers 5 fails on pre_norm without it\n"
+NO_CACHE = "from xling.interop.hugging_face import NoCache  # transformers 5 fails on pre_norm without it\n"
 
 
 def model_card(config: ModelConfig, language: int | None, model: Path, licence: str | None) -> str:
@@ -66,7 +66,7 @@ def _usage(config: ModelConfig, language: int | None) -> str:
     named = "" if one else f', language="{config.languages[0]}"'
     pre = config.shape.norm == "pre"
     code = f"""from transformers import AutoModelForMaskedLM
-from xling.model.hf_tokenizer import XlingTokenizer
+from xling.interop.hf_tokenizer import XlingTokenizer
 {NO_CACHE if pre else ""}
 tokenizer = XlingTokenizer.from_pretrained("FOLDER"{named})
 model = AutoModelForMaskedLM.from_pretrained("FOLDER").eval()

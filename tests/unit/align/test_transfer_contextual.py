@@ -11,7 +11,7 @@ import pytest
 from toy_contextual import OPTIONS, command
 from unit.finetune.toy_tasks import job_process, write_model
 
-from xling.align import contextual_run
+from xling.align import transfer_contextual
 from xling.core.io import read_json
 
 Call = Callable[..., Any]
@@ -26,7 +26,7 @@ def toy_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_a_job_tests_every_layer_task_and_way(toy_model: tuple[Path, Path], tmp_path: Path, call: Call) -> None:
     arguments = command(tmp_path, toy_model, "job", ("ner", "parsing"), options=json.dumps(OPTIONS | {"epochs": 1}))
-    assert call(contextual_run.main, *arguments).code == 0
+    assert call(transfer_contextual.main, *arguments).code == 0
     result = read_json(tmp_path / "job.json")
     done = [(one["layer"], one["task"], one["way"]) for one in result["trainings"]]
     tasks, ways = ("ner", "parsing"), ("plain", "aligned")
@@ -40,14 +40,14 @@ def test_a_job_tests_every_layer_task_and_way(toy_model: tuple[Path, Path], tmp_
 
 
 def test_a_killed_job_goes_on_to_the_same_result(toy_model: tuple[Path, Path], tmp_path: Path, call: Call) -> None:
-    assert call(contextual_run.main, *command(tmp_path, toy_model, "whole", options=SHORT)).code == 0
+    assert call(transfer_contextual.main, *command(tmp_path, toy_model, "whole", options=SHORT)).code == 0
     broken = command(tmp_path, toy_model, "broken", options=SHORT)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["xling.align.contextual_run"])
+    context.set_forkserver_preload(["xling.align.transfer_contextual"])
     codes = []
     for die_after in (3, None):  # within the second training, not at all
         child = context.Process(
-            target=job_process, args=(broken, die_after, str(tmp_path / "log"), "xling.align.contextual_run")
+            target=job_process, args=(broken, die_after, str(tmp_path / "log"), "xling.align.transfer_contextual")
         )
         child.start()
         child.join(120)
@@ -63,14 +63,14 @@ def test_a_finished_job_leaves_nothing_that_a_forced_rerun_could_take_for_new(
     toy_model: tuple[Path, Path], tmp_path: Path, call: Call
 ) -> None:
     arguments = command(tmp_path, toy_model, "job", options=SHORT, ways=["plain"])
-    assert call(contextual_run.main, *arguments).code == 0
+    assert call(transfer_contextual.main, *arguments).code == 0
     assert not list((tmp_path / "job.work").iterdir())
     first = read_json(tmp_path / "job.json")
     changed = json.dumps(OPTIONS | {"layers": [1], "epochs": 1})
     other = command(tmp_path, toy_model, "job", options=changed, ways=["plain"])
-    assert call(contextual_run.main, *other).code == 0
+    assert call(transfer_contextual.main, *other).code == 0
     assert read_json(tmp_path / "job.json")["trainings"][0]["best_epoch"] == 1
-    assert call(contextual_run.main, *arguments).code == 0
+    assert call(transfer_contextual.main, *arguments).code == 0
     assert read_json(tmp_path / "job.json") == first
 
 
@@ -80,9 +80,9 @@ def test_untrained_encoders_need_run_json_alone(toy_model: tuple[Path, Path], tm
     (bare / "run.json").write_text((toy_model[1] / "run.json").read_text())
     changes = {"encoder": [f"en={bare}", f"fr={bare}"], "options": SHORT, "ways": ["aligned"]}
     arguments = command(tmp_path, toy_model, "floor", **changes)
-    assert call(contextual_run.main, *arguments, "--untrained").code == 0
+    assert call(transfer_contextual.main, *arguments, "--untrained").code == 0
     assert read_json(tmp_path / "floor.json")["untrained"] is True
-    found = call(contextual_run.main, *arguments)
+    found = call(transfer_contextual.main, *arguments)
     assert found.code == 2
     assert "model.safetensors: no such file" in found.error
 
@@ -110,7 +110,7 @@ def test_wrong_files_are_told_in_one_line(
 ) -> None:
     arguments = command(tmp_path, toy_model, "job")
     spoil(tmp_path, name, change)
-    found = call(contextual_run.main, *arguments)
+    found = call(transfer_contextual.main, *arguments)
     assert found.code == 2
     assert found.error.count("\n") == 1
     assert problem in found.error
@@ -135,7 +135,7 @@ def test_wrong_files_are_told_in_one_line(
 def test_wrong_flags_are_told_in_one_line(
     changes: dict[str, Any], problem: str, toy_model: tuple[Path, Path], tmp_path: Path, call: Call
 ) -> None:
-    found = call(contextual_run.main, *command(tmp_path, toy_model, "job", **changes))
+    found = call(transfer_contextual.main, *command(tmp_path, toy_model, "job", **changes))
     assert found.code == 2
     assert found.error.count("\n") == 1
     assert problem in found.error

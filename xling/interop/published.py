@@ -10,12 +10,12 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-from xling.align.own_encoder import chosen_language
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json
-from xling.model.hf_tokenizer import XlingTokenizer
-from xling.model.hugging_face import NoCache
-from xling.model.tokenizer_files import DESCRIPTION
+from xling.interop.hf_tokenizer import XlingTokenizer
+from xling.interop.hugging_face import NoCache
+from xling.interop.own_encoder import chosen_language
+from xling.interop.tokenizer_files import DESCRIPTION
 
 Spell = Callable[[str], tuple[list[int], list[bool]]]
 StatesOf = Callable[[Tensor, Tensor], Sequence[Tensor]]

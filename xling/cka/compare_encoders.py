@@ -1,6 +1,6 @@
 """CKA for all pairs of a study, every layer of one encoder with every layer of the other: Figure 7 (section 5.2).
 
-    python -m xling.cka.study --plan '{…}' --out cka.json
+    python -m xling.cka.compare_encoders --plan '{…}' --out cka.json
 
 The plan lists what is compared, seed by seed: {"set": "parallel", "comparisons": [{"pair": "en-fr", "model": "random",
 "seeds": [[{"folder": "states/en.mono.s1", "kind": "trained", "language": "en"}, {"folder": "states/fr.mono.s1",
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xling.align.plan import plan_list, plan_object, plan_parser, read_plan
-from xling.align.represent import states_file
+from xling.align.represent_encoder import states_file
 from xling.align.states import States, check_parallel, read_states
 from xling.cka.run import compare
 from xling.core.errors import run

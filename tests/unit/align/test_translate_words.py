@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xling.align import word_study
-from xling.align.represent import states_file
+from xling.align import translate_words
+from xling.align.represent_encoder import states_file
 from xling.align.states import write_states
-from xling.align.word_study import main, speller
+from xling.align.translate_words import main, speller
 from xling.align.words import fold_case, known_pairs
 from xling.core.seeds import numpy_rng
 from xling.data.muse import WordPair, read_muse
@@ -117,7 +117,7 @@ def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
     call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluated: list[object] = []
-    monkeypatch.setattr(word_study, "evaluate", lambda *args: evaluated.append(args) or ([], {}))
+    monkeypatch.setattr(translate_words, "evaluate", lambda *args: evaluated.append(args) or ([], {}))
     plan = write_plan(tmp_path)
     (tmp_path / "broken.txt").write_text("dog\n")
     own = {"seeds": [{"en": "x", "ru": "x"}], "vectors": None, "test": str(tmp_path / "broken.txt")}

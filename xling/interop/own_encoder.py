@@ -8,9 +8,9 @@ from torch import Tensor
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
+from xling.interop.tokenizer_files import check_vocabulary, longest_text
 from xling.model.files import load_encoder
 from xling.model.layer_states import layer_states
-from xling.model.tokenizer_files import check_vocabulary, longest_text
 from xling.tokenization.words import words_from
 
 PADDING = 0

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import xling.align.wordalign as wordalign
+import xling.align.align_words as align_words_module
+from xling.align.align_words import PROGRAM, SEED_FILE, align_words, find_program
 from xling.align.symmetrise import parse_links
-from xling.align.wordalign import PROGRAM, SEED_FILE, align_words, find_program
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_lines, write_text
 from xling.core.seeds import python_rng
@@ -31,7 +31,7 @@ def write_bitext(folder: Path, sentences: int = 1500) -> tuple[Path, Path]:
 @needs_eflomal
 def test_a_generated_bitext_is_aligned(tmp_path: Path) -> None:
     left, right = write_bitext(tmp_path)
-    command = [sys.executable, "-m", "xling.align.wordalign", "--left", left, "--right", right]
+    command = [sys.executable, "-m", "xling.align.align_words", "--left", left, "--right", right]
     subprocess.run([*command, "--out", tmp_path / "links.txt"], check=True, capture_output=True)
     found = wanted = common = 0
     lines = zip(read_lines(tmp_path / "links.txt"), read_lines(left), strict=True)
@@ -46,7 +46,7 @@ def test_a_generated_bitext_is_aligned(tmp_path: Path) -> None:
 @needs_eflomal
 def test_forward_links_give_each_target_word_one_source_word(tmp_path: Path) -> None:
     left, right = write_bitext(tmp_path, 300)
-    forward, backward = wordalign._run(left, right, tmp_path)
+    forward, backward = align_words_module._run(left, right, tmp_path)
     for line in read_lines(forward):
         assert len({target for _, target in parse_links(line)}) == len(line.split())
     for line in read_lines(backward):
@@ -67,7 +67,7 @@ def test_a_seed_gives_the_same_links_and_another_seed_others(tmp_path: Path, mon
 
 def takes_a_seed(left: Path, right: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Ask for a seed that is not there: only a program that looks for it complains."""
-    plain = [wordalign._plain(path, folder / path.name.split(".")[0]) for path in (left, right)]
+    plain = [align_words_module._plain(path, folder / path.name.split(".")[0]) for path in (left, right)]
     monkeypatch.setenv(SEED_FILE, str(folder / "nowhere"))
     command = [find_program(), "-s", plain[0], "-t", plain[1], "-f", folder / "f", "--overwrite"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
@@ -89,7 +89,7 @@ def test_an_empty_side(tmp_path: Path) -> None:
 
 
 def test_the_aligner_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordalign, "find_program", lambda: None)
+    monkeypatch.setattr(align_words_module, "find_program", lambda: None)
     (tmp_path / "a").write_text("one\n")
     with pytest.raises(XlingError, match=r"eflomal-align, .*, is not installed \(`make aligner` installs it\)"):
         next(align_words(tmp_path / "a", tmp_path / "a"))
@@ -99,7 +99,7 @@ def test_the_aligner_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     program = tmp_path / "broken"
     program.write_text("#!/bin/sh\necho first >&2\necho no memory >&2\nexit 7\n")
     program.chmod(0o755)
-    monkeypatch.setattr(wordalign, "find_program", lambda: str(program))
+    monkeypatch.setattr(align_words_module, "find_program", lambda: str(program))
     (tmp_path / "a").write_text("one\n")
     with pytest.raises(XlingError, match="with exit code 7: no memory"):
         next(align_words(tmp_path / "a", tmp_path / "a"))

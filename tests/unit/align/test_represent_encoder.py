@@ -15,7 +15,7 @@ from toy_encoder import WORDS, made_up_lines, write_model
 
 from xling.align import pooling
 from xling.align.pooling import NOWHERE, Window, batches, cut
-from xling.align.represent import main, states_file, word_window
+from xling.align.represent_encoder import main, states_file, word_window
 from xling.align.sampling import frequent_words, sample_lines
 from xling.align.states import read_states
 from xling.bpe.encode import encode_sentences

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tiny_models import made_up, write_model, write_vocab
 
-from xling.align.any_encoder import open_encoder
 from xling.cka.compare import cka_matrix, layer_pairs, read_pairs, retrieval, same_depth
 from xling.cka.linear import linear_cka
 from xling.core.errors import InputError
 from xling.core.seeds import numpy_rng
-from xling.report.encoders import cautions, main, table
+from xling.interop.compare_published import cautions, main, table
+from xling.interop.encoders import open_encoder
 
 TEXTS = {code: made_up(code, 64) for code in ("en", "fr")}
 
@@ -170,7 +170,7 @@ def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, two_col
     pytest.importorskip("transformers")
     from tiny_hub import write_bert
 
-    from xling.model.export import export
+    from xling.interop.export import export
 
     bert = write_bert(tmp_path / "bert", TEXTS["en"])
     vocab = write_vocab(tmp_path / "v", "joint", TEXTS, 60)

@@ -15,11 +15,11 @@ from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_lines
 from xling.finetune.windows import Speller
-from xling.model.export import export
+from xling.interop.export import export
 from xling.tokenization.tokeniser import Tokeniser, make_tokeniser
 
 pytest.importorskip("transformers")
-from xling.model.hf_tokenizer import XlingTokenizer
+from xling.interop.hf_tokenizer import XlingTokenizer
 
 LINES = 10_000
 TEXTS = {code: made_up(code, 200) for code in ("en", "fr")}

@@ -20,11 +20,11 @@ from xling.core.cli import named
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import write_json, write_text
 from xling.core.log import log_to_stderr
-from xling.model.card import model_card
+from xling.interop.card import model_card
+from xling.interop.hugging_face import hugging_face_config, hugging_face_weights, separate_folders
+from xling.interop.tokenizer_files import longest_text, write_tokenizer_files
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
-from xling.model.hugging_face import hugging_face_config, hugging_face_weights, separate_folders
-from xling.model.tokenizer_files import longest_text, write_tokenizer_files
 from xling.tokenization.run import parse_options
 
 Options = Mapping[str, dict[str, Any]]

@@ -1,6 +1,6 @@
 """Sentence retrieval for all languages of a study: Figure 6 (section 5.1.3).
 
-    python -m xling.align.sentence_study --plan '{…}' --out sentences.json
+    python -m xling.align.retrieve_sentences --plan '{…}' --out sentences.json
 
 The plan names the source language, and for each other one the folders of states that belong together, seed by seed, the
 set that the map is fitted on and the set that is searched:
@@ -13,7 +13,7 @@ from typing import Any
 
 from xling.align.intervals import Hits, summarise
 from xling.align.plan import plan_parser, read_language_plan, seed_states
-from xling.align.represent import TRAINED, UNTRAINED
+from xling.align.represent_encoder import TRAINED, UNTRAINED
 from xling.align.sentences import map_pair, retrieval_hits
 from xling.align.states import States, check_parallel
 from xling.core.errors import InputError, run

@@ -18,7 +18,7 @@ from xling.bpe.train import SPECIAL_TOKENS
 from xling.bpe.vocabulary import UNKNOWN, Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json
-from xling.model.tokenizer_files import DESCRIPTION, VOCABULARY
+from xling.interop.tokenizer_files import DESCRIPTION, VOCABULARY
 from xling.tokenization.words import AsGiven, Words, words_from
 
 WORD_START = "▁"  # sentencepiece's

@@ -1,9 +1,9 @@
 """Word translation for all languages of a study: Figures 4a and 4b (section 5.1.1).
 
-    python -m xling.align.word_study --plan '{…}' --out words.json
+    python -m xling.align.translate_words --plan '{…}' --out words.json
 
 The plan names the source language, and for each other one the folders of states that belong together (made by
-xling.align.represent), MUSE dictionaries, fastText vectors or null, and how words are written:
+xling.align.represent_encoder), MUSE dictionaries, fastText vectors or null, and how words are written:
 {"source": "en", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
 "train": "…", "test": "…", "vectors": {"en": "…", "fr": "…"}, "tokenisers": {"en": {…}, "fr": {…}}}}}
 
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from xling.align.intervals import Hits, summarise
 from xling.align.normalise import Matrix
 from xling.align.plan import Folders, plan_object, plan_parser, read_language_plan, seed_states
-from xling.align.represent import ROWS, TRAINED, UNTRAINED, WORDS
+from xling.align.represent_encoder import ROWS, TRAINED, UNTRAINED, WORDS
 from xling.align.states import States
 from xling.align.words import (
     LIMIT,

@@ -10,12 +10,12 @@ import torch
 from safetensors.torch import load_file
 from tiny_models import SETTINGS, made_up, write_model, write_vocab
 
-from xling.model.export import export, main
+from xling.interop.export import export, main
+from xling.interop.hugging_face import NoCache
 from xling.model.files import load_encoder, save_encoder
-from xling.model.hugging_face import NoCache
 
 transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("xling.model.hf_tokenizer")
+tokenizers = pytest.importorskip("xling.interop.hf_tokenizer")
 TEXTS = {code: made_up(code, 200) for code in ("en", "fr")}
 
 

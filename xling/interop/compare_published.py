@@ -17,12 +17,12 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from xling.align.any_encoder import SENTENCES, AnyEncoder, open_encoder
 from xling.cka.compare import HELD_OUT, LayerPair, Matrix, cka_matrix, layer_pairs, read_pairs
 from xling.core.cli import positive
 from xling.core.errors import XlingError, run
 from xling.core.io import atomic_path, write_json, write_text
 from xling.core.log import log_to_stderr
+from xling.interop.encoders import SENTENCES, AnyEncoder, open_encoder
 from xling.pretrain.workers import local_device
 from xling.report import style
 

@@ -11,11 +11,11 @@ import pytest
 import torch
 from tiny_models import made_up, write_model, write_vocab
 
-from xling.align import any_encoder
-from xling.align.any_encoder import by_length, main, open_encoder
 from xling.align.states import read_states
 from xling.core.errors import XlingError
-from xling.model.export import export
+from xling.interop import encoders as any_encoder
+from xling.interop.encoders import by_length, main, open_encoder
+from xling.interop.export import export
 from xling.model.layer_states import layer_states
 
 transformers = pytest.importorskip("transformers")
@@ -159,6 +159,6 @@ def test_a_text_without_tokens_is_told() -> None:
 
 def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    monkeypatch.delitem(sys.modules, "xling.align.hf_encoder", raising=False)
+    monkeypatch.delitem(sys.modules, "xling.interop.published", raising=False)
     with pytest.raises(XlingError, match=r"pip install 'xling\[hf\]'"):
         open_encoder(str(tmp_path))

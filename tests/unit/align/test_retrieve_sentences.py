@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from xling.align.intervals import summarise
-from xling.align.represent import states_file
-from xling.align.sentence_study import main
+from xling.align.represent_encoder import states_file
+from xling.align.retrieve_sentences import main
 from xling.align.states import write_states
 from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng

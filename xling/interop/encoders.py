@@ -19,12 +19,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from xling.align.own_encoder import open_own
 from xling.align.states import write_states
 from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import numbered_lines
 from xling.core.log import log_to_stderr
+from xling.interop.own_encoder import open_own
 
 Matrix = NDArray[np.floating]
 BATCH_TOKENS = 4096
@@ -88,7 +88,7 @@ def open_encoder(
     if vocab is not None or tokeniser is not None:
         raise InputError(folder, "no model of ours, but a vocabulary or a tokeniser was named for it")
     try:
-        from xling.align.hf_encoder import open_hugging_face
+        from xling.interop.published import open_hugging_face
     except ModuleNotFoundError as error:
         raise XlingError(f"{name}: {error.name} is not installed (pip install 'xling[hf]')") from None
     spell, states, padding = open_hugging_face(name, language, device)

@@ -1,6 +1,6 @@
 """Represent words and sentences with an encoder, at every layer: what Figures 4, 6 and 7 are made from (section 5).
 
-    python -m xling.align.represent --encoder models/fr.mono.s1 --vocab vocab/ --sentences parallel:fr=fr.txt \\
+    python -m xling.align.represent_encoder --encoder models/fr.mono.s1 --vocab vocab/ --sentences parallel:fr=fr.txt \\
         --text train.txt.zst --lines 500000 --words 200000 --untrained --out states/fr.mono.s1
 
 Into the folder go `trained/`, and with --untrained `untrained/`: an encoder of the same shape and vocabulary whose
