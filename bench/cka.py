@@ -18,10 +18,10 @@ import numpy as np
 import torch
 
 from xling.align.states import read_states, write_states
-from xling.cka.linear import CkaStream
 from xling.cka.run import compare
 from xling.core.io import write_json
 from xling.core.seeds import numpy_rng
+from xling.model.similarity import CkaStream
 
 LIMITS = {256: 1.0, 768: 6.0}  # seconds on two CPU cores
 

@@ -14,13 +14,14 @@ from typing import Literal
 
 import torch
 
-from xling.align.contextual_scores import LEVEL, Result, pool
+from xling.align.contextual_scores import Result, pool
 from xling.align.frozen import AlignedView, FrozenTuner, Reader, Side, TaskLayers
 from xling.align.normalise import fit_normaliser
 from xling.align.wordpairs import Fitted, Linked, fit_map, word_states
 from xling.core.errors import XlingError
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
+from xling.core.stats import LEVEL
 from xling.finetune.data import Example
 from xling.finetune.job import scored
 from xling.finetune.settings import Grid, Point, Settings

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from xling.finetune.bootstrap import interval
+from xling.core.stats import interval
 from xling.finetune.metrics import MEASURES, counts_of
 from xling.finetune.selection import mean_scores
 
 Result = dict[str, Any]
-LEVEL = 0.95
 
 
 def by_seed(task: str, found: Sequence[Result]) -> list[float]:
@@ -26,5 +25,5 @@ def pool(task: str, found: Sequence[Result], *parts: object) -> Result:
     """
     name, measure = next(iter(MEASURES[task].items()))
     counts = np.stack([counts_of(one) for one in found])
-    low, high = interval(counts, measure, LEVEL, task, *parts)
+    low, high = interval(counts, measure, task, *parts)
     return {"measure": name, "score": mean_scores([one["measures"] for one in found])[name], "low": low, "high": high}

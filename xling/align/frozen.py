@@ -17,9 +17,10 @@ from xling.finetune.settings import Point
 from xling.finetune.task import Task
 from xling.finetune.tuner import Tuner
 from xling.model.config import ModelConfig, Separate, Shape
+from xling.model.device import autocast
 from xling.model.encoder import Encoder
-from xling.model.layers import embed_rows, layer
-from xling.model.precision import autocast
+from xling.model.layer_states import at_one_scale, states_at
+from xling.model.layers import layer
 
 
 @dataclass(frozen=True)
@@ -29,18 +30,9 @@ class Reader:
     encoder: Encoder
     language: int
 
-    @torch.no_grad()
     def states(self, tokens: Tensor, number: int, keep: Tensor | None = None) -> Tensor:
-        """Return what `layer_states` gives at one layer (0: the embeddings' output); those above are not computed."""
-        path, shape = self.encoder.path(self.language), self.encoder.config.shape
-        mask = None if keep is None else keep[:, None, None, :]
-        with autocast(tokens.device):
-            rows = functional.embedding(tokens, path.embeddings.token)
-            states = embed_rows(path.embeddings, rows, shape, training=False, tokens=tokens)
-            for weights in path.layers[:number]:
-                states = layer(weights, states, shape, False, mask)
-        exact = states.float()
-        return functional.layer_norm(exact, exact.shape[-1:]) if shape.norm == "pre" and number else exact
+        """Return the states of one layer (0: the embeddings' output); the layers above are not computed."""
+        return states_at(self.encoder.eval(), tokens, self.language, number, keep)
 
 
 @dataclass(frozen=True)
@@ -111,5 +103,4 @@ class FrozenTuner(Tuner):
         with autocast(tokens.device, self.encoder.training):
             for weights in self.encoder.path(0).layers:
                 states = layer(weights, states, shape, self.encoder.training, mask)
-        top = states.float()
-        return functional.layer_norm(top, top.shape[-1:]) if shape.norm == "pre" else top
+        return at_one_scale(states, self.encoder, shape.layers)

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng
-from xling.finetune.bootstrap import RESAMPLES, resampled
+from xling.core.stats import RESAMPLES, bounds, resampled
 
-LEVEL = 0.95
 Hits = NDArray[np.bool_]  # one of each test item
 
 
@@ -25,9 +24,8 @@ def summarise(series: Sequence[Sequence[Hits]], *parts: object) -> list[dict[str
     counts = np.stack([np.stack(seeds).sum(axis=0, dtype=np.int64) for seeds in series], axis=-1)[None]
     totals = counts.shape[1] * np.array([len(seeds) for seeds in series])
     found = resampled(counts, lambda sums: sums / totals, RESAMPLES, numpy_rng("hits", *parts))  # (resamples, series)
-    bounds = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0).T
     means = counts[0].sum(axis=0) / totals
     return [
         {"p1": float(mean), "low": float(low), "high": float(high), "by_seed": [float(hits.mean()) for hits in seeds]}
-        for mean, (low, high), seeds in zip(means, bounds, series, strict=True)
+        for mean, (low, high), seeds in zip(means, bounds(found).T, series, strict=True)
     ]

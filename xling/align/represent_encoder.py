@@ -37,10 +37,10 @@ from xling.core.errors import XlingError, run
 from xling.core.io import sha256_of, write_json
 from xling.core.log import log_to_stderr, track
 from xling.data.parallel import read_aligned
-from xling.finetune.run import language_index, open_encoder
+from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
-from xling.pretrain.workers import local_device
+from xling.pretrain.trained import language_index, open_encoder
 
 TRAINED, UNTRAINED = "trained", "untrained"
 WORDS, ROWS = "words", "rows"
@@ -198,8 +198,7 @@ def represent(args: argparse.Namespace) -> dict[str, Any]:
 def main() -> None:
     """Represent words and sentences."""
     args = parse_args()
-    if local_device(args.device).type == "cpu":
-        torch.set_num_threads(1)
+    use_one_thread(local_device(args.device))
     found = represent(args)
     write_json(args.out / "states.json", found)
     for name, about in found["sets"].items():

@@ -19,7 +19,7 @@ from xling.align.states import States, check_parallel
 from xling.core.errors import InputError, run
 from xling.core.io import write_json
 from xling.core.log import log_to_stderr
-from xling.pretrain.workers import local_device
+from xling.model.device import local_device
 
 DIRECTIONS = ("en-x", "x-en")
 Record = dict[str, Any]

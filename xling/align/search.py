@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import pad
 
-from xling.align.precision import exact_products
-from xling.align.threads import side_by_side
 from xling.core.errors import XlingError
+from xling.model.device import exact_products, side_by_side
 
 Matrix = NDArray[np.floating]
 Result = TypeVar("Result")

@@ -26,19 +26,19 @@ from xling.bpe.vocabulary import Vocabulary
 from xling.core.cli import named_paths
 from xling.core.errors import XlingError, run
 from xling.core.io import sha256_of, write_json
+from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
 from xling.finetune.data import Example
-from xling.finetune.run import language_index, open_encoder, read_set
+from xling.finetune.run import read_set
 from xling.finetune.settings import BiaffineSizes
 from xling.finetune.task import Task
 from xling.finetune.tasks import make_task
 from xling.finetune.windows import Speller
+from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
 from xling.model.fields import from_dict
 from xling.pretrain.config import read_run
-from xling.pretrain.lock import Lock
-from xling.pretrain.run import remove
-from xling.pretrain.workers import local_device
+from xling.pretrain.trained import language_index, open_encoder
 
 Read = Callable[[str, Task, str], list[Example]]
 
@@ -121,13 +121,12 @@ def transfer(args: argparse.Namespace, work: Path) -> dict[str, Any]:
 def main() -> None:
     """Run a job and write its result."""
     args = parse_args()
-    if local_device(args.device).type == "cpu":
-        torch.set_num_threads(1)  # as in fine-tuning: two processes of one thread beat one of two on small models
+    use_one_thread(local_device(args.device))
     work = choose_work(args)
     with Lock(work, args.wait_for_lock) as lock:
         result = transfer(args, work)
         write_json(args.out, result)
-        remove(work, lock)  # or a forced rerun would only find the old scores
+        lock.remove_folder()  # or a forced rerun would only find the old scores
     for done in result["trainings"]:
         told = ", ".join(f"{code} {found['score']:.2f}" for code, found in done["scores"].items())
         log_to_stderr(__name__).info("%s layer %d %s: %s", done["data"], done["layer"], done["way"], told)

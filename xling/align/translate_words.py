@@ -41,7 +41,7 @@ from xling.core.io import write_json
 from xling.core.log import log_to_stderr
 from xling.data.fasttext import read_vectors
 from xling.data.muse import WordPair, read_muse
-from xling.pretrain.workers import local_device
+from xling.model.device import local_device
 from xling.tokenization.tokeniser import make_tokeniser
 
 FASTTEXT = "fasttext"

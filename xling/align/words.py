@@ -23,12 +23,12 @@ from xling.align.csls import NEIGHBOURS, Places, csls_search, first_hits, precis
 from xling.align.mapping import apply_map, procrustes
 from xling.align.normalise import Matrix, fit_normaliser
 from xling.align.states import read_states
-from xling.align.threads import side_by_side
 from xling.core.errors import InputError, run
 from xling.core.io import write_json
 from xling.core.log import log_to_stderr
 from xling.data.fasttext import read_vectors
 from xling.data.muse import WordPair, read_muse
+from xling.model.device import side_by_side
 
 RANKS = (1, 5, 10)
 LIMIT = 200_000  # vectors of fastText that are read (section 5.1.1 of the paper)

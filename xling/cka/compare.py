@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xling.align.sentences import retrieve, retrieve_mapped
-from xling.cka.linear import BLOCK, CkaStream
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines
 from xling.data.parallel import read_aligned, read_multiway
+from xling.model.similarity import BLOCK, CkaStream
 
 Matrix = NDArray[np.floating]
 HELD_OUT = 4  # one pair in so many is looked for

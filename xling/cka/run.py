@@ -7,10 +7,10 @@ import argparse
 from pathlib import Path
 
 from xling.align.states import States, check_parallel, read_states
-from xling.cka.linear import BLOCK, CkaStream
 from xling.core.errors import InputError, run
 from xling.core.io import write_json
 from xling.core.log import log_to_stderr
+from xling.model.similarity import BLOCK, CkaStream
 
 
 def compare(left: States, right: States, every_pair: bool = False) -> CkaStream:

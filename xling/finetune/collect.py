@@ -14,13 +14,12 @@ import numpy as np
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
-from xling.finetune.bootstrap import interval
+from xling.core.stats import LEVEL, interval
 from xling.finetune.metrics import MEASURES, counts_of
 from xling.finetune.selection import mean_scores, select
 from xling.finetune.settings import grid_points, parse_settings
 
 SAME = ("task", "model", "untrained", "source", "settings", "seed", "config", "sizes", "baseline")
-LEVEL = 0.95
 Result = dict[str, Any]
 
 
@@ -64,7 +63,7 @@ def _language(merged: Result, selected: Sequence[Result], code: str) -> Result:
     name, measure = next(iter(MEASURES[merged["task"]].items()))
     counts = np.stack([counts_of(point["test"][code]) for point in selected])
     means = mean_scores([point["test"][code]["measures"] for point in selected])
-    low, high = interval(counts, measure, LEVEL, merged["task"], merged["model"], code)
+    low, high = interval(counts, measure, merged["task"], merged["model"], code)
     baseline = merged["baseline"]["measures"][code]
     about = {"what": merged["baseline"]["what"], "score": baseline[name]}
     return {"score": means[name], "interval": [low, high], "level": LEVEL, "measures": means, "baseline": about}

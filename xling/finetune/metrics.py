@@ -3,17 +3,14 @@
 Counts are integers in the last axis, one column a quantity; the axes before it are kept.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xling.core.stats import Counts, Measure, Scores
 from xling.finetune.bio import spans
-
-Counts = NDArray[np.int64]
-Scores = NDArray[np.float64]
-Measure = Callable[[NDArray[Any]], Scores]
 
 RIGHT = ("right", "total")
 SPANS = ("right", "predicted", "gold")

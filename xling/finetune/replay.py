@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from xling.model.capture import captured
+from xling.model.device import captured
 
 Shapes = tuple[torch.Size, ...]
 

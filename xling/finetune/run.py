@@ -19,8 +19,9 @@ import torch
 
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.cli import named_paths
-from xling.core.errors import InputError, run
+from xling.core.errors import run
 from xling.core.io import sha256_of, write_json
+from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
 from xling.finetune.data import Example, read_examples
 from xling.finetune.job import Target, baselines, choose_points, claim, run_points
@@ -29,32 +30,9 @@ from xling.finetune.task import Task
 from xling.finetune.tasks import NAMES, make_task
 from xling.finetune.trainer import Material
 from xling.finetune.windows import Speller
-from xling.model.encoder import Encoder
-from xling.model.files import load_encoder
+from xling.model.device import local_device, use_one_thread
 from xling.pretrain.config import Run, read_run
-from xling.pretrain.lock import Lock
-from xling.pretrain.run import remove
-from xling.pretrain.workers import local_device
-
-
-def open_encoder(folder: Path, described: Run, vocabulary: Vocabulary, untrained_seed: int | None) -> Encoder:
-    """Return the pretrained encoder of a folder, or with a seed one of the same shape with weights drawn from it."""
-    known = set(described.languages) - set(vocabulary.languages)
-    if known:
-        raise InputError(folder / "run.json", f"languages {', '.join(sorted(known))} are not in the vocabulary")
-    sizes = {code: vocabulary.size_of(code) for code in described.languages}
-    config = described.model_config(sizes, folder / "run.json")
-    encoder = load_encoder(folder) if untrained_seed is None else Encoder(config, untrained_seed)
-    if encoder.config != config:
-        raise InputError(folder / "model.json", "not the model of run.json and this vocabulary", fix="check --vocab")
-    return encoder.eval()
-
-
-def language_index(described: Run, code: str, flag: str) -> int:
-    """Return the number of a language in the encoder."""
-    if code not in described.languages:
-        raise InputError(flag, f"the encoder has no language {code!r} (it has {', '.join(described.languages)})")
-    return described.languages.index(code)
+from xling.pretrain.trained import language_index, open_encoder
 
 
 def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, longest: int) -> list[Example]:
@@ -107,12 +85,6 @@ def work_name(encoder: Path, what: str, known: object) -> str:
     return f"{read_run(encoder / 'run.json').model}.{what}-{digest[:16]}"
 
 
-def use_one_thread(device: str) -> None:
-    """On a CPU two processes of one thread beat one of two, by far, on small models."""
-    if local_device(device).type == "cpu":
-        torch.set_num_threads(1)
-
-
 def tell(result: Mapping[str, Any]) -> None:
     """Log the scores of every point."""
     for point in result["points"]:
@@ -126,13 +98,13 @@ def tell(result: Mapping[str, Any]) -> None:
 def main() -> None:
     """Run a job and write its result."""
     args = parse_args()
-    use_one_thread(args.device)
+    use_one_thread(local_device(args.device))
     args.work = args.work or args.work_below / work_name(args.encoder, args.task, [identity(args), args.points])
     with Lock(args.work, args.wait_for_lock) as lock:
         result = fine_tune(args)
         write_json(args.out, result)
         if args.work_below:
-            remove(args.work, lock)
+            lock.remove_folder()
     tell(result)
 
 

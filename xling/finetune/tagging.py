@@ -9,9 +9,10 @@ import numpy as np
 from torch import Tensor, nn
 from torch.nn import functional
 
+from xling.core.stats import Measure
 from xling.finetune.batches import Layout
 from xling.finetune.data import Example, Labels, Record, labels_of, most_common, words_of
-from xling.finetune.metrics import ACCURACY, RIGHT, Measure, count_right
+from xling.finetune.metrics import ACCURACY, RIGHT, count_right
 from xling.finetune.task import IGNORED, Arrays, Outputs, Tensors
 from xling.finetune.windows import Speller
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from xling.core.seeds import numpy_rng
+from xling.core.stats import Measure
 from xling.finetune.batches import Layout
 from xling.finetune.data import Example, Labels, Record
-from xling.finetune.metrics import Measure
 from xling.finetune.windows import Speller
 
 IGNORED = -100  # a label that counts for nothing, as PyTorch has it

@@ -16,10 +16,10 @@ from typing import Any
 
 from xling.core.errors import XlingError, run
 from xling.core.io import write_json
+from xling.core.lock import Lock
 from xling.finetune import run as single
 from xling.finetune.collect import summarise, tell
-from xling.pretrain.lock import Lock
-from xling.pretrain.run import remove
+from xling.model.device import local_device, use_one_thread
 
 KEYS = {"task", "train", "dev", "test", "settings", "config"}
 
@@ -68,13 +68,13 @@ def fine_tune_all(jobs: Mapping[str, argparse.Namespace], args: argparse.Namespa
             summary = summarise(result)
             write_json(args.out_dir / f"{task}.json", summary)
             tell(summary)
-        remove(work, lock)
+        lock.remove_folder()
 
 
 def main() -> None:
     """Fine-tune on all tasks and write what each gave."""
     args = parse_args()
-    single.use_one_thread(args.device)
+    use_one_thread(local_device(args.device))
     jobs = {task: single_arguments(job, args) for task, job in read_jobs(args.jobs).items()}
     fine_tune_all(jobs, args)
 

@@ -19,8 +19,8 @@ from xling.finetune.data import Example
 from xling.finetune.settings import Point, Settings
 from xling.finetune.task import Task, count_items, main_score
 from xling.finetune.tuner import Tuner, shared_parameters
+from xling.model import checkpoint
 from xling.model.encoder import Encoder
-from xling.pretrain import checkpoint
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from xling.finetune.adam import Adam
 from xling.finetune.batches import Layout, evaluation_batches, tensor
@@ -18,8 +17,9 @@ from xling.finetune.replay import Replay
 from xling.finetune.settings import Point
 from xling.finetune.task import Task, initialise_head
 from xling.model.config import SHARED
+from xling.model.device import autocast, generator
 from xling.model.encoder import Encoder, owner_of
-from xling.model.precision import autocast
+from xling.model.layer_states import at_one_scale
 
 ROUNDING = {"cpu": 1, "cuda": 16}  # a GPU is fast on few shapes, a CPU without padding
 EVALUATED_TOKENS = {"cpu": 4096, "cuda": 32768}
@@ -63,9 +63,7 @@ class Tuner:
         self.replay = Replay(self._train, self.device)
         compiles = self.device.type == "cuda" and steps >= STEPS_WORTH_COMPILING
         self.forward = torch.compile(encoder.forward, dynamic=True) if compiles else encoder.forward
-        self.random = torch.default_generator
-        if self.device.type == "cuda":
-            self.random = torch.cuda.default_generators[self.device.index or 0]
+        self.random = generator(self.device)
 
     def layout(self, examples: Sequence[Example]) -> Layout:
         """Return how examples lie in a batch on this device."""
@@ -138,14 +136,10 @@ class Tuner:
         return self.task.predict(self.head, self._states(tokens, language), places)
 
     def _states(self, tokens: Tensor, language: int) -> Tensor:
-        """Return the top layer's states in float32; padding is masked, and on a CPU only where there is any.
-
-        Layers that normalise before each part leave their sum as large as it has grown: it is normalised here.
-        """
+        """Return the top layer's states; padding is masked, and on a CPU only where there is any."""
         keep = tokens != 0
         whole = self.device.type == "cpu" and bool(keep.all())
         forward = self.forward if self.encoder.training else self.encoder.forward
         with autocast(self.device, self.encoder.training):
             states: list[Tensor] = forward(tokens, language, None if whole else keep)
-        top = states[-1].float()
-        return functional.layer_norm(top, top.shape[-1:]) if self.encoder.config.shape.norm == "pre" else top
+        return at_one_scale(states[-1], self.encoder, len(states) - 1)

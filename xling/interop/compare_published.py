@@ -23,7 +23,7 @@ from xling.core.errors import XlingError, run
 from xling.core.io import atomic_path, write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.interop.encoders import SENTENCES, AnyEncoder, open_encoder
-from xling.pretrain.workers import local_device
+from xling.model.device import local_device
 from xling.report import style
 
 INCH = 0.34  # of a cell

@@ -69,16 +69,19 @@ class Encoder(nn.Module):
         bias = _get(self.softmax, owner, ("bias",))[0]
         return Path(embeddings, layers, token, bias, config.sizes[language])
 
-    def forward(self, tokens: Tensor, language: int, keep: Tensor | None = None) -> list[Tensor]:
+    def forward(
+        self, tokens: Tensor, language: int, keep: Tensor | None = None, layers: int | None = None
+    ) -> list[Tensor]:
         """Return the states of layers 0 to L of tokens (b, s); layer 0 is the embeddings' output.
 
-        `keep` (b, s) is false where a token is padding; padding is never looked at.
+        `keep` (b, s) is false where a token is padding; padding is never looked at. With `layers`, only so many are
+        computed.
         """
         path, shape = self.path(language), self.config.shape
         mask = None if keep is None else keep[:, None, None, :]
         rows = functional.embedding(tokens, path.embeddings.token)
         states = [embed_rows(path.embeddings, rows, shape, self.training, tokens=tokens)]
-        for weights in path.layers:
+        for weights in path.layers[:layers]:
             states.append(layer(weights, states[-1], shape, self.training, mask))
         return states
 

@@ -12,11 +12,11 @@ from torch.nn import functional
 
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
-from xling.cka.linear import linear_cka
 from xling.core.errors import XlingError
 from xling.data.parallel import read_aligned
 from xling.model.encoder import Encoder
 from xling.model.layer_states import layer_states
+from xling.model.similarity import linear_cka
 
 MOST_SENTENCES = 1000  # enough to see structure emerge, small beside the training
 BATCH_TOKENS = 16384

@@ -14,11 +14,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from xling.model.capture import captured
 from xling.model.config import SHARED, Shape
+from xling.model.device import captured, generator, half_type
 from xling.model.encoder import Encoder
 from xling.model.layers import draw_keys, masked_loss
-from xling.model.precision import half_type
 from xling.pretrain.batches import Batch, unpack
 from xling.pretrain.config import Pretrain
 from xling.pretrain.masking import capacity
@@ -82,9 +81,7 @@ class Engine:
         self.norm = torch.zeros((), device=device)
         self.filled: set[str] = set()
         self.mark: torch.cuda.Event | None = None
-        self.random = (
-            torch.cuda.default_generators[device.index or 0] if device.type == "cuda" else torch.default_generator
-        )
+        self.random = generator(device)
 
     @property
     def places(self) -> int | None:

@@ -15,14 +15,14 @@ import torch
 from torch import Tensor
 
 from xling.core.errors import InputError, XlingError
+from xling.core.lock import Lock
+from xling.model import checkpoint
 from xling.model.files import put_weights, weights_of
-from xling.pretrain import checkpoint
 from xling.pretrain.ahead import ahead
 from xling.pretrain.batches import Batch, Batches
 from xling.pretrain.config import Run
 from xling.pretrain.crosslingual import structure
 from xling.pretrain.engine import TRAIL, Engine
-from xling.pretrain.lock import Lock
 from xling.pretrain.record import Metrics, measured_peak, useful_operations
 from xling.pretrain.schedule import learning_rate
 from xling.pretrain.validate import Validation, perplexity

@@ -23,19 +23,20 @@ import torch
 from xling.core.cli import named_paths, positive
 from xling.core.errors import InputError, run
 from xling.core.io import atomic_path, read_json, write_json
+from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
+from xling.model import checkpoint
+from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
 from xling.model.files import put_weights, save_encoder
-from xling.pretrain import checkpoint
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.crosslingual import read_parallel
 from xling.pretrain.engine import Engine, working_dtype
-from xling.pretrain.lock import Lock
 from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer
 from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, log_to_file, times_diverged
 from xling.pretrain.validate import Validation
-from xling.pretrain.workers import Workers, local_device
+from xling.pretrain.workers import Workers
 
 MOST_TIMES_DIVERGED = 2
 RECORDS = ("run.json", "train.log", "metrics.jsonl", "provenance.json")
@@ -198,8 +199,7 @@ def main() -> None:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
     device = local_device(args.device)
-    if device.type == "cpu":
-        torch.set_num_threads(1)  # two processes of one thread beat one of two, by far, on small models
+    use_one_thread(device)
     args.work = args.work or choose_work(args.work_below, args)
     workers = Workers(device)
     try:
@@ -207,7 +207,7 @@ def main() -> None:
             if not workers.tell(lock is not None and made_meanwhile(args, lock)):
                 train(args, workers, lock)
             if lock is not None and args.work_below:
-                remove(args.work, lock)
+                lock.remove_folder()  # everything is in the output: a forced rerun starts afresh
     finally:
         workers.leave()
 
@@ -216,13 +216,6 @@ def made_meanwhile(args: argparse.Namespace, lock: Lock) -> bool:
     """Say whether the process that was waited for has finished the model and cleared the directory away."""
     begun = any((args.work / "checkpoints").glob("step-*"))
     return lock.waited and not begun and (args.out / "model.safetensors").is_file()
-
-
-def remove(work: Path, lock: Lock) -> None:
-    """Take a directory away whole, while its lock is held: all of it is in the output, a forced rerun starts afresh."""
-    aside = work.with_name(f".{work.name}.{lock.token}")
-    work.rename(aside)
-    shutil.rmtree(aside, ignore_errors=True)
 
 
 def parse_args() -> argparse.Namespace:

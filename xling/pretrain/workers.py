@@ -60,12 +60,3 @@ class Workers:
         """Take leave of the other processes."""
         if self.world > 1 and dist.is_initialized():
             dist.destroy_process_group()
-
-
-def local_device(kind: str) -> torch.device:
-    """Return this process's device: its own GPU where there is one, unless the CPU is asked for."""
-    if kind == "cpu" or not torch.cuda.is_available():
-        return torch.device("cpu")
-    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-    torch.cuda.set_device(device)
-    return device

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scipy.special import stdtrit
 
-LEVEL = 0.95
+from xling.core.stats import LEVEL
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import torch
 
 from xling.align.normalise import unit_length
 from xling.align.search import search
-from xling.align.threads import side_by_side
 from xling.core.seeds import numpy_rng
+from xling.model.device import side_by_side
 
 
 @pytest.fixture(params=[1, 3])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from xling.align.states import read_states, write_states
-from xling.cka.linear import linear_cka
 from xling.cka.run import compare, main
 from xling.core.seeds import numpy_rng
+from xling.model.similarity import linear_cka
 
 LEFT = [numpy_rng("left", layer).normal(size=(2500, 8)).astype(np.float32) for layer in range(3)]
 RIGHT = [layer[:, ::-1] + numpy_rng("right").normal(size=(2500, 8)).astype(np.float32) for layer in LEFT]

@@ -11,8 +11,8 @@ import pytest
 from xling.align.represent_encoder import states_file
 from xling.align.states import write_states
 from xling.cka.compare_encoders import main
-from xling.cka.linear import linear_cka
 from xling.core.seeds import numpy_rng
+from xling.model.similarity import linear_cka
 
 
 def layers(name: str) -> list[np.ndarray]:

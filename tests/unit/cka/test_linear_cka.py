@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from xling.cka.linear import CkaStream, linear_cka
 from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng
+from xling.model.similarity import CkaStream, linear_cka
 
 RNG = numpy_rng("cka")  # of these alone: a test's numbers must not depend on those that ran before it
 STATES = RNG.normal(size=(200, 16))

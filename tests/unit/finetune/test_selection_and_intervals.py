@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xling.core.errors import XlingError
-from xling.finetune.bootstrap import interval, resampled
+from xling.core.stats import interval, resampled
 from xling.finetune.metrics import ACCURACY, SPAN_SCORES
 from xling.finetune.selection import mean_scores, select
 
@@ -33,12 +33,12 @@ def test_accuracy_interval_has_the_width_of_a_binomial() -> None:
     n, p = 2000, 0.7
     right = (np.arange(n) < p * n).astype(np.int64)
     counts = np.stack([right, np.ones(n, dtype=np.int64)], axis=1)[None]
-    low, high = interval(counts, ACCURACY["accuracy"], 0.95, "test")
+    low, high = interval(counts, ACCURACY["accuracy"], "test")
     half = 100 * 1.96 * np.sqrt(p * (1 - p) / n)
     assert low == pytest.approx(70 - half, abs=0.25)
     assert high == pytest.approx(70 + half, abs=0.25)
-    assert (low, high) == interval(counts, ACCURACY["accuracy"], 0.95, "test")
-    assert (low, high) != interval(counts, ACCURACY["accuracy"], 0.95, "another name")
+    assert (low, high) == interval(counts, ACCURACY["accuracy"], "test")
+    assert (low, high) != interval(counts, ACCURACY["accuracy"], "another name")
 
 
 def test_resamples_equal_a_loop_over_drawn_items() -> None:
@@ -55,5 +55,5 @@ def test_resamples_equal_a_loop_over_drawn_items() -> None:
 def test_the_same_items_are_drawn_at_all_points() -> None:
     right = np.random.default_rng(1).integers(0, 2, size=500)
     one, other = (np.stack([values, np.ones_like(values)], axis=1) for values in (right, 1 - right))
-    low, high = interval(np.stack([one, other]), ACCURACY["accuracy"], 0.95, "paired")
+    low, high = interval(np.stack([one, other]), ACCURACY["accuracy"], "paired")
     assert low == high == 50.0  # what one point loses the other wins, item by item

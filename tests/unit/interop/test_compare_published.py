@@ -11,11 +11,11 @@ import pytest
 from tiny_models import made_up, write_model, write_vocab
 
 from xling.cka.compare import cka_matrix, layer_pairs, read_pairs, retrieval, same_depth
-from xling.cka.linear import linear_cka
 from xling.core.errors import InputError
 from xling.core.seeds import numpy_rng
 from xling.interop.compare_published import cautions, main, table
 from xling.interop.encoders import open_encoder
+from xling.model.similarity import linear_cka
 
 TEXTS = {code: made_up(code, 64) for code in ("en", "fr")}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from xling.model.capture import captured
+from xling.model.device import captured
 
 
 def fake_graph(graph: Any, **options: Any) -> AbstractContextManager[None]:

@@ -5,7 +5,7 @@ import warnings
 import pytest
 import torch
 
-from xling.model import precision
+from xling.model import device
 from xling.pretrain.engine import working_dtype
 
 CUDA, CPU = torch.device("cuda"), torch.device("cpu")
@@ -22,14 +22,14 @@ def has_bf16(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_type_follows_the_card(has_bf16: bool) -> None:
     half = torch.bfloat16 if has_bf16 else torch.float16
-    assert precision.autocast_type(CUDA, training=False) == half
-    assert precision.autocast_type(CUDA, training=True) == (torch.bfloat16 if has_bf16 else None)
+    assert device.autocast_type(CUDA, training=False) == half
+    assert device.autocast_type(CUDA, training=True) == (torch.bfloat16 if has_bf16 else None)
     assert working_dtype("auto", CUDA) == half
 
 
 @pytest.mark.parametrize("training", [True, False])
 def test_a_processor_computes_in_float32(has_bf16: bool, training: bool) -> None:
-    assert precision.autocast_type(CPU, training) is None
-    with warnings.catch_warnings(), precision.autocast(CPU, training):
+    assert device.autocast_type(CPU, training) is None
+    with warnings.catch_warnings(), device.autocast(CPU, training):
         warnings.simplefilter("error")
         assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from xling.pretrain.checkpoint import damage, newest, prune, save
+from xling.model.checkpoint import damage, newest, prune, save
 
 
 def save_some(folder: Path, *updates: int) -> None:

@@ -1,24 +1,36 @@
 """How far a score would move with other test items: percentile bootstrap intervals."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from xling.core.seeds import numpy_rng
-from xling.finetune.metrics import Counts, Measure, Scores
 
+LEVEL = 0.95  # of every interval in the study
 RESAMPLES = 1000
 CHUNK = 1 << 22  # numbers drawn at a time
 
+Counts = NDArray[np.int64]  # one column per quantity in the last axis
+Scores = NDArray[np.float64]
+Measure = Callable[[NDArray[Any]], Scores]
 
-def interval(counts: Counts, measure: Measure, level: float = 0.95, *parts: object) -> tuple[float, float]:
-    """Return the interval that holds `level` of the resampled scores; `parts` name the random numbers.
+
+def interval(counts: Counts, measure: Measure, *parts: object) -> tuple[float, float]:
+    """Return the interval that holds LEVEL of the resampled scores; `parts` name the random numbers.
 
     Counts (points, items, columns) are of the same items at each selected point, so a resample takes the same items of
     all points, and its score is their mean, as the score itself is.
     """
     found = resampled(counts, measure, RESAMPLES, numpy_rng("bootstrap", *parts))
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    low, high = bounds(found)
     return float(low), float(high)
+
+
+def bounds(found: Scores) -> NDArray[np.float64]:
+    """Return the two limits, along the first axis, between which LEVEL of the values lie."""
+    return np.asarray(np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0))
 
 
 def resampled(counts: Counts, measure: Measure, resamples: int, rng: np.random.Generator) -> Scores:

@@ -1,4 +1,4 @@
-"""One process a resume directory: a lock file with a heartbeat, which works across the nodes of a cluster.
+"""One process per resume directory: a lock file with a heartbeat, which works across the nodes of a cluster.
 
 The holder renews the file; a lock that was not renewed for a while belongs to a process that died. Ages are read off
 the file system's own clock, because clocks of nodes differ.
@@ -7,6 +7,7 @@ the file system's own clock, because clocks of nodes differ.
 import json
 import logging
 import os
+import shutil
 import socket
 import threading
 import time
@@ -53,6 +54,13 @@ class Lock:
         self.thread.join()
         if _read(self.path).get("token") == self.token:
             self.path.unlink(missing_ok=True)
+
+    def remove_folder(self) -> None:
+        """Delete the locked folder: renamed first, so that nobody ever sees it half-deleted."""
+        folder = self.path.parent
+        aside = folder.with_name(f".{folder.name}.{self.token}")
+        folder.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
 
     def _take(self) -> bool:
         try:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from xling.core.errors import InputError
-from xling.pretrain.lock import Lock
+from xling.core.lock import Lock
 
 
 def write_holder(folder: Path, host: str, pid: int, age: float = 0.0) -> None:
