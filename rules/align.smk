@@ -88,13 +88,15 @@ rule translate_words:
     params:
         rev=REV["align"],
         plan=ALIGNMENT.plan("words"),
+        plan_file=lambda wildcards, output: RESULTS / "plans/translate_words.json",
         config_hash=ALIGNMENT.config_hash("words"),
         expected=lambda wildcards, output: ALIGNMENT.expected_states("words"),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
+        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.translate_words \
-            --plan {params.plan:q} \
+            --plan {params.plan_file:q} \
             --config-hash {params.config_hash} \
             --out {output.result:q} \
             >>{log:q} 2>&1
@@ -119,13 +121,15 @@ rule retrieve_sentences:
     params:
         rev=REV["align"],
         plan=ALIGNMENT.plan("sentences"),
+        plan_file=lambda wildcards, output: RESULTS / "plans/retrieve_sentences.json",
         config_hash=ALIGNMENT.config_hash("sentences"),
         expected=lambda wildcards, output: ALIGNMENT.expected_states("sentences"),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
+        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.retrieve_sentences \
-            --plan {params.plan:q} \
+            --plan {params.plan_file:q} \
             --config-hash {params.config_hash} \
             --out {output.result:q} \
             >>{log:q} 2>&1

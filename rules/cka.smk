@@ -19,13 +19,15 @@ rule compare_encoders:
     params:
         rev=REV["cka"],
         plan=ALIGNMENT.plan("cka"),
+        plan_file=lambda wildcards, output: RESULTS / "plans/compare_encoders.json",
         config_hash=ALIGNMENT.config_hash("cka"),
         expected=lambda wildcards, output: ALIGNMENT.expected_states("cka"),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
+        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
         python -m xling.cka.compare_encoders \
-            --plan {params.plan:q} \
+            --plan {params.plan_file:q} \
             --config-hash {params.config_hash} \
             --out {output.result:q} \
             >>{log:q} 2>&1

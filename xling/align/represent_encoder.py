@@ -18,8 +18,10 @@ small beside their mean, so those are in float32.
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,14 +29,13 @@ import numpy as np
 import torch
 
 from xling.align.pooling import NOWHERE, Window, add_up, cut
-from xling.align.sampling import Sample, frequent_words, sample_lines
-from xling.align.states import write_states
+from xling.align.states import TRAINED, UNTRAINED, states_file, write_states
 from xling.bpe.encode import split_sentences
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import UNKNOWN, Vocabulary
 from xling.core.cli import positive
-from xling.core.errors import XlingError, run
-from xling.core.io import sha256_of, write_json
+from xling.core.errors import InputError, XlingError, run
+from xling.core.io import read_lines, sha256_of, write_json
 from xling.core.log import log_to_stderr, track
 from xling.data.parallel import read_aligned
 from xling.model.device import local_device, use_one_thread
@@ -42,7 +43,6 @@ from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
 from xling.pretrain.trained import language_index, open_encoder
 
-TRAINED, UNTRAINED = "trained", "untrained"
 WORDS, ROWS = "words", "rows"
 
 
@@ -52,6 +52,39 @@ class SentenceFile(NamedTuple):
     name: str
     language: str
     path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """So many lines of a text, the same ones whenever it is read; none of them is kept in memory."""
+
+    path: Path
+    lines: int
+    of: int
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield the words of each line."""
+        for number, line in enumerate(read_lines(self.path)):
+            if (number + 1) * self.lines // self.of > number * self.lines // self.of:
+                yield line.split()
+
+
+def sample_lines(path: Path, wanted: int) -> Sample:
+    """Return lines spread evenly over a text, or all where it has no more."""
+    lines = sum(1 for _ in read_lines(path))
+    if not lines:
+        raise InputError(path, "empty where text was expected", fix="make the corpus again")
+    return Sample(path, min(wanted, lines), lines)
+
+
+def frequent_words(sample: Sample, most: int) -> dict[str, int]:
+    """Return the most frequent words and how often each occurs, the most frequent first; ties go by spelling."""
+    counts: Counter[str] = Counter()
+    for words in sample:
+        counts.update(words)
+    if not counts:
+        raise InputError(sample.path, "no words in the lines that were taken", fix="make the corpus again")
+    return dict(nsmallest(most, counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,25 +154,16 @@ def _sentence_words(vocabulary: Vocabulary, language: str, words: Sequence[str],
 
 def single_words(vocabulary: Vocabulary, language: str, words: Iterable[str]) -> list[str]:
     """Return the words that are one known subword (Figure 4a)."""
-    found = [word for word in words if _single(vocabulary.encode_words(language, [word]))]
+    spelled = ((word, vocabulary.encode_words(language, [word])) for word in words)
+    found = [word for word, ids in spelled if len(ids) == 1 and ids[0] != UNKNOWN]
     if not found:
         raise XlingError(f"no {language} word of the text is a single subword: Figure 4a needs some")
     return found
 
 
-def states_file(folder: Path, kind: str, name: str, language: str) -> Path:
-    """Return where the states of a set of words or sentences are."""
-    return folder / kind / f"{name}.{language}.safetensors"
-
-
-def read_sentences(path: Path) -> list[str]:
-    """Read a file of tokenised sentences, a line each and none of them blank."""
-    return [text for (text,) in read_aligned([path])]
-
-
 def represent_sentences(readers: Mapping[str, Mapping[str, Reader]], file: SentenceFile, out: Path) -> dict[str, Any]:
     """Write the states of one set of sentences and return what they are."""
-    sentences = read_sentences(file.path)
+    sentences = [text for (text,) in read_aligned([file.path])]
     for kind, by_language in readers.items():
         states = by_language[file.language].sentence_states(sentences)
         write_states(states_file(out, kind, file.name, file.language), states, {"encoder": kind}, sentences)
@@ -228,10 +252,6 @@ def _sentence_file(text: str) -> SentenceFile:
     if not (name and language and path):
         raise argparse.ArgumentTypeError(f"expected NAME:LANGUAGE=FILE, found {text!r}")
     return SentenceFile(name, language, Path(path))
-
-
-def _single(ids: Sequence[int]) -> bool:
-    return len(ids) == 1 and ids[0] != UNKNOWN
 
 
 if __name__ == "__main__":

@@ -1,19 +1,20 @@
-"""Contextual transfer from one source encoder: every layer, task and target language that it is asked for.
+"""Contextual transfer from one source encoder: every layer, task and target language of a plan (section 5.1.2).
 
-python -m xling.align.transfer_contextual --name en.mono.s1 --encoder en=DIR --encoder fr=DIR \
-    --vocab en=DIR --vocab fr=DIR --parallel en=en.txt --parallel fr=fr.txt --links fr=links.txt.zst --ways aligned --options '{…}' \
-    --biaffine '{…}' --data '{"ner.wikiann": {"task": "ner", "train": …, "dev": …, "test": {"en": …, "fr": …}}}' \
-    --seed 1 --work-below DIR --config-hash H --out result.json
+    python -m xling.align.transfer_contextual --plan plan.json --work-below DIR --config-hash H --out result.json
 
-The first language is the source. A folder may stand for several languages: one bilingual encoder. --untrained needs
-run.json alone and draws the weights that training would have begun with: the floor. A killed job goes on from its last
-finished epoch: its folder below --work-below is named by everything that decides the result.
+The plan is {"name": "en.mono.s1", "source": "en", "languages": {"en": {"encoder": DIR, "vocab": DIR, "parallel": FILE},
+"fr": {…, "links": FILE}}, "untrained": false, "ways": ["aligned"], "options": {…}, "biaffine": {…}, "seed": 1,
+"data": {"ner.wikiann": {"task": "ner", "train": FILE, "dev": FILE, "test": {"en": FILE, "fr": FILE}}}}.
+
+A folder may stand for several languages: one bilingual encoder. Untrained encoders need run.json alone and are
+initialised with the weights that training began with: the floor. A killed job goes on from its last finished epoch: its
+folder below --work-below is named by everything that decides the result.
 """
 
 import argparse
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,10 @@ import torch
 
 from xling.align.contextual import DataSet, Job, Language, check_layers, describe, parse_options, run_job
 from xling.align.frozen import Reader
+from xling.align.plan import plan_parser, read_plan
 from xling.align.wordpairs import read_links, read_sentences
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.cli import named_paths
-from xling.core.errors import XlingError, run
+from xling.core.errors import InputError, run
 from xling.core.io import sha256_of, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
@@ -40,81 +41,99 @@ from xling.model.fields import from_dict
 from xling.pretrain.config import read_run
 from xling.pretrain.trained import language_index, open_encoder
 
-Read = Callable[[str, Task, str], list[Example]]
+KEYS = ("name", "source", "languages", "untrained", "ways", "options", "biaffine", "data", "seed")
+Content = dict[str, Any]
 
 
-def open_readers(args: argparse.Namespace) -> tuple[dict[str, Reader], dict[str, Speller]]:
+def read_transfer_plan(path: Path) -> Content:
+    """Return the plan of a job with its languages in order, the source first."""
+    plan = read_plan(path)
+    values = plan.object(*KEYS)
+    source = values["source"]
+    others = [code for code in plan["languages"].object(source) if code != source]
+    if not others:
+        raise InputError(path, f"languages: expected {source} and at least one other")
+    for code in (source, *others):
+        plan["languages"][code].object("encoder", "vocab", "parallel", *(["links"] if code != source else []))
+    for name in plan["data"].object():
+        about = plan["data"][name].object("task", "train", "dev", "test")
+        if unread := sorted(set(about["test"]) - {source, *others}):
+            raise InputError(path, f"data.{name}.test: no encoder reads {', '.join(unread)}")
+    for way in values["ways"]:
+        if way not in ("plain", "aligned"):
+            raise InputError(path, f"ways: expected plain or aligned, not {way!r}")
+    return values | {"languages": {code: values["languages"][code] for code in (source, *others)}}
+
+
+def open_readers(plan: Content, device: torch.device) -> tuple[dict[str, Reader], dict[str, Speller]]:
     """Return each language's frozen encoder and how its words are spelled for it; a folder is opened once."""
-    runs = {code: read_run(folder / "run.json") for code, folder in args.encoder.items()}
+    folders = {code: Path(own["encoder"]) for code, own in plan["languages"].items()}
+    runs = {code: read_run(folder / "run.json") for code, folder in folders.items()}
     longest = min(described.pretrain.length for described in runs.values())
     opened: dict[Path, Encoder] = {}
     readers, spellers = {}, {}
-    for code, folder in args.encoder.items():
-        vocabulary, described = Vocabulary.load(args.vocab[code]), runs[code]
+    for code, folder in folders.items():
+        vocabulary, described = Vocabulary.load(Path(plan["languages"][code]["vocab"])), runs[code]
         if folder not in opened:
-            encoder = open_encoder(folder, described, vocabulary, described.seed if args.untrained else None)
-            opened[folder] = encoder.requires_grad_(False).to(local_device(args.device))
-        readers[code] = Reader(opened[folder], language_index(described, code, "--encoder"))
+            encoder = open_encoder(folder, described, vocabulary, described.seed if plan["untrained"] else None)
+            opened[folder] = encoder.requires_grad_(False).to(device)
+        readers[code] = Reader(opened[folder], language_index(described, code, "languages"))
         spellers[code] = Speller(vocabulary, code, longest)
     return readers, spellers
 
 
 def read_languages(
-    args: argparse.Namespace, readers: Mapping[str, Reader], spellers: Mapping[str, Speller]
+    plan: Content, readers: Mapping[str, Reader], spellers: Mapping[str, Speller]
 ) -> dict[str, Language]:
-    """Return every language with its parallel sentences, and their links with the first language's."""
-    sentences = {code: read_sentences(args.parallel[code], spellers[code]) for code in readers}
-    english, *others = readers
-    links = {code: read_links(args.links[code], sentences[english], sentences[code]) for code in others}
+    """Return every language with its parallel sentences, and their links with the source language's."""
+    files, (source, *others) = plan["languages"], readers
+    sentences = {code: read_sentences(Path(files[code]["parallel"]), spellers[code]) for code in readers}
+    links = {code: read_links(Path(files[code]["links"]), sentences[source], sentences[code]) for code in others}
     return {code: Language(readers[code], sentences[code], links.get(code)) for code in readers}
 
 
-def read_data(args: argparse.Namespace, spellers: Mapping[str, Speller]) -> list[DataSet]:
-    """Read the data sets of all tasks; training and dev sets are in the first language."""
-    english, biaffine = next(iter(spellers)), from_dict(BiaffineSizes, args.biaffine, "--biaffine")
+def read_data(plan: Content, spellers: Mapping[str, Speller], biaffine: BiaffineSizes) -> list[DataSet]:
+    """Read the data sets of all tasks; training and dev sets are in the source language."""
 
     def read(path: str, task: Task, code: str) -> list[Example]:
         return read_set(Path(path), task, spellers[code].vocabulary, code, spellers[code].limit)
 
     sets = []
-    for name, about in args.data.items():
+    for name, about in plan["data"].items():
         task = make_task(about["task"], biaffine)
         tests = {code: read(path, task, code) for code, path in about["test"].items()}
-        train, dev = (read(about[split], task, english) for split in ("train", "dev"))
+        train, dev = (read(about[split], task, plan["source"]) for split in ("train", "dev"))
         sets.append(DataSet(name, task, train, dev, tests))
     return sets
 
 
-def input_files(args: argparse.Namespace) -> list[Path]:
-    """Return every file whose content decides the result."""
-    models = [folder / "run.json" for folder in args.encoder.values()]
-    models += [] if args.untrained else [folder / "model.safetensors" for folder in args.encoder.values()]
-    vocabularies = [path for folder in args.vocab.values() for path in sorted(folder.iterdir())]
-    texts = [*args.parallel.values(), *args.links.values()]
-    tasks = [Path(p) for about in args.data.values() for p in (about["train"], about["dev"], *about["test"].values())]
-    return [*models, *vocabularies, *texts, *tasks]
-
-
-def choose_work(args: argparse.Namespace) -> Path:
+def choose_work(plan: Content, below: Path, config_hash: str) -> Path:
     """Return the folder of this job below another: named by what decides its result, so no other job resumes it."""
-    given = {key: getattr(args, key) for key in ("options", "biaffine", "ways", "untrained", "seed", "config_hash")}
-    data = {name: [about["task"], list(about["test"])] for name, about in args.data.items()}
-    read = [sha256_of(path) for path in input_files(args)]
-    decides = json.dumps({**given, "data": data, "languages": list(args.encoder), "inputs": read}, sort_keys=True)
-    work: Path = args.work_below / f"contextual-{args.name}-{hashlib.sha256(decides.encode()).hexdigest()[:16]}"
-    return work
+    read: list[Path] = []
+    for own in plan["languages"].values():
+        parts = ["run.json"] if plan["untrained"] else ["run.json", "model.safetensors"]
+        read += [*(Path(own["encoder"]) / part for part in parts), *sorted(Path(own["vocab"]).iterdir())]
+        read += [Path(own[key]) for key in ("parallel", "links") if key in own]
+    for about in plan["data"].values():
+        read += map(Path, (about["train"], about["dev"], *about["test"].values()))
+    given = {key: plan[key] for key in ("options", "biaffine", "ways", "untrained", "seed")}
+    data = {name: [about["task"], list(about["test"])] for name, about in plan["data"].items()}
+    known = {"config": config_hash, "data": data, "languages": list(plan["languages"])}
+    decides = json.dumps(given | known | {"inputs": [sha256_of(path) for path in read]}, sort_keys=True)
+    return below / f"contextual-{plan['name']}-{hashlib.sha256(decides.encode()).hexdigest()[:16]}"
 
 
-def transfer(args: argparse.Namespace, work: Path) -> dict[str, Any]:
+def transfer(args: argparse.Namespace, plan: Content, work: Path) -> Content:
     """Return the result of a job."""
-    options = parse_options(args.options, "--options")
-    readers, spellers = open_readers(args)
+    options = parse_options(plan["options"], args.plan)
+    readers, spellers = open_readers(plan, local_device(args.device))
     check_layers(options, {code: reader.encoder.config.shape for code, reader in readers.items()})
-    languages, data = read_languages(args, readers, spellers), read_data(args, spellers)
+    biaffine = from_dict(BiaffineSizes, plan["biaffine"], args.plan, "biaffine")
+    languages, data = read_languages(plan, readers, spellers), read_data(plan, spellers, biaffine)
     longest = next(iter(spellers.values())).limit
-    job = Job(args.name, languages, data, args.ways, options, longest, args.seed)
-    models = {code: read_run(folder / "run.json").model for code, folder in args.encoder.items()}
-    about = {"model": args.name, "models": models, "untrained": args.untrained, "config": args.config_hash}
+    job = Job(plan["name"], languages, data, plan["ways"], options, longest, plan["seed"])
+    models = {code: read_run(Path(own["encoder"]) / "run.json").model for code, own in plan["languages"].items()}
+    about = {"model": plan["name"], "models": models, "untrained": plan["untrained"], "config": args.config_hash}
     return {**about, **describe(job), "torch": torch.__version__, "trainings": run_job(job, work)}
 
 
@@ -122,60 +141,24 @@ def main() -> None:
     """Run a job and write its result."""
     args = parse_args()
     use_one_thread(local_device(args.device))
-    work = choose_work(args)
+    plan = read_transfer_plan(args.plan)
+    work = choose_work(plan, args.work_below, args.config_hash)
     with Lock(work, args.wait_for_lock) as lock:
-        result = transfer(args, work)
+        result = transfer(args, plan, work)
         write_json(args.out, result)
         lock.remove_folder()  # or a forced rerun would only find the old scores
     for done in result["trainings"]:
-        told = ", ".join(f"{code} {found['score']:.2f}" for code, found in done["scores"].items())
-        log_to_stderr(__name__).info("%s layer %d %s: %s", done["data"], done["layer"], done["way"], told)
+        scores = ", ".join(f"{code} {found['score']:.2f}" for code, found in done["scores"].items())
+        log_to_stderr(__name__).info("%s layer %d %s: %s", done["data"], done["layer"], done["way"], scores)
 
 
-def check_flags(args: argparse.Namespace) -> None:
-    """Refuse languages that some flag leaves out or that no encoder reads."""
-    english, *others = args.encoder
-    asked = {code for about in args.data.values() for code in about["test"]}
-    if not others:
-        raise XlingError("--encoder: expected the source language and at least one other")
-    for flag, given, wanted in (
-        ("--vocab", args.vocab, {english, *others}),
-        ("--parallel", args.parallel, {english, *others}),
-        ("--links", args.links, set(others)),
-    ):
-        if set(given) != wanted:
-            raise XlingError(f"{flag}: expected {', '.join(sorted(wanted))}, found {', '.join(sorted(given))}")
-    if not asked <= {english, *others}:
-        raise XlingError(f"--data: no encoder reads {', '.join(sorted(asked - {english, *others}))}")
-
-
-def parse_args(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+def parse_args() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--name", required=True, help="what the result is of")
-    for flag, what in (
-        ("--encoder", "folder of a model that reads the language, the source language first"),
-        ("--vocab", "vocabulary directory"),
-        ("--parallel", "tokenised sentences, line by line the same"),
-        ("--links", "links of the source language's words with this language's"),
-    ):
-        parser.add_argument(flag, action="append", required=True, metavar="LANGUAGE=PATH", help=what)
-    parser.add_argument("--untrained", action="store_true", help="draw every encoder's weights instead")
-    parser.add_argument("--ways", nargs="+", choices=["aligned", "plain"], required=True, help="how states are shown")
-    parser.add_argument("--options", type=json.loads, required=True, metavar="JSON", help="task layers and training")
-    parser.add_argument("--biaffine", type=json.loads, required=True, metavar="JSON", help="sizes of the parser")
-    parser.add_argument("--data", type=json.loads, required=True, metavar="JSON", help="data sets by name")
-    parser.add_argument("--seed", type=int, required=True)
+    parser = plan_parser(__doc__)
     parser.add_argument("--work-below", type=Path, required=True, help="where to keep what a killed job goes on from")
-    parser.add_argument("--config-hash", default="", help="what the result belongs to")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this job")
-    parser.add_argument("--out", type=Path, required=True)
-    args = parser.parse_args(arguments)
-    for name in ("encoder", "vocab", "parallel", "links"):
-        setattr(args, name, named_paths(getattr(args, name), f"--{name}"))
-    check_flags(args)
-    return args
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

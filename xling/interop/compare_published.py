@@ -1,38 +1,59 @@
-"""Compare any two encoders on your own parallel sentences: a small table, JSON, CSV and a heat map.
+"""Compare any two encoders on parallel sentences: a small table, JSON, CSV and a heat map.
 
 xling compare MODEL_A MODEL_B --parallel FILE [FILE] [--languages en fr] [--retrieve FILE [FILE]] --out DIR
 
 MODEL is a folder (ours, exported or Hugging Face's) or a name on the hub. FILE is `sentence<TAB>sentence`, a table with
-language codes in its header (then name two), or two files, line by line. With --retrieve the map is fitted on all of
---parallel and the sentences of that set, as Tatoeba's, are looked for.
+language codes in its header (then name two), or two files, line by line.
+
+CKA compares every layer with every other; layers at the same depth are also compared by sentence retrieval, with and
+without a map. The map is fitted on three pairs in four and the others are looked for, so that no sentence helps to find
+itself; with --retrieve it is fitted on all of --parallel, and the sentences of that set, as Tatoeba's, are looked for.
+Where the widths differ, the narrower side is padded with zeros, so that the map turns it into the wider space; without
+a map nothing can be compared there. Shapes: n pairs of sentences; on each side one (n, d) matrix per layer.
 """
 
 import argparse
 import csv
-from collections.abc import Sequence
-from dataclasses import asdict, astuple, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple, dataclass, fields
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.figure import Figure
 
-from xling.cka.compare import HELD_OUT, LayerPair, Matrix, cka_matrix, layer_pairs, read_pairs
+from xling.align.retrieve_sentences import retrieve, retrieve_mapped
 from xling.core.cli import positive
-from xling.core.errors import XlingError, run
-from xling.core.io import atomic_path, write_json, write_text
+from xling.core.errors import InputError, XlingError, run
+from xling.core.io import atomic_path, numbered_lines, write_json, write_text
 from xling.core.log import log_to_stderr
-from xling.interop.encoders import SENTENCES, AnyEncoder, open_encoder
+from xling.data.parallel import read_aligned, read_multiway
+from xling.interop.encoders import SENTENCES, AnyEncoder, Matrix, open_any_encoder
 from xling.model.device import local_device
+from xling.model.similarity import BLOCK, CkaStream
 from xling.report import style
 
-INCH = 0.34  # of a cell
-MARGIN = 1.3
+HELD_OUT = 4  # one pair in so many is looked for
+FEWEST = 8  # pairs
+INCH, MARGIN = 0.34, 1.3  # of a cell of the heat map, and around it
+Pairs = Sequence[tuple[str, str]]
+Sides = tuple[Sequence[Matrix], Sequence[Matrix]]
 
 
-def compare(
-    encoders: Sequence[AnyEncoder], pairs: Sequence[tuple[str, str]], tested: Sequence[tuple[str, str]] = ()
-) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class LayerPair:
+    """One layer of the left encoder beside the layer of the right one at the same depth."""
+
+    left: int
+    right: int
+    cka: float
+    plain: float | None  # share of held-out sentences found by cosine, both directions; none where widths differ
+    mapped: float
+
+
+def compare(encoders: Sequence[AnyEncoder], pairs: Pairs, tested: Pairs = ()) -> dict[str, Any]:
     """Return how alike the layers of two encoders are on pairs of sentences; those of `tested` are looked for."""
     left, right = _states(encoders, pairs)
     matrix = cka_matrix(left, right)
@@ -50,9 +71,81 @@ def compare(
     }
 
 
-def _states(encoders: Sequence[AnyEncoder], pairs: Sequence[tuple[str, str]]) -> tuple[list[Matrix], list[Matrix]]:
+def _states(encoders: Sequence[AnyEncoder], pairs: Pairs) -> Sides:
     left, right = (encoder.sentence_means([pair[side] for pair in pairs]) for side, encoder in enumerate(encoders))
     return left, right
+
+
+def cka_matrix(left: Sequence[Matrix], right: Sequence[Matrix]) -> list[list[float]]:
+    """Return CKA of every layer on the left (rows) with every layer on the right.
+
+    Row by row: the products of all pairs at once would take gigabytes for large encoders.
+    """
+    rows = []
+    for layer in left:
+        stream = CkaStream(1, len(right), every_pair=True)
+        for start in range(0, len(layer), BLOCK):
+            stream.add([layer[start : start + BLOCK]], [other[start : start + BLOCK] for other in right])
+        rows += stream.matrix()
+    return rows
+
+
+def layer_pairs(
+    left: Sequence[Matrix], right: Sequence[Matrix], matrix: Sequence[Sequence[float]], tested: Sides | None = None
+) -> list[LayerPair]:
+    """Return CKA and retrieval of layers at the same depth; `tested` has both sides of a set to be looked for."""
+    found = []
+    for i, j in same_depth(len(left), len(right)):
+        test = None if tested is None else (tested[0][i], tested[1][j])
+        found.append(LayerPair(i, j, matrix[i][j], *retrieval(left[i], right[j], test)))
+    return found
+
+
+def same_depth(left: int, right: int) -> list[tuple[int, int]]:
+    """Return each layer on the left with the one on the right that is as far up, from the embeddings to the top."""
+    share = (right - 1) / max(left - 1, 1)
+    return [(layer, round(layer * share)) for layer in range(left)]
+
+
+def retrieval(left: Matrix, right: Matrix, tested: tuple[Matrix, Matrix] | None = None) -> tuple[float | None, float]:
+    """Return the share of sentences found by cosine without a map and with one, both directions averaged."""
+    held = np.arange(len(left)) % HELD_OUT == HELD_OUT - 1
+    fit = (left, right) if tested else (left[~held], right[~held])
+    x, y = tested or (left[held], right[held])
+    plain = retrieve(x, y)["mean"] if x.shape[1] == y.shape[1] else None
+    width = max(x.shape[1], y.shape[1])
+    x, y, fit_x, fit_y = (np.pad(side, ((0, 0), (0, width - side.shape[1]))) for side in (x, y, *fit))
+    return plain, retrieve_mapped(x, y, fit_x, fit_y)["mean"]
+
+
+def read_pairs(paths: Sequence[Path], languages: Sequence[str] | None, most: int) -> list[tuple[str, str]]:
+    """Return the first pairs of sentences of one file with two columns, of a table with languages, or of two files."""
+    if len(paths) == 2:
+        rows: Iterator[tuple[str, ...]] = read_aligned(paths)
+    elif languages is not None and _has_header(paths[0], languages):
+        rows = read_multiway(paths[0], languages)
+    else:
+        rows = _two_columns(paths[0])
+    pairs = [(row[0], row[1]) for row in islice(rows, most)]
+    if len(pairs) < FEWEST:
+        raise InputError(paths[0], f"{len(pairs)} pairs of sentences, at least {FEWEST} are needed")
+    return pairs
+
+
+def _has_header(path: Path, languages: Sequence[str]) -> bool:
+    first = next(iter(numbered_lines(path)), (1, ""))[1].split("\t")
+    return all(code in first for code in languages)
+
+
+def _two_columns(path: Path) -> Iterator[tuple[str, str]]:
+    for number, line in numbered_lines(path):
+        cells = line.split("\t")
+        if len(cells) != 2:
+            fix = "or name the columns of a table with --languages"
+            raise InputError(path, f"{len(cells)} columns, expected sentence<TAB>sentence", line=number, fix=fix)
+        if not all(cell.strip() for cell in cells):
+            raise InputError(path, "an empty side where a sentence was expected", line=number)
+        yield cells[0], cells[1]
 
 
 def table(result: dict[str, Any]) -> str:
@@ -62,12 +155,12 @@ def table(result: dict[str, Any]) -> str:
         f"{row['left']:>2} - {row['right']:<5}{row['cka']:>8.3f}{_share(row['plain']):>8}{_share(row['mapped']):>8}"
         for row in result["layers"]
     ]
-    told = f"{result['sentences']} pairs; {result['looked_for']} looked for, by chance {_share(result['chance'])}"
-    return "\n".join([head, *rows, told])
+    last = f"{result['sentences']} pairs; {result['looked_for']} looked for, by chance {_share(result['chance'])}"
+    return "\n".join([head, *rows, last])
 
 
 def cautions(result: dict[str, Any]) -> list[str]:
-    """Return what a reader should know of numbers from few sentences."""
+    """Return warnings about numbers that come from few sentences."""
     width, fitted = max(result["widths"]), result["fitted"]
     if fitted >= width:
         return []
@@ -130,8 +223,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     languages = args.languages or (None, None)
     device = str(local_device("auto")) if args.device == "auto" else args.device
     encoders = [
-        open_encoder(args.model_a, languages[0], args.vocab_a, args.tokeniser_a, device),
-        open_encoder(args.model_b, languages[1], args.vocab_b, args.tokeniser_b, device),
+        open_any_encoder(args.model_a, languages[0], args.vocab_a, args.tokeniser_a, device),
+        open_any_encoder(args.model_b, languages[1], args.vocab_b, args.tokeniser_b, device),
     ]
     result = compare(encoders, pairs, tested) | {"config": args.config_hash}
     write_all(result, args.out)
@@ -149,8 +242,8 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--languages", nargs=2, metavar=("A", "B"), help="columns of a table; languages of the models")
     for side in "ab":
         parser.add_argument(f"--vocab-{side}", type=Path, help="vocabulary of a model of ours that was not exported")
-        parser.add_argument(f"--tokeniser-{side}", metavar="JSON", help="its tokeniser (default: split at spaces)")
-    parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most so many pairs")
+        parser.add_argument(f"--tokeniser-{side}", type=Path, help="JSON of its tokeniser (default: split at spaces)")
+    parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most this many pairs")
     parser.add_argument("--retrieve", type=Path, nargs="+", default=(), help="a set whose sentences are looked for")
     parser.add_argument("--device", default="auto", help="cpu, cuda, or auto (default)")
     parser.add_argument("--config-hash", default="", help="what the result belongs to")

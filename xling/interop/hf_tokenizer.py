@@ -7,8 +7,8 @@ Text that spells a special token is text, as in training. To fill in a mask, wri
 `tokenizer.split_special_tokens = False`.
 """
 
-import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ from xling.bpe.train import SPECIAL_TOKENS
 from xling.bpe.vocabulary import UNKNOWN, Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json
-from xling.interop.tokenizer_files import DESCRIPTION, VOCABULARY
-from xling.tokenization.words import AsGiven, Words, words_from
+from xling.interop.hugging_face import DESCRIPTION, VOCABULARY
+from xling.tokenization.tokeniser import make_tokeniser
 
 WORD_START = "▁"  # sentencepiece's
 
@@ -35,10 +35,13 @@ class XlingTokenizer(PreTrainedTokenizer):
     ) -> None:
         self._folder = Path(description_file).parent
         self._description = read_json(Path(description_file))
-        self._vocabulary = _load_vocabulary(self._folder / VOCABULARY)
+        if not (self._folder / VOCABULARY).is_dir():
+            fix = "download the whole folder of the model and give its path"
+            raise InputError(self._folder / VOCABULARY, "not found", fix=fix)
+        self._vocabulary = Vocabulary.load(self._folder / VOCABULARY)
         self._names = token_names(self._vocabulary)
         self._numbers = {name: number for number, name in self._names.items()}
-        self._words: dict[str, Words] = {}
+        self._words: dict[str, Callable[[str], list[str]]] = {}
         self._stanford_home = stanford_home
         pad, unknown, end, mask = SPECIAL_TOKENS
         special = {"pad_token": pad, "unk_token": unknown, "mask_token": mask}
@@ -95,20 +98,17 @@ class XlingTokenizer(PreTrainedTokenizer):
         return ", ".join(self._described)
 
     def _tokenize(self, text: str, **_: Any) -> list[str]:
-        ids = self._vocabulary.encode_words(self.language, self._tokeniser(self.language).words(text))
+        if self.language not in self._words:
+            self._words[self.language] = self._splitter(self._described[self.language]["tokeniser"])
+        ids = self._vocabulary.encode_words(self.language, self._words[self.language](text))
         return [self._names[number] for number in ids]
 
-    def _tokeniser(self, language: str) -> Words:
-        if language not in self._words:
-            self._words[language] = self._make_tokeniser(self._described[language]["tokeniser"])
-        return self._words[language]
-
-    def _make_tokeniser(self, options: dict[str, Any] | None) -> Words:
+    def _splitter(self, options: dict[str, Any] | None) -> Callable[[str], list[str]]:
         if options is None:
-            return AsGiven()
+            return str.split
         here = {"dictionary": str(self._folder / options["dictionary"])} if options.get("dictionary") else {}
         home = {"stanford_home": self._stanford_home} if options.get("segmenter") == "stanford" else {}
-        return words_from(json.dumps(options | here | home))
+        return make_tokeniser(options | here | home).words
 
     def _convert_token_to_id(self, token: str) -> int:
         return self._numbers.get(token, UNKNOWN)
@@ -132,9 +132,3 @@ def token_names(vocabulary: Vocabulary) -> dict[int, str]:
         for piece, number in zip(vocabulary.pieces(language), vocabulary.ids(language).tolist(), strict=True):
             names[number] = piece if piece in SPECIAL_TOKENS else prefix + piece
     return names
-
-
-def _load_vocabulary(folder: Path) -> Vocabulary:
-    if not folder.is_dir():
-        raise InputError(folder, "not found", fix="download the whole folder of the model and give its path")
-    return Vocabulary.load(folder)

@@ -21,6 +21,7 @@ from xling.model.layers import EmbeddingWeights, LayerWeights
 INNER = 4  # feed-forward width over width, fixed in both classes
 CLASSES = {"post": ("xlm", "XLMWithLMHeadModel"), "pre": ("flaubert", "FlaubertWithLMHeadModel")}
 PAD, UNKNOWN, END, MASK = range(len(SPECIAL_TOKENS))
+VOCABULARY, DESCRIPTION = "vocab", "xling_tokenizer.json"  # what XlingTokenizer reads in a model's folder
 
 
 class NoCache(list[None]):
@@ -37,7 +38,7 @@ class NoCache(list[None]):
 
 
 def separate_folders(config: ModelConfig) -> bool:
-    """Say whether each language must become a model of its own."""
+    """Return whether each language must become a model of its own."""
     return len(config.languages) > 1 and (bool(config.separate.embeddings) or config.separate.layers > 0)
 
 
@@ -92,16 +93,17 @@ def hugging_face_weights(encoder: Encoder, language: int) -> dict[str, Tensor]:
 
 
 def _positions(embeddings: EmbeddingWeights) -> Tensor:
-    """Return the position table; the vector of the first sentence, where there is one, goes into every row.
-
-    So one sentence has the same numbers. Hugging Face's classes have no vector for a second one.
-    """
+    """Return the position table, to which the first sentence's vector is added: there is no table of sentences."""
     return embeddings.position if embeddings.sentence is None else embeddings.position + embeddings.sentence[0]
 
 
 def _layer(weights: LayerWeights, number: int) -> dict[str, Tensor]:
+    inner, width = weights.up_weight.shape
+    missing = INNER * width - inner
+    if missing < 0:
+        known = f"Hugging Face's classes have {INNER} x {width}"
+        raise XlingError(f"a feed-forward part of {inner} cannot be exported: {known}")
     parts: dict[str, Tensor] = {}
-    missing = _missing(weights)
     for kind in ("weight", "bias"):
         for letter, tensor in zip("qkv", getattr(weights, f"qkv_{kind}").chunk(3), strict=True):
             parts[f"attentions.{number}.{letter}_lin.{kind}"] = tensor
@@ -113,12 +115,3 @@ def _layer(weights: LayerWeights, number: int) -> dict[str, Tensor]:
     parts[f"ffns.{number}.lin2.weight"] = functional.pad(weights.down_weight, (0, missing))
     parts[f"ffns.{number}.lin2.bias"] = weights.down_bias
     return parts
-
-
-def _missing(weights: LayerWeights) -> int:
-    inner, width = weights.up_weight.shape
-    if inner > INNER * width:
-        raise XlingError(
-            f"a feed-forward part of {inner} cannot be exported: Hugging Face's classes have {INNER} x {width}"
-        )
-    return int(INNER * width - inner)

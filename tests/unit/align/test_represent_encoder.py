@@ -15,9 +15,8 @@ from toy_encoder import WORDS, made_up_lines, write_model
 
 from xling.align import pooling
 from xling.align.pooling import NOWHERE, Window, batches, cut
-from xling.align.represent_encoder import main, states_file, word_window
-from xling.align.sampling import frequent_words, sample_lines
-from xling.align.states import read_states
+from xling.align.represent_encoder import frequent_words, main, sample_lines, word_window
+from xling.align.states import States, states_file
 from xling.bpe.encode import encode_sentences
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
@@ -77,10 +76,10 @@ def test_words_and_sentences_are_the_means_of_their_subwords(
         means.append(states.mean(axis=1))
         for number, word in enumerate(line.split()):
             sums.setdefault(word, []).append(states[:, [i for i, o in enumerate(owners) if o == number]].mean(axis=1))
-    sentences = read_states(states_file(tmp_path / "out", "trained", "set", "en"))
+    sentences = States(states_file(tmp_path / "out", "trained", "set", "en"))
     assert sentences.items == LINES
     np.testing.assert_allclose([sentences.read(i) for i in range(3)], np.stack(means, axis=1), atol=2e-6)
-    words = read_states(states_file(tmp_path / "out", "trained", "words", "en"))
+    words = States(states_file(tmp_path / "out", "trained", "words", "en"))
     counts = Counter(word for line in LINES for word in line.split())
     assert words.items == sorted(counts, key=lambda word: (-counts[word], word))[:8]
     expected = np.stack([np.mean(sums[word], axis=0) for word in words.items], axis=1)
@@ -91,8 +90,8 @@ def test_rows_are_the_embeddings_of_single_subwords(call: Callable[..., Any], tm
     vocab, folder, done = represent(call, tmp_path)
     assert done.code == 0, done.error
     vocabulary, table = Vocabulary.load(vocab), load_encoder(folder).path(0).embeddings.token.detach().numpy()
-    rows = read_states(states_file(tmp_path / "out", "trained", "rows", "en"))
-    words = read_states(states_file(tmp_path / "out", "trained", "words", "en")).items or []
+    rows = States(states_file(tmp_path / "out", "trained", "rows", "en"))
+    words = States(states_file(tmp_path / "out", "trained", "words", "en")).items or []
     single = [word for word in words if len(vocabulary.encode_line("en", word)) == 1]
     assert 0 < len(single) < len(words)
     assert rows.items == single
@@ -103,7 +102,7 @@ def test_the_untrained_encoder_is_the_one_that_training_began_with(call: Callabl
     vocab, folder, done = represent(call, tmp_path, "--untrained", "--config-hash", "abc")
     assert done.code == 0, done.error
     drawn = Encoder(load_encoder(folder).config, read_run(folder / "run.json").seed)
-    rows = read_states(states_file(tmp_path / "out", "untrained", "rows", "en"))
+    rows = States(states_file(tmp_path / "out", "untrained", "rows", "en"))
     ids = Vocabulary.load(vocab).encode_words("en", rows.items or [])
     np.testing.assert_array_equal(rows.read(0), drawn.path(0).embeddings.token.detach().numpy()[ids])
     about = json.loads((tmp_path / "out" / "states.json").read_text())

@@ -1,4 +1,4 @@
-"""Figure 6 for several languages and seeds: layers, directions, with and without the map, untrained encoders beside."""
+"""Sentence retrieval: equal to a direct count, the map undoes a rotation, intervals, and input that is wrong."""
 
 import json
 from collections.abc import Callable
@@ -9,93 +9,132 @@ import numpy as np
 import pytest
 
 from xling.align.intervals import summarise
-from xling.align.represent_encoder import states_file
-from xling.align.retrieve_sentences import main
-from xling.align.states import write_states
+from xling.align.retrieve_sentences import main, retrieve, retrieve_mapped
+from xling.align.states import states_file, write_states
 from xling.core.errors import XlingError
+from xling.core.io import read_json, write_json
 from xling.core.seeds import numpy_rng
 
-TURN = np.linalg.qr(numpy_rng("sentence turn").normal(size=(16, 16)))[0].astype(np.float32)
-SIZES = {"parallel": 120, "tatoeba-fr": 80}
+Call = Callable[..., Any]
+RNG = numpy_rng("sentences")
+TURN = np.linalg.qr(RNG.normal(size=(32, 32)))[0].astype(np.float32)
+FIT, TEST = RNG.normal(size=(600, 32)).astype(np.float32), RNG.normal(size=(300, 32)).astype(np.float32)
+SETS = {"parallel": FIT, "tatoeba-fr": TEST}
 
 
-def meaning(name: str) -> np.ndarray:
-    return numpy_rng("meaning", name).normal(size=(SIZES[name], 16)).astype(np.float32)
+def test_both_directions_equal_a_direct_count() -> None:
+    other = TEST + 1.5 * numpy_rng("noise").normal(size=TEST.shape).astype(np.float32)
+    cosines = (TEST / np.linalg.norm(TEST, axis=1)[:, None]) @ (other / np.linalg.norm(other, axis=1)[:, None]).T
+    scores = retrieve(TEST, other)
+    assert scores["left_to_right"] == pytest.approx(np.mean(cosines.argmax(axis=1) == np.arange(300)))
+    assert scores["right_to_left"] == pytest.approx(np.mean(cosines.argmax(axis=0) == np.arange(300)))
+    assert 0.1 < scores["mean"] < 1
+    assert scores["left_to_right"] != scores["right_to_left"]
+    assert retrieve(TEST, FIT[:300])["mean"] < 0.02  # chance
+    with pytest.raises(XlingError, match="300 sentences on the left, 600 on the right"):
+        retrieve(TEST, FIT)
+
+
+def test_swapping_the_sides_swaps_the_directions_with_the_map_too() -> None:
+    noise = numpy_rng("swap").normal(size=TEST.shape).astype(np.float32)
+    one = retrieve_mapped(TEST, TEST @ TURN + noise, FIT, FIT @ TURN)
+    other = retrieve_mapped(TEST @ TURN + noise, TEST, FIT @ TURN, FIT)
+    assert (one["left_to_right"], one["right_to_left"]) == (other["right_to_left"], other["left_to_right"])
 
 
 def write_folder(folder: Path, code: str) -> str:
     """Write two layers: what the sentences mean, turned in French, and noise; untrained encoders are noise only."""
-    for name in SIZES:
+    for name, meaning in SETS.items():
         for kind in ("trained", "untrained"):
-            layers = [numpy_rng(folder.name, name, kind, i).normal(size=(SIZES[name], 16)) for i in range(2)]
+            layers = [numpy_rng(folder.name, name, kind, i).normal(size=meaning.shape) for i in range(2)]
             if kind == "trained":
-                layers[0] = meaning(name) @ (TURN if code == "fr" else np.eye(16))
-            path = states_file(folder, kind, name, code)
-            write_states(path, [layer.astype(np.float32) for layer in layers], {}, list(map(str, range(SIZES[name]))))
+                layers[0] = meaning @ (TURN if code == "fr" else np.eye(32))
+            items = list(map(str, range(len(meaning))))
+            write_states(states_file(folder, kind, name, code), [x.astype(np.float32) for x in layers], {}, items)
     return str(folder)
 
 
-def write_plan(folder: Path) -> dict[str, Any]:
-    folders = {code: write_folder(folder / code, code) for code in ("en", "fr")}
+@pytest.fixture
+def plan(tmp_path: Path) -> dict[str, Any]:
+    folders = {code: write_folder(tmp_path / code, code) for code in ("en", "fr")}
     return {"source": "en", "languages": {"fr": {"seeds": [folders], "fit": "parallel", "test": "tatoeba-fr"}}}
 
 
-def test_the_map_finds_what_a_rotation_hid(call: Callable[..., Any], tmp_path: Path) -> None:
-    plan = json.dumps(write_plan(tmp_path))
-    done = call(main, "--plan", plan, "--config-hash", "abc", "--device", "cpu", "--out", tmp_path / "out.json")
+def test_a_study_has_every_layer_direction_and_space(call: Call, tmp_path: Path, plan: dict[str, Any]) -> None:
+    write_json(tmp_path / "plan.json", plan)
+    flags = ["--plan", tmp_path / "plan.json", "--config-hash", "abc", "--device", "cpu"]
+    done = call(main, *flags, "--out", tmp_path / "out.json")
     assert done.code == 0, done.error
-    result = json.loads((tmp_path / "out.json").read_text())
+    result = read_json(tmp_path / "out.json")
     records = {(r["encoders"], r["layer"], r["space"], r["direction"]): r for r in result["records"]}
     assert len(records) == len(result["records"]) == 2 * 2 * 2 * 2
     for direction in ("en-x", "x-en"):
         assert records["trained", 0, "mapped", direction]["p1"] == 1
-        assert records["trained", 0, "plain", direction]["p1"] < 0.2
-        assert records["trained", 1, "mapped", direction]["p1"] < 0.2
-        assert records["untrained", 0, "mapped", direction]["p1"] < 0.2
-    assert {record["chance"] for record in result["records"]} == {1 / 80}
+        for kind, layer, space in (("trained", 0, "plain"), ("trained", 1, "mapped"), ("untrained", 0, "mapped")):
+            assert records[kind, layer, space, direction]["p1"] < 0.2
+    assert {record["chance"] for record in result["records"]} == {1 / 300}
     assert result["config"] == "abc"
+
+
+@pytest.mark.usefixtures("plan")
+def test_a_pair_of_files_has_every_layer_and_chance(call: Call, tmp_path: Path) -> None:
+    names = {"left": "tatoeba-fr", "right": "tatoeba-fr", "fit-left": "parallel", "fit-right": "parallel"}
+    codes = dict(zip(names, ("en", "fr", "en", "fr"), strict=True))
+    files = {flag: states_file(tmp_path / codes[flag], "trained", name, codes[flag]) for flag, name in names.items()}
+    flags = [part for flag, path in files.items() for part in (f"--{flag}", path)]
+    assert call(main, *flags, "--device", "cpu", "--out", tmp_path / "out.json").code == 0
+    result = read_json(tmp_path / "out.json")
+    assert result["layers"]["L0"]["mapped"] == {"left_to_right": 1, "right_to_left": 1, "mean": 1}
+    assert result["layers"]["L0"]["plain"]["mean"] < 0.05
+    assert list(result["layers"]) == ["L0", "L1"]
+    assert (result["chance"], result["sentences"], result["fitted_on"]) == (1 / 300, 300, 600)
+    for wrong in (flags[:2], flags[:6], [*flags, "--plan", "x"], []):
+        found = call(main, *wrong, "--out", tmp_path / "out.json")
+        assert (found.code, found.error.count("\n")) == (2, 1)
+        assert "--fit-left and --fit-right go together" in found.error or "either --plan, or --left and" in found.error
 
 
 @pytest.mark.parametrize(
     ("rows", "layers", "problem"),
     [
-        (79, 2, "tatoeba-fr.fr.safetensors: 79 rows, but"),
-        (80, 3, "tatoeba-fr.fr.safetensors: 3 layers, but"),
+        (299, 2, "tatoeba-fr.fr.safetensors: 299 rows, but"),
+        (300, 3, "tatoeba-fr.fr.safetensors: 3 layers, but"),
         (0, 2, "empty where vectors were expected"),
     ],
 )
-def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, rows: int, layers: int, problem: str) -> None:
-    plan = json.dumps(write_plan(tmp_path))
+def test_bad_states_are_one_line(
+    call: Call, tmp_path: Path, plan: dict[str, Any], rows: int, layers: int, problem: str
+) -> None:
     path = states_file(tmp_path / "fr", "trained", "tatoeba-fr", "fr")
-    write_states(path, [np.ones((rows, 16), dtype=np.float32)] * layers, {})
-    done = call(main, "--plan", plan, "--device", "cpu", "--out", tmp_path / "out.json")
-    assert (done.code, done.error.count("\n")) == (2, 1)
-    assert problem in done.error
-    assert not (tmp_path / "out.json").exists()
+    write_states(path, [np.ones((rows, 32), dtype=np.float32)] * layers, {})
+    refused(call, tmp_path, json.dumps(plan), problem)
+
+
+ONE = {"fit": "a", "test": "b"}
 
 
 @pytest.mark.parametrize(
-    ("plan", "problem"),
+    ("text", "problem"),
     [
-        ({"source": "en", "languages": ["fr"]}, "--plan: languages: expected a JSON object"),
-        ({"source": "en", "languages": {"fr": {}}}, "languages.fr: expected a JSON object with seeds, fit, test"),
-        (
-            {"source": "en", "languages": {"fr": {"seeds": [], "fit": "a", "test": "b"}}},
-            "--plan: languages.fr.seeds: expected a JSON list of one or more",
-        ),
-        (
-            {"source": "en", "languages": {"fr": {"seeds": [{"en": "x"}], "fit": "a", "test": "b"}}},
-            "--plan: languages.fr.seeds: expected a JSON object with en, fr",
-        ),
+        ('{"source":', "plan.json, line 1: not JSON"),
+        ("{}", "plan.json: the plan: expected an object with source, languages"),
+        ({"fr": {}}, "plan.json: languages.fr: expected an object with seeds, fit, test"),
+        ({"fr": {"seeds": [], **ONE}}, "languages.fr.seeds: expected a list of one or more"),
+        ({"fr": {"seeds": [{"en": "x"}], **ONE}}, "languages.fr.seeds[0]: expected an object with en, fr"),
+        (["fr"], "plan.json: languages: expected an object"),
     ],
 )
-def test_a_plan_that_lacks_something_says_what(
-    call: Callable[..., Any], tmp_path: Path, plan: Any, problem: str
-) -> None:
-    done = call(main, "--plan", json.dumps(plan), "--device", "cpu", "--out", tmp_path / "out.json")
+def test_a_plan_that_lacks_something_says_what(call: Call, tmp_path: Path, text: Any, problem: str) -> None:
+    plan = text if isinstance(text, str) else json.dumps({"source": "en", "languages": text})
+    refused(call, tmp_path, plan, problem)
+
+
+def refused(call: Call, folder: Path, plan: str, problem: str) -> None:
+    (folder / "plan.json").write_text(plan)
+    done = call(main, "--plan", folder / "plan.json", "--device", "cpu", "--out", folder / "out.json")
     assert (done.code, done.error.count("\n")) == (2, 1)
     assert problem in done.error
-    assert not (tmp_path / "out.json").exists()
+    assert not (folder / "out.json").exists()
 
 
 def test_an_interval_is_the_binomial_one_and_seeds_are_averaged_item_by_item() -> None:

@@ -1,6 +1,5 @@
 """Whole jobs of contextual transfer through the command: results, restarts, floors, and input that is wrong."""
 
-import json
 import multiprocessing
 import signal
 from collections.abc import Callable
@@ -11,22 +10,23 @@ import pytest
 from toy_contextual import OPTIONS, command
 from unit.finetune.toy_tasks import job_process, write_model
 
-from xling.align import transfer_contextual
+from xling.align.transfer_contextual import main
 from xling.core.io import read_json
 
 Call = Callable[..., Any]
-SHORT = json.dumps(OPTIONS | {"layers": [1], "epochs": 2})
+Toy = tuple[Path, Path]
+SHORT = OPTIONS | {"layers": [1], "epochs": 2}
 
 
 @pytest.fixture(scope="module")
-def toy_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
     """Return vocabulary and encoder of a bilingual model."""
     return write_model(tmp_path_factory.mktemp("model"))
 
 
-def test_a_job_tests_every_layer_task_and_way(toy_model: tuple[Path, Path], tmp_path: Path, call: Call) -> None:
-    arguments = command(tmp_path, toy_model, "job", ("ner", "parsing"), options=json.dumps(OPTIONS | {"epochs": 1}))
-    assert call(transfer_contextual.main, *arguments).code == 0
+def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Call) -> None:
+    arguments = command(tmp_path, toy, "job", ("ner", "parsing"), options=OPTIONS | {"epochs": 1})
+    assert call(main, *arguments).code == 0
     result = read_json(tmp_path / "job.json")
     done = [(one["layer"], one["task"], one["way"]) for one in result["trainings"]]
     tasks, ways = ("ner", "parsing"), ("plain", "aligned")
@@ -39,16 +39,15 @@ def test_a_job_tests_every_layer_task_and_way(toy_model: tuple[Path, Path], tmp_
     assert result["links"]["fr"] == sum(len(line.split()) for line in (tmp_path / "links.txt").read_text().splitlines())
 
 
-def test_a_killed_job_goes_on_to_the_same_result(toy_model: tuple[Path, Path], tmp_path: Path, call: Call) -> None:
-    assert call(transfer_contextual.main, *command(tmp_path, toy_model, "whole", options=SHORT)).code == 0
-    broken = command(tmp_path, toy_model, "broken", options=SHORT)
+def test_a_killed_job_goes_on_to_the_same_result(toy: Toy, tmp_path: Path, call: Call) -> None:
+    assert call(main, *command(tmp_path, toy, "whole", options=SHORT)).code == 0
+    broken = command(tmp_path, toy, "broken", options=SHORT)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["xling.align.transfer_contextual"])
     codes = []
     for die_after in (3, None):  # within the second training, not at all
-        child = context.Process(
-            target=job_process, args=(broken, die_after, str(tmp_path / "log"), "xling.align.transfer_contextual")
-        )
+        arguments = (broken, die_after, str(tmp_path / "log"), "xling.align.transfer_contextual")
+        child = context.Process(target=job_process, args=arguments)
         child.start()
         child.join(120)
         codes.append(child.exitcode)
@@ -60,36 +59,28 @@ def test_a_killed_job_goes_on_to_the_same_result(toy_model: tuple[Path, Path], t
 
 
 def test_a_finished_job_leaves_nothing_that_a_forced_rerun_could_take_for_new(
-    toy_model: tuple[Path, Path], tmp_path: Path, call: Call
+    toy: Toy, tmp_path: Path, call: Call
 ) -> None:
-    arguments = command(tmp_path, toy_model, "job", options=SHORT, ways=["plain"])
-    assert call(transfer_contextual.main, *arguments).code == 0
-    assert not list((tmp_path / "job.work").iterdir())
-    first = read_json(tmp_path / "job.json")
-    changed = json.dumps(OPTIONS | {"layers": [1], "epochs": 1})
-    other = command(tmp_path, toy_model, "job", options=changed, ways=["plain"])
-    assert call(transfer_contextual.main, *other).code == 0
-    assert read_json(tmp_path / "job.json")["trainings"][0]["best_epoch"] == 1
-    assert call(transfer_contextual.main, *arguments).code == 0
-    assert read_json(tmp_path / "job.json") == first
+    results = []
+    for epochs in (2, 1, 2):
+        options = SHORT | {"epochs": epochs}
+        assert call(main, *command(tmp_path, toy, "job", options=options, ways=["plain"])).code == 0
+        assert not list((tmp_path / "job.work").iterdir())
+        results.append(read_json(tmp_path / "job.json"))
+    assert results[0] == results[2]
+    assert len(results[1]["trainings"][0]["dev"]) == 1
 
 
-def test_untrained_encoders_need_run_json_alone(toy_model: tuple[Path, Path], tmp_path: Path, call: Call) -> None:
+def test_untrained_encoders_need_run_json_alone(toy: Toy, tmp_path: Path, call: Call) -> None:
     bare = tmp_path / "bare"
     bare.mkdir()
-    (bare / "run.json").write_text((toy_model[1] / "run.json").read_text())
-    changes = {"encoder": [f"en={bare}", f"fr={bare}"], "options": SHORT, "ways": ["aligned"]}
-    arguments = command(tmp_path, toy_model, "floor", **changes)
-    assert call(transfer_contextual.main, *arguments, "--untrained").code == 0
+    (bare / "run.json").write_text((toy[1] / "run.json").read_text())
+    changes = {"options": SHORT, "ways": ["aligned"], "untrained": True}
+    assert call(main, *command(tmp_path, (toy[0], bare), "floor", **changes)).code == 0
     assert read_json(tmp_path / "floor.json")["untrained"] is True
-    found = call(transfer_contextual.main, *arguments)
+    found = call(main, *command(tmp_path, (toy[0], bare), "floor", **changes | {"untrained": False}))
     assert found.code == 2
     assert "model.safetensors: no such file" in found.error
-
-
-def spoil(folder: Path, name: str, change: Callable[[list[str]], list[str]]) -> None:
-    path = folder / name
-    path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))
 
 
 @pytest.mark.parametrize(
@@ -105,37 +96,31 @@ def spoil(folder: Path, name: str, change: Callable[[list[str]], list[str]]) -> 
         ("en.txt", lambda _: [], "en.txt: empty where sentences were expected"),
     ],
 )
-def test_wrong_files_are_told_in_one_line(
-    name: str, change: Any, problem: str, toy_model: tuple[Path, Path], tmp_path: Path, call: Call
-) -> None:
-    arguments = command(tmp_path, toy_model, "job")
-    spoil(tmp_path, name, change)
-    found = call(transfer_contextual.main, *arguments)
-    assert found.code == 2
-    assert found.error.count("\n") == 1
-    assert problem in found.error
-    assert not (tmp_path / "job.json").exists()
+def test_wrong_files_are_one_line(name: str, change: Any, problem: str, toy: Toy, tmp_path: Path, call: Call) -> None:
+    arguments, path = command(tmp_path, toy, "job"), tmp_path / name
+    path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))
+    refused(call(main, *arguments), problem, tmp_path)
+
+
+TESTED = {"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}}
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        (
-            {"options": json.dumps(OPTIONS | {"layers": [0, 9]})},
-            "no layer 9 in the encoder of en: its layers are 0 to 2",
-        ),
-        ({"options": json.dumps(OPTIONS | {"epoch": 1})}, "--options: unknown key epoch"),
-        ({"links": ["de=links.txt"]}, "--links: expected fr, found de"),
-        (
-            {"data": json.dumps({"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}})},
-            "no encoder reads ru",
-        ),
+        ({"options": OPTIONS | {"layers": [0, 9]}}, "no layer 9 in the encoder of en: its layers are 0 to 2"),
+        ({"options": OPTIONS | {"epoch": 1}}, "job.plan: unknown key options.epoch"),
+        ({"languages": {"en": {}}}, "job.plan: languages: expected en and at least one other"),
+        ({"languages": {"en": {"encoder": "x"}, "fr": {}}}, "languages.en: expected an object with encoder, vocab"),
+        ({"data": TESTED}, "job.plan: data.x.test: no encoder reads ru"),
+        ({"ways": ["upwards"]}, "job.plan: ways: expected plain or aligned, not 'upwards'"),
     ],
 )
-def test_wrong_flags_are_told_in_one_line(
-    changes: dict[str, Any], problem: str, toy_model: tuple[Path, Path], tmp_path: Path, call: Call
-) -> None:
-    found = call(transfer_contextual.main, *command(tmp_path, toy_model, "job", **changes))
-    assert found.code == 2
-    assert found.error.count("\n") == 1
+def test_wrong_plans_are_one_line(changes: Any, problem: str, toy: Toy, tmp_path: Path, call: Call) -> None:
+    refused(call(main, *command(tmp_path, toy, "job", **changes)), problem, tmp_path)
+
+
+def refused(found: Any, problem: str, folder: Path) -> None:
+    assert (found.code, found.error.count("\n")) == (2, 1)
     assert problem in found.error
+    assert not (folder / "job.json").exists()

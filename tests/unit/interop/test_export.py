@@ -157,6 +157,9 @@ def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, vocabul
     assert wide.config != other.config
     save_encoder(other, tmp_path / "wide")
     out = tmp_path / "out"
+    for name, content in (("empty", {}), ("german", {"language": "de", "moses": "de"})):
+        (tmp_path / "full" / f"{name}.json").write_text(json.dumps(content))
+    german, empty = tmp_path / "full" / "german.json", tmp_path / "full" / "empty.json"
     cases = [
         ([tmp_path, "--vocab", joint, "--out", out], "no model.json in it"),
         ([tmp_path / "cut", "--vocab", joint, "--out", out], "no model.safetensors in it"),
@@ -164,12 +167,9 @@ def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, vocabul
         ([model, "--vocab", vocabularies["separate"], "--out", out], "but the model has"),
         ([model, "--vocab", joint, "--out", tmp_path / "full"], "exists already"),
         ([tmp_path / "wide", "--vocab", joint, "--out", out], "a feed-forward part of 120 cannot be exported"),
-        ([model, "--vocab", joint, "--tokeniser", "de={}", "--out", out], "'language' and 'moses' missing"),
-        ([model, "--vocab", joint, "--tokeniser", "nonsense", "--out", out], "expected CODE=JSON"),
-        (
-            [model, "--vocab", joint, "--tokeniser", 'de={"language": "de", "moses": "de"}', "--out", out],
-            "speaks en, fr",
-        ),
+        ([model, "--vocab", joint, "--tokeniser", f"de={empty}", "--out", out], "'language' and 'moses' missing"),
+        ([model, "--vocab", joint, "--tokeniser", "nonsense", "--out", out], "expected CODE=FILE"),
+        ([model, "--vocab", joint, "--tokeniser", f"de={german}", "--out", out], "speaks en, fr"),
     ]
     for arguments, problem in cases:
         done = call(main, *arguments)

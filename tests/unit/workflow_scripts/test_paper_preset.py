@@ -140,7 +140,6 @@ TRANSFER: list[Fact] = [
 ALIGNMENT: list[Fact] = [
     ("5.1", "rounds of normalisation", "xling.align.normalise:ROUNDS", 5),
     ("5.1.1", "neighbours of CSLS", "xling.align.csls:NEIGHBOURS", 10),
-    ("5.1.1", "first rank reported", "xling.align.words:RANKS", (1, 5, 10)),
     ("5.1.1", "sentences that words are averaged over", "align.word_sentences", 500 * THOUSAND),
     ("5.1.1", "words kept, as many as of fastText", "align.word_vocabulary", 200 * THOUSAND),
     ("5.1.2", "layers", "align.contextual.layers", list(range(9))),
