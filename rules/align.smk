@@ -89,7 +89,6 @@ rule translate_words:
         rev=REV["align"],
         plan=ALIGNMENT.plan("words"),
         plan_file=lambda wildcards, output: RESULTS / "plans/translate_words.json",
-        config_hash=ALIGNMENT.config_hash("words"),
         expected=lambda wildcards, output: ALIGNMENT.expected_states("words"),
     shell:
         """
@@ -97,7 +96,6 @@ rule translate_words:
         python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.translate_words \
             --plan {params.plan_file:q} \
-            --config-hash {params.config_hash} \
             --out {output.result:q} \
             >>{log:q} 2>&1
         """
@@ -122,7 +120,6 @@ rule retrieve_sentences:
         rev=REV["align"],
         plan=ALIGNMENT.plan("sentences"),
         plan_file=lambda wildcards, output: RESULTS / "plans/retrieve_sentences.json",
-        config_hash=ALIGNMENT.config_hash("sentences"),
         expected=lambda wildcards, output: ALIGNMENT.expected_states("sentences"),
     shell:
         """
@@ -130,7 +127,6 @@ rule retrieve_sentences:
         python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.retrieve_sentences \
             --plan {params.plan_file:q} \
-            --config-hash {params.config_hash} \
             --out {output.result:q} \
             >>{log:q} 2>&1
         """

@@ -20,7 +20,6 @@ rule compare_encoders:
         rev=REV["cka"],
         plan=ALIGNMENT.plan("cka"),
         plan_file=lambda wildcards, output: RESULTS / "plans/compare_encoders.json",
-        config_hash=ALIGNMENT.config_hash("cka"),
         expected=lambda wildcards, output: ALIGNMENT.expected_states("cka"),
     shell:
         """
@@ -28,7 +27,6 @@ rule compare_encoders:
         python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
         python -m xling.cka.compare_encoders \
             --plan {params.plan_file:q} \
-            --config-hash {params.config_hash} \
             --out {output.result:q} \
             >>{log:q} 2>&1
         """

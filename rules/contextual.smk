@@ -63,10 +63,9 @@ rule transfer_contextual:
         **resource_class("gpu-many"),
     params:
         rev=CONTEXTUAL.revision,
-        plan=lambda wildcards, output: CONTEXTUAL.plan(wildcards.job),
+        plan=lambda wildcards: CONTEXTUAL.plan(wildcards.job),
         plan_file=lambda wildcards, output: RESULTS / f"plans/transfer_contextual/{wildcards.job}.json",
         expected=lambda wildcards, output: CONTEXTUAL.expected(wildcards.job),
-        hash=lambda wildcards: CONTEXTUAL.config_hash(wildcards.job),
         work=RESULTS / "work",
     shell:
         """
@@ -75,7 +74,6 @@ rule transfer_contextual:
         python -m workflow_scripts.gpu_slots xling.align.transfer_contextual \
             --plan {params.plan_file:q} \
             --work-below {params.work:q} \
-            --config-hash {params.hash:q} \
             --wait-for-lock \
             --out {output.result:q} \
             >>{log:q} 2>&1

@@ -157,6 +157,7 @@ class Contextual:
             "biaffine": self.study.config["tasks"]["parsing"]["biaffine"],
             "data": self.data(name),
             "seed": job.seed,
+            "config": self.config_hash(name),
         }
         return json.dumps(plan, sort_keys=True)
 

@@ -13,7 +13,6 @@ def plan_parser(description: str | None, required: bool = True) -> argparse.Argu
     """Return the command line of a job that has a plan."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", type=Path, required=required, help="a JSON file: what is compared with what")
-    parser.add_argument("--config-hash", default="", help="what the result belongs to")
     parser.add_argument("--out", type=Path, required=True)
     return parser
 
@@ -62,9 +61,12 @@ def read_plan(path: Path) -> Plan:
 
 
 def read_language_plan(path: Path, *needed: str) -> Plan:
-    """Return a plan of languages, each with these keys and in every seed the folders of its states and the source's."""
+    """Return a plan of languages, each with these keys and in every seed the folders of its states and the source's.
+
+    `config` is what the result belongs to: whoever collects results refuses one with another.
+    """
     plan = read_plan(path)
-    source = plan.object("source", "languages")["source"]
+    source = plan.object("source", "languages", "config")["source"]
     for code in plan["languages"].object():
         own = plan["languages"][code]
         own.object("seeds", *needed)

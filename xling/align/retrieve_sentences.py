@@ -6,7 +6,7 @@
 
 The plan names the source language, and for each other one the folders of states that belong together, seed by seed, the
 set that the map is fitted on and the set that is searched:
-{"source": "en", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
+{"source": "en", "config": "…", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
 "fit": "parallel", "test": "tatoeba-fr"}}}
 
 Row i of one side translates row i of the other. Without the map vectors are compared as they are; with it both sides
@@ -104,7 +104,7 @@ def retrieve_study(args: argparse.Namespace, device: str) -> Record:
             best = max(found, key=lambda record: float(record["p1"]))
             log.info("%s %s: best P@1 %.3f at layer %d, %s", target, kind, *(best[k] for k in ("p1", "layer", "space")))
             records += found
-    return {"records": records}
+    return {"records": records, "config": plan["config"]}
 
 
 def retrieve_pair(args: argparse.Namespace, device: str) -> Record:
@@ -130,7 +130,7 @@ def main() -> None:
     """Evaluate a whole study, or one pair of files, and write the result."""
     args = parse_args()
     evaluated = retrieve_study if args.plan else retrieve_pair
-    write_json(args.out, evaluated(args, local_device(args.device).type) | {"config": args.config_hash})
+    write_json(args.out, evaluated(args, local_device(args.device).type))
 
 
 def parse_args() -> argparse.Namespace:

@@ -1,10 +1,10 @@
 """Contextual transfer from one source encoder: every layer, task and target language of a plan (section 5.1.2).
 
-    python -m xling.align.transfer_contextual --plan plan.json --work-below DIR --config-hash H --out result.json
+    python -m xling.align.transfer_contextual --plan plan.json --work-below DIR --out result.json
 
 The plan is {"name": "en.mono.s1", "source": "en", "languages": {"en": {"encoder": DIR, "vocab": DIR, "parallel": FILE},
 "fr": {…, "links": FILE}}, "untrained": false, "ways": ["aligned"], "options": {…}, "biaffine": {…}, "seed": 1,
-"data": {"ner.wikiann": {"task": "ner", "train": FILE, "dev": FILE, "test": {"en": FILE, "fr": FILE}}}}.
+"config": HASH, "data": {"ner.wikiann": {"task": "ner", "train": FILE, "dev": FILE, "test": {"en": FILE, "fr": FILE}}}}.
 
 A folder may stand for several languages: one bilingual encoder. Untrained encoders need run.json alone and are
 initialised with the weights that training began with: the floor. A killed job goes on from its last finished epoch: its
@@ -41,7 +41,7 @@ from xling.model.fields import from_dict
 from xling.pretrain.config import read_run
 from xling.pretrain.trained import language_index, open_encoder
 
-KEYS = ("name", "source", "languages", "untrained", "ways", "options", "biaffine", "data", "seed")
+KEYS = ("name", "source", "languages", "untrained", "ways", "options", "biaffine", "data", "seed", "config")
 Content = dict[str, Any]
 
 
@@ -107,7 +107,7 @@ def read_data(plan: Content, spellers: Mapping[str, Speller], biaffine: Biaffine
     return sets
 
 
-def choose_work(plan: Content, below: Path, config_hash: str) -> Path:
+def choose_work(plan: Content, below: Path) -> Path:
     """Return the folder of this job below another: named by what decides its result, so no other job resumes it."""
     read: list[Path] = []
     for own in plan["languages"].values():
@@ -116,9 +116,9 @@ def choose_work(plan: Content, below: Path, config_hash: str) -> Path:
         read += [Path(own[key]) for key in ("parallel", "links") if key in own]
     for about in plan["data"].values():
         read += map(Path, (about["train"], about["dev"], *about["test"].values()))
-    given = {key: plan[key] for key in ("options", "biaffine", "ways", "untrained", "seed")}
+    given = {key: plan[key] for key in ("options", "biaffine", "ways", "untrained", "seed", "config")}
     data = {name: [about["task"], list(about["test"])] for name, about in plan["data"].items()}
-    known = {"config": config_hash, "data": data, "languages": list(plan["languages"])}
+    known = {"data": data, "languages": list(plan["languages"])}
     decides = json.dumps(given | known | {"inputs": [sha256_of(path) for path in read]}, sort_keys=True)
     return below / f"contextual-{plan['name']}-{hashlib.sha256(decides.encode()).hexdigest()[:16]}"
 
@@ -133,7 +133,7 @@ def transfer(args: argparse.Namespace, plan: Content, work: Path) -> Content:
     longest = next(iter(spellers.values())).limit
     job = Job(plan["name"], languages, data, plan["ways"], options, longest, plan["seed"])
     models = {code: read_run(Path(own["encoder"]) / "run.json").model for code, own in plan["languages"].items()}
-    about = {"model": plan["name"], "models": models, "untrained": plan["untrained"], "config": args.config_hash}
+    about = {"model": plan["name"], "models": models, "untrained": plan["untrained"], "config": plan["config"]}
     return {**about, **describe(job), "torch": torch.__version__, "trainings": run_job(job, work)}
 
 
@@ -142,7 +142,7 @@ def main() -> None:
     args = parse_args()
     use_one_thread(local_device(args.device))
     plan = read_transfer_plan(args.plan)
-    work = choose_work(plan, args.work_below, args.config_hash)
+    work = choose_work(plan, args.work_below)
     with Lock(work, args.wait_for_lock) as lock:
         result = transfer(args, plan, work)
         write_json(args.out, result)

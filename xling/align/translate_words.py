@@ -4,7 +4,7 @@
 
 The plan names the source language, and for each other one the folders of states that belong together (made by
 xling.align.represent_encoder), MUSE dictionaries, fastText vectors or null, and how words are written:
-{"source": "en", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
+{"source": "en", "config": "…", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
 "train": "…", "test": "…", "vectors": {"en": "…", "fr": "…"}, "tokenisers": {"en": {…}, "fr": {…}}}}}
 
 Words of dictionaries and of fastText are written as the tokeniser writes the text. Where there are fastText vectors,
@@ -65,10 +65,9 @@ class Material:
         return list(seed_states(self.seeds, kind, FIGURES[figure], self.codes))
 
 
-def read_materials(path: Path) -> list[Material]:
-    """Read every pair's dictionaries, and note where its fastText vectors are."""
-    whole = read_language_plan(path, "train", "test", "vectors", "tokenisers")
-    materials = []
+def read_materials(path: Path) -> tuple[list[Material], str]:
+    """Read every pair's dictionaries, note where its fastText vectors are, and return them with the plan's `config`."""
+    whole, materials = read_language_plan(path, "train", "test", "vectors", "tokenisers"), []
     for target, plan in whole["languages"].value.items():
         codes, own = (whole["source"].value, target), whole["languages"][target]
         tokenisers = own["tokenisers"].object()
@@ -80,7 +79,7 @@ def read_materials(path: Path) -> list[Material]:
         for file in vectors:
             file.open("rb").close()
         materials.append(Material(codes, plan["seeds"], files, pairs, vectors, spell))
-    return materials
+    return materials, whole["config"].value
 
 
 def speller(options: Mapping[str, Any] | None) -> Callable[[str], str]:
@@ -148,7 +147,9 @@ def main() -> None:
     log, device = log_to_stderr(__name__), local_device(args.device).type
     records: list[Record] = []
     counts: dict[str, Record] = {figure: {} for figure in FIGURES}
-    materials = read_materials(args.plan)  # all dictionaries first, so that a bad one is reported before any work
+    materials, config = read_materials(
+        args.plan
+    )  # all dictionaries, so that a bad one is reported first
     while materials:
         material = materials.pop(0)  # so that its fastText tables go with it
         target = material.codes[1]
@@ -160,7 +161,7 @@ def main() -> None:
                 best[record["vectors"]] = max(record["p1"], best.get(record["vectors"], 0.0))
             shown = ", ".join(f"{kind} {score:.3f}" for kind, score in best.items())
             log.info("%s %s, best P@1 on %d pairs: %s", figure, target, found[0]["pairs"], shown)
-    write_json(args.out, {"records": records, "counts": counts, "config": args.config_hash})
+    write_json(args.out, {"records": records, "counts": counts, "config": config})
 
 
 if __name__ == "__main__":

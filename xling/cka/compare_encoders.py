@@ -4,7 +4,7 @@
     python -m xling.cka.compare_encoders --left en.safetensors --right fr.safetensors --out cka.json
 
 The plan lists what is compared, seed by seed; the result is the mean over seeds:
-{"set": "parallel", "comparisons": [{"pair": "en-fr", "model": "random",
+{"set": "parallel", "config": "…", "comparisons": [{"pair": "en-fr", "model": "random",
 "seeds": [[{"folder": "states/en.mono.s1", "kind": "trained", "language": "en"},
 {"folder": "states/fr.mono.s1", "kind": "untrained", "language": "fr"}]]}]}
 """
@@ -52,7 +52,7 @@ def average(comparison: Mapping[str, Any], name: str) -> Record:
 def read_comparisons(path: Path) -> dict[str, Any]:
     """Return the plan, in which every comparison must name two sides for each seed."""
     plan = read_plan(path)
-    plan.object("set", "comparisons")
+    plan.object("set", "comparisons", "config")
     for comparison in plan["comparisons"].list():
         comparison.object("pair", "model", "seeds")
         for seed in comparison["seeds"].list():
@@ -68,7 +68,7 @@ def compare_study(path: Path) -> Record:
         records.append(average(comparison, plan["set"]))
         found = comparison["pair"], comparison["model"], records[-1]["cka"]["AVER"]
         log_to_stderr(__name__).info("%s %s: AVER %.3f", *found)
-    return {"records": records}
+    return {"records": records, "config": plan["config"]}
 
 
 def compare_pair(left: Path, right: Path) -> Record:
@@ -81,8 +81,7 @@ def compare_pair(left: Path, right: Path) -> Record:
 def main() -> None:
     """Compare all pairs of a study, or one pair of files, and write the result."""
     args = parse_plan_or_pair(plan_parser(__doc__, required=False))
-    result = compare_study(args.plan) if args.plan else compare_pair(args.left, args.right)
-    write_json(args.out, result | {"config": args.config_hash})
+    write_json(args.out, compare_study(args.plan) if args.plan else compare_pair(args.left, args.right))
 
 
 if __name__ == "__main__":

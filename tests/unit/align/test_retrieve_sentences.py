@@ -57,12 +57,13 @@ def write_folder(folder: Path, code: str) -> str:
 @pytest.fixture
 def plan(tmp_path: Path) -> dict[str, Any]:
     folders = {code: write_folder(tmp_path / code, code) for code in ("en", "fr")}
-    return {"source": "en", "languages": {"fr": {"seeds": [folders], "fit": "parallel", "test": "tatoeba-fr"}}}
+    fr = {"seeds": [folders], "fit": "parallel", "test": "tatoeba-fr"}
+    return {"source": "en", "config": "abc", "languages": {"fr": fr}}
 
 
 def test_a_study_has_every_layer_direction_and_space(call: Call, tmp_path: Path, plan: dict[str, Any]) -> None:
     write_json(tmp_path / "plan.json", plan)
-    flags = ["--plan", tmp_path / "plan.json", "--config-hash", "abc", "--device", "cpu"]
+    flags = ["--plan", tmp_path / "plan.json", "--device", "cpu"]
     done = call(main, *flags, "--out", tmp_path / "out.json")
     assert done.code == 0, done.error
     result = read_json(tmp_path / "out.json")
@@ -117,7 +118,7 @@ ONE = {"fit": "a", "test": "b"}
     ("text", "problem"),
     [
         ('{"source":', "plan.json, line 1: not JSON"),
-        ("{}", "plan.json: the plan: expected an object with source, languages"),
+        ("{}", "plan.json: the plan: expected an object with source, languages, config"),
         ({"fr": {}}, "plan.json: languages.fr: expected an object with seeds, fit, test"),
         ({"fr": {"seeds": [], **ONE}}, "languages.fr.seeds: expected a list of one or more"),
         ({"fr": {"seeds": [{"en": "x"}], **ONE}}, "languages.fr.seeds[0]: expected an object with en, fr"),
@@ -125,7 +126,7 @@ ONE = {"fit": "a", "test": "b"}
     ],
 )
 def test_a_plan_that_lacks_something_says_what(call: Call, tmp_path: Path, text: Any, problem: str) -> None:
-    plan = text if isinstance(text, str) else json.dumps({"source": "en", "languages": text})
+    plan = text if isinstance(text, str) else json.dumps({"source": "en", "config": "", "languages": text})
     refused(call, tmp_path, plan, problem)
 
 

@@ -87,12 +87,12 @@ def write_plan(folder: Path, seeds: int = 1, vectors: bool = True) -> dict[str, 
         "seeds": folders, "vectors": tables if vectors else None, "tokenisers": {"en": PLAIN, "fr": PLAIN},
         "train": str(folder / "train.txt"), "test": str(folder / "test.txt"),
     }  # fmt: skip
-    return {"source": "en", "languages": {"fr": fr}}
+    return {"source": "en", "config": "abc", "languages": {"fr": fr}}
 
 
 def run(call: Call, folder: Path, plan: object) -> Any:
     (folder / "plan.json").write_text(json.dumps(plan))
-    flags = ["--plan", folder / "plan.json", "--config-hash", "abc", "--device", "cpu"]
+    flags = ["--plan", folder / "plan.json", "--device", "cpu"]
     return call(main, *flags, "--out", folder / "out.json")
 
 

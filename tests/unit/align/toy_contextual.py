@@ -44,9 +44,10 @@ def command(
     data = {f"{task}.toy": write_data(folder, task) for task in tasks}
     plan = {
         "name": "en-fr.toy.s1", "source": "en", "languages": languages, "untrained": False, "seed": 7, "data": data,
+        "config": "abc",
         "ways": ["plain", "aligned"], "options": OPTIONS, "biaffine": BIAFFINE,
     }  # fmt: skip
     write_json(folder / f"{out}.plan", plan | changes)
     files = {"--plan": f"{out}.plan", "--work-below": f"{out}.work", "--out": f"{out}.json"}
     flags = [str(part) for flag, name in files.items() for part in (flag, folder / name)]
-    return [*flags, "--config-hash", "abc", "--device", "cpu"]
+    return [*flags, "--device", "cpu"]

@@ -32,12 +32,13 @@ def write_plan(folder: Path) -> dict[str, Any]:
     seeds = [[side(folder, f"en{s}", "en"), side(folder, f"fr{s}", "fr")] for s in (1, 2)]
     untrained = [[side(folder, "en1", "en"), side(folder, "fr1", "fr", "untrained")]]
     mono = {"pair": "en-fr", "model": "monolingual", "seeds": seeds}
-    return {"set": "parallel", "comparisons": [mono, {"pair": "en-fr", "model": "random", "seeds": untrained}]}
+    random = {"pair": "en-fr", "model": "random", "seeds": untrained}
+    return {"set": "parallel", "config": "abc", "comparisons": [mono, random]}
 
 
 def run(call: Call, folder: Path, plan: object) -> Any:
     (folder / "plan.json").write_text(json.dumps(plan))
-    return call(main, "--plan", folder / "plan.json", "--config-hash", "abc", "--out", folder / "out.json")
+    return call(main, "--plan", folder / "plan.json", "--out", folder / "out.json")
 
 
 def test_every_comparison_is_the_mean_over_seeds_of_every_layer_with_every_layer(call: Call, tmp_path: Path) -> None:
@@ -87,7 +88,7 @@ def test_a_pair_of_files_is_read_once_in_blocks(call: Call, tmp_path: Path) -> N
     ],
 )
 def test_a_plan_that_lacks_something_says_what(call: Call, tmp_path: Path, comparisons: Any, problem: str) -> None:
-    refused(call, tmp_path, {"set": "parallel", "comparisons": comparisons}, problem)
+    refused(call, tmp_path, {"set": "parallel", "config": "", "comparisons": comparisons}, problem)
 
 
 @pytest.mark.parametrize(
