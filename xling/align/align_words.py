@@ -2,8 +2,8 @@
 
     python -m xling.align.align_words --left en.txt --right fr.txt --out links.txt.zst
 
-Both files hold the words of a sentence a line with spaces between. Every line of the result holds the links of a
-sentence as `i-j`, words counted from 0: grow-diag-final-and, then those whose two words have no other link.
+Both files have one sentence per line, its words between spaces. Every line of the result has the links of one sentence
+as `i-j`, words counted from 0: grow-diag-final-and, then those whose two words have no other link.
 
 eflomal (Ostling and Tiedemann 2016) is under the GPL, version 3: it is run as a program of its own, is needed by
 nothing else, and this module alone knows of it. It draws its seed from the system and offers no way to set one; as
@@ -20,9 +20,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from xling.align.symmetrise import Links, format_links, grow_diag_final_and, one_to_one, parse_links
-from xling.core.errors import InputError, XlingError, run
-from xling.core.io import numbered_lines, read_lines, write_text
+from xling.align.symmetrise import Links, format_links, grow_diag_final_and, one_to_one, read_links
+from xling.core.errors import XlingError, run
+from xling.core.io import read_lines, write_text
 from xling.core.log import log_to_stderr
 from xling.core.seeds import derive_seed
 from xling.data.parallel import read_aligned
@@ -42,13 +42,8 @@ def align_words(left: Path, right: Path, seed: int = 1) -> Iterator[Links]:
     lengths = [tuple(len(text.split()) for text in pair) for pair in read_aligned([left, right])]
     with tempfile.TemporaryDirectory() as folder:
         forward, backward = _run(left, right, Path(folder), seed)
-        directions = zip(_links(forward, len(lengths)), _links(backward, len(lengths)), strict=True)
-        for number, (one, other) in enumerate(directions):
-            links = grow_diag_final_and(one, other)
-            for source, target in links:
-                if source >= lengths[number][0] or target >= lengths[number][1]:
-                    raise InputError(left, f"{PROGRAM} linked {source}-{target}, outside the pair", line=number + 1)
-            yield links
+        for one, other in zip(read_links(forward, lengths), read_links(backward, lengths), strict=True):
+            yield grow_diag_final_and(one, other)
 
 
 def _run(left: Path, right: Path, folder: Path, seed: int = 1) -> tuple[Path, Path]:
@@ -58,7 +53,8 @@ def _run(left: Path, right: Path, folder: Path, seed: int = 1) -> tuple[Path, Pa
     plain = [_plain(path, folder / name) for path, name in ((left, "left"), (right, "right"))]
     outputs = folder / "forward", folder / "backward"
     command = [program, "-s", *plain[:1], "-t", *plain[1:], "-f", outputs[0], "-r", outputs[1], "--overwrite"]
-    given = os.environ | {SEED_FILE: str(_write_seed(folder / "seed", seed))}
+    (folder / "seed").write_bytes(derive_seed("words", seed).to_bytes(8, "little"))  # what its generator starts from
+    given = os.environ | {SEED_FILE: str(folder / "seed")}
     done = subprocess.run(list(map(str, command)), env=given, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
@@ -66,28 +62,11 @@ def _run(left: Path, right: Path, folder: Path, seed: int = 1) -> tuple[Path, Pa
     return outputs
 
 
-def _write_seed(path: Path, seed: int) -> Path:
-    """Write the eight bytes that the generator starts from; zero, from which it could not move, is as good as never."""
-    path.write_bytes(derive_seed("words", seed).to_bytes(8, "little"))
-    return path
-
-
 def _plain(path: Path, copy: Path) -> Path:
     """Write the lines uncompressed, with one space between words, which is what the aligner reads."""
     with write_text(copy) as handle:
         handle.writelines(" ".join(line.split()) + "\n" for line in read_lines(path))
     return copy
-
-
-def _links(path: Path, expected: int) -> Iterator[Links]:
-    number = 0
-    for number, line in numbered_lines(path):
-        try:
-            yield parse_links(line)
-        except ValueError as error:
-            raise InputError(path, str(error), line=number) from None
-    if number != expected:
-        raise InputError(path, f"{number} lines of links for {expected} sentences")
 
 
 def main() -> None:
@@ -105,7 +84,7 @@ def main() -> None:
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Align words with eflomal and keep the one-to-one links.")
-    parser.add_argument("--left", type=Path, required=True, help="tokenised sentences, one a line")
+    parser.add_argument("--left", type=Path, required=True, help="tokenised sentences, one per line")
     parser.add_argument("--right", type=Path, required=True, help="their translations, line by line")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)

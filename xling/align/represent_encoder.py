@@ -100,8 +100,8 @@ class Reader:
 
     def sentence_states(self, sentences: Sequence[str]) -> list[np.ndarray[Any, Any]]:
         """Return the mean of each sentence's subwords at every layer."""
-        spelled = (self.vocabulary.encode_line(self.language, sentence) for sentence in sentences)
-        whole = (sentence_window(ids, row) for row, ids in enumerate(spelled))
+        spelled = (np.array(self.vocabulary.encode_line(self.language, sentence)) for sentence in sentences)
+        whole = (Window(x, np.full(len(x), row), np.full(len(x), 1 / len(x))) for row, x in enumerate(spelled))
         totals = add_up(self.encoder, self.index, self._cut(whole), len(sentences))
         return [layer.cpu().numpy() for layer in totals]
 
@@ -127,11 +127,6 @@ class Reader:
 
     def _cut(self, whole: Iterable[Window]) -> Iterator[Window]:
         return (window for line in whole for window in cut(line, self.longest))
-
-
-def sentence_window(ids: Sequence[int], row: int) -> Window:
-    """Return a sentence's subwords, all of one weight."""
-    return Window(np.array(ids), np.full(len(ids), row), np.full(len(ids), 1 / len(ids)))
 
 
 def word_window(
@@ -180,9 +175,8 @@ def represent_words(readers: Mapping[str, Reader], text: Path, lines: int, most:
     for kind, one in readers.items():
         states = one.word_states(windows, often)
         write_states(states_file(out, kind, WORDS, one.language), states, {"encoder": kind}, list(counts))
-        write_states(
-            states_file(out, kind, ROWS, one.language), [one.embedding_rows(single)], {"encoder": kind}, single
-        )
+        rows = [one.embedding_rows(single)]
+        write_states(states_file(out, kind, ROWS, one.language), rows, {"encoder": kind}, single)
     found = {"words": len(counts), "one_subword": len(single), "rarest": min(counts.values())}
     return found | {"lines": sample.lines, "lines_of_text": sample.of, "text": sha256_of(text)}
 

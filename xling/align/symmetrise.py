@@ -4,8 +4,12 @@ A link (i, j) joins word i of the source sentence and word j of the target sente
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from pathlib import Path
+
+from xling.core.errors import InputError
+from xling.core.io import numbered_lines
 
 Link = tuple[int, int]
 Links = frozenset[Link]
@@ -22,6 +26,26 @@ def parse_links(text: str) -> Links:
             raise ValueError(f"{link!r} is not a link such as 0-1")
         links.add((int(source), int(target)))
     return frozenset(links)
+
+
+def read_links(path: Path, lengths: Sequence[tuple[int, ...]]) -> Iterator[Links]:
+    """Yield the links of sentence pairs of these lengths in words; there must be one line per pair."""
+    number = 0
+    for number, line in numbered_lines(path):
+        if number > len(lengths):
+            break
+        try:
+            links = parse_links(line)
+        except ValueError as error:
+            raise InputError(path, str(error), line=number) from None
+        source, target = lengths[number - 1]
+        for i, j in sorted(links):
+            if i >= source or j >= target:
+                raise InputError(path, f"link {i}-{j}, but the sentences have {source} and {target} words", number)
+        yield links
+    if number != len(lengths):
+        count = f"more than {len(lengths)}" if number > len(lengths) else number
+        raise InputError(path, f"{count} lines of links for {len(lengths)} sentences", fix="align the words again")
 
 
 def format_links(links: Iterable[Link]) -> str:

@@ -23,7 +23,7 @@ import torch
 from xling.align.contextual import DataSet, Job, Language, check_layers, describe, parse_options, run_job
 from xling.align.frozen import Reader
 from xling.align.plan import plan_parser, read_plan
-from xling.align.wordpairs import read_links, read_sentences
+from xling.align.wordpairs import read_linked, read_sentences
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, run
 from xling.core.io import sha256_of, write_json
@@ -88,7 +88,7 @@ def read_languages(
     """Return every language with its parallel sentences, and their links with the source language's."""
     files, (source, *others) = plan["languages"], readers
     sentences = {code: read_sentences(Path(files[code]["parallel"]), spellers[code]) for code in readers}
-    links = {code: read_links(Path(files[code]["links"]), sentences[source], sentences[code]) for code in others}
+    links = {code: read_linked(Path(files[code]["links"]), sentences[source], sentences[code]) for code in others}
     return {code: Language(readers[code], sentences[code], links.get(code)) for code in readers}
 
 

@@ -147,9 +147,7 @@ def main() -> None:
     log, device = log_to_stderr(__name__), local_device(args.device).type
     records: list[Record] = []
     counts: dict[str, Record] = {figure: {} for figure in FIGURES}
-    materials, config = read_materials(
-        args.plan
-    )  # all dictionaries, so that a bad one is reported first
+    materials, config = read_materials(args.plan)  # all dictionaries, so that a bad one is reported first
     while materials:
         material = materials.pop(0)  # so that its fastText tables go with it
         target = material.codes[1]

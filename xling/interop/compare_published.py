@@ -15,7 +15,7 @@ a map nothing can be compared there. Shapes: n pairs of sentences; on each side 
 import argparse
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -190,18 +190,17 @@ def heat_map(result: dict[str, Any]) -> Figure:
 
 def write_all(result: dict[str, Any], folder: Path) -> None:
     """Write compare.json, layers.csv, matrix.csv and matrix.png."""
-    names = [field.name for field in fields(LayerPair)]
-    _write_csv(folder / "layers.csv", [names, *(astuple(LayerPair(**row)) for row in result["layers"])])
-    heads = ["", *(f"L{number}" for number in range(len(result["matrix"][0])))]
-    _write_csv(folder / "matrix.csv", [heads, *([f"L{i}", *row] for i, row in enumerate(result["matrix"]))])
+    layers, matrix = result["layers"], result["matrix"]
+    tables = {
+        "layers": [list(layers[0]), *(list(row.values()) for row in layers)],
+        "matrix": [["", *(f"L{j}" for j in range(len(matrix[0])))], *([f"L{i}", *row] for i, row in enumerate(matrix))],
+    }
+    for name, rows in tables.items():
+        with write_text(folder / f"{name}.csv") as handle:
+            csv.writer(handle, lineterminator="\n").writerows(rows)
     with style.styled(), atomic_path(folder / "matrix.png") as temporary:
         heat_map(result).savefig(temporary, format="png", dpi=style.DOTS_PER_INCH, metadata=style.FORMATS["png"])
     write_json(folder / "compare.json", result)
-
-
-def _write_csv(path: Path, rows: Sequence[Sequence[Any]]) -> None:
-    with write_text(path) as handle:
-        csv.writer(handle, lineterminator="\n").writerows(rows)
 
 
 def _share(value: float | None) -> str:

@@ -24,8 +24,9 @@ from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
-from xling.core.io import numbered_lines, read_json
+from xling.core.io import read_json
 from xling.core.log import log_to_stderr
+from xling.data.parallel import read_aligned
 from xling.interop.export import check_vocabulary, longest_text
 from xling.model.files import load_encoder
 from xling.model.layer_states import layer_states
@@ -130,22 +131,10 @@ def chosen_language(known: Sequence[str], language: str | None, name: str) -> st
     raise XlingError(f"{name}: name one of its languages, {', '.join(known)} (given: {language or 'none'}; {flags})")
 
 
-def read_texts(path: Path, most: int) -> list[str]:
-    """Return the first lines of a text, none of them blank."""
-    texts = []
-    for number, line in islice(numbered_lines(path), most):
-        if not line.strip():
-            raise InputError(path, "a blank line where a sentence was expected", line=number)
-        texts.append(line)
-    if not texts:
-        raise InputError(path, "empty where sentences were expected")
-    return texts
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """Write the states of one text in one encoder."""
     args = parse_args(argv)
-    texts = read_texts(args.text, args.sentences)
+    texts = [text for (text,) in islice(read_aligned([args.text]), args.sentences)]
     layers = open_any_encoder(args.model, args.language, args.vocab, args.tokeniser, args.device).sentence_means(texts)
     write_states(args.out, layers, {"model": args.model, "text": str(args.text), "kind": "sentences"}, texts)
     log = log_to_stderr(__name__)
