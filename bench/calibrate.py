@@ -16,8 +16,8 @@ from bench import finetune, pretrain
 from workflow_scripts.plan.rates import fit
 from xling.core.errors import run
 from xling.core.io import write_text
+from xling.model.device import local_device
 from xling.pretrain.record import device_name, useful_operations, utc, versions
-from xling.pretrain.workers import local_device
 
 # Width, heads, vocabulary, stream length, streams, norm: for a CPU shapes that it trains in reasonable time.
 CPU_SIZES = {"embedded": (32, 2, 900, 64, 4, "pre"), "medium": (128, 2, 4000, 64, 32, "pre")}

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from xling.cka.linear import CkaStream
 
-from xling.align.states import read_states, write_states
-from xling.cka.run import compare
+from xling.align.states import States, write_states
+from xling.cka.compare_encoders import compare
 from xling.core.io import write_json
 from xling.core.seeds import numpy_rng
+from xling.model.similarity import CkaStream
 
 LIMITS = {256: 1.0, 768: 6.0}  # seconds on two CPU cores
 
@@ -44,7 +44,7 @@ def write_sides(folder: Path, sentences: int, layers: int, width: int) -> tuple[
 def double_precision(left: Path, right: Path) -> list[float]:
     """Return the index of every layer, straight from the formula in float64."""
     scores = []
-    sides = read_states(left), read_states(right)
+    sides = States(left), States(right)
     for layer in range(sides[0].layers):
         x, y = (side.read(layer).astype(np.float64) for side in sides)
         x, y = x - x.mean(axis=0), y - y.mean(axis=0)
@@ -55,7 +55,7 @@ def double_precision(left: Path, right: Path) -> list[float]:
 
 def streamed(left: Path, right: Path, every_pair: bool = False) -> CkaStream:
     """Read and compare the files as the command does."""
-    return compare(read_states(left), read_states(right), every_pair)
+    return compare(States(left), States(right), every_pair)
 
 
 def measure(folder: Path, sentences: int, layers: int, width: int) -> dict[str, float]:

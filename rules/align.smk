@@ -59,7 +59,7 @@ rule represent_encoder:
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.gpu_slots xling.align.represent \
+        python -m workflow_scripts.gpu_slots xling.align.represent_encoder \
             --encoder "$(dirname {input.model:q})" \
             --vocab "$(dirname {input.vocabulary:q})" \
             {params.text} \
@@ -88,14 +88,14 @@ rule translate_words:
     params:
         rev=REV["align"],
         plan=ALIGNMENT.plan("words"),
-        config_hash=ALIGNMENT.config_hash("words"),
+        plan_file=lambda wildcards, output: RESULTS / "plans/translate_words.json",
         expected=lambda wildcards, output: ALIGNMENT.expected_states("words"),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.gpu_slots xling.align.word_study \
-            --plan {params.plan:q} \
-            --config-hash {params.config_hash} \
+        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
+        python -m workflow_scripts.gpu_slots xling.align.translate_words \
+            --plan {params.plan_file:q} \
             --out {output.result:q} \
             >>{log:q} 2>&1
         """
@@ -119,14 +119,14 @@ rule retrieve_sentences:
     params:
         rev=REV["align"],
         plan=ALIGNMENT.plan("sentences"),
-        config_hash=ALIGNMENT.config_hash("sentences"),
+        plan_file=lambda wildcards, output: RESULTS / "plans/retrieve_sentences.json",
         expected=lambda wildcards, output: ALIGNMENT.expected_states("sentences"),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.gpu_slots xling.align.sentence_study \
-            --plan {params.plan:q} \
-            --config-hash {params.config_hash} \
+        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
+        python -m workflow_scripts.gpu_slots xling.align.retrieve_sentences \
+            --plan {params.plan_file:q} \
             --out {output.result:q} \
             >>{log:q} 2>&1
         """

@@ -19,14 +19,14 @@ rule compare_encoders:
     params:
         rev=REV["cka"],
         plan=ALIGNMENT.plan("cka"),
-        config_hash=ALIGNMENT.config_hash("cka"),
+        plan_file=lambda wildcards, output: RESULTS / "plans/compare_encoders.json",
         expected=lambda wildcards, output: ALIGNMENT.expected_states("cka"),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m xling.cka.study \
-            --plan {params.plan:q} \
-            --config-hash {params.config_hash} \
+        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
+        python -m xling.cka.compare_encoders \
+            --plan {params.plan_file:q} \
             --out {output.result:q} \
             >>{log:q} 2>&1
         """

@@ -29,7 +29,7 @@ rule align_words:
         rev=CONTEXTUAL.revision,
     shell:
         """
-        python -m xling.align.wordalign \
+        python -m xling.align.align_words \
             --left {input.source:q} \
             --right {input.target:q} \
             --seed 1 \
@@ -63,30 +63,17 @@ rule transfer_contextual:
         **resource_class("gpu-many"),
     params:
         rev=CONTEXTUAL.revision,
-        files=lambda wildcards: CONTEXTUAL.file_flags(wildcards.job),
+        plan=lambda wildcards: CONTEXTUAL.plan(wildcards.job),
+        plan_file=lambda wildcards, output: RESULTS / f"plans/transfer_contextual/{wildcards.job}.json",
         expected=lambda wildcards, output: CONTEXTUAL.expected(wildcards.job),
-        ways=lambda wildcards: CONTEXTUAL.jobs[wildcards.job].ways,
-        untrained=lambda wildcards: "--untrained" if CONTEXTUAL.jobs[wildcards.job].untrained else "",
-        options=lambda wildcards: CONTEXTUAL.options(),
-        biaffine=lambda wildcards: CONTEXTUAL.biaffine(),
-        data=lambda wildcards: CONTEXTUAL.data_json(wildcards.job),
-        seed=lambda wildcards: CONTEXTUAL.jobs[wildcards.job].seed,
-        hash=lambda wildcards: CONTEXTUAL.config_hash(wildcards.job),
         work=RESULTS / "work",
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.gpu_slots xling.align.contextual_run \
-            --name {wildcards.job:q} \
-            {params.files} \
-            --ways {params.ways} \
-            {params.untrained} \
-            --options {params.options:q} \
-            --biaffine {params.biaffine:q} \
-            --data {params.data:q} \
-            --seed {params.seed} \
+        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
+        python -m workflow_scripts.gpu_slots xling.align.transfer_contextual \
+            --plan {params.plan_file:q} \
             --work-below {params.work:q} \
-            --config-hash {params.hash:q} \
             --wait-for-lock \
             --out {output.result:q} \
             >>{log:q} 2>&1

@@ -6,6 +6,30 @@ ENCODERS = Encoders(STUDY)
 COMPARED = RESULTS / "encoders"
 
 
+rule write_tokeniser:
+    """How the study tokenises a language, in one readable file."""
+    output:
+        options=RESULTS / "tokenisers/{language}.json",
+    log:
+        LOGS / "write_tokeniser/{language}.log",
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        **resource_class("login"),
+    params:
+        rev=REV["tokenization"],
+        options=lambda wildcards: flags.tokeniser_options(STUDY, wildcards.language),
+    shell:
+        """
+        python -m workflow_scripts.write_run \
+            --run {params.options:q} \
+            --out {output.options:q} \
+            >>{log:q} 2>&1
+        """
+
+
 rule compare_published:
     """CKA of every layer with every layer, and sentence retrieval, between two encoders on the study's sentences."""
     input:
@@ -34,7 +58,7 @@ rule compare_published:
         config_hash=lambda wildcards: ENCODERS.config_hash(wildcards.comparison),
     shell:
         """
-        python -m workflow_scripts.gpu_slots xling.report.encoders \
+        python -m workflow_scripts.gpu_slots xling.interop.compare_published \
             {params.encoders} \
             --config-hash {params.config_hash} \
             --out "$(dirname {output.result:q})" \

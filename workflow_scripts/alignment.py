@@ -162,8 +162,8 @@ class Alignment:
         return list(dict.fromkeys(paths))
 
     def plan(self, analysis: str) -> str:
-        """Return what an analysis compares, as JSON."""
-        return json.dumps(self._plan(analysis), sort_keys=True)
+        """Return what an analysis compares and the hash that its result carries, as JSON."""
+        return json.dumps(self._plan(analysis) | {"config": self.config_hash(analysis)}, sort_keys=True)
 
     def _plan(self, analysis: str) -> dict[str, Any]:
         made: dict[str, Any] = {"source": self.source}

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.flags import expected_run, named_flags
+from workflow_scripts.flags import expected_run
 from workflow_scripts.grid import MONO, pair_languages
 from workflow_scripts.identity import hashed
 from workflow_scripts.study import Study
@@ -135,9 +135,31 @@ class Contextual:
         """Return the sizes of the parser, as JSON."""
         return json.dumps(self.study.config["tasks"]["parsing"]["biaffine"], sort_keys=True)
 
-    def data_json(self, name: str) -> str:
-        """Return the data sets of a job as JSON."""
-        return json.dumps(self.data(name), sort_keys=True)
+    def plan(self, name: str) -> str:
+        """Return everything that a job reads and does, as JSON."""
+        job, parallel, vocabularies = self.jobs[name], self.parallel(name), self.vocabularies(name)
+        languages = {
+            code: {
+                "encoder": str(self.study.results / f"models/{model}"),
+                "vocab": str(vocabularies[code]),
+                "parallel": str(parallel[code]),
+                **({"links": str(self.links(code))} if code in job.targets else {}),
+            }
+            for code, model in job.models.items()
+        }
+        plan = {
+            "name": name,
+            "source": next(iter(job.models)),
+            "languages": languages,
+            "untrained": job.untrained,
+            "ways": job.ways,
+            "options": self.study.config["align"]["contextual"],
+            "biaffine": self.study.config["tasks"]["parsing"]["biaffine"],
+            "data": self.data(name),
+            "seed": job.seed,
+            "config": self.config_hash(name),
+        }
+        return json.dumps(plan, sort_keys=True)
 
     @property
     def revision(self) -> list[int]:
@@ -159,17 +181,6 @@ class Contextual:
     def _encoder(self, job: Job, model: str) -> str:
         known = self.study.identity
         return known.untrained(self.study.run(model)) if job.untrained else known.model(model)
-
-    def file_flags(self, name: str) -> str:
-        """Return the flags that name a job's files, a language each, the source first."""
-        job, results = self.jobs[name], self.study.results
-        parts = [
-            named_flags("--encoder", {code: results / f"models/{model}" for code, model in job.models.items()}),
-            named_flags("--vocab", self.vocabularies(name)),
-            named_flags("--parallel", self.parallel(name)),
-            named_flags("--links", {code: self.links(code) for code in job.targets}),
-        ]
-        return " ".join(parts)
 
     def expected(self, name: str) -> str:
         """Return what a job's encoders must be."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from workflow_scripts.alignment import Alignment
 from workflow_scripts.config import ConfigError, expand_path
-from workflow_scripts.flags import named_flags, tokeniser_options
+from workflow_scripts.flags import named_flags
 from workflow_scripts.grid import pair_languages
 from workflow_scripts.identity import hashed
 from workflow_scripts.study import Study
@@ -51,7 +51,13 @@ class Encoders:
 
     def model_files(self, name: str) -> list[Path]:
         """Return the files of both encoders that must be there; what comes from the hub has none."""
-        return [path for side in self.comparisons[name].sides for path in self._files(side)]
+        sides = list(zip(*self.comparisons[name], strict=True))
+        tokenisers = [self.tokeniser(code) for encoder, code in sides if encoder in self.study.models]
+        return [path for encoder, _ in sides for path in self._files(encoder)] + tokenisers
+
+    def tokeniser(self, code: str) -> Path:
+        """Return the file that says how a language is tokenised."""
+        return self.study.results / f"tokenisers/{code}.json"
 
     def _files(self, encoder: str) -> list[Path]:
         if encoder in self.study.models:
@@ -104,7 +110,7 @@ class Encoders:
             if encoder in self.study.models:
                 vocabulary = self.study.results / f"vocab/{self.study.vocabulary(encoder)}"
                 parts += [f"--vocab-{side}", quote(str(vocabulary))]
-                parts += [f"--tokeniser-{side}", quote(tokeniser_options(self.study, code))]
+                parts += [f"--tokeniser-{side}", quote(str(self.tokeniser(code)))]
         return " ".join(parts)
 
     def _name(self, encoder: str) -> str:

@@ -4,7 +4,7 @@ python -m workflow_scripts.install_aligner
 
 It comes as source only and needs a C compiler. Where a machine has none, pip brings one (zig, MIT licence) for the
 build. Two headers of ours are put before its sources: with them it runs in one thread and takes its seed from a
-file, which it offers no other way to do. Nothing of it is changed, and nothing but xling.align.wordalign runs it.
+file, which it offers no other way to do. Nothing of it is changed, and nothing but xling.align.align_words runs it.
 """
 
 import os

@@ -14,7 +14,11 @@ from importlib import import_module
 
 from xling.core.errors import XlingError, run
 
-COMMANDS = {"export": "xling.model.export", "import": "xling.align.any_encoder", "compare": "xling.report.encoders"}
+COMMANDS = {
+    "export": "xling.interop.export",
+    "import": "xling.interop.encoders",
+    "compare": "xling.interop.compare_published",
+}
 
 
 def dispatch(argv: Sequence[str]) -> None:

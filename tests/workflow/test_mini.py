@@ -14,7 +14,7 @@ from embedded import ROOT
 
 from workflow_scripts.config import read_config
 from workflow_scripts.files import needed_files
-from xling.align.wordalign import PROGRAM, find_program
+from xling.align.align_words import PROGRAM, find_program
 from xling.report.claims.all import CLAIMS
 from xling.report.claims.verdict import Verdict
 from xling.report.names import task_title

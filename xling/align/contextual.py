@@ -1,9 +1,9 @@
 """Contextual transfer (section 5.1.2, Figures 5 and 8): task layers on layer i of one encoder, tested on others.
 
-For every layer, data set and way of showing states, task layers are trained on English, the best epoch by English dev
-is kept, and each language is tested. `aligned`: all states normalised, those of other languages mapped onto English.
-`plain`: states as they are, which makes sense where one encoder reads both languages. Finished trainings are kept in a
-work folder, so that a killed job goes on where it was.
+For every layer, data set and way of showing states, task layers are trained on the source language, the best epoch by
+its dev set is kept, and each language is tested. `aligned`: all states normalised, those of other languages mapped onto
+the source's. `plain`: states as they are, which makes sense where one encoder reads both languages. Finished trainings
+are kept in a work folder, so that a killed job goes on where it was.
 """
 
 import shutil
@@ -12,13 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-import torch
-
 from xling.align.contextual_scores import Result, pool
 from xling.align.frozen import AlignedView, FrozenTuner, Reader, Side, TaskLayers
 from xling.align.normalise import fit_normaliser
 from xling.align.wordpairs import Fitted, Linked, fit_map, word_states
-from xling.core.errors import XlingError
+from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.stats import LEVEL
@@ -60,16 +58,16 @@ class Options:
 
 @dataclass(frozen=True)
 class Language:
-    """What a job has of a language: its reader, its side of the parallel sentences, and their links with English."""
+    """A language of a job: its reader, its side of the parallel sentences, and their links with the source's."""
 
     reader: Reader
     sentences: Sequence[Example]
-    linked: Linked | None = None  # None for English itself
+    linked: Linked | None = None  # None for the source itself
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """A task's data: English to train and select on; test sets reach nothing but the final evaluation."""
+    """A task's data: the source to train and select on; test sets are used only in the final evaluation."""
 
     name: str
     task: Task
@@ -80,7 +78,7 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Job:
-    """All that one source encoder is asked; `languages` has English first."""
+    """All trainings on one source encoder; `languages` has the source first."""
 
     name: str
     languages: Mapping[str, Language]
@@ -98,13 +96,13 @@ class Job:
                     yield layer, data, way
 
 
-def parse_options(values: object, where: str) -> Options:
-    """Read the section of the study's description that says how task layers are trained."""
-    options = from_dict(Options, values, where)
+def parse_options(values: object, path: Path | str) -> Options:
+    """Read the options of a plan, which say how task layers are trained."""
+    options = from_dict(Options, values, path, "options")
     if not options.layers or len(set(options.layers)) < len(options.layers):
-        raise XlingError(f"{where}: layers: expected at least one, all different, not {list(options.layers)}")
+        raise InputError(path, f"options.layers: expected at least one, all different, not {list(options.layers)}")
     if min(options.task_layers, options.heads, options.feedforward, options.epochs, options.batch) < 1:
-        raise XlingError(f"{where}: task_layers, heads, feedforward, epochs and batch must be positive")
+        raise InputError(path, "options: task_layers, heads, feedforward, epochs and batch must be positive")
     return options
 
 
@@ -123,30 +121,24 @@ def check_layers(options: Options, shapes: Mapping[str, Shape]) -> None:
 
 
 def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
-    """Return each language's normaliser at a layer, and the map onto English of every other one."""
-    english, *others = job.languages
-    first = job.languages[english]
+    """Return each language's normaliser at a layer, and the map onto the source of every other one."""
+    source, *others = job.languages
+    first = job.languages[source]
     normaliser, states = fit_normaliser(word_states(first.reader, first.sentences, layer, job.longest))
-    fitted = {english: Fitted(normaliser)}
+    fitted = {source: Fitted(normaliser)}
     for code in others:
         own = job.languages[code]
-        assert own.linked is not None  # noqa: S101 (only English has no links)
+        assert own.linked is not None  # noqa: S101 (only the source has no links)
         fitted[code] = fit_map(states, word_states(own.reader, own.sentences, layer, job.longest), own.linked)
     return fitted
 
 
-def plain_sides(job: Job) -> dict[str, Side]:
-    """Return every language as its encoder leaves it."""
-    return {code: Side(own.reader) for code, own in job.languages.items()}
-
-
-def aligned_sides(job: Job, fitted: Mapping[str, Fitted]) -> dict[str, Side]:
-    """Return every language normalised and mapped."""
+def make_sides(job: Job, fitted: Mapping[str, Fitted]) -> dict[str, Side]:
+    """Return every language normalised and mapped, or as its encoder leaves it where nothing is fitted."""
     sides = {}
-    for code, fit in fitted.items():
-        reader = job.languages[code].reader
-        matrix = None if fit.matrix is None else torch.from_numpy(fit.matrix)
-        sides[code] = Side(reader, AlignedView(fit.normaliser, matrix, next(reader.encoder.parameters()).device))
+    for code, own in job.languages.items():
+        device, fit = next(own.reader.encoder.parameters()).device, fitted.get(code)
+        sides[code] = Side(own.reader, AlignedView(fit.normaliser, fit.matrix, device) if fit else None)
     return sides
 
 
@@ -174,15 +166,12 @@ def run_job(job: Job, work: Path) -> list[Result]:
         done = work / f"{data.name}.layer-{layer}.{way}.json"
         if not done.is_file():
             log.info("%s: %s on layer %d, %s (%d of %d)", job.name, data.name, layer, way, number, len(units))
-            fits = fits if layer in fits or way == "plain" else {layer: fit_layer(job, layer)}
-            sides = plain_sides(job) if way == "plain" else aligned_sides(job, fits[layer])
+            if way == "aligned" and layer not in fits:
+                fits = {layer: fit_layer(job, layer)}  # of one layer at a time: the states are large
+            fitted = fits[layer] if way == "aligned" else {}
             folder = done.with_suffix("")
-            found = train_unit(job, layer, data, way, sides, folder)
-            cosines = (
-                {}
-                if way == "plain"
-                else {code: fit.cosine for code, fit in fits[layer].items() if fit.matrix is not None}
-            )
+            found = train_unit(job, layer, data, way, make_sides(job, fitted), folder)
+            cosines = {code: fit.cosine for code, fit in fitted.items() if fit.matrix is not None}
             about = {"data": data.name, "task": data.task.name, "layer": layer, "way": way, "map_cosine": cosines}
             write_json(done, about | found)
             shutil.rmtree(folder, ignore_errors=True)
@@ -197,7 +186,7 @@ def describe(job: Job) -> Result:
         for data in job.data
     }
     links = {code: len(own.linked.source) for code, own in job.languages.items() if own.linked is not None}
-    english = next(iter(job.languages))
-    about = {"source": english, "options": asdict(job.options), "seed": job.seed, "ways": list(job.ways)}
-    sentences = len(job.languages[english].sentences)
+    source = next(iter(job.languages))
+    about = {"source": source, "options": asdict(job.options), "seed": job.seed, "ways": list(job.ways)}
+    sentences = len(job.languages[source].sentences)
     return about | {"sizes": sizes, "sentences": sentences, "links": links, "level": LEVEL}

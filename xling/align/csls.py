@@ -6,15 +6,11 @@ enough where the formula suggests three, one for r_S and one for the search. The
 vectors, because cos - r_S / 2 = (x, 1) · (y, -r_S / 2): it costs no pass of its own.
 """
 
-import math
-from collections.abc import Collection, Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from xling.align.search import Found, Matrix, fast_half, search
 
-Places = NDArray[np.float64]
 NEIGHBOURS = 10  # K (section 5.1.1 of the paper)
 
 
@@ -42,18 +38,3 @@ def csls_search(
     y = np.hstack([target, -penalty[:, None] / 2], dtype=np.float32)
     found = search(x, y, k, device, fast_half(device, len(y)))
     return Found(2 * found.scores, found.indices)
-
-
-def precision_of(places: Places, ranks: Sequence[int] = (1, 5, 10)) -> dict[str, float]:
-    """Return for each rank the share of queries whose first gold candidate came before it."""
-    return {f"P@{rank}": float(np.mean(places < rank)) for rank in ranks}
-
-
-def first_hits(found: Found, gold: Sequence[Collection[int]]) -> Places:
-    """Return for each query the place, from 0, of its first gold candidate; infinite where none was found."""
-    rows = zip(found.indices.tolist(), gold, strict=True)
-    return np.array([_first_hit(row, answers) for row, answers in rows], dtype=np.float64)
-
-
-def _first_hit(row: list[int], answers: Collection[int]) -> float:
-    return next((place for place, index in enumerate(row) if index in answers), math.inf)

@@ -8,7 +8,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
@@ -49,9 +51,9 @@ class AlignedView:
     The result is scaled from unit length to what LayerNorm would leave, which an orthogonal map does not mind.
     """
 
-    def __init__(self, normaliser: Normaliser, matrix: Tensor | None, device: torch.device) -> None:
+    def __init__(self, normaliser: Normaliser, matrix: NDArray[np.float64] | None, device: torch.device) -> None:
         self.means = torch.tensor(normaliser.means, dtype=torch.float32, device=device)
-        self.matrix = None if matrix is None else matrix.to(device, torch.float32)
+        self.matrix = None if matrix is None else torch.tensor(matrix, dtype=torch.float32, device=device)
 
     def __call__(self, states: Tensor) -> Tensor:
         """Return states (…, d) normalised and mapped."""

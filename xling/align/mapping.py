@@ -25,10 +25,6 @@ class Alignment:
         """Return source vectors (rows) normalised and carried into the target space."""
         return apply_map(self.matrix, self.source(vectors))
 
-    def normalise_target(self, vectors: Matrix) -> Matrix:
-        """Return target vectors (rows) normalised."""
-        return self.target(vectors)
-
 
 def fit_alignment(source: Matrix, target: Matrix) -> Alignment:
     """Return the alignment that fits pairs of vectors, row by row."""

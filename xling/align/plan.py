@@ -1,66 +1,75 @@
-"""A study's plan as an analysis gets it on the command line: which states are compared, as JSON."""
+"""The plan of a job: a JSON file that says what is compared with what, written by the workflow or by hand."""
 
 import argparse
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xling.align.represent import states_file
-from xling.align.states import States, check_same_items, read_states
-from xling.core.errors import XlingError
-
-Folders = Sequence[Mapping[str, str]]  # for each seed the folder of every language's states
+from xling.core.errors import InputError, XlingError
+from xling.core.io import read_json
 
 
-def plan_parser(description: str | None) -> argparse.ArgumentParser:
-    """Return the command line of an analysis of a whole study."""
+def plan_parser(description: str | None, required: bool = True) -> argparse.ArgumentParser:
+    """Return the command line of a job that has a plan."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plan", required=True, metavar="JSON", help="what is compared with what")
-    parser.add_argument("--config-hash", default="", help="what the result belongs to")
+    parser.add_argument("--plan", type=Path, required=required, help="a JSON file: what is compared with what")
     parser.add_argument("--out", type=Path, required=True)
     return parser
 
 
-def read_plan(text: str, *needed: str) -> dict[str, Any]:
-    """Return the plan, which must have these keys."""
-    try:
-        plan = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise XlingError(f"--plan is not JSON: {error.msg} at character {error.pos + 1}") from None
-    return plan_object(plan, "--plan", *needed)
+def parse_plan_or_pair(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Read a command line that has either a plan or one pair of files of states."""
+    parser.add_argument("--left", type=Path, help="instead of a plan: states of one side's sentences")
+    parser.add_argument("--right", type=Path, help="states of the same sentences on the other side, row by row")
+    args = parser.parse_args()
+    if (args.plan is None) == (args.left is None) or (args.left is None) != (args.right is None):
+        raise XlingError("expected either --plan, or --left and --right")
+    return args
 
 
-def read_language_plan(text: str, *needed: str) -> dict[str, Any]:
-    """Return a plan of languages, each with these keys and in every seed the folders of its states and the source's."""
-    plan = read_plan(text, "source", "languages")
-    for code, about in plan_object(plan["languages"], "--plan: languages").items():
-        place = f"--plan: languages.{code}"
-        for folders in plan_list(plan_object(about, place, "seeds", *needed)["seeds"], f"{place}.seeds"):
-            plan_object(folders, f"{place}.seeds", plan["source"], code)
+@dataclass(frozen=True)
+class Plan:
+    """A part of a plan, which knows its place in the file."""
+
+    path: Path
+    value: Any
+    place: str = ""
+
+    def object(self, *needed: str) -> dict[str, Any]:
+        """Return this part, which must be an object with these keys."""
+        if not isinstance(self.value, dict) or any(key not in self.value for key in needed):
+            raise self._wrong("an object" + (f" with {', '.join(needed)}" if needed else ""))
+        return self.value
+
+    def list(self, length: int | None = None) -> "list[Plan]":
+        """Return the items of this part, which must be a list of this length, or of at least one item."""
+        if not isinstance(self.value, list) or not self.value or len(self.value) != (length or len(self.value)):
+            raise self._wrong(f"a list of {length or 'one or more'}")
+        return [Plan(self.path, item, f"{self.place}[{number}]") for number, item in enumerate(self.value)]
+
+    def __getitem__(self, key: str) -> "Plan":
+        """Return the part under a key, which must be there."""
+        return Plan(self.path, self.object(key)[key], f"{self.place}.{key}".removeprefix("."))
+
+    def _wrong(self, expected: str) -> InputError:
+        return InputError(self.path, f"{self.place or 'the plan'}: expected {expected}")
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan, of which nothing is checked yet."""
+    return Plan(path, read_json(path))
+
+
+def read_language_plan(path: Path, *needed: str) -> Plan:
+    """Return a plan of languages, each with these keys and in every seed the folders of its states and the source's.
+
+    `config` is what the result belongs to: whoever collects results refuses one with another.
+    """
+    plan = read_plan(path)
+    source = plan.object("source", "languages", "config")["source"]
+    for code in plan["languages"].object():
+        own = plan["languages"][code]
+        own.object("seeds", *needed)
+        for seed in own["seeds"].list():
+            seed.object(source, code)
     return plan
-
-
-def plan_object(value: Any, place: str, *needed: str) -> dict[str, Any]:
-    """Return a part of a plan, which must be an object with these keys."""
-    if not isinstance(value, dict) or any(key not in value for key in needed):
-        raise XlingError(f"{place}: expected a JSON object" + (f" with {', '.join(needed)}" if needed else ""))
-    return value
-
-
-def plan_list(value: Any, place: str, length: int | None = None) -> list[Any]:
-    """Return a part of a plan, which must be a list with something in it, or of this length."""
-    if not isinstance(value, list) or not value or len(value) != (length or len(value)):
-        raise XlingError(f"{place}: expected a JSON list of {length or 'one or more'}")
-    return value
-
-
-def seed_states(seeds: Folders, kind: str, name: str, codes: Sequence[str]) -> Iterator[list[States]]:
-    """Yield for each seed the states of a set in these languages; every seed's must be of the same items."""
-    first: list[States] = []
-    for folders in seeds:
-        states = [read_states(states_file(Path(folders[code]), kind, name, code)) for code in codes]
-        first = first or states
-        for ours, known in zip(states, first, strict=True):
-            check_same_items(ours, known)
-        yield states

@@ -1,12 +1,12 @@
 """Files of layer states: the vectors of the same sentences or words at every layer of an encoder.
 
-A `.safetensors` or `.npz` file holds arrays L0, L1, … of shape (rows, width) in float16 or float32, and a JSON text
-`meta`: an object that says where the states come from, with the words or sentences under `items` where they are known.
+A safetensors file holds arrays L0, L1, … of shape (rows, width) in float16 or float32, and a JSON object `meta` that
+says where the states come from, with the words or sentences under `items` where they are known. An encoder's
+folder of states has them as `trained/NAME.LANGUAGE.safetensors`, and as `untrained/…` for its untrained twin.
 """
 
 import json
-import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,26 @@ from xling.core.errors import InputError
 from xling.core.io import atomic_path
 
 Matrix = NDArray[np.floating]
-Rows = Callable[[str, int, int], Matrix]
 FIX = "make the states again"
+TRAINED, UNTRAINED = "trained", "untrained"
 
 
 class States:
     """The layers of one file; a range of rows is read when it is asked for."""
 
-    def __init__(self, path: Path, shapes: Mapping[str, tuple[int, ...]], meta: dict[str, Any], rows: Rows) -> None:
-        self.path, self.meta, self._rows = path, meta, rows
-        self.layers = len(shapes)
-        self.rows, self.width = _shape(path, shapes)
-        self.items: list[str] | None = meta.get("items")
+    def __init__(self, path: Path) -> None:
+        path.open("rb").close()  # so that a missing file is reported like any other
+        opener: Any = safe_open
+        try:
+            self._file = opener(path, framework="numpy")
+        except SafetensorError as error:
+            raise InputError(path, f"not a whole .safetensors file: {error}", fix=FIX) from None
+        self.path = path
+        self.meta = json.loads((self._file.metadata() or {}).get("meta", "{}"))
+        layers = {name: self._file.get_slice(name) for name in self._file.offset_keys()}
+        self.layers = len(layers)
+        self.rows, self.width = _shape(path, layers)
+        self.items: list[str] | None = self.meta.get("items")
         if self.items is not None and len(self.items) != self.rows:
             raise InputError(path, f"{len(self.items)} items but {self.rows} rows", fix=FIX)
 
@@ -38,7 +46,7 @@ class States:
         """Return rows of a layer; one that is not there, or a number that is not finite, is refused."""
         if not 0 <= layer < self.layers:
             raise InputError(self.path, f"no layer {layer}: the layers are 0 to {self.layers - 1}")
-        block = self._rows(f"L{layer}", start, self.rows if stop is None else min(stop, self.rows))
+        block: Matrix = self._file.get_slice(f"L{layer}")[start : self.rows if stop is None else min(stop, self.rows)]
         finite = np.isfinite(block).all(axis=1)
         if not finite.all():
             row = start + int(np.argmin(finite))
@@ -46,79 +54,64 @@ class States:
         return block
 
 
-def read_states(path: Path) -> States:
-    """Open a file of layer states."""
-    path = Path(path)
-    readers = {".safetensors": _open_safetensors, ".npz": _open_npz}
-    if path.suffix not in readers:
-        raise InputError(path, f"states are .safetensors or .npz, not {path.suffix or 'without a suffix'}")
-    try:
-        return readers[path.suffix](path)
-    except (SafetensorError, zipfile.BadZipFile, EOFError, ValueError) as error:
-        raise InputError(path, f"not a whole {path.suffix} file: {error}", fix=FIX) from None
+def _shape(path: Path, layers: Mapping[str, Any]) -> tuple[int, int]:
+    if not layers or set(layers) != {f"L{number}" for number in range(len(layers))}:
+        raise InputError(path, f"layers must be L0, L1, …, found {', '.join(sorted(layers)) or 'nothing'}", fix=FIX)
+    for name, layer in layers.items():
+        if layer.get_dtype() not in ("F16", "F32"):
+            raise InputError(path, f"{name} is neither float16 nor float32", fix=FIX)
+    shapes = sorted({tuple(layer.get_shape()) for layer in layers.values()})
+    if len(shapes) > 1 or len(shapes[0]) != 2:
+        raise InputError(path, f"layers must share one shape (rows, width), found {shapes}", fix=FIX)
+    if 0 in shapes[0]:
+        raise InputError(path, "empty where vectors were expected", fix=FIX)
+    return shapes[0]
 
 
 def write_states(path: Path, layers: Sequence[Matrix], meta: Mapping[str, Any], items: Sequence[str] = ()) -> None:
     """Write layers with what is known about them; the file appears only when whole."""
+    if path.suffix != ".safetensors":
+        raise InputError(path, f"states are .safetensors files, not {path.suffix or 'without a suffix'}")
     arrays = {f"L{number}": np.ascontiguousarray(layer) for number, layer in enumerate(layers)}
     about = dict(meta) | ({"items": list(items)} if len(items) else {})
-    text = json.dumps(about, sort_keys=True, ensure_ascii=False)
-    with atomic_path(Path(path)) as temporary:
-        if temporary.suffix == ".npz":
-            np.savez(temporary, **arrays, meta=np.array(text))  # type: ignore[arg-type]  # stubs know no named arrays
-        else:
-            save_file(arrays, temporary, metadata={"meta": text})
+    with atomic_path(path) as temporary:
+        save_file(arrays, temporary, metadata={"meta": json.dumps(about, sort_keys=True, ensure_ascii=False)})
+
+
+def states_file(folder: Path, kind: str, name: str, language: str) -> Path:
+    """Return where the states of a set of words or sentences are in an encoder's folder of states."""
+    return folder / kind / f"{name}.{language}.safetensors"
+
+
+def seed_states(
+    seeds: Sequence[Mapping[str, str]], kind: str, name: str, codes: Sequence[str]
+) -> Iterator[list[States]]:
+    """Yield the states of a set in these languages for each seed, a folder per language; all of the same items."""
+    first: list[States] = []
+    for folders in seeds:
+        states = [States(states_file(Path(folders[code]), kind, name, code)) for code in codes]
+        first = first or states
+        for ours, known in zip(states, first, strict=True):
+            if ours.items != known.items or ours.rows != known.rows:
+                raise InputError(ours.path, f"other words or sentences than {known.path}", fix=FIX)
+            _check_layers(ours, known)
+        yield states
+
+
+def open_parallel(left: Path, right: Path) -> tuple[States, States]:
+    """Open the states of both sides of a parallel set."""
+    sides = States(left), States(right)
+    check_parallel(*sides)
+    return sides
 
 
 def check_parallel(left: States, right: States) -> None:
     """Refuse states of different sentences or of encoders with different numbers of layers."""
     if left.rows != right.rows:
         raise InputError(right.path, f"{right.rows} rows, but {left.path} has {left.rows}", fix="they must be aligned")
-    if left.layers != right.layers:
-        raise InputError(right.path, f"{right.layers} layers, but {left.path} has {left.layers}")
+    _check_layers(right, left)
 
 
-def check_same_items(states: States, known: States) -> None:
-    """Refuse states of other words or sentences, or of another number of layers, than those of another file."""
-    if states.items != known.items or states.rows != known.rows:
-        raise InputError(states.path, f"other words or sentences than {known.path}", fix=FIX)
+def _check_layers(states: States, known: States) -> None:
     if states.layers != known.layers:
         raise InputError(states.path, f"{states.layers} layers, but {known.path} has {known.layers}", fix=FIX)
-
-
-def _open_safetensors(path: Path) -> States:
-    path.open("rb").close()  # so that a missing file is reported like any other
-    handle: Any = safe_open(path, framework="numpy")
-    shapes = {name: tuple(handle.get_slice(name).get_shape()) for name in handle.keys()}  # noqa: SIM118
-    for name in shapes:
-        _check_type(path, name, str(handle.get_slice(name).get_dtype()) in ("F16", "F32"))
-    meta = json.loads((handle.metadata() or {}).get("meta", "{}"))
-    return States(path, shapes, meta, lambda name, start, stop: handle.get_slice(name)[start:stop])
-
-
-def _open_npz(path: Path) -> States:
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    meta = json.loads(str(arrays.pop("meta", "{}")))
-    for name, array in arrays.items():
-        _check_type(path, name, array.dtype in (np.float16, np.float32))
-    shapes = {name: array.shape for name, array in arrays.items()}
-    return States(path, shapes, meta, lambda name, start, stop: arrays[name][start:stop])
-
-
-def _check_type(path: Path, name: str, good: bool) -> None:
-    if not good:
-        raise InputError(path, f"{name} is neither float16 nor float32", fix=FIX)
-
-
-def _shape(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, int]:
-    wanted = [f"L{number}" for number in range(len(shapes))]
-    if not shapes or set(shapes) != set(wanted):
-        raise InputError(path, f"layers must be L0, L1, …, found {', '.join(sorted(shapes)) or 'nothing'}", fix=FIX)
-    different = {shapes[name] for name in wanted}
-    shape = shapes["L0"]
-    if len(different) > 1 or len(shape) != 2:
-        raise InputError(path, f"layers must share one shape (rows, width), found {sorted(different)}", fix=FIX)
-    if 0 in shape:
-        raise InputError(path, "empty where vectors were expected", fix=FIX)
-    return shape[0], shape[1]

@@ -4,8 +4,12 @@ A link (i, j) joins word i of the source sentence and word j of the target sente
 """
 
 from collections import Counter
-from collections.abc import Iterable
-from heapq import heappop, heappush
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from pathlib import Path
+
+from xling.core.errors import InputError
+from xling.core.io import numbered_lines
 
 Link = tuple[int, int]
 Links = frozenset[Link]
@@ -24,6 +28,26 @@ def parse_links(text: str) -> Links:
     return frozenset(links)
 
 
+def read_links(path: Path, lengths: Sequence[tuple[int, ...]]) -> Iterator[Links]:
+    """Yield the links of sentence pairs of these lengths in words; there must be one line per pair."""
+    number = 0
+    for number, line in numbered_lines(path):
+        if number > len(lengths):
+            break
+        try:
+            links = parse_links(line)
+        except ValueError as error:
+            raise InputError(path, str(error), line=number) from None
+        source, target = lengths[number - 1]
+        for i, j in sorted(links):
+            if i >= source or j >= target:
+                raise InputError(path, f"link {i}-{j}, but the sentences have {source} and {target} words", number)
+        yield links
+    if number != len(lengths):
+        count = f"more than {len(lengths)}" if number > len(lengths) else number
+        raise InputError(path, f"{count} lines of links for {len(lengths)} sentences", fix="align the words again")
+
+
 def format_links(links: Iterable[Link]) -> str:
     """Write links in order, as `0-0 1-2`."""
     return " ".join(f"{source}-{target}" for source, target in sorted(links))
@@ -36,14 +60,30 @@ def grow_diag_final_and(forward: Links, backward: Links) -> Links:
     (source, target). As Moses does, points are visited by target word, then source word, and the final step takes
     `forward` first.
     """
-    kept = _Covering(forward & backward)
-    while _grow(kept, forward | backward):
-        pass
+    union, kept = forward | backward, set(forward & backward)
+    sources, targets = {source for source, _ in kept}, {target for _, target in kept}
+    points = list(product(sorted({target for _, target in union}), sorted({source for source, _ in union})))
+
+    def add(link: Link) -> None:
+        kept.add(link)
+        sources.add(link[0])
+        targets.add(link[1])
+
+    grown = True
+    while grown:
+        grown = False
+        for target, source in points:
+            if (source, target) in kept:
+                for i, j in NEIGHBOURS:
+                    link = source + i, target + j
+                    if link in union and (link[0] not in sources or link[1] not in targets):
+                        add(link)
+                        grown = True
     for direction in (forward, backward):
-        for source, target in sorted(direction, key=_by_target):
-            if source not in kept.sources and target not in kept.targets:
-                kept.add((source, target))
-    return frozenset(kept.links)
+        for source, target in sorted(direction, key=lambda link: link[::-1]):
+            if source not in sources and target not in targets:
+                add((source, target))
+    return frozenset(kept)
 
 
 def one_to_one(links: Iterable[Link]) -> Links:
@@ -51,40 +91,3 @@ def one_to_one(links: Iterable[Link]) -> Links:
     found = list(links)
     sources, targets = Counter(source for source, _ in found), Counter(target for _, target in found)
     return frozenset(link for link in found if sources[link[0]] == 1 and targets[link[1]] == 1)
-
-
-class _Covering:
-    """Links, and the words that they cover."""
-
-    def __init__(self, links: Links) -> None:
-        self.links = set(links)
-        self.sources = {source for source, _ in links}
-        self.targets = {target for _, target in links}
-
-    def add(self, link: Link) -> None:
-        self.links.add(link)
-        self.sources.add(link[0])
-        self.targets.add(link[1])
-
-
-def _grow(kept: _Covering, union: Links) -> bool:
-    """Scan the links once, adding neighbours in the union that cover a new word; say whether there were any.
-
-    A link added ahead of the scan is scanned in its turn.
-    """
-    grown = False
-    ahead = sorted(map(_by_target, kept.links))
-    while ahead:
-        target, source = heappop(ahead)
-        for i, j in NEIGHBOURS:
-            link = source + i, target + j
-            if link in union and (link[0] not in kept.sources or link[1] not in kept.targets):
-                kept.add(link)
-                grown = True
-                if _by_target(link) > (target, source):
-                    heappush(ahead, _by_target(link))
-    return grown
-
-
-def _by_target(link: Link) -> tuple[int, int]:
-    return link[1], link[0]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from xling.align.frozen import Reader
 from xling.align.mapping import apply_map, procrustes
 from xling.align.normalise import Matrix, Normaliser, fit_normaliser
-from xling.align.symmetrise import parse_links
+from xling.align.symmetrise import read_links
 from xling.core.errors import InputError
-from xling.core.io import numbered_lines
+from xling.data.parallel import read_aligned
 from xling.finetune.batches import Layout, evaluation_batches, tensor
 from xling.finetune.data import Example, Speller
 from xling.finetune.tuner import EVALUATED_TOKENS, ROUNDING
@@ -44,48 +44,25 @@ class Fitted:
 
 
 def read_sentences(path: Path, speller: Speller) -> list[Example]:
-    """Read tokenised sentences, one a line."""
-    examples = []
-    for number, line in numbered_lines(path):
-        if not (words := line.split()):
-            raise InputError(path, "a blank line where a sentence was expected", line=number)
-        examples.append(Example(*speller.sentence(words), NO_LABELS))
-    if not examples:
-        raise InputError(path, "empty where sentences were expected", fix="fetch or make the file again")
-    return examples
+    """Read tokenised sentences, one per line."""
+    return [Example(*speller.sentence(text.split()), NO_LABELS) for (text,) in read_aligned([path])]
 
 
-def read_links(path: Path, source: Sequence[Example], target: Sequence[Example]) -> Linked:
-    """Read the links of parallel sentences; both sides and the links must be equally many lines."""
+def read_linked(path: Path, source: Sequence[Example], target: Sequence[Example]) -> Linked:
+    """Read the links of parallel sentences; both sides and the links must have equally many lines."""
     if len(source) != len(target):
         raise InputError(path, f"links {len(source)} sentences with {len(target)}", fix="they must be aligned")
-    starts = [first_words(side) for side in (source, target)]
-    pairs: list[tuple[int, int]] = []
-    number = 0
-    for number, line in numbered_lines(path):
-        if number > len(source):
-            break
-        lengths = len(source[number - 1].rows), len(target[number - 1].rows)
-        offsets = int(starts[0][number - 1]), int(starts[1][number - 1])
-        pairs += [(offsets[0] + i, offsets[1] + j) for i, j in _links(path, number, line, lengths)]
-    if number != len(source):
-        count = f"more than {len(source)}" if number > len(source) else number
-        raise InputError(path, f"{count} lines of links for {len(source)} sentences", fix="align the words again")
+    lengths = [(len(left.rows), len(right.rows)) for left, right in zip(source, target, strict=True)]
+    firsts = zip(first_words(source).tolist(), first_words(target).tolist(), strict=True)
+    pairs = [
+        (left + i, right + j)
+        for (left, right), links in zip(firsts, read_links(path, lengths), strict=False)  # the last is the end
+        for i, j in sorted(links)
+    ]
     if not pairs:
         raise InputError(path, "no links at all, so no map can be fitted", fix="align the words again")
     rows = np.array(pairs, dtype=np.int64)
     return Linked(rows[:, 0], rows[:, 1])
-
-
-def _links(path: Path, number: int, line: str, lengths: tuple[int, int]) -> list[tuple[int, int]]:
-    try:
-        links = sorted(parse_links(line))
-    except ValueError as error:
-        raise InputError(path, str(error), line=number) from None
-    for i, j in links:
-        if i >= lengths[0] or j >= lengths[1]:
-            raise InputError(path, f"link {i}-{j}, but the sentences have {lengths[0]} and {lengths[1]} words", number)
-    return links
 
 
 def first_words(sentences: Sequence[Example]) -> Rows:

@@ -122,7 +122,7 @@ def test_a_reader_gives_the_states_of_all_analyses_and_never_drops_out(norm: str
 def test_a_view_is_the_normaliser_and_the_map() -> None:
     x, y = (numpy_rng("view", side).normal(size=(50, WIDTH)) + 1 for side in "xy")
     fitted = fit_alignment(x, y)
-    view = AlignedView(fitted.source, torch.from_numpy(fitted.matrix), torch.device("cpu"))
+    view = AlignedView(fitted.source, fitted.matrix, torch.device("cpu"))
     held_out = numpy_rng("held out").normal(size=(3, 4, WIDTH))
     expected = fitted.map_source(held_out.reshape(-1, WIDTH)).reshape(3, 4, WIDTH) * WIDTH**0.5
     np.testing.assert_allclose(view(torch.from_numpy(held_out).float()), expected, atol=1e-5)

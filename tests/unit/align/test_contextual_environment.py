@@ -11,7 +11,7 @@ from pins import read_pins
 
 from workflow_scripts import install_aligner
 from workflow_scripts.install_aligner import COMPILER, PINS, build_environment, find_compiler
-from xling.align.wordalign import SEED_FILE
+from xling.align.align_words import SEED_FILE
 from xling.core.errors import XlingError
 
 
@@ -33,7 +33,7 @@ def test_eflomal_is_named_by_one_module_alone() -> None:
     using = [
         path for path in (ROOT / "xling").rglob("*.py") if re.search(r"eflomal-align|import eflomal", path.read_text())
     ]
-    assert using == [ROOT / "xling/align/wordalign.py"]
+    assert using == [ROOT / "xling/align/align_words.py"]
 
 
 def test_the_header_and_the_module_name_the_same_variable() -> None:

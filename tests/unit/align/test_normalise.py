@@ -1,55 +1,81 @@
-"""Iterative normalisation ends at unit length and zero mean, and held-out vectors follow the same steps."""
+"""Iterative normalisation and the orthogonal map: their definitions, scipy's solution, and held-out vectors."""
 
 import numpy as np
 import pytest
+import scipy.linalg
 
-from xling.align.normalise import ROUNDS, Normaliser, fit_normaliser, unit_length
+from xling.align.mapping import apply_map, fit_alignment, procrustes
+from xling.align.normalise import ROUNDS, fit_normaliser, unit_length
 from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng
 
 VECTORS = numpy_rng("normalise").normal(size=(3000, 40)) + 0.5
+RNG = numpy_rng("mapping")  # of these two alone: a test's numbers must not depend on those that ran before it
+SOURCE = RNG.normal(size=(500, 20))
+ROTATION = np.linalg.qr(RNG.normal(size=(20, 20)))[0]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_unit_length_and_zero_mean(dtype: type) -> None:
-    _, normal = fit_normaliser(VECTORS.astype(dtype))
-    assert normal.dtype == dtype
-    np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1, atol=1e-6)
-    np.testing.assert_allclose(normal.mean(axis=0, dtype=np.float64), 0, atol=1e-6)
-
-
-def test_every_round_as_defined() -> None:
-    vectors = VECTORS[:50]
-    expected = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+def test_every_round_as_defined_and_replayed() -> None:
+    expected = VECTORS / np.linalg.norm(VECTORS, axis=1, keepdims=True)
     for _ in range(ROUNDS):
         expected = expected - expected.mean(axis=0)
         expected = expected / np.linalg.norm(expected, axis=1, keepdims=True)
-    np.testing.assert_allclose(fit_normaliser(vectors)[1], expected, atol=1e-12)
-
-
-def test_stored_means_replay_on_the_same_and_on_other_vectors() -> None:
     normaliser, normal = fit_normaliser(VECTORS)
+    np.testing.assert_allclose(normal, expected, atol=1e-12)
+    np.testing.assert_allclose(normal.mean(axis=0), 0, atol=1e-6)
     np.testing.assert_array_equal(normaliser(VECTORS), normal)
     np.testing.assert_allclose(normaliser(VECTORS[10:12] * 7), normal[10:12], atol=1e-12)
-    assert normaliser.means.shape == (5, 40)
 
 
-def test_input_is_not_changed_and_half_precision_becomes_single() -> None:
-    vectors = VECTORS.astype(np.float16)
-    before = vectors.copy()
-    _, normal = fit_normaliser(vectors)
-    np.testing.assert_array_equal(vectors, before)
-    assert normal.dtype == np.float32
-
-
-def test_a_zero_vector_gives_no_nan() -> None:
+def test_types_zeros_and_input_that_is_not_changed() -> None:
+    half = VECTORS.astype(np.float16)
+    before = half.copy()
+    assert fit_normaliser(half)[1].dtype == np.float32
+    np.testing.assert_array_equal(half, before)
     assert np.isfinite(fit_normaliser(np.vstack([VECTORS[:9], np.zeros(40)]))[1]).all()
     np.testing.assert_array_equal(unit_length(np.zeros((1, 3))), np.zeros((1, 3)))
-
-
-def test_wrong_width_and_no_vectors() -> None:
     with pytest.raises(XlingError, match="width 3, but the means are of width 40"):
         fit_normaliser(VECTORS)[0](np.ones((2, 3)))
     with pytest.raises(XlingError, match="no vectors to normalise"):
         fit_normaliser(np.empty((0, 4)))
-    assert isinstance(fit_normaliser(VECTORS)[0], Normaliser)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_map_recovers_a_hidden_rotation_in_the_papers_orientation(dtype: type) -> None:
+    target = (ROTATION @ SOURCE.T).T  # W x for column vectors
+    found = procrustes(SOURCE.astype(dtype), target.astype(dtype))
+    np.testing.assert_allclose(found, ROTATION, atol=1e-6)
+    np.testing.assert_allclose(apply_map(found, SOURCE), target, atol=1e-5)
+
+
+def test_the_map_equals_scipys_is_orthogonal_and_no_rotation_nearby_fits_better() -> None:
+    rng = numpy_rng("mapping", "scipy")
+    target = SOURCE @ rng.normal(size=(20, 20)) + rng.normal(size=(500, 20))
+    found = procrustes(SOURCE, target)
+    np.testing.assert_allclose(found.T, scipy.linalg.orthogonal_procrustes(SOURCE, target)[0], atol=1e-10)
+    np.testing.assert_allclose(found @ found.T, np.eye(20), atol=1e-12)
+    best = np.linalg.norm(apply_map(found, SOURCE) - target)
+    for _ in range(20):
+        skew = 1e-2 * rng.normal(size=(20, 20))
+        assert np.linalg.norm(apply_map(scipy.linalg.expm(skew - skew.T) @ found, SOURCE) - target) > best
+
+
+def test_alignment_makes_rotated_scaled_spaces_equal_on_held_out_vectors() -> None:
+    vectors = numpy_rng("mapping", "held out").normal(size=(4000, 20))
+    alignment = fit_alignment(vectors[:3000], vectors[:3000] @ ROTATION.T * 3)
+    mapped, held_out = alignment.map_source(vectors[3000:]), vectors[3000:] @ ROTATION.T * 3
+    np.testing.assert_allclose(mapped, alignment.target(held_out), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "problem"),
+    [
+        (np.ones((3, 2)), np.ones((4, 2)), "3 source and 4 target vectors"),
+        (np.ones((0, 2)), np.ones((0, 2)), "0 source and 0 target vectors"),
+        (np.ones((3, 2)), np.ones((3, 5)), "one width: 2 at the source, 5"),
+        (np.full((3, 2), np.nan), np.ones((3, 2)), "the source vectors hold a number that is not finite"),
+    ],
+)
+def test_pairs_that_cannot_be_fitted(source: np.ndarray, target: np.ndarray, problem: str) -> None:
+    with pytest.raises(XlingError, match=problem):
+        fit_alignment(source, target)

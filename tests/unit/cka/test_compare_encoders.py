@@ -1,6 +1,5 @@
-"""`xling compare`: CKA and retrieval between any two encoders on a user's own parallel file."""
+"""Figure 7: all pairs of a plan, averaged over seeds, one pair of files, and input that is wrong."""
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,191 +7,107 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_models import made_up, write_model, write_vocab
 
-from xling.align.any_encoder import open_encoder
-from xling.cka.compare import cka_matrix, layer_pairs, read_pairs, retrieval, same_depth
-from xling.core.errors import InputError
+from xling.align.states import States, states_file, write_states
+from xling.cka.compare_encoders import compare, main
+from xling.core.io import read_json
 from xling.core.seeds import numpy_rng
 from xling.model.similarity import linear_cka
-from xling.report.encoders import cautions, main, table
 
-TEXTS = {code: made_up(code, 64) for code in ("en", "fr")}
-
-
-def states(name: str, rows: int = 400, width: int = 12) -> np.ndarray:
-    return numpy_rng("compare", name).normal(size=(rows, width)).astype(np.float32)
+Call = Callable[..., Any]
 
 
-def turned(vectors: np.ndarray, width: int) -> np.ndarray:
-    """Return the vectors in another, perhaps wider, space: distances stay, coordinates do not."""
-    square = np.linalg.qr(states("turn", width, width).astype(float))[0]
-    return (vectors @ square[: vectors.shape[1]]).astype(np.float32)
+def layers(name: str, rows: int = 150) -> list[np.ndarray]:
+    base, own = numpy_rng("study base").normal(size=(rows, 8)), numpy_rng("study own", name)
+    return [(base @ own.normal(size=(8, 8)) + own.normal(size=(rows, 8))).astype(np.float32) for _ in range(3)]
 
 
-def test_the_matrix_is_cka_of_each_pair_of_layers() -> None:
-    left, right = [states("a"), states("b", width=7)], [states("c"), turned(states("a"), 12), states("d", width=5)]
-    matrix = cka_matrix(left, right)
-    assert np.array(matrix) == pytest.approx(np.array([[linear_cka(x, y) for y in right] for x in left]), abs=1e-9)
-    assert matrix[0][1] == pytest.approx(1, abs=1e-5)
+def side(folder: Path, name: str, language: str, kind: str = "trained") -> dict[str, str]:
+    """Write the states of one side and return how the plan names it."""
+    write_states(states_file(folder / name, kind, "parallel", language), layers(f"{name} {kind}"), {})
+    return {"folder": str(folder / name), "kind": kind, "language": language}
 
 
-@pytest.mark.parametrize("width", [12, 20])
-def test_a_turned_space_is_found_with_the_map_only(width: int) -> None:
-    left = states("a")
-    plain, mapped = retrieval(left, turned(left, width))
-    assert mapped == 1.0
-    assert plain is None if width != 12 else plain < 0.1
-    if width == 12:
-        assert retrieval(left, left)[0] == 1.0
+def write_plan(folder: Path) -> dict[str, Any]:
+    seeds = [[side(folder, f"en{s}", "en"), side(folder, f"fr{s}", "fr")] for s in (1, 2)]
+    untrained = [[side(folder, "en1", "en"), side(folder, "fr1", "fr", "untrained")]]
+    mono = {"pair": "en-fr", "model": "monolingual", "seeds": seeds}
+    random = {"pair": "en-fr", "model": "random", "seeds": untrained}
+    return {"set": "parallel", "config": "abc", "comparisons": [mono, random]}
 
 
-def test_the_map_never_saw_what_is_looked_for() -> None:
-    left = states("a", rows=100, width=60)
-    _, mapped = retrieval(left, states("unrelated", rows=100, width=60))
-    assert mapped < 0.3, "75 pairs fit a map of 60 dimensions well, but say nothing of the 25 others"
+def run(call: Call, folder: Path, plan: object) -> Any:
+    (folder / "plan.json").write_text(json.dumps(plan))
+    return call(main, "--plan", folder / "plan.json", "--out", folder / "out.json")
 
 
-def test_a_set_of_its_own_is_looked_for_with_the_map_of_all_pairs() -> None:
-    both = states("a", rows=140, width=12)
-    fitted, tested = both[:100], both[100:]
-    last = np.arange(100) % 4 == 3
-    fitted[np.ix_(last, range(6))] = fitted[np.ix_(~last, range(6, 12))] = 0.0
-    tested[:, :6] = 0.0  # what is looked for lies where only one pair in four, else held out, says how it turns
-    found = retrieval(fitted, turned(fitted, 12), (tested, turned(tested, 12)))
-    assert found[1] == 1.0
-    assert found[0] is not None
-    assert found[0] < 0.2
-    assert retrieval(fitted, fitted, (tested, tested[::-1]))[1] == 0.0, "the set's own order counts"
-    pairs = layer_pairs([fitted] * 2, [fitted] * 3, [[1.0] * 3] * 2, ([tested, tested], [tested, both[:40], tested]))
-    assert [(pair.right, pair.plain) for pair in pairs] == [(0, 1.0), (2, 1.0)]
+def test_every_comparison_is_the_mean_over_seeds_of_every_layer_with_every_layer(call: Call, tmp_path: Path) -> None:
+    done = run(call, tmp_path, write_plan(tmp_path))
+    assert done.code == 0, done.error
+    result = read_json(tmp_path / "out.json")
+    mono, random = result["records"]
+    sides = [[layers(f"{code}{seed} trained") for code in ("en", "fr")] for seed in (1, 2)]
+    expected = np.array([[[linear_cka(x, y) for y in right] for x in left] for left, right in sides])
+    mean = expected.mean(axis=0)
+    np.testing.assert_allclose(mono["matrix"], mean, atol=1e-6)
+    diagonal = {f"L{layer}": mean[layer, layer] for layer in range(3)}
+    assert mono["cka"] == pytest.approx(diagonal | {"AVER": np.trace(mean) / 3}, abs=1e-6)
+    assert mono["by_seed"] == pytest.approx([np.trace(one) / 3 for one in expected], abs=1e-6)
+    first = linear_cka(layers("en1 trained")[0], layers("fr1 untrained")[0])
+    assert random["cka"]["L0"] == pytest.approx(first, abs=1e-6)
+    assert ((random["pair"], random["model"]), result["config"]) == (("en-fr", "random"), "abc")
 
 
-def test_layers_at_the_same_depth() -> None:
-    assert same_depth(3, 3) == [(0, 0), (1, 1), (2, 2)]
-    assert same_depth(3, 13) == [(0, 0), (1, 6), (2, 12)]
-    assert same_depth(1, 4) == [(0, 0)]
-    left, right = [states("a"), states("b")], [states("a"), states("c"), states("b")]
-    pairs = layer_pairs(left, right, cka_matrix(left, right))
-    assert [(pair.left, pair.right, pair.plain, pair.mapped) for pair in pairs] == [(0, 0, 1.0, 1.0), (1, 2, 1.0, 1.0)]
-
-
-@pytest.fixture
-def two_columns(tmp_path: Path) -> Path:
-    path = tmp_path / "parallel.tsv"
-    path.write_text("".join(f"{x}\t{y}\n" for x, y in zip(TEXTS["en"], TEXTS["fr"], strict=True)))
-    return path
-
-
-def test_pairs_come_from_columns_a_table_or_two_files(tmp_path: Path, two_columns: Path) -> None:
-    expected = list(zip(TEXTS["en"], TEXTS["fr"], strict=True))
-    assert read_pairs([two_columns], None, 10) == expected[:10]
-    assert read_pairs([two_columns], ["en", "fr"], 1000) == expected
-    (tmp_path / "table.tsv").write_text("fr\tde\ten\n" + "".join(f"{y}\t-\t{x}\n" for x, y in expected))
-    assert read_pairs([tmp_path / "table.tsv"], ["en", "fr"], 1000) == expected
-    for code, lines in TEXTS.items():
-        (tmp_path / f"{code}.txt").write_text("\n".join(lines) + "\n")
-    assert read_pairs([tmp_path / "en.txt", tmp_path / "fr.txt"], None, 1000) == expected
+def test_a_pair_of_files_is_read_once_in_blocks(call: Call, tmp_path: Path) -> None:
+    left, right = layers("left", 2500), layers("right", 2500)
+    for name, states in (("l", left), ("r", right)):
+        write_states(tmp_path / f"{name}.safetensors", states, {})
+    files = ["--left", tmp_path / "l.safetensors", "--right", tmp_path / "r.safetensors"]
+    assert call(main, *files, "--out", tmp_path / "out.json").code == 0
+    result = read_json(tmp_path / "out.json")
+    expected = [linear_cka(x.astype(float), y.astype(float)) for x, y in zip(left, right, strict=True)]
+    assert [result["cka"][f"L{layer}"] for layer in range(3)] == pytest.approx(expected, abs=5e-7)
+    assert [result["matrix"][i][i] for i in range(3)] == pytest.approx(expected, abs=5e-7)
+    assert result["cka"]["AVER"] == pytest.approx(np.mean(expected), abs=5e-7)
+    assert result["sentences"] == 2500
+    states, asked = States(tmp_path / "l.safetensors"), []
+    read = states.read
+    states.read = lambda layer, start, stop: asked.append(stop - start) or read(layer, start, stop)  # type: ignore[method-assign]
+    compare(states, states)
+    assert max(asked) <= 1024
+    assert len(asked) == 2 * 3 * 3  # sides, layers, blocks: everything once
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
+    ("comparisons", "problem"),
     [
-        ("a\tb\n" * 9 + "a\n", "p.tsv, line 10: 1 columns, expected sentence<TAB>sentence"),
-        ("a\tb\n" * 9 + "a\t \n", "p.tsv, line 10: an empty side"),
-        ("a\tb\n" * 7, "p.tsv: 7 pairs of sentences, at least 8 are needed"),
-        ("", "p.tsv: 0 pairs of sentences"),
+        ([], "comparisons: expected a list of one or more"),
+        ([{"pair": "en-fr"}], "comparisons[0]: expected an object with pair, model, seeds"),
+        ([{"pair": "en-fr", "model": "x", "seeds": [[{}]]}], "comparisons[0].seeds[0]: expected a list of 2"),
+        ([{"pair": "en-fr", "model": "x", "seeds": [[{}, {}]]}], "seeds[0][0]: expected an object with folder, kind"),
     ],
 )
-def test_a_bad_parallel_file(tmp_path: Path, content: str, problem: str) -> None:
-    (tmp_path / "p.tsv").write_text(content)
-    with pytest.raises(InputError, match=problem):
-        read_pairs([tmp_path / "p.tsv"], None, 100)
+def test_a_plan_that_lacks_something_says_what(call: Call, tmp_path: Path, comparisons: Any, problem: str) -> None:
+    refused(call, tmp_path, {"set": "parallel", "config": "", "comparisons": comparisons}, problem)
 
 
-def test_two_models_of_ours(call: Callable[..., Any], tmp_path: Path, two_columns: Path) -> None:
-    vocabs = {code: write_vocab(tmp_path / f"v.{code}", "mono", {code: lines}, 60) for code, lines in TEXTS.items()}
-    for code, vocab in vocabs.items():
-        write_model(tmp_path / code, vocab, norm="pre")
-    flags = ["--vocab-a", vocabs["en"], "--vocab-b", vocabs["fr"], "--out", tmp_path / "out"]
-    done = call(main, tmp_path / "en", tmp_path / "fr", "--parallel", two_columns, *flags)
-    assert done.code == 0, done.error
-    result = json.loads((tmp_path / "out" / "compare.json").read_text())
-    sides = [open_encoder(str(tmp_path / c), c, vocabs[c]).sentence_means(TEXTS[c]) for c in TEXTS]
-    assert result["matrix"][1][3] == pytest.approx(linear_cka(sides[0][1], sides[1][3]), abs=1e-6)
-    assert (result["sentences"], result["fitted"], result["looked_for"], result["chance"]) == (64, 48, 16, 1 / 16)
-    with (tmp_path / "out" / "layers.csv").open() as handle:
-        rows = list(csv.DictReader(handle))
-    assert [row["cka"] for row in rows] == [str(result["matrix"][i][i]) for i in range(5)]
-    with (tmp_path / "out" / "matrix.csv").open() as handle:
-        assert list(csv.reader(handle))[2][1:] == [str(value) for value in result["matrix"][1]]
-    assert (tmp_path / "out" / "matrix.png").read_bytes().startswith(b"\x89PNG")
-    assert len(table(result).splitlines()) == 1 + 5 + 1
-    assert cautions(result) == []
-    assert "48 pairs for vectors 100 wide are few" in cautions(result | {"widths": [24, 100]})[0]
+@pytest.mark.parametrize(
+    ("spoilt", "problem"),
+    [
+        ([x[:9] for x in layers("fr")], "parallel.fr.safetensors: 9 rows, but"),
+        (layers("fr")[:2], "parallel.fr.safetensors: 2 layers, but"),
+        ([x * np.nan for x in layers("fr")], "parallel.fr.safetensors: layer 0, row 0 holds a number that is not"),
+        ([x * 0 for x in layers("fr")], "CKA is undefined: all vectors of layer 0 or 0 are the same"),
+    ],
+)
+def test_states_that_cannot_be_compared(call: Call, tmp_path: Path, spoilt: list[np.ndarray], problem: str) -> None:
+    plan = write_plan(tmp_path)
+    write_states(states_file(tmp_path / "fr2", "trained", "parallel", "fr"), spoilt, {})
+    refused(call, tmp_path, plan, problem)
 
 
-def test_two_models_of_hugging_face(call: Callable[..., Any], tmp_path: Path, two_columns: Path) -> None:
-    pytest.importorskip("transformers")
-    from tiny_hub import write_bert, write_xlm_roberta
-
-    bert = write_bert(tmp_path / "bert", TEXTS["en"])
-    xlmr = write_xlm_roberta(tmp_path / "xlmr", TEXTS["fr"], width=20)
-    done = call(main, bert, xlmr, "--parallel", two_columns, "--out", tmp_path / "out")
-    assert done.code == 0, done.error
-    result = json.loads((tmp_path / "out" / "compare.json").read_text())
-    assert np.array(result["matrix"]).shape == (3, 4)
-    assert [(row["left"], row["right"], row["plain"]) for row in result["layers"]] == [
-        (0, 0, None),
-        (1, 2, None),
-        (2, 3, None),
-    ]
-    files = ["--parallel", two_columns, "--retrieve", two_columns, "--sentences", 32, "--config-hash", "abc"]
-    done = call(main, bert, bert, *files, "--out", tmp_path / "same")
-    same = json.loads((tmp_path / "same" / "compare.json").read_text())
-    assert (done.code, same["sentences"], same["config"]) == (0, 32, "abc")
-    assert (same["fitted"], same["looked_for"], same["chance"]) == (32, 32, 1 / 32)
-
-
-def test_an_encoder_is_like_itself(call: Callable[..., Any], tmp_path: Path) -> None:
-    pytest.importorskip("transformers")
-    from tiny_hub import write_bert
-
-    bert = write_bert(tmp_path / "bert", TEXTS["en"])
-    (tmp_path / "en.txt").write_text("\n".join(TEXTS["en"]) + "\n")
-    call(main, bert, bert, "--parallel", tmp_path / "en.txt", tmp_path / "en.txt", "--out", tmp_path / "out")
-    result = json.loads((tmp_path / "out" / "compare.json").read_text())
-    assert [row["cka"] for row in result["layers"]] == pytest.approx([1.0] * 3)
-    assert [row["plain"] for row in result["layers"]] == [1.0] * 3
-
-
-def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, two_columns: Path) -> None:
-    pytest.importorskip("transformers")
-    from tiny_hub import write_bert
-
-    from xling.model.export import export
-
-    bert = write_bert(tmp_path / "bert", TEXTS["en"])
-    vocab = write_vocab(tmp_path / "v", "joint", TEXTS, 60)
-    write_model(tmp_path / "own", vocab)
-    (exported,) = export(tmp_path / "own", vocab, tmp_path / "exported", {})
-    (tmp_path / "short.txt").write_text("a\n" * 20)
-    (tmp_path / "long.txt").write_text("a\n" * 21)
-    cases: list[tuple[list[Any], str]] = [
-        ([bert, bert, "--parallel", tmp_path / "nowhere.tsv"], "nowhere.tsv: no such file"),
-        ([bert, bert, "--parallel", tmp_path / "short.txt", tmp_path / "long.txt"], "short.txt: ends after 20 lines"),
-        ([bert, bert, "--parallel", two_columns, two_columns, two_columns], "--parallel takes one file or two, not 3"),
-        ([bert, bert, "--parallel", two_columns, "--retrieve", tmp_path / "no.tsv"], "no.tsv: no such file"),
-        ([bert, bert, "--parallel", two_columns, "--retrieve", *[two_columns] * 3], "--retrieve takes one file or two"),
-        ([bert, tmp_path, "--parallel", two_columns], "no model's folder"),
-        (
-            [exported, bert, "--parallel", two_columns],
-            "en, fr (given: none; --language of xling import, --languages A B",
-        ),
-        ([bert, tmp_path / "no" / "where", "--parallel", two_columns], "not a folder"),
-    ]
-    for arguments, problem in cases:
-        done = call(main, *arguments, "--out", tmp_path / "out")
-        assert (done.code, done.error.count("\n")) == (2, 1), (problem, done)
-        assert problem in done.error
-    assert not (tmp_path / "out").exists()
+def refused(call: Call, folder: Path, plan: object, problem: str) -> None:
+    done = run(call, folder, plan)
+    assert (done.code, done.error.count("\n")) == (2, 1)
+    assert problem in done.error
+    assert not (folder / "out.json").exists()

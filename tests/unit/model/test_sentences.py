@@ -8,9 +8,9 @@ import torch
 from torch.nn import functional
 
 from xling.core.errors import InputError
+from xling.interop.hugging_face import hugging_face_weights
 from xling.model.config import ModelConfig, Separate, Shape, check
 from xling.model.encoder import Encoder
-from xling.model.hugging_face import hugging_face_weights
 from xling.model.layers import places
 
 SHAPE = Shape(2, 16, 2, 32, "relu", 0.0, 0.0, "pre", 1e-12, 12, True, sentences=2)

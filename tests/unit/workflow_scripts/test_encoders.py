@@ -1,6 +1,5 @@
 """Published encoders in the config: what is refused, which files and flags a comparison has, what its hash knows."""
 
-import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -85,11 +84,13 @@ def test_a_model_of_the_study_brings_its_vocabulary_and_tokeniser() -> None:
     flags = shlex.split(encoders.flags(name))
     assert flags[0] == f"results/demo/models/{OWN}"
     assert flags[flags.index("--vocab-a") + 1] == "results/demo/vocab/zh.mono.wiki"
-    assert json.loads(flags[flags.index("--tokeniser-a") + 1])["segmenter"] == "jieba"
+    assert flags[flags.index("--tokeniser-a") + 1] == "results/demo/tokenisers/zh.json"
     assert "--vocab-b" not in flags
     left, right = flags[flags.index("--retrieve") + 1 : flags.index("--retrieve") + 3]
     assert (left[-3:], right[-3:]) == ("cmn", "eng"), "the left side first"
-    assert [path.name for path in encoders.model_files(name)] == ["model.safetensors", "run.json", "vocab.json"]
+    assert [path.name for path in encoders.model_files(name)] == [
+        "model.safetensors", "run.json", "vocab.json", "zh.json",
+    ]  # fmt: skip
     assert encoders.segmenters(name) == ["results/data/embedded/jieba/zh.dict.txt"]
     assert made(["bert", "mbert", "en-zh"]).segmenters("bert+mbert.en-zh") == []
 

@@ -143,7 +143,6 @@ TRANSFER: list[Fact] = [
 ALIGNMENT: list[Fact] = [
     ("5.1", "rounds of normalisation", "xling.align.normalise:ROUNDS", 5),
     ("5.1.1", "neighbours of CSLS", "xling.align.csls:NEIGHBOURS", 10),
-    ("5.1.1", "first rank reported", "xling.align.words:RANKS", (1, 5, 10)),
     ("5.1.1", "sentences that words are averaged over", "align.word_sentences", 500 * THOUSAND),
     ("5.1.1", "words kept, as many as of fastText", "align.word_vocabulary", 200 * THOUSAND),
     ("5.1.2", "layers", "align.contextual.layers", list(range(9))),
@@ -151,7 +150,7 @@ ALIGNMENT: list[Fact] = [
     ("5.1.2", "their heads", "align.contextual.heads", 12),
     ("5.1.2", "their feed-forward width", "align.contextual.feedforward", 3072),
     ("5.1.2", "their dropout", "align.contextual.dropout", 0.2),
-    ("5.2", "sentences of a comparison", "xling.align.any_encoder:SENTENCES", 10 * THOUSAND),
+    ("5.2", "sentences of a comparison", "xling.interop.encoders:SENTENCES", 10 * THOUSAND),
     *(
         ("5.1.1", f"MUSE {code} {split}", f"languages.{code}.muse.{split}", f"muse/en-{code}.{lines}.txt")
         for code in ("fr", "de", "ru", "zh")

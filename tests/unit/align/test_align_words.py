@@ -1,0 +1,146 @@
+"""Word alignment: symmetrised links equal the published definition; eflomal aligns a generated bitext, or says why not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xling.align import align_words as module
+from xling.align.align_words import PROGRAM, SEED_FILE, align_words, find_program
+from xling.align.symmetrise import Links, format_links, grow_diag_final_and, one_to_one, parse_links
+from xling.core.errors import XlingError
+from xling.core.io import read_lines, write_text
+from xling.core.seeds import python_rng
+
+needs_eflomal = pytest.mark.skipif(find_program() is None, reason=f"{PROGRAM} is not installed (make aligner)")
+LENGTH = 7
+WORDS = st.lists(st.one_of(st.none(), st.integers(0, LENGTH - 1)), min_size=LENGTH, max_size=LENGTH)
+
+
+def by_definition(forward: Links, backward: Links) -> Links:
+    """The pseudo-code of Koehn et al., loop by loop over a table; e is the target side, f the source side."""
+    around = [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)]
+    points = [(e, f) for e in range(LENGTH) for f in range(LENGTH)]
+    table = {(e, f): (f, e) in forward and (f, e) in backward for e, f in points}
+
+    def e_aligned(e: int) -> bool:
+        return any(table.get((e, f), False) for f in range(LENGTH))
+
+    def f_aligned(f: int) -> bool:
+        return any(table.get((e, f), False) for e in range(LENGTH))
+
+    added = True
+    while added:
+        added = False
+        for e, f in points:
+            if table[e, f]:
+                for step in around:
+                    new = e + step[0], f + step[1]
+                    if (not e_aligned(new[0]) or not f_aligned(new[1])) and (new[1], new[0]) in forward | backward:
+                        table[new] = added = True
+    for direction in (forward, backward):
+        for e, f in points:
+            if not e_aligned(e) and not f_aligned(f) and (f, e) in direction:
+                table[e, f] = True
+    return frozenset((f, e) for (e, f), linked in table.items() if linked)
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "expected"),
+    [
+        ("0-0", "1-1", "0-0 1-1"),  # nothing in common: the final step takes both
+        ("0-0 0-1", "0-0", "0-0 0-1"),  # a neighbour covers a new word
+        ("0-0 0-2", "0-0", "0-0"),  # not a neighbour, and its source word is covered
+        ("0-0 2-2", "0-0", "0-0 2-2"),  # not a neighbour, but both words are free
+        ("0-0 1-1 1-2", "0-0 2-2 1-1", "0-0 1-1 1-2 2-2"),  # 1-2 and 2-2 each cover a new word in their turn
+        ("0-1", "0-0", "0-1"),  # the final step takes the forward link first
+        ("", "", ""),
+    ],
+)
+def test_hand_made_cases(forward: str, backward: str, expected: str) -> None:
+    assert format_links(grow_diag_final_and(parse_links(forward), parse_links(backward))) == expected
+
+
+@settings(max_examples=300)
+@given(sources=WORDS, targets=WORDS)
+def test_equals_the_definition(sources: list[int | None], targets: list[int | None]) -> None:
+    forward = frozenset((f, e) for e, f in enumerate(sources) if f is not None)
+    backward = frozenset((f, e) for f, e in enumerate(targets) if e is not None)
+    assert grow_diag_final_and(forward, backward) == by_definition(forward, backward)
+
+
+def test_links_are_read_written_and_reduced_to_one_for_each_word() -> None:
+    assert one_to_one(parse_links("0-0 1-1 1-2 3-4 2-4 5-5")) == parse_links("0-0 5-5")
+    assert format_links(parse_links("10-2 2-3 2-1")) == "2-1 2-3 10-2"
+    for bad in ("1", "1-", "a-b", "1-2-3"):
+        with pytest.raises(ValueError, match=f"'{bad}' is not a link such as 0-1"):
+            parse_links(bad)
+
+
+def write_bitext(folder: Path, sentences: int = 1500) -> tuple[Path, Path]:
+    """Write sentences of made-up words and their word-for-word translation in reverse order, an article before it."""
+    rng = python_rng("bitext")
+    left, right = folder / "left.txt.zst", folder / "right.txt"
+    with write_text(left) as one, write_text(right) as other:
+        for _ in range(sentences):
+            words = rng.sample(range(60), rng.randrange(3, 7))
+            one.write(" ".join(f"w{word}" for word in words) + "\n")
+            other.write("the " + " ".join(f"x{word}" for word in reversed(words)) + "\n")
+    return left, right
+
+
+@needs_eflomal
+def test_a_generated_bitext_is_aligned(tmp_path: Path) -> None:
+    left, right = write_bitext(tmp_path)
+    command = [sys.executable, "-m", "xling.align.align_words", "--left", left, "--right", right]
+    subprocess.run([*command, "--out", tmp_path / "links.txt"], check=True, capture_output=True)
+    found = wanted = common = 0
+    for text, sentence in zip(read_lines(tmp_path / "links.txt"), read_lines(left), strict=True):
+        links, length = parse_links(text), len(sentence.split())
+        gold = {(word, length - word) for word in range(length)}
+        found, wanted, common = found + len(links), wanted + length, common + len(links & gold)
+    assert common / found > 0.9
+    assert common / wanted > 0.8
+    forward, backward = module._run(left, right, tmp_path)  # each target word has one source word, and the reverse
+    assert all(len({target for _, target in parse_links(x)}) == len(x.split()) for x in read_lines(forward))
+    assert all(len({source for source, _ in parse_links(x)}) == len(x.split()) for x in read_lines(backward))
+
+
+@needs_eflomal
+def test_a_seed_gives_the_same_links_and_another_seed_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, (left, right) = python_rng("noise"), (tmp_path / "left.txt", tmp_path / "right.txt")
+    for path in (left, right):  # nothing belongs together, so what is linked is a matter of chance
+        path.write_text("".join(" ".join(f"w{rng.randrange(40)}" for _ in range(8)) + "\n" for _ in range(30)))
+    monkeypatch.setenv(SEED_FILE, str(tmp_path / "nowhere"))  # only a program that looks for the seed complains
+    command = [str(find_program()), "-s", str(left), "-t", str(right), "-f", str(tmp_path / "f"), "--overwrite"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    monkeypatch.delenv(SEED_FILE)
+    if "urandom" not in done.stderr + done.stdout:
+        pytest.skip("this eflomal was not built by `make aligner`, so it cannot be seeded")
+    one, again, other = (list(align_words(left, right, seed)) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "program", "problem"),
+    [
+        ("one\ntwo\n", "un\n", None, r"b: ends after 1 lines, .*a goes on"),
+        ("", "", None, "empty where sentences were expected"),
+        ("one\n", "un\n", None, r"eflomal-align, .*, is not installed \(`make aligner` installs it\)"),
+        ("one\n", "un\n", "echo first >&2\necho no memory >&2\nexit 7\n", "with exit code 7: no memory"),
+    ],
+)
+def test_bad_input_and_a_missing_or_failing_aligner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str, right: str, program: str | None, problem: str
+) -> None:
+    (tmp_path / "a").write_text(left)
+    (tmp_path / "b").write_text(right)
+    (tmp_path / "aligner").write_text(f"#!/bin/sh\n{program}")
+    (tmp_path / "aligner").chmod(0o755)
+    monkeypatch.setattr(module, "find_program", lambda: str(tmp_path / "aligner") if program else None)
+    with pytest.raises(XlingError, match=problem):
+        next(align_words(tmp_path / "a", tmp_path / "b"))

@@ -1,0 +1,126 @@
+"""Whole jobs of contextual transfer through the command: results, restarts, floors, and input that is wrong."""
+
+import multiprocessing
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toy_contextual import OPTIONS, command
+from unit.finetune.toy_tasks import job_process, write_model
+
+from xling.align.transfer_contextual import main
+from xling.core.io import read_json
+
+Call = Callable[..., Any]
+Toy = tuple[Path, Path]
+SHORT = OPTIONS | {"layers": [1], "epochs": 2}
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
+    """Return vocabulary and encoder of a bilingual model."""
+    return write_model(tmp_path_factory.mktemp("model"))
+
+
+def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Call) -> None:
+    arguments = command(tmp_path, toy, "job", ("ner", "parsing"), options=OPTIONS | {"epochs": 1})
+    assert call(main, *arguments).code == 0
+    result = read_json(tmp_path / "job.json")
+    done = [(one["layer"], one["task"], one["way"]) for one in result["trainings"]]
+    tasks, ways = ("ner", "parsing"), ("plain", "aligned")
+    assert done == [(layer, task, way) for layer in (0, 2) for task in tasks for way in ways]
+    for one in result["trainings"]:
+        assert set(one["scores"]) == {"en", "fr"}
+        assert all(found["low"] <= found["score"] <= found["high"] for found in one["scores"].values())
+        assert set(one["map_cosine"]) == ({"fr"} if one["way"] == "aligned" else set())
+    assert (result["config"], result["source"], result["sentences"]) == ("abc", "en", 60)
+    assert result["links"]["fr"] == sum(len(line.split()) for line in (tmp_path / "links.txt").read_text().splitlines())
+
+
+def test_a_killed_job_goes_on_to_the_same_result(toy: Toy, tmp_path: Path, call: Call) -> None:
+    assert call(main, *command(tmp_path, toy, "whole", options=SHORT)).code == 0
+    broken = command(tmp_path, toy, "broken", options=SHORT)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["xling.align.transfer_contextual"])
+    codes = []
+    for die_after in (3, None):  # within the second training, not at all
+        arguments = (broken, die_after, str(tmp_path / "log"), "xling.align.transfer_contextual")
+        child = context.Process(target=job_process, args=arguments)
+        child.start()
+        child.join(120)
+        codes.append(child.exitcode)
+    assert codes == [-signal.SIGKILL, 0]
+    log = (tmp_path / "log").read_text()
+    assert "plain (1 of 2)" not in log  # the last attempt had only the second training left to do
+    assert "epoch 1 of" not in log  # and of that only its last epoch
+    assert read_json(tmp_path / "broken.json") == read_json(tmp_path / "whole.json")
+
+
+def test_a_finished_job_leaves_nothing_that_a_forced_rerun_could_take_for_new(
+    toy: Toy, tmp_path: Path, call: Call
+) -> None:
+    results = []
+    for epochs in (2, 1, 2):
+        options = SHORT | {"epochs": epochs}
+        assert call(main, *command(tmp_path, toy, "job", options=options, ways=["plain"])).code == 0
+        assert not list((tmp_path / "job.work").iterdir())
+        results.append(read_json(tmp_path / "job.json"))
+    assert results[0] == results[2]
+    assert len(results[1]["trainings"][0]["dev"]) == 1
+
+
+def test_untrained_encoders_need_run_json_alone(toy: Toy, tmp_path: Path, call: Call) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "run.json").write_text((toy[1] / "run.json").read_text())
+    changes = {"options": SHORT, "ways": ["aligned"], "untrained": True}
+    assert call(main, *command(tmp_path, (toy[0], bare), "floor", **changes)).code == 0
+    assert read_json(tmp_path / "floor.json")["untrained"] is True
+    found = call(main, *command(tmp_path, (toy[0], bare), "floor", **changes | {"untrained": False}))
+    assert found.code == 2
+    assert "model.safetensors: no such file" in found.error
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "problem"),
+    [
+        ("links.txt", lambda lines: lines[:-1], "links.txt: 59 lines of links for 60 sentences"),
+        ("links.txt", lambda lines: [*lines, "0-0"], "links.txt: more than 60 lines of links for 60 sentences"),
+        ("links.txt", lambda lines: ["0-40", *lines[1:]], "links.txt, line 1: link 0-40, but the sentences have"),
+        ("links.txt", lambda lines: ["0:0", *lines[1:]], "links.txt, line 1: '0:0' is not a link"),
+        ("links.txt", lambda lines: ["" for _ in lines], "links.txt: no links at all"),
+        ("fr.txt", lambda lines: lines[:-1], "links 60 sentences with 59"),
+        ("fr.txt", lambda lines: [*lines[:2], "", *lines[3:]], "fr.txt, line 3: a blank line"),
+        ("en.txt", lambda _: [], "en.txt: empty where sentences were expected"),
+    ],
+)
+def test_wrong_files_are_one_line(name: str, change: Any, problem: str, toy: Toy, tmp_path: Path, call: Call) -> None:
+    arguments, path = command(tmp_path, toy, "job"), tmp_path / name
+    path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))
+    refused(call(main, *arguments), problem, tmp_path)
+
+
+TESTED = {"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"options": OPTIONS | {"layers": [0, 9]}}, "no layer 9 in the encoder of en: its layers are 0 to 2"),
+        ({"options": OPTIONS | {"epoch": 1}}, "job.plan: unknown key options.epoch"),
+        ({"languages": {"en": {}}}, "job.plan: languages: expected en and at least one other"),
+        ({"languages": {"en": {"encoder": "x"}, "fr": {}}}, "languages.en: expected an object with encoder, vocab"),
+        ({"data": TESTED}, "job.plan: data.x.test: no encoder reads ru"),
+        ({"ways": ["upwards"]}, "job.plan: ways: expected plain or aligned, not 'upwards'"),
+    ],
+)
+def test_wrong_plans_are_one_line(changes: Any, problem: str, toy: Toy, tmp_path: Path, call: Call) -> None:
+    refused(call(main, *command(tmp_path, toy, "job", **changes)), problem, tmp_path)
+
+
+def refused(found: Any, problem: str, folder: Path) -> None:
+    assert (found.code, found.error.count("\n")) == (2, 1)
+    assert problem in found.error
+    assert not (folder / "job.json").exists()

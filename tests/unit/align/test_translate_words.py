@@ -1,0 +1,234 @@
+"""Word translation: MUSE's rules, Figures 4a and 4b for several seeds, and real dictionaries and text."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xling.align import translate_words
+from xling.align.states import states_file, write_states
+from xling.align.translate_words import main, speller
+from xling.align.words import KnownPairs, chance, fold_case, known_pairs, translate
+from xling.core.io import read_json
+from xling.core.seeds import numpy_rng
+from xling.data.muse import WordPair, read_muse
+from xling.data.parallel import read_multiway
+
+Call = Callable[..., Any]
+SPACE = numpy_rng("study space").normal(size=(300, 24)).astype(np.float32)
+TURN = np.linalg.qr(numpy_rng("study turn").normal(size=(24, 24)))[0].astype(np.float32)
+PLAIN = {"language": "x", "moses": None}
+HERE = Path("dictionary.txt")
+
+
+def test_the_first_spelling_of_allowed_words_counts() -> None:
+    found = fold_case(["Paris", "paris", "the", "THE", "Été"])
+    assert (found.places, found.rows.tolist()) == ({"paris": 0, "the": 1, "été": 2}, [0, 2, 4])
+    some = fold_case(["Paris", "paris", "the", "cat"], allowed=["PARIS", "Cat", "dog"])
+    assert (some.places, some.rows.tolist()) == ({"paris": 0, "cat": 1}, [0, 3])
+
+
+def test_pairs_with_unknown_words_are_left_out_and_counted() -> None:
+    listed = "cat=chat Cat=Chat dog=chien dog=clebs bird=oiseau fish=chat"
+    pairs = [WordPair(*pair.split("=")) for pair in listed.split()]
+    known = known_pairs(HERE, pairs, fold_case(["Cat", "dog"]), fold_case(["chat", "CHIEN"]))
+    assert known.pairs == ((0, 0), (1, 1))
+    assert (known.given, known.unknown_source, known.unknown_target) == (5, 2, 2)
+    assert known.describe()["source_words_kept"] == 2
+
+
+def test_a_source_word_with_several_translations_counts_once() -> None:
+    train = KnownPairs(tuple((row, row) for row in range(100)), 100, 0, 0)
+    wrong = tuple((row, (row + 50) % 300) for row in range(100, 110))  # a second translation that is not found
+    right = tuple((row, row) for row in range(100, 108))
+    hits = translate(SPACE, SPACE @ TURN, train, KnownPairs(right + wrong, 18, 0, 0))
+    assert hits.tolist() == [True] * 8 + [False] * 2  # 10 source words, though 18 pairs
+    assert chance([{0}, {1, 2, 3}], 20) == pytest.approx((1 / 20 + 3 / 20) / 2)
+
+
+def noise(*parts: object) -> np.ndarray:
+    return numpy_rng("study noise", *parts).normal(size=SPACE.shape).astype(np.float32)
+
+
+def write_side(folder: Path, code: str, layers: Sequence[np.ndarray], words: Sequence[str]) -> str:
+    """Write a folder of states whose embedding rows are its last layer, and untrained ones that are noise."""
+    sets = {"trained": layers, "untrained": [noise(folder.name, code, i) for i in range(len(layers))]}
+    for kind, states in sets.items():
+        write_states(states_file(folder, kind, "words", code), [s.astype(np.float16) for s in states], {}, words)
+        write_states(states_file(folder, kind, "rows", code), [states[-1][:200]], {}, words[:200])
+    return str(folder)
+
+
+def write_vec(path: Path, words: Sequence[str], vectors: np.ndarray) -> str:
+    rows = "".join(f"{w} {' '.join(f'{x:.4f}' for x in v)}\n" for w, v in zip(words, vectors, strict=True))
+    path.write_text(f"{len(words)} {vectors.shape[1]}\n{rows}")
+    return str(path)
+
+
+def write_plan(folder: Path, seeds: int = 1, vectors: bool = True) -> dict[str, Any]:
+    """Two layers: noise below a rotation of the same space; fastText is a rotation too and knows 280 of 300 words."""
+    words = {code: [f"{code[0]}{row}" for row in range(300)] for code in ("en", "fr")}
+    folders = []
+    for seed in range(seeds):
+        right = [noise("low", seed), noise("high", seed) if seed else SPACE @ TURN]
+        left = write_side(folder / f"en{seed}", "en", [noise("left", seed), SPACE], words["en"])
+        folders.append({"en": left, "fr": write_side(folder / f"fr{seed}", "fr", right, words["fr"])})
+    tables = {
+        "en": write_vec(folder / "en.vec", [w.upper() for w in reversed(words["en"][20:])], SPACE[:19:-1]),
+        "fr": write_vec(folder / "fr.vec", words["fr"], SPACE @ TURN),
+    }
+    for name, rows in (("train", range(150)), ("test", range(150, 320))):
+        (folder / f"{name}.txt").write_text("".join(f"e{row} f{row}\n" for row in rows))
+    fr = {
+        "seeds": folders, "vectors": tables if vectors else None, "tokenisers": {"en": PLAIN, "fr": PLAIN},
+        "train": str(folder / "train.txt"), "test": str(folder / "test.txt"),
+    }  # fmt: skip
+    return {"source": "en", "config": "abc", "languages": {"fr": fr}}
+
+
+def run(call: Call, folder: Path, plan: object) -> Any:
+    (folder / "plan.json").write_text(json.dumps(plan))
+    flags = ["--plan", folder / "plan.json", "--device", "cpu"]
+    return call(main, *flags, "--out", folder / "out.json")
+
+
+def study(call: Call, folder: Path, plan: object) -> Any:
+    """Run the command and return its result."""
+    done = run(call, folder, plan)
+    assert done.code == 0, done.error
+    return read_json(folder / "out.json")
+
+
+def found(result: Any, figure: str, vectors: str, layer: int | None = None) -> Any:
+    """Return the one record that is asked for."""
+    keys = (figure, vectors, layer)
+    (record,) = (r for r in result["records"] if (r["figure"], r["vectors"], r["layer"]) == keys)
+    return record
+
+
+def test_layers_fasttext_and_untrained_encoders_are_asked_the_same_words(call: Call, tmp_path: Path) -> None:
+    result = study(call, tmp_path, write_plan(tmp_path, seeds=2))
+    record = found(result, "figure4b", "trained", 1)  # the second seed's French is noise
+    assert record["by_seed"][0] > 0.95
+    assert record["by_seed"][1] < 0.1
+    assert record["p1"] == pytest.approx(np.mean(record["by_seed"]))
+    assert found(result, "figure4a", "trained")["by_seed"][0] > 0.95
+    assert found(result, "figure4b", "fasttext")["p1"] > 0.95
+    for series in (("figure4b", "trained", 0), ("figure4b", "untrained", 1), ("figure4a", "untrained")):
+        assert found(result, *series)["p1"] < 0.1
+    assert len(result["records"]) == 3 + 5
+    counts = result["counts"]["figure4b"]["fr"]
+    assert (counts["source_words"], counts["target_words"]) == (280, 300)  # what fastText knows
+    assert counts["train"]["pairs_kept"] == 130
+    assert counts["test"] == {
+        "pairs": 170, "pairs_kept": 150, "source_words_kept": 150, "unknown_source": 20, "unknown_target": 20,
+    }  # fmt: skip
+    for record in result["records"]:
+        assert record["pairs"] == (150 if record["figure"] == "figure4b" else 50)
+        assert record["low"] <= record["p1"] <= record["high"]
+    assert found(result, "figure4b", "fasttext")["chance"] == pytest.approx(1 / 300)
+    assert result["config"] == "abc"
+
+
+def test_without_fasttext_every_word_of_the_encoders_counts(call: Call, tmp_path: Path) -> None:
+    result = study(call, tmp_path, write_plan(tmp_path, vectors=False))
+    assert {record["vectors"] for record in result["records"]} == {"trained", "untrained"}
+    assert result["counts"]["figure4b"]["fr"]["source_words"] == 300
+
+
+def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(translate_words, "evaluate", lambda *_: pytest.fail("evaluated"))
+    plan = write_plan(tmp_path)
+    (tmp_path / "broken.txt").write_text("dog\n")
+    own = {"seeds": [{"en": "x", "ru": "x"}], "vectors": None, "test": str(tmp_path / "broken.txt")}
+    plan["languages"]["ru"] = plan["languages"]["fr"] | own
+    done = run(call, tmp_path, plan)
+    assert done.code == 2
+    assert "broken.txt, line 1: " in done.error
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        ("language", "languages.fr: expected an object with seeds, train, test, vectors, tokenisers"),
+        ("tokenisers", "languages.fr.tokenisers: expected an object"),
+        ("vectors", "languages.fr.vectors: expected an object with en, fr"),
+        ("words", "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)"),
+        ("nan", "rows.fr.safetensors: layer 0, row 3 holds a number that is not finite"),
+        ("vector", "fr.vec, line 2: the vector of 'f0' holds a number that is not finite"),
+        ("seeds", "other words or sentences than"),
+        ("items", "words.en.safetensors: states without a list of words"),
+    ],
+)
+def test_bad_input_is_one_line(call: Call, tmp_path: Path, fault: str, problem: str) -> None:
+    plan = write_plan(tmp_path, seeds=2)
+    fr, words = plan["languages"]["fr"], [f"f{row}" for row in range(300)]
+    if fault == "language":
+        fr.pop("tokenisers")
+    elif fault == "tokenisers":
+        fr["tokenisers"] = None
+    elif fault == "vectors":
+        fr["vectors"].pop("fr")
+    elif fault == "words":
+        (tmp_path / "test.txt").write_text("dog chien\n")
+    elif fault == "nan":
+        broken = [SPACE, np.where(np.arange(300)[:, None] == 3, np.nan, SPACE)]
+        write_side(tmp_path / "fr1", "fr", broken, words)
+    elif fault == "vector":
+        write_vec(tmp_path / "fr.vec", ["f0"], np.full((1, 24), np.nan))
+    elif fault == "seeds":
+        write_side(tmp_path / "fr1", "fr", [SPACE, SPACE], [f"g{row}" for row in range(300)])
+    else:
+        for seed in range(2):
+            write_states(states_file(tmp_path / f"en{seed}", "trained", "words", "en"), [SPACE, SPACE], {})
+    done = run(call, tmp_path, plan)
+    assert (done.code, done.error.count("\n")) == (2, 1)
+    assert problem in done.error
+    assert not (tmp_path / "out.json").exists()
+
+
+@pytest.mark.real_data
+def test_real_dictionaries_are_written_as_the_text_is(real_data: Path) -> None:
+    """MUSE's Chinese is Traditional and the text here Simplified: without conversion a third of the pairs are lost."""
+    column = " ".join(text for (text,) in read_multiway(real_data / "xnli" / "xnli.15way.orig.tsv", ["zh"]))
+    pairs = list(read_muse(real_data / "muse" / "en-zh.5000-6500.txt"))
+    english = fold_case([pair.source for pair in pairs])
+    spell = speller({"language": "zh", "moses": "zh", "segmenter": "jieba", "script": "simplified"})
+
+    def kept(written: Callable[[str], str]) -> int:
+        spelled = [WordPair(pair.source, written(pair.target)) for pair in pairs]
+        there = fold_case([pair.target for pair in spelled if pair.target in column])
+        return len(known_pairs(HERE, spelled, english, there).pairs)
+
+    assert spell("漢語") == "汉语"
+    assert kept(spell) > 1.2 * kept(str)
+
+
+@pytest.mark.real_data
+def test_real_text_and_a_real_dictionary(real_data: Path) -> None:
+    """Words as sums of a random vector for each parallel sentence they occur in: translations come out alike."""
+    sentences = list(read_multiway(real_data / "xnli" / "xnli.15way.orig.tsv", ["en", "fr"]))
+    signs = numpy_rng("signs").normal(size=(len(sentences), 300)).astype(np.float32)
+    turn = np.linalg.qr(numpy_rng("turn").normal(size=(300, 300)))[0].astype(np.float32)
+    spaces, vectors = [], []
+    for side in range(2):
+        rows: dict[str, list[int]] = {}
+        for number, sentence in enumerate(sentences):
+            for word in set(re.findall(r"[^\W\d_]+", sentence[side])):  # cased, as the text is
+                rows.setdefault(word, []).append(number)
+        common = sorted((word for word in rows if len(rows[word]) > 3), key=lambda word: (-len(rows[word]), word))
+        spaces.append(fold_case(common))
+        assert len(spaces[-1].rows) < len(common)  # sentence starts are upper case
+        table = np.array([signs[rows[word]].sum(axis=0) for word in common])[spaces[-1].rows]
+        vectors.append(table @ turn if side else table)
+    files = [real_data / "muse" / f"en-fr.{name}.txt" for name in ("0-5000", "5000-6500")]
+    train, test = (known_pairs(path, read_muse(path), *spaces) for path in files)
+    assert 0 < len(test.by_source()) <= len(test.pairs) < test.given
+    guess = chance(test.by_source().values(), len(spaces[1].rows))
+    assert translate(*vectors, train, test).mean() > 100 * guess

@@ -1,0 +1,188 @@
+"""`xling compare`: CKA and retrieval between any two encoders on a user's own parallel file."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny_models import made_up, write_model, write_vocab
+
+from xling.core.errors import InputError
+from xling.core.io import read_json
+from xling.core.seeds import numpy_rng
+from xling.interop.compare_published import (
+    cautions,
+    cka_matrix,
+    layer_pairs,
+    main,
+    read_pairs,
+    retrieval,
+    same_depth,
+    table,
+)
+from xling.interop.encoders import open_any_encoder
+from xling.model.similarity import linear_cka
+
+Call = Callable[..., Any]
+TEXTS = {code: made_up(code, 64) for code in ("en", "fr")}
+
+
+def states(name: str, rows: int = 400, width: int = 12) -> np.ndarray:
+    return numpy_rng("compare", name).normal(size=(rows, width)).astype(np.float32)
+
+
+def turned(vectors: np.ndarray, width: int) -> np.ndarray:
+    """Return the vectors in another, perhaps wider, space: distances stay, coordinates do not."""
+    square = np.linalg.qr(states("turn", width, width).astype(float))[0]
+    return (vectors @ square[: vectors.shape[1]]).astype(np.float32)
+
+
+def test_the_matrix_is_cka_of_each_pair_of_layers() -> None:
+    left, right = [states("a"), states("b", width=7)], [states("c"), turned(states("a"), 12), states("d", width=5)]
+    matrix = cka_matrix(left, right)
+    assert np.array(matrix) == pytest.approx(np.array([[linear_cka(x, y) for y in right] for x in left]), abs=1e-9)
+    assert matrix[0][1] == pytest.approx(1, abs=1e-5)
+
+
+def test_a_turned_space_is_found_with_the_map_only_and_the_map_never_saw_what_is_looked_for() -> None:
+    left = states("a")
+    plain, mapped = retrieval(left, turned(left, 12))
+    assert mapped == 1.0
+    assert plain is not None
+    assert plain < 0.1
+    assert retrieval(left, turned(left, 20)) == (None, 1.0)
+    assert retrieval(left, left)[0] == 1.0
+    few = states("a", rows=100, width=60)  # 75 pairs fit a map of 60 dimensions well, but say nothing of the 25 others
+    assert retrieval(few, states("unrelated", rows=100, width=60))[1] < 0.3
+
+
+def test_a_set_of_its_own_is_looked_for_with_the_map_of_all_pairs() -> None:
+    both = states("a", rows=140, width=12)
+    fitted, tested = both[:100], both[100:]
+    last = np.arange(100) % 4 == 3
+    fitted[np.ix_(last, range(6))] = fitted[np.ix_(~last, range(6, 12))] = 0.0
+    tested[:, :6] = 0.0  # what is looked for lies where only one pair in four, else held out, says how it turns
+    found = retrieval(fitted, turned(fitted, 12), (tested, turned(tested, 12)))
+    assert found[1] == 1.0
+    assert found[0] is not None
+    assert found[0] < 0.2
+    assert retrieval(fitted, fitted, (tested, tested[::-1]))[1] == 0.0, "the set's own order counts"
+    pairs = layer_pairs([fitted] * 2, [fitted] * 3, [[1.0] * 3] * 2, ([tested, tested], [tested, both[:40], tested]))
+    assert [(pair.right, pair.plain) for pair in pairs] == [(0, 1.0), (2, 1.0)]
+
+
+def test_layers_at_the_same_depth() -> None:
+    assert same_depth(3, 3) == [(0, 0), (1, 1), (2, 2)]
+    assert same_depth(3, 13) == [(0, 0), (1, 6), (2, 12)]
+    assert same_depth(1, 4) == [(0, 0)]
+
+
+@pytest.fixture
+def two_columns(tmp_path: Path) -> Path:
+    path = tmp_path / "parallel.tsv"
+    path.write_text("".join(f"{x}\t{y}\n" for x, y in zip(TEXTS["en"], TEXTS["fr"], strict=True)))
+    return path
+
+
+def test_pairs_come_from_columns_a_table_or_two_files(tmp_path: Path, two_columns: Path) -> None:
+    expected = list(zip(TEXTS["en"], TEXTS["fr"], strict=True))
+    assert read_pairs([two_columns], None, 10) == expected[:10]
+    assert read_pairs([two_columns], ["en", "fr"], 1000) == expected
+    (tmp_path / "table.tsv").write_text("fr\tde\ten\n" + "".join(f"{y}\t-\t{x}\n" for x, y in expected))
+    assert read_pairs([tmp_path / "table.tsv"], ["en", "fr"], 1000) == expected
+    for code, lines in TEXTS.items():
+        (tmp_path / f"{code}.txt").write_text("\n".join(lines) + "\n")
+    assert read_pairs([tmp_path / "en.txt", tmp_path / "fr.txt"], None, 1000) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("a\tb\n" * 9 + "a\n", "p.tsv, line 10: 1 columns, expected sentence<TAB>sentence"),
+        ("a\tb\n" * 9 + "a\t \n", "p.tsv, line 10: an empty side"),
+        ("a\tb\n" * 7, "p.tsv: 7 pairs of sentences, at least 8 are needed"),
+        ("", "p.tsv: 0 pairs of sentences"),
+    ],
+)
+def test_a_bad_parallel_file(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "p.tsv").write_text(content)
+    with pytest.raises(InputError, match=problem):
+        read_pairs([tmp_path / "p.tsv"], None, 100)
+
+
+def test_two_models_of_ours(call: Call, tmp_path: Path, two_columns: Path) -> None:
+    vocabs = {code: write_vocab(tmp_path / f"v.{code}", "mono", {code: lines}, 60) for code, lines in TEXTS.items()}
+    for code, vocab in vocabs.items():
+        write_model(tmp_path / code, vocab, norm="pre")
+    flags = ["--vocab-a", vocabs["en"], "--vocab-b", vocabs["fr"], "--out", tmp_path / "out"]
+    done = call(main, tmp_path / "en", tmp_path / "fr", "--parallel", two_columns, *flags)
+    assert done.code == 0, done.error
+    result = read_json(tmp_path / "out" / "compare.json")
+    sides = [open_any_encoder(str(tmp_path / c), c, vocabs[c]).sentence_means(TEXTS[c]) for c in TEXTS]
+    assert result["matrix"][1][3] == pytest.approx(linear_cka(sides[0][1], sides[1][3]), abs=1e-6)
+    assert (result["sentences"], result["fitted"], result["looked_for"], result["chance"]) == (64, 48, 16, 1 / 16)
+    with (tmp_path / "out" / "layers.csv").open() as handle:
+        rows = list(csv.DictReader(handle))
+    assert [row["cka"] for row in rows] == [str(result["matrix"][i][i]) for i in range(5)]
+    assert list(rows[0]) == ["left", "right", "cka", "plain", "mapped"]
+    with (tmp_path / "out" / "matrix.csv").open() as handle:
+        head, _, second, *_ = csv.reader(handle)
+    assert (head, second) == (["", *(f"L{i}" for i in range(5))], ["L1", *map(str, result["matrix"][1])])
+    assert (tmp_path / "out" / "matrix.png").read_bytes().startswith(b"\x89PNG")
+    assert len(table(result).splitlines()) == 1 + 5 + 1
+    assert cautions(result) == []
+    assert "48 pairs for vectors 100 wide are few" in cautions(result | {"widths": [24, 100]})[0]
+
+
+def test_models_of_hugging_face(call: Call, tmp_path: Path, two_columns: Path) -> None:
+    pytest.importorskip("transformers")
+    from tiny_hub import write_bert, write_xlm_roberta
+
+    bert = write_bert(tmp_path / "bert", TEXTS["en"])
+    xlmr = write_xlm_roberta(tmp_path / "xlmr", TEXTS["fr"], width=20)
+    done = call(main, bert, xlmr, "--parallel", two_columns, "--out", tmp_path / "out")
+    assert done.code == 0, done.error
+    result = read_json(tmp_path / "out" / "compare.json")
+    assert np.array(result["matrix"]).shape == (3, 4)
+    found = [(row["left"], row["right"], row["plain"]) for row in result["layers"]]
+    assert found == [(0, 0, None), (1, 2, None), (2, 3, None)]
+    (tmp_path / "en.txt").write_text("\n".join(TEXTS["en"]) + "\n")
+    same = [tmp_path / "en.txt"] * 2
+    flags = ["--parallel", *same, "--retrieve", *same, "--sentences", 32, "--config-hash", "abc"]
+    assert call(main, bert, bert, *flags, "--out", tmp_path / "same").code == 0
+    itself = read_json(tmp_path / "same" / "compare.json")
+    assert (itself["sentences"], itself["config"]) == (32, "abc")
+    assert (itself["fitted"], itself["looked_for"], itself["chance"]) == (32, 32, 1 / 32)
+    assert [row["cka"] for row in itself["layers"]] == pytest.approx([1.0] * 3)
+    assert [row["plain"] for row in itself["layers"]] == [1.0] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ("BERT --parallel nowhere.tsv", "nowhere.tsv: no such file"),
+        ("BERT --parallel 20.txt 21.txt", "20.txt: ends after 20 lines"),
+        ("BERT --parallel parallel.tsv parallel.tsv parallel.tsv", "--parallel takes one file or two, not 3"),
+        ("BERT --parallel parallel.tsv --retrieve no.tsv", "no.tsv: no such file"),
+        ("BERT --parallel parallel.tsv --retrieve a b c", "--retrieve takes one file or two"),
+        (". --parallel parallel.tsv", "no model's folder"),
+        ("./no/where --parallel parallel.tsv", "not a folder"),
+    ],
+)
+@pytest.mark.usefixtures("two_columns")
+def test_bad_input_is_one_line(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, problem: str
+) -> None:
+    pytest.importorskip("transformers")
+    from tiny_hub import write_bert
+
+    monkeypatch.chdir(tmp_path)
+    write_bert(Path("BERT"), TEXTS["en"], layers=1)
+    for rows in (20, 21):
+        Path(f"{rows}.txt").write_text("a\n" * rows)
+    done = call(main, "BERT", *arguments.split(), "--out", "out")
+    assert (done.code, done.error.count("\n")) == (2, 1)
+    assert problem in done.error
+    assert not Path("out").exists()

@@ -1,0 +1,152 @@
+"""The exported tokenizer gives the ids of training, on real text in five languages and on any text at all."""
+
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_models import SETTINGS, made_up, write_model, write_vocab
+
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.errors import InputError, XlingError
+from xling.core.io import read_lines
+from xling.finetune.data import Speller
+from xling.interop.export import export
+from xling.tokenization.tokeniser import make_tokeniser
+
+pytest.importorskip("transformers")
+from xling.interop.hf_tokenizer import XlingTokenizer
+
+LINES = 10_000
+TEXTS = {code: made_up(code, 200) for code in ("en", "fr")}
+OPTIONS = {code: {"language": code, "moses": code} for code in ("en", "fr", "de", "ru")} | {
+    "zh": {"language": "zh", "moses": "zh", "segmenter": "jieba", "script": "simplified"}
+}
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return exported folders of a model of each kind of vocabulary, with Moses for both languages."""
+    root = tmp_path_factory.mktemp("exported")
+    for setting, (kind, *_) in SETTINGS.items():
+        vocab = write_vocab(root / "vocab", kind, TEXTS, 60)
+        write_model(root / f"{setting}.model", vocab, setting)
+        export(root / f"{setting}.model", vocab, root / setting, {code: OPTIONS[code] for code in TEXTS})
+    return {setting: root / setting for setting in SETTINGS}
+
+
+def folder_of(exported: dict[str, Path], setting: str, code: str) -> Path:
+    return exported[setting] / code if setting.startswith("sep") else exported[setting]
+
+
+@cache
+def opened(folder: Path, code: str) -> XlingTokenizer:
+    return XlingTokenizer.from_pretrained(folder, language=code)
+
+
+@cache
+def loaded(vocab: Path) -> Vocabulary:
+    return Vocabulary.load(vocab)
+
+
+def ours(vocab: Path, code: str, text: str) -> list[int]:
+    return loaded(vocab).encode_line(code, make_tokeniser(OPTIONS[code]).line(text))
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("code", OPTIONS)
+def test_ids_of_real_text_are_those_of_training(real_data: Path, tmp_path: Path, code: str) -> None:
+    """The whole way from raw text in one setting; in the others from its words, after which alone they differ."""
+
+    def real_words(language: str, number: int) -> tuple[list[str], list[str]]:
+        raw = list(islice(read_lines(real_data / "text" / f"webdocs.{language}.txt.xz"), number))
+        return raw, list(make_tokeniser(OPTIONS[language]).lines(raw))
+
+    raw, words = real_words(code, LINES)
+    other = "de" if code == "en" else "en"
+    texts = {other: real_words(other, 1500)[1], code: words[:1500]}
+    assert len(raw) == LINES
+    for setting, (kind, *_) in SETTINGS.items():
+        vocab = write_vocab(tmp_path / "vocab", kind, texts, 3000)
+        write_model(tmp_path / f"{setting}.model", vocab, setting)
+        options = {code: OPTIONS[code]} if setting == "default" else {}
+        export(tmp_path / f"{setting}.model", vocab, tmp_path / setting, options)
+        tokenizer = opened(folder_of({setting: tmp_path / setting}, setting, code), code)
+        for text, line in zip(raw if options else words, words, strict=True):
+            assert tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) == loaded(vocab).encode_line(code, line)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@settings(max_examples=40)
+@given(text=st.text() | st.sampled_from(["<mask> </s> <pad>", "Il\u00a0dit : «oui», 1999…", "▁a", ""]))
+def test_any_text(exported: dict[str, Path], setting: str, text: str) -> None:
+    folder = folder_of(exported, setting, "fr")
+    assert opened(folder, "fr").encode(text) == [2, *ours(folder / "vocab", "fr", text), 2]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_ids_are_those_of_the_vocabulary_that_was_exported(exported: dict[str, Path], setting: str) -> None:
+    original = exported[setting].parent / "vocab" / SETTINGS[setting][0]
+    for code, lines in TEXTS.items():
+        tokenizer = opened(folder_of(exported, setting, code), code)
+        assert [tokenizer.encode(x)[1:-1] for x in lines[:50]] == [ours(original, code, x) for x in lines[:50]]
+        assert [tokenizer.decode(tokenizer.encode(x), skip_special_tokens=True) for x in lines] == lines
+        assert len(tokenizer) == tokenizer.vocab_size == loaded(original).size_of(code)
+
+
+def test_text_is_framed_as_the_tasks_frame_it(exported: dict[str, Path]) -> None:
+    folder, (first, second) = exported["default"], TEXTS["fr"][:2]
+    tokenizer, speller = opened(folder, "fr"), Speller(loaded(folder / "vocab"), "fr", 200)
+    assert np.array_equal(tokenizer(first, second)["input_ids"], speller.pair(first.split(), second.split())[0])
+    assert np.array_equal(tokenizer(first)["input_ids"], speller.sentence(first.split())[0][0])
+    mask = tokenizer(first, return_special_tokens_mask=True)["special_tokens_mask"]
+    assert mask == [1, *([0] * (len(mask) - 2)), 1]
+    assert len(tokenizer(" ".join(TEXTS["fr"][:20]), truncation=True)["input_ids"]) == tokenizer.model_max_length == 32
+
+
+def test_a_batch_is_padded_says_its_language_and_finds_masks_when_asked_to(exported: dict[str, Path]) -> None:
+    tokenizer = XlingTokenizer.from_pretrained(exported["default"], language="fr")
+    batch = tokenizer(["ba", "ba " * 9], padding=True, return_tensors="pt")
+    assert batch["input_ids"].shape == batch["langs"].shape == batch["attention_mask"].shape
+    assert batch["langs"].unique().tolist() == [1]
+    assert batch["input_ids"][0, -1] == 0
+    tokenizer.language = "en"
+    assert set(tokenizer("ba")["langs"]) == {0}
+    assert 3 not in tokenizer.encode("ba <mask> ba")
+    tokenizer.split_special_tokens = False
+    assert tokenizer.encode("ba <mask> ba").count(3) == 1
+
+
+def test_saved_again_it_is_the_same(exported: dict[str, Path], tmp_path: Path) -> None:
+    first = opened(exported["no-anchors"], "fr")
+    first.save_pretrained(tmp_path)
+    again = XlingTokenizer.from_pretrained(tmp_path)
+    assert again.language == "fr"
+    assert again.get_vocab() == first.get_vocab()
+    assert [again.encode(line) for line in TEXTS["fr"][:20]] == [first.encode(line) for line in TEXTS["fr"][:20]]
+
+
+def test_a_word_list_travels_with_the_tokenizer(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("天地 9\n人 5\n", encoding="utf-8")
+    options = {"language": "zh", "moses": "zh", "segmenter": "jieba", "dictionary": str(tmp_path / "words.txt")}
+    vocab = write_vocab(tmp_path / "v", "mono", {"zh": ["天地 人 天 地"] * 3}, 1)
+    write_model(tmp_path / "model", vocab)
+    expected = loaded(vocab).encode_line("zh", make_tokeniser(options).line("天地人"))
+    export(tmp_path / "model", vocab, tmp_path / "out", {"zh": options})
+    (tmp_path / "words.txt").unlink()
+    assert str(tmp_path) not in (tmp_path / "out" / "xling_tokenizer.json").read_text()
+    assert XlingTokenizer.from_pretrained(tmp_path / "out").encode("天地人")[1:-1] == expected
+
+
+def test_what_is_wrong_is_said(exported: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(XlingError, match="name the language"):
+        XlingTokenizer.from_pretrained(exported["default"])("ba")
+    with pytest.raises(XlingError, match="no language 'de'"):
+        XlingTokenizer.from_pretrained(exported["default"], language="de")
+    for name in ("xling_tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).write_bytes((exported["default"] / name).read_bytes())
+    with pytest.raises(InputError, match="download the whole folder"):
+        XlingTokenizer.from_pretrained(tmp_path)

@@ -1,0 +1,93 @@
+"""Linear CKA: invariances, an independent kernel form, and streaming that changes nothing."""
+
+import numpy as np
+import pytest
+import torch
+
+from xling.core.errors import XlingError
+from xling.core.seeds import numpy_rng
+from xling.model.similarity import CkaStream, linear_cka
+
+RNG = numpy_rng("cka")  # of these alone: a test's numbers must not depend on those that ran before it
+STATES = RNG.normal(size=(200, 16))
+OTHER = RNG.normal(size=(200, 24)) + STATES @ RNG.normal(size=(16, 24))
+
+
+def random_rotation(size: int) -> np.ndarray:
+    return np.linalg.qr(numpy_rng("cka", "rotation").normal(size=(size, size)))[0]
+
+
+def hsic_cka(x: np.ndarray, y: np.ndarray) -> float:
+    """The kernel form of the same index, written from its definition."""
+    centre = np.eye(len(x)) - 1 / len(x)
+    k, m = centre @ x @ x.T @ centre, centre @ y @ y.T @ centre
+    return float((k * m).sum() / np.sqrt((k * k).sum() * (m * m).sum()))
+
+
+def stream(left: list[np.ndarray], right: list[np.ndarray], block: int, every_pair: bool = False) -> CkaStream:
+    result = CkaStream(len(left), len(right), every_pair)
+    for start in range(0, len(left[0]), block):
+        result.add([x[start : start + block] for x in left], [y[start : start + block] for y in right])
+    return result
+
+
+def test_equals_the_kernel_form_and_is_invariant_to_rotation_scale_and_shift_alone() -> None:
+    before = linear_cka(STATES, OTHER)
+    assert before == pytest.approx(hsic_cka(STATES, OTHER), abs=1e-10)
+    for scale in (0.01, 1.0, 300.0):
+        assert linear_cka(STATES, scale * STATES @ random_rotation(16) + 5.0) == pytest.approx(1.0, abs=1e-9)
+    assert linear_cka(0.1 * STATES @ random_rotation(16), OTHER) == pytest.approx(before, abs=1e-10)
+    assert linear_cka(STATES, 70 * OTHER @ random_rotation(24) - 3) == pytest.approx(before, abs=1e-10)
+    assert linear_cka(OTHER, STATES) == pytest.approx(before, abs=1e-12)
+    assert linear_cka(STATES, STATES @ np.diag(np.linspace(0.01, 10, 16))) < 0.9
+    noise = numpy_rng("cka", "noise").normal(size=STATES.shape)
+    scores = [linear_cka(STATES, STATES + level * noise) for level in (0, 0.3, 1, 3, 30)]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] < 0.2
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 200])
+def test_blocks_change_nothing(block: int) -> None:
+    assert stream([STATES], [OTHER], block).layerwise()["L0"] == pytest.approx(hsic_cka(STATES, OTHER), abs=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_low_precision_states_far_from_zero(dtype: type) -> None:
+    """Means a hundred times the spread, and a first block that is not typical, as in real encoders."""
+    rng = numpy_rng("cka", "means")
+    x, y = (states + 100 * rng.normal(size=states.shape[1]) for states in (STATES, OTHER))
+    x[:20] += 3
+    x, y = x.astype(dtype), y.astype(dtype)
+    exact = hsic_cka(x.astype(np.float64), y.astype(np.float64))
+    assert stream([x], [y], 20).layerwise()["L0"] == pytest.approx(exact, abs=1e-7)
+
+
+def test_a_callers_lower_precision_does_not_reach_the_products() -> None:
+    x, y = STATES.astype(np.float32), OTHER.astype(np.float32)
+    torch.set_float32_matmul_precision("medium")
+    try:
+        assert linear_cka(x, y) == pytest.approx(hsic_cka(STATES, OTHER), abs=5e-7)
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+def test_every_pair_of_layers_and_the_average_of_equal_ones() -> None:
+    left, right = [STATES, OTHER, STATES**3], [OTHER, STATES]
+    matrix = stream(left, right, 60, every_pair=True).matrix()
+    np.testing.assert_allclose(matrix, [[hsic_cka(x, y) for y in right] for x in left], atol=1e-10)
+    other = linear_cka(STATES, OTHER)
+    rows = stream([STATES, STATES], [STATES, OTHER], 50).layerwise()
+    assert rows == pytest.approx({"L0": 1, "L1": other, "AVER": (1 + other) / 2})
+
+
+def test_what_cannot_be_compared() -> None:
+    with pytest.raises(XlingError, match="200 vectors on the left, 3 on the right"):
+        linear_cka(STATES, STATES[:3])
+    with pytest.raises(XlingError, match=r"blocks of \[3, 200\] vectors"):
+        CkaStream(1, 1).add([STATES], [STATES[:3]])
+    with pytest.raises(XlingError, match="CKA is undefined: all vectors of layer 0 or 0 are the same"):
+        linear_cka(STATES, np.ones((200, 2)))
+    with pytest.raises(XlingError, match="at least one sentence"):
+        CkaStream(1, 1).layerwise()
+    with pytest.raises(XlingError, match="as many layers on both sides: 2, 1"):
+        stream([STATES, STATES], [OTHER], 50, every_pair=True).layerwise()

@@ -1,0 +1,159 @@
+"""Any encoder for the analyses: a model of ours, one that we exported, or any encoder of Hugging Face.
+
+xling import MODEL --text FILE --out states.safetensors [--language fr] [--vocab DIR --tokeniser FILE]
+
+MODEL is a folder, or a name on the hub. The command brings a checkpoint (XLM, BERT, XLM-R, …) into the analyses: it
+writes the sentence means of every layer, without special tokens, as a file of states, which
+`xling.cka.compare_encoders` and `xling.align.retrieve_sentences` read. Hugging Face models need the extra `xling[hf]`.
+Weights are read from safetensors alone, and no code that comes with a model is run.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from xling.align.states import write_states
+from xling.bpe.streams import END
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.cli import positive
+from xling.core.errors import InputError, XlingError, run
+from xling.core.io import read_json
+from xling.core.log import log_to_stderr
+from xling.data.parallel import read_aligned
+from xling.interop.export import check_vocabulary, longest_text
+from xling.model.files import load_encoder
+from xling.model.layer_states import layer_states
+from xling.tokenization.tokeniser import make_tokeniser
+
+Matrix = NDArray[np.floating]
+Spelled = tuple[list[int], list[bool]]  # ids, and which of them are the text's own
+BATCH_TOKENS = 4096
+SENTENCES = 10_000  # as many as XNLI-15way has (section 5.2)
+
+
+@dataclass(frozen=True)
+class AnyEncoder:
+    """An encoder as the analyses see it: text to ids, ids to the states of every layer."""
+
+    name: str
+    spell: Callable[[str], Spelled]
+    states: Callable[[Tensor, Tensor], Sequence[Tensor]]  # tokens, and which are no padding (b, s), to layers (b, s, d)
+    padding: int = 0
+
+    def sentence_means(self, texts: Sequence[str]) -> list[Matrix]:
+        """Return for every layer the mean state of each text's own tokens, (n, d) in float32."""
+        spelled = [self.spell(text) for text in texts]
+        for text, (_, own) in zip(texts, spelled, strict=True):
+            if not any(own):
+                raise XlingError(f"{self.name}: no token in {text!r}")
+        groups = list(by_length([len(ids) for ids, _ in spelled]))
+        parts = [self._means([spelled[row] for row in rows]) for rows in groups]
+        order = np.argsort(np.concatenate(groups), kind="stable")
+        return [np.concatenate(layer)[order] for layer in zip(*parts, strict=True)]
+
+    def _means(self, spelled: Sequence[Spelled]) -> list[Matrix]:
+        length = max(len(ids) for ids, _ in spelled)
+        tokens = torch.tensor([ids + [self.padding] * (length - len(ids)) for ids, _ in spelled])
+        keep = torch.tensor([[True] * len(ids) + [False] * (length - len(ids)) for ids, _ in spelled])
+        own = torch.tensor([flags + [False] * (length - len(flags)) for _, flags in spelled]).float().unsqueeze(-1)
+        with torch.inference_mode():
+            states = [layer.float().cpu() for layer in self.states(tokens, keep)]
+            return [((layer * own).sum(dim=1) / own.sum(dim=1)).numpy() for layer in states]
+
+
+def by_length(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
+    """Yield batches of row numbers, rows of similar length together, of at most so many tokens where one row fits."""
+    batch: list[int] = []
+    for row in np.argsort(lengths, kind="stable").tolist():
+        if batch and (len(batch) + 1) * lengths[row] > tokens:
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
+
+
+def open_any_encoder(
+    name: str,
+    language: str | None = None,
+    vocab: Path | None = None,
+    tokeniser: Path | None = None,
+    device: str = "cpu",
+) -> AnyEncoder:
+    """Open a folder or a name on the hub; `vocab` and `tokeniser` (a file of options) belong to a model of ours."""
+    folder = Path(name)
+    if (folder / "model.json").is_file():
+        return open_own(folder, language, vocab, tokeniser, device)
+    if vocab is not None or tokeniser is not None:
+        raise InputError(folder, "no model of ours, but a vocabulary or a tokeniser was named for it")
+    try:
+        from xling.interop.published import open_published
+    except ModuleNotFoundError as error:
+        raise XlingError(f"{name}: {error.name} is not installed (pip install 'xling[hf]')") from None
+    return AnyEncoder(name, *open_published(name, language, device))
+
+
+def open_own(folder: Path, language: str | None, vocab: Path | None, tokeniser: Path | None, device: str) -> AnyEncoder:
+    """Open a model that xling trained."""
+    if vocab is None:
+        raise InputError(folder, "a model of ours needs its vocabulary", fix="name it, or export the model first")
+    encoder = load_encoder(folder).to(device)
+    code = chosen_language(encoder.config.languages, language, str(folder))
+    vocabulary = Vocabulary.load(vocab)
+    check_vocabulary(encoder.config, vocabulary, vocab)
+    number, room = encoder.config.languages.index(code), longest_text(folder, encoder.config) - 2
+    words = make_tokeniser(read_json(tokeniser)).words if tokeniser else str.split
+
+    def spell(text: str) -> Spelled:
+        ids = vocabulary.encode_words(code, words(text))[:room]
+        return [END, *ids, END], [False, *([True] * len(ids)), False]
+
+    def states(tokens: Tensor, keep: Tensor) -> list[Tensor]:
+        return list(layer_states(encoder, tokens.to(device), number, keep.to(device)))
+
+    return AnyEncoder(str(folder), spell, states)
+
+
+def chosen_language(known: Sequence[str], language: str | None, name: str) -> str:
+    """Return the language meant, which must be named where a model has several."""
+    if language in known:
+        return str(language)
+    if len(known) == 1:
+        return known[0]  # the model of one language reads any text in it, whatever the text is called
+    flags = "--language of xling import, --languages A B of xling compare"
+    raise XlingError(f"{name}: name one of its languages, {', '.join(known)} (given: {language or 'none'}; {flags})")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the states of one text in one encoder."""
+    args = parse_args(argv)
+    texts = [text for (text,) in islice(read_aligned([args.text]), args.sentences)]
+    layers = open_any_encoder(args.model, args.language, args.vocab, args.tokeniser, args.device).sentence_means(texts)
+    write_states(args.out, layers, {"model": args.model, "text": str(args.text), "kind": "sentences"}, texts)
+    log = log_to_stderr(__name__)
+    log.info("%d sentences, %d layers of width %d in %s", len(texts), len(layers), layers[0].shape[1], args.out)
+
+
+def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="xling import", description="Bring an encoder's states into the analyses.")
+    parser.add_argument("model", help="folder of a model, or a name on the Hugging Face hub")
+    parser.add_argument("--text", type=Path, required=True, help="one sentence per line, compressed by suffix")
+    parser.add_argument("--language", help="which language of a model with several")
+    parser.add_argument("--vocab", type=Path, help="vocabulary of a model of ours that was not exported")
+    parser.add_argument("--tokeniser", type=Path, help="JSON of its tokeniser's options (default: split at spaces)")
+    parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most this many lines")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--out", type=Path, required=True, help="states, a .safetensors file")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    run(main)

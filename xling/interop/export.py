@@ -1,0 +1,172 @@
+"""Write a model as folders that Hugging Face's transformers loads without remote code.
+
+xling export MODEL --to hf --vocab DIR --out DIR [--tokeniser en=FILE …] [--licence MIT]
+
+Post-LayerNorm becomes XLM, pre-LayerNorm Flaubert with pre_norm. Where languages have parts of their own, each has a
+folder below --out. Beside the weights: the vocabulary, what XlingTokenizer needs, and a card made from the run's files.
+"""
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save_file
+
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.cli import named_paths
+from xling.core.errors import InputError, XlingError, run
+from xling.core.io import read_json, read_lines, write_json, write_text
+from xling.core.log import log_to_stderr
+from xling.interop.card import model_card
+from xling.interop.hugging_face import (
+    DESCRIPTION,
+    VOCABULARY,
+    hugging_face_config,
+    hugging_face_weights,
+    separate_folders,
+)
+from xling.model.config import ModelConfig
+from xling.model.files import load_encoder
+from xling.tokenization.tokeniser import check_options
+
+Options = Mapping[str, dict[str, Any]]  # a tokeniser's options by language
+
+
+def export(model: Path, vocab: Path, out: Path, options: Options, licence: str | None = None) -> list[Path]:
+    """Write the folder of a model, or one folder per language, and return them; they appear only when all are whole."""
+    for name in ("model.json", "model.safetensors"):
+        if not (model / name).is_file():
+            raise InputError(model, f"no {name} in it", fix="expected the folder of a model trained by xling")
+    encoder = load_encoder(model)
+    config = encoder.config
+    for code in sorted(set(options) - set(config.languages)):
+        raise XlingError(f"--tokeniser {code}: the model speaks {', '.join(config.languages)}")
+    check_vocabulary(config, Vocabulary.load(vocab), vocab)
+    longest, apart = longest_text(model, config), separate_folders(config)
+    folders = [out / code for code in config.languages] if apart else [out]
+    with whole_folder(out) as temporary:
+        for number, final in enumerate(folders):
+            folder = temporary / final.relative_to(out)
+            folder.mkdir(exist_ok=True)
+            write_json(folder / "config.json", hugging_face_config(config, number))
+            weights = hugging_face_weights(encoder, number)
+            save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+            languages = (config.languages[number],) if apart else config.languages
+            write_tokenizer(folder, config, languages, vocab, options, longest)
+            with write_text(folder / "README.md") as handle:
+                handle.write(model_card(config, number if apart else None, model, longest, licence))
+    return folders
+
+
+def longest_text(model: Path, config: ModelConfig) -> int:
+    """Return how many tokens a model has learnt to read: positions beyond the length of training are untrained."""
+    run = read_json(model / "run.json") if (model / "run.json").is_file() else {}
+    return int(min(config.shape.positions, run.get("pretrain", {}).get("length", config.shape.positions)))
+
+
+def check_vocabulary(config: ModelConfig, vocabulary: Vocabulary, folder: Path) -> None:
+    """Refuse another model's vocabulary."""
+    fix = "name the model's own vocabulary"
+    for code, size in zip(config.languages, config.sizes, strict=True):
+        if code not in vocabulary.languages:
+            raise InputError(folder, f"no language {code!r}, which the model has", fix=fix)
+        if vocabulary.size_of(code) != size:
+            raise InputError(folder, f"{vocabulary.size_of(code)} ids for {code}, but the model has {size}", fix=fix)
+
+
+def write_tokenizer(
+    folder: Path, config: ModelConfig, languages: Sequence[str], vocab: Path, options: Options, longest: int
+) -> None:
+    """Write into a model's folder the vocabulary and how text of each language is tokenised, for XlingTokenizer."""
+    copy_vocabulary(vocab, folder / VOCABULARY, languages)
+    described = {
+        code: {"id": config.languages.index(code), "tokeniser": _portable(options.get(code), code, folder)}
+        for code in languages
+    }
+    write_json(folder / DESCRIPTION, {"languages": described, "language_embeddings": config.speaks})
+    about = {"tokenizer_class": "XlingTokenizer", "model_max_length": longest, "split_special_tokens": True}
+    write_json(folder / "tokenizer_config.json", about | ({"language": languages[0]} if len(languages) == 1 else {}))
+
+
+def copy_vocabulary(source: Path, target: Path, languages: Sequence[str]) -> None:
+    """Copy a vocabulary; of separate ones only the languages asked for, since their ids mean different pieces."""
+    described = read_json(source / "vocab.json")
+    pieces = list(read_lines(source / described["pieces"]))
+    if described["kind"] == "separate":
+        described["languages"] = {code: described["languages"][code] for code in languages}
+        described["size"] = max(part["size"] for part in described["languages"].values())
+        vocabulary = Vocabulary.load(source)
+        pieces = [piece for code in languages for piece in vocabulary.pieces(code)]
+    target.mkdir(parents=True)
+    for part in described["languages"].values():
+        for name in (part["model"], part["ids"]):
+            shutil.copyfile(source / name, target / name)
+    with write_text(target / described["pieces"]) as handle:
+        handle.writelines(f"{piece}\n" for piece in pieces)
+    write_json(target / "vocab.json", described)
+
+
+def _portable(options: dict[str, Any] | None, code: str, folder: Path) -> dict[str, Any] | None:
+    """Return tokeniser options that hold on another machine: a word list is copied, a program's place left out."""
+    if options is None:
+        return None
+    checked = asdict(check_options(options))
+    if checked["dictionary"] is not None:
+        name = f"{VOCABULARY}/{code}.dictionary.txt"
+        shutil.copyfile(checked["dictionary"], folder / name)
+        checked["dictionary"] = name
+    return checked | {"stanford_home": None}
+
+
+@contextmanager
+def whole_folder(out: Path) -> Iterator[Path]:
+    """Give a temporary folder that becomes `out` when the block has succeeded; `out` must be new or empty."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(out, "exists already", fix="name a new folder or remove it")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    try:
+        yield temporary
+        temporary.chmod(0o755)
+        if out.exists():
+            out.rmdir()
+        temporary.rename(out)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Export one model."""
+    args = parse_args(argv)
+    options = {c: read_json(path) for c, path in named_paths(args.tokeniser, "--tokeniser", "CODE=FILE").items()}
+    for given in options.values():
+        check_options(given)
+    folders = export(args.model, args.vocab, args.out, options, args.licence)
+    log = log_to_stderr(__name__)
+    if not options:
+        log.info("no --tokeniser: the exported tokenizer takes text whose words stand between spaces")
+    for folder in folders:
+        log.info("wrote %s", folder)
+
+
+def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="xling export", description=__doc__.split("\n")[0])
+    parser.add_argument("model", type=Path, help="folder of a trained model (model.json, model.safetensors)")
+    parser.add_argument("--to", choices=("hf",), default="hf", help="format: Hugging Face")
+    parser.add_argument("--vocab", type=Path, required=True, help="folder of the model's vocabulary")
+    parser.add_argument(
+        "--tokeniser", action="append", default=[], metavar="CODE=FILE", help="a language's options (JSON)"
+    )
+    parser.add_argument("--licence", help="of the weights, as their owner states it (an SPDX identifier)")
+    parser.add_argument("--out", type=Path, required=True, help="folder, new or empty")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,117 @@
+"""Encoders as Hugging Face's XLM (post-LayerNorm) or Flaubert with `pre_norm` (pre-LayerNorm): the same numbers.
+
+Both have tables of tokens, positions and languages, one LayerNorm below the layers and none above them, and an output
+tied to the tokens with a bias: exactly our encoder. Two things differ. Their feed-forward part is always four times as
+wide as the states: a narrower one is filled up with zeros, which both activations keep at zero. And a model has one set
+of weights: where languages have parts of their own, each becomes a model.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from xling.bpe.train import SPECIAL_TOKENS
+from xling.core.errors import XlingError
+from xling.model.config import ModelConfig
+from xling.model.encoder import Encoder
+from xling.model.layers import EmbeddingWeights, LayerWeights
+
+INNER = 4  # feed-forward width over width, fixed in both classes
+CLASSES = {"post": ("xlm", "XLMWithLMHeadModel"), "pre": ("flaubert", "FlaubertWithLMHeadModel")}
+PAD, UNKNOWN, END, MASK = range(len(SPECIAL_TOKENS))
+VOCABULARY, DESCRIPTION = "vocab", "xling_tokenizer.json"  # what XlingTokenizer reads in a model's folder
+
+
+class NoCache(list[None]):
+    """Passed as `cache` to Flaubert with pre_norm: transformers 5 subscripts the cache it makes itself, and fails."""
+
+    @classmethod
+    def of(cls, config: Any) -> "NoCache":
+        """Return the cache to pass to a model of this Hugging Face configuration."""
+        return cls([None] * config.n_layers)
+
+    def get_seq_length(self) -> int:
+        """Return how many tokens are in the cache."""
+        return 0
+
+
+def separate_folders(config: ModelConfig) -> bool:
+    """Return whether each language must become a model of its own."""
+    return len(config.languages) > 1 and (bool(config.separate.embeddings) or config.separate.layers > 0)
+
+
+def hugging_face_config(config: ModelConfig, language: int) -> dict[str, Any]:
+    """Return the content of config.json of a language's model, or of the model that all languages share."""
+    shape, kind = config.shape, CLASSES[config.shape.norm]
+    numbers = {code: number for number, code in enumerate(config.languages)}
+    special = {"pad": PAD, "bos": END, "eos": END}  # text is framed by </s> on both sides
+    ids = {f"{name}_{suffix}": number for name, number in special.items() for suffix in ("index", "token_id")}
+    sizes = {
+        "vocab_size": config.sizes[language],
+        "emb_dim": shape.width,
+        "n_layers": shape.layers,
+        "n_heads": shape.heads,
+        "max_position_embeddings": shape.positions,
+        "n_langs": len(config.languages),
+    }
+    switches = {
+        "gelu_activation": shape.activation == "gelu",
+        "use_lang_emb": config.speaks,
+        "dropout": shape.dropout,
+        "attention_dropout": shape.attention_dropout,
+        "layer_norm_eps": shape.norm_eps,
+        "tie_word_embeddings": True,
+        "is_encoder": True,
+    } | ({"pre_norm": True} if shape.norm == "pre" else {})
+    languages = {"lang2id": numbers, "id2lang": {str(i): code for code, i in numbers.items()}, "lang_id": language}
+    others = {"unk_index": UNKNOWN, "mask_index": MASK, "mask_token_id": MASK, "dtype": "float32"}
+    return {"model_type": kind[0], "architectures": [kind[1]], **sizes, **switches, **ids, **others, **languages}
+
+
+def hugging_face_weights(encoder: Encoder, language: int) -> dict[str, Tensor]:
+    """Return the weights that a language (its index) passes through, under Hugging Face's names.
+
+    The table of languages is kept whole, so that a language has the same number in every folder.
+    """
+    path, config = encoder.path(language), encoder.config
+    embeddings = path.embeddings
+    body = {
+        "embeddings.weight": embeddings.token[: path.size],
+        "position_embeddings.weight": _positions(embeddings),
+        "layer_norm_emb.weight": embeddings.norm_weight,
+        "layer_norm_emb.bias": embeddings.norm_bias,
+    }
+    if config.speaks:
+        body["lang_embeddings.weight"] = torch.stack([encoder.language[code] for code in config.languages])
+    for number, weights in enumerate(path.layers):
+        body |= _layer(weights, number)
+    named = {f"transformer.{name}": tensor for name, tensor in body.items()}
+    named["pred_layer.proj.bias"] = path.softmax_bias[: path.size]
+    return {name: tensor.detach().cpu().float().clone().contiguous() for name, tensor in named.items()}
+
+
+def _positions(embeddings: EmbeddingWeights) -> Tensor:
+    """Return the position table, to which the first sentence's vector is added: there is no table of sentences."""
+    return embeddings.position if embeddings.sentence is None else embeddings.position + embeddings.sentence[0]
+
+
+def _layer(weights: LayerWeights, number: int) -> dict[str, Tensor]:
+    inner, width = weights.up_weight.shape
+    missing = INNER * width - inner
+    if missing < 0:
+        known = f"Hugging Face's classes have {INNER} x {width}"
+        raise XlingError(f"a feed-forward part of {inner} cannot be exported: {known}")
+    parts: dict[str, Tensor] = {}
+    for kind in ("weight", "bias"):
+        for letter, tensor in zip("qkv", getattr(weights, f"qkv_{kind}").chunk(3), strict=True):
+            parts[f"attentions.{number}.{letter}_lin.{kind}"] = tensor
+        parts[f"attentions.{number}.out_lin.{kind}"] = getattr(weights, f"out_{kind}")
+        parts[f"layer_norm1.{number}.{kind}"] = getattr(weights, f"norm1_{kind}")
+        parts[f"layer_norm2.{number}.{kind}"] = getattr(weights, f"norm2_{kind}")
+    parts[f"ffns.{number}.lin1.weight"] = functional.pad(weights.up_weight, (0, 0, 0, missing))
+    parts[f"ffns.{number}.lin1.bias"] = functional.pad(weights.up_bias, (0, missing))
+    parts[f"ffns.{number}.lin2.weight"] = functional.pad(weights.down_weight, (0, missing))
+    parts[f"ffns.{number}.lin2.bias"] = weights.down_bias
+    return parts

@@ -1,0 +1,109 @@
+"""An encoder of Hugging Face for the analyses: weights from safetensors alone, no code that comes with the model."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import transformers
+from safetensors import SafetensorError
+from torch import Tensor
+from torch.nn import functional
+from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+from xling.core.errors import InputError, XlingError
+from xling.core.io import read_json
+from xling.interop.encoders import Spelled, chosen_language
+from xling.interop.hf_tokenizer import XlingTokenizer
+from xling.interop.hugging_face import DESCRIPTION, NoCache
+
+NO_LIMIT = 100_000  # tokenizers without a limit of their own give a far larger number
+RESERVED = 2  # RoBERTa's family cannot use its first two positions
+UNUSED = "pooler."  # made from the top layer, for classification
+PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack")
+CONVERT = "where you trust it: AutoModel.from_pretrained(FOLDER).save_pretrained(FOLDER) writes model.safetensors"
+
+
+def open_published(
+    name: str, language: str | None, device: str
+) -> tuple[Callable[[str], Spelled], Callable[[Tensor, Tensor], list[Tensor]], int]:
+    """Return how text becomes ids, how ids become states, and the id of padding."""
+    check_folder(name)
+    config = _load(name, AutoConfig)
+    if getattr(config, "is_encoder_decoder", False):
+        raise XlingError(f"{name}: {config.model_type} is an encoder with a decoder, an encoder alone was expected")
+    tokenizer, model = _load_tokenizer(name, language), _load_model(name).to(device)
+    limit, pre_norm = _limit(tokenizer, config), getattr(config, "pre_norm", False)
+    cache = {"cache": NoCache.of(config)} if pre_norm else {}
+    number = _language_number(name, config, getattr(tokenizer, "language", language))
+
+    def spell(text: str) -> Spelled:
+        found = tokenizer(text, truncation=True, max_length=limit, return_special_tokens_mask=True)
+        return list(found["input_ids"]), [flag == 0 for flag in found["special_tokens_mask"]]
+
+    def states(tokens: Tensor, keep: Tensor) -> list[Tensor]:
+        ids = tokens.to(device)
+        langs = {} if number is None else {"langs": ids.new_full(ids.shape, number)}
+        inputs = {"input_ids": ids, "attention_mask": keep.to(device).long(), **cache, **langs}
+        bottom, *layers = model(**inputs, output_hidden_states=True).hidden_states
+        if pre_norm:  # at one scale, as in xling.model.layer_states
+            layers = [functional.layer_norm(layer.float(), layer.shape[-1:]) for layer in layers]
+        return [bottom, *layers]
+
+    return spell, states, int(tokenizer.pad_token_id or 0)
+
+
+def check_folder(name: str) -> None:
+    """Refuse what is no model's folder, and weights that are pickled: reading those can run code."""
+    folder = Path(name)
+    if not folder.is_dir():
+        if folder.exists() or name.count("/") > 1 or name.startswith((".", "/", "~")):
+            raise InputError(folder, "not a folder", fix="name the folder of a model, or a model on the hub")
+        return
+    if not (folder / "config.json").is_file():
+        raise InputError(folder, "neither model.json (ours) nor config.json (Hugging Face) in it: no model's folder")
+    if not list(folder.glob("*.safetensors")):
+        pickled = next((file for file in PICKLES if (folder / file).is_file()), None)
+        if pickled:
+            raise InputError(folder / pickled, "only safetensors are read: other formats can run code", fix=CONVERT)
+        raise InputError(folder, "no model.safetensors in it", fix="copy or download the whole folder")
+
+
+def _load(name: str, kind: Any, **options: Any) -> Any:
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # it reports unused parts
+    try:
+        return kind.from_pretrained(name, trust_remote_code=False, **options)
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        what, said = kind.__name__.removeprefix("Auto").lower(), " ".join(str(error).split())
+        raise XlingError(f"{name}: transformers cannot load its {what}: {said[:300]}") from None
+
+
+def _load_tokenizer(name: str, language: str | None) -> Any:
+    description = Path(name) / DESCRIPTION
+    if not description.is_file():
+        return _load(name, AutoTokenizer)
+    languages = list(read_json(description)["languages"])
+    return XlingTokenizer.from_pretrained(name, language=chosen_language(languages, language, name))
+
+
+def _load_model(name: str) -> Any:
+    """Load an encoder; weights that are not in the file would be initialised at random, so they are refused."""
+    model, report = _load(name, AutoModel, use_safetensors=True, output_loading_info=True)
+    missing = sorted(key for key in report["missing_keys"] if not key.startswith(UNUSED))
+    if missing:
+        raise XlingError(f"{name}: {len(missing)} weights of {type(model).__name__} are missing, as {missing[0]}")
+    return model.eval()
+
+
+def _limit(tokenizer: Any, config: Any) -> int:
+    own = int(min(tokenizer.model_max_length, NO_LIMIT))
+    positions = getattr(config, "max_position_embeddings", None)
+    return own if own < NO_LIMIT or not positions or positions < 0 else int(positions) - RESERVED
+
+
+def _language_number(name: str, config: Any, language: str | None) -> int | None:
+    """Return the number that XLM's family wants beside every token, or None where a model has no languages."""
+    if not (getattr(config, "n_langs", 1) > 1 and getattr(config, "use_lang_emb", False)):
+        return None
+    known = getattr(config, "lang2id", {})
+    return int(known[chosen_language(list(known), language, name)])
