@@ -29,7 +29,7 @@ import torch
 from xling.align.pooling import NOWHERE, Window, add_up, cut
 from xling.align.sampling import Sample, frequent_words, sample_lines
 from xling.align.states import write_states
-from xling.bpe.encode import split_sentences
+from xling.bpe.encode_text import split_sentences
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import UNKNOWN, Vocabulary
 from xling.core.cli import positive

@@ -18,7 +18,7 @@ from xling.align.pooling import NOWHERE, Window, batches, cut
 from xling.align.represent import main, states_file, word_window
 from xling.align.sampling import frequent_words, sample_lines
 from xling.align.states import read_states
-from xling.bpe.encode import encode_sentences
+from xling.bpe.encode_text import encode_sentences
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.model.encoder import Encoder

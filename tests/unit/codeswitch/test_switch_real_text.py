@@ -9,8 +9,18 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from xling.codeswitch.run import load_dictionary, read_pairs, switch_text
-from xling.codeswitch.switch import BLOCK_WORDS, CAP, KEEP, Counts, Dictionary, build_dictionary, split_blocks
+from xling.codeswitch.switch_codes import (
+    BLOCK_WORDS,
+    CAP,
+    KEEP,
+    Counts,
+    Dictionary,
+    build_dictionary,
+    load_dictionary,
+    read_pairs,
+    split_blocks,
+    switch_text,
+)
 
 pytestmark = pytest.mark.real_data
 DIRECTIONS = {"forward": "wiki.en.txt.xz", "backward": "wiki.fr.txt.xz"}

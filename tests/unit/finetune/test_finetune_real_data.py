@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from toy_tasks import RUN, settings_json
 
+from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.streams import TokenStreamWriter, pack
-from xling.bpe.train import count_words, fit
-from xling.bpe.vocabulary import Vocabulary, write_vocabulary
+from xling.bpe.train_bpe import count_words, fit
+from xling.bpe.vocabulary import Vocabulary
 from xling.core.io import read_json
 from xling.finetune import collect, run
 from xling.pretrain import run as pretrain

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from xling.bpe.train import fit
-from xling.bpe.vocabulary import Vocabulary, write_vocabulary
+from xling.bpe.build_vocabulary import write_vocabulary
+from xling.bpe.train_bpe import fit
+from xling.bpe.vocabulary import Vocabulary
 from xling.model.encoder import Encoder
 from xling.model.files import save_encoder
 from xling.pretrain.config import read_run

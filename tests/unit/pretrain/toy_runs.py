@@ -12,7 +12,7 @@ import numpy as np
 import sentencepiece
 
 from xling.bpe.streams import TokenStreamWriter, pack
-from xling.bpe.train import fit
+from xling.bpe.train_bpe import fit
 
 SIZE = 70
 

@@ -1,4 +1,4 @@
-"""Train a BPE model: python -m xling.bpe.train --input en.txt.zst fr.txt.zst --merges 80000 --out joint.model
+"""Train a BPE model: python -m xling.bpe.train_bpe --input en.txt.zst fr.txt.zst --merges 80000 --out joint.model
 
 The text is already tokenised, so BPE sees it as words with counts, like the paper's Sennrich-style merges: words are
 counted here in one pass over a sample of lines, and sentencepiece gets each word once with its count. Its memory then
@@ -113,7 +113,7 @@ def fit(words: Counter[str], merges: int) -> bytes:
             model_writer=model,
             model_type="bpe",
             vocab_size=len(SPECIAL_TOKENS) + len(characters) + merges,
-            hard_vocab_limit=False,  # too small a text is told by us
+            hard_vocab_limit=False,  # we report too small a text ourselves
             # Coverage is summed in 32 bits: in more than 16 million characters a rare one is as good as none.
             required_chars="".join(sorted(characters - {WORD_START})),
             **_special_tokens(),
@@ -152,8 +152,8 @@ def _usable(word: str) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--input", type=Path, nargs="+", required=True, help="tokenised text, one file a language")
-    parser.add_argument("--merges", type=int, required=True, help="80,000 joint or 40,000 a language in the paper")
+    parser.add_argument("--input", type=Path, nargs="+", required=True, help="tokenised text, one file per language")
+    parser.add_argument("--merges", type=int, required=True, help="80,000 joint or 40,000 per language in the paper")
     parser.add_argument("--max-lines", type=int, default=10_000_000, help="lines taken of each text at most")
     parser.add_argument("--character-coverage", type=float, default=1.0, help="share of the text its characters cover")
     parser.add_argument("--seed", type=int, required=True, help="for the sample of lines")

@@ -2,18 +2,21 @@
 
 import io
 import itertools
+import os
 import random
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xling.bpe.train import (
+from xling.bpe.train_bpe import (
     SPECIAL_TOKENS,
     WORD_START,
     count_merges,
@@ -21,6 +24,7 @@ from xling.bpe.train import (
     cover_characters,
     fit,
     forget_rare,
+    main,
     sample_lines,
     sample_texts,
     train_bpe,
@@ -63,18 +67,14 @@ def plain_bpe(words: Counter[str], merges: int) -> list[str]:
         assert not rest or rest[0][1] < count, "the example has a tie"
         found.append("".join(best))
         for word, symbols in split.items():
-            split[word] = _merge(symbols, best)
+            merged: list[str] = []
+            for symbol in symbols:
+                if merged and (merged[-1], symbol) == best:
+                    merged[-1] += symbol
+                else:
+                    merged.append(symbol)
+            split[word] = merged
     return found
-
-
-def _merge(symbols: list[str], pair: tuple[str, str]) -> list[str]:
-    merged: list[str] = []
-    for symbol in symbols:
-        if merged and (merged[-1], symbol) == pair:
-            merged[-1] += symbol
-        else:
-            merged.append(symbol)
-    return merged
 
 
 def test_merges_are_those_of_the_definition() -> None:
@@ -106,21 +106,10 @@ def test_counted_words_give_the_pieces_that_lines_give() -> None:
     counted = pieces(fit(count_words(LINES), 150))
     by_lines = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(LINES),
-        model_writer=by_lines,
-        model_type="bpe",
-        vocab_size=len(counted),
-        character_coverage=1.0,
-        normalization_rule_name="identity",
-        split_by_unicode_script=False,
-        split_by_number=False,
-        pad_id=0,
-        unk_id=1,
-        eos_id=2,
-        bos_id=-1,
-        control_symbols=["<mask>"],
-        minloglevel=2,
-    )
+        sentence_iterator=iter(LINES), model_writer=by_lines, model_type="bpe", vocab_size=len(counted),
+        character_coverage=1.0, normalization_rule_name="identity", split_by_unicode_script=False,
+        split_by_number=False, pad_id=0, unk_id=1, eos_id=2, bos_id=-1, control_symbols=["<mask>"], minloglevel=2,
+    )  # fmt: skip
     assert set(counted) == set(pieces(by_lines.getvalue()))
 
 
@@ -134,22 +123,20 @@ def test_text_of_known_characters_survives_encoding(words: list[str]) -> None:
 MODEL = fit(count_words(LINES), 100)
 
 
-def test_same_bytes_in_every_process(tmp_path: Path) -> None:
+def test_same_bytes_in_every_process(tmp_path: Path, call: Callable[..., Any]) -> None:
     sources = [write(tmp_path / f"{name}.txt.zst", lines) for name, lines in (("a", LINES), ("b", LINES[:150]))]
-    hashes = []
-    for number in range(2):
-        out = tmp_path / f"folder{number}" / "x.model"
-        arguments = ["--input", *sources, "--merges", 100, "--max-lines", 100, "--seed", 3, "--out", out]
-        done = subprocess.run(
-            [sys.executable, "-m", "xling.bpe.train", *map(str, arguments)],
-            env={"PYTHONHASHSEED": str(number)},
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        hashes.append(sha256_of(out))
-    assert hashes[0] == hashes[1]
+    flags = ["--input", *sources, "--merges", 100, "--max-lines", 100, "--seed", 3, "--out"]
+    assert call(main, *flags, tmp_path / "here" / "x.model").code == 0
+    command = [sys.executable, "-m", "xling.bpe.train_bpe", *map(str, flags), str(tmp_path / "there" / "x.model")]
+    subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": "1"}, check=True, capture_output=True)
+    assert sha256_of(tmp_path / "here" / "x.model") == sha256_of(tmp_path / "there" / "x.model")
+
+
+@pytest.mark.parametrize("bad", [["--merges", -1], ["--max-lines", 0], ["--character-coverage", 1.5]])
+def test_numbers_out_of_range_are_refused(tmp_path: Path, call: Callable[..., Any], bad: list[object]) -> None:
+    common = ["--input", tmp_path / "x.txt", "--merges", 1, "--seed", 1, "--out", tmp_path / "x.model"]
+    code, error = call(main, *common, *bad)
+    assert (code, str(bad[0]) in error) == (2, True)
 
 
 @pytest.mark.parametrize(("max_lines", "each"), [(1000, 10), (4, 4)])
@@ -187,21 +174,16 @@ def test_counting_stays_within_its_limit() -> None:
     assert list(forget_rare(Counter({"b": 1, "a": 1, "c": 2}), 2)) == ["c", "b"]
 
 
-def test_coverage_leaves_out_words_of_rare_characters() -> None:
+def test_words_of_rare_characters_and_unusable_words_are_left_out() -> None:
     words = Counter({"aa": 49, "b漢": 1})
     assert cover_characters(words, 0.98) == Counter({"aa": 49})
-    assert cover_characters(words, 1.0) == words
+    assert cover_characters(words + Counter({"a" * 1001: 1, "x\u2581y": 1, "\u2585": 1}), 1.0) == words
 
 
 def test_a_rare_character_of_a_large_text_is_kept() -> None:
     model = load(fit(Counter({"𒇸": 1, "é": 2, "abab": 50_000_000}), 1))  # sentencepiece alone forgets both
     assert count_merges(model) == 1
     assert not set("𒇸éab") - {model.id_to_piece(number) for number in range(len(model))}
-
-
-def test_unusable_words_are_left_out() -> None:
-    words = Counter({"a" * 1001: 1, "x\u2581y": 1, "\u2585": 1, "ok": 1})
-    assert cover_characters(words, 1.0) == Counter({"ok": 1})
 
 
 def test_long_lines_and_long_words_train(tmp_path: Path) -> None:

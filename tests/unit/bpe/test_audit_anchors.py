@@ -1,17 +1,18 @@
 """The anchor audit: counts and shares in closed form, and the proof that No anchors and Sep Emb have none."""
 
-import subprocess
-import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from xling.bpe.audit import audit, count_stream, count_text, own_counts, require_none, shared_ids
+from xling.bpe.audit_anchors import audit, count_stream, count_text, main, own_counts, require_none, shared_ids
+from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.streams import TokenStreamWriter, pack
-from xling.bpe.train import fit
-from xling.bpe.vocabulary import Vocabulary, write_vocabulary
+from xling.bpe.train_bpe import fit
+from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json, write_text
 
@@ -42,27 +43,19 @@ def report(folder: Path, kind: str) -> dict[str, object]:
     return audit(vocabulary, counts)
 
 
-def plain_shared(vocabulary: Vocabulary) -> tuple[set[str], dict[str, Counter[str]]]:
-    """Shared pieces by their strings, counted word by word."""
-    used = {}
+@pytest.mark.parametrize("kind", ["joint", "union"])
+def test_shared_pieces_are_those_with_the_same_string_in_both_texts(vocabularies: Path, kind: str) -> None:
+    found, vocabulary = report(vocabularies, kind), Vocabulary.load(vocabularies / kind)
+    used: dict[str, Counter[str]] = {}
     for code, lines in TEXTS.items():
         names = dict(zip(vocabulary.ids(code).tolist(), vocabulary.pieces(code), strict=True))
         used[code] = Counter(names[number] for line in lines for number in vocabulary.encode_line(code, line))
-    return set(used["en"]) & set(used["fr"]), used
-
-
-@pytest.mark.parametrize("kind", ["joint", "union"])
-def test_shared_pieces_are_those_with_the_same_string_in_both_texts(vocabularies: Path, kind: str) -> None:
-    found = report(vocabularies, kind)
-    shared, used = plain_shared(Vocabulary.load(vocabularies / kind))
+    shared = set(used["en"]) & set(used["fr"])
     assert shared
     assert found["used_by_both"] == len(shared)
-    assert {entry["piece"] for entry in found["top"]} == shared
     for code in TEXTS:
-        expected = sum(used[code][piece] for piece in shared)
-        running = found["running_tokens"][code]
-        assert (running["shared"], running["tokens"]) == (expected, used[code].total())
-        assert running["share"] == pytest.approx(expected / used[code].total())
+        expected, total = sum(used[code][piece] for piece in shared), used[code].total()
+        assert found["running_tokens"][code] == {"shared": expected, "tokens": total, "share": expected / total}
         assert {entry["piece"]: entry[code] for entry in found["top"]} == {piece: used[code][piece] for piece in shared}
 
 
@@ -107,7 +100,7 @@ def write_stream(folder: Path, code: str, vocabulary: Vocabulary) -> Path:
 
 
 def test_streams_are_counted_like_texts(vocabularies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xling.bpe.audit.BLOCK", 3)
+    monkeypatch.setattr("xling.bpe.audit_anchors.BLOCK", 3)
     vocabulary = Vocabulary.load(vocabularies / "union")
     counts = count_stream(write_stream(tmp_path, "en", vocabulary))
     assert counts[2] == len(TEXTS["en"])
@@ -128,28 +121,22 @@ def test_stream_of_another_vocabulary_is_refused(vocabularies: Path, tmp_path: P
         count_stream(tmp_path)
 
 
-def command(folder: Path, kind: str, out: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    texts = [argument for code in TEXTS for argument in ("--text", f"{code}={folder / code}.txt.zst")]
-    arguments = ["--vocab", folder / kind, *texts, "--out", out, *more]
-    command_line = [sys.executable, "-m", "xling.bpe.audit", *map(str, arguments)]
-    return subprocess.run(command_line, capture_output=True, text=True, check=False)
-
-
-def test_command_writes_the_report(vocabularies: Path, tmp_path: Path) -> None:
-    done = command(vocabularies, "separate", tmp_path / "anchors.json", "--require-none")
-    assert done.returncode == 0, done.stderr
-    assert read_json(tmp_path / "anchors.json") == report(vocabularies, "separate")
-
-
-def test_command_fails_in_one_line_when_anchors_are_found(vocabularies: Path, tmp_path: Path) -> None:
-    done = command(vocabularies, "union", tmp_path / "anchors.json", "--require-none")
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "anchors.json").exists()
-
-
-def test_one_language_has_no_anchors_to_audit(vocabularies: Path, tmp_path: Path) -> None:
-    done = command(vocabularies, "mono", tmp_path / "anchors.json")
-    assert done.returncode == 2
-    assert "anchors need two languages" in done.stderr
+@pytest.mark.parametrize(
+    ("kind", "texts", "problem"),
+    [
+        ("separate", ["en", "fr"], ""),
+        ("union", ["en", "fr"], "pieces shared in a union vocabulary where none may be"),
+        ("mono", ["en"], "anchors need two languages, the vocabulary has en"),
+        ("separate", ["en"], "give --streams or --text once for each of en, fr"),
+    ],
+)
+def test_command(
+    vocabularies: Path, tmp_path: Path, call: Callable[..., Any], kind: str, texts: list[str], problem: str
+) -> None:
+    flags = [argument for code in texts for argument in ("--text", f"{code}={vocabularies / code}.txt.zst")]
+    out = tmp_path / "anchors.json"
+    code, error = call(main, "--vocab", vocabularies / kind, *flags, "--out", out, "--require-none")
+    assert (code, error.count("\n")) == ((2, 1) if problem else (0, 0))
+    assert problem in error
+    assert not problem or not out.exists()
+    assert problem or read_json(out) == report(vocabularies, kind)

@@ -1,6 +1,6 @@
 """Turn texts into token streams.
 
-    python -m xling.bpe.encode --vocab DIR --language en --split train=train.txt.zst --split valid=valid.txt.zst \\
+    python -m xling.bpe.encode_text --vocab DIR --language en --split train=train.txt.zst --split valid=valid.txt.zst \\
         --out DIR --processes 4
 
 Chunks of lines are encoded in any number of processes and written in their order: the bytes are always the same.
@@ -101,7 +101,7 @@ def encoding(vocab: Path, language: str, processes: int, sentence_ends: bool = F
 
 
 def write_split(writer: TokenStreamWriter, split: str, text: Path, encode: Encode) -> None:
-    """Encode one text into a split, showing tokens a second and the time left."""
+    """Encode one text into a split, showing tokens per second and the time left."""
     characters = sum(map(len, read_lines(text)))
     if not characters:
         raise InputError(text, "no text to encode", fix="an empty language? see the stage that wrote it")
@@ -119,7 +119,7 @@ _worker: tuple[Vocabulary, str, bool]
 
 
 def _start_worker(vocab: Path, language: str, sentence_ends: bool) -> None:
-    """Load the vocabulary once a process, not once a chunk."""
+    """Load the vocabulary once per process, not once per chunk."""
     global _worker  # noqa: PLW0603
     _worker = load_vocabulary(vocab, language), language, sentence_ends
 
@@ -138,7 +138,14 @@ def _split(text: str) -> tuple[str, Path]:
 
 def main() -> None:
     """Encode the texts of one language as the command line says."""
-    args = parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
+    parser.add_argument("--language", required=True)
+    parser.add_argument("--split", type=_split, action="append", required=True, help="train=train.txt.zst")
+    parser.add_argument("--out", type=Path, required=True, help="directory of the token streams")
+    parser.add_argument("--sentence-ends", action="store_true", help="</s> between the sentences of a line too")
+    parser.add_argument("--processes", type=positive, default=1)
+    args = parser.parse_args()
     log = log_to_stderr(__name__)
     size = load_vocabulary(args.vocab, args.language).size_of(args.language)
     with (
@@ -149,18 +156,6 @@ def main() -> None:
             write_split(writer, split, text, encode)
     for split, files in writer.splits.items():
         log.info("%s: %d lines, %d tokens, %d unknown", split, files.lines, files.tokens, files.unknown)
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
-    parser.add_argument("--language", required=True)
-    parser.add_argument("--split", type=_split, action="append", required=True, help="train=train.txt.zst")
-    parser.add_argument("--out", type=Path, required=True, help="directory of the token streams")
-    parser.add_argument("--sentence-ends", action="store_true", help="</s> between the sentences of a line too")
-    parser.add_argument("--processes", type=positive, default=1)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 A piece is shared where both languages look up the same embedding. Under a joint vocabulary any piece may be, so what
 counts there is the running text: a piece is an anchor when both languages use it. Special tokens are left out.
 
-python -m xling.bpe.audit --vocab vocab/ --streams en=en/ --streams fr=fr/ --out anchors.json [--require-none]
+python -m xling.bpe.audit_anchors --vocab vocab/ --streams en=en/ --streams fr=fr/ --out anchors.json [--require-none]
 """
 
 import argparse
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xling.bpe.streams import TokenStream
-from xling.bpe.train import SPECIAL_TOKENS
+from xling.bpe.train_bpe import SPECIAL_TOKENS
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
@@ -31,8 +31,11 @@ def audit(vocabulary: Vocabulary, counts: dict[str, Counts]) -> dict[str, Any]:
     left, right = vocabulary.languages
     ours = {language: own_counts(vocabulary, language, counts[language]) for language in (left, right)}
     common = shared_ids(vocabulary)
-    used = np.array([i for i in common.tolist() if ours[left][i] and ours[right][i]], dtype=np.int64)
-    running = {language: running_share(ours[language], used) for language in (left, right)}
+    used = common[(ours[left][common] > 0) & (ours[right][common] > 0)]
+    running: dict[str, dict[str, float]] = {}
+    for language in (left, right):
+        tokens, shared = int(ours[language].sum()), int(ours[language][used].sum())
+        running[language] = {"tokens": tokens, "shared": shared, "share": shared / tokens if tokens else 0.0}
     return {
         "kind": vocabulary.kind,
         "languages": [left, right],
@@ -64,12 +67,6 @@ def own_counts(vocabulary: Vocabulary, language: str, counts: Counts) -> Counts:
     if len(foreign):
         raise XlingError(f"{language}: its text holds id {foreign[0]}, which is no piece of {language}'s vocabulary")
     return ours
-
-
-def running_share(counts: Counts, used: NDArray[np.int64]) -> dict[str, float]:
-    """Return how many tokens a text has, how many are shared pieces, and their share."""
-    tokens, shared = int(counts.sum()), int(counts[used].sum())
-    return {"tokens": tokens, "shared": shared, "share": shared / tokens if tokens else 0.0}
 
 
 def top_shared(vocabulary: Vocabulary, counts: dict[str, Counts], used: NDArray[np.int64]) -> list[dict[str, Any]]:
@@ -117,16 +114,6 @@ def require_none(vocabulary: Vocabulary) -> None:
         raise XlingError(f"{len(common)} pieces shared in a {vocabulary.kind} vocabulary where none may be: {some}")
 
 
-def count_all(vocabulary: Vocabulary, streams: dict[str, Path], texts: dict[str, Path]) -> dict[str, Counts]:
-    """Count the ids of both languages from token streams or tokenised texts."""
-    if len(vocabulary.languages) != 2:
-        raise XlingError(f"anchors need two languages, the vocabulary has {', '.join(vocabulary.languages)}")
-    if sorted([*streams, *texts]) != sorted(vocabulary.languages):
-        raise XlingError(f"give --streams or --text once for each of {', '.join(vocabulary.languages)}")
-    counted = {language: count_stream(path) for language, path in streams.items()}
-    return counted | {language: count_text(vocabulary, language, path) for language, path in texts.items()}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--vocab", type=Path, required=True, help="vocabulary folder")
@@ -136,7 +123,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     vocabulary = Vocabulary.load(args.vocab)
-    counts = count_all(vocabulary, named_paths(args.streams, "--streams"), named_paths(args.text, "--text"))
+    streams, texts = named_paths(args.streams, "--streams"), named_paths(args.text, "--text")
+    if len(vocabulary.languages) != 2:
+        raise XlingError(f"anchors need two languages, the vocabulary has {', '.join(vocabulary.languages)}")
+    if sorted([*streams, *texts]) != sorted(vocabulary.languages):
+        raise XlingError(f"give --streams or --text once for each of {', '.join(vocabulary.languages)}")
+    counts = {language: count_stream(path) for language, path in streams.items()}
+    counts |= {language: count_text(vocabulary, language, path) for language, path in texts.items()}
     result = audit(vocabulary, counts)
     if args.require_none:
         require_none(vocabulary)
