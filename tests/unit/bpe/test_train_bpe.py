@@ -113,16 +113,6 @@ def test_counted_words_give_the_pieces_that_lines_give() -> None:
     assert set(counted) == set(pieces(by_lines.getvalue()))
 
 
-@settings(max_examples=100)
-@given(st.lists(st.text(alphabet="".join(SYLLABLES), min_size=1), min_size=1))
-def test_text_of_known_characters_survives_encoding(words: list[str]) -> None:
-    model = load(MODEL)
-    assert model.decode(model.encode(" ".join(words))) == " ".join(words)
-
-
-MODEL = fit(count_words(LINES), 100)
-
-
 def test_same_bytes_in_every_process(tmp_path: Path, call: Callable[..., Any]) -> None:
     sources = [write(tmp_path / f"{name}.txt.zst", lines) for name, lines in (("a", LINES), ("b", LINES[:150]))]
     flags = ["--input", *sources, "--merges", 100, "--max-lines", 100, "--seed", 3, "--out"]

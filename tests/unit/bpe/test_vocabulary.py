@@ -188,20 +188,3 @@ def test_command_writes_the_same_bytes_every_time(
         made.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
     assert made[0] == made[1]
     assert sorted(made[0]) == ["en.ids.npy", "en.model", "fr.ids.npy", "fr.model", "pieces.txt", "vocab.json"]
-
-
-@pytest.mark.real_data
-def test_real_text_through_every_kind(real_data: Path, tmp_path: Path) -> None:
-    lines = {}
-    for code in ("en", "fr"):
-        source = read_lines(real_data / "text" / f"wiki.{code}.txt.xz")
-        lines[code] = [" ".join(line.lower().split()) for line in itertools.islice(source, 1000)]
-    counted = {code: Counter(" ".join(lines[code]).split()) for code in lines}
-    paths = {}
-    for name, words in (*counted.items(), ("joint", counted["en"] + counted["fr"])):
-        paths[name] = tmp_path / f"{name}.model"
-        paths[name].write_bytes(fit(words, 1000))
-    for kind in KINDS:
-        vocabulary = make(kind, paths, tmp_path)
-        for code in lines:
-            assert [vocabulary.decode(code, vocabulary.encode_line(code, line)) for line in lines[code]] == lines[code]
