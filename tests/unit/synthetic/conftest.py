@@ -9,11 +9,6 @@ from xling.synthetic.types import Document, Meaning, Multiword, Paragraph, Sente
 from xling.synthetic.world import World, build_world
 
 
-def build_languages(world: World) -> dict[str, Language]:
-    described = EMBEDDED["synthetic"]["languages"].items()
-    return {code: Language(Traits.from_dict({"code": code, **values}), world) for code, values in described}
-
-
 @pytest.fixture(scope="session")
 def world() -> World:
     """Return a world."""
@@ -23,7 +18,8 @@ def world() -> World:
 @pytest.fixture(scope="session")
 def languages(world: World) -> dict[str, Language]:
     """Return the five languages in that world."""
-    return build_languages(world)
+    described = EMBEDDED["synthetic"]["languages"].items()
+    return {code: Language(Traits.from_dict({"code": code, **values}), world) for code, values in described}
 
 
 def make_sentence(text: str, words: str, heads: str, multiwords: tuple[Multiword, ...] = ()) -> Sentence:

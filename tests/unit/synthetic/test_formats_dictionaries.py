@@ -6,15 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xling.synthetic.formats.dictionaries import (
-    ATTESTED_BY,
-    HEADERS,
-    SOURCES,
-    TRAINING_SHARE,
-    degraded,
-    write_muse,
-    write_panlex,
-)
+from xling.synthetic.formats import dictionaries
 from xling.synthetic.types import Translation
 
 ENTRIES = [
@@ -38,7 +30,7 @@ QUALITY = """
 
 def test_muse_splits_by_source_word_frequent_ones_and_better_translations_first(tmp_path: Path) -> None:
     more = [Translation("two words", "x", 9), Translation("a", "fair", 5), Translation("a", "good", 8)]
-    write_muse(tmp_path, "en", "fr", [*ENTRIES, *more, Translation("a", "miss", 2)], FREQUENCY)
+    dictionaries.write_muse(tmp_path, "en", "fr", [*ENTRIES, *more, Translation("a", "miss", 2)], FREQUENCY)
     full, train, test = (
         [line.split(" ") for line in (tmp_path / f"en-fr{part}.txt").read_text(encoding="utf-8").splitlines()]
         for part in ("", ".0-5000", ".5000-6500")
@@ -46,15 +38,15 @@ def test_muse_splits_by_source_word_frequent_ones_and_better_translations_first(
     assert full == train + test
     assert not {one for one, _ in train} & {one for one, _ in test}
     assert list(dict.fromkeys(one for one, _ in full)) == [*(f"word{number}" for number in range(40)), "a"]
-    assert len({one for one, _ in train}) == round(41 * TRAINING_SHARE)
+    assert len({one for one, _ in train}) == round(41 * dictionaries.TRAINING_SHARE)
     assert len(full) == len(ENTRIES) + 2
     assert full[-2:] == [["a", "good"], ["a", "fair"]]
 
 
 def test_panlex_gives_back_the_qualities_and_its_keys_are_whole(tmp_path: Path) -> None:
-    write_panlex(tmp_path, "eng", {"fra": RATED, "rus": ENTRIES[:5]})
+    dictionaries.write_panlex(tmp_path, "eng", {"fra": RATED, "rus": ENTRIES[:5]})
     database = sqlite3.connect(":memory:")
-    for table in HEADERS:
+    for table in dictionaries.HEADERS:
         with (tmp_path / f"{table}.csv").open(encoding="utf-8", newline="") as handle:
             names, *rows = csv.reader(handle)
         assert {len(row) for row in rows} == {len(names)}
@@ -73,15 +65,17 @@ def test_panlex_gives_back_the_qualities_and_its_keys_are_whole(tmp_path: Path) 
 
 
 def test_sources_of_one_group_are_not_counted_twice() -> None:
-    known = {number: (group, quality) for number, _, quality, group in SOURCES}
-    for wanted, sources in ATTESTED_BY.items():
+    known = {number: (group, quality) for number, _, quality, group in dictionaries.SOURCES}
+    for wanted, sources in dictionaries.ATTESTED_BY.items():
         best: dict[int, int] = {}
         for group, quality in map(known.__getitem__, sources):
             best[group] = max(quality, best.get(group, 0))
         assert sum(best.values()) == wanted
-    assert any(len(sources) > len({known[source][0] for source in sources}) for sources in ATTESTED_BY.values())
+    assert any(
+        len(sources) > len({known[source][0] for source in sources}) for sources in dictionaries.ATTESTED_BY.values()
+    )
 
 
 @pytest.mark.parametrize(("text", "expected"), [("L'École", "lecole"), ("ÄB c", "abc"), ("猫", "猫")])
 def test_degraded_text(text: str, expected: str) -> None:
-    assert degraded(text) == expected
+    assert dictionaries.degraded(text) == expected

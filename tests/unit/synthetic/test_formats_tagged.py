@@ -6,22 +6,12 @@ from itertools import pairwise
 import conllu
 import pytest
 
-from xling.synthetic.formats.tagged import (
-    CONLL2003_SENTENCES,
-    EMPTY_NODE_SHARE,
-    conll2003,
-    iob1,
-    msra,
-    tagged_characters,
-    tokens,
-    treebank,
-    wikiann,
-)
+from xling.synthetic.formats import tagged
 from xling.synthetic.types import Sentence
 
 
 def parse(sentences: list[Sentence]) -> list[conllu.TokenList]:
-    return conllu.parse("\n".join(treebank(sentences, "fr-ud-train", seed=1)) + "\n")
+    return conllu.parse("\n".join(tagged.treebank(sentences, "fr-ud-train", seed=1)) + "\n")
 
 
 def is_empty(token: conllu.Token) -> bool:
@@ -60,7 +50,7 @@ def test_treebank_reads_back_with_the_conllu_library(spaced: list[Sentence], uns
 def test_empty_nodes_and_enhanced_relations_come_together(spaced: list[Sentence]) -> None:
     trees = parse(spaced[:1] * 600)
     with_empty = [tree for tree in trees if any(map(is_empty, tree))]
-    assert 0.5 * EMPTY_NODE_SHARE < len(with_empty) / 600 < 2 * EMPTY_NODE_SHARE
+    assert 0.5 * tagged.EMPTY_NODE_SHARE < len(with_empty) / 600 < 2 * tagged.EMPTY_NODE_SHARE
     for tree in trees:
         has_one = tree in with_empty
         assert ([token["id"] for token in tree][3] == (3, ".", 1)) == has_one  # right after the root
@@ -69,11 +59,11 @@ def test_empty_nodes_and_enhanced_relations_come_together(spaced: list[Sentence]
 
 def test_a_text_that_does_not_hold_the_tokens_is_refused(spaced: list[Sentence]) -> None:
     with pytest.raises(ValueError, match="'chat' is not at character 3"):
-        tokens(replace(spaced[0], text="Le chien."))
+        tagged.tokens(replace(spaced[0], text="Le chien."))
 
 
 def test_wikiann_prefixes_tokens_and_keeps_entities(spaced: list[Sentence]) -> None:
-    lines = list(wikiann(spaced, "fr", spaces=True))
+    lines = list(tagged.wikiann(spaced, "fr", spaces=True))
     assert [line.split("\t")[0] for line in lines[:9]] == [
         *["fr:Le", "fr:chat", "fr:voit", "fr:la", "fr:maison", "fr:du", "fr:roi", "fr:."],
         "",
@@ -84,22 +74,22 @@ def test_wikiann_prefixes_tokens_and_keeps_entities(spaced: list[Sentence]) -> N
 
 def test_scripts_without_spaces_are_tagged_by_character(unspaced: Sentence) -> None:
     expected = ["王 B-PER", "明 I-PER", "爱 O", "北 B-LOC", "京 I-LOC", "。 O"]
-    assert list(msra([unspaced])) == [*expected, ""]
-    assert list(wikiann([unspaced], "zh", spaces=False)) == [
+    assert list(tagged.msra([unspaced])) == [*expected, ""]
+    assert list(tagged.wikiann([unspaced], "zh", spaces=False)) == [
         *("zh:" + line.replace(" ", "\t") for line in expected),
         "",
     ]
-    assert len(tagged_characters(unspaced)) == len(unspaced.text)
+    assert len(tagged.tagged_characters(unspaced)) == len(unspaced.text)
 
 
 def test_conll2003_has_four_columns_iob1_and_documents(spaced: list[Sentence]) -> None:
-    blocks = "\n".join(conll2003(spaced * CONLL2003_SENTENCES)).rstrip().split("\n\n")
+    blocks = "\n".join(tagged.conll2003(spaced * tagged.CONLL2003_SENTENCES)).rstrip().split("\n\n")
     starts = [place for place, block in enumerate(blocks) if block == "-DOCSTART- -X- O O"]
-    assert starts == [0, CONLL2003_SENTENCES + 1]
+    assert starts == [0, tagged.CONLL2003_SENTENCES + 1]
     words, parts, chunks, entities = zip(*(line.split(" ") for line in blocks[2].split("\n")), strict=True)
     assert words[:4] == ("Anna", "Berg", "Otto", "the")
     assert parts[3:9] == ("DT", "NNP", "NNP", "VBZ", "CD", "NN")
     assert chunks[:8] == ("I-NP", "I-NP", "I-NP", "B-NP", "I-NP", "I-NP", "I-VP", "I-NP")
     assert entities[:6] == ("I-PER", "I-PER", "B-PER", "O", "I-LOC", "I-LOC")
     tags = ["B-PER", "B-PER", "I-PER", "B-LOC", "O", "B-LOC"]
-    assert iob1(tags) == ["I-PER", "B-PER", "I-PER", "I-LOC", "O", "I-LOC"]
+    assert tagged.iob1(tags) == ["I-PER", "B-PER", "I-PER", "I-LOC", "O", "I-LOC"]

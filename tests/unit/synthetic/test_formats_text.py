@@ -5,21 +5,13 @@ from pathlib import Path
 import jieba
 import pytest
 
-from xling.synthetic.formats.text import (
-    XNLI_COLUMNS,
-    crawl,
-    jieba_dictionary,
-    parallel_columns,
-    write_lines,
-    xnli_evaluation,
-    xnli_training,
-)
+from xling.synthetic.formats import text
 from xling.synthetic.types import Document, NliPair, Sentence
 
 
 def test_training_file_says_contradictory() -> None:
     labels = ["entailment", "neutral", "contradiction"]
-    lines = list(xnli_training(("A cat.", "No cat.", label) for label in labels))
+    lines = list(text.xnli_training(("A cat.", "No cat.", label) for label in labels))
     assert lines[:2] == ["premise\thypo\tlabel", "A cat.\tNo cat.\tentailment"]
     assert [line.split("\t")[2] for line in lines[2:]] == ["neutral", "contradictory"]
 
@@ -28,7 +20,7 @@ def test_evaluation_has_all_languages_in_19_columns(spaced: list[Sentence], unsp
     labels = ["entailment", "contradiction", "neutral"]
     pairs = [NliPair(unspaced.meaning, unspaced.meaning, label) for label in labels]
     realised = {"zh": [(unspaced, unspaced)] * 3, "fr": [(spaced[0], spaced[1])] * 3}
-    header, *rows = (line.split("\t") for line in xnli_evaluation(pairs, realised))
+    header, *rows = (line.split("\t") for line in text.xnli_evaluation(pairs, realised))
     assert len(header) == 19
     found = [dict(zip(header, row, strict=True)) for row in rows]
     for column, values in (
@@ -45,25 +37,29 @@ def test_evaluation_has_all_languages_in_19_columns(spaced: list[Sentence], unsp
 @pytest.mark.real_data
 def test_columns_are_those_of_the_real_files(real_data: Path) -> None:
     with (real_data / "xnli" / "xnli.dev.tsv").open(encoding="utf-8") as handle:
-        assert tuple(handle.readline().rstrip("\n").split("\t")) == XNLI_COLUMNS
+        assert tuple(handle.readline().rstrip("\n").split("\t")) == text.XNLI_COLUMNS
 
 
 def test_parallel_columns_are_sorted_and_aligned_and_unequal_ones_leave_no_file(tmp_path: Path) -> None:
-    assert list(parallel_columns({"fr": ["un", "deux"], "en": ["one", "two"]})) == ["en\tfr", "one\tun", "two\tdeux"]
+    assert list(text.parallel_columns({"fr": ["un", "deux"], "en": ["one", "two"]})) == [
+        "en\tfr",
+        "one\tun",
+        "two\tdeux",
+    ]
     with pytest.raises(ValueError, match="shorter"):
-        write_lines(tmp_path / "xnli.15way.orig.tsv", parallel_columns({"fr": ["un"], "en": ["one", "two"]}))
+        text.write_lines(tmp_path / "xnli.15way.orig.tsv", text.parallel_columns({"fr": ["un"], "en": ["one", "two"]}))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_crawl_has_one_line_per_paragraph_and_a_blank_line_after_a_document(pages: list[Document]) -> None:
     expected = [[" ".join(paragraph.sentences) for paragraph in page.paragraphs] for page in pages[:2]]
-    assert list(crawl(pages[:2], " ")) == [*expected[0], "", *expected[1], ""]
+    assert list(text.crawl(pages[:2], " ")) == [*expected[0], "", *expected[1], ""]
 
 
 def test_jieba_loads_its_dictionary_and_cuts_with_it(tmp_path: Path) -> None:
-    lines = list(jieba_dictionary([("王明", 500.0), ("爱", 0.2), ("北京", 800.0), ("a b", 3.0)]))
+    lines = list(text.jieba_dictionary([("王明", 500.0), ("爱", 0.2), ("北京", 800.0), ("a b", 3.0)]))
     assert lines == ["北京 800", "王明 500", "爱 1"]
-    write_lines(tmp_path / "zh.dict.txt", lines)
+    text.write_lines(tmp_path / "zh.dict.txt", lines)
     tokeniser = jieba.Tokenizer(dictionary=str(tmp_path / "zh.dict.txt"))
     tokeniser.tmp_dir = str(tmp_path)
     assert tokeniser.lcut("王明爱北京", HMM=False) == ["王明", "爱", "北京"]
