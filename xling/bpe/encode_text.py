@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from xling.bpe.streams import END, TokenStreamWriter, pack
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.cli import positive
+from xling.core.cli import named_paths, positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines
 from xling.core.log import Progress, log_to_stderr
@@ -129,30 +129,25 @@ def _encode_in_worker(lines: list[str]) -> Encoded:
     return encode_lines(vocabulary, language, lines, sentence_ends)
 
 
-def _split(text: str) -> tuple[str, Path]:
-    name, _, path = text.partition("=")
-    if name not in ("train", "valid", "test") or not path:
-        raise argparse.ArgumentTypeError(f"expected train=PATH, valid=PATH or test=PATH, found {text!r}")
-    return name, Path(path)
-
-
 def main() -> None:
     """Encode the texts of one language as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
     parser.add_argument("--language", required=True)
-    parser.add_argument("--split", type=_split, action="append", required=True, help="train=train.txt.zst")
+    parser.add_argument("--split", action="append", required=True, help="train=train.txt.zst, valid=…, test=…")
     parser.add_argument("--out", type=Path, required=True, help="directory of the token streams")
     parser.add_argument("--sentence-ends", action="store_true", help="</s> between the sentences of a line too")
     parser.add_argument("--processes", type=positive, default=1)
     args = parser.parse_args()
-    log = log_to_stderr(__name__)
+    log, texts = log_to_stderr(__name__), named_paths(args.split, "--split", "SPLIT=PATH")
+    if unknown := set(texts) - {"train", "valid", "test"}:
+        raise XlingError(f"--split {min(unknown)}: expected train=PATH, valid=PATH or test=PATH")
     size = load_vocabulary(args.vocab, args.language).size_of(args.language)
     with (
         encoding(args.vocab, args.language, args.processes, args.sentence_ends) as encode,
         TokenStreamWriter(args.out, size, args.language) as writer,
     ):
-        for split, text in args.split:
+        for split, text in texts.items():
             write_split(writer, split, text, encode)
     for split, files in writer.splits.items():
         log.info("%s: %d lines, %d tokens, %d unknown", split, files.lines, files.tokens, files.unknown)

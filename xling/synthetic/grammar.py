@@ -37,7 +37,7 @@ class Order(IntEnum):
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A word to be: the form of the concept at a place, and its place in the tree."""
+    """A word to come: the form of the concept at a place, and its place in the tree."""
 
     form: Form
     concept: int

@@ -25,33 +25,14 @@ class Phrase(IntEnum):
     OBJECT_RELATIVE_OBJECT = 7
 
 
-class Slot(IntEnum):
-    """What a part does in its phrase; the order is that of a plain English phrase."""
-
-    LINK = 0
-    NOT = 1
-    WHO = 2
-    VERB = 3
-    ADVERB = 4
-    SOMEHOW = 5
-    PREPOSITION = 6
-    FUSING = 7  # a preposition that stands before the article and fuses with it where a language contracts
-    ARTICLE = 8  # the definite one
-    DETERMINER = 9
-    NUMBER = 10
-    SOME = 11
-    ADJECTIVE = 12
-    CERTAIN = 13
-    NOUN = 14
-    PERSON = 15
-    SURNAME = 16
-    SOMEONE = 17
-    ORGANISATION = 18
-    HEAD = 19
-    PLACE = 20
-    SOMEWHERE = 21
-
-
+# What a part does in its phrase, in the order of a plain English phrase. FUSING is a preposition that stands before the
+# article and fuses with it where a language contracts; ARTICLE is the definite one.
+Slot = IntEnum(
+    "Slot",
+    "LINK NOT WHO VERB ADVERB SOMEHOW PREPOSITION FUSING ARTICLE DETERMINER NUMBER SOME ADJECTIVE CERTAIN NOUN PERSON "
+    "SURNAME SOMEONE ORGANISATION HEAD PLACE SOMEWHERE",
+    start=0,
+)
 CLAUSE_STEP = 256
 PHRASE_STEP = 32
 NOT, AND, WHO = BY_GLOSS["not"], BY_GLOSS["and"], BY_GLOSS["who"]
