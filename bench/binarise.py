@@ -23,7 +23,7 @@ import numpy as np
 import psutil
 import sentencepiece
 
-from xling.bpe.encode import CHUNK_CHARACTERS, chunk_lines, encode_lines, load_vocabulary
+from xling.bpe.encode_text import CHUNK_CHARACTERS, chunk_lines, encode_lines, load_vocabulary
 from xling.core.io import read_json, write_json, write_text
 from xling.core.seeds import python_rng
 
@@ -121,7 +121,7 @@ def main() -> None:
         folder, lines = Path(name), base_lines()
         vocab = write_vocabulary(folder / "vocab", lines)
         write_large_text(folder / "text.txt.zst", lines, args.megabytes)
-        command = [sys.executable, "-m", "xling.bpe.encode", "--vocab", str(vocab), "--language", "en"]
+        command = [sys.executable, "-m", "xling.bpe.encode_text", "--vocab", str(vocab), "--language", "en"]
         command += ["--split", f"train={folder / 'text.txt.zst'}", "--out", str(folder / "streams")]
         seconds, peak = peak_of_tree([*command, "--processes", str(args.processes)])
         tokens = read_json(folder / "streams" / "meta.json")["splits"]["train"]["tokens"]

@@ -16,7 +16,7 @@ from xling.core.io import write_json
 from xling.synthetic.corpus import documents
 from xling.synthetic.draw import draw_meanings
 from xling.synthetic.grammar import Order, layout
-from xling.synthetic.realise import Language, build_language
+from xling.synthetic.language import Language
 from xling.synthetic.traits import Traits
 from xling.synthetic.world import build_world
 
@@ -48,7 +48,7 @@ def rate(make: Callable[[Language], Iterator[object]], traits: Traits, count: in
     """Return sentences per second of processor time, with a language that has laid out nothing yet."""
     best = 0.0
     for _ in range(rounds):
-        language = build_language(traits, build_world(1))
+        language = Language(traits, build_world(1))
         start = time.process_time()
         done = sum(1 for _ in islice(make(language), count))
         best = max(best, done / (time.process_time() - start))

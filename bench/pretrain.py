@@ -50,7 +50,7 @@ def make_run(size: str, separate: tuple[bool, int], micro_batches: int = 1) -> R
     width, heads, _, length, streams, norm = SIZES[size]
     shape = Shape(8, width, heads, 4 * width, "gelu", 0.1, 0.1, norm, 1e-12, 512, True)  # type: ignore[arg-type]
     settings = Pretrain(
-        "streams", length, length * streams, micro_batches, 10**6, 0.7, 0.15, 0.8, 0.1, "by-softmax", 1e-4, 30000, 1e-7,
+        "streams", length, length * streams, micro_batches, 10**6, 0.7, 0.15, 0.8, 0.1, "any", 1e-4, 30000, 1e-7,
         "inverse-sqrt", 0.0, (0.9, 0.999), 1e-6, 0.01, 5.0, "auto", 10**6, 1000, 10**6, 1,
     )  # fmt: skip
     softmax = "per-language" if separate[0] else "shared"

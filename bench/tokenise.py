@@ -16,8 +16,9 @@ from typing import Any
 import sentencepiece
 from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
-from xling.bpe.train import count_words, cover_characters, fit
-from xling.bpe.vocabulary import Vocabulary, write_vocabulary
+from xling.bpe.build_vocabulary import write_vocabulary
+from xling.bpe.train_bpe import count_words, cover_characters, fit
+from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError, run
 from xling.core.io import read_lines, write_json
 from xling.tokenization.chinese import make_jieba

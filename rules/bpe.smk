@@ -23,7 +23,7 @@ rule train_bpe:
         balance=config["bpe"]["balance"],
     shell:
         """
-        python -m xling.bpe.train \
+        python -m xling.bpe.train_bpe \
             --input {input.text:q} \
             --merges {params.merges} \
             --max-lines {params.lines} \
@@ -52,7 +52,7 @@ rule build_vocabulary:
         models=lambda wildcards: flags.named_flags("--model", vocabulary_models(wildcards)),
     shell:
         """
-        python -m xling.bpe.vocabulary \
+        python -m xling.bpe.build_vocabulary \
             --kind {wildcards.kind:q} \
             {params.models} \
             --out "$(dirname {output.vocabulary:q})" \
@@ -83,7 +83,7 @@ rule encode_text:
         ends="--sentence-ends" if config["bpe"]["sentence_ends"] else "",
     shell:
         """
-        python -m xling.bpe.encode \
+        python -m xling.bpe.encode_text \
             --vocab "$(dirname {input.vocabulary:q})" \
             --language {wildcards.language:q} \
             --split train={input.train:q} \
@@ -116,7 +116,7 @@ rule audit_anchors:
         proof=lambda wildcards: "--require-none" if STUDY.anchors(wildcards.model) == "none" else "",
     shell:
         """
-        python -m xling.bpe.audit \
+        python -m xling.bpe.audit_anchors \
             --vocab "$(dirname {input.vocabulary:q})" \
             {params.streams} \
             {params.proof} \

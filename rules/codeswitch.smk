@@ -55,7 +55,7 @@ rule switch_codes:
         block=config["codeswitch"]["block_words"],
     shell:
         """
-        python -m xling.codeswitch.run \
+        python -m xling.codeswitch.switch_codes \
             --input {input.text:q} \
             --dictionary {input.dictionary:q} \
             --direction {params.direction} \

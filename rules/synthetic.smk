@@ -25,7 +25,7 @@ if STUDY.generated:
                 root=STUDY.root,
             shell:
                 """
-                python -m xling.synthetic.write_language \
+                python -m xling.synthetic.generate_language \
                     {params.flags} \
                     --root {params.root:q} \
                     >>{log:q} 2>&1
@@ -51,7 +51,7 @@ if STUDY.generated:
             root=STUDY.root,
         shell:
             """
-            python -m xling.synthetic.write_parallel \
+            python -m xling.synthetic.generate_parallel \
                 {params.flags} \
                 --root {params.root:q} \
                 >>{log:q} 2>&1

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from xling.bpe.train import count_words, fit
-from xling.bpe.vocabulary import Vocabulary, write_vocabulary
+from xling.bpe.build_vocabulary import write_vocabulary
+from xling.bpe.train_bpe import count_words, fit
+from xling.bpe.vocabulary import Vocabulary
 from xling.core.io import write_json
 from xling.core.seeds import python_rng
 from xling.model.config import ModelConfig, Separate, Shape

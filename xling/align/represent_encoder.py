@@ -30,7 +30,7 @@ import torch
 
 from xling.align.pooling import NOWHERE, Window, add_up, cut
 from xling.align.states import TRAINED, UNTRAINED, states_file, write_states
-from xling.bpe.encode import split_sentences
+from xling.bpe.encode_text import split_sentences
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import UNKNOWN, Vocabulary
 from xling.core.cli import positive

@@ -70,7 +70,7 @@ class SplitFiles:
         return {**sizes, "sha256": self.hash.hexdigest()}
 
     def close(self) -> None:
-        """Close both files; on a full disk closing fails too, and the first error is the one to tell."""
+        """Close both files; on a full disk closing fails too, and the first error is the one to report."""
         for handle in (self.ids, self.index):
             with suppress(OSError):
                 handle.close()

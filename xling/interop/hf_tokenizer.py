@@ -14,7 +14,7 @@ from typing import Any
 
 from transformers import PreTrainedTokenizer
 
-from xling.bpe.train import SPECIAL_TOKENS
+from xling.bpe.train_bpe import SPECIAL_TOKENS
 from xling.bpe.vocabulary import UNKNOWN, Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from xling.bpe.train import SPECIAL_TOKENS
+from xling.bpe.train_bpe import SPECIAL_TOKENS
 from xling.core.errors import XlingError
 from xling.model.config import ModelConfig
 from xling.model.encoder import Encoder

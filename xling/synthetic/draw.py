@@ -1,24 +1,58 @@
 """Drawing meanings: a style says which parts a sentence has, a topic says what fills them.
 
-Skeletons and concepts are drawn from tables made beforehand, so that one draw is one look-up.
+A draft names for each part the table that its concept is drawn from. Drafts and tables are made beforehand, so that
+drawing a concept is one look-up.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, cycle
 from random import Random
 
 from xling.core.seeds import python_rng
-from xling.synthetic.meaning import GENERIC_CONCEPT, NOT, WHO
-from xling.synthetic.shapes import STYLES, Style, draw_draft, rivals
+from xling.synthetic.meaning import CLAUSE_STEP, GENERIC, LINK, NEGATION, PHRASE_STEP, Phrase, Slot, part
 from xling.synthetic.types import Domain, Meaning
-from xling.synthetic.world import BY_GLOSS, CONCEPTS, FRAMES, FUSING, TOPICS, Kind, concepts_of
+from xling.synthetic.world import BY_GLOSS, CONCEPTS, FRAMES, FUSING, NAMES, TOPICS, Frame, Kind, concepts_of
+
+Draft = dict[int, str]
+Groups = list[tuple[int, ...]]  # concepts by topic, or a single group that all topics share
 
 SHARPNESS = 0.9  # how often a choice follows the topic
 TOPIC_EXPONENT = 0.7
 WORD_EXPONENT = 1.0
-NAME_TABLES = ("people", "surnames", "places", "organisations")
 CONCEPT_BITS, SKELETON_BITS, TOPIC_BITS = 10, 10, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How often sentences have each optional part."""
+
+    name: str
+    topics: tuple[int, ...]  # the frequent ones first
+    negation: float
+    coordination: float
+    relative: float
+    oblique: float
+    adverb: float
+    adjective: float
+    number: float
+    generic: float = 0.25
+    full_name: float = 0.3
+    frames: tuple[Frame, ...] = (*FRAMES, Frame.MAKES, Frame.CHASES)
+    other_names: bool = False  # the names that are rare elsewhere are the frequent ones here
+
+
+WIKI = Style("wiki", (0, 1, 2, 3), 0.15, 0.10, 0.16, 0.50, 0.30, 0.40, 0.30)
+WEB = Style("web", (2, 3, 1, 0), 0.30, 0.14, 0.04, 0.25, 0.30, 0.25, 0.20, other_names=True)
+STYLES: dict[Domain, Style] = {"wiki": WIKI, "web": WEB}
+# For pairs: one clause whose negation comes later, of any frame or of those in which both can change places.
+EVENT = Style("event", (0, 1, 2, 3), 0.0, 0.0, 0.0, 0.55, 0.45, 0.40, 0.35)
+EXCHANGEABLE = replace(EVENT, name="exchangeable", frames=(Frame.MEETS, Frame.CHASES))
+PAIR_STYLES: dict[Domain, tuple[Style, Style]] = {
+    "wiki": (EVENT, EXCHANGEABLE),
+    "web": (replace(EVENT, other_names=True), replace(EXCHANGEABLE, other_names=True)),
+}
 
 
 class Sampler:
@@ -28,9 +62,9 @@ class Sampler:
         self.tables = _topic_tables(style.other_names)
         self.topics = _quantise(_zipf(style.topics, TOPIC_EXPONENT), TOPIC_BITS)
         rng = python_rng("skeletons", style.name)
-        drafts = [draw_draft(rng, style) for _ in range(1 << SKELETON_BITS)]
+        drafts = [_draft(rng, style) for _ in range(1 << SKELETON_BITS)]
         self.shapes = [
-            (tuple(sorted(draft)), tuple([draft[number] for number in sorted(draft)]), rivals(draft))
+            (tuple(sorted(draft)), tuple([draft[number] for number in sorted(draft)]), _rivals(draft))
             for draft in drafts
         ]
 
@@ -52,9 +86,11 @@ class Sampler:
 
     def another(self, rng: Random, topic: int, concept: int, avoid: Collection[int]) -> int:
         """Return a concept that could stand where this one stands and is none of those to avoid."""
-        table = self.tables[topic][_table_name(concept)]
+        known = CONCEPTS[concept]
+        sorted_kind = known.kind in (Kind.NOUN, Kind.HYPERNYM, Kind.ADJECTIVE)
+        name = f"{known.kind} {'thing' if known.group % 2 else 'being'}" if sorted_kind else known.kind
         while True:
-            other = table[rng.getrandbits(CONCEPT_BITS)]
+            other = self.tables[topic][name][rng.getrandbits(CONCEPT_BITS)]
             if other not in avoid:
                 return other
 
@@ -65,51 +101,143 @@ def sampler(style: Style) -> Sampler:
     return Sampler(style)
 
 
-def draw_meanings(seed_parts: Sequence[object], domain: Domain) -> Iterator[Meaning]:
-    """Yield meanings without end; the same seed parts give the same ones."""
-    source, rng = sampler(STYLES[domain]), python_rng("meanings", domain, *seed_parts)
-    while True:
+def draw_meanings(seed_parts: Sequence[object], *domains: Domain) -> Iterator[Meaning]:
+    """Yield meanings without end, of the domains in turn; the same seed parts give the same ones."""
+    streams = [(sampler(STYLES[domain]), python_rng("meanings", domain, *seed_parts)) for domain in domains]
+    for source, rng in cycle(streams):
         yield source.meaning(rng, source.topic(rng))
+
+
+def _draft(rng: Random, style: Style) -> Draft:
+    """Return the parts of a sentence and the table that each is drawn from."""
+    draft = _clause(rng, style, 0)
+    if rng.random() < style.coordination:
+        draft |= _clause(rng, style, 1) | {LINK: "link"}
+    elif rng.random() < style.relative:
+        draft |= _relative(rng, draft)
+    return draft
+
+
+def _clause(rng: Random, style: Style, clause: int) -> Draft:
+    """Return the parts of a clause; the second one of a coordination is kept short."""
+    frame = rng.choice(style.frames)
+    actor, patient = frame.split()
+    draft = {part(Phrase.CLAUSE, Slot.VERB): f"verb {frame}"}
+    if actor == "organisation":
+        draft |= {
+            part(Phrase.SUBJECT, Slot.ORGANISATION): Kind.ORGANISATION,
+            part(Phrase.SUBJECT, Slot.HEAD): Kind.HEAD,
+        }
+    elif actor == "being":
+        draft |= _noun_phrase(rng, style, Phrase.SUBJECT, "being")
+    else:
+        draft[part(Phrase.SUBJECT, Slot.PERSON)] = Kind.PERSON
+        if rng.random() < style.full_name:
+            draft[part(Phrase.SUBJECT, Slot.SURNAME)] = Kind.SURNAME
+    if patient == "person":
+        draft |= _filler(rng, style, Phrase.OBJECT, Slot.PERSON, Kind.PERSON)
+    else:
+        draft |= _noun_phrase(rng, style, Phrase.OBJECT, patient)
+    if clause == 0 and rng.random() < style.oblique:
+        draft |= _oblique(rng, style)
+    if clause == 0 and rng.random() < style.adverb:
+        draft |= _filler(rng, style, Phrase.CLAUSE, Slot.ADVERB, Kind.ADVERB)
+    if rng.random() < style.negation:
+        draft[NEGATION] = "not"
+    return {number + clause * CLAUSE_STEP: name for number, name in draft.items()}
+
+
+def _noun_phrase(rng: Random, style: Style, phrase: Phrase, sort: str) -> Draft:
+    kind = Kind.HYPERNYM if rng.random() < style.generic / 2 else Kind.NOUN
+    draft = {part(phrase, Slot.NOUN): f"{kind} {sort}"}
+    if rng.random() < style.number:
+        draft |= _filler(rng, style, phrase, Slot.NUMBER, Kind.DIGIT)
+    else:
+        draft |= _determiner(rng, phrase)
+    if rng.random() < style.adjective:
+        draft |= _filler(rng, style, phrase, Slot.ADJECTIVE, f"{Kind.ADJECTIVE} {sort}")
+    return draft
+
+
+def _determiner(rng: Random, phrase: Phrase) -> Draft:
+    slot, name = (Slot.ARTICLE, "the") if rng.random() < 0.5 else (Slot.DETERMINER, Kind.DETERMINER)
+    return {part(phrase, slot): name}
+
+
+def _oblique(rng: Random, style: Style) -> Draft:
+    if rng.random() < 0.7:
+        place = _filler(rng, style, Phrase.OBLIQUE, Slot.PLACE, Kind.PLACE)
+        return {part(Phrase.OBLIQUE, Slot.PREPOSITION): Kind.PREPOSITION} | place
+    slot, name = (Slot.FUSING, "fusing") if rng.random() < 0.5 else (Slot.PREPOSITION, "unfusing")
+    parts = {slot: name, Slot.ARTICLE: "the", Slot.NOUN: f"{Kind.NOUN} thing"}
+    return {part(Phrase.OBLIQUE, slot): name for slot, name in parts.items()}
+
+
+def _relative(rng: Random, draft: Draft) -> Draft:
+    """Return a relative clause on a person or being of the first clause, if there is one."""
+    hosts = [
+        phrase
+        for phrase in (Phrase.SUBJECT, Phrase.OBJECT)
+        if part(phrase, Slot.PERSON) in draft or draft.get(part(phrase, Slot.NOUN), "").endswith("being")
+    ]
+    if not hosts:
+        return {}
+    host = rng.choice(hosts)
+    inner = Phrase.SUBJECT_RELATIVE if host == Phrase.SUBJECT else Phrase.OBJECT_RELATIVE
+    frame, target = (Frame.MAKES, "thing") if part(host, Slot.PERSON) in draft else (Frame.CHASES, "being")
+    return {
+        part(inner, Slot.WHO): "who",
+        part(inner, Slot.VERB): f"verb {frame}",
+        part(Phrase(inner + 1), Slot.NOUN): f"{Kind.NOUN} {target}",
+    } | _determiner(rng, Phrase(inner + 1))
+
+
+def _filler(rng: Random, style: Style, phrase: Phrase, slot: Slot, name: str) -> Draft:
+    """Return a slot said exactly, or by its generic filler."""
+    if rng.random() < style.generic:
+        slot, name = GENERIC[slot], GENERIC[slot].name.lower()
+    return {part(phrase, slot): name}
+
+
+def _rivals(draft: Draft) -> tuple[tuple[int, int], ...]:
+    """Return the places of a skeleton that must not hold the same concept: those of the same table in one clause."""
+    numbers = sorted(draft)
+    heads = [i for i, number in enumerate(numbers) if number % PHRASE_STEP in (Slot.NOUN, Slot.PERSON)]
+    return tuple(
+        (i, j)
+        for i in heads
+        for j in heads
+        if i < j and numbers[i] // CLAUSE_STEP == numbers[j] // CLAUSE_STEP and draft[numbers[i]] == draft[numbers[j]]
+    )
 
 
 @cache
 def _topic_tables(other_names: bool) -> list[dict[str, list[int]]]:
-    sources = _sources()
+    """Return for each topic the tables that concepts are drawn from."""
+    groups = _groups()
     if other_names:
-        sources |= {name: [group[::-1] for group in sources[name]] for name in NAME_TABLES}
-    return [{name: _table(groups, topic) for name, groups in sources.items()} for topic in range(TOPICS)]
+        groups |= {kind: [group[::-1] for group in groups[kind]] for kind in NAMES}
+    return [{name: _table(concepts, topic) for name, concepts in groups.items()} for topic in range(TOPICS)]
 
 
-def _sources() -> dict[str, list[tuple[int, ...]]]:
-    """Return for each table its concepts, by topic where they belong to one."""
+def _groups() -> dict[str, Groups]:
     topics = range(TOPICS)
-    tables: dict[str, list[tuple[int, ...]]] = {
-        "people": [concepts_of(Kind.PERSON, topic) for topic in topics],
-        "surnames": [concepts_of(Kind.SURNAME, topic) for topic in topics],
-        "places": [concepts_of(Kind.PLACE, topic) for topic in topics],
-        "organisations": [concepts_of(Kind.ORGANISATION, topic) for topic in topics],
-        "adverbs": [concepts_of(Kind.ADVERB, topic) for topic in topics],
-        "heads": [concepts_of(Kind.HEAD)],
-        "digits": [concepts_of(Kind.DIGIT)],
-        "determiners": [concepts_of(Kind.DETERMINER)[1:]],
-        "prepositions": [concepts_of(Kind.PREPOSITION)],
-        "fusing": [concepts_of(Kind.PREPOSITION)[: len(FUSING)]],
-        "unfusing": [concepts_of(Kind.PREPOSITION)[len(FUSING) :]],
-        "links": [(BY_GLOSS["and"], BY_GLOSS["but"])],
-        "the": [(BY_GLOSS["the"],)],
-        "not": [(NOT,)],
-        "who": [(WHO,)],
-    }
-    for i, sort in enumerate(("being", "thing")):
-        tables[f"{sort}s"] = [concepts_of(Kind.NOUN, group=2 * topic + i) for topic in topics]
-        tables[f"{sort} kinds"] = [concepts_of(Kind.HYPERNYM, group=2 * topic + i) for topic in topics]
-        tables[f"{sort} adjectives"] = [concepts_of(Kind.ADJECTIVE, group=2 * topic + i) for topic in topics]
+    by_topic = (Kind.PERSON, Kind.SURNAME, Kind.PLACE, Kind.ORGANISATION, Kind.ADVERB)
+    tables: dict[str, Groups] = {kind: [concepts_of(kind, topic) for topic in topics] for kind in by_topic}
+    tables |= {kind: [concepts_of(kind)] for kind in (Kind.HEAD, Kind.DIGIT, Kind.PREPOSITION)}
+    for kind in (Kind.NOUN, Kind.HYPERNYM, Kind.ADJECTIVE):
+        for i, sort in enumerate(("being", "thing")):
+            tables[f"{kind} {sort}"] = [concepts_of(kind, group=2 * topic + i) for topic in topics]
     for i, frame in enumerate(FRAMES):
         tables[f"verb {frame}"] = [concepts_of(Kind.VERB, topic, i) for topic in topics]
-    return tables | {slot.name.lower(): [(concept,)] for slot, concept in GENERIC_CONCEPT.items()}
+    prepositions = concepts_of(Kind.PREPOSITION)
+    tables |= {"fusing": [prepositions[: len(FUSING)]], "unfusing": [prepositions[len(FUSING) :]]}
+    tables |= {Kind.DETERMINER: [concepts_of(Kind.DETERMINER)[1:]], "link": [(BY_GLOSS["and"], BY_GLOSS["but"])]}
+    single = ("the", "not", "who", *(slot.name.lower() for slot in GENERIC.values()))
+    return tables | {gloss: [(BY_GLOSS[gloss],)] for gloss in single}
 
 
-def _table(groups: list[tuple[int, ...]], topic: int) -> list[int]:
+def _table(groups: Groups, topic: int) -> list[int]:
     """Return a table in which a concept fills the share that it has in a topic."""
     own = groups[topic] if len(groups) > 1 else groups[0]
     others = [group for group in groups if group is not own]
@@ -125,23 +253,8 @@ def _zipf(items: Sequence[int], exponent: float) -> dict[int, float]:
     return {item: weight / sum(weights) for item, weight in zip(items, weights, strict=True)}
 
 
-def _quantise(weights: dict[int, float], bits: int) -> list[int]:
+def _quantise(weights: Mapping[int, float], bits: int) -> list[int]:
     """Return a table of 2^bits entries in which each item fills its share."""
     size = 1 << bits
     edges = [0, *(round(size * edge) for edge in accumulate(weights.values()))]
     return [item for item, start, end in zip(weights, edges, edges[1:], strict=False) for _ in range(end - start)]
-
-
-def _table_name(concept: int) -> str:
-    known = CONCEPTS[concept]
-    sort = "being" if known.group % 2 == 0 else "thing"
-    names = {
-        Kind.NOUN: f"{sort}s",
-        Kind.ADJECTIVE: f"{sort} adjectives",
-        Kind.PERSON: "people",
-        Kind.PLACE: "places",
-        Kind.ADVERB: "adverbs",
-        Kind.DIGIT: "digits",
-        Kind.HYPERNYM: f"{sort} kinds",
-    }
-    return names[known.kind]

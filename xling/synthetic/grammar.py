@@ -3,7 +3,8 @@
 A template holds no words: it says which form of which concept stands at each place. See UD's guidelines for labels.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from itertools import pairwise
 
@@ -36,7 +37,7 @@ class Order(IntEnum):
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A word to be: the form of the concept at a place, and its place in the tree."""
+    """A word to come: the form of the concept at a place, and its place in the tree."""
 
     form: Form
     concept: int
@@ -58,14 +59,6 @@ class Template:
     fused: tuple[int, ...]
 
 
-@dataclass(slots=True)
-class Span:
-    """Neighbouring words and the one that stands for them in the tree."""
-
-    head: Node
-    words: list[Node] = field(default_factory=list)
-
-
 UPOS_AND_LABEL = {
     Slot.ARTICLE: ("DET", "det"),
     Slot.DETERMINER: ("DET", "det"),
@@ -83,108 +76,77 @@ UPOS_AND_LABEL = {
 
 def layout(skeleton: tuple[int, ...], traits: Traits, order: Order) -> Template:
     """Return the template of a skeleton in a language."""
-    phrases: dict[tuple[int, Phrase], Parts] = {}
+    clauses: dict[int, dict[Phrase, Parts]] = {}
     for place, number in enumerate(skeleton):
         clause, phrase, slot = place_of(number)
-        phrases.setdefault((clause, phrase), {})[slot] = place
-    first = _clause({phrase: parts for (clause, phrase), parts in phrases.items() if clause == 0}, traits, order)
-    words = list(first.words)
-    if (1, Phrase.CLAUSE) in phrases:
-        words += _coordinated(
-            {phrase: parts for (clause, phrase), parts in phrases.items() if clause == 1}, traits, first
-        )
-    words.append(Node(Form.STOP, 0, "PUNCT", "punct", first.head))
-    return _template(words, traits)
-
-
-def _template(words: list[Node], traits: Traits) -> Template:
+        clauses.setdefault(clause, {}).setdefault(phrase, {})[slot] = place
+    verb, words = _clause(clauses[0], traits, order)
+    if 1 in clauses:
+        second, more = _clause(clauses[1], traits, Order.PLAIN)
+        second.head, second.deprel = verb, "conj"
+        link = Node(Form.BASE, clauses[1][Phrase.CLAUSE][Slot.LINK], "CCONJ", "cc", second)
+        words += [Node(Form.COMMA, 0, "PUNCT", "punct", second), link, *more]
+    words.append(Node(Form.STOP, 0, "PUNCT", "punct", verb))
     index = {id(node): i + 1 for i, node in enumerate(words)}
-    fused = [
-        i
-        for i, (node, following) in enumerate(pairwise(words))
-        if traits.contractions and node.form == Form.FUSED and following.deprel == "det"
-    ]
-    for node in words:
-        node.form = Form.BASE if node.form == Form.FUSED else node.form
     return Template(
-        words=tuple((node.form, node.concept) for node in words),
+        words=tuple((Form.BASE if node.form == Form.FUSED else node.form, node.concept) for node in words),
         upos=tuple(node.upos for node in words),
         heads=tuple(0 if node.head is None else index[id(node.head)] for node in words),
         deprels=tuple(node.deprel for node in words),
         ner=tuple(node.ner for node in words),
-        fused=tuple(fused),
+        fused=tuple(
+            i
+            for i, (node, following) in enumerate(pairwise(words))
+            if traits.contractions and node.form == Form.FUSED and following.deprel == "det"
+        ),
     )
 
 
-def _coordinated(phrases: dict[Phrase, Parts], traits: Traits, first: Span) -> list[Node]:
-    """Return comma, conjunction and second clause."""
-    second = _clause(phrases, traits, Order.PLAIN)
-    second.head.head, second.head.deprel = first.head, "conj"
-    link = Node(Form.BASE, phrases[Phrase.CLAUSE][Slot.LINK], "CCONJ", "cc", second.head)
-    return [Node(Form.COMMA, 0, "PUNCT", "punct", second.head), link, *second.words]
-
-
-def _clause(phrases: dict[Phrase, Parts], traits: Traits, order: Order) -> Span:
-    """Return subject, verb and the rest in the language's order."""
+def _clause(phrases: dict[Phrase, Parts], traits: Traits, order: Order) -> tuple[Node, list[Node]]:
+    """Return the verb, and subject, verb and the rest in the language's order."""
     own = phrases[Phrase.CLAUSE]
     verb = Node(Form.BASE, own[Slot.VERB], "VERB")
     subject = _host(phrases, Phrase.SUBJECT, "nsubj", verb, traits)
     target = _host(phrases, Phrase.OBJECT, "obj", verb, traits)
     oblique = _oblique(phrases.get(Phrase.OBLIQUE, {}), verb, traits)
-    adverb = [_dependent(slot, own, verb) for slot in (Slot.ADVERB, Slot.SOMEHOW) if slot in own]
-    negation = [_dependent(Slot.NOT, own, verb)] if Slot.NOT in own else []
+    adverb = _dependents((Slot.ADVERB, Slot.SOMEHOW), own, verb)
+    negation = _dependents((Slot.NOT,), own, verb)
     front: list[Node] = []
     if order == Order.ADJUNCT_FIRST and oblique:
         front, oblique = oblique, []
     elif order == Order.ADJUNCT_FIRST and adverb:
         front, adverb = adverb, []
-    elif order == Order.OBJECT_FIRST and _only_one_can_act(phrases):
+    # Nothing but order tells two beings or persons apart, so the object leads only where it cannot be the subject.
+    elif (
+        order == Order.OBJECT_FIRST and Slot.NOUN in phrases[Phrase.OBJECT] and Slot.NOUN not in phrases[Phrase.SUBJECT]
+    ):
         front, target = target, []
     predicate = [*negation, verb] if traits.negation == "before" else [verb, *negation]
-    return Span(verb, _ordered(traits, front, subject, predicate, target, oblique, adverb))
-
-
-def _only_one_can_act(phrases: dict[Phrase, Parts]) -> bool:
-    """Say whether subject and object cannot be confused: nothing but order tells two beings or persons apart."""
-    return Slot.NOUN in phrases[Phrase.OBJECT] and Slot.NOUN not in phrases[Phrase.SUBJECT]
-
-
-def _ordered(
-    traits: Traits,
-    front: list[Node],
-    subject: list[Node],
-    predicate: list[Node],
-    target: list[Node],
-    oblique: list[Node],
-    adverb: list[Node],
-) -> list[Node]:
     early = (adverb if traits.adverb == "before" else []) + (oblique if traits.oblique == "before" else [])
     late = (oblique if traits.oblique == "after" else []) + (adverb if traits.adverb == "last" else [])
     near = adverb if traits.adverb == "after" else []
     if traits.verb == "final":
-        return [*front, *subject, *early, *late, *near, *target, *predicate]
+        return verb, [*front, *subject, *early, *late, *near, *target, *predicate]
     if traits.verb == "second" and front:
-        return [*front, *predicate, *subject, *early, *near, *target, *late]
-    return [*front, *subject, *early, *predicate, *near, *target, *late]
+        return verb, [*front, *predicate, *subject, *early, *near, *target, *late]
+    return verb, [*front, *subject, *early, *predicate, *near, *target, *late]
 
 
 def _host(phrases: dict[Phrase, Parts], phrase: Phrase, label: str, verb: Node, traits: Traits) -> list[Node]:
     """Return a subject or object with its relative clause."""
-    span = _noun_phrase(phrases[phrase], Form.BASE, traits)
-    span.head.head, span.head.deprel = verb, label
+    host, words = _noun_phrase(phrases[phrase], Form.BASE, label, verb, traits)
     inner = Phrase.SUBJECT_RELATIVE if phrase == Phrase.SUBJECT else Phrase.OBJECT_RELATIVE
     if inner not in phrases:
-        return span.words
-    relative = _relative(phrases[inner], phrases[Phrase(inner + 1)], span.head, traits)
-    return relative + span.words if traits.relative == "before" else span.words + relative
+        return words
+    relative = _relative(phrases[inner], phrases[Phrase(inner + 1)], host, traits)
+    return relative + words if traits.relative == "before" else words + relative
 
 
 def _relative(own: Parts, target: Parts, host: Node, traits: Traits) -> list[Node]:
     """Return a relative clause: its marker is a pronoun before it, or a particle between it and its head."""
     verb = Node(Form.BASE, own[Slot.VERB], "VERB", "acl:relcl", host)
-    span = _noun_phrase(target, Form.BASE, traits)
-    span.head.head, span.head.deprel = verb, "obj"
-    body = [verb, *span.words] if traits.verb == "middle" else [*span.words, verb]
+    _, words = _noun_phrase(target, Form.BASE, "obj", verb, traits)
+    body = [verb, *words] if traits.verb == "middle" else [*words, verb]
     if traits.relative == "before":
         return [*body, Node(Form.BASE, own[Slot.WHO], "PART", "mark", verb)]
     return [Node(Form.BASE, own[Slot.WHO], "PRON", "nsubj", verb), *body]
@@ -193,56 +155,40 @@ def _relative(own: Parts, target: Parts, host: Node, traits: Traits) -> list[Nod
 def _oblique(parts: Parts, verb: Node, traits: Traits) -> list[Node]:
     if not parts:
         return []
-    span = _noun_phrase(parts, Form.OBLIQUE, traits)
-    span.head.head, span.head.deprel = verb, "obl"
-    slot = Slot.FUSING if Slot.FUSING in parts else Slot.PREPOSITION
-    preposition = _dependent(slot, parts, span.head)
-    preposition.form = Form.FUSED if slot == Slot.FUSING else Form.BASE
-    return [preposition, *span.words]
+    head, words = _noun_phrase(parts, Form.OBLIQUE, "obl", verb, traits)
+    (preposition,) = _dependents((Slot.FUSING, Slot.PREPOSITION), parts, head)
+    preposition.form = Form.FUSED if Slot.FUSING in parts else Form.BASE
+    return [preposition, *words]
 
 
-def _noun_phrase(parts: Parts, form: Form, traits: Traits) -> Span:
-    """Return a phrase without what governs it: a name, a pronoun, or a noun with what belongs to it."""
+def _noun_phrase(parts: Parts, form: Form, label: str, verb: Node, traits: Traits) -> tuple[Node, list[Node]]:
+    """Return the head and the words of a phrase: a name, a pronoun, or a noun with what belongs to it."""
     if Slot.PERSON in parts:
-        return _name([Slot.PERSON, Slot.SURNAME], "PER", parts)
+        return _name((Slot.PERSON, Slot.SURNAME), "PER", parts, label, verb)
     if Slot.ORGANISATION in parts:
-        order = [Slot.ORGANISATION, Slot.HEAD]
-        return _name(order if traits.organisation_head == "after" else order[::-1], "ORG", parts)
-    if Slot.PLACE in parts:
-        place = Node(form, parts[Slot.PLACE], "PROPN", ner="B-LOC")
-        return Span(place, [place])
-    for slot in (Slot.SOMEONE, Slot.SOMEWHERE):
+        after = traits.organisation_head == "after"
+        order = (Slot.ORGANISATION, Slot.HEAD) if after else (Slot.HEAD, Slot.ORGANISATION)
+        return _name(order, "ORG", parts, label, verb)
+    for slot, upos, ner in ((Slot.PLACE, "PROPN", "B-LOC"), (Slot.SOMEONE, "PRON", "O"), (Slot.SOMEWHERE, "PRON", "O")):
         if slot in parts:
-            pronoun = Node(form, parts[slot], "PRON")
-            return Span(pronoun, [pronoun])
-    return _common(parts, form, traits)
-
-
-def _name(slots: list[Slot], tag: str, parts: Parts) -> Span:
-    nodes = [Node(Form.NAME, parts[slot], "PROPN") for slot in slots if slot in parts]
-    for i, node in enumerate(nodes):
-        node.ner = f"{'I' if i else 'B'}-{tag}"
-        if i:
-            node.head, node.deprel = nodes[0], "flat"
-    return Span(nodes[0], nodes)
-
-
-def _common(parts: Parts, form: Form, traits: Traits) -> Span:
+            word = Node(form, parts[slot], upos, label, verb, ner)
+            return word, [word]
     counted = Slot.NUMBER in parts or Slot.SOME in parts
-    noun = Node(Form.COUNTED if counted and form == Form.BASE else form, parts[Slot.NOUN], "NOUN")
-    dropped = {Slot.ARTICLE} if traits.drops_article else set()
-    left = [
-        _dependent(slot, parts, noun)
-        for slot in (Slot.ARTICLE, Slot.DETERMINER, Slot.NUMBER, Slot.SOME)
-        if slot in parts and slot not in dropped
-    ]
+    noun = Node(Form.COUNTED if counted and form == Form.BASE else form, parts[Slot.NOUN], "NOUN", label, verb)
+    article = () if traits.drops_article else (Slot.ARTICLE,)
+    left = _dependents((*article, Slot.DETERMINER, Slot.NUMBER, Slot.SOME), parts, noun)
     if counted and traits.classifier:
         left.append(Node(Form.CLASSIFIER, parts[Slot.NOUN], "NOUN", "clf", left[-1]))
-    adjectives = [_dependent(slot, parts, noun) for slot in (Slot.ADJECTIVE, Slot.CERTAIN) if slot in parts]
-    before = traits.adjective == "before"
-    return Span(noun, [*left, *adjectives, noun] if before else [*left, noun, *adjectives])
+    adjectives = _dependents((Slot.ADJECTIVE, Slot.CERTAIN), parts, noun)
+    return noun, [*left, *adjectives, noun] if traits.adjective == "before" else [*left, noun, *adjectives]
 
 
-def _dependent(slot: Slot, parts: Parts, head: Node) -> Node:
-    upos, label = UPOS_AND_LABEL[slot]
-    return Node(Form.BASE, parts[slot], upos, label, head)
+def _name(slots: Sequence[Slot], tag: str, parts: Parts, label: str, verb: Node) -> tuple[Node, list[Node]]:
+    first, *others = [parts[slot] for slot in slots if slot in parts]
+    head = Node(Form.NAME, first, "PROPN", label, verb, f"B-{tag}")
+    return head, [head, *(Node(Form.NAME, concept, "PROPN", "flat", head, f"I-{tag}") for concept in others)]
+
+
+def _dependents(slots: Sequence[Slot], parts: Parts, head: Node) -> list[Node]:
+    """Return the words of those slots that a phrase has."""
+    return [Node(Form.BASE, parts[slot], *UPOS_AND_LABEL[slot], head) for slot in slots if slot in parts]

@@ -25,33 +25,14 @@ class Phrase(IntEnum):
     OBJECT_RELATIVE_OBJECT = 7
 
 
-class Slot(IntEnum):
-    """What a part does in its phrase; the order is that of a plain English phrase."""
-
-    LINK = 0
-    NOT = 1
-    WHO = 2
-    VERB = 3
-    ADVERB = 4
-    SOMEHOW = 5
-    PREPOSITION = 6
-    FUSING = 7  # a preposition that stands before the article and fuses with it where a language contracts
-    ARTICLE = 8  # the definite one
-    DETERMINER = 9
-    NUMBER = 10
-    SOME = 11
-    ADJECTIVE = 12
-    CERTAIN = 13
-    NOUN = 14
-    PERSON = 15
-    SURNAME = 16
-    SOMEONE = 17
-    ORGANISATION = 18
-    HEAD = 19
-    PLACE = 20
-    SOMEWHERE = 21
-
-
+# What a part does in its phrase, in the order of a plain English phrase. FUSING is a preposition that stands before the
+# article and fuses with it where a language contracts; ARTICLE is the definite one.
+Slot = IntEnum(
+    "Slot",
+    "LINK NOT WHO VERB ADVERB SOMEHOW PREPOSITION FUSING ARTICLE DETERMINER NUMBER SOME ADJECTIVE CERTAIN NOUN PERSON "
+    "SURNAME SOMEONE ORGANISATION HEAD PLACE SOMEWHERE",
+    start=0,
+)
 CLAUSE_STEP = 256
 PHRASE_STEP = 32
 NOT, AND, WHO = BY_GLOSS["not"], BY_GLOSS["and"], BY_GLOSS["who"]
@@ -63,7 +44,6 @@ GENERIC = {
     Slot.PLACE: Slot.SOMEWHERE,
     Slot.ADVERB: Slot.SOMEHOW,
 }
-GENERIC_CONCEPT = {slot: BY_GLOSS[slot.name.lower()] for slot in GENERIC.values()}
 
 
 def part(phrase: Phrase, slot: Slot, clause: int = 0) -> int:
@@ -77,6 +57,12 @@ def place_of(number: int) -> tuple[int, Phrase, Slot]:
     clause, rest = divmod(number, CLAUSE_STEP)
     phrase, slot = divmod(rest, PHRASE_STEP)
     return clause, Phrase(phrase), Slot(slot)
+
+
+def generic(number: int) -> tuple[int, int]:
+    """Return the part that says a functional slot generically, and the concept that fills it."""
+    slot = Slot(number % PHRASE_STEP)
+    return number - slot + GENERIC[slot], BY_GLOSS[GENERIC[slot].name.lower()]
 
 
 NEGATION = part(Phrase.CLAUSE, Slot.NOT)
@@ -94,18 +80,14 @@ def meaning_of(parts: Mapping[int, int], topic: int) -> Meaning:
     return Meaning(skeleton, tuple([parts[number] for number in skeleton]), topic)
 
 
-def exchange(parts: Mapping[int, int], one: Phrase, other: Phrase) -> dict[int, int]:
-    """Return the parts of a first clause with the fillers of two phrases exchanged."""
-    to = {one: other, other: one}
-    return {_moved(number, to): concept for number, concept in parts.items()}
+def exchange_roles(parts: Mapping[int, int]) -> dict[int, int]:
+    """Return the parts of a single clause with the fillers of subject and object exchanged."""
+    to = {Phrase.SUBJECT: Phrase.OBJECT, Phrase.OBJECT: Phrase.SUBJECT}
+    places = {number: place_of(number) for number in parts}
+    return {part(to.get(phrase, phrase), slot): parts[number] for number, (_, phrase, slot) in places.items()}
 
 
 def swap_clauses(meaning: Meaning) -> Meaning:
     """Return a coordination with its two clauses in the other order."""
     moved = {number if number == LINK else number ^ CLAUSE_STEP: c for number, c in parts_of(meaning).items()}
     return meaning_of(moved, meaning.topic)
-
-
-def _moved(number: int, to: Mapping[Phrase, Phrase]) -> int:
-    clause, phrase, slot = place_of(number)
-    return part(to.get(phrase, phrase), slot, clause) if clause == 0 else number

@@ -5,26 +5,13 @@ and adverb are functional slots: each has one value, said exactly or by a generi
 sentence is a set of possible events, its negation the complement, and the label follows from how two sets lie.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
 from typing import Literal
 
 from xling.core.seeds import python_rng
-from xling.synthetic.draw import Sampler, sampler
-from xling.synthetic.meaning import (
-    GENERIC,
-    GENERIC_CONCEPT,
-    NEGATION,
-    NOT,
-    PHRASE_STEP,
-    Phrase,
-    Slot,
-    exchange,
-    meaning_of,
-    part,
-    parts_of,
-)
-from xling.synthetic.shapes import EVENT, PAIR_STYLES
+from xling.synthetic.draw import EVENT, PAIR_STYLES, Sampler, sampler
+from xling.synthetic.meaning import NEGATION, NOT, Phrase, Slot, exchange_roles, generic, meaning_of, part, parts_of
 from xling.synthetic.types import Domain, Label, Meaning, NliPair
 from xling.synthetic.world import CONCEPTS, Kind, hypernym
 
@@ -60,8 +47,7 @@ SLOTS = (  # the functional slots besides the object's noun, when they are said 
     part(Phrase.OBLIQUE, Slot.PLACE),
     part(Phrase.CLAUSE, Slot.ADVERB),
 )
-GENERIC_PART = {number: number + GENERIC[Slot(number % PHRASE_STEP)] - number % PHRASE_STEP for number in SLOTS}
-GENERIC_FILLER = {number: GENERIC_CONCEPT[GENERIC[Slot(number % PHRASE_STEP)]] for number in SLOTS}
+GENERIC = {number: generic(number) for number in SLOTS}
 
 
 def nli_pairs(seed: int) -> Iterator[NliPair]:
@@ -87,11 +73,9 @@ def draw_pair(rng: Random, topic: int, domain: Domain = "wiki") -> NliPair:
     edit, polarity = CELLS[int(rng.random() * len(CELLS))]
     # What is kept or exchanged has the same words, so both must be drawn alike.
     source = sampler(PAIR_STYLES[domain][edit in ("keep", "exchange")])
-    premise, hypothesis = _EDITS[edit](rng, source, topic)
-    negated = POLARITIES[polarity]
-    return NliPair(
-        _meaning(premise, negated[0], topic), _meaning(hypothesis, negated[1], topic), LABELS[edit][polarity]
-    )
+    sides = zip(_vary(rng, source, topic, edit), POLARITIES[polarity], strict=True)
+    premise, hypothesis = (meaning_of(parts | {NEGATION: NOT} if no else parts, topic) for parts, no in sides)
+    return NliPair(premise, hypothesis, LABELS[edit][polarity])
 
 
 def nli_label(premise: Meaning, hypothesis: Meaning) -> Label:
@@ -109,42 +93,21 @@ def nli_label(premise: Meaning, hypothesis: Meaning) -> Label:
     return E if entailed.get(negated) else C if excluded.get(negated) else N
 
 
-def _keep(rng: Random, source: Sampler, topic: int) -> tuple[Parts, Parts]:
-    event = parts_of(source.meaning(rng, topic))
-    return event, event
-
-
-def _exchange(rng: Random, source: Sampler, topic: int) -> tuple[Parts, Parts]:
-    """Return an event and the one in which who does it and whom it is done to have changed places."""
-    event = parts_of(source.meaning(rng, topic))
-    return event, exchange(event, Phrase.SUBJECT, Phrase.OBJECT)
-
-
-def _replace(rng: Random, source: Sampler, topic: int) -> tuple[Parts, Parts]:
+def _vary(rng: Random, source: Sampler, topic: int, edit: Edit) -> tuple[Parts, Parts]:
+    """Return an event and its variation."""
+    if edit in ("keep", "exchange"):
+        event = parts_of(source.meaning(rng, topic))
+        return event, event if edit == "keep" else exchange_roles(event)
     event, number = _with_exact_slot(rng, source, topic)
-    return event, event | {number: source.another(rng, topic, event[number], avoid=event.values())}
-
-
-def _widen(rng: Random, source: Sampler, topic: int) -> tuple[Parts, Parts]:
-    event, number = _with_exact_slot(rng, source, topic)
+    if edit == "replace":
+        return event, event | {number: source.another(rng, topic, event[number], avoid=event.values())}
     if number == OBJECT:
-        return event, event | {number: hypernym(event[number])}
-    wider = {other: concept for other, concept in event.items() if other != number}
-    return event, wider | {GENERIC_PART[number]: GENERIC_FILLER[number]}
-
-
-def _narrow(rng: Random, source: Sampler, topic: int) -> tuple[Parts, Parts]:
-    event, wider = _widen(rng, source, topic)
-    return wider, event
-
-
-_EDITS: dict[Edit, Callable[[Random, Sampler, int], tuple[Parts, Parts]]] = {
-    "keep": _keep,
-    "exchange": _exchange,
-    "replace": _replace,
-    "widen": _widen,
-    "narrow": _narrow,
-}
+        wider = event | {number: hypernym(event[number])}
+    else:
+        wider = {other: concept for other, concept in event.items() if other != number}
+        said_generically, filler = GENERIC[number]
+        wider[said_generically] = filler
+    return (event, wider) if edit == "widen" else (wider, event)
 
 
 def _with_exact_slot(rng: Random, source: Sampler, topic: int) -> tuple[Parts, int]:
@@ -158,13 +121,9 @@ def _with_exact_slot(rng: Random, source: Sampler, topic: int) -> tuple[Parts, i
             return event, rng.choice(slots)
 
 
-def _meaning(parts: Parts, negated: bool, topic: int) -> Meaning:
-    return meaning_of(parts | {NEGATION: NOT} if negated else parts, topic)
-
-
 def _identity(parts: Parts) -> Parts:
     """Return what says which event it is: all parts but the functional slots."""
-    functional = {OBJECT, *SLOTS, *GENERIC_PART.values()}
+    functional = {OBJECT, *SLOTS, *(number for number, _ in GENERIC.values())}
     return {number: concept for number, concept in parts.items() if number not in functional}
 
 

@@ -1,15 +1,17 @@
-"""The world that all embedded languages speak of: what there is, and an international word for each of it.
+"""The world that all embedded languages speak of: its concepts, an international word for each, and how words are made.
 
 Sizes are those of "World S", which was found to be large enough for the study's picture and small enough for minutes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from random import Random
 
+from xling.core.errors import XlingError
 from xling.core.seeds import python_rng
-from xling.synthetic.words import WordMaker
+from xling.synthetic.traits import Script
 
 TOPICS = 4
 NOUNS_PER_CLASS = 6  # a topic has two classes of nouns: beings, which can act, and things
@@ -17,6 +19,18 @@ ADJECTIVES_PER_CLASS = 3
 ADVERBS_PER_TOPIC = 2
 NAMES_PER_TOPIC = 6
 ORGANISATION_HEADS = 4
+
+SYLLABLES: dict[str, tuple[str, str, str]] = {  # onsets, nuclei, codas of the scripts with letters
+    "latin": ("b d f g h k l m n p r s t v z br dr gr kl pl pr st tr", "a e i o u", "l m n r s t"),
+    "cyrillic": ("б в г д ж з к л м н п р с т ф х ч ш бр гр др кр пл ст тр", "а е и о у ы я ю", "л м н р с т к"),
+    "greek": ("β γ δ ζ θ κ λ μ ν ξ π ρ τ φ χ βρ γρ δρ κλ πλ πρ τρ", "α ε η ι ο υ ω", "λ ν ρ τ"),
+}
+# Characters that are the same in Simplified and Traditional script. The three sets are disjoint, so that a text without
+# spaces can be cut into its words in one way only: a word is one of ALONE or one of FIRST and one of SECOND.
+ALONE = "人大上下左右中小白和去回出入行立同分合不先本元共公定"
+FIRST = "山水火木土石天地日月心手口目耳足牛羊犬虎王田力女子金玉米竹言走食衣方文生年工市京江河海洋林森花草雪雨星光"
+SECOND = "美善真高古今坐看知名字音色香味甜苦冷暖春夏秋冬早晚甲乙丙丁百千民家室房屋府寺州城池泉沙波浪清深法度布巾帽"
+TRIES = 10_000
 
 
 class Kind(StrEnum):
@@ -51,14 +65,17 @@ class Frame(StrEnum):
 
 
 FRAMES = tuple(Frame)
+NOUNS = frozenset({Kind.NOUN, Kind.HYPERNYM})
 NAMES = frozenset({Kind.PERSON, Kind.SURNAME, Kind.PLACE, Kind.ORGANISATION})
-CONTENT = frozenset({Kind.NOUN, Kind.HYPERNYM, Kind.ADJECTIVE, Kind.VERB, Kind.ADVERB, Kind.HEAD})
+CONTENT = NOUNS | {Kind.ADJECTIVE, Kind.VERB, Kind.ADVERB, Kind.HEAD}
 SHORT = frozenset({Kind.DETERMINER, Kind.PREPOSITION, Kind.PARTICLE, Kind.CLASSIFIER, Kind.FUSED})
-PARTICLES = ("not", "and", "but", "who", "some")
-GENERICS = ("certain", "someone", "somewhere", "somehow")
-DETERMINERS = ("the", "a", "this", "that", "every")
-PREPOSITIONS = ("of", "to", "in", "near")
-FUSING = PREPOSITIONS[:2]  # those that fuse with the definite article where a language contracts
+FUNCTION_WORDS = {
+    Kind.DETERMINER: ("the", "a", "this", "that", "every"),
+    Kind.PREPOSITION: ("of", "to", "in", "near"),
+    Kind.PARTICLE: ("not", "and", "but", "who", "some"),
+    Kind.GENERIC: ("certain", "someone", "somewhere", "somehow"),
+}
+FUSING = FUNCTION_WORDS[Kind.PREPOSITION][:2]  # they fuse with the definite article where a language contracts
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +108,10 @@ def _concepts() -> Iterator[Concept]:
     yield from (Concept(Kind.DIGIT, -1, 0, i, str(i + 1)) for i in range(9))
     yield from (Concept(Kind.CLASSIFIER, -1, i, i, f"classifier {i}") for i in range(2 * TOPICS))
     yield from (Concept(Kind.FUSED, -1, i, i, f"{word}+the") for i, word in enumerate(FUSING))
-    for kind, words in _FUNCTION_WORDS:
+    for kind, words in FUNCTION_WORDS.items():
         yield from (Concept(kind, -1, 0, i, word) for i, word in enumerate(words))
 
 
-_FUNCTION_WORDS = (
-    (Kind.DETERMINER, DETERMINERS),
-    (Kind.PREPOSITION, PREPOSITIONS),
-    (Kind.PARTICLE, PARTICLES),
-    (Kind.GENERIC, GENERICS),
-)
 CONCEPTS: tuple[Concept, ...] = tuple(_concepts())
 BY_GLOSS = {concept.gloss: i for i, concept in enumerate(CONCEPTS)}
 
@@ -122,6 +133,51 @@ def hypernym(noun: int) -> int:
     return concepts_of(Kind.HYPERNYM, group=CONCEPTS[noun].group)[0]
 
 
+class WordMaker:
+    """Makes pronounceable words of one script that differ from each other and from those already taken."""
+
+    def __init__(self, script: Script, rng: Random, accents: str = "", taken: set[str] | None = None) -> None:
+        self.script, self.rng, self.taken = script, rng, set() if taken is None else taken
+        onsets, nuclei, codas = (part.split() for part in SYLLABLES.get(script, ("", "", "")))
+        # A language uses only some of the syllables of its script, which gives it a look of its own.
+        self.onsets, self.codas = rng.sample(onsets, 2 * len(onsets) // 3), rng.sample(codas, len(codas) // 2)
+        self.nuclei = nuclei + list(accents)
+
+    def make(self, short: bool) -> str:
+        """Return a new word: one syllable or character if short, else two or three."""
+        return self._unused(lambda: self._characters(short) if self.script == "han" else self._syllables(short))
+
+    def respell(self, word: str) -> str:
+        """Return a new word that differs from a Latin one in one vowel."""
+        places = [i for i, letter in enumerate(word) if letter in "aeiou"]
+        nuclei = [nucleus for nucleus in self.nuclei if nucleus not in word]
+
+        def draw() -> str:
+            place = self.rng.choice(places)
+            return word[:place] + self.rng.choice(nuclei) + word[place + 1 :]
+
+        return self._unused(draw)
+
+    def _unused(self, draw: Callable[[], str]) -> str:
+        for _ in range(TRIES):
+            if (word := draw()) not in self.taken:
+                self.taken.add(word)
+                return word
+        raise XlingError(f"the script {self.script!r} has no words left for an embedded language")
+
+    def _syllables(self, short: bool) -> str:
+        count = 1 if short else self.rng.choice((2, 2, 3))
+        # The last syllable of a longer word stays open, so that suffixes can be told apart from stems.
+        return "".join(self._syllable(closed=short or i < count - 1) for i in range(count))
+
+    def _syllable(self, closed: bool) -> str:
+        coda = self.rng.choice(self.codas) if closed and self.rng.random() < 0.3 else ""
+        return self.rng.choice(self.onsets) + self.rng.choice(self.nuclei) + coda
+
+    def _characters(self, short: bool) -> str:
+        return self.rng.choice(ALONE) if short else self.rng.choice(FIRST) + self.rng.choice(SECOND)
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """The concepts with an international word each, from which a language takes its cognates."""
@@ -133,11 +189,5 @@ class World:
 def build_world(seed: int) -> World:
     """Return the world of a seed; English uses its words as they are."""
     maker = WordMaker("latin", python_rng("world", seed))
-    roots = [_root(concept, maker) for concept in CONCEPTS]
+    roots = (c.gloss if c.kind == Kind.DIGIT else maker.make(short=c.kind in SHORT) for c in CONCEPTS)
     return World(seed, tuple(roots))
-
-
-def _root(concept: Concept, maker: WordMaker) -> str:
-    if concept.kind == Kind.DIGIT:
-        return concept.gloss
-    return maker.make(short=concept.kind in SHORT)

@@ -16,7 +16,7 @@ from xling.align import pooling
 from xling.align.pooling import NOWHERE, Window, batches, cut
 from xling.align.represent_encoder import frequent_words, main, sample_lines, word_window
 from xling.align.states import States, states_file
-from xling.bpe.encode import encode_sentences
+from xling.bpe.encode_text import encode_sentences
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.io import read_json

@@ -6,8 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from xling.bpe.train import fit
-from xling.bpe.vocabulary import Vocabulary, write_vocabulary
+from xling.bpe.build_vocabulary import write_vocabulary
+from xling.bpe.train_bpe import fit
+from xling.bpe.vocabulary import Vocabulary
 from xling.core.seeds import python_rng
 from xling.model.encoder import Encoder
 from xling.model.files import save_encoder

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from toy_tasks import RUN, section
 
-from xling.bpe.train import count_words, fit
-from xling.bpe.vocabulary import write_vocabulary
+from xling.bpe.build_vocabulary import write_vocabulary
+from xling.bpe.train_bpe import count_words, fit
 from xling.core.io import read_json
 from xling.finetune import run
 from xling.tokenization import prepare

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from unit.pretrain.toy_runs import changed
 
-from xling.bpe.train import fit
-from xling.bpe.vocabulary import Vocabulary, write_vocabulary
+from xling.bpe.build_vocabulary import write_vocabulary
+from xling.bpe.train_bpe import fit
+from xling.bpe.vocabulary import Vocabulary
 from xling.finetune.data import Example
 from xling.finetune.run import read_set
 from xling.finetune.settings import read_settings

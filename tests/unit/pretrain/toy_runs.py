@@ -14,7 +14,7 @@ import torch
 from torch.nn import functional
 
 from xling.bpe.streams import TokenStreamWriter, pack
-from xling.bpe.train import fit
+from xling.bpe.train_bpe import fit
 from xling.model.encoder import Encoder
 from xling.pretrain.batches import Batch, Batches
 from xling.pretrain.config import Run, read_run

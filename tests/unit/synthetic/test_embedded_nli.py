@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from xling.synthetic.grammar import Form
-from xling.synthetic.meaning import NEGATION, Phrase, exchange, meaning_of, parts_of
-from xling.synthetic.nli import GENERIC_PART, LABELS, OBJECT, SLOTS, WEIGHTS, balanced_pairs, nli_label, nli_pairs
+from xling.synthetic.meaning import NEGATION, exchange_roles, meaning_of, parts_of
+from xling.synthetic.nli import GENERIC, OBJECT, SLOTS, balanced_pairs, nli_label, nli_pairs
 from xling.synthetic.types import Meaning, NliPair
 from xling.synthetic.world import BY_GLOSS, CONCEPTS, Kind, concepts_of, hypernym
 
@@ -55,29 +55,17 @@ def label_by_listing(pair: NliPair) -> str:
 def is_exchange(pair: NliPair) -> bool:
     left, right = parts_of(pair.premise), parts_of(pair.hypothesis)
     left.pop(NEGATION, None), right.pop(NEGATION, None)
-    return left != right and exchange(left, Phrase.SUBJECT, Phrase.OBJECT) == right
+    return left != right and exchange_roles(left) == right
 
 
-def test_the_rule_gives_every_label() -> None:
+def test_the_rule_and_listing_the_events_give_every_label() -> None:
     assert all(nli_label(pair.premise, pair.hypothesis) == pair.label for pair in PAIRS)
-
-
-def test_listing_the_events_gives_every_label() -> None:
-    pairs = [pair for pair in PAIRS[:1_500] if not is_exchange(pair)]
-    assert all(label_by_listing(pair) == pair.label for pair in pairs)
-
-
-def test_labels_are_balanced() -> None:
+    assert all(label_by_listing(pair) == pair.label for pair in PAIRS[:1_500] if not is_exchange(pair))
     assert min(Counter(pair.label for pair in PAIRS).values()) > 0.31 * len(PAIRS)
-    weights = Counter()
-    for edit, labels in LABELS.items():
-        for label, weight in zip(labels, WEIGHTS[edit], strict=True):
-            weights[label] += weight
-    assert max(weights.values()) - min(weights.values()) <= 2
 
 
 @given(st.integers(0, len(PAIRS) - 1))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_contradiction_is_mutual_and_a_sentence_entails_itself(index: int) -> None:
     pair = PAIRS[index]
     assert nli_label(pair.premise, pair.premise) == "entailment"
@@ -85,45 +73,34 @@ def test_contradiction_is_mutual_and_a_sentence_entails_itself(index: int) -> No
     assert (back == "contradiction") == (pair.label == "contradiction")
 
 
-def test_another_subject_is_another_event() -> None:
-    pair = next(pair for pair in PAIRS if is_exchange(pair))
-    assert pair.label == "neutral"
-    verb = concepts_of(Kind.VERB)
-    parts = parts_of(pair.premise)
-    changed = {
-        number: (verb[0] if concept == verb[1] else verb[1]) if concept in verb else concept
-        for number, concept in parts.items()
-    }
+def test_another_verb_is_another_event() -> None:
+    pair, verbs = PAIRS[0], concepts_of(Kind.VERB)
+    parts = parts_of(pair.premise).items()
+    changed = {number: verbs[verbs[0] == concept] if concept in verbs else concept for number, concept in parts}
     assert nli_label(pair.premise, meaning_of(changed, pair.premise.topic)) == "neutral"
 
 
 def test_exchanged_roles_keep_the_words(languages) -> None:
     pairs = [pair for pair in PAIRS if is_exchange(pair)]
     assert len(pairs) > 0.1 * len(PAIRS)
-    nots = {code: language.lexicon.first[Form.BASE][BY_GLOSS["not"]] for code, language in languages.items()}
     for pair in pairs[:100]:
-        for code, language in languages.items():
-            bags = [
-                Counter(form.lower() for form in language.realise(meaning).forms if form != nots[code])
-                for meaning in (pair.premise, pair.hypothesis)
-            ]
+        assert pair.label == "neutral"
+        for language in languages.values():
+            sides = [language.realise(meaning) for meaning in (pair.premise, pair.hypothesis)]
+            negation = language.words[Form.BASE][BY_GLOSS["not"]]
+            bags = [Counter(form.lower() for form in side.forms if form != negation) for side in sides]
             assert bags[0] == bags[1]
 
 
-@pytest.mark.parametrize("code", ["en", "fr", "de", "ru", "zh"])
-def test_only_negation_changes_the_length(languages, code: str) -> None:
-    for pair in PAIRS[:500]:
-        sentences = [languages[code].realise(meaning) for meaning in (pair.premise, pair.hypothesis)]
-        lengths = [len(s.forms) - (NEGATION in s.meaning.skeleton) for s in sentences]
-        assert lengths[0] == lengths[1]
-
-
-def test_generic_slots_stand_on_both_sides() -> None:
-    generic = set(GENERIC_PART.values())
-    sides = [
-        sum(bool(generic & set(meaning.skeleton)) for meaning in column)
-        for column in zip(*((p.premise, p.hypothesis) for p in PAIRS), strict=True)
-    ]
+def test_only_negation_changes_the_length_and_generic_slots_stand_on_both_sides(languages) -> None:
+    for pair in PAIRS[:300]:
+        for language in languages.values():
+            sentences = [language.realise(meaning) for meaning in (pair.premise, pair.hypothesis)]
+            lengths = [len(s.forms) - (NEGATION in s.meaning.skeleton) for s in sentences]
+            assert lengths[0] == lengths[1]
+    generic = {number for number, _ in GENERIC.values()}
+    columns = zip(*((pair.premise, pair.hypothesis) for pair in PAIRS), strict=True)
+    sides = [sum(bool(generic & set(meaning.skeleton)) for meaning in column) for column in columns]
     assert min(sides) > 0.2 * len(PAIRS)
     assert abs(sides[0] - sides[1]) < 0.05 * len(PAIRS)
 
@@ -148,13 +125,12 @@ def both_bags(premise: list[str], hypothesis: list[str], negation: str) -> dict[
 @pytest.mark.parametrize(("features", "bar"), [(hypothesis_bag, 0.40), (both_bags, 0.50)])
 def test_surface_statistics_do_not_give_it_away(languages, features, bar: float) -> None:
     english = languages["en"]
-    negation = english.lexicon.first[Form.BASE][BY_GLOSS["not"]]
+    negation = english.words[Form.BASE][BY_GLOSS["not"]]
     sides = [[[form.lower() for form in english.realise(m).forms] for m in (p.premise, p.hypothesis)] for p in PAIRS]
     vectors = DictVectorizer().fit_transform([features(*side, negation) for side in sides])
     labels = np.array([pair.label for pair in PAIRS])
-    model = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1_000, tol=1e-3)).fit(
-        vectors[:TRAIN], labels[:TRAIN]
-    )
+    model = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1_000, tol=1e-3))
+    model.fit(vectors[:TRAIN], labels[:TRAIN])
     assert model.score(vectors[TRAIN:], labels[TRAIN:]) <= bar
 
 

@@ -1,11 +1,13 @@
+"""Traits: wrong descriptions are refused by name, and a sixth language is data alone."""
+
 from itertools import islice
 
 import pytest
 
 from xling.core.errors import XlingError
 from xling.synthetic.draw import draw_meanings
+from xling.synthetic.language import Language
 from xling.synthetic.meaning import LINK
-from xling.synthetic.realise import build_language
 from xling.synthetic.traits import Traits
 
 PLAIN = {"code": "xx", "script": "latin"}
@@ -21,8 +23,8 @@ PLAIN = {"code": "xx", "script": "latin"}
         ({"spaces": "no"}, "key 'spaces' must be true or false, not 'no'"),
         ({"full_stop": 1}, "key 'full_stop' must be text, not 1"),
         ({"verb": "first"}, "key 'verb' must be one of middle, second, final, not 'first'"),
-        ({"cognates": 0.7, "lookalikes": 0.4}, "together at most 1"),
-        ({"front_adjunct": 0.7, "front_object": 0.4}, "together at most 1"),
+        ({"cognates": 0.7, "lookalikes": 0.4}, "together must be at most 1"),
+        ({"front_adjunct": 0.7, "front_object": 0.4}, "together must be at most 1"),
         ({"spaces": False}, "'spaces' can be false only with 'script: han'"),
         ({"script": "greek", "lookalikes": 0.1}, "need 'script: latin'"),
         ({"script": "han", "oblique_suffix": "em"}, "'script: han' takes no"),
@@ -43,7 +45,7 @@ def test_code_and_script_must_be_there(key: str) -> None:
 
 def test_a_sixth_language_is_data_alone(world) -> None:
     values = {"code": "el", "script": "greek", "verb": "final", "adjective": "after", "names": 0.2, "synonyms": 0.0}
-    greek = build_language(Traits.from_dict(values), world)
+    greek = Language(Traits.from_dict(values), world)
     for meaning in islice(draw_meanings((1,), "wiki"), 200):
         sentence = greek.realise(meaning)
         assert any("α" <= letter <= "ω" for letter in sentence.text.lower())

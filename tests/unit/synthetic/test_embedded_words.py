@@ -6,47 +6,50 @@ from itertools import islice
 import opencc
 import pytest
 
+from xling.core.errors import XlingError
 from xling.core.seeds import python_rng
-from xling.synthetic.draw import SHARPNESS, draw_meanings, sampler
+from xling.synthetic.draw import SHARPNESS, WEB, WIKI, draw_meanings, sampler
 from xling.synthetic.grammar import Form
-from xling.synthetic.lexicon import used_forms
-from xling.synthetic.realise import word_list
-from xling.synthetic.shapes import WEB, WIKI
-from xling.synthetic.words import ALONE, FIRST, SECOND
-from xling.synthetic.world import CONCEPTS, CONTENT, NAMES, Kind, build_world, concepts_of, hypernym
+from xling.synthetic.language import used_forms
+from xling.synthetic.world import (
+    ALONE,
+    CONCEPTS,
+    CONTENT,
+    FIRST,
+    NAMES,
+    SECOND,
+    Kind,
+    WordMaker,
+    build_world,
+    concepts_of,
+    hypernym,
+)
 
 CODES = ["en", "fr", "de", "ru", "zh"]
 
 
 def shared(languages, code: str, kinds) -> float:
     ids = [i for i, concept in enumerate(CONCEPTS) if concept.kind in kinds]
-    words, english = (languages[c].lexicon.first[Form.BASE] for c in (code, "en"))
+    words, english = (languages[c].words[Form.BASE] for c in (code, "en"))
     return sum(words[i].lower() == english[i].lower() for i in ids) / len(ids)
 
 
-def test_the_world_has_the_measured_sizes() -> None:
+def test_the_world_has_the_measured_sizes_and_words_of_its_seed() -> None:
     counts = Counter(concept.kind for concept in CONCEPTS)
-    assert counts[Kind.NOUN] == 8 * 6
-    assert counts[Kind.HYPERNYM] == 8
-    assert counts[Kind.VERB] == 4 * 4
-    assert counts[Kind.ADJECTIVE] == 8 * 3
-    assert counts[Kind.ADVERB] == 4 * 2
-    assert {counts[kind] for kind in NAMES} == {4 * 6}
-    assert (counts[Kind.HEAD], counts[Kind.DIGIT]) == (4, 9)
-
-
-def test_a_hypernym_covers_the_six_nouns_of_its_class() -> None:
-    covered = Counter(hypernym(noun) for noun in concepts_of(Kind.NOUN))
-    assert sorted(covered) == sorted(concepts_of(Kind.HYPERNYM))
-    assert set(covered.values()) == {6}
-
-
-def test_worlds_of_other_seeds_have_other_words() -> None:
-    one, same, other = build_world(1), build_world(1), build_world(2)
-    assert one == same
+    expected = {Kind.NOUN: 8 * 6, Kind.HYPERNYM: 8, Kind.VERB: 4 * 4, Kind.ADJECTIVE: 8 * 3, Kind.ADVERB: 4 * 2}
+    expected |= dict.fromkeys(NAMES, 4 * 6) | {Kind.HEAD: 4, Kind.DIGIT: 9}
+    assert {kind: counts[kind] for kind in expected} == expected
+    assert Counter(map(hypernym, concepts_of(Kind.NOUN))) == dict.fromkeys(concepts_of(Kind.HYPERNYM), 6)
+    one, other = build_world(1), build_world(2)
+    assert one == build_world(1)
     assert len(set(one.roots)) == len(CONCEPTS)
-    alike = sum(a == b for a, b in zip(one.roots, other.roots, strict=True))
-    assert alike < 0.1 * len(CONCEPTS)
+    assert sum(a == b for a, b in zip(one.roots, other.roots, strict=True)) < 0.1 * len(CONCEPTS)
+
+
+def test_a_script_without_words_left_is_named() -> None:
+    maker = WordMaker("han", python_rng(1), taken=set(ALONE))
+    with pytest.raises(XlingError, match="the script 'han' has no words left"):
+        maker.make(short=True)
 
 
 def test_choices_follow_the_topic_and_zipf() -> None:
@@ -65,13 +68,11 @@ def test_choices_follow_the_topic_and_zipf() -> None:
 
 def test_domains_differ_in_topics_names_and_style() -> None:
     draws = {domain: list(islice(draw_meanings((1,), domain), 5_000)) for domain in ("wiki", "web")}
-    topics = {
-        domain: Counter(meaning.topic for meaning in meanings).most_common(1) for domain, meanings in draws.items()
-    }
-    assert topics["wiki"][0][0] != topics["web"][0][0]
+    wiki, web = (Counter(meaning.topic for meaning in meanings).most_common(1) for meanings in draws.values())
+    assert wiki[0][0] != web[0][0]
     length = {domain: sum(len(m.skeleton) for m in meanings) / 5_000 for domain, meanings in draws.items()}
     assert length["web"] < length["wiki"] - 0.3
-    first = {style.name: sampler(style).tables[0]["people"] for style in (WIKI, WEB)}
+    first = {style.name: sampler(style).tables[0][Kind.PERSON] for style in (WIKI, WEB)}
     assert Counter(first["wiki"]).most_common(1) != Counter(first["web"]).most_common(1)
 
 
@@ -85,18 +86,14 @@ def test_shares_of_words_like_english_are_those_asked_for(languages) -> None:
 
 
 def test_near_to_far(languages) -> None:
-    english = {word.lower() for word, _ in word_list(languages["en"])}
-    overlap = {}
-    for code in CODES:
-        words = {word.lower() for word, _ in word_list(languages[code])}
-        overlap[code] = len(words & english) / len(words)
-    assert overlap["en"] == 1
-    assert overlap["fr"] > overlap["de"] > overlap["ru"] + 0.1
+    words = {code: {word.lower() for word, _ in languages[code].word_list()} for code in CODES}
+    overlap = {code: len(own & words["en"]) / len(own) for code, own in words.items()}
+    assert 1 == overlap["en"] > overlap["fr"] > overlap["de"] > overlap["ru"] + 0.1
     assert overlap["ru"] > overlap["zh"] > 0
 
 
 def test_lookalikes_differ_in_one_letter(languages) -> None:
-    words, english = (languages[code].lexicon.first[Form.BASE] for code in ("fr", "en"))
+    words, english = (languages[code].words[Form.BASE] for code in ("fr", "en"))
     apart = [
         sum(a != b for a, b in zip(word, root, strict=True)) if len(word) == len(root) else 9
         for word, root in zip(words, english, strict=True)
@@ -109,7 +106,7 @@ def test_lookalikes_differ_in_one_letter(languages) -> None:
 def test_a_form_stands_for_one_concept(languages, code: str) -> None:
     language = languages[code]
     owners: dict[str, set[int]] = {}
-    for lists in (language.lexicon.first, language.lexicon.second):
+    for lists in (language.words, language.synonyms):
         for i, concept in enumerate(CONCEPTS):
             for form in used_forms(concept, language.traits):
                 owners.setdefault(lists[form][i].lower(), set()).add(i)

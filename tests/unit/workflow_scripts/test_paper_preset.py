@@ -42,9 +42,9 @@ MODELS: list[Fact] = [
     ("4.2", "a dictionary word is left as it is", "codeswitch.keep", 0.7),
     ("4.2", "words of a batch that are changed at most", "codeswitch.cap", 0.15),
     ("4.2", "words of a batch of one GPU", "codeswitch.block_words", 96 * 256),
-    ("4.2", "left as it is, by hand", "xling.codeswitch.switch:KEEP", 0.7),
-    ("4.2", "changed at most, by hand", "xling.codeswitch.switch:CAP", 0.15),
-    ("4.2", "words of a batch, by hand", "xling.codeswitch.switch:BLOCK_WORDS", 96 * 256),
+    ("4.2", "left as it is, by hand", "xling.codeswitch.switch_codes:KEEP", 0.7),
+    ("4.2", "changed at most, by hand", "xling.codeswitch.switch_codes:CAP", 0.15),
+    ("4.2", "words of a batch, by hand", "xling.codeswitch.switch_codes:BLOCK_WORDS", 96 * 256),
 ]
 
 DATA: list[Fact] = [

@@ -1,1 +1,1 @@
-"""Writers of the embedded languages in the official raw format of each source, one module a source."""
+"""Writers of the embedded languages in the official raw formats of the study's sources."""

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import svds
 from xling.core.errors import XlingError
 from xling.core.io import write_text
 from xling.core.seeds import numpy_rng
+from xling.synthetic.types import Document
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
@@ -37,12 +38,14 @@ class TokenLog:
         self.ids = array("i")
         self._gap = array("i", [BETWEEN_SENTENCES] * WINDOW)  # so wide that no window reaches into the next sentence
 
-    def listen(self, sentences: Iterable[str]) -> None:
-        """Write down sentences."""
+    def overhear(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Yield the documents and note their words on the way."""
         numbers = self.numbers
-        for sentence in sentences:
-            self.ids.extend([numbers.setdefault(word, len(numbers)) for word in self.splitter(sentence)])
-            self.ids.extend(self._gap)
+        for document in documents:
+            for sentence in (text for paragraph in document.paragraphs for text in paragraph.sentences):
+                self.ids.extend([numbers.setdefault(word, len(numbers)) for word in self.splitter(sentence)])
+                self.ids.extend(self._gap)
+            yield document
 
     def ranked(self) -> tuple[list[str], Ids]:
         """Return the words, frequent ones first, and the corpus with each word as its rank."""
@@ -71,19 +74,14 @@ def write_vectors(path: Path, log: TokenLog, size: int, seed: int) -> None:
 def cooccurrence(ids: Ids, words: int, window: int) -> csr_array:
     """Count how often two words stand within a window of each other, both ways; -1 is no word."""
     total = csr_array((words, words), dtype=np.float64)
-    for left, right in _neighbours(ids, window):
-        together = (left >= 0) & (right >= 0)
-        pairs = (left[together], right[together])
-        total = total + coo_array((np.ones(len(pairs[0])), pairs), shape=(words, words)).tocsr()
-    return csr_array(total + total.T)
-
-
-def _neighbours(ids: Ids, window: int) -> Iterator[tuple[Ids, Ids]]:
-    """Yield stretches of the corpus beside the same stretch some words further on."""
     for start in range(0, len(ids), TOKENS_AT_ONCE):
         for distance in range(1, window + 1):
             right = ids[start + distance : start + distance + TOKENS_AT_ONCE]
-            yield ids[start : start + len(right)], right
+            left = ids[start : start + len(right)]
+            together = (left >= 0) & (right >= 0)
+            pairs = (left[together], right[together])
+            total = total + coo_array((np.ones(len(pairs[0])), pairs), shape=(words, words)).tocsr()
+    return csr_array(total + total.T)
 
 
 def shifted_ppmi(counts: csr_array, shift: float) -> csr_array:

@@ -3,28 +3,28 @@
 Inline markup only wraps words or stands between characters; everything else has lines of its own.
 """
 
-import random
 import re
 from collections.abc import Sequence
-
-from xling.synthetic.formats.namespaces import WikiNames
+from random import Random
 
 WORD = re.compile(r"(?<![\w'’])[^\W\d_]{2,}(?![\w'’])")
 SPACE_AFTER_NUMBER = re.compile(r"(?<=\d) (?=\w)")
 LONGEST_LABEL_WITHOUT_SPACES = 3  # a run of letters in a script without spaces is a whole clause
-LINKS_A_PARAGRAPH = 3
+LINKS_PER_PARAGRAPH = 3
+FILE, CATEGORY = 6, 14  # numbers of two namespaces
 
-ENGLISH_CATEGORY = "Category"  # every wiki understands the English names too
-
+Namespaces = dict[int, str]  # number of a namespace to its name in a language edition
 Edit = tuple[int, int, str]  # characters from, to, and what stands there instead
 
 
-def article(paragraphs: Sequence[str], title: str, others: Sequence[str], names: WikiNames, rng: random.Random) -> str:
+def article(paragraphs: Sequence[str], title: str, others: Sequence[str], names: Namespaces, rng: Random) -> str:
     """Return the wikitext of one article; `others` are titles of pages it may link to."""
     blocks = [_top(title, others, names, rng)]
     for number, paragraph in enumerate(paragraphs):
         if number and rng.random() < 0.4:
-            blocks.append(_heading(paragraph, rng))
+            marks = "=" * rng.choice((2, 2, 3))
+            word = WORD.search(paragraph)
+            blocks.append(f"{marks} {word.group()[:12].capitalize() if word else paragraph[:2]} {marks}")
         blocks.append(mark_up(paragraph, title if number == 0 else "", others, rng))
         if rng.random() < 0.35:
             blocks.append(_block(others, names, rng))
@@ -32,12 +32,12 @@ def article(paragraphs: Sequence[str], title: str, others: Sequence[str], names:
     return "\n\n".join(blocks)
 
 
-def mark_up(paragraph: str, title: str, others: Sequence[str], rng: random.Random) -> str:
+def mark_up(paragraph: str, title: str, others: Sequence[str], rng: Random) -> str:
     """Return a paragraph with links, emphasis, notes and entities; `title` is made bold where it occurs."""
     edits = _bold(paragraph, title) if title else []
     free_from = edits[0][1] if edits else 0
     words = [match for match in WORD.finditer(paragraph) if match.start() >= free_from]
-    for match in rng.sample(words, min(len(words), rng.randint(1, LINKS_A_PARAGRAPH))):
+    for match in rng.sample(words, min(len(words), rng.randint(1, LINKS_PER_PARAGRAPH))):
         edits.append(_link(match, others, rng))
     if (space := SPACE_AFTER_NUMBER.search(paragraph)) and rng.random() < 0.3:
         edits.append((space.start(), space.end(), "&nbsp;"))
@@ -45,18 +45,13 @@ def mark_up(paragraph: str, title: str, others: Sequence[str], rng: random.Rando
         edits.append((words[-1].end(), words[-1].end(), _note(others, rng)))
     if rng.random() < 0.3:
         edits.append((len(paragraph), len(paragraph), _note(others, rng)))
-    return _apply(paragraph, edits)
-
-
-def _apply(text: str, edits: list[Edit]) -> str:
-    """Make the edits from left to right, leaving out those that overlap an earlier one."""
     parts: list[str] = []
     done = 0
     for start, end, replacement in sorted(edits):
-        if start >= done:
-            parts += [text[done:start], replacement]
+        if start >= done:  # an edit that overlaps an earlier one is left out
+            parts += [paragraph[done:start], replacement]
             done = end
-    return "".join(parts) + text[done:]
+    return "".join(parts) + paragraph[done:]
 
 
 def _bold(paragraph: str, title: str) -> list[Edit]:
@@ -71,7 +66,7 @@ def _bold(paragraph: str, title: str) -> list[Edit]:
     return [(start, end, f"'''{paragraph[start:end]}'''")] if end else []
 
 
-def _link(match: re.Match[str], others: Sequence[str], rng: random.Random) -> Edit:
+def _link(match: re.Match[str], others: Sequence[str], rng: Random) -> Edit:
     start, end = match.span()
     if " " not in match.string:
         start = rng.randrange(start, end - 1)
@@ -88,7 +83,7 @@ def _link(match: re.Match[str], others: Sequence[str], rng: random.Random) -> Ed
     return start, end, rng.choices(forms, weights=(4, 4, 1, 1, 1))[0]
 
 
-def _note(others: Sequence[str], rng: random.Random) -> str:
+def _note(others: Sequence[str], rng: Random) -> str:
     """Return something between two characters that is not prose."""
     title, number = rng.choice(others), rng.randint(1900, 2019)
     return rng.choice(
@@ -103,25 +98,19 @@ def _note(others: Sequence[str], rng: random.Random) -> str:
     )
 
 
-def _heading(paragraph: str, rng: random.Random) -> str:
-    marks = "=" * rng.choice((2, 2, 3))
-    word = WORD.search(paragraph)
-    return f"{marks} {word.group()[:12].capitalize() if word else paragraph[:2]} {marks}"
-
-
-def _top(title: str, others: Sequence[str], names: WikiNames, rng: random.Random) -> str:
+def _top(title: str, others: Sequence[str], names: Namespaces, rng: Random) -> str:
     first, second = rng.choice(others), rng.choice(others)
     infobox = (
         f"{{{{Infobox\n| name = {title}\n| image = {title}.jpg\n| born = {{{{date|{rng.randint(1800, 1999)}|1|1}}}}\n"
         f"| place = [[{first}|{second}]]<br />{{{{flag|{{{{lc:{first}}}}}}}}}\n}}}}"
     )
     notice = f"{{{{about|{first}|{second}}}}}\n__NOTOC__"
-    picture = f"[[{names.spaces[6]}:{title}.jpg|thumb|200px|{first} ([[{second}]])]]"
+    picture = f"[[{names[FILE]}:{title}.jpg|thumb|200px|{first} ([[{second}]])]]"
     return rng.choices((infobox, notice, picture, f"{notice}\n{infobox}"), weights=(4, 1, 2, 1))[0]
 
 
-def _bottom(others: Sequence[str], names: WikiNames, rng: random.Random) -> str:
-    space = rng.choice((names.spaces[14], ENGLISH_CATEGORY))
+def _bottom(others: Sequence[str], names: Namespaces, rng: Random) -> str:
+    space = rng.choice((names[CATEGORY], "Category"))  # every wiki understands the English names too
     references = rng.choice(("<references />", "{{reflist|2}}", "{{Reflist|refs=\n{{cite|x}}\n}}"))
     links = "\n".join(f"* [[{title}]]" for title in rng.sample(others, min(2, len(others))))
     first, second = rng.choice(others), rng.choice(others)
@@ -129,9 +118,9 @@ def _bottom(others: Sequence[str], names: WikiNames, rng: random.Random) -> str:
     return f"== {first} ==\n{links}\n\n== {second} ==\n{references}\n\n{{{{stub}}}}\n{category}"
 
 
-def _block(others: Sequence[str], names: WikiNames, rng: random.Random) -> str:
+def _block(others: Sequence[str], names: Namespaces, rng: Random) -> str:
     """Return something that stands between paragraphs: a picture, table, gallery, list or formula."""
-    first, second, number, file = rng.choice(others), rng.choice(others), rng.randint(2, 99), names.spaces[6]
+    first, second, number, file = rng.choice(others), rng.choice(others), rng.randint(2, 99), names[FILE]
     inner = f"{{|\n| {first} || {number}\n|}}"
     return rng.choice(
         (

@@ -1,0 +1,216 @@
+"""BPE training: exactly N merges, the study's special tokens, the same bytes every time, clear faults."""
+
+import io
+import itertools
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xling.bpe.train_bpe import (
+    SPECIAL_TOKENS,
+    WORD_START,
+    count_merges,
+    count_words,
+    cover_characters,
+    fit,
+    forget_rare,
+    main,
+    sample_lines,
+    sample_texts,
+    train_bpe,
+)
+from xling.core.errors import InputError, XlingError
+from xling.core.io import read_lines, sha256_of, write_text
+from xling.tokenization.tokeniser import make_tokeniser
+
+rng = random.Random(5)
+SYLLABLES = ["ba", "ko", "mi", "ru", "te", "lan", "sor", "dé", "жи", "漢"]
+WORDS = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 4))) for _ in range(400)]
+LINES = [" ".join(rng.choices(WORDS, k=8)) for _ in range(300)]
+
+
+def load(model: bytes) -> sentencepiece.SentencePieceProcessor:
+    return sentencepiece.SentencePieceProcessor(model_proto=model)
+
+
+def pieces(model: bytes) -> list[str]:
+    loaded = load(model)
+    return [loaded.id_to_piece(number) for number in range(len(loaded))]
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    with write_text(path) as handle:
+        handle.writelines(f"{line}\n" for line in lines)
+    return path
+
+
+def plain_bpe(words: Counter[str], merges: int) -> list[str]:
+    """Sennrich's algorithm from its definition; only for words whose pair counts never tie."""
+    split = {word: [WORD_START, *word] for word in words}
+    found = []
+    for _ in range(merges):
+        pairs: Counter[tuple[str, str]] = Counter()
+        for word, symbols in split.items():
+            for pair in itertools.pairwise(symbols):
+                pairs[pair] += words[word]
+        (best, count), *rest = pairs.most_common(2)
+        assert not rest or rest[0][1] < count, "the example has a tie"
+        found.append("".join(best))
+        for word, symbols in split.items():
+            merged: list[str] = []
+            for symbol in symbols:
+                if merged and (merged[-1], symbol) == best:
+                    merged[-1] += symbol
+                else:
+                    merged.append(symbol)
+            split[word] = merged
+    return found
+
+
+def test_merges_are_those_of_the_definition() -> None:
+    words = Counter({"a": 40, "ab": 20, "b": 11, "bb": 6, "abb": 2})
+    expected = plain_bpe(words, 5)
+    assert expected == ["▁a", "▁ab", "▁b", "▁bb", "▁abb"]
+    assert pieces(fit(words, 5))[4:9] == expected
+
+
+@pytest.mark.parametrize("merges", [0, 1, 50, 200])
+def test_vocabulary_is_special_tokens_merges_and_characters(merges: int) -> None:
+    words = count_words(LINES)
+    found = pieces(fit(words, merges))
+    characters = set("".join(WORDS)) | {WORD_START}
+    assert tuple(found[:4]) == SPECIAL_TOKENS == ("<pad>", "<unk>", "</s>", "<mask>")
+    assert {piece for piece in found[4:] if len(piece) == 1} == characters
+    assert len(found) == 4 + merges + len(characters)
+    assert count_merges(load(fit(words, merges))) == merges
+
+
+def test_special_tokens_never_come_from_text() -> None:
+    model = load(fit(cover_characters(Counter({"<mask>": 50, "a</s>b": 50, "<pad": 9, "mask": 9}), 1.0), 5))
+    ids = model.encode("<mask> </s> <pad> mask")
+    assert not {0, 2, 3} & set(ids)
+    assert model.bos_id() == -1
+
+
+def test_counted_words_give_the_pieces_that_lines_give() -> None:
+    counted = pieces(fit(count_words(LINES), 150))
+    by_lines = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(LINES), model_writer=by_lines, model_type="bpe", vocab_size=len(counted),
+        character_coverage=1.0, normalization_rule_name="identity", split_by_unicode_script=False,
+        split_by_number=False, pad_id=0, unk_id=1, eos_id=2, bos_id=-1, control_symbols=["<mask>"], minloglevel=2,
+    )  # fmt: skip
+    assert set(counted) == set(pieces(by_lines.getvalue()))
+
+
+def test_same_bytes_in_every_process(tmp_path: Path, call: Callable[..., Any]) -> None:
+    sources = [write(tmp_path / f"{name}.txt.zst", lines) for name, lines in (("a", LINES), ("b", LINES[:150]))]
+    flags = ["--input", *sources, "--merges", 100, "--max-lines", 100, "--seed", 3, "--out"]
+    assert call(main, *flags, tmp_path / "here" / "x.model").code == 0
+    command = [sys.executable, "-m", "xling.bpe.train_bpe", *map(str, flags), str(tmp_path / "there" / "x.model")]
+    subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": "1"}, check=True, capture_output=True)
+    assert sha256_of(tmp_path / "here" / "x.model") == sha256_of(tmp_path / "there" / "x.model")
+
+
+@pytest.mark.parametrize("bad", [["--merges", -1], ["--max-lines", 0], ["--character-coverage", 1.5]])
+def test_numbers_out_of_range_are_refused(tmp_path: Path, call: Callable[..., Any], bad: list[object]) -> None:
+    common = ["--input", tmp_path / "x.txt", "--merges", 1, "--seed", 1, "--out", tmp_path / "x.model"]
+    code, error = call(main, *common, *bad)
+    assert (code, str(bad[0]) in error) == (2, True)
+
+
+@pytest.mark.parametrize(("max_lines", "each"), [(1000, 10), (4, 4)])
+def test_languages_give_the_same_number_of_lines(tmp_path: Path, max_lines: int, each: int) -> None:
+    left = write(tmp_path / "left.txt", ["ab ab"] * 40)
+    right = write(tmp_path / "right.txt", ["漢字"] * 10)
+    assert count_words(sample_texts([left, right], max_lines, 1)) == Counter({"ab": 2 * each, "漢字": each})
+
+
+@pytest.mark.parametrize(("max_lines", "words"), [(10_000, 3000), (100, 300)])
+def test_languages_give_the_same_number_of_words(tmp_path: Path, max_lines: int, words: int) -> None:
+    left = write(tmp_path / "left.txt", ["ab " * 20] * 600)
+    right = write(tmp_path / "right.txt", ["漢字 漢字 漢字"] * 1000)
+    counts = count_words(sample_texts([left, right], max_lines, 1, "words"))
+    assert counts == Counter({"ab": words, "漢字": words})
+
+
+@settings(max_examples=100)
+@given(total=st.integers(1, 60), data=st.data())
+def test_sample_is_exact_ordered_and_repeatable(total: int, data: st.DataObject) -> None:
+    keep = data.draw(st.integers(0, total))
+    lines = [str(number) for number in range(total)]
+    sample = list(sample_lines(lines, keep, total, (7, 0)))
+    assert len(sample) == keep
+    assert sample == sorted(sample, key=int)
+    assert sample == list(sample_lines(lines, keep, total, (7, 0)))
+
+
+def test_sample_is_uniform() -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(4000):
+        counts.update(sample_lines(list("abcdefgh"), 2, 8, (seed, 0)))
+    chi_square = sum((count - 1000) ** 2 / 1000 for count in counts.values())
+    assert len(counts) == 8
+    assert chi_square < 24.3  # 7 degrees of freedom, p = 0.001
+
+
+def test_counting_stays_within_its_limit() -> None:
+    lines = ["common words here"] * 3 + [f"rare{number}" for number in range(100)] + ["common"] * 3
+    counted = count_words(lines, limit=10)
+    assert len(counted) == 10
+    assert counted["common"] == 6
+    assert list(forget_rare(Counter({"b": 1, "a": 1, "c": 2}), 2)) == ["c", "b"]
+
+
+def test_words_of_rare_characters_and_unusable_words_are_left_out() -> None:
+    words = Counter({"aa": 49, "b漢": 1})
+    assert cover_characters(words, 0.98) == Counter({"aa": 49})
+    assert cover_characters(words + Counter({"a" * 1001: 1, "x\u2581y": 1, "\u2585": 1}), 1.0) == words
+
+
+def test_a_rare_character_of_a_large_text_is_kept() -> None:
+    model = load(fit(Counter({"𒇸": 1, "é": 2, "abab": 50_000_000}), 1))  # sentencepiece alone forgets both
+    assert count_merges(model) == 1
+    assert not set("𒇸éab") - {model.id_to_piece(number) for number in range(len(model))}
+
+
+def test_long_lines_and_long_words_train(tmp_path: Path) -> None:
+    lines = [" ".join(WORDS * 30), "é" * 1000, "漢" * 5000]
+    assert count_merges(load(train_bpe([write(tmp_path / "long.txt", lines)], 100, 10, 1))) == 100
+
+
+def test_too_small_a_text_says_how_many_merges_are_possible(tmp_path: Path) -> None:
+    path = write(tmp_path / "small.txt", ["ab ab", "abc"])
+    with pytest.raises(XlingError, match=r"small.txt: 1000 merges asked for, (\d+) possible") as caught:
+        train_bpe([path], 1000, 10, 1)
+    possible = int(str(caught.value).split("asked for, ")[1].split()[0])
+    assert count_merges(load(train_bpe([path], possible, 10, 1))) == possible
+
+
+@pytest.mark.parametrize(("lines", "problem"), [([], "no words in it"), ([" "], "no words in it")])
+def test_empty_text_is_named(tmp_path: Path, lines: list[str], problem: str) -> None:
+    with pytest.raises(InputError, match=rf"empty.txt: {problem}"):
+        train_bpe([write(tmp_path / "empty.txt", lines)], 10, 10, 1)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("language", ["en", "fr", "de", "ru", "zh"])
+def test_real_text_is_covered(real_data: Path, tmp_path: Path, language: str) -> None:
+    segmenter = "jieba" if language == "zh" else "none"
+    tokeniser = make_tokeniser({"language": language, "moses": language, "segmenter": segmenter})
+    source = real_data / "text" / f"wiki.{language}.txt.xz"
+    raw = list(itertools.islice(read_lines(source), 200 if language == "zh" else 1000))
+    lines = [line for line in tokeniser.lines(raw) if line]
+    model = load(train_bpe([write(tmp_path / "tok.txt.zst", lines)], 1500, 10_000, 1))
+    assert count_merges(model) == 1500
+    assert model.decode(model.encode(lines)) == lines

@@ -1,0 +1,199 @@
+"""The two commands, run as the workflow runs them, and their files read by readers that know nothing of the writers."""
+
+import bz2
+import csv
+import hashlib
+import json
+import lzma
+import os
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import conllu
+import numpy as np
+import pytest
+import yaml
+
+from xling.synthetic import generate_language, generate_parallel
+from xling.synthetic.flags import read_traits
+
+TRAITS = {
+    "en": {"script": "latin", "cognates": 1.0, "names": 1.0, "function_words": 1.0},
+    "fr": {"script": "latin", "accents": "éè", "cognates": 0.4, "names": 0.7, "contractions": True},
+    "ru": {"script": "cyrillic", "names": 0.2, "oblique_suffix": "ом", "drops_article": True, "front_object": 0.1},
+    "zh": {"script": "han", "spaces": False, "full_stop": "。", "comma": "，", "names": 0.05, "classifier": True},
+}
+ISO3 = {"en": "eng", "fr": "fra", "ru": "rus", "zh": "cmn"}
+SPLITS = ("train", "dev", "test")
+DUMP = "wiki-20200101-pages-articles.xml.bz2"
+SEEDS = {"--world-seed": "1", "--seed": "1"}
+LANGUAGE_FLAGS = SEEDS | {
+    "--source": "en", "--wiki-sentences": "600", "--crawl-sentences": "300", "--treebank-sentences": "120,20,30",
+    "--ner-sentences": "100,20,30", "--vector-size": "8",
+}  # fmt: skip
+PARALLEL_FLAGS = SEEDS | {"--nli": "90,30,45", "--parallel": "50", "--tatoeba": "40", "--dictionary-share": "0.8"}
+
+
+def arguments(code: str, folder: Path, changed: dict[str, str]) -> list[str]:
+    """Return the flags for one language, or for all of them together."""
+    flags = {"--code": code, **LANGUAGE_FLAGS} if code in TRAITS else PARALLEL_FLAGS
+    traits = folder / f"{code}.yaml"
+    traits.write_text(yaml.safe_dump(TRAITS.get(code, TRAITS), allow_unicode=True, sort_keys=False), encoding="utf-8")
+    flags = {**flags, "--traits": str(traits), "--root": str(folder / "data"), **changed}
+    words = [word for flag, value in flags.items() for word in (flag, value)]
+    return words if code in TRAITS or "--iso3" in changed else [*words, "--iso3", *map("=".join, ISO3.items())]
+
+
+def command(code: str, folder: Path, **changed: str) -> subprocess.CompletedProcess[str]:
+    module = "generate_language" if code in TRAITS else "generate_parallel"
+    line = [sys.executable, "-m", f"xling.synthetic.{module}", *arguments(code, folder, changed)]
+    environment = {**os.environ, "PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"}
+    return subprocess.run(line, capture_output=True, text=True, env=environment, check=False)
+
+
+def written(root: Path) -> dict[str, str]:
+    files = sorted(path for path in root.rglob("*") if path.is_file())
+    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data root with three languages and what they share."""
+    folder = tmp_path_factory.mktemp("generated")
+    with pytest.MonkeyPatch.context() as patch:
+        for code in ("en", "fr", "zh", "all"):
+            patch.setattr(sys, "argv", ["command", *arguments(code, folder, {})])
+            (generate_language if code in TRAITS else generate_parallel).main()
+    return folder / "data"
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_the_files_are_where_the_readers_look(root: Path) -> None:
+    expected = {f"conll2003/eng.{name}" for name in ("train", "testa", "testb")}
+    expected |= {"msra/msra.train.bio", "msra/msra.test.bio", "jieba/zh.dict.txt"}
+    for code in ("en", "fr", "zh"):
+        expected |= {f"wikidump/{code}{DUMP}", f"crawl/{code}.txt.xz", f"fasttext/wiki.{code}.vec"}
+        expected |= {f"ud/{code}/{code}-ud-{split}.conllu" for split in SPLITS}
+        expected |= {f"wikiann/{code}/{split}" for split in SPLITS}
+    expected |= {f"xnli/{name}.tsv" for name in ("multinli.train.en", "xnli.dev", "xnli.test", "xnli.15way.orig")}
+    expected |= {"xnli/xnli.15way.en2.txt"}
+    expected |= {f"panlex/{name}.csv" for name in ("source", "langvar", "meaning", "expr", "denotation")}
+    for code in ("fr", "ru", "zh"):
+        expected |= {f"muse/en-{code}.{part}txt" for part in ("", "0-5000.", "5000-6500.")}
+        expected |= {f"tatoeba/tatoeba.{ISO3[code]}-eng.{side}" for side in (ISO3[code], "eng")}
+    assert set(written(root)) == expected
+
+
+@pytest.mark.parametrize("code", ["fr", "zh", "all"])
+def test_the_same_seed_gives_the_same_bytes_in_another_process(root: Path, code: str, tmp_path: Path) -> None:
+    done = command(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = written(tmp_path / "data")
+    assert again == {name: digest for name, digest in written(root).items() if name in again}
+    assert len(again) >= 9
+
+
+def test_another_seed_gives_other_sentences_and_words(root: Path, tmp_path: Path) -> None:
+    assert command("all", tmp_path, **{"--seed": "2"}).returncode == 0
+    first, other = written(root), written(tmp_path / "data")
+    assert {name.partition("/")[0] for name in other if first[name] != other[name]} >= {"xnli", "tatoeba", "panlex"}
+
+
+@pytest.mark.parametrize("code", ["en", "fr", "zh"])
+def test_sizes_are_those_asked_for(root: Path, code: str) -> None:
+    for split, trees, tagged in zip(SPLITS, (120, 20, 30), (100, 20, 30), strict=True):
+        text = (root / "ud" / code / f"{code}-ud-{split}.conllu").read_text(encoding="utf-8")
+        ids = {token["id"][1] for tree in conllu.parse(text) for token in tree if isinstance(token["id"], tuple)}
+        assert split != "train" or ids == ({"-", "."} if code == "fr" else {"."}), "merged tokens and empty nodes"
+        assert len(conllu.parse(text)) == trees
+        assert len((root / "wikiann" / code / split).read_text(encoding="utf-8").strip().split("\n\n")) == tagged
+    stop = "。" if code == "zh" else "."
+    assert lzma.decompress((root / "crawl" / f"{code}.txt.xz").read_bytes()).decode().count(stop) == 300
+
+
+def test_sources_are_draws_of_their_own(root: Path) -> None:
+    texts = ((root / "ud" / "en" / f"en-ud-{split}.conllu").read_text(encoding="utf-8") for split in SPLITS)
+    drawn = [{tree.metadata["text"] for tree in conllu.parse(text)} for text in texts]
+    drawn += [set(lines(root / "tatoeba" / f"tatoeba.{code}-eng.eng")) for code in ("fra", "rus")]
+    assert all(len(one & other) <= 0.1 * min(len(one), len(other)) for one, other in combinations(drawn, 2))
+
+
+def test_inference_and_parallel_rows_agree_between_languages(root: Path) -> None:
+    rows = list(csv.DictReader(lines(root / "xnli/xnli.test.tsv"), delimiter="\t", quoting=csv.QUOTE_NONE))
+    labels = {code: [row["gold_label"] for row in rows if row["language"] == code] for code in TRAITS}
+    assert labels["en"] == labels["fr"] == labels["ru"] == labels["zh"]
+    assert (len(rows), set(labels["en"])) == (4 * 45, {"entailment", "neutral", "contradiction"})
+    assert all(row["sentence1"] and row["sentence2"] for row in rows)
+    header, *parallel = [line.split("\t") for line in lines(root / "xnli/xnli.15way.orig.tsv")]
+    other = lines(root / "xnli/xnli.15way.en2.txt")
+    assert (header, len(parallel), len(other)) == (["en", "fr", "ru", "zh"], 50, 50)
+    assert np.mean([row[0] != line for row, line in zip(parallel, other, strict=True)]) > 0.3
+
+
+def test_panlex_knows_the_share_of_words_asked_for(root: Path) -> None:
+    muse = {line.split(" ")[0] for line in lines(root / "muse" / "en-fr.txt")}
+    varieties = csv.DictReader(lines(root / "panlex" / "langvar.csv"))
+    english = next(row["id"] for row in varieties if (row["lang_code"], row["var_code"]) == ("eng", "0"))
+    expressions = csv.DictReader(lines(root / "panlex" / "expr.csv"))
+    known = {row["txt"].lower() for row in expressions if row["langvar"] == english}
+    assert 0.7 < len(known & muse) / len(muse) < 0.9
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_vectors_are_of_the_words_of_the_dump(root: Path, code: str) -> None:
+    header, *rows = lines(root / "fasttext" / f"wiki.{code}.vec")
+    assert header == f"{len(rows)} 8"
+    dump = bz2.decompress((root / "wikidump" / f"{code}{DUMP}").read_bytes()).decode().lower()
+    # Where words are not set apart, a link may begin inside one; a rare word may occur only so.
+    assert sum(row.split(" ")[0] in dump for row in rows) > 0.95 * len(rows)
+    assert np.linalg.matrix_rank(np.array([row.split()[1:] for row in rows], dtype=float)) == 8
+
+
+@pytest.mark.parametrize(
+    ("code", "flag", "value", "problem"),
+    [
+        ("fr", "--traits", "{", "--traits: not JSON"),
+        ("fr", "--traits", "[].json", "[].json: no such file"),
+        ("fr", "--traits", '{"script": "latin", "cognats": 1}', "unknown key 'cognats'"),
+        ("fr", "--traits", '{"code": "de", "script": "latin"}', "the traits of 'fr', without another code"),
+        ("fr", "--wiki-sentences", "many", "argument --wiki-sentences: expected a whole number"),
+        ("fr", "--treebank-sentences", "10,20", "argument --treebank-sentences: expected three whole numbers"),
+        ("fr", "--ner-sentences", "10,0,3", "argument --ner-sentences: expected a whole number from 1 up, found '0'"),
+        ("fr", "--vector-size", "5000", "too few for vectors of size 5000"),
+        ("all", "--iso3", "en=eng", "no three-letter code for language 'fr'"),
+        ("all", "--traits", '{"en": 3}', "--traits: expected a mapping of the traits of 'en'"),
+        ("all", "--dictionary-share", "2", "argument --dictionary-share: expected a share"),
+        ("all", "--dictionary-share", "nan", "argument --dictionary-share: expected a share"),
+    ],
+)
+def test_a_malformed_flag_is_one_line(
+    tmp_path: Path, call: Any, code: str, flag: str, value: str, problem: str
+) -> None:
+    main = (generate_language if code in TRAITS else generate_parallel).main
+    outcome = call(main, *arguments(code, tmp_path, {flag: value}))
+    assert (outcome.code, outcome.error.count("\n")) == (2, 1)
+    assert problem in outcome.error
+    assert problem.startswith("too few") or not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("fr.yaml", "script: [", "fr.yaml: not YAML"),
+        ("fr.json", "{", "fr.json, line 1: not JSON"),
+        ("fr.json", "[1]", "fr.json: expected a mapping"),
+        ("fr.yaml", "", "fr.yaml: expected a mapping"),
+    ],
+)
+def test_a_malformed_file_of_traits_is_named(tmp_path: Path, name: str, text: str, problem: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(Exception, match=problem):
+        read_traits(str(tmp_path / name))
+    (tmp_path / "good.json").write_text(json.dumps(TRAITS))
+    assert read_traits(str(tmp_path / "good.json")) == TRAITS

@@ -1,0 +1,247 @@
+"""Replace words of a training text by their translations (Extra anchors, section 4.2 of the paper).
+
+    python -m xling.codeswitch.switch_codes --input train.txt.zst --dictionary en-fr.tsv --direction forward --seed 1 \\
+        --out switched.txt.zst --stats stats.json
+
+A word is what stands between spaces. A dictionary word is left as it is 70% of the time, else replaced by one of its
+translations, drawn by quality; at most 15% of the words of a block are replaced. What counts towards that cap is
+replaced source words: a translation of three words counts once. A word is looked up as it stands, then in lower case;
+in the second case its translation takes over its casing.
+
+The dictionary has source<TAB>target<TAB>quality on each line, tokenised like the text; without a third column all
+translations are equally good. `forward` switches text of the source language, `backward` text of the target
+language. Blocks are seeded by (seed, direction, block number), so the result does not depend on how they are run.
+"""
+
+import argparse
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xling.core.cli import positive
+from xling.core.errors import InputError, run
+from xling.core.io import numbered_lines, read_lines, write_json, write_text
+from xling.core.log import Progress, log_to_stderr
+from xling.core.seeds import numpy_rng
+
+KEEP = 0.7
+CAP = 0.15
+BLOCK_WORDS = 96 * 256  # one batch of one GPU, section 3.1 of the paper
+
+COLUMNS = "source<TAB>target<TAB>quality"
+FEW = 0.01  # a dictionary of the text's language has far more of its words than this
+
+Pair = tuple[str, str, float]
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """Translations of single words, ready to be drawn by quality.
+
+    The translations of entry i stand side by side in `targets`; `cumulative` there is i + the share of quality up to
+    and including each, so one search in the sorted array draws for any number of words at once.
+    """
+
+    entries: dict[str, int]
+    targets: list[str]
+    cumulative: NDArray[np.float64]
+    last: NDArray[np.int64]  # the last target of each entry
+    multiword_pairs: int  # left out, because a source of several words cannot be looked up
+    zero_pairs: int  # left out, because they would never be drawn
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What switching one block, or several, did."""
+
+    words: int = 0
+    dictionary_words: int = 0
+    replaced: int = 0
+    identical: int = 0  # replaced by a translation that is the same word
+    dropped_by_cap: int = 0
+    blocks: int = 0
+    capped_blocks: int = 0
+    largest_block_share: float = 0.0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        sums = {name: value + getattr(other, name) for name, value in asdict(self).items()}
+        return Counts(**sums | {"largest_block_share": max(self.largest_block_share, other.largest_block_share)})
+
+
+def build_dictionary(pairs: Iterable[Pair], backward: bool = False, lower: bool = True) -> Dictionary:
+    """Index (source, target, quality) pairs; the qualities of a pair that occurs twice are added up."""
+    weights: dict[str, dict[str, float]] = {}
+    multiword = zero = 0
+    for source, target, quality in pairs:
+        source, target = (target, source) if backward else (source, target)
+        source, target = (source.lower(), target.lower()) if lower else (source, target)
+        if " " in source:
+            multiword += 1
+        elif quality == 0:
+            zero += 1
+        else:
+            targets = weights.setdefault(source, {})
+            targets[target] = targets.get(target, 0.0) + quality
+    shares = [np.cumsum(list(targets.values())) for targets in weights.values()]
+    return Dictionary(
+        entries={source: number for number, source in enumerate(weights)},
+        targets=[target for targets in weights.values() for target in targets],
+        cumulative=np.concatenate([np.empty(0), *(number + share / share[-1] for number, share in enumerate(shares))]),
+        last=np.cumsum([len(share) for share in shares], dtype=np.int64) - 1,
+        multiword_pairs=multiword,
+        zero_pairs=zero,
+    )
+
+
+def split_blocks(lines: Iterable[str], block_words: int = BLOCK_WORDS) -> Iterator[list[str]]:
+    """Yield runs of whole lines of at most `block_words` words; a longer line is a block of its own."""
+    block: list[str] = []
+    size = 0
+    for line in lines:
+        words = line.count(" ") + 1  # never fewer than there are
+        if block and size + words > block_words:
+            yield block
+            block, size = [], 0
+        block.append(line)
+        size += words
+    if block:
+        yield block
+
+
+def switch_block(
+    lines: list[str], dictionary: Dictionary, key: tuple[object, ...], keep: float = KEEP, cap: float = CAP
+) -> tuple[list[str], Counts]:
+    """Return a block with words replaced, and what was done; `key` (seed, direction, block number) is the seed."""
+    rng = numpy_rng("codeswitch", *key)
+    words = "\n".join(lines).replace("\n", " \n ").split(" ")  # a line end becomes a word that no dictionary has
+    total = len(words) - words.count("") - (len(lines) - 1)
+    find = dictionary.entries.get
+    entries = np.array([find(w) if w in dictionary.entries else find(w.lower(), -1) for w in words], dtype=np.int64)
+    known = np.flatnonzero(entries >= 0)
+    drawn = known[rng.random(len(known)) >= keep]
+    limit = int(cap * total + 1e-9)  # 0.15 * 20 must be 3
+    chosen = drawn if len(drawn) <= limit else np.sort(rng.choice(drawn, limit, replace=False))
+    targets = np.searchsorted(dictionary.cumulative, entries[chosen] + rng.random(len(chosen)), side="right")
+    targets = np.minimum(targets, dictionary.last[entries[chosen]])  # entry + 0.999… can round up to the next entry
+    identical = 0
+    for position, target in zip(chosen.tolist(), targets.tolist(), strict=True):
+        word, translation = words[position], dictionary.targets[target]
+        words[position] = translation if word in dictionary.entries else match_case(word, translation)
+        identical += words[position] == word
+    share = len(chosen) / total if total else 0.0
+    dropped = len(drawn) - len(chosen)
+    counts = Counts(total, len(known), len(chosen), identical, dropped, 1, int(dropped > 0), share)
+    return " ".join(words).replace(" \n ", "\n").split("\n"), counts
+
+
+def match_case(word: str, translation: str) -> str:
+    """Give a translation the casing of the word it replaces: UPPER, Capitalised or its own."""
+    if len(word) > 1 and word.isupper():
+        return translation.upper()
+    if word[:1].isupper():
+        return translation[:1].upper() + translation[1:]
+    return translation
+
+
+def read_pairs(path: Path) -> Iterator[Pair]:
+    """Yield the (source, target, quality) pairs of a dictionary file."""
+    for number, line in numbered_lines(path):
+        fields = [" ".join(field.split()) for field in line.split("\t")]
+        if len(fields) not in (2, 3):
+            raise InputError(path, f"{len(fields)} columns, expected {COLUMNS}: {line!r}", line=number)
+        if not fields[0] or not fields[1]:
+            raise InputError(path, f"a word is missing, expected {COLUMNS}: {line!r}", line=number)
+        try:
+            quality = float(fields[2]) if len(fields) == 3 else 1.0
+        except ValueError:
+            quality = math.nan
+        if not 0 <= quality < math.inf:
+            raise InputError(path, f"quality must be a number from 0 up, found {fields[2]!r}", line=number)
+        yield fields[0], fields[1], quality
+
+
+def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
+    """Read a dictionary for text of its source (forward) or target (backward) language."""
+    dictionary = build_dictionary(read_pairs(path), direction == "backward", lower)
+    if not dictionary.entries:
+        left_out = f"{dictionary.multiword_pairs} of several words, {dictionary.zero_pairs} of quality 0"
+        raise InputError(path, f"no {direction} translation of a single word (left out: {left_out})")
+    return dictionary
+
+
+def switch_text(
+    lines: Iterable[str], dictionary: Dictionary, seed: int, direction: str, keep: float, cap: float, block_words: int
+) -> Iterator[tuple[list[str], Counts]]:
+    """Yield the switched blocks of a text and what was done to each."""
+    for number, block in enumerate(split_blocks(lines, block_words)):
+        yield switch_block(block, dictionary, (seed, direction, number), keep, cap)
+
+
+def describe(counts: Counts, dictionary: Dictionary) -> dict[str, object]:
+    """Return what the stats file says: the counts, and what became of the dictionary words."""
+    drawn = counts.replaced + counts.dropped_by_cap
+    return asdict(counts) | {
+        "share": counts.replaced / counts.words,
+        "dictionary_share": counts.dictionary_words / counts.words,
+        "drawn_share_of_dictionary_words": drawn / max(counts.dictionary_words, 1),
+        "dictionary": {
+            "words": len(dictionary.entries),
+            "pairs": len(dictionary.targets),
+            "multiword_pairs_left_out": dictionary.multiword_pairs,
+            "zero_quality_pairs_left_out": dictionary.zero_pairs,
+        },
+    }
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text}")
+    return share
+
+
+def main() -> None:
+    """Switch one text as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph per line")
+    parser.add_argument("--dictionary", type=Path, required=True, help=COLUMNS)
+    parser.add_argument("--direction", choices=["forward", "backward"], required=True)
+    parser.add_argument(
+        "--dictionary-case", choices=["lower", "keep"], default="lower", help="lower for lower-cased text"
+    )
+    parser.add_argument("--keep", type=_share, default=KEEP, help="how often a dictionary word is left as it is")
+    parser.add_argument("--cap", type=_share, default=CAP, help="largest share of replaced words in a block")
+    parser.add_argument("--block-words", type=positive, default=BLOCK_WORDS)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--stats", type=Path, required=True)
+    args = parser.parse_args()
+    dictionary = load_dictionary(args.dictionary, args.direction, args.dictionary_case == "lower")
+    total, progress = Counts(), Progress(f"switching {args.input.name}", unit="words")
+    lines = read_lines(args.input)
+    blocks = switch_text(lines, dictionary, args.seed, args.direction, args.keep, args.cap, args.block_words)
+    with write_text(args.out) as out:
+        for block, counts in blocks:
+            out.write("\n".join(block) + "\n")
+            total += counts
+            progress.add(counts.words)
+        if not total.words:
+            raise InputError(args.input, "no words to switch", fix="an empty language? see the stage that wrote it")
+        if not total.dictionary_words:
+            fix = f"{COLUMNS}: is it of these languages, and the source first?"
+            raise InputError(args.dictionary, f"none of the {total.words} words of {args.input} is in it", fix=fix)
+    write_json(args.stats, describe(total, dictionary))
+    progress.finish()
+    log = log_to_stderr(__name__)
+    if (share := total.dictionary_words / total.words) < FEW:
+        warning = "only %.2f%% of the words of %s are in %s: is it of these languages, and the source first?"
+        log.warning(warning, 100 * share, args.input, args.dictionary)
+    log.info("replaced %d of %d words, %s", total.replaced, total.words, asdict(total))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,135 @@
+"""Bilingual dictionaries: MUSE's lists, and the tables of PanLex's CSV dump that a dictionary is joined from.
+
+In PanLex an entry of quality q is attested by sources whose groups' best qualities add up to q, so that the translation
+quality (sum over source groups of the best source quality, docs/choices.md) gives q back.
+"""
+
+import csv
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from xling.core.io import write_text
+from xling.synthetic.formats.text import write_lines
+from xling.synthetic.types import Translation
+
+TRAINING_SHARE = 5000 / 6500  # of the source words: MUSE trains on the 5,000 most frequent and tests on the next 1,500
+GOOD = 4  # from 1 to 9: what is worse is a near miss, and MUSE holds what counts as right
+HEADERS = {
+    "source": (
+        "id", "reg_date", "label", "url", "isbn", "author", "title", "publisher", "year", "quality", "grp", "note",
+        "license", "ip_claim", "ip_claimant", "ip_claimant_email",
+    ),
+    "langvar": (
+        "id", "lang_code", "var_code", "mutable", "name_expr", "script_expr", "meaning", "region_expr", "uid_expr",
+        "grp",
+    ),
+    "expr": ("id", "langvar", "txt", "txt_degr"),
+    "meaning": ("id", "source"),
+    "denotation": ("id", "meaning", "expr"),
+}  # fmt: skip
+SOURCES = (  # id, name, quality, group: the sources of one group are not independent of each other
+    (11, "Large", 5, 1),
+    (12, "Large-2nd", 3, 1),  # an older edition: attests the same, adds nothing to the sum
+    (21, "Middle", 2, 2),
+    (31, "Small", 1, 3),
+    (41, "Web", 1, 4),
+)
+ATTESTED_BY = {
+    1: (31,), 2: (21,), 3: (21, 31), 4: (21, 31, 41), 5: (11, 12), 6: (11, 12, 41), 7: (11, 12, 21),
+    8: (11, 12, 21, 31), 9: (11, 12, 21, 31, 41),
+}  # fmt: skip
+DIALECT_WORDS = 10
+
+
+def write_muse(
+    folder: Path, source: str, target: str, pairs: Iterable[Translation], frequency: Mapping[str, float]
+) -> None:
+    """Write `source target` lines, frequent words and good translations first, and their two parts.
+
+    The parts, for training and test, share no source word.
+    """
+    single = (pair for pair in pairs if pair.quality >= GOOD and " " not in pair.source + pair.target)
+    ranked = sorted(single, key=lambda pair: (-frequency.get(pair.source, 0), pair.source, -pair.quality, pair.target))
+    entries: dict[str, dict[str, None]] = {}
+    for pair in ranked:
+        entries.setdefault(pair.source.lower(), {})[pair.target.lower()] = None
+    words = list(entries)
+    border = round(TRAINING_SHARE * len(words))
+    for part, chosen in {"": words, ".0-5000": words[:border], ".5000-6500": words[border:]}.items():
+        lines = (f"{word} {translation}" for word in chosen for translation in entries[word])
+        write_lines(folder / f"{source}-{target}{part}.txt", lines)
+
+
+class PanLex:
+    """The rows collected so far, with the ids that rows of other tables refer to."""
+
+    def __init__(self) -> None:
+        self.langvars: dict[str, int] = {}
+        self.expressions: dict[tuple[int, str], int] = {}
+        self.meanings: list[dict[str, int]] = []
+        self.denotations: list[dict[str, int]] = []
+
+    def expression(self, uid: str, text: str) -> int:
+        """Return the id of an expression of a language variety such as fra-000."""
+        variety = self.langvars.setdefault(uid, len(self.langvars) + 1)
+        return self.expressions.setdefault((variety, text), len(self.expressions) + 1)
+
+    def add_meaning(self, source: int, expressions: Iterable[int]) -> None:
+        """Let a source say that these expressions share a meaning."""
+        meaning = len(self.meanings) + 1
+        self.meanings.append({"id": meaning, "source": source})
+        for expression in expressions:
+            self.denotations.append({"id": len(self.denotations) + 1, "meaning": meaning, "expr": expression})
+
+    def add_dictionary(self, source: str, target: str, entries: Sequence[Translation]) -> None:
+        """Add a meaning for each source and headword, with all translations that the source has for it."""
+        attested: dict[tuple[int, str], list[str]] = {}
+        for entry in entries:
+            for dictionary in ATTESTED_BY[entry.quality]:
+                attested.setdefault((dictionary, entry.source), []).append(entry.target)
+        for (dictionary, word), translations in attested.items():
+            foreign = [self.expression(f"{target}-000", text) for text in dict.fromkeys(translations)]
+            self.add_meaning(dictionary, [self.expression(f"{source}-000", word), *foreign])
+        # Another variety of the source language has wrong translations: a join that ignores varieties picks them up.
+        for entry, neighbour in pairwise(entries[:DIALECT_WORDS]):
+            headword = self.expression(f"{source}-001", entry.source)
+            self.add_meaning(31, [headword, self.expression(f"{target}-000", neighbour.target)])
+
+
+def write_panlex(folder: Path, source: str, dictionaries: Mapping[str, Sequence[Translation]]) -> None:
+    """Write the five tables for dictionaries from `source` to each target, languages by three-letter codes."""
+    panlex = PanLex()
+    for target, entries in dictionaries.items():
+        panlex.add_dictionary(source, target, entries)
+    names = {uid: panlex.expression("art-274", uid) for uid in list(panlex.langvars)}
+    tables: dict[str, list[dict[str, Any]]] = {
+        "source": [
+            {"id": number, "reg_date": "2012-03-01", "label": f"art:{name}", "title": name, "year": 2012}
+            | {"quality": quality, "grp": group}
+            for number, name, quality, group in SOURCES
+        ],
+        "langvar": [
+            {"id": number, "lang_code": uid[:3], "var_code": int(uid[4:]), "mutable": "t"}
+            | dict.fromkeys(("name_expr", "uid_expr"), names.get(uid, ""))
+            for uid, number in panlex.langvars.items()
+        ],
+        "expr": [
+            {"id": number, "langvar": variety, "txt": text, "txt_degr": degraded(text)}
+            for (variety, text), number in panlex.expressions.items()
+        ],
+        "meaning": panlex.meanings,
+        "denotation": panlex.denotations,
+    }
+    for table, rows in tables.items():
+        with write_text(folder / f"{table}.csv") as handle:
+            writer = csv.DictWriter(handle, HEADERS[table], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+def degraded(text: str) -> str:
+    """Return a text as PanLex degrades it for look-ups: lower case, letters and digits only, no accents."""
+    return "".join(letter for letter in unicodedata.normalize("NFKD", text.lower()) if letter.isalnum())

@@ -1,0 +1,110 @@
+"""Write what the embedded languages have together: inference pairs, parallel sentences and dictionaries.
+
+    python -m xling.synthetic.generate_parallel --traits languages.yaml --iso3 en=eng fr=fra --world-seed 1 --seed 1 \\
+        --nli 8000,500,1000 --parallel 2000 --tatoeba 500 --dictionary-share 0.9 --root DIR
+
+The first language of --traits is the source. xnli/ holds its training pairs, dev and test pairs of all languages, and
+multi-way parallel sentences with paraphrases of the source column; muse/, tatoeba/ and panlex/ pair it with the others.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from xling.core.cli import named, positive
+from xling.core.errors import XlingError, run
+from xling.core.log import log_to_stderr
+from xling.core.seeds import derive_seed, python_rng
+from xling.synthetic.dictionary import translations
+from xling.synthetic.draw import draw_meanings
+from xling.synthetic.flags import Flags, build_language, counts, share
+from xling.synthetic.formats.dictionaries import write_muse, write_panlex
+from xling.synthetic.formats.text import parallel_columns, write_lines, xnli_evaluation, xnli_training
+from xling.synthetic.language import Language
+from xling.synthetic.nli import balanced_pairs
+from xling.synthetic.types import Meaning
+from xling.synthetic.world import build_world
+
+
+def write_inference(languages: Sequence[Language], sizes: Mapping[str, int], seed: int, folder: Path) -> None:
+    """Write the training pairs of the source language, then the same dev and test pairs in every language."""
+    source = languages[0]
+    training = balanced_pairs(derive_seed(seed, "nli", "train"), sizes["train"])
+    texts = ((source.text(pair.premise), source.text(pair.hypothesis), pair.label) for pair in training)
+    write_lines(folder / f"multinli.train.{source.code}.tsv", xnli_training(texts))
+    for split in ("dev", "test"):
+        pairs = list(balanced_pairs(derive_seed(seed, "nli", split), sizes[split]))
+        columns = {
+            language.code: [(language.realise(pair.premise), language.realise(pair.hypothesis)) for pair in pairs]
+            for language in languages
+        }
+        write_lines(folder / f"xnli.{split}.tsv", xnli_evaluation(pairs, columns))
+
+
+def write_multiway(languages: Sequence[Language], number: int, seed: int, folder: Path) -> None:
+    """Write parallel sentences of all languages, and the source's column said in other words."""
+    meanings = draw(number, seed, "15way")
+    columns = {language.code: list(map(language.text, meanings)) for language in languages}
+    write_lines(folder / "xnli.15way.orig.tsv", parallel_columns(columns))
+    source = languages[0]
+    rng = python_rng(seed, "paraphrase", source.code)
+    paraphrases = (source.paraphrase(meaning, rng).text for meaning in meanings)
+    write_lines(folder / f"xnli.15way.{source.code}2.txt", paraphrases)
+
+
+def write_retrieval(
+    languages: Sequence[Language], iso3: Mapping[str, str], number: int, seed: int, folder: Path
+) -> None:
+    """Write sentence pairs of the source with each other language as LASER has Tatoeba's, other sentences for each."""
+    source, *others = languages
+    for target in others:
+        meanings = draw(number, seed, "tatoeba", target.code)
+        for language in (source, target):
+            name = f"tatoeba.{iso3[target.code]}-{iso3[source.code]}.{iso3[language.code]}"
+            write_lines(folder / name, map(language.text, meanings))
+
+
+def write_dictionaries(
+    languages: Sequence[Language], iso3: Mapping[str, str], part: float, seed: int, root: Path
+) -> None:
+    """Write MUSE lists, and PanLex tables that know a share of the source words, the same ones for all targets."""
+    source, *others = languages
+    frequency = dict(source.word_list())
+    dictionaries = {target.code: translations(source, target) for target in others}
+    for code, entries in dictionaries.items():
+        write_muse(root / "muse", source.code, code, entries, frequency)
+    words = sorted({entry.source for entries in dictionaries.values() for entry in entries})
+    known = set(python_rng(seed, "panlex").sample(words, max(1, round(part * len(words)))))
+    kept = {iso3[code]: [entry for entry in entries if entry.source in known] for code, entries in dictionaries.items()}
+    write_panlex(root / "panlex", iso3[source.code], kept)
+
+
+def draw(number: int, *parts: object) -> list[Meaning]:
+    """Return meanings of both domains from a stream that the parts name."""
+    return list(islice(draw_meanings(parts, "wiki", "web"), number))
+
+
+def main() -> None:
+    """Write the sources that languages share."""
+    parser = Flags(__doc__, "the traits of each language under its code, the source first")
+    parser.add_argument("--iso3", required=True, nargs="+", help="three-letter code of each language: en=eng")
+    parser.add_argument("--nli", required=True, type=counts, help="pairs: train,dev,test")
+    parser.add_argument("--parallel", required=True, type=positive, help="rows of XNLI-15way")
+    parser.add_argument("--tatoeba", required=True, type=positive, help="pairs for each language")
+    parser.add_argument("--dictionary-share", default=1.0, type=share, help="share of source words that PanLex knows")
+    args = parser.parse_args()
+    iso3 = named(args.iso3, "--iso3", "LANGUAGE=CODE")
+    for code in args.traits:
+        if not (len(iso3.get(code, "")) == 3 and iso3[code].isalpha()):
+            raise XlingError(f"--iso3: no three-letter code for language {code!r} (expected for example fr=fra)")
+    world = build_world(args.world_seed)
+    languages = [build_language(code, traits, world) for code, traits in args.traits.items()]
+    write_inference(languages, args.nli, args.seed, args.root / "xnli")
+    write_multiway(languages, args.parallel, args.seed, args.root / "xnli")
+    write_retrieval(languages, iso3, args.tatoeba, args.seed, args.root / "tatoeba")
+    write_dictionaries(languages, iso3, args.dictionary_share, args.seed, args.root)
+    log_to_stderr(__name__).info("wrote the sources that %s share below %s", ", ".join(args.traits), args.root)
+
+
+if __name__ == "__main__":
+    run(main)
