@@ -18,11 +18,11 @@ rule build_dictionary:
     resources:
         **resource_class("cpu-many"),
     params:
-        rev=REV["data"],
+        rev=REV["codeswitch"],
         flags=lambda wildcards: flags.dictionary_flags(STUDY, wildcards.pair),
     shell:
         """
-        python -m xling.tokenization.dictionary \
+        python -m xling.codeswitch.build_dictionary \
             {params.flags} \
             --out {output.dictionary:q} \
             >>{log:q} 2>&1

@@ -25,7 +25,7 @@ from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
 from xling.model.hugging_face import hugging_face_config, hugging_face_weights, separate_folders
 from xling.model.tokenizer_files import longest_text, write_tokenizer_files
-from xling.tokenization.run import parse_options
+from xling.tokenization.words import parse_options
 
 Options = Mapping[str, dict[str, Any]]
 

@@ -19,7 +19,7 @@ from xling.bpe.vocabulary import Vocabulary, write_vocabulary
 from xling.core.io import read_json
 from xling.finetune import collect, run
 from xling.pretrain import run as pretrain
-from xling.tokenization import prepare
+from xling.tokenization import prepare_task
 
 KINDS = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}
 FILES = {
@@ -81,7 +81,7 @@ def prepared(kind: str, real_data: Path, folder: Path, call_with: Callable[..., 
     for number, (form, language, name, keep) in enumerate(FILES[kind]):
         path = folder / f"{kind}.{number}.jsonl"
         flags = ["--format", form, "--input", real_data / name, "--language", language, "--out", path]
-        assert call_with(prepare.main, [kind, *flags]).code == 0
+        assert call_with(prepare_task.main, [kind, *flags]).code == 0
         path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:keep]), encoding="utf-8")
         paths.append(path)
     return paths

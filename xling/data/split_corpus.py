@@ -1,6 +1,6 @@
 """Split a tokenised text into train, valid and test, trimmed to a number of words.
 
-    python -m xling.data.corpus --input tok.txt.zst --valid-lines 5000 --test-lines 5000 --max-words none --seed 1 \\
+    python -m xling.data.split_corpus --input tok.txt.zst --valid-lines 5000 --test-lines 5000 --seed 1 \\
         --out-dir DIR
 
 Held out (docs/choices.md): the text is cut into as many equal stretches as lines are held out, one line is
