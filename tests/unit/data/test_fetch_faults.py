@@ -1,21 +1,19 @@
 """What can go wrong between a server and the data root: one clear line, nothing half-written, a rerun mends it."""
 
 import hashlib
-import io
 import json
 import random
-import stat
 import struct
 import subprocess
 import sys
 import tarfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from faulty_server import FaultyServer, Served
+from small_data import tar_of, zip_of
 
 from xling.data.manifest import SourceFile, Unpack
 
@@ -28,35 +26,14 @@ def names(folder: Path) -> set[str]:
     return {str(p.relative_to(folder)) for p in folder.rglob("*")} - {".fetch", "sources.lock.json", "archives"}
 
 
-def loose(server: FaultyServer, **more: object) -> SourceFile:
-    return SourceFile(path="f.bin", urls=(server.url("/f"),), **more)
+def loose(server: FaultyServer) -> SourceFile:
+    return SourceFile(path="f.bin", urls=(server.url("/f"),))
 
 
 def packed(server: FaultyServer, name: str, body: bytes, max_bytes: int = 1_000_000) -> SourceFile:
     server.files[f"/{name}"] = Served(body)
     take = Unpack(to="out", members=("*",), max_bytes=max_bytes)
     return SourceFile(path=f"archives/{name}", urls=(server.url(f"/{name}"),), unpack=take)
-
-
-def tar_of(*entries: tuple[str, bytes, bytes, str], mode: str = "w") -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode=mode) as handle:
-        for name, kind, body, link in entries:
-            entry = tarfile.TarInfo(name)
-            entry.type, entry.size, entry.linkname = kind, len(body), link
-            handle.addfile(entry, io.BytesIO(body))
-    return out.getvalue()
-
-
-def zip_of(entries: dict[str, bytes], link: str = "") -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as handle:
-        for name, body in entries.items():
-            info = zipfile.ZipInfo(name)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.external_attr = (stat.S_IFLNK | 0o777 if name == link else stat.S_IFREG | 0o644) << 16
-            handle.writestr(info, body)
-    return out.getvalue()
 
 
 def lying_zip() -> bytes:
@@ -108,21 +85,6 @@ def test_a_bad_archive(
     assert (root / "out/good.txt").read_bytes() == b"good"
 
 
-def test_a_download_that_is_cut_off_and_resumed(fetch: Fetch, server: FaultyServer, tmp_path: Path) -> None:
-    root = tmp_path / "data"
-    server.files["/f"] = Served(TEXT, cuts=[150_000, 0, 0, 0, 0, 0])
-    code, error = fetch(loose(server))
-    assert (code, "cut off" in error) == (1, True)
-    assert names(root) == {"f.bin.part", "f.bin.part.json"}
-    before = server.sent
-    server.files["/f"].cuts.clear()
-    assert fetch(loose(server)).code == 0
-    assert server.asked[-1].range == "bytes=150000-"
-    assert (before, server.sent - before) == (150_000, 250_000)
-    assert (root / "f.bin").read_bytes() == TEXT
-    assert names(root) == {"f.bin"}
-
-
 def test_a_command_that_is_killed_goes_on(server: FaultyServer, tmp_path: Path, repository: Path) -> None:
     code = (
         "import sys, os; from pathlib import Path; from xling.data import download\n"
@@ -139,20 +101,6 @@ def test_a_command_that_is_killed_goes_on(server: FaultyServer, tmp_path: Path, 
     assert server.asked[-1].range == "bytes=100000-"
     assert done.stdout.strip() == hashlib.sha256(TEXT).hexdigest()
     assert (tmp_path / "f.bin").read_bytes() == TEXT
-
-
-def test_a_wrong_checksum(fetch: Fetch, server: FaultyServer, tmp_path: Path) -> None:
-    root = tmp_path / "data"
-    server.files["/f"] = Served(TEXT[:-1] + b"!")
-    right, wrong = (hashlib.sha256(body).hexdigest() for body in (TEXT, server.files["/f"].body))
-    code, error = fetch(loose(server, sha256=right))
-    assert code == 1
-    assert f"has sha256 {wrong}, expected {right} (the manifest)" in error
-    assert f"kept as {root}/f.bin.bad" in error
-    assert names(root) == {"f.bin.bad"}
-    server.files["/f"] = Served(TEXT, etag='"mended"')
-    assert fetch(loose(server, sha256=right)).code == 0
-    assert (root / "f.bin").read_bytes() == TEXT
 
 
 @pytest.mark.parametrize(("text", "problem"), [('{\n"f.bin": \n', "line 3: not JSON"), ("[]", "expected a mapping")])
