@@ -18,7 +18,7 @@ rule build_dictionary:
     resources:
         **resource_class("cpu-many"),
     params:
-        rev=REV["codeswitch"],
+        rev=REV["data"],
         flags=lambda wildcards: flags.dictionary_flags(STUDY, wildcards.pair),
     shell:
         """

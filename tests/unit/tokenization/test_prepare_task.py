@@ -67,7 +67,7 @@ def test_msra_is_segmented_as_it_stands_and_normalised_after(prepare: Callable[.
         ("fr:a\tO\nfr:b\tX\n", None, "raw, line 2: tag 'X'"),
         ("fr:a\tO\n", "{", "options.json, line 1: not JSON"),
         ("fr:a\tO\n", [], "expected a JSON object of tokeniser options"),
-        ("fr:a\tO\n", {"moses": "fr"}, "'language' missing"),
+        ("fr:a\tO\n", {"moses": "fr"}, "language"),
     ],
 )
 def test_failures_are_one_line_and_leave_nothing(
