@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+from xml.sax.saxutils import unescape
 
 from xling.core.errors import InputError
 from xling.core.io import BROKEN_ARCHIVE, COMPRESSED
@@ -55,12 +56,16 @@ def read_dump(path: Path, counts: Counts, advance: Advance | None = None) -> Ite
     line, title, closed = 1, "", False
     for gap, raw in _pages(path, counts, advance):
         _check_between(path, gap, line, title)
-        counts.namespaces |= _namespaces(gap)
+        for key, name in _NAMESPACE.findall(gap):
+            counts.namespaces[int(key)] = unescape_xml(name.decode(errors="replace"))
         closed = b"</mediawiki>" in gap
         line += gap.count(b"\n")
         if raw is None:
             break
-        title = _title(path, raw, line)
+        found = _TITLE.search(raw)
+        if found is None:
+            raise InputError(path, "a page without <title>", line=line, fix=FETCH_AGAIN)
+        title = _decoded(path, found[1], raw, found.start(1), line, "a title")
         page = _article(path, raw, line, title, counts)
         line += raw.count(b"\n")
         if page is not None:
@@ -70,12 +75,7 @@ def read_dump(path: Path, counts: Counts, advance: Advance | None = None) -> Ite
 
 def unescape_xml(text: str) -> str:
     """Return character data with the five entities and the numeric references of XML resolved."""
-    if "&" not in text:
-        return text
-    if "&#" in text:
-        return _REFERENCE.sub(_character, text)
-    text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&apos;", "'")
-    return text.replace("&amp;", "&")
+    return _REFERENCE.sub(_character, text) if "&#" in text else unescape(text, {"&quot;": '"', "&apos;": "'"})
 
 
 def _pages(path: Path, counts: Counts, advance: Advance | None) -> Iterator[tuple[bytes, bytes | None]]:
@@ -124,17 +124,6 @@ def _check_between(path: Path, gap: bytes, line: int, title: str) -> None:
         where = f"after page {title!r}" if title else "at its start"
         found = gap.strip()[:40].decode(errors="replace")
         raise InputError(path, f"not a MediaWiki export: {found!r} {where}, expected <mediawiki> or <page>", line=line)
-
-
-def _namespaces(gap: bytes) -> dict[int, str]:
-    return {int(key): unescape_xml(name.decode(errors="replace")) for key, name in _NAMESPACE.findall(gap)}
-
-
-def _title(path: Path, raw: bytes, line: int) -> str:
-    found = _TITLE.search(raw)
-    if found is None:
-        raise InputError(path, "a page without <title>", line=line, fix=FETCH_AGAIN)
-    return _decoded(path, found[1], raw, found.start(1), line, "a title")
 
 
 def _article(path: Path, raw: bytes, line: int, title: str, counts: Counts) -> Page | None:

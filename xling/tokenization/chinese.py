@@ -51,7 +51,7 @@ def check_dictionary(path: Path) -> Path:
             if len(fields) < 2 or not fields[1].isdecimal() or "\ufffd" in fields[0]:
                 raise InputError(path, "expected `word frequency`", line=number, fix="UTF-8, one space between them")
     if number == 0:
-        raise InputError(path, "an empty dictionary", fix="one `word frequency` a line")
+        raise InputError(path, "an empty dictionary", fix="one `word frequency` per line")
     return path.resolve()
 
 

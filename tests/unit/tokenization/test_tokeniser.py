@@ -48,11 +48,21 @@ def test_gold_tokens(form: str, word: str) -> None:
     assert FRENCH.word(form) == word
 
 
-def test_accents_are_stripped_only_when_asked() -> None:
-    stripped = make_tokeniser({"language": "ru", "moses": "ru", "strip_accents": True})
-    kept = make_tokeniser({"language": "ru", "moses": "ru"})
-    assert (stripped.line("Мой Ёж"), kept.line("Мой Ёж")) == ("мои еж", "мой ёж")
-    assert stripped.word("\u0301") == NOTHING
+@pytest.mark.parametrize(
+    ("options", "line", "words"),
+    [
+        ({"moses": "ru", "strip_accents": True}, "Мой Ёж \u0301", "мои еж"),
+        ({"moses": "ru"}, "Мой Ёж", "мой ёж"),
+        ({"moses": "ru", "lowercase": False, "strip_accents": True}, "Мой Ёж", "Мои Еж"),
+        ({"moses": "zh", "script": "simplified"}, "漢語 头发", "汉语 头发"),
+        ({"moses": "zh", "script": "traditional"}, "漢語 头发", "漢語 頭髮"),
+    ],
+)
+def test_options_apply_to_text_and_to_gold_tokens(options: dict[str, object], line: str, words: str) -> None:
+    tokeniser = make_tokeniser({"language": "xx", **options})
+    assert tokeniser.line(line) == words
+    assert [tokeniser.word(form) for form in line.split()][:2] == words.split()
+    assert tokeniser.word("\u0301") == NOTHING or not options.get("strip_accents")
 
 
 @pytest.mark.parametrize(
@@ -90,14 +100,6 @@ def test_broken_dictionary_names_the_line(tmp_path: Path, line: int, text: str) 
     (tmp_path / "words.txt").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=rf"words.txt, line {line}: expected `word frequency`"):
         make_jieba(tmp_path / "words.txt")
-
-
-def test_script_choice_applies_to_text_and_words() -> None:
-    options = {"language": "zh", "moses": "zh", "segmenter": "none"}
-    simplified = make_tokeniser({**options, "script": "simplified"})
-    traditional = make_tokeniser({**options, "script": "traditional"})
-    assert (simplified.line("漢語 头发"), simplified.word("漢語")) == ("汉语 头发", "汉语")
-    assert (traditional.line("漢語 头发"), traditional.word("头发")) == ("漢語 頭髮", "頭髮")
 
 
 @pytest.mark.real_data
