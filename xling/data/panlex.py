@@ -26,16 +26,16 @@ Place = tuple[Path, int]  # a table and a line of it, for messages
 
 
 def read_panlex(path: Path, source: str, target: str) -> Iterator[Translation]:
-    """Yield the translations from one variety to another (uids such as eng-000), sorted by source, then target."""
+    """Yield the translations from one variety to another (uids such as eng-000), in the order of their numbers."""
     if source == target:
         raise InputError(path, f"source and target are both {source}", fix="name two language varieties")
     left, right = read_expressions(path, (source, target))
     pairs = read_pairs(path, left, right)
     rated = pairs.merge(read_ratings(path, pairs["meaning"].unique()), on="meaning")
     best = rated.groupby(["source", "target", "group"])["quality"].max()
-    totals = best.groupby(level=["source", "target"]).sum()
-    for texts, quality in sorted(((left[one], right[other]), total) for (one, other), total in totals.items()):
-        yield Translation(*texts, float(quality))
+    totals = best.groupby(level=["source", "target"]).sum().reset_index()
+    for one, other, quality in zip(totals["source"], totals["target"], totals["quality"], strict=True):
+        yield Translation(left[one], right[other], float(quality))
 
 
 def read_expressions(path: Path, uids: Sequence[str]) -> list[dict[int, str]]:

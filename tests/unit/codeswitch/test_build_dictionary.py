@@ -47,7 +47,8 @@ def test_a_panlex_dump(call: Call, tmp_path: Path) -> None:
     assert call(main, *arguments).code == 2  # which varieties?
     assert call(main, *arguments, "--source", "eng-000", "--target", "fra-000").code == 0
     expected = [
-        f"{source}\t{target}\t{q:g}" for source, target, q in read_panlex(tmp_path / "dump", "eng-000", "fra-000")
+        f"{source}\t{target}\t{q:g}"
+        for source, target, q in sorted(read_panlex(tmp_path / "dump", "eng-000", "fra-000"))
     ]
     assert (tmp_path / "out.tsv").read_text(encoding="utf-8").splitlines() == expected
 
