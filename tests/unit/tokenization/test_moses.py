@@ -14,7 +14,7 @@ from sacremoses import MosesPunctNormalizer, MosesTokenizer
 from xling.core.errors import XlingError
 from xling.core.io import read_lines
 from xling.tokenization import moses
-from xling.tokenization.moses import Moses, QuickTokenizer, needed_text, spaced
+from xling.tokenization.moses import Moses, QuickTokenizer, spaced
 
 LANGUAGES = ("en", "fr", "de", "ru", "zh")
 # What the rules look at: quotes, stops, commas, brackets, digits, odd spaces, controls, prefixes, other letters.
@@ -87,14 +87,6 @@ def test_class_of_symbols_is_unchanged_by_writing_it_as_ranges() -> None:
 
 def test_a_tab_parts_words_and_a_soft_hyphen_does_not() -> None:
     assert quick("en").line("one\ttwo co\u00adop") == "one two coop"
-
-
-@pytest.mark.parametrize(
-    ("pattern", "needed"),
-    [(r"\)", ")"), (r"\) ([.!:?;,])", ") "), (r"(\d) %", " %"), (r'(\.+)"(\s*[^<])', '"'), ("a|b", ""), (r" +", "")],
-)
-def test_text_that_a_pattern_needs(pattern: str, needed: str) -> None:
-    assert needed_text(pattern) == needed
 
 
 def test_small_cache_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
