@@ -27,6 +27,8 @@ from xling.core.log import Progress
 
 CHUNK = 1 << 20
 TIMEOUT = (20, 60)  # seconds to connect, seconds without a byte
+TRIES = 5  # at one address; attempts that bring the file forward do not count
+FIRST_WAIT, LONGEST_WAIT = 1.0, 120.0  # seconds
 TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 HEADERS = {"Accept-Encoding": "identity", "User-Agent": "xling/0.1 (dataset fetch; python-requests)"}
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
@@ -56,20 +58,6 @@ class _RefusedError(Exception):
 
 
 @dataclass(frozen=True)
-class Retry:
-    """How often and how patiently one address is tried; attempts that bring the file forward do not count."""
-
-    tries: int = 5
-    base: float = 1.0
-    cap: float = 120.0
-
-    def wait(self, failures: int, asked: float = 0.0) -> float:
-        """Return seconds to wait after so many failures: doubling, with jitter, and no less than the server asked."""
-        backoff = self.base * 2.0 ** (failures - 1) * random.uniform(0.5, 1.0)
-        return min(self.cap, max(backoff, asked))
-
-
-@dataclass(frozen=True)
 class Expected:
     """What is known about a file beforehand; `listed` is (algorithm, hash) from the publisher."""
 
@@ -79,21 +67,25 @@ class Expected:
     origin: str = "the manifest"
 
 
-def download(urls: Sequence[str], target: Path, expected: Expected | None = None, retry: Retry | None = None) -> str:
+def download(urls: Sequence[str], target: Path, expected: Expected) -> str:
     """Download `target` from the first address that gives the expected bytes, and return its sha256."""
-    expected, retry = expected or Expected(), retry or Retry()
     target.parent.mkdir(parents=True, exist_ok=True)
     part, problems = _beside(target, ".part"), []
     with requests.Session() as session:
         session.headers.update(HEADERS)
         for url in urls:
             try:
-                _fetch_whole(session, url, part, expected, retry)
+                _fetch_whole(session, url, part, expected)
                 return _accept(part, target, expected)
             except (_RefusedError, MismatchError) as problem:
                 log.warning("%s: %s", url, problem)
                 problems.append(f"{url} {problem}")
     raise DownloadError(f"{target}: not fetched: {'; '.join(problems)} (run the same command again to go on)")
+
+
+def waiting_time(failures: int, asked: float) -> float:
+    """Return the seconds to wait after so many failures: doubling, with jitter, and no less than the server asked."""
+    return min(LONGEST_WAIT, max(FIRST_WAIT * 2.0 ** (failures - 1) * random.uniform(0.5, 1.0), asked))
 
 
 def set_aside(path: Path, target: Path) -> Path:
@@ -144,8 +136,8 @@ def _accept(part: Path, target: Path, expected: Expected) -> str:
     return sha256
 
 
-def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expected, retry: Retry) -> None:
-    """Continue until the file is whole; give up after `tries` attempts in a row that brought nothing new."""
+def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expected) -> None:
+    """Continue until the file is whole; give up after some attempts in a row that brought nothing new."""
     furthest, failures = (_size(part) if _resumable(part, url, expected) else 0), 0
     while True:
         try:
@@ -153,9 +145,9 @@ def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expe
         except _CutError as cut:
             failures = 1 if _size(part) >= furthest + CHUNK else failures + 1
             furthest = max(furthest, _size(part))
-            if failures >= retry.tries:
+            if failures >= TRIES:
                 raise _RefusedError(f"{cut} (gave up after {failures} attempts)") from None
-            wait = retry.wait(failures, cut.wait)
+            wait = waiting_time(failures, cut.wait)
             log.info("%s: %s; trying again in %.1f s", url, cut, wait)
             time.sleep(wait)
 

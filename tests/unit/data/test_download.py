@@ -11,16 +11,28 @@ from faulty_server import FaultyServer, Served
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xling.data.download import CHUNK, DownloadError, Expected, MismatchError, Retry, download, listed_hash, verify
+from xling.data import download as module
+from xling.data.download import (
+    CHUNK,
+    DownloadError,
+    Expected,
+    MismatchError,
+    download,
+    listed_hash,
+    verify,
+    waiting_time,
+)
 
 BODY = random.Random(7).randbytes(300_000)
 SHA256 = hashlib.sha256(BODY).hexdigest()
-QUICK = Retry(tries=3, base=0.001)
 DATE = "Mon, 01 Jan 2018 00:00:00 GMT"
 
 
-def get(server: FaultyServer, target: Path, *paths: str, retry: Retry = QUICK, **expected: object) -> str:
-    return download([server.url(p) for p in paths or ["/f"]], target, Expected(**expected), retry)
+def get(server: FaultyServer, target: Path, *paths: str, tries: int = 3, **expected: object) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "TRIES", tries)
+        patch.setattr(module, "FIRST_WAIT", 0.001)
+        return download([server.url(p) for p in paths or ["/f"]], target, Expected(**expected))
 
 
 def ranges(server: FaultyServer) -> list[str | None]:
@@ -73,7 +85,7 @@ def test_a_cut_is_resumed_where_that_is_safe(
 def test_any_cuts_on_any_server_give_the_same_bytes(cuts: list[int], ranges_: bool, etag: str | None) -> None:
     with tempfile.TemporaryDirectory() as folder, FaultyServer() as server:
         server.files["/f"] = Served(BODY[:3000], etag=etag, cuts=cuts, ranges=ranges_)
-        get(server, Path(folder) / "f", retry=Retry(tries=9, base=0.0))
+        get(server, Path(folder) / "f", tries=9)
         assert (Path(folder) / "f").read_bytes() == BODY[:3000]
 
 
@@ -81,7 +93,7 @@ def test_any_cuts_on_any_server_give_the_same_bytes(cuts: list[int], ranges_: bo
 def test_a_file_that_changed_is_not_spliced(server: FaultyServer, tmp_path: Path, obeys: bool) -> None:
     server.files["/f"] = Served(BODY, etag='"v1"', cuts=[100_000])
     with pytest.raises(DownloadError):
-        get(server, tmp_path / "f", retry=Retry(tries=1))
+        get(server, tmp_path / "f", tries=1)
     server.files["/f"] = Served(BODY[::-1], etag='"v2"', if_range=obeys)
     get(server, tmp_path / "f")
     assert (tmp_path / "f").read_bytes() == BODY[::-1]
@@ -138,7 +150,7 @@ def test_attempts_are_bounded(
 def test_attempts_that_bring_the_file_forward_do_not_count(server: FaultyServer, tmp_path: Path) -> None:
     body = BODY * 28  # 8.4 MB, cut after each stretch of a little more than a chunk
     server.files["/f"] = Served(body, cuts=[CHUNK + 1] * 7)
-    get(server, tmp_path / "f", retry=Retry(tries=2, base=0.001))
+    get(server, tmp_path / "f", tries=2)
     assert (tmp_path / "f").read_bytes() == body
     assert server.sent == len(body)
 
@@ -155,9 +167,8 @@ def test_the_wait_that_the_server_asks_for_is_kept(
 
 @given(st.integers(1, 200), st.floats(0, 1e6))
 def test_waits_grow_exponentially_with_jitter_and_stay_bounded(failures: int, asked: float) -> None:
-    retry = Retry(base=1.0, cap=120.0)
     full = 2.0 ** (failures - 1)
-    assert min(120.0, max(full / 2, asked)) <= retry.wait(failures, asked) <= min(120.0, max(full, asked))
+    assert min(120.0, max(full / 2, asked)) <= waiting_time(failures, asked) <= min(120.0, max(full, asked))
 
 
 def test_after_a_wrong_hash_the_next_mirror_is_tried(server: FaultyServer, tmp_path: Path) -> None:
@@ -168,9 +179,9 @@ def test_after_a_wrong_hash_the_next_mirror_is_tried(server: FaultyServer, tmp_p
 
 def test_an_address_where_nobody_listens_is_told_in_one_line(tmp_path: Path) -> None:
     with FaultyServer() as gone:
-        address = gone.url("/f")
+        pass
     with pytest.raises(DownloadError, match=r"f: not fetched: http://127.* refused") as caught:
-        download([address], tmp_path / "f", retry=QUICK)
+        get(gone, tmp_path / "f")
     assert "\n" not in str(caught.value)
     assert "0x" not in str(caught.value)
 

@@ -91,7 +91,7 @@ def test_a_command_that_is_killed_goes_on(server: FaultyServer, tmp_path: Path, 
         "if len(sys.argv) > 3:\n"
         "    download.CHUNK = 100_000\n"
         "    download.Progress.add = lambda *_: os.kill(os.getpid(), 9)\n"
-        "print(download.download([sys.argv[1]], Path(sys.argv[2])))"
+        "print(download.download([sys.argv[1]], Path(sys.argv[2]), download.Expected()))"
     )
     server.files["/f"] = Served(TEXT)
     command = [sys.executable, "-c", code, server.url("/f"), str(tmp_path / "f.bin")]
