@@ -61,7 +61,7 @@ def commands(dump: Path, folder: Path, peer: Path) -> dict[str, tuple[list[str],
     flags = ["--format", "wikipedia", "--input", str(dump), "--out", str(ours), "--processes", "1"]
     peer_flags = ["--no-templates", "--processes", "1", "--quiet", "--bytes", "1G", "--output", str(theirs), str(dump)]
     return {
-        "xling": ([sys.executable, "-m", "xling.data.extract", *flags], REPOSITORY, ours),
+        "xling": ([sys.executable, "-m", "xling.data.extract_text", *flags], REPOSITORY, ours),
         "wikiextractor": (
             [sys.executable, "-m", "wikiextractor.WikiExtractor", *peer_flags],
             peer,

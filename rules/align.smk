@@ -26,7 +26,7 @@ rule prepare_tatoeba:
         sides=lambda wildcards: ALIGNMENT.tatoeba_flags(wildcards.pair.split("-")[1]),
     shell:
         """
-        python -m xling.tokenization.parallel \
+        python -m xling.tokenization.prepare_parallel \
             {params.sides} \
             --out-dir "$(dirname {output.source:q})" \
             >>{log:q} 2>&1

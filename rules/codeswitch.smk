@@ -22,7 +22,7 @@ rule build_dictionary:
         flags=lambda wildcards: flags.dictionary_flags(STUDY, wildcards.pair),
     shell:
         """
-        python -m xling.tokenization.dictionary \
+        python -m xling.codeswitch.build_dictionary \
             {params.flags} \
             --out {output.dictionary:q} \
             >>{log:q} 2>&1

@@ -21,7 +21,7 @@ rule fetch_dataset:
         root=STUDY.root,
     shell:
         """
-        python -m xling.data.fetch \
+        python -m xling.data.fetch_dataset \
             --sources {params.sources:q} \
             --root {params.root:q} \
             --receipt {output.receipt:q} \
@@ -59,7 +59,7 @@ rule extract_text:
         characters=config["text"]["min_characters"],
     shell:
         """
-        python -m xling.data.extract \
+        python -m xling.data.extract_text \
             --format {params.format:q} \
             --input {params.raw:q} \
             --min-characters {params.characters} \

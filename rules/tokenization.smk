@@ -23,7 +23,7 @@ rule tokenise_text:
         options=lambda wildcards: flags.tokeniser_options(STUDY, wildcards.language),
     shell:
         """
-        python -m xling.tokenization.run \
+        python -m xling.tokenization.tokenise_text \
             --input {input.text:q} \
             --options {params.options:q} \
             --processes {threads} \
@@ -60,7 +60,7 @@ rule split_corpus:
         order=lambda wildcards: flags.order_flag(STUDY, wildcards.language),
     shell:
         """
-        python -m xling.data.corpus \
+        python -m xling.data.split_corpus \
             --input {input.words:q} \
             --valid-lines {params.valid_lines} \
             --test-lines {params.test_lines} \
@@ -94,7 +94,7 @@ rule prepare_task:
         tokeniser=lambda wildcards: flags.tokeniser_options(STUDY, wildcards.language),
     shell:
         """
-        python -m xling.tokenization.prepare {wildcards.task:q} \
+        python -m xling.tokenization.prepare_task {wildcards.task:q} \
             --format {params.format:q} \
             --input {params.raw:q} \
             --language {params.language:q} \
@@ -127,7 +127,7 @@ rule prepare_parallel:
         side=lambda wildcards: flags.parallel_flags(STUDY, wildcards.language),
     shell:
         """
-        python -m xling.tokenization.parallel \
+        python -m xling.tokenization.prepare_parallel \
             --multiway {params.table:q} \
             {params.side} \
             --out-dir "$(dirname {output.side:q})" \

@@ -13,7 +13,7 @@ only words that both they and the encoders know are kept: all are asked the same
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ class Material:
         """Return fastText's tables, read when they are first asked for: those of one pair are half a gigabyte."""
         tables = (read_vectors(path, LIMIT) for path in self.vectors)
         spelled = zip(tables, self.spell, strict=False)
-        return tuple(replace(table, words=tuple(map(own, table.words))) for table, own in spelled)
+        return tuple(table._replace(words=tuple(map(own, table.words))) for table, own in spelled)
 
     def known(self, spaces: Sequence[Vocabulary]) -> list[KnownPairs]:
         """Return the training and the test pairs whose words are in both vocabularies."""

@@ -1,10 +1,11 @@
-"""CoNLL-U treebanks (section 3.2 of the paper), read so that nothing of a file is lost.
+"""CoNLL-U treebanks (section 3.2 of the paper), read without losing anything of a file.
 
 The gold words of parsing are the rows with a plain number; multiword tokens (`3-4`) and empty nodes (`8.1`) are
-kept beside them. Our own parser, because the common library rewrites features and comments.
+kept beside them. We have our own parser because the common library rewrites features and comments.
 """
 
 import re
+from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,6 @@ from pathlib import Path
 from xling.core.errors import InputError
 from xling.data.lines import NumberedLine, blocks
 
-COLUMNS = 10
 UPOS = frozenset(  # the 17 of Universal Dependencies v2
     [
         *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
@@ -21,22 +21,7 @@ UPOS = frozenset(  # the 17 of Universal Dependencies v2
     ]
 )
 WORD, MULTIWORD, EMPTY = re.compile(r"[1-9]\d*"), re.compile(r"([1-9]\d*)-([1-9]\d*)"), re.compile(r"(\d+)\.([1-9]\d*)")
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """The ten fields of one line, as they stand in the file."""
-
-    id: str
-    form: str
-    lemma: str
-    upos: str
-    xpos: str
-    feats: str
-    head: str
-    deprel: str
-    deps: str
-    misc: str
+Row = namedtuple("Row", "id form lemma upos xpos feats head deprel deps misc")  # texts, as they stand in the file
 
 
 @dataclass(frozen=True)
@@ -48,29 +33,33 @@ class Tree:
     line: int
 
     @cached_property
-    def word_rows(self) -> tuple[Row, ...]:
-        """Return the rows of syntactic words."""
-        return tuple(row for row in self.rows if WORD.fullmatch(row.id))
+    def numbered_words(self) -> list[tuple[int, Row]]:
+        """Return the rows of syntactic words, each with its line."""
+        return [(line, row) for line, row in self.numbered_rows() if WORD.fullmatch(row.id)]
+
+    def numbered_rows(self) -> Iterator[tuple[int, Row]]:
+        """Yield all rows, each with its line."""
+        return enumerate(self.rows, start=self.line + len(self.comments))
 
     @property
     def words(self) -> tuple[str, ...]:
         """Return the forms of the syntactic words."""
-        return tuple(row.form for row in self.word_rows)
+        return tuple(row.form for _, row in self.numbered_words)
 
     @property
     def heads(self) -> tuple[int, ...]:
         """Return the head of each word, counted from 1, 0 for the root."""
-        return tuple(int(row.head) for row in self.word_rows)
+        return tuple(int(row.head) for _, row in self.numbered_words)
 
     @property
     def deprels(self) -> tuple[str, ...]:
         """Return the relation of each word to its head, with its subtype."""
-        return tuple(row.deprel for row in self.word_rows)
+        return tuple(row.deprel for _, row in self.numbered_words)
 
     @property
     def upos(self) -> tuple[str, ...]:
         """Return the universal part of speech of each word."""
-        return tuple(row.upos for row in self.word_rows)
+        return tuple(row.upos for _, row in self.numbered_words)
 
 
 def universal(deprel: str) -> str:
@@ -82,30 +71,8 @@ def read_conllu(path: Path) -> Iterator[Tree]:
     """Yield the checked sentences of a CoNLL-U file."""
     for block in blocks(path):
         tree = _parse(path, block)
-        check_tree(path, tree)
+        _check_tree(path, tree, _check_ids(path, tree))
         yield tree
-
-
-def check_tree(path: Path, tree: Tree) -> None:
-    """Refuse a sentence whose numbers, parts of speech or heads do not make one tree."""
-    length = _check_ids(path, tree)
-    for line, row in _numbered_words(tree):
-        if row.upos not in UPOS:
-            raise InputError(path, f"part of speech {row.upos!r} is not one of the universal 17", line=line)
-        if not row.head.isascii() or not row.head.isdigit() or int(row.head) > length:
-            raise InputError(path, f"head {row.head!r} of word {row.id} is not in 0 to {length}", line=line)
-        if not universal(row.deprel) or row.deprel == "_":
-            raise InputError(path, f"word {row.id} has no relation to its head", line=line)
-    roots = [(line, row.id) for line, row in _numbered_words(tree) if row.head == "0"]
-    if len(roots) != 1:
-        found = ", ".join(number for _, number in roots) or "none"
-        raise InputError(
-            path, f"a tree has exactly one root (found: {found})", line=roots[1][0] if roots else tree.line
-        )
-    on_cycle = find_cycle(tree.heads)
-    if on_cycle:
-        line = next(line for line, row in _numbered_words(tree) if row.id == str(on_cycle))
-        raise InputError(path, f"word {on_cycle} is its own ancestor", line=line)
 
 
 def find_cycle(heads: Sequence[int]) -> int:
@@ -127,14 +94,13 @@ def _parse(path: Path, block: list[NumberedLine]) -> Tree:
     for number, line in block:
         if line.startswith("#"):
             if rows:
-                raise InputError(
-                    path, "a comment after the words of a sentence", line=number, fix="is a blank line missing?"
-                )
+                fix = "is a blank line missing?"
+                raise InputError(path, "a comment after the words of a sentence", line=number, fix=fix)
             comments.append(line)
             continue
         fields = line.split("\t")
-        if len(fields) != COLUMNS:
-            raise InputError(path, f"{len(fields)} columns where CoNLL-U has {COLUMNS}", line=number)
+        if len(fields) != len(Row._fields):
+            raise InputError(path, f"{len(fields)} columns where CoNLL-U has {len(Row._fields)}", line=number)
         if not all(fields):
             raise InputError(path, "an empty field", line=number, fix="CoNLL-U writes _ for nothing")
         rows.append(Row(*fields))
@@ -144,9 +110,9 @@ def _parse(path: Path, block: list[NumberedLine]) -> Tree:
 
 
 def _check_ids(path: Path, tree: Tree) -> int:
-    """Check that words count from 1 and that multiword tokens and empty nodes stand where they may; count the words."""
+    """Check that words count from 1, with multiword tokens and empty nodes in their places; return how many words."""
     words, covered, empty = 0, 0, 0
-    for line, row in _numbered_rows(tree):
+    for line, row in tree.numbered_rows():
         if row.id == str(words + 1):
             words, empty = words + 1, 0
         elif (match := MULTIWORD.fullmatch(row.id)) and int(match[1]) == words + 1 > covered and int(match[2]) > words:
@@ -160,9 +126,19 @@ def _check_ids(path: Path, tree: Tree) -> int:
     return words
 
 
-def _numbered_rows(tree: Tree) -> Iterator[tuple[int, Row]]:
-    return enumerate(tree.rows, start=tree.line + len(tree.comments))
-
-
-def _numbered_words(tree: Tree) -> Iterator[tuple[int, Row]]:
-    return ((line, row) for line, row in _numbered_rows(tree) if WORD.fullmatch(row.id))
+def _check_tree(path: Path, tree: Tree, length: int) -> None:
+    """Refuse a sentence whose parts of speech or heads do not make one tree."""
+    for line, row in tree.numbered_words:
+        if row.upos not in UPOS:
+            raise InputError(path, f"part of speech {row.upos!r} is not one of the universal 17", line=line)
+        if not row.head.isascii() or not row.head.isdigit() or int(row.head) > length:
+            raise InputError(path, f"head {row.head!r} of word {row.id} is not in 0 to {length}", line=line)
+        if not universal(row.deprel) or row.deprel == "_":
+            raise InputError(path, f"word {row.id} has no relation to its head", line=line)
+    roots = [(line, row.id) for line, row in tree.numbered_words if row.head == "0"]
+    if len(roots) != 1:
+        found = ", ".join(number for _, number in roots) or "none"
+        where = roots[1][0] if roots else tree.line
+        raise InputError(path, f"a tree has exactly one root (found: {found})", line=where)
+    if on_cycle := find_cycle(tree.heads):
+        raise InputError(path, f"word {on_cycle} is its own ancestor", line=tree.numbered_words[on_cycle - 1][0])

@@ -1,7 +1,7 @@
 """Bilingual dictionaries in the simple form, for the extra anchors (section 4.2 of the paper).
 
 The simple form is `source<TAB>target[<TAB>quality]`, quality 1 where it is not given. Files made from Wiktionary have
-backslashes where markup stood: at the ends of an entry they are taken off, an entry with nothing else or with one in
+backslashes where markup stood: they are stripped from the ends of an entry; an entry with nothing else or with one in
 the middle (two translations run together) is left out and counted. Other noise is kept: guessing would lose words.
 """
 
@@ -9,18 +9,25 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from xling.core.errors import InputError
-from xling.core.io import numbered_lines
-from xling.data.panlex import Translation
+from xling.data.lines import filled_lines
 
 JUNK = "\\"
 
 
+class Translation(NamedTuple):
+    """A dictionary entry: an expression, one of its translations and how good that is."""
+
+    source: str
+    target: str
+    quality: float
+
+
 def read_tsv(path: Path, counts: Counter[str] | None = None) -> Iterator[Translation]:
     """Yield the entries of the simple form; those left out are counted as junk."""
-    number = 0
-    for number, line in numbered_lines(path):
+    for number, line in filled_lines(path, "a dictionary was"):
         fields = line.split("\t")
         if not 2 <= len(fields) <= 3:
             problem = "no tab" if len(fields) == 1 else f"{len(fields)} columns"
@@ -31,8 +38,6 @@ def read_tsv(path: Path, counts: Counter[str] | None = None) -> Iterator[Transla
             yield Translation(source, target, quality)
         elif counts is not None:
             counts["junk"] += 1
-    if number == 0:
-        raise InputError(path, "empty where a dictionary was expected", fix="fetch or make the file again")
 
 
 def clean(entry: str) -> str:

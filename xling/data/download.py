@@ -1,7 +1,7 @@
-"""Get one file over HTTP: resumed after a cut, tried again, held against its hash, named only when whole.
+"""Download one file over HTTP: resumed after a cut, retried, checked against its hash, named only when whole.
 
 The well-known dataset downloader (pooch) starts a cut download from the beginning and knows no mirrors, which a
-20 GB dump cannot afford; so this stands on `requests` and adds Range, If-Range and mirrors, nothing else.
+20 GB dump cannot afford; so this builds on `requests` and adds Range, If-Range and mirrors, nothing else.
 While it runs, `<name>.part` holds the bytes and `<name>.part.json` says which version of which address they are.
 """
 
@@ -13,7 +13,7 @@ import random
 import re
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,13 @@ import requests
 import urllib3
 
 from xling.core.errors import XlingError
-from xling.core.io import read_json, write_json
+from xling.core.io import read_json, sha256_of, write_json
 from xling.core.log import Progress
 
 CHUNK = 1 << 20
 TIMEOUT = (20, 60)  # seconds to connect, seconds without a byte
+TRIES = 5  # at one address; attempts that bring the file forward do not count
+FIRST_WAIT, LONGEST_WAIT = 1.0, 120.0  # seconds
 TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 HEADERS = {"Accept-Encoding": "identity", "User-Agent": "xling/0.1 (dataset fetch; python-requests)"}
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
@@ -56,22 +58,8 @@ class _RefusedError(Exception):
 
 
 @dataclass(frozen=True)
-class Retry:
-    """How often and how patiently one address is tried; attempts that bring the file forward do not count."""
-
-    tries: int = 5
-    base: float = 1.0
-    cap: float = 120.0
-
-    def wait(self, failures: int, asked: float = 0.0) -> float:
-        """Return seconds to wait after so many failures: doubling, with jitter, and no less than the server asked."""
-        backoff = self.base * 2.0 ** (failures - 1) * random.uniform(0.5, 1.0)
-        return min(self.cap, max(backoff, asked))
-
-
-@dataclass(frozen=True)
 class Expected:
-    """What is known about a file before it is here; `listed` is (algorithm, hash) as the publisher gives it."""
+    """What is known about a file beforehand; `listed` is (algorithm, hash) from the publisher."""
 
     size: int | None = None
     sha256: str | None = None
@@ -79,16 +67,15 @@ class Expected:
     origin: str = "the manifest"
 
 
-def download(urls: Sequence[str], target: Path, expected: Expected | None = None, retry: Retry | None = None) -> str:
-    """Get `target` from the first address that gives the expected bytes, and return its sha256."""
-    expected, retry = expected or Expected(), retry or Retry()
+def download(urls: Sequence[str], target: Path, expected: Expected) -> str:
+    """Download `target` from the first address that gives the expected bytes, and return its sha256."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part, problems = _beside(target, ".part"), []
     with requests.Session() as session:
         session.headers.update(HEADERS)
         for url in urls:
             try:
-                _fetch_whole(session, url, part, expected, retry)
+                _fetch_whole(session, url, part, expected)
                 return _accept(part, target, expected)
             except (_RefusedError, MismatchError) as problem:
                 log.warning("%s: %s", url, problem)
@@ -96,8 +83,13 @@ def download(urls: Sequence[str], target: Path, expected: Expected | None = None
     raise DownloadError(f"{target}: not fetched: {'; '.join(problems)} (run the same command again to go on)")
 
 
+def waiting_time(failures: int, asked: float) -> float:
+    """Return the seconds to wait after so many failures: doubling, with jitter, and no less than the server asked."""
+    return min(LONGEST_WAIT, max(FIRST_WAIT * 2.0 ** (failures - 1) * random.uniform(0.5, 1.0), asked))
+
+
 def set_aside(path: Path, target: Path) -> Path:
-    """Keep a file that is no good as `<target>.bad`, for a look at what came instead."""
+    """Keep a wrong file as `<target>.bad`, for a look at what came instead."""
     return path.replace(_beside(target, ".bad"))
 
 
@@ -106,13 +98,16 @@ def verify(path: Path, expected: Expected) -> str:
     size = path.stat().st_size
     if expected.size is not None and size != expected.size:
         raise MismatchError(f"has {size:,} bytes, expected {expected.size:,} ({expected.origin})")
-    algorithm, listed = expected.listed or ("sha256", None)
-    found = _digests(path, {"sha256", algorithm})
-    if expected.sha256 not in (None, found["sha256"]):
-        raise MismatchError(f"has sha256 {found['sha256']}, expected {expected.sha256} ({expected.origin})")
-    if listed not in (None, found[algorithm]):
-        raise MismatchError(f"has {algorithm} {found[algorithm]}, expected {listed} (the publisher's list)")
-    return found["sha256"]
+    sha256 = sha256_of(path)
+    if expected.sha256 not in (None, sha256):
+        raise MismatchError(f"has sha256 {sha256}, expected {expected.sha256} ({expected.origin})")
+    if expected.listed is not None:
+        algorithm, listed = expected.listed
+        with path.open("rb") as handle:
+            found = hashlib.file_digest(handle, algorithm).hexdigest()
+        if found != listed:
+            raise MismatchError(f"has {algorithm} {found}, expected {listed} (the publisher's list)")
+    return sha256
 
 
 def listed_hash(url: str, name: str) -> str | None:
@@ -141,8 +136,8 @@ def _accept(part: Path, target: Path, expected: Expected) -> str:
     return sha256
 
 
-def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expected, retry: Retry) -> None:
-    """Continue until the file is whole; give up after `tries` attempts in a row that brought nothing new."""
+def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expected) -> None:
+    """Continue until the file is whole; give up after some attempts in a row that brought nothing new."""
     furthest, failures = (_size(part) if _resumable(part, url, expected) else 0), 0
     while True:
         try:
@@ -150,9 +145,9 @@ def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expe
         except _CutError as cut:
             failures = 1 if _size(part) >= furthest + CHUNK else failures + 1
             furthest = max(furthest, _size(part))
-            if failures >= retry.tries:
+            if failures >= TRIES:
                 raise _RefusedError(f"{cut} (gave up after {failures} attempts)") from None
-            wait = retry.wait(failures, cut.wait)
+            wait = waiting_time(failures, cut.wait)
             log.info("%s: %s; trying again in %.1f s", url, cut, wait)
             time.sleep(wait)
 
@@ -163,12 +158,22 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
     have = _size(part) if known else 0
     if known and have == known["total"]:
         return  # whole already: an earlier run ended between the last byte and the renaming
-    with _ask(session, url, have, known) as answer:
+    headers = {"Range": f"bytes={have}-"} if known else {}
+    if known and known["validator"]:
+        headers["If-Range"] = known["validator"]
+    try:
+        answer = session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+    except (requests.exceptions.SSLError, requests.exceptions.InvalidURL, requests.TooManyRedirects) as problem:
+        raise _RefusedError(_reason(problem)) from None
+    except requests.RequestException as problem:
+        raise _CutError(_reason(problem)) from None
+    with answer:
         if answer.status_code == 416 and answer.headers.get("Content-Range") == f"bytes */{have}":
             return
         start, total = _start_and_total(answer, have, known, part)
         total = total if total is not None else expected.size
-        _check_room(part, total, start)
+        if total is not None and total > shutil.disk_usage(part.parent).free + _size(part):  # now, not after hours
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part))
         write_json(_beside(part, ".json"), {"url": url, "validator": _validator(answer), "total": total})
         _append(answer, part, start, total)
     if total is not None and _size(part) < total:
@@ -187,18 +192,6 @@ def _resumable(part: Path, url: str, expected: Expected) -> dict[str, Any] | Non
     return known if known["url"] == url and (known["validator"] or expected.sha256) else None
 
 
-def _ask(session: requests.Session, url: str, have: int, known: dict[str, Any] | None) -> requests.Response:
-    headers = {"Range": f"bytes={have}-"} if known else {}
-    if known and known["validator"]:
-        headers["If-Range"] = known["validator"]
-    try:
-        return session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
-    except (requests.exceptions.SSLError, requests.exceptions.InvalidURL, requests.TooManyRedirects) as problem:
-        raise _RefusedError(_reason(problem)) from None
-    except requests.RequestException as problem:
-        raise _CutError(_reason(problem)) from None
-
-
 def _start_and_total(
     answer: requests.Response, have: int, known: dict[str, Any] | None, part: Path
 ) -> tuple[int, int | None]:
@@ -212,21 +205,15 @@ def _start_and_total(
             raise _RefusedError("answered with a web page instead of the file")
         length = headers.get("Content-Length")
         return 0, int(length) if length else None
+    if status not in (206, 416):
+        raise _RefusedError(f"answered {status} {answer.reason}")
     content = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", headers.get("Content-Range", ""))
-    if status == 206 and content and int(content[1]) == have and _same_version(answer, int(content[2]), known):
-        return have, int(content[2])
-    if status in (206, 416):
-        part.unlink(missing_ok=True)
-        raise _CutError("the file has changed since the cut; starting again")
-    raise _RefusedError(f"answered {status} {answer.reason}")
-
-
-def _same_version(answer: requests.Response, total: int, known: dict[str, Any] | None) -> bool:
-    """Hold a partial answer against what was seen before, for servers that do not understand If-Range."""
-    if known is None:
-        return False
-    same = known["validator"] in (None, _validator(answer)) or _validator(answer) is None
-    return same and known["total"] in (None, total)
+    if status == 206 and content and known and int(content[1]) == have:
+        total, versions = int(content[2]), {known["validator"], _validator(answer)} - {None}
+        if known["total"] in (None, total) and len(versions) < 2:  # some servers ignore If-Range
+            return have, total
+    part.unlink(missing_ok=True)
+    raise _CutError("the file has changed since the cut; starting again")
 
 
 def _validator(answer: requests.Response) -> str | None:
@@ -236,12 +223,15 @@ def _validator(answer: requests.Response) -> str | None:
 
 
 def _append(answer: requests.Response, part: Path, start: int, total: int | None) -> None:
+    """Write the bytes as they lie on the server, from byte `start` on."""
     progress = Progress(part.stem, total and total - start, unit="bytes")
     try:
         with part.open("ab" if start else "wb") as handle:
-            for chunk in _chunks(answer):
+            for chunk in answer.raw.stream(CHUNK, decode_content=False):
                 handle.write(chunk)
                 progress.add(len(chunk))
+    except (urllib3.exceptions.HTTPError, requests.RequestException, ConnectionError, TimeoutError) as problem:
+        raise _CutError(f"cut off: {_reason(problem)}") from None
     except OSError as error:
         if error.errno in NO_SPACE:  # writing does not say where
             raise OSError(error.errno, error.strerror, str(part)) from None
@@ -249,36 +239,11 @@ def _append(answer: requests.Response, part: Path, start: int, total: int | None
     progress.finish()
 
 
-def _chunks(answer: requests.Response) -> Iterator[bytes]:
-    """Yield the bytes as they lie on the server, with every kind of cut told alike."""
-    try:
-        yield from answer.raw.stream(CHUNK, decode_content=False)
-    except (urllib3.exceptions.HTTPError, requests.RequestException, ConnectionError, TimeoutError) as problem:
-        raise _CutError(f"cut off: {_reason(problem)}") from None
-
-
-def _check_room(part: Path, total: int | None, start: int) -> None:
-    """Say at once, not after hours, that the disk cannot hold the file."""
-    reclaimed = _size(part) - start  # what is about to be overwritten
-    if total is not None and total - start > shutil.disk_usage(part.parent).free + reclaimed:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part))
-
-
-def _digests(path: Path, algorithms: set[str]) -> dict[str, str]:
-    hashes = {name: hashlib.new(name, usedforsecurity=False) for name in sorted(algorithms)}
-    with path.open("rb") as handle:
-        while chunk := handle.read(CHUNK):
-            for state in hashes.values():
-                state.update(chunk)
-    return {name: state.hexdigest() for name, state in hashes.items()}
-
-
 def _reason(problem: BaseException) -> str:
     """Return the innermost cause on one short line: the outer ones repeat it with object addresses."""
     while problem.args and isinstance(problem.args[-1], BaseException):
         problem = problem.args[-1]
-    inner = getattr(problem, "reason", None)
-    text = " ".join(str(inner or problem).split())
+    text = " ".join(str(getattr(problem, "reason", None) or problem).split())
     return re.sub(r"<[^>]* at 0x[0-9a-f]+>: |^.*object at 0x[0-9a-f]+>: ", "", text)[:200] or type(problem).__name__
 
 

@@ -1,7 +1,7 @@
-"""fastText vectors in text form (`wiki.{lg}.vec`): a line with count and width, then a word and its vector a line."""
+"""fastText vectors in text form (`wiki.{lg}.vec`): a line with count and width, then one word vector per line."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,7 @@ from xling.core.errors import InputError
 from xling.core.io import numbered_lines
 
 
-@dataclass(frozen=True, slots=True)
-class Vectors:
+class Vectors(NamedTuple):
     """Words and their vectors, row by row; `duplicates` counts rows left out because their word came before."""
 
     words: tuple[str, ...]
@@ -22,7 +21,11 @@ class Vectors:
 def read_vectors(path: Path, limit: int) -> Vectors:
     """Return the first `limit` distinct words with their vectors; nothing after them is read."""
     lines = numbered_lines(path)
-    count, width = _header(path, next(lines, (1, "")))
+    _, header = next(lines, (1, ""))
+    fields = header.split()
+    if len(fields) != 2 or not all(field.isascii() and field.isdigit() for field in fields) or int(fields[1]) == 0:
+        raise InputError(path, f"{header!r} is not a header of count and width such as 2519370 300", line=1)
+    count, width = map(int, fields)
     vectors = np.empty((min(count, limit), width), dtype=np.float32)
     words: dict[str, None] = {}
     rows = 0
@@ -39,15 +42,8 @@ def read_vectors(path: Path, limit: int) -> Vectors:
     return Vectors(tuple(words), vectors[: len(words)], rows - len(words))
 
 
-def _header(path: Path, numbered: tuple[int, str]) -> tuple[int, int]:
-    fields = numbered[1].split()
-    if len(fields) != 2 or not all(field.isascii() and field.isdigit() for field in fields) or int(fields[1]) == 0:
-        raise InputError(path, f"{numbered[1]!r} is not a header of count and width such as 2519370 300", line=1)
-    return int(fields[0]), int(fields[1])
-
-
 def _row(path: Path, number: int, line: str, width: int) -> tuple[str, NDArray[np.float32]]:
-    """Split a line from the right, because some words hold spaces, then the one at the line's end is dropped."""
+    """Split a line from the right: some words contain spaces."""
     word, *numbers = line.rstrip(" ").rsplit(" ", width)
     if len(numbers) != width or not word:
         raise InputError(path, f"not a word and {width} numbers", line=number)

@@ -1,12 +1,38 @@
-"""What the readers of line formats share: tables with a header, and blocks of lines between blank ones."""
+"""What the readers of line formats share: clean lines, files that are not empty, tables, blocks between blank lines."""
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines
 
 NumberedLine = tuple[int, str]
+AGAIN = "fetch or make the file again"
+
+# Neither text nor space: C0/C1 controls, soft hyphen, zero-width space, direction marks, word joiner, byte-order mark,
+# interlinear marks, surrogates and noncharacters. The joiners U+200C/D stay: some scripts spell with them.
+_DROPPED = re.compile(
+    r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
+    r"\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]+"
+)
+
+
+def clean_line(text: str) -> str:
+    """Return running text without control characters, with single spaces and none at its ends."""
+    if text.isprintable() and "  " not in text:  # the only printable white space is the blank
+        return text.strip()
+    return " ".join(_DROPPED.sub("", text).split())
+
+
+def filled_lines(path: Path, expected: str) -> Iterator[NumberedLine]:
+    """Yield the numbered lines of a file; an empty one is refused, naming what was expected ("sentences were")."""
+    number = 0
+    for number, line in numbered_lines(path):
+        yield number, line
+    if number == 0:
+        raise InputError(path, f"empty where {expected} expected", fix=AGAIN)
 
 
 def table_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
@@ -16,7 +42,10 @@ def table_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, list[st
     """
     rows = numbered_lines(path)
     header = read_header(path, rows)
-    wanted = [_column(path, header, name) for name in needed]
+    for name in needed:
+        if name not in header:
+            raise InputError(path, f"no column {name!r} in the header (has: {', '.join(header[:20])})", line=1)
+    wanted = [header.index(name) for name in needed]
     number = 1
     for number, line in rows:
         fields = line.split("\t")
@@ -24,14 +53,14 @@ def table_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, list[st
             raise InputError(path, f"{len(fields)} columns where the header has {len(header)}", line=number)
         yield number, [fields[column] for column in wanted]
     if number == 1:
-        raise InputError(path, "a header and no rows", fix="fetch or make the file again")
+        raise InputError(path, "a header and no rows", fix=AGAIN)
 
 
 def read_header(path: Path, rows: Iterator[NumberedLine]) -> list[str]:
-    """Take the first line off the rows of a tab-separated file and return its names."""
+    """Take the first line off the rows of a tab-separated file and return its column names."""
     _, line = next(rows, (0, ""))
     if not line:
-        raise InputError(path, "empty where a header of column names was expected", fix="fetch or make the file again")
+        raise InputError(path, "empty where a header of column names was expected", fix=AGAIN)
     names = line.split("\t")
     if len(set(names)) < len(names):
         raise InputError(path, f"the header names a column twice: {', '.join(names)}", line=1)
@@ -41,21 +70,9 @@ def read_header(path: Path, rows: Iterator[NumberedLine]) -> list[str]:
 def blocks(path: Path) -> Iterator[list[NumberedLine]]:
     """Yield the runs of non-blank lines of a file, each line with its number; a file without any is refused."""
     block: list[NumberedLine] = []
-    seen = False
-    for number, line in numbered_lines(path):
-        if line:
-            block.append((number, line))
-        elif block:
-            seen = True
+    for blank, lines in groupby(numbered_lines(path), key=lambda numbered: not numbered[1]):
+        if not blank:
+            block = list(lines)
             yield block
-            block = []
-    if block:
-        yield block
-    elif not seen:
-        raise InputError(path, "empty where sentences were expected", fix="fetch or make the file again")
-
-
-def _column(path: Path, header: list[str], name: str) -> int:
-    if name not in header:
-        raise InputError(path, f"no column {name!r} in the header (has: {', '.join(header[:20])})", line=1)
-    return header.index(name)
+    if not block:
+        raise InputError(path, "empty where sentences were expected", fix=AGAIN)

@@ -1,15 +1,14 @@
-"""MUSE bilingual dictionaries: one pair of words a line, a source word again for each of its translations."""
+"""MUSE bilingual dictionaries: one pair of words per line, with a source word repeated for each translation."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from xling.core.errors import InputError
-from xling.core.io import numbered_lines
+from xling.data.lines import filled_lines
 
 
-@dataclass(frozen=True, slots=True)
-class WordPair:
+class WordPair(NamedTuple):
     """A word and one of its translations."""
 
     source: str
@@ -17,20 +16,17 @@ class WordPair:
 
 
 def read_muse(path: Path) -> Iterator[WordPair]:
-    """Yield the pairs of a MUSE dictionary in the order of the file; a space or a tab stands between the words."""
-    number = 0
-    for number, line in numbered_lines(path):
+    """Yield the pairs of a MUSE dictionary in file order; the words are separated by a space or a tab."""
+    for number, line in filled_lines(path, "pairs of words were"):
         fields = line.split("\t" if "\t" in line else " ")
         if len(fields) != 2 or not all(fields):
             raise InputError(path, f"{line!r} is not two words with a space or a tab between", line=number)
         yield WordPair(*fields)
-    if number == 0:
-        raise InputError(path, "empty where pairs of words were expected", fix="fetch or make the file again")
 
 
 def by_source(pairs: Iterable[WordPair]) -> dict[str, list[str]]:
-    """Return the translations of each source word, both in the order of the file, each once."""
+    """Return the distinct translations of each source word, both in file order."""
     found: dict[str, dict[str, None]] = {}
-    for pair in pairs:
-        found.setdefault(pair.source, {})[pair.target] = None
+    for source, target in pairs:
+        found.setdefault(source, {})[target] = None
     return {source: list(targets) for source, targets in found.items()}

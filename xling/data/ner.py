@@ -1,10 +1,10 @@
-"""Named entities: WikiAnn, CoNLL-2003 and MSRA, all handed on as BIO over words (section 3.2 of the paper)."""
+"""Named entities: WikiAnn, CoNLL-2003 and MSRA, all returned as BIO over words (section 3.2 of the paper)."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from xling.core.errors import InputError
 from xling.data.lines import NumberedLine, blocks
@@ -14,11 +14,9 @@ OUTSIDE = "O"
 DOCUMENT = "-DOCSTART-"
 MSRA_TYPES = {"NR": "PER", "NS": "LOC", "NT": "ORG"}  # the names of the original bakeoff files
 MSRA_TAG = re.compile(r"([BIMES])-([A-Z]+)")
-Segment = Callable[[str], list[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class NerSentence:
+class NerSentence(NamedTuple):
     """Words with a BIO tag each, and the line of the first."""
 
     words: tuple[str, ...]
@@ -29,7 +27,7 @@ class NerSentence:
 def to_bio(tags: Iterable[str]) -> list[str]:
     """Turn IOB1 into BIO: every entity begins with B-, not only one that follows another of its type.
 
-    BIO comes out as it went in, except that a standalone I- becomes B-, the repair that scoring makes too.
+    BIO stays as it is, except that a standalone I- becomes B-, the repair that scoring makes too.
     """
     result, before = [], OUTSIDE
     for tag in tags:
@@ -42,7 +40,7 @@ def to_bio(tags: Iterable[str]) -> list[str]:
 def read_wikiann(path: Path, counts: Counter[str] | None = None, expected: str | None = None) -> Iterator[NerSentence]:
     """Yield the sentences of a WikiAnn file (`xx:token<TAB>TAG`), all of the expected language if one is named.
 
-    Tags mended to BIO are counted as repaired.
+    Tags that had to be turned into BIO are counted as repaired.
     """
     for block in blocks(path):
         words, tags = zip(*(_wikiann_token(path, *line, expected) for line in block), strict=True)
@@ -55,14 +53,21 @@ def read_wikiann(path: Path, counts: Counter[str] | None = None, expected: str |
 def read_conll2003(path: Path) -> Iterator[NerSentence]:
     """Yield the sentences of a CoNLL-2003 file: word, part of speech, chunk, entity in IOB1."""
     for block in blocks(path):
-        rows = [_conll_token(path, *line) for line in block]
-        rows = [row for row in rows if row[0] != DOCUMENT]
-        if rows:
+        rows = []
+        for number, line in block:
+            fields = line.split(" ")
+            if len(fields) != 4:
+                problem = f"{len(fields)} columns where word, tag, chunk and entity were expected"
+                raise InputError(path, problem, line=number)
+            rows.append((fields[0], _known(path, number, fields[3])))
+        if rows := [row for row in rows if row[0] != DOCUMENT]:
             words, tags = zip(*rows, strict=True)
             yield NerSentence(words, tuple(to_bio(tags)), block[0][0])
 
 
-def read_msra(path: Path, segment: Segment, counts: Counter[str] | None = None) -> Iterator[NerSentence]:
+def read_msra(
+    path: Path, segment: Callable[[str], list[str]], counts: Counter[str] | None = None
+) -> Iterator[NerSentence]:
     """Yield the sentences of an MSRA file (`character TAG`), its labels moved to the words that `segment` finds.
 
     A sentence whose characters the segmenter changes is left in single characters and counted as unsegmented.
@@ -72,8 +77,8 @@ def read_msra(path: Path, segment: Segment, counts: Counter[str] | None = None) 
         characters, tags = _msra_characters(path, block)
         text = "".join(characters)
         words = [word for word in segment(text) if word.strip()]
-        if _solid("".join(words)) != _solid(text):
-            words = list(_solid(text))
+        if _without_spaces("".join(words)) != _without_spaces(text):
+            words = list(_without_spaces(text))
             tally["unsegmented"] += 1
         if words:
             yield NerSentence(tuple(words), tuple(realign(characters, tags, words, tally)), block[0][0])
@@ -85,14 +90,13 @@ def realign(
     """Return BIO tags of words from BIO tags of their characters; white space may be missing from the words.
 
     A word takes the type of the entity that covers its first labelled character. It is tagged B- when it is the
-    first word to stand for that entity, else I-. Counted: words, cut (words that an entity boundary runs through),
+    first word to stand for that entity, else I-. Counted: words, cut (words with an entity boundary inside),
     shared (words that touch two entities or more), lost (entities that no word stands for).
     """
     entity = _entity_numbers(tags)
-    spans = list(_word_spans(characters, words))
     result, standing = [], set()
     tally: Counter[str] = Counter(words=len(words))
-    for span in spans:
+    for span in _word_spans(characters, words):
         touched = list(dict.fromkeys(entity[i] for i in span))
         inside = [number for number in touched if number]
         tally["cut"] += len(touched) > 1
@@ -110,7 +114,7 @@ def realign(
 
 
 def _entity_numbers(tags: Sequence[str]) -> list[int]:
-    """Number the entities from 1 and say which one covers each character, 0 for none."""
+    """Number the entities from 1 and return which one covers each character, 0 for none."""
     numbers, last = [], 0
     for tag in to_bio(tags):
         last += tag.startswith("B-")
@@ -123,7 +127,7 @@ def _word_spans(characters: Sequence[str], words: Sequence[str]) -> Iterator[lis
     solid = [i for i, character in enumerate(characters) if not character.isspace()]
     start = 0
     for word in words:
-        letters = [letter for letter in word if not letter.isspace()]
+        letters = list(_without_spaces(word))
         span = solid[start : start + len(letters)]
         if not letters or [characters[i] for i in span] != letters:
             raise ValueError(f"word {word!r} of the segmentation is not the text at character {start + 1}")
@@ -133,7 +137,7 @@ def _word_spans(characters: Sequence[str], words: Sequence[str]) -> Iterator[lis
         raise ValueError(f"the segmentation ends {len(solid) - start} characters before the text does")
 
 
-def _solid(text: str) -> str:
+def _without_spaces(text: str) -> str:
     return "".join(text.split())
 
 
@@ -141,8 +145,8 @@ def _wikiann_token(path: Path, number: int, line: str, expected: str | None) -> 
     fields = line.split("\t")
     if len(fields) != 2:
         raise InputError(path, f"{len(fields)} columns where xx:token<TAB>TAG was expected", line=number)
-    language, colon, word = fields[0].partition(":")  # a token may hold colons of its own
-    if not (language and colon and word):
+    language, _, word = fields[0].partition(":")  # a token may contain colons of its own
+    if not (language and word):
         raise InputError(path, f"{fields[0]!r} is not a token after a language prefix such as en:", line=number)
     if expected is not None and language != expected and _main_part(language) != _main_part(expected):
         fix = "name another file, or the language by the code that the file has"
@@ -155,13 +159,6 @@ def _main_part(code: str) -> str:
     return code.replace("_", "-").partition("-")[0]
 
 
-def _conll_token(path: Path, number: int, line: str) -> tuple[str, str]:
-    fields = line.split(" ")
-    if len(fields) != 4:
-        raise InputError(path, f"{len(fields)} columns where word, tag, chunk and entity were expected", line=number)
-    return fields[0], _known(path, number, fields[3])
-
-
 def _msra_characters(path: Path, block: list[NumberedLine]) -> tuple[list[str], list[str]]:
     """Return the characters of a sentence and their BIO tags; a row of several characters is one stretch of its tag."""
     characters: list[str] = []
@@ -170,19 +167,12 @@ def _msra_characters(path: Path, block: list[NumberedLine]) -> tuple[list[str], 
         text, _, tag = line.rpartition("\t" if "\t" in line else " ")
         if not text:
             raise InputError(path, "expected a character and its tag, split by a tab or a space", line=number)
-        bio = _known(path, number, _from_bioes(tag))
+        if match := MSRA_TAG.fullmatch(tag):  # BIOES and BMES, with the bakeoff's own type names
+            tag = f"{'B' if match[1] in 'BS' else 'I'}-{MSRA_TYPES.get(match[2], match[2])}"
+        bio = _known(path, number, tag)
         characters += text
         tags += [bio] + [bio.replace("B-", "I-", 1)] * (len(text) - 1)
     return characters, tags
-
-
-def _from_bioes(tag: str) -> str:
-    """Return the BIO tag for one of BIOES or BMES, with the bakeoff's own type names read as ours."""
-    match = MSRA_TAG.fullmatch(tag)
-    if not match:
-        return tag
-    prefix = "B" if match[1] in "BS" else "I"
-    return f"{prefix}-{MSRA_TYPES.get(match[2], match[2])}"
 
 
 def _known(path: Path, number: int, tag: str) -> str:

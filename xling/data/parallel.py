@@ -6,13 +6,13 @@ from pathlib import Path
 
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines
-from xling.data.lines import table_rows
+from xling.data.lines import AGAIN, table_rows
 
 Sentences = tuple[str, ...]
 
 
 def read_multiway(path: Path, languages: Sequence[str]) -> Iterator[Sentences]:
-    """Yield the sentences of these languages, row by row of a table with language codes in its header."""
+    """Yield the sentences of these languages, row by row, from a table with language codes in its header."""
     for number, row in table_rows(path, languages):
         for language, text in zip(languages, row, strict=True):
             if not text.strip():
@@ -21,7 +21,7 @@ def read_multiway(path: Path, languages: Sequence[str]) -> Iterator[Sentences]:
 
 
 def read_aligned(paths: Sequence[Path]) -> Iterator[Sentences]:
-    """Yield the lines of files side by side; they must be equally long and hold no blank line."""
+    """Yield the lines of files side by side; the files must be equally long and have no blank lines."""
     number = 0
     for number, row in enumerate(zip_longest(*(numbered_lines(path) for path in paths)), start=1):
         for path, cell in zip(paths, row, strict=True):
@@ -32,11 +32,11 @@ def read_aligned(paths: Sequence[Path]) -> Iterator[Sentences]:
                 raise InputError(path, "a blank line where a sentence was expected", line=number)
         yield tuple(text for _, text in row)
     if number == 0:
-        raise InputError(paths[0], "empty where sentences were expected", fix="fetch or make the file again")
+        raise InputError(paths[0], "empty where sentences were expected", fix=AGAIN)
 
 
 def read_both(multiway: Path, languages: Sequence[str], files: Sequence[Path]) -> Iterator[Sentences]:
-    """Yield the rows of a multi-way table with the lines of further files beside them, equally many."""
+    """Yield the rows of a multi-way table with the lines of further files beside them, which must be as many."""
     rows, lines = read_multiway(multiway, languages), read_aligned(files)
     for number, (row, line) in enumerate(zip_longest(rows, lines), start=1):
         if row is None or line is None:

@@ -4,21 +4,19 @@ Wikitext is escaped inside the XML, so a tag in the file is always the export's 
 which is many times faster than a general parser, and what a parser would refuse is refused here too.
 """
 
-import bz2
-import gzip
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import NamedTuple
+from xml.sax.saxutils import unescape
 
 from xling.core.errors import InputError
-from xling.core.io import BROKEN_ARCHIVE
+from xling.core.io import BROKEN_ARCHIVE, COMPRESSED
 from xling.data.wikinames import is_redirect
 
 CHUNK = 1 << 20
-Advance = Callable[[int, int], None]
+Advance = Callable[[int], None]
 FETCH_AGAIN = "fetch the dump again"
 _NAMESPACE = re.compile(rb'<namespace key="(-?\d+)"[^>]*>([^<]*)</namespace>')
 _BETWEEN = re.compile(rb"\s*(?:</mediawiki>\s*)?(?:(?:\xef\xbb\xbf)?(?:<\?xml[^>]*\?>)?\s*<mediawiki\b.*)?", re.DOTALL)
@@ -52,18 +50,22 @@ class Counts:
 def read_dump(path: Path, counts: Counts, advance: Advance | None = None) -> Iterator[Page]:
     """Yield the articles of a dump: namespace 0, no redirects; `counts` says what else it held.
 
-    `advance` is told, chunk by chunk, how many bytes of XML came and up to which byte the file is read. A dump that
-    ends between two pages without its closing tag is read as far as it goes, and `counts.cut_after` says so.
+    `advance` is called with the number of bytes of the file, compressed or not, that were read since the last call. A
+    dump that ends between two pages without its closing tag is read as far as it goes; `counts.cut_after` says so.
     """
     line, title, closed = 1, "", False
     for gap, raw in _pages(path, counts, advance):
         _check_between(path, gap, line, title)
-        counts.namespaces |= _namespaces(gap)
+        for key, name in _NAMESPACE.findall(gap):
+            counts.namespaces[int(key)] = unescape_xml(name.decode(errors="replace"))
         closed = b"</mediawiki>" in gap
         line += gap.count(b"\n")
         if raw is None:
             break
-        title = _title(path, raw, line)
+        found = _TITLE.search(raw)
+        if found is None:
+            raise InputError(path, "a page without <title>", line=line, fix=FETCH_AGAIN)
+        title = _decoded(path, found[1], raw, found.start(1), line, "a title")
         page = _article(path, raw, line, title, counts)
         line += raw.count(b"\n")
         if page is not None:
@@ -73,12 +75,7 @@ def read_dump(path: Path, counts: Counts, advance: Advance | None = None) -> Ite
 
 def unescape_xml(text: str) -> str:
     """Return character data with the five entities and the numeric references of XML resolved."""
-    if "&" not in text:
-        return text
-    if "&#" in text:
-        return _REFERENCE.sub(_character, text)
-    text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&apos;", "'")
-    return text.replace("&amp;", "&")
+    return _REFERENCE.sub(_character, text) if "&#" in text else unescape(text, {"&quot;": '"', "&apos;": "'"})
 
 
 def _pages(path: Path, counts: Counts, advance: Advance | None) -> Iterator[tuple[bytes, bytes | None]]:
@@ -102,37 +99,24 @@ def _pages(path: Path, counts: Counts, advance: Advance | None) -> Iterator[tupl
 
 
 def _chunks(path: Path, counts: Counts, advance: Advance | None) -> Iterator[bytes]:
-    last = b""
-    with path.open("rb") as raw, _decompressed(path, raw) as stream:
+    last, position = b"", 0
+    opener = COMPRESSED.get(path.suffix)
+    with path.open("rb") as raw, opener(raw) if opener else raw as stream:
         try:
             while chunk := stream.read1(CHUNK):  # what is there at once: a later break then loses no page
                 counts.xml_bytes += len(chunk)
                 if advance is not None:
-                    advance(len(chunk), raw.tell())
+                    advance(raw.tell() - position)
+                    position = raw.tell()
                 yield chunk
                 last = chunk if b"<title>" in chunk else last
-        except BROKEN_ARCHIVE as error:
-            raise _broken(path, error, last) from None
-        except OSError as error:
-            if error.errno is None:  # bz2 says so of a damaged block
-                raise _broken(path, error, last) from None
-            raise
-
-
-def _decompressed(path: Path, raw: BufferedReader) -> BufferedIOBase:
-    match path.suffix:
-        case ".bz2":
-            return bz2.open(raw)
-        case ".gz":
-            return gzip.open(raw)
-        case _:
-            return raw
-
-
-def _broken(path: Path, error: Exception, last: bytes) -> InputError:
-    titles = _TITLE.findall(last)
-    where = f"after the start of page {titles[-1].decode(errors='replace')!r}" if titles else "before the first page"
-    return InputError(path, f"truncated or damaged {where}: {str(error).rstrip('.')}", fix=FETCH_AGAIN)
+        except (*BROKEN_ARCHIVE, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # bz2 has no number for a damaged block
+                raise
+            titles = [title.decode(errors="replace") for title in _TITLE.findall(last)]
+            where = f"after the start of page {titles[-1]!r}" if titles else "before the first page"
+            problem = f"truncated or damaged {where}: {str(error).rstrip('.')}"
+            raise InputError(path, problem, fix=FETCH_AGAIN) from None
 
 
 def _check_between(path: Path, gap: bytes, line: int, title: str) -> None:
@@ -140,17 +124,6 @@ def _check_between(path: Path, gap: bytes, line: int, title: str) -> None:
         where = f"after page {title!r}" if title else "at its start"
         found = gap.strip()[:40].decode(errors="replace")
         raise InputError(path, f"not a MediaWiki export: {found!r} {where}, expected <mediawiki> or <page>", line=line)
-
-
-def _namespaces(gap: bytes) -> dict[int, str]:
-    return {int(key): unescape_xml(name.decode(errors="replace")) for key, name in _NAMESPACE.findall(gap)}
-
-
-def _title(path: Path, raw: bytes, line: int) -> str:
-    found = _TITLE.search(raw)
-    if found is None:
-        raise InputError(path, "a page without <title>", line=line, fix=FETCH_AGAIN)
-    return _decoded(path, found[1], raw, found.start(1), line, "a title")
 
 
 def _article(path: Path, raw: bytes, line: int, title: str, counts: Counts) -> Page | None:

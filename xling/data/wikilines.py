@@ -7,7 +7,7 @@ A list item is kept, as a line of its own, if it reads as a sentence: it ends li
 import re
 from collections.abc import Callable, Iterator
 
-from xling.data.textclean import clean_line
+from xling.data.lines import clean_line
 from xling.data.wikitemplates import GAP
 
 MIN_ITEM_WORDS = 5

@@ -13,18 +13,8 @@ _ARGUMENT = re.compile(r"\|(?![^\[\]]*\]\])")
 _NUMBERED = re.compile(r"\s*(?:\d|text|texte)\s*=", re.IGNORECASE)
 _NAMED = re.compile(r"\s*[\w -]+=")
 _ITSELF = re.compile(r"[IVX]+e siècle(?: av\. J\.-C\.)?|Ier|\d+(?:er?|re)")  # {{XXe siècle}}, French
-_LITERAL = {
-    "!": "|",
-    "'": "'",
-    ",": "",
-    "-": "",
-    "·": " · ",
-    "nbsp": " ",
-    "snd": " – ",
-    "spnd": " – ",
-    "spaced ndash": " – ",
-}
-_LITERAL |= {"ndash": "–", "mdash": "—"}
+_LITERAL = {"!": "|", "'": "'", ",": "", "-": "", "·": " · ", "nbsp": " ", "ndash": "–", "mdash": "—"}
+_LITERAL |= dict.fromkeys(("snd", "spnd", "spaced ndash"), " – ")
 
 
 def _names(listed: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import jieba
 import opencc
@@ -51,7 +51,7 @@ def check_dictionary(path: Path) -> Path:
             if len(fields) < 2 or not fields[1].isdecimal() or "\ufffd" in fields[0]:
                 raise InputError(path, "expected `word frequency`", line=number, fix="UTF-8, one space between them")
     if number == 0:
-        raise InputError(path, "an empty dictionary", fix="one `word frequency` a line")
+        raise InputError(path, "an empty dictionary", fix="one `word frequency` per line")
     return path.resolve()
 
 
@@ -82,7 +82,7 @@ class Stanford:
         return _put_back(answer, text).split()
 
     def _ask(self, line: str) -> str:
-        stdin, stdout = _pipes(self._process)
+        stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
         try:
             stdin.write(line.encode("utf-8") + b"\n")
             stdin.flush()
@@ -90,14 +90,12 @@ class Stanford:
         except BrokenPipeError:
             answer = b""
         if not answer:
-            raise XlingError(f"the Stanford segmenter stopped: {self._last_words()}")
+            self._process.wait()
+            self._errors.seek(0)
+            said = self._errors.read().decode("utf-8", errors="replace").split("\n")
+            last = next((line.strip() for line in reversed(said) if line.strip()), "it said nothing")
+            raise XlingError(f"the Stanford segmenter stopped: {last}")
         return answer.decode("utf-8", errors="replace")
-
-    def _last_words(self) -> str:
-        self._process.wait()
-        self._errors.seek(0)
-        lines = self._errors.read().decode("utf-8", errors="replace").split("\n")
-        return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
 
 
 def stanford_command(home: Path, java: str) -> list[str]:
@@ -124,13 +122,8 @@ def _bare(text: str) -> str:
     return "".join(text.split())
 
 
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    if process.stdin is None or process.stdout is None:
-        raise XlingError("the Stanford segmenter was started without pipes")
-    return process.stdin, process.stdout
-
-
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    for pipe in _pipes(process):
-        pipe.close()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
     process.wait()

@@ -1,10 +1,10 @@
 """Moses normalisation and tokenisation with the output of sacremoses, line for line, in a fraction of its time.
 
-Where sacremoses spends its time: about eighty substitutions a line of which few can match, and sets of thousands of
-characters built anew for every word that ends in a full stop. Here the normaliser asks for the text a substitution
-needs before running it, and the tokeniser remembers what becomes of a stretch between spaces. That is safe because
-the rules look across a space in three cases only: a full stop looks at the next character (three answers are
-remembered), apostrophes that face each other over a space or stand at an end of the line, and a comma that starts
+sacremoses spends its time on about eighty substitutions per line, of which few can match, and on sets of thousands of
+characters built anew for every word that ends in a full stop. Here the normaliser looks for the text that a
+substitution needs before running it, and the tokeniser remembers what becomes of a stretch between spaces. That is
+safe because the rules look across a space in three cases only: a full stop looks at the next character (three answers
+are remembered), apostrophes that face each other over a space or stand at an end of the line, and a comma that starts
 the line (such lines go through sacremoses whole).
 """
 

@@ -1,17 +1,19 @@
-"""The tokeniser that task data goes through: the one of the pretraining text, made from its options."""
+"""The tokeniser that task data goes through: that of the pretraining text, made from its options."""
 
 import json
+from pathlib import Path
 from typing import Any, Protocol
 
-from xling.core.errors import XlingError
-from xling.tokenization.tokeniser import make_tokeniser
+from xling.core.errors import InputError, XlingError
+from xling.core.io import read_json
+from xling.tokenization.tokeniser import check_options, make_tokeniser
 
-# Segmenting alone: every character stays what it is, so that labels of characters can be moved to words.
+# Segmenting alone: every character stays as it is, so that labels of characters can be moved to words.
 UNCHANGED = {"moses": None, "script": "none", "lowercase": False, "strip_accents": False}
 
 
 class Words(Protocol):
-    """What is asked of a tokeniser."""
+    """What task data needs of a tokeniser."""
 
     def words(self, text: str) -> list[str]:
         """Return the words of raw text."""
@@ -21,7 +23,7 @@ class Words(Protocol):
 
 
 class AsGiven:
-    """Text that is tokenised already: words are what stands between white space."""
+    """Text that is tokenised already: words are separated by white space."""
 
     def words(self, text: str) -> list[str]:
         """Return the words of raw text."""
@@ -33,20 +35,25 @@ class AsGiven:
 
 
 def words_from(options: str | None) -> Words:
-    """Return the tokeniser that JSON options describe, or none where there are none."""
-    return make_tokeniser(_parsed(options)) if options else AsGiven()
+    """Return the tokeniser that a file of options (see `parse_options`) describes; without one, text is as given."""
+    return make_tokeniser(parse_options(options)) if options else AsGiven()
 
 
 def segmenter_from(options: str | None) -> Words:
-    """Return a tokeniser that finds the words that JSON options describe and leaves all characters as they are."""
-    return make_tokeniser(_parsed(options) | UNCHANGED) if options else AsGiven()
+    """Return a tokeniser that finds the same words and leaves all characters as they are."""
+    return make_tokeniser(parse_options(options) | UNCHANGED) if options else AsGiven()
 
 
-def _parsed(options: str) -> dict[str, Any]:
-    try:
-        value = json.loads(options)
-    except json.JSONDecodeError as error:
-        raise XlingError(f"--tokeniser is not JSON: {error.msg} at character {error.pos + 1}") from None
-    if not isinstance(value, dict):
-        raise XlingError("--tokeniser is not a JSON object of options")
-    return value
+def parse_options(text: str) -> dict[str, Any]:
+    """Return the checked tokeniser options of a JSON file, named by its path, or of JSON text itself."""
+    if text.lstrip().startswith("{"):
+        try:
+            options = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise XlingError(f"tokeniser options: not JSON: {error.msg} at character {error.pos + 1}") from None
+    else:
+        options = read_json(Path(text))
+    if not isinstance(options, dict):
+        raise InputError(text, "expected a JSON object of tokeniser options")
+    check_options(options)
+    return options

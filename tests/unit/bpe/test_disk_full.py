@@ -12,7 +12,7 @@ from xling.codeswitch import switch_codes
 from xling.core.errors import EXIT_NO_SPACE
 from xling.core.io import write_text
 from xling.core.seeds import python_rng
-from xling.data import corpus
+from xling.data import split_corpus as corpus
 
 
 @pytest.mark.parametrize("name", ["corpus", "corpus shuffled", "codeswitch", "encode", "encode in processes"])

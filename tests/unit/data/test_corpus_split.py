@@ -15,7 +15,7 @@ from scipy import stats
 from xling.core.errors import InputError
 from xling.core.io import read_json, read_lines, write_json, write_text
 from xling.core.seeds import python_rng
-from xling.data.corpus import (
+from xling.data.split_corpus import (
     Plan,
     bucket_count,
     draw_held_out,

@@ -1,8 +1,9 @@
+"""One file over HTTP: whatever the server does, the bytes are right or there is no file."""
+
 import hashlib
+import json
 import random
-import re
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,52 +11,73 @@ from faulty_server import FaultyServer, Served
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xling.data.download import CHUNK, DownloadError, Expected, MismatchError, Retry, download, listed_hash, verify
+from xling.data import download as module
+from xling.data.download import (
+    CHUNK,
+    DownloadError,
+    Expected,
+    MismatchError,
+    download,
+    listed_hash,
+    verify,
+    waiting_time,
+)
 
 BODY = random.Random(7).randbytes(300_000)
 SHA256 = hashlib.sha256(BODY).hexdigest()
-QUICK = Retry(tries=3, base=0.001)
+DATE = "Mon, 01 Jan 2018 00:00:00 GMT"
 
 
-@pytest.fixture
-def server() -> Iterator[FaultyServer]:
-    with FaultyServer() as running:
-        yield running
-
-
-def get(server: FaultyServer, target: Path, *paths: str, retry: Retry = QUICK, **expected: object) -> str:
-    return download([server.url(p) for p in paths or ["/f"]], target, Expected(**expected), retry)
+def get(server: FaultyServer, target: Path, *paths: str, tries: int = 3, **expected: object) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "TRIES", tries)
+        patch.setattr(module, "FIRST_WAIT", 0.001)
+        return download([server.url(p) for p in paths or ["/f"]], target, Expected(**expected))
 
 
 def ranges(server: FaultyServer) -> list[str | None]:
     return [asked.range for asked in server.asked]
 
 
-def test_a_plain_download_is_whole_and_alone(server: FaultyServer, tmp_path: Path) -> None:
+def leave_part(server: FaultyServer, target: Path, body: bytes, total: int | None) -> None:
+    """Leave what a killed download would."""
+    target.with_name("f.part").write_bytes(body)
+    note = {"url": server.url("/f"), "validator": '"v1"', "total": total}
+    target.with_name("f.part.json").write_text(json.dumps(note))
+
+
+def test_a_plain_download_is_whole_and_alone(
+    server: FaultyServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     server.files["/f"] = Served(BODY)
     assert get(server, tmp_path / "new" / "f.bin", sha256=SHA256, size=len(BODY)) == SHA256
-    assert [p.name for p in (tmp_path / "new").iterdir()] == ["f.bin"]
-    assert (tmp_path / "new" / "f.bin").read_bytes() == BODY
+    assert {p.name: p.read_bytes() for p in (tmp_path / "new").iterdir()} == {"f.bin": BODY}
+    assert "f.bin: 300k of 300k bytes, 100%" in capsys.readouterr().err
 
 
-def test_a_cut_is_resumed_with_only_the_rest_asked_for(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY, cuts=[100_000, 50_000])
-    get(server, tmp_path / "f")
-    assert (tmp_path / "f").read_bytes() == BODY
-    assert ranges(server) == [None, "bytes=100000-", "bytes=150000-"]
-    assert [asked.if_range for asked in server.asked] == [None, '"v1"', '"v1"']
-    assert server.sent == len(BODY)
+SERVED: dict[str, tuple[Served, dict[str, object], list[str | None]]] = {
+    "cuts": (Served(BODY, cuts=[100_000, 50_000]), {}, [None, "bytes=100000-", "bytes=150000-"]),
+    "no ranges": (Served(BODY, cuts=[100_000], ranges=False), {}, [None, "bytes=100000-"]),
+    "busy": (Served(BODY, statuses=[503, 429]), {}, [None, None, None]),
+    "date": (Served(BODY, etag='W/"v1"', modified=DATE, cuts=[100_000]), {}, [None, "bytes=100000-"]),
+    "nothing names the version": (Served(BODY, etag='W/"v1"', cuts=[100_000]), {}, [None, None]),  # start again
+    "the hash will tell": (Served(BODY, etag=None, cuts=[1000]), {"sha256": SHA256}, [None, "bytes=1000-"]),
+    "a silent cut": (Served(BODY, cuts=[1000], say_length=False), {"size": len(BODY)}, [None, "bytes=1000-"]),
+    "compressed on the way": (Served(BODY, headers={"Content-Encoding": "x-gzip"}), {}, [None]),  # Apache on a .tgz
+}
 
 
-def test_a_later_run_goes_on_where_an_earlier_one_gave_up(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY, cuts=[100_000])
-    with pytest.raises(DownloadError, match="cut off"):
-        get(server, tmp_path / "f", retry=Retry(tries=1))
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["f.part", "f.part.json"]
-    get(server, tmp_path / "f")
-    assert ranges(server) == [None, "bytes=100000-"]
-    assert (tmp_path / "f").read_bytes() == BODY
-    assert [p.name for p in tmp_path.iterdir()] == ["f"]
+@pytest.mark.parametrize(("served", "known", "asked"), SERVED.values(), ids=SERVED.keys())
+def test_a_cut_is_resumed_where_that_is_safe(
+    server: FaultyServer, tmp_path: Path, served: Served, known: dict[str, object], asked: list[str | None]
+) -> None:
+    server.files["/f"] = served
+    assert get(server, tmp_path / "f", **known) == SHA256
+    assert ranges(server) == asked
+    version = served.modified or served.etag
+    assert {one.if_range for one in server.asked if one.range} <= {version}
+    if served.ranges and version and not version.startswith("W/"):
+        assert server.sent == len(BODY)
 
 
 @settings(max_examples=25)
@@ -63,112 +85,74 @@ def test_a_later_run_goes_on_where_an_earlier_one_gave_up(server: FaultyServer, 
 def test_any_cuts_on_any_server_give_the_same_bytes(cuts: list[int], ranges_: bool, etag: str | None) -> None:
     with tempfile.TemporaryDirectory() as folder, FaultyServer() as server:
         server.files["/f"] = Served(BODY[:3000], etag=etag, cuts=cuts, ranges=ranges_)
-        get(server, Path(folder) / "f", retry=Retry(tries=9, base=0.0))
+        get(server, Path(folder) / "f", tries=9)
         assert (Path(folder) / "f").read_bytes() == BODY[:3000]
-
-
-def test_a_server_that_ignores_ranges_is_started_again_cleanly(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY, cuts=[100_000], ranges=False)
-    get(server, tmp_path / "f")
-    assert (tmp_path / "f").read_bytes() == BODY
 
 
 @pytest.mark.parametrize("obeys", [True, False], ids=["with If-Range", "server ignores If-Range"])
 def test_a_file_that_changed_is_not_spliced(server: FaultyServer, tmp_path: Path, obeys: bool) -> None:
     server.files["/f"] = Served(BODY, etag='"v1"', cuts=[100_000])
     with pytest.raises(DownloadError):
-        get(server, tmp_path / "f", retry=Retry(tries=1))
-    changed = BODY[::-1]
-    server.files["/f"] = Served(changed, etag='"v2"', if_range=obeys)
+        get(server, tmp_path / "f", tries=1)
+    server.files["/f"] = Served(BODY[::-1], etag='"v2"', if_range=obeys)
     get(server, tmp_path / "f")
-    assert (tmp_path / "f").read_bytes() == changed
-
-
-@pytest.mark.parametrize(
-    ("etag", "modified", "sha256", "second"),
-    [
-        ('W/"v1"', "Mon, 01 Jan 2018 00:00:00 GMT", None, ("bytes=100000-", "Mon, 01 Jan 2018 00:00:00 GMT")),
-        ('W/"v1"', None, None, (None, None)),  # nothing names the version: starting again is the safe way
-        (None, None, SHA256, ("bytes=100000-", None)),  # the hash will tell
-    ],
-    ids=["date", "nothing", "hash"],
-)
-def test_resuming_needs_a_validator_or_a_hash(
-    server: FaultyServer, tmp_path: Path, etag: str, modified: str, sha256: str, second: tuple[str, str]
-) -> None:
-    server.files["/f"] = Served(BODY, etag=etag, modified=modified, cuts=[100_000])
-    get(server, tmp_path / "f", sha256=sha256)
-    assert (server.asked[1].range, server.asked[1].if_range) == second
-    assert (tmp_path / "f").read_bytes() == BODY
+    assert (tmp_path / "f").read_bytes() == BODY[::-1]
 
 
 def test_bytes_of_one_mirror_are_not_continued_from_another(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY, cuts=[100_000, 0, 0, 0])
-    server.files["/g"] = Served(BODY)
-    get(server, tmp_path / "f", "/f", "/g")
-    assert (server.asked[-1].path, server.asked[-1].range) == ("/g", None)
+    server.files |= {"/f": Served(BODY, cuts=[100_000, 0, 0, 0, 0, 0, 0]), "/g": Served(BODY)}
+    with pytest.raises(DownloadError, match=r"/gone answered 404"):
+        get(server, tmp_path / "f", "/f", "/gone")
+    assert (tmp_path / "f.part").read_bytes() == BODY[:100_000]  # a mirror without the file does not cost the bytes
+    get(server, tmp_path / "f", "/f", "/none", "/g", "/unused")
+    assert [asked.path for asked in server.asked[-2:]] == ["/none", "/g"]
+    assert server.asked[-1].range is None
     assert (tmp_path / "f").read_bytes() == BODY
 
 
-def test_a_mirror_without_the_file_does_not_cost_the_bytes_at_hand(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY, cuts=[100_000, 0, 0])
-    with pytest.raises(DownloadError, match=r"/gone answered 404"):
-        get(server, tmp_path / "f", "/f", "/gone")
-    assert (tmp_path / "f.part").read_bytes() == BODY[:100_000]
-
-
-def test_whole_bytes_left_behind_are_not_asked_for_again(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY)
-    (tmp_path / "f.part").write_bytes(BODY)
-    note = f'{{"url": "{server.url("/f")}", "validator": "\\"v1\\"", "total": {len(BODY)}}}'
-    (tmp_path / "f.part.json").write_text(note)
-    assert get(server, tmp_path / "f") == SHA256
-    assert server.asked == []
-
-
-def test_whole_bytes_of_unknown_length_are_recognised(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY)
-    (tmp_path / "f.part").write_bytes(BODY)
-    (tmp_path / "f.part.json").write_text(f'{{"url": "{server.url("/f")}", "validator": "\\"v1\\"", "total": null}}')
-    assert get(server, tmp_path / "f") == SHA256
-    assert ranges(server) == [f"bytes={len(BODY)}-"]
-
-
-def test_a_shrunken_file_is_started_again(server: FaultyServer, tmp_path: Path) -> None:
-    (tmp_path / "f.part").write_bytes(BODY)
-    (tmp_path / "f.part.json").write_text(f'{{"url": "{server.url("/f")}", "validator": "\\"v1\\"", "total": 900000}}')
-    server.files["/f"] = Served(BODY[:1000])
+@pytest.mark.parametrize(
+    ("body", "total", "asked"),
+    [
+        (BODY, len(BODY), []),  # whole already
+        (BODY, None, [f"bytes={len(BODY)}-"]),  # whole, but nobody said so
+        (BODY[:1000], 900_000, [f"bytes={len(BODY)}-", None]),  # the file has shrunk
+    ],
+)
+def test_what_an_earlier_run_left_is_used_where_it_is_right(
+    server: FaultyServer, tmp_path: Path, body: bytes, total: int | None, asked: list[str | None]
+) -> None:
+    server.files["/f"] = Served(body)
+    leave_part(server, tmp_path / "f", BODY, total)
     get(server, tmp_path / "f")
-    assert (tmp_path / "f").read_bytes() == BODY[:1000]
+    assert (tmp_path / "f").read_bytes() == body
+    assert ranges(server) == asked
 
 
-def test_busy_answers_are_waited_out(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY, statuses=[503, 429])
-    assert get(server, tmp_path / "f") == SHA256
-    assert len(server.asked) == 3
-
-
-def test_attempts_are_bounded(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY, statuses=[503] * 50)
-    with pytest.raises(DownloadError, match=r"answered 503 \(gave up after 3 attempts\)"):
+@pytest.mark.parametrize(
+    ("served", "problem", "attempts"),
+    [
+        (Served(BODY, statuses=[503] * 50), "answered 503 (gave up after 3 attempts)", 3),
+        (Served(BODY * 10, ranges=False, cuts=[2 * CHUNK] * 50), "gave up after 3 attempts", 3),  # never gets further
+        (Served(b"<html>log in</html>", kind="text/html; charset=utf-8"), "web page instead of the file", 1),
+    ],
+)
+def test_attempts_are_bounded(
+    server: FaultyServer, tmp_path: Path, served: Served, problem: str, attempts: int
+) -> None:
+    server.files["/f"] = served
+    with pytest.raises(DownloadError) as caught:
         get(server, tmp_path / "f")
-    assert len(server.asked) == 3
-    assert list(tmp_path.iterdir()) == []
+    assert problem in str(caught.value)
+    assert len(server.asked) == attempts
+    assert not (tmp_path / "f").exists()
 
 
 def test_attempts_that_bring_the_file_forward_do_not_count(server: FaultyServer, tmp_path: Path) -> None:
     body = BODY * 28  # 8.4 MB, cut after each stretch of a little more than a chunk
     server.files["/f"] = Served(body, cuts=[CHUNK + 1] * 7)
-    get(server, tmp_path / "f", retry=Retry(tries=2, base=0.001))
+    get(server, tmp_path / "f", tries=2)
     assert (tmp_path / "f").read_bytes() == body
     assert server.sent == len(body)
-
-
-def test_a_server_that_never_gets_further_is_given_up(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY * 10, ranges=False, cuts=[2 * CHUNK] * 50)
-    with pytest.raises(DownloadError, match="gave up after 3 attempts"):
-        get(server, tmp_path / "f")
-    assert len(server.asked) == 3
 
 
 def test_the_wait_that_the_server_asks_for_is_kept(
@@ -183,49 +167,21 @@ def test_the_wait_that_the_server_asks_for_is_kept(
 
 @given(st.integers(1, 200), st.floats(0, 1e6))
 def test_waits_grow_exponentially_with_jitter_and_stay_bounded(failures: int, asked: float) -> None:
-    retry = Retry(base=1.0, cap=120.0)
     full = 2.0 ** (failures - 1)
-    assert min(120.0, max(full / 2, asked)) <= retry.wait(failures, asked) <= min(120.0, max(full, asked))
+    assert min(120.0, max(full / 2, asked)) <= waiting_time(failures, asked) <= min(120.0, max(full, asked))
 
 
-def test_mirrors_are_tried_in_order(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/c"] = Served(BODY)
-    server.files["/d"] = Served(BODY)
-    get(server, tmp_path / "f", "/a", "/b", "/c", "/d")
-    assert [asked.path for asked in server.asked] == ["/a", "/b", "/c"]
-
-
-def test_a_wrong_hash_names_both_and_the_next_mirror_is_tried(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/wrong"] = Served(b"not it")
-    server.files["/right"] = Served(BODY)
+def test_after_a_wrong_hash_the_next_mirror_is_tried(server: FaultyServer, tmp_path: Path) -> None:
+    server.files |= {"/wrong": Served(b"not it"), "/right": Served(BODY)}
     assert get(server, tmp_path / "f", "/wrong", "/right", sha256=SHA256) == SHA256
     assert (tmp_path / "f.bad").read_bytes() == b"not it"
 
 
-def test_a_web_page_is_not_taken_for_the_file(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(b"<html>please log in</html>", kind="text/html; charset=utf-8")
-    with pytest.raises(DownloadError, match="web page instead of the file"):
-        get(server, tmp_path / "f")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_silent_cut_is_seen_by_the_known_size(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY, say_length=False, cuts=[1000])
-    get(server, tmp_path / "f", size=len(BODY))
-    assert ranges(server) == [None, "bytes=1000-"]
-    assert (tmp_path / "f").read_bytes() == BODY
-
-
-def test_compression_on_the_way_is_not_undone(server: FaultyServer, tmp_path: Path) -> None:
-    server.files["/f"] = Served(BODY, headers={"Content-Encoding": "x-gzip"})  # what Apache says of every .tgz
-    assert get(server, tmp_path / "f") == SHA256
-
-
 def test_an_address_where_nobody_listens_is_told_in_one_line(tmp_path: Path) -> None:
     with FaultyServer() as gone:
-        address = gone.url("/f")
+        pass
     with pytest.raises(DownloadError, match=r"f: not fetched: http://127.* refused") as caught:
-        download([address], tmp_path / "f", retry=QUICK)
+        get(gone, tmp_path / "f")
     assert "\n" not in str(caught.value)
     assert "0x" not in str(caught.value)
 
@@ -235,23 +191,17 @@ def test_verify_names_what_was_found_and_what_was_expected(tmp_path: Path) -> No
     path.write_bytes(b"abc")
     sha1, sha256 = hashlib.sha1(b"abc", usedforsecurity=False).hexdigest(), hashlib.sha256(b"abc").hexdigest()
     assert verify(path, Expected(3, sha256, ("sha1", sha1))) == sha256
-    with pytest.raises(MismatchError, match=r"has 3 bytes, expected 4 \(the manifest\)"):
-        verify(path, Expected(size=4))
-    with pytest.raises(MismatchError, match=f"has sha256 {sha256}, expected {'0' * 64}"):
-        verify(path, Expected(sha256="0" * 64))
-    with pytest.raises(MismatchError, match=f"has sha1 {sha1}, expected {'1' * 40}"):
-        verify(path, Expected(listed=("sha1", "1" * 40)))
+    for expected, problem in [
+        (Expected(size=4), r"has 3 bytes, expected 4 \(the manifest\)"),
+        (Expected(sha256="0" * 64), f"has sha256 {sha256}, expected {'0' * 64}"),
+        (Expected(listed=("sha1", "1" * 40)), f"has sha1 {sha1}, expected {'1' * 40}"),
+    ]:
+        with pytest.raises(MismatchError, match=problem):
+            verify(path, expected)
 
 
 def test_the_publishers_list_is_read(server: FaultyServer) -> None:
     server.files["/sums"] = Served(b"ABC1  other.bz2\nABC2  mine.bz2\nABC3 *starred.bz2\nnonsense\n")
-    assert listed_hash(server.url("/sums"), "mine.bz2") == "abc2"
-    assert listed_hash(server.url("/sums"), "starred.bz2") == "abc3"
-    assert listed_hash(server.url("/sums"), "absent.bz2") is None
+    names = {"mine.bz2": "abc2", "starred.bz2": "abc3", "absent.bz2": None}
+    assert {name: listed_hash(server.url("/sums"), name) for name in names} == names
     assert listed_hash(server.url("/nothing"), "mine.bz2") is None
-
-
-def test_progress_is_shown_in_bytes(server: FaultyServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    server.files["/f"] = Served(BODY)
-    get(server, tmp_path / "f.bin")
-    assert re.search(r"f\.bin: 300k of 300k bytes, 100%", capsys.readouterr().err)

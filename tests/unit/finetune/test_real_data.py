@@ -17,7 +17,7 @@ from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.train_bpe import count_words, fit
 from xling.core.io import read_json
 from xling.finetune import run
-from xling.tokenization import prepare
+from xling.tokenization import prepare_task
 
 KINDS = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}
 FILES = {
@@ -64,7 +64,7 @@ def prepared(kind: str, real_data: Path, folder: Path, call: Callable[..., Any])
     for number, (form, language, name, keep) in enumerate(FILES[kind]):
         path = folder / f"{kind}.{number}.jsonl"
         flags = ["--format", form, "--input", real_data / name, "--language", language, "--out", path]
-        assert call(prepare.main, *[kind, *flags]).code == 0
+        assert call(prepare_task.main, *[kind, *flags]).code == 0
         path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:keep]), encoding="utf-8")
         paths.append(path)
     return paths

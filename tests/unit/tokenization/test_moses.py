@@ -14,7 +14,7 @@ from sacremoses import MosesPunctNormalizer, MosesTokenizer
 from xling.core.errors import XlingError
 from xling.core.io import read_lines
 from xling.tokenization import moses
-from xling.tokenization.moses import Moses, QuickTokenizer, needed_text, spaced
+from xling.tokenization.moses import Moses, QuickTokenizer, spaced
 
 LANGUAGES = ("en", "fr", "de", "ru", "zh")
 # What the rules look at: quotes, stops, commas, brackets, digits, odd spaces, controls, prefixes, other letters.
@@ -62,14 +62,14 @@ def test_same_normalisation_on_any_text(line: str) -> None:
 
 def real_lines(real_data: Path, language: str) -> Iterator[str]:
     for path in sorted((real_data / "text").glob(f"*.{language}.txt.xz")):
-        yield from islice(read_lines(path), 500)
+        yield from islice(read_lines(path), 200)
 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("language", ["en", "fr", "de", "ru"])
 def test_same_output_on_real_text(real_data: Path, language: str) -> None:
     lines = [line[:1000] for line in real_lines(real_data, language)]
-    assert len(lines) >= 1000
+    assert len(lines) >= 400
     different = [line for line in lines if quick(language).line(line) != plain_line(language, line)]
     assert different == []
 
@@ -87,14 +87,6 @@ def test_class_of_symbols_is_unchanged_by_writing_it_as_ranges() -> None:
 
 def test_a_tab_parts_words_and_a_soft_hyphen_does_not() -> None:
     assert quick("en").line("one\ttwo co\u00adop") == "one two coop"
-
-
-@pytest.mark.parametrize(
-    ("pattern", "needed"),
-    [(r"\)", ")"), (r"\) ([.!:?;,])", ") "), (r"(\d) %", " %"), (r'(\.+)"(\s*[^<])', '"'), ("a|b", ""), (r" +", "")],
-)
-def test_text_that_a_pattern_needs(pattern: str, needed: str) -> None:
-    assert needed_text(pattern) == needed
 
 
 def test_small_cache_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

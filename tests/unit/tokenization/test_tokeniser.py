@@ -21,30 +21,23 @@ FRENCH = make_tokeniser({"language": "fr", "moses": "fr"})
 BARE = make_tokeniser({"language": "xx", "moses": None, "strip_accents": True})
 
 
-def test_words_of_french() -> None:
-    assert FRENCH.words("« L’été », dit-il… 3,5 % ?") == ['"', "l'", "été", '"', ",", "dit-il", "...", "3,5", "%", "?"]
-
-
 def test_lines_are_words_joined_by_spaces() -> None:
+    line = "« L’été », dit-il… 3,5 % ?"
+    assert FRENCH.words(line) == ['"', "l'", "été", '"', ",", "dit-il", "...", "3,5", "%", "?"]
     assert list(FRENCH.lines(["Oui, non.", "", " \t "])) == ["oui , non .", "", ""]
 
 
 @pytest.mark.parametrize("tokeniser", [FRENCH, BARE])
 @settings(max_examples=150)
 @given(text=st.text())
-def test_words_hold_no_white_space_and_are_folded(tokeniser: Tokeniser, text: str) -> None:
+def test_words_are_folded_and_gold_tokens_never_split_nor_empty(tokeniser: Tokeniser, text: str) -> None:
     words = tokeniser.words(text)
     assert all(word and len(word.split()) == 1 for word in words)
     assert " ".join(words) == tokeniser.line(text)
     assert [word.lower() for word in words] == words
-
-
-@pytest.mark.parametrize("tokeniser", [FRENCH, BARE])
-@settings(max_examples=150)
-@given(form=st.text())
-def test_a_gold_token_is_never_split_and_never_empty(tokeniser: Tokeniser, form: str) -> None:
-    word = tokeniser.word(form)
-    assert word.split() == [word]
+    assert tokeniser.word(text).split() == [tokeniser.word(text)]
+    if tokeniser is BARE:
+        assert not any(unicodedata.category(character) == "Mn" for character in tokeniser.line(text))
 
 
 @pytest.mark.parametrize(
@@ -55,17 +48,21 @@ def test_gold_tokens(form: str, word: str) -> None:
     assert FRENCH.word(form) == word
 
 
-def test_accents_are_stripped_only_when_asked() -> None:
-    stripped = make_tokeniser({"language": "ru", "moses": "ru", "strip_accents": True})
-    kept = make_tokeniser({"language": "ru", "moses": "ru"})
-    assert (stripped.line("Мой Ёж"), kept.line("Мой Ёж")) == ("мои еж", "мой ёж")
-    assert stripped.word("\u0301") == NOTHING
-
-
-@settings(max_examples=100)
-@given(text=st.text())
-def test_stripped_text_has_no_marks(text: str) -> None:
-    assert not any(unicodedata.category(character) == "Mn" for character in BARE.line(text))
+@pytest.mark.parametrize(
+    ("options", "line", "words"),
+    [
+        ({"moses": "ru", "strip_accents": True}, "Мой Ёж \u0301", "мои еж"),
+        ({"moses": "ru"}, "Мой Ёж", "мой ёж"),
+        ({"moses": "ru", "lowercase": False, "strip_accents": True}, "Мой Ёж", "Мои Еж"),
+        ({"moses": "zh", "script": "simplified"}, "漢語 头发", "汉语 头发"),
+        ({"moses": "zh", "script": "traditional"}, "漢語 头发", "漢語 頭髮"),
+    ],
+)
+def test_options_apply_to_text_and_to_gold_tokens(options: dict[str, object], line: str, words: str) -> None:
+    tokeniser = make_tokeniser({"language": "xx", **options})
+    assert tokeniser.line(line) == words
+    assert [tokeniser.word(form) for form in line.split()][:2] == words.split()
+    assert tokeniser.word("\u0301") == NOTHING or not options.get("strip_accents")
 
 
 @pytest.mark.parametrize(
@@ -105,31 +102,17 @@ def test_broken_dictionary_names_the_line(tmp_path: Path, line: int, text: str) 
         make_jieba(tmp_path / "words.txt")
 
 
-def test_script_choice_applies_to_text_and_words() -> None:
-    options = {"language": "zh", "moses": "zh", "segmenter": "none"}
-    simplified = make_tokeniser({**options, "script": "simplified"})
-    traditional = make_tokeniser({**options, "script": "traditional"})
-    assert (simplified.line("漢語 头发"), simplified.word("漢語")) == ("汉语 头发", "汉语")
-    assert (traditional.line("漢語 头发"), traditional.word("头发")) == ("漢語 頭髮", "頭髮")
-
-
 @pytest.mark.real_data
-def test_script_conversion_settles_real_text(real_data: Path) -> None:
-    lines = list(islice(read_lines(real_data / "text" / "wiki.zh.txt.xz"), 2000))
+def test_real_chinese_is_converted_and_segmented_without_loss(real_data: Path) -> None:
+    lines = list(islice(read_lines(real_data / "text" / "wiki.zh.txt.xz"), 300))
     convert = make_converter("simplified")
     once = [convert(line) for line in lines]
     assert sum(map(len, once)) == sum(map(len, lines))
-    again = sum(convert(line) != line for line in once)
-    assert again <= len(lines) // 100  # a few phrases settle in two steps
-
-
-@pytest.mark.real_data
-def test_real_chinese_is_segmented_without_loss(real_data: Path) -> None:
+    assert sum(convert(line) != line for line in once) <= len(lines) // 100  # a few phrases settle in two steps
     tokeniser = make_tokeniser({"language": "zh", "moses": None, "segmenter": "jieba", "lowercase": False})
-    lines = list(islice(read_lines(real_data / "text" / "wiki.zh.txt.xz"), 300))
     words = [tokeniser.words(line) for line in lines]
     assert ["".join(found) for found in words] == ["".join(line.split()) for line in lines]
-    assert 1.2 < sum(map(len, lines)) / sum(map(len, words)) < 2.2  # characters a word
+    assert 1.2 < sum(map(len, lines)) / sum(map(len, words)) < 2.2  # characters per word
 
 
 FAKE_JAVA = """#!{python}
@@ -179,26 +162,18 @@ def test_stanford_is_started_once_and_asked_line_by_line(stanford_home: Path, fa
     assert process.returncode == 0
 
 
-def test_stanford_that_dies_is_reported_with_its_last_words(stanford_home: Path, fake_java: str) -> None:
+def test_stanford_failures_are_named(stanford_home: Path, fake_java: str) -> None:
     with pytest.raises(XlingError, match="the Stanford segmenter stopped: OutOfMemoryError: heap"):
         Stanford(stanford_home, fake_java)("停")
-
-
-def test_stanford_out_of_step_is_noticed(stanford_home: Path, fake_java: str) -> None:
     segmenter = Stanford(stanford_home, fake_java)
     segmenter("乱")
     with pytest.raises(XlingError, match="out of step"):
         segmenter("天")
-
-
-def test_stanford_folder_without_its_data_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"pku.gz: not found .*unpacked stanford-segmenter folder"):
-        make_tokeniser({"language": "zh", "moses": "zh", "segmenter": "stanford", "stanford_home": str(tmp_path)})
-
-
-def test_missing_java_is_named(stanford_home: Path) -> None:
     with pytest.raises(XlingError, match="no-such-java not found"):
         Stanford(stanford_home, "no-such-java")
+    options = {"language": "zh", "moses": "zh", "segmenter": "stanford", "stanford_home": str(stanford_home.parent)}
+    with pytest.raises(InputError, match=r"pku.gz: not found .*unpacked stanford-segmenter folder"):
+        make_tokeniser(options)
 
 
 JAVA_STUB = """package edu.stanford.nlp.ie.crf;

@@ -90,26 +90,20 @@ def test_what_stands_between_paragraphs(wikitext: str) -> None:
     assert paragraphs(wikitext) == ["Eins.", "Zwei."]
 
 
-def test_items_that_read_as_sentences_are_lines_of_their_own() -> None:
-    wikitext = "Eins:\n* Dies ist ein ganzer [[Satz]].\n* Nur Wörter in einer Reihe da\n# 這是一個完整的句子。\n<ul><li>Auch das ist ein Satz.</li></ul>"
-    assert paragraphs(wikitext) == [
-        "Eins:",
-        "Dies ist ein ganzer Satz.",
-        "這是一個完整的句子。",
-        "Auch das ist ein Satz.",
-    ]
+SEVERAL = {
+    "items that read as sentences": (
+        "Eins:\n* Dies ist ein ganzer [[Satz]].\n* Nur Wörter in einer Reihe da\n# 這是一個完整的句子。\n"
+        "<ul><li>Auch das ist ein Satz.</li></ul>",
+        ["Eins:", "Dies ist ein ganzer Satz.", "這是一個完整的句子。", "Auch das ist ein Satz."]),
+    "a comment on its own line": ("Eins\n<!-- x -->\nund zwei.", ["Eins und zwei."]),
+    "quotations": ("Er schrieb:{{Zitat|Text=Alles [[Sein|ist]] eins.|Autor=X}}Dann ging er.",
+                   ["Er schrieb:", "Alles ist eins.", "Dann ging er."]),
+}  # fmt: skip
 
 
-def test_a_comment_on_its_own_line_does_not_part_a_paragraph() -> None:
-    assert paragraphs("Eins\n<!-- x -->\nund zwei.") == ["Eins und zwei."]
-
-
-def test_quotations_are_paragraphs() -> None:
-    assert paragraphs("Er schrieb:{{Zitat|Text=Alles [[Sein|ist]] eins.|Autor=X}}Dann ging er.") == [
-        "Er schrieb:",
-        "Alles ist eins.",
-        "Dann ging er.",
-    ]
+@pytest.mark.parametrize(("wikitext", "expected"), SEVERAL.values(), ids=SEVERAL.keys())
+def test_what_makes_a_paragraph_of_its_own(wikitext: str, expected: list[str]) -> None:
+    assert paragraphs(wikitext) == expected
 
 
 def test_the_least_length_counts_characters() -> None:
@@ -123,94 +117,13 @@ def test_namespaces_of_the_dump_are_known() -> None:
 
 WORDS = st.sampled_from(["Haus", "mot", "дом", "房子", "12", "x.", "a,", "(b)", "«c»", "–", "'", '"', "l'été"])
 PROSE = st.lists(WORDS, min_size=1).map(" ".join).filter(lambda text: any(c.isalnum() for c in text))
-PIECES = st.sampled_from(
-    [
-        "{{",
-        "}}",
-        "{{{",
-        "}}}",
-        "{",
-        "}",
-        "[[",
-        "]]",
-        "[",
-        "]",
-        "{|",
-        "|}",
-        "|-",
-        "|",
-        "!",
-        "||",
-        "<ref>",
-        "</ref>",
-        "<ref/>",
-        "<ref",
-        "<math>",
-        "</math>",
-        "<gallery>",
-        "</gallery>",
-        "<table>",
-        "<code>",
-        "</code>",
-        "<nowiki>",
-        "</nowiki>",
-        "<nowiki/>",
-        "<!--",
-        "-->",
-        "''",
-        "'''",
-        "''''",
-        "'''''",
-        "'''''''",
-        "==",
-        "=",
-        "*",
-        "#",
-        ":",
-        ";",
-        "-{",
-        "}-",
-        "zh-hans:",
-        "H|",
-        "[[File:",
-        "[[Category:",
-        "[[de:",
-        "File:",
-        "[http://x",
-        "]",
-        "__TOC__",
-        "&amp;",
-        "&lt;",
-        "&lt;ref&gt;",
-        "&#91;&#91;",
-        "&#0;",
-        "&nbsp;",
-        "<br>",
-        "<p>",
-        "<li>",
-        "----",
-        "#REDIRECT",
-        "{{lang|",
-        "{{convert|",
-        "{{quote|",
-        "{{!",
-        "}}}",
-        "{{!}}",
-        "\x00",
-        "\x01",
-        "\u200b",
-        "\u2028",
-        "\r",
-        "lang",
-        "text",
-        "(",
-        ")",
-        "（",
-        "）",
-        ",",
-        ".",
-    ]
-)
+MARKS = """
+{{ }} {{{ }}} { } [[ ]] [ ] {| |} |- | ! || <ref> </ref> <ref/> <ref <math> </math> <gallery> </gallery> <table>
+<code> </code> <nowiki> </nowiki> <nowiki/> <!-- --> '' ''' '''' ''''' ''''''' == = * # : ; -{ }- zh-hans: H|
+[[File: [[Category: [[de: File: [http://x __TOC__ &amp; &lt; &lt;ref&gt; &#91;&#91; &#0; &nbsp; <br> <p> <li> ----
+#REDIRECT {{lang| {{convert| {{quote| {{! {{!}} lang text ( ) （ ） , .
+"""
+PIECES = st.sampled_from([*MARKS.split(), "\x00", "\x01", "\u200b", "\u2028", "\r"])
 MIXTURE = st.lists(st.one_of(PIECES, WORDS, st.sampled_from(["\n", "\n\n", " "]), st.text(max_size=3))).map("".join)
 
 
@@ -235,12 +148,6 @@ def test_prose_around_markup_survives(prose: str, markup: str) -> None:
 
 def test_deep_and_broken_nesting_takes_linear_time() -> None:
     size = 20_000
-    for wikitext in (
-        "{{" * size,
-        "[[" * size,
-        "<ref>" * size,
-        "{{a|" * size + "}}" * size,
-        "[[a|" * size + "]]" * size,
-        "<!--" * size,
-    ):
+    nested = ("{{a|" * size + "}}" * size, "[[a|" * size + "]]" * size)
+    for wikitext in (*nested, *(mark * size for mark in ("{{", "[[", "<ref>", "<!--"))):
         assert all(len(plain) < 5 * size for plain in paragraphs(wikitext))

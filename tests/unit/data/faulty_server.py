@@ -1,4 +1,4 @@
-"""A web server on this machine that misbehaves as told: cuts, wrong ranges, changed files, busy answers."""
+"""A web server on this machine with chosen faults: cuts, wrong ranges, changed files, busy answers."""
 
 import os
 import re
@@ -37,7 +37,7 @@ class Asked:
 
 
 class _Server(ThreadingHTTPServer):
-    """A server to which a client that hangs up is no news: on a busy machine its traceback lands in the client's test."""
+    """A server that prints no traceback when a client hangs up: on a busy machine it lands in the client's test."""
 
     daemon_threads = False  # closing waits for them, so that none is at work in the next test
 

@@ -1,9 +1,10 @@
-"""Get the data of a study and nothing else, on a machine with network, so that compute nodes need none.
+"""Fetch the data of a study and nothing else, on a machine with network, so that compute nodes need none.
 
-    python -m xling.data.fetch --sources '[{"name": "ud", "substitutions": {"lg": "fr"}}]' --root DIR
+    python -m xling.data.fetch_dataset --sources sources.json --root DIR
 
-What is there and verified is left alone. With --local DIR (or "local" beside a source's name) files are taken from
-that folder, by their path below the data root or by their bare name, and the network is not touched.
+The sources are a JSON list such as [{"name": "ud", "substitutions": {"lg": "fr"}}]. Files that are there and verified
+are left alone. With --local DIR (or "local" beside a source's name) files are taken from that folder, by their path
+below the data root or by their bare name, and the network is not used.
 Exit: 0 all there, 1 something failed, 2 the user must supply files, 3 no space left.
 """
 
@@ -15,7 +16,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,31 +38,40 @@ from xling.data.lockfile import LOCK, Lock
 from xling.data.manifest import Dataset, SourceFile, Unpack, resolve
 
 NOTE = ".unpacked.json"  # inside an unpacked folder: what it was made from
-REQUEST_KEYS = {"name", "substitutions", "local"}
 
 
 @dataclass(frozen=True)
 class Item:
-    """One file to get, for one dataset."""
+    """One file to fetch for one dataset, from a local folder if one is named."""
 
     dataset: Dataset
     file: SourceFile
     local: Path | None
 
+    def local_file(self) -> Path | None:
+        """Return the file in the local folder, by its path or by its bare name."""
+        folder, path = self.local or Path(), Path(self.file.path)
+        return next((folder / name for name in (path, path.name) if (folder / name).is_file()), None)
+
 
 def read_requests(text: str) -> list[dict[str, Any]]:
-    """Read the sources asked for: JSON text, or the name of a file that holds it."""
-    if not text.lstrip().startswith("["):
-        requests = read_json(Path(text))
-    else:
+    """Read the requested sources from a JSON file, named by its path, or from JSON text itself."""
+    if text.lstrip().startswith("["):
         try:
             requests = json.loads(text)
         except json.JSONDecodeError as error:
             raise InputError("--sources", f"not JSON: {error.msg} at character {error.pos}") from None
-    for request in requests if isinstance(requests, list) else [None]:
+    else:
+        requests = read_json(Path(text))
+    for request in requests if isinstance(requests, list) else [requests]:
         if not isinstance(request, dict) or not _is_request(request):
             raise InputError("--sources", f"expected a list of {{name, substitutions, local}}, found {request!r}")
     return list(requests)
+
+
+def _is_request(request: dict[str, Any]) -> bool:
+    kinds = {"name": str, "substitutions": dict, "local": str}
+    return "name" in request and all(isinstance(value, kinds.get(key, ())) for key, value in request.items())
 
 
 def list_items(requests: Sequence[dict[str, Any]], local: Path | None) -> list[Item]:
@@ -79,7 +89,7 @@ def list_items(requests: Sequence[dict[str, Any]], local: Path | None) -> list[I
 def state(item: Item, lock: Lock) -> str:
     """Return what is to be done for one file: nothing, check, get, unpack or ask."""
     path = lock.root / item.file.path
-    if item.dataset.ask and not (item.local and _local_file(item)):
+    if item.dataset.ask and not (item.local and item.local_file()):
         return "nothing" if path.exists() and path.stat().st_size else "ask"
     spec = item.file.unpack
     if spec and _is_unpacked(lock.root / spec.to, spec, lock.sha256(item.file.path)):
@@ -90,20 +100,25 @@ def state(item: Item, lock: Lock) -> str:
 
 
 def obtain(item: Item, lock: Lock) -> None:
-    """Make one file, and the folder unpacked from it, be there and verified."""
-    path = lock.root / item.file.path
-    if state(item, lock) == "check":
-        _check_present(item, lock)
-    if state(item, lock) == "get":
-        lock.record(item.file.path, _copy(item, lock) if item.local else _download(item, lock))
-    if state(item, lock) == "unpack" and item.file.unpack:
+    """Make sure that one file, and the folder unpacked from it, are there and verified."""
+    name, path = item.file.path, lock.root / item.file.path
+    if state(item, lock) == "check":  # there but not known: a wrong one is set aside and fetched again
         try:
-            _unpack(path, lock.root / item.file.unpack.to, item.file.unpack, str(lock.sha256(item.file.path)))
+            lock.record(name, verify(path, expectation(item.file, lock)))
+        except MismatchError as problem:
+            log_to_stderr(__name__).warning("%s %s; kept as %s", path, problem, set_aside(path, path))
+    if state(item, lock) == "get":
+        lock.record(name, _copy(item, lock) if item.local else _download(item, lock))
+    if state(item, lock) == "unpack" and item.file.unpack:
+        folder, spec = lock.root / item.file.unpack.to, item.file.unpack
+        try:
+            sizes = unpack(path, folder, spec)
         except BadArchiveError:
-            if item.file.sha256 is None:  # nothing vouched for these bytes: a rerun has to get new ones
+            if item.file.sha256 is None:  # nothing vouched for these bytes: a rerun has to fetch new ones
                 set_aside(path, path)
-                lock.forget(item.file.path)
+                lock.forget(name)
             raise
+        write_json(folder / NOTE, {"archive": lock.sha256(name), "spec": _described(spec), "files": sizes})
 
 
 def expectation(file: SourceFile, lock: Lock) -> Expected:
@@ -119,9 +134,9 @@ def plan_table(items: Sequence[Item], lock: Lock) -> str:
     for item in items:
         cells = item.dataset.name, item.file.path, _shown_size(item, lock), item.dataset.licence
         rows.append((*cells, _shown_state(item, lock)))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    terms = {i.dataset.name: i.dataset.terms for i in items if state(i, lock) != "nothing"}
+    terms = {item.dataset.name: item.dataset.terms for item in items if state(item, lock) != "nothing"}
     return "\n".join(lines + [f"terms of {name}: {text}" for name, text in terms.items()])
 
 
@@ -130,20 +145,14 @@ def ask_block(items: Sequence[Item], lock: Lock) -> str:
     missing = [item for item in items if state(item, lock) == "ask"]
     lines = []
     for dataset in {item.dataset.name: item.dataset for item in missing}.values():
-        paths = [f"  -> {lock.root / i.file.path}" for i in missing if i.dataset.name == dataset.name]
+        paths = [f"  -> {lock.root / item.file.path}" for item in missing if item.dataset.name == dataset.name]
         lines += [f"{dataset.name}: {dataset.description} ({dataset.licence})", dataset.ask.rstrip(), *paths, ""]
     head = "These files need your own copy. Put them in place, then run the same command again.\n\n"
     return head + "\n".join(lines) if lines else ""
 
 
-def receipt(items: Sequence[Item], lock: Lock) -> dict[str, Any]:
-    """Return the hash of every file, the user's own included, by its path below the data root."""
-    paths = sorted({item.file.path for item in items})
-    return {"files": {path: lock.sha256(path) or sha256_of(lock.root / path) for path in paths}}
-
-
 def obtain_all(items: Sequence[Item], lock: Lock) -> list[tuple[str, int]]:
-    """Get every file; return one line and one exit code for each that failed, after trying all of them."""
+    """Fetch every file; return one line and one exit code for each that failed, after trying all of them."""
     failures = []
     for item in items:
         try:
@@ -158,6 +167,7 @@ def obtain_all(items: Sequence[Item], lock: Lock) -> list[tuple[str, int]]:
 
 
 def main() -> None:
+    """Show the plan, fetch what is missing and say what failed or is the user's to supply."""
     args = parse_args()
     log = log_to_stderr(__name__)
     items = list_items(read_requests(args.sources), args.local)
@@ -166,7 +176,7 @@ def main() -> None:
     if args.dry_run:
         print(ask_block(items, lock))
         return
-    with _alone(args.root):
+    with alone(args.root):
         lock = Lock.load(args.root)  # again: another fetch may have ended since the plan
         failures = obtain_all(items, lock)
     for line, _ in failures:
@@ -177,27 +187,36 @@ def main() -> None:
     if code:
         sys.exit(code)
     if args.receipt:
-        write_json(args.receipt, receipt(items, lock))
+        paths = {item.file.path for item in items}
+        hashes = {path: lock.sha256(path) or sha256_of(lock.root / path) for path in paths}
+        write_json(args.receipt, {"files": hashes})
     log.info("%d files there and verified below %s", len(items), args.root)
 
 
 def parse_args() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sources", required=True, help="JSON list of {name, substitutions, local}, or a file of it")
+    parser.add_argument("--sources", required=True, help="JSON file with a list of {name, substitutions, local}")
     parser.add_argument("--root", type=Path, required=True, help="data root that everything is put below")
     parser.add_argument("--local", type=Path, help="take files from this folder instead of the network")
-    parser.add_argument("--receipt", type=Path, help="write down here what each file is, once all are there")
+    parser.add_argument("--receipt", type=Path, help="write the hash of each file here, once all are there")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
     return parser.parse_args()
 
 
-def _check_present(item: Item, lock: Lock) -> None:
-    """Accept a file that is there but not known; set a wrong one aside, so that it is got again."""
-    path = lock.root / item.file.path
-    try:
-        lock.record(item.file.path, verify(path, expectation(item.file, lock)))
-    except MismatchError as problem:
-        log_to_stderr(__name__).warning("%s %s; kept as %s", path, problem, set_aside(path, path))
+@contextmanager
+def alone(root: Path) -> Iterator[None]:
+    """Keep two fetches from writing the same files: the second waits for the first."""
+    root.mkdir(parents=True, exist_ok=True)
+    with (root / ".fetch").open("w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log_to_stderr(__name__).info("another fetch is at work in %s: waiting for it to end", root)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError:
+            log_to_stderr(__name__).warning("%s: this file system has no locks; run one fetch at a time", root)
+        yield
 
 
 def _download(item: Item, lock: Lock) -> str:
@@ -209,10 +228,10 @@ def _download(item: Item, lock: Lock) -> str:
 
 
 def _copy(item: Item, lock: Lock) -> str:
-    """Link a file of the local folder into place, or copy it where that is another disk; it is verified first."""
-    source, target = _local_file(item), lock.root / item.file.path
+    """Verify a file of the local folder and link it into place, or copy it where that is another disk."""
+    source, target = item.local_file(), lock.root / item.file.path
     if source is None:
-        names = f"{item.file.path} or {Path(item.file.path).name}"
+        names = f"{item.file.path} or {target.name}"
         raise InputError(item.local or "", f"holds no {names}", fix="put the file there or leave --local out")
     try:
         sha256 = verify(source, expectation(item.file, lock))
@@ -227,28 +246,17 @@ def _copy(item: Item, lock: Lock) -> str:
     return sha256
 
 
-def _local_file(item: Item) -> Path | None:
-    folder = item.local or Path()
-    names = (folder / item.file.path, folder / Path(item.file.path).name)
-    return next((path for path in names if path.is_file()), None)
-
-
-def _unpack(archive: Path, folder: Path, spec: Unpack, sha256: str) -> None:
-    sizes = unpack(archive, folder, spec)
-    write_json(folder / NOTE, {"archive": sha256, "spec": _spec(spec), "files": sizes})
-
-
 def _is_unpacked(folder: Path, spec: Unpack, sha256: str | None) -> bool:
     """Tell whether the folder was made from this archive in this way, with every file at its size."""
     if sha256 is None or not (folder / NOTE).exists():
         return False
     note = read_json(folder / NOTE)
     whole = all((folder / name).is_file() and (folder / name).stat().st_size == n for name, n in note["files"].items())
-    return bool(whole and note["archive"] == sha256 and note["spec"] == _spec(spec))
+    return bool(whole and note["archive"] == sha256 and note["spec"] == _described(spec))
 
 
-def _spec(spec: Unpack) -> dict[str, Any]:
-    return {**asdict(spec), "members": list(spec.members)}
+def _described(spec: Unpack) -> dict[str, Any]:
+    return {**vars(spec), "members": list(spec.members)}
 
 
 def _shown_size(item: Item, lock: Lock) -> str:
@@ -264,26 +272,6 @@ def _shown_state(item: Item, lock: Lock) -> str:
     words = {"nothing": "there", "check": "verify", "get": get, "ask": "yours to supply"}
     then = f", unpack to {item.file.unpack.to}/" if item.file.unpack and todo in ("check", "get") else ""
     return words.get(todo, "unpack") + then
-
-
-def _is_request(request: dict[str, Any]) -> bool:
-    named = isinstance(request.get("name"), str) and isinstance(request.get("substitutions", {}), dict)
-    return named and isinstance(request.get("local", ""), str) and request.keys() <= REQUEST_KEYS
-
-
-@contextmanager
-def _alone(root: Path) -> Iterator[None]:
-    """Keep two fetches from writing the same files: the second waits for the first."""
-    root.mkdir(parents=True, exist_ok=True)
-    with (root / ".fetch").open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            log_to_stderr(__name__).info("another fetch is at work in %s: waiting for it to end", root)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        except OSError:
-            log_to_stderr(__name__).warning("%s: this file system has no locks; run one fetch at a time", root)
-        yield
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Split a tokenised text into train, valid and test, trimmed to a number of words.
 
-    python -m xling.data.corpus --input tok.txt.zst --valid-lines 5000 --test-lines 5000 --max-words none --seed 1 \\
+    python -m xling.data.split_corpus --input tok.txt.zst --valid-lines 5000 --test-lines 5000 --seed 1 \\
         --out-dir DIR
 
 Held out (docs/choices.md): the text is cut into as many equal stretches as lines are held out, one line is
@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import IO
+from typing import IO, NamedTuple
 
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, read_lines, write_json, write_text
@@ -33,8 +33,7 @@ BUCKET_CHARACTERS = 1 << 26
 MOST_BUCKETS = 200  # open files; a larger text gets larger buckets
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """How much text there is."""
 
     lines: int
@@ -122,15 +121,25 @@ def bucket_count(characters: int) -> int:
     return min(max(1, math.ceil(characters / BUCKET_CHARACTERS)), MOST_BUCKETS)
 
 
-def smallest_words(stats: Iterable[Path]) -> int:
-    """Return the smallest "words" that the given stats files name."""
-    return min(_words_of(path) for path in stats)
+def smallest_words(paths: Iterable[Path]) -> int:
+    """Return the smallest "words" in the given stats files."""
+    found = []
+    for path in paths:
+        stats = read_json(path)
+        words = stats.get("words") if isinstance(stats, dict) else None
+        if not isinstance(words, int) or words <= 0:
+            raise InputError(path, f'expected a positive whole number as "words", found {words!r}')
+        found.append(words)
+    return min(found)
 
 
 def split_corpus(text: Path, out: Path, plan: Plan) -> dict[str, object]:
     """Write train, valid and test of a text and return what was done; all three appear or none."""
     size = measure(track(read_lines(text), f"measuring {text.name}"))
-    _check_enough(text, size, plan)
+    if size.lines <= plan.valid + plan.test or not size.words:
+        needed = f"{plan.valid} valid and {plan.test} test lines are held out and training needs text too"
+        found = f"{size.lines} lines with {size.words} words"
+        raise InputError(text, f"{found}, but {needed}", fix="give more text or hold out fewer lines")
     held = draw_held_out(size.lines, plan.valid, plan.test, plan.seed)
     with ExitStack() as stack:
         splits = {name: Split(stack.enter_context(write_text(out / f"{name}.txt.zst"))) for name in SPLITS}
@@ -153,29 +162,10 @@ def split_corpus(text: Path, out: Path, plan: Plan) -> dict[str, object]:
     return {"lines": size.lines, "words": size.words, "train_words_wanted": budget, **asdict(plan), "splits": counts}
 
 
-def _check_enough(text: Path, size: Size, plan: Plan) -> None:
-    if size.lines <= plan.valid + plan.test or not size.words:
-        found = f"{size.lines} lines with {size.words} words"
-        needed = f"{plan.valid} valid and {plan.test} test lines are held out and training needs text too"
-        raise InputError(text, f"{found}, but {needed}", fix="give more text or hold out fewer lines")
-
-
-def _words_of(path: Path) -> int:
-    stats = read_json(path)
-    words = stats.get("words") if isinstance(stats, dict) else None
-    if not isinstance(words, int) or words <= 0:
-        raise InputError(path, f'expected a positive whole number as "words", found {words!r}')
-    return words
-
-
 def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"expected a whole number, found {text!r}")
     return int(text)
-
-
-def _natural_or_none(text: str) -> int | None:
-    return None if text == "none" else _natural(text)
 
 
 def main() -> None:
@@ -191,11 +181,11 @@ def main() -> None:
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph a line")
+    parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph per line")
     parser.add_argument("--valid-lines", type=_natural, default=5000)
     parser.add_argument("--test-lines", type=_natural, default=5000)
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--max-words", type=_natural_or_none, help="train words at most, or none (the default)")
+    size.add_argument("--max-words", type=_natural, help="train words at most (default: all)")
     size.add_argument("--max-words-of", type=Path, nargs="+", help='stats files: their smallest "words" for all splits')
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--shuffle-seed", type=int, help="put the train lines in a random order of their own")

@@ -1,7 +1,6 @@
-"""Tokenise a text: python -m xling.tokenization.run --input text.txt.zst --options JSON --out tok.txt.zst …"""
+"""Tokenise a text: python -m xling.tokenization.tokenise_text --input text.txt.zst --options en.json --out words.zst"""
 
 import argparse
-import json
 import multiprocessing
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -10,24 +9,25 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import in_order
-from xling.tokenization.tokeniser import Tokeniser, check_options, make_tokeniser
+from xling.tokenization.tokeniser import Tokeniser, make_tokeniser
+from xling.tokenization.words import parse_options
 
 SHARD_LINES = 1000
-SHARDS_AHEAD = 4  # a worker never waits for work, and no more than this lies in memory for each
-_worker: Tokeniser | None = None  # each process has one tokeniser of its own
+SHARDS_AHEAD = 4  # for each worker: it never waits for work, and no more than this is in memory
+_worker: list[Tokeniser] = []  # each process has one tokeniser of its own
 
 
 def tokenise_shards(lines: Iterable[str], options: dict[str, Any], processes: int) -> Iterator[list[str]]:
     """Yield shards of tokenised lines in the order of the input, without lines that came out empty."""
+    _start(options)  # in this process too: a missing program or word list would only break the pool
     if processes == 1:
-        _start(options)
         yield from map(_tokenise, shards(lines))
         return
-    make_tokeniser(options)  # a missing program or word list is told here: in a worker it would only break the pool
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(options,)) as pool:
@@ -61,39 +61,23 @@ def tokenise_file(source: Path, options: dict[str, Any], out: Path, processes: i
     return counts
 
 
-def parse_options(text: str) -> dict[str, Any]:
-    """Return the tokeniser options given as JSON on the command line."""
-    try:
-        options = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise XlingError(f"--options is not JSON: {error.msg} at column {error.colno}") from None
-    if not isinstance(options, dict):
-        raise XlingError(f"--options must be a JSON object, not {text}")
-    check_options(options)
-    return options
-
-
 def _start(options: dict[str, Any]) -> None:
-    global _worker  # noqa: PLW0603 - a process pool hands nothing else from its initialiser to its tasks
-    _worker = make_tokeniser(options)
+    _worker[:] = [make_tokeniser(options)]
 
 
 def _tokenise(lines: list[str]) -> list[str]:
-    if _worker is None:
-        raise XlingError("the tokeniser was not started")
-    return [line for line in _worker.lines(lines) if line]
+    return [line for line in _worker[0].lines(lines) if line]
 
 
 def main() -> None:
+    """Tokenise one file as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--input", type=Path, required=True, help="text, one paragraph a line, compressed by suffix")
-    parser.add_argument("--options", required=True, help="tokeniser options as JSON")
-    parser.add_argument("--out", type=Path, required=True, help="words joined by spaces, one paragraph a line")
+    parser.add_argument("--input", type=Path, required=True, help="text, one paragraph per line, compressed by suffix")
+    parser.add_argument("--options", required=True, help="JSON file of tokeniser options")
+    parser.add_argument("--out", type=Path, required=True, help="words joined by spaces, one paragraph per line")
     parser.add_argument("--stats", type=Path, required=True, help="counts of lines, words and characters (JSON)")
-    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--processes", type=positive, default=1)
     args = parser.parse_args()
-    if args.processes < 1:
-        raise XlingError(f"--processes must be at least 1, not {args.processes}")
     counts = tokenise_file(args.input, parse_options(args.options), args.out, args.processes)
     write_json(args.stats, counts)
     log_to_stderr(__name__).info("%(lines)d lines, %(words)d words", counts)

@@ -1,0 +1,64 @@
+"""The dictionary command: both forms in, the words of the text out, and nothing half-written."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xling.synthetic.formats.panlex import write_panlex
+
+from xling.codeswitch.build_dictionary import in_words, main
+from xling.data.dictionary import Translation
+from xling.data.panlex import read_panlex
+from xling.synthetic.types import Translation as Entry
+from xling.tokenization.tokeniser import make_tokeniser
+
+Call = Callable[..., Any]
+ENGLISH, FRENCH = ({"language": code, "moses": code} for code in ("en", "fr"))
+
+
+def test_entries_keep_the_best_quality_in_the_words_of_the_text() -> None:
+    entries = [
+        Translation("Paris", "Paris", 1),
+        Translation("paris", "paris", 4),
+        Translation("hello", "Bonjour,", 2),
+        Translation("zero", "nul", 0),  # could never be drawn
+        Translation("nothing", "\u200b", 1),
+    ]
+    found = in_words(entries, make_tokeniser(ENGLISH), make_tokeniser(FRENCH))
+    assert found == [Translation("hello", "bonjour ,", 2), Translation("paris", "paris", 4)]
+
+
+@pytest.mark.parametrize("inline", [True, False], ids=["JSON", "file"])
+def test_a_simple_dictionary(call: Call, tmp_path: Path, inline: bool) -> None:
+    (tmp_path / "in.tsv").write_text("Dog\tChien\ndog\tchien\t3\ncat\tchat\n", encoding="utf-8")
+    arguments = ["--format", "tsv", "--input", tmp_path / "in.tsv", "--out", tmp_path / "out.tsv"]
+    for side, options in (("source", ENGLISH), ("target", FRENCH)):
+        (tmp_path / side).write_text(json.dumps(options))
+        arguments += ["--tokeniser", f"{side}={json.dumps(options) if inline else tmp_path / side}"]
+    assert call(main, *arguments).code == 0
+    assert (tmp_path / "out.tsv").read_text(encoding="utf-8") == "cat\tchat\t1\ndog\tchien\t3\n"
+
+
+def test_a_panlex_dump(call: Call, tmp_path: Path) -> None:
+    write_panlex(tmp_path / "dump", "eng", {"fra": [Entry("dog", "chien", 5), Entry("cat", "chat", 3)]})
+    arguments = ["--format", "panlex", "--input", tmp_path / "dump", "--out", tmp_path / "out.tsv"]
+    assert call(main, *arguments).code == 2  # which varieties?
+    assert call(main, *arguments, "--source", "eng-000", "--target", "fra-000").code == 0
+    expected = [
+        f"{source}\t{target}\t{q:g}"
+        for source, target, q in sorted(read_panlex(tmp_path / "dump", "eng-000", "fra-000"))
+    ]
+    assert (tmp_path / "out.tsv").read_text(encoding="utf-8").splitlines() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"), [("dog\tchien\t0\n", "in.tsv: no translation in it"), ("a\tb\nc\n", "in.tsv, line 2: no tab")]
+)
+def test_a_failure_leaves_the_old_file(call: Call, tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "in.tsv").write_text(text)
+    (tmp_path / "out.tsv").write_text("old\n")
+    done = call(main, "--format", "tsv", "--input", tmp_path / "in.tsv", "--out", tmp_path / "out.tsv")
+    assert (done.code, problem in done.error) == (2, True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"in.tsv": text, "out.tsv": "old\n"}

@@ -1,0 +1,170 @@
+"""Translations out of a PanLex dump: a database gives the same, and damage is named."""
+
+import csv
+import sqlite3
+import tracemalloc
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xling.core.errors import InputError
+from xling.data import panlex
+from xling.data.panlex import read_panlex
+
+Tables = dict[str, str]
+# `dog` and `chien` meet in four sources of two groups; the source of `hund` has no rating.
+SMALL: Tables = {
+    "source": 'id,label,quality,grp,note\n1,a,3,50,"two\nlines, ""quoted"""\n2,b,7,50,\n3,c,5,60,\n4,d,2,60,\n5,e,,70,\n',
+    "langvar": "id,lang_code,var_code\n9,eng,1\n1,eng,0\n2,fra,0\n3,spa,0\n4,deu,12\n",
+    "expr": 'id,langvar,txt,txt_degr\n10,1,dog,\n11,1,"say ""x, y""\n z",\n5,2,chien,\n6,2,cabot,\n7,3,perro,\n8,4,hund,\n',
+    "meaning": "id,source\n100,1\n101,2\n102,3\n103,4\n104,1\n105,5\n106,1\n",
+    "denotation": "id,meaning,expr\n0,100,10\n1,100,5\n2,101,10\n3,101,5\n4,101,6\n5,102,10\n6,102,5\n7,103,10\n"
+    "8,103,5\n9,103,7\n10,104,11\n11,104,6\n12,105,10\n13,105,8\n14,106,7\n15,106,8\n",
+}
+
+
+def write_dump(folder: Path, tables: Tables) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in tables.items():
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="")
+    return folder
+
+
+def table(columns: str, rows: Iterable[tuple[object, ...]]) -> str:
+    return "".join(f"{','.join(map(str, row))}\n" for row in [columns.split(), *rows])
+
+
+ENGLISH_FRENCH = [("dog", "cabot", 7.0), ("dog", "chien", 12.0), ('say "x, y" z', "cabot", 3.0)]  # 12: best 7 + best 5
+
+
+def test_quality_is_the_best_of_each_group_summed(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump", SMALL)
+    assert sorted(read_panlex(dump, "eng-000", "fra-000")) == ENGLISH_FRENCH
+    assert sorted(read_panlex(dump, "eng-000", "deu-012")) == [("dog", "hund", 0.0)]  # its source is not rated
+    assert sorted(read_panlex(dump, "fra-000", "eng-000"))[0] == ("cabot", "dog", 7.0)
+    assert sorted(read_panlex(dump, "fra-000", "deu-012")) == []
+
+
+@pytest.mark.parametrize("inside", ["panlex-20190901-csv/", ""])
+def test_published_zip_and_unpacked_folder_give_the_same(tmp_path: Path, inside: str) -> None:
+    dump = write_dump(tmp_path / "unpacked" / inside, SMALL)
+    with zipfile.ZipFile(tmp_path / "panlex.zip", "w", zipfile.ZIP_DEFLATED) as handle:
+        for path in sorted(dump.glob("*.csv")):
+            handle.write(path, inside + path.name)
+    for name in ("panlex.zip", "unpacked"):
+        assert sorted(read_panlex(tmp_path / name, "eng-000", "fra-000")) == ENGLISH_FRENCH
+
+
+def test_columns_are_found_by_name(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump", SMALL)
+    for path in dump.glob("*.csv"):
+        with path.open(encoding="utf-8", newline="") as handle:
+            rows = [row[::-1] for row in csv.reader(handle)]
+        with path.open("w", encoding="utf-8", newline="") as handle:
+            csv.writer(handle, lineterminator="\r\n").writerows(rows)
+    assert sorted(read_panlex(dump, "eng-000", "fra-000")) == ENGLISH_FRENCH
+
+
+def oracle(tables: Tables) -> list[tuple[str, str, float]]:
+    """Ask a database the same question."""
+    database = sqlite3.connect(":memory:")
+    for name, text in tables.items():
+        header, *rows = csv.reader(text.splitlines())
+        database.execute(f"create table {name} ({', '.join(f'{column} numeric' for column in header)})")
+        database.executemany(f"insert into {name} values ({', '.join('?' * len(header))})", rows)  # noqa: S608
+    return database.execute(
+        """
+        select source_text, target_text, sum(best) from (
+            select e1.txt source_text, e2.txt target_text, s.grp, max(s.quality) best
+            from expr e1 join denotation d1 on d1.expr = e1.id join denotation d2 on d2.meaning = d1.meaning
+            join expr e2 on e2.id = d2.expr join meaning m on m.id = d1.meaning join source s on s.id = m.source
+            where e1.langvar = 1 and e2.langvar = 2 group by e1.id, e2.id, s.grp
+        ) group by source_text, target_text order by source_text, target_text
+        """
+    ).fetchall()
+
+
+@st.composite
+def dumps(draw: st.DrawFn) -> Tables:
+    ids = draw(st.lists(st.integers(1, 10**9), min_size=8, max_size=8, unique=True))
+    denoted = draw(st.lists(st.tuples(st.integers(0, 5), st.sampled_from(ids)), unique=True, max_size=30))
+    return {
+        "source": table("id quality grp", [(i, draw(st.integers(0, 9)), draw(st.integers(1, 3))) for i in range(1, 5)]),
+        "langvar": table("id lang_code var_code", [(1, "eng", 0), (2, "fra", 0)]),
+        "expr": table("id langvar txt", [(number, 1 + i % 2, f"w{i}") for i, number in enumerate(ids)]),
+        "meaning": table("id source", [(i, draw(st.integers(1, 4))) for i in range(6)]),
+        "denotation": table("id meaning expr", [(i, *pair) for i, pair in enumerate(denoted)]),
+    }
+
+
+@given(dumps(), st.sampled_from([1, 5, 1 << 20]))
+@settings(max_examples=40)
+def test_a_database_says_the_same(tmp_path_factory: pytest.TempPathFactory, tables: Tables, block_rows: int) -> None:
+    dump = write_dump(tmp_path_factory.mktemp("panlex"), tables)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(panlex, "BLOCK_ROWS", block_rows)
+        assert sorted(read_panlex(dump, "eng-000", "fra-000")) == oracle(tables)
+
+
+def test_memory_does_not_grow_with_other_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(panlex, "BLOCK_ROWS", 500)
+    peaks = []
+    for others in (2_000, 8_000):
+        numbers = range(1000, 1000 + others)
+        more = {
+            "expr": "".join(f"{i},3,palabra {i},\n" for i in numbers),
+            "meaning": "".join(f"{i},1\n" for i in numbers),
+            "denotation": "".join(f"{i},{i},{i}\n" for i in numbers),
+        }
+        dump = write_dump(tmp_path / str(others), {name: text + more.get(name, "") for name, text in SMALL.items()})
+        tracemalloc.start()
+        assert len(sorted(read_panlex(dump, "eng-000", "fra-000"))) == 3
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]
+
+
+@pytest.mark.parametrize(
+    ("table", "old", "new", "line", "problem"),
+    [
+        ("expr", "id,langvar,txt", "id,langvar,text", 1, "no column 'txt' in the header"),
+        ("expr", "10,1,dog,", "10,1,dog", 2, "3 columns where the header has 4"),
+        ("expr", "10,1,dog", "1O,1,dog", 2, "'1O' is not a whole number"),
+        ("expr", "dog", "d\udcffg", 2, "not UTF-8"),
+        ("expr", '"say', 'a"say', None, "expr.csv"),
+        ("expr", ",2,", ",3,", None, "expr.csv has no expression of fra-000"),
+        ("denotation", "1,100,5\n", "1,100,x\n", 3, "'x' is not a whole number"),
+        ("denotation", "1,100,5\n", "1,100\n", 3, "2 columns"),
+        ("denotation", "id,meaning,expr", "id,mean,expr", 1, "no column 'meaning'"),
+        ("meaning", "102,3\n", "", None, "meaning 102 of denotation.csv is not in meaning.csv"),
+        ("meaning", "102,3\n", "102,77\n", None, "source 77 of meaning.csv is not in source.csv"),
+        ("source", ",7,50,", ",good,50,", 4, "'good' is not a whole number"),
+        ("langvar", "2,fra,0", "2,fra,1", None, "no language variety fra-000 (it has: fra-001)"),
+    ],
+)
+def test_malformed_dump(tmp_path: Path, table: str, old: str, new: str, line: int | None, problem: str) -> None:
+    dump = write_dump(tmp_path / "dump", SMALL)
+    path = dump / f"{table}.csv"
+    assert old in SMALL[table]
+    path.write_bytes(SMALL[table].replace(old, new, 1 if line else -1).encode(errors="surrogateescape"))
+    with pytest.raises(InputError) as caught:
+        sorted(read_panlex(dump, "eng-000", "fra-000"))
+    assert line is None or (caught.value.path, caught.value.line) == (path, line)
+    assert problem in str(caught.value)
+
+
+def test_missing_table_broken_zip_and_one_variety(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump", SMALL)
+    (dump / "expr.csv").unlink()
+    (tmp_path / "x.zip").write_bytes(b"PK no")
+    for path, target, problem in [
+        (dump, "fra-000", "no expr.csv in this folder"),
+        (tmp_path / "x.zip", "fra-000", "x.zip: not a whole zip archive"),
+        (dump, "eng-000", "both eng-000"),
+    ]:
+        with pytest.raises(InputError, match=problem):
+            sorted(read_panlex(path, "eng-000", target))

@@ -1,0 +1,293 @@
+"""Readers of line formats: what each makes of good files, and the place and the problem that it names in bad ones."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xling.core.errors import InputError
+from xling.data.conllu import read_conllu
+from xling.data.dictionary import Translation, clean, read_tsv
+from xling.data.fasttext import read_vectors
+from xling.data.muse import WordPair, by_source, read_muse
+from xling.data.ner import NerSentence, read_conll2003, read_msra, read_wikiann
+from xling.data.nli import LABELS, NliExample, read_multinli, read_xnli, read_xnli_mt
+from xling.data.parallel import read_aligned, read_both, read_multiway
+
+Reader = Callable[[Path], Iterable[object]]
+
+
+def xnli(path: Path) -> Iterable[object]:
+    return read_xnli(path, "fr")
+
+
+def vectors(path: Path) -> Iterable[object]:
+    return read_vectors(path, 10).words
+
+
+def multiway(path: Path) -> Iterable[object]:
+    return read_multiway(path, ["en", "fr"])
+
+
+def halves(path: Path) -> Iterable[object]:
+    """Read MSRA with a segmenter that cuts a sentence after its second character."""
+    return read_msra(path, lambda line: [line[:2], "".join(line[2:].split())])
+
+
+def french(path: Path) -> Iterable[object]:
+    return read_wikiann(path, expected="fr")
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def row(number: object, form: str = "w", upos: str = "NOUN", head: object = 0, deprel: str = "root") -> str:
+    return f"{number}\t{form}\t_\t{upos}\t_\t_\t{head}\t{deprel}\t_\t_\n"
+
+
+CHILD = row(2, head=1, deprel="x")
+XNLI = "pairID\tlanguage\tgold_label\tsentence1\tsentence2\n"
+TRAIN = "premise\thypo\tlabel\n"
+PAIR = '{"gold_label": "neutral", "sentence1": "a\u2028b", "sentence2": "b", "genre": "x"}\n'
+MSRA = [NerSentence(("我在", "北京"), ("O", "B-LOC"), 1)]
+
+GOOD: list[tuple[Reader, str, list[object]]] = [
+    (read_muse, "the le\nthe\tla\na\u00a0b c\n", [("the", "le"), ("the", "la"), ("a\u00a0b", "c")]),
+    (read_tsv, "dog\tchien\na\t\\\nb\t1\t1e3\n", [Translation("dog", "chien", 1.0), Translation("b", "1", 1000.0)]),
+    (xnli, f'{XNLI}1\tfr\tneutral\tIl a dit "oui\tRien.\n1\ten\tneutral\ta\tb\n1\tfr\t-\tx\ty\n',
+     [NliExample('Il a dit "oui', "Rien.", "neutral", 2)]),
+    (read_xnli_mt, f"{TRAIN}a\tb\tcontradictory\na\t \tneutral\nc\td\tneutral\n",
+     [NliExample("a", "b", "contradiction", 2), NliExample("c", "d", "neutral", 4)]),
+    (read_multinli, PAIR + PAIR.replace("neutral", "-"), [NliExample("a\u2028b", "b", "neutral", 1)]),
+    (multiway, "de\ten\tfr\nja\tyes\toui\nnein\tno, no\tnon\n", [("yes", "oui"), ("no, no", "non")]),
+    (read_conll2003, "-DOCSTART- -X- O O\n\nJohn NNP I-NP I-PER\nParis NNP I-NP I-LOC\nRome NNP I-NP B-LOC\n. . O O\n\n"
+     "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\n",
+     [NerSentence(("John", "Paris", "Rome", "."), ("B-PER", "B-LOC", "B-LOC", "O"), 3),
+      NerSentence(("EU",), ("B-ORG",), 10)]),
+    (read_wikiann, "en::\tO\nen:a:b\tB-PER\n\nbe-x-old:en:\tO\nzh:,\tI-LOC\n\n",
+     [NerSentence((":", "a:b"), ("O", "B-PER"), 1), NerSentence(("en:", ","), ("O", "B-LOC"), 4)]),
+    (french, "fr-ca:a\tO\n", [NerSentence(("a",), ("O",), 1)]),
+    (halves, "我 O\n在 O\n北 B-LOC\n京 I-LOC\n", MSRA),
+    (halves, "我\tO\n在\tO\n北\tB-LOC\n京\tI-LOC\n\n", MSRA),
+    (halves, "我 O\n在 O\n北 B-NS\n京 E-NS\n", MSRA),
+    (halves, "我 O\n在 O\n北京 S-NS\n", MSRA),
+    (halves, "我 O\n在 O\n北 B-LOC\n\u3000 I-LOC\n京 I-LOC\n\n\u3000 O\n", MSRA),  # white space may vanish
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reader", "text", "expected"), GOOD)
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "byte-order mark"])
+def test_good_files(tmp_path: Path, reader: Reader, text: str, expected: list[object], mark: str) -> None:
+    assert list(reader(write(tmp_path / "good", mark + text))) == expected
+
+
+BAD: list[tuple[Reader, str, int | None, str]] = [
+    *((read_muse, f"a b\n{bad}\nc d\n", 2, "not two words") for bad in ("one", "a b c", "a  b", " a", "a\tb\tc", "")),
+    (read_muse, "", None, "empty"),
+    (read_tsv, "a\tb\nc d\n", 2, "no tab"),
+    (read_tsv, "a\tb\n\n", 2, "no tab"),
+    (read_tsv, "a\tb\t1\tx\n", 1, "4 columns"),
+    *((read_tsv, f"a\tb\t{bad}\n", 1, f"quality '{bad}' is not a number from 0") for bad in ("good", "-1", "nan")),
+    (read_tsv, "", None, "empty"),
+    (vectors, "2 2\na 1 2\nb 1 nan\n", 3, "vector of 'b' holds a number that is not finite"),
+    (vectors, "2 2\na 1 inf\nb 1 2\n", 2, "not finite"),
+    (vectors, "2 2\na 1 2\nb 1 x\n", 3, "could not convert string to float"),
+    (vectors, "2 2\na 1\nb 1 2\n", 2, "not a word and 2 numbers"),
+    (vectors, "3 2\na 1 2\nb 1 2\n", None, "ends after 2 of 3 vectors"),
+    *((vectors, bad, 1, "not a header") for bad in ("a 1 2\nb 1 2\n", "2 0\na\nb\n", "")),
+    (xnli, f"{XNLI}1\ten\tneutral\ta\tb\n1\tde\tneutral\ta\tb\n", None, "no rows of language 'fr' (has: en, de)"),
+    (xnli, f"{XNLI}1\tfr\tneutral\ta\t \n", 2, "a sentence is empty"),
+    (read_xnli_mt, f"{TRAIN}a\tb\tmaybe\n", 2, "label 'maybe' is none of entailment, neutral, contradiction"),
+    (read_xnli_mt, f"{TRAIN}a\tb\tneutral\na\tb\n", 3, "2 columns where the header has 3"),
+    (read_xnli_mt, "premise\thypothesis\tlabel\na\tb\tneutral\n", 1, "no column 'hypo'"),
+    (read_xnli_mt, "premise\thypo\thypo\na\tb\tneutral\n", 1, "names a column twice"),
+    (read_xnli_mt, TRAIN, None, "a header and no rows"),
+    (read_xnli_mt, "", None, "empty where a header"),
+    (read_multinli, PAIR + "{\n", 2, "not JSON"),
+    (read_multinli, PAIR + '{"sentence1": "a", "sentence2": "b"}\n', 2, "sentence1, sentence2, gold_label"),
+    (read_multinli, "", None, "empty"),
+    (multiway, "de\ten\n1\t2\n", 1, "no column 'fr' in the header (has: de, en)"),
+    (multiway, "en\tfr\n1\t2\n1\t\n", 3, "no sentence in column fr"),
+    (read_wikiann, "en:a\tO\n\nen:b\tB-CAR\n", 3, "tag 'B-CAR' is none of"),
+    (read_wikiann, "en:a\tO\nen:b O\n", 2, "1 columns"),
+    (read_wikiann, "en:a\tO\nb\tO\n", 2, "language prefix"),
+    (read_wikiann, "en:a\tO\nen:\tO\n", 2, "language prefix"),
+    (read_wikiann, "\n\n", None, "empty"),
+    (french, "fr:a\tO\nfr:b\tO\n\nde:c\tO\n", 4, "a token of 'de', expected 'fr'"),
+    *((read_conll2003, f"EU NNP I-NP I-ORG\n{bad}\n", 2, "") for bad in
+      ("EU NNP I-ORG", "EU NNP I-NP I-ORG x", "EU NNP I-NP I-X", "EU\tNNP\tI-NP\tO", "a b c S-PER")),
+    (halves, "我 O\n在\n", 2, "expected a character and its tag"),
+    (halves, "我 O\n在 o\n", 2, "tag 'o'"),
+    (halves, "我 O\n在 B-nr\n", 2, "tag 'B-nr'"),
+    *((read_conllu, row(1) + row(2, head=bad, deprel="x"), 2, f"head '{bad}' of word 2 is not in 0 to 2")
+      for bad in (3, "_", -1, "\u0661")),
+    (read_conllu, row(1) + row(2) + row(3), 2, "exactly one root (found: 1, 2, 3)"),
+    (read_conllu, row(1, head=2) + row(2, head=1), 1, "exactly one root (found: none)"),
+    (read_conllu, row(1) + row(2, head=3, deprel="x") + row(3, head=2, deprel="x"), 2, "word 2 is its own ancestor"),
+    (read_conllu, f"{row(1)}\n# a\n# b\n{row(1)}{row(2, head=2, deprel='x')}", 6, "word 2 is its own ancestor"),
+    (read_conllu, row(1) + row(3, head=1, deprel="x"), 2, "row number '3' does not follow word 1"),
+    (read_conllu, row(1) + row("2-3", head="_") + CHILD, 1, "multiword token reaches word 3 of 2"),
+    (read_conllu, row("1-2") + row(1) + row("2-3") + CHILD, 3, "row number '2-3'"),
+    *((read_conllu, row(1) + row(bad), 2, f"row number '{bad}'") for bad in ("2.1", "1.2")),
+    (read_conllu, row(1, upos="NN"), 1, "part of speech 'NN'"),
+    (read_conllu, row(1, deprel="_"), 1, "word 1 has no relation"),
+    (read_conllu, row(1) + CHILD.replace("\tw\t", "\t\t"), 2, "an empty field"),
+    (read_conllu, row(1) + "2\tw\t_\n", 2, "3 columns where CoNLL-U has 10"),
+    (read_conllu, row(1) + "# text = b\n", 2, "a comment after the words"),
+    (read_conllu, "# text = b\n", 1, "comments without words"),
+    (read_conllu, "", None, "empty"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reader", "text", "line", "problem"), BAD)
+def test_bad_files_are_named_with_line_and_problem(
+    tmp_path: Path, reader: Reader, text: str, line: int | None, problem: str
+) -> None:
+    path = write(tmp_path / "bad", text)
+    with pytest.raises(InputError) as caught:
+        list(reader(path))
+    assert (caught.value.path, caught.value.line) == (path, line)
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_left_out_or_changed_is_counted(tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    list(read_xnli(write(tmp_path / "a", f"{XNLI}1\tfr\t-\tx\ty\n1\tfr\tneutral\tx\ty\n"), "fr", counts))
+    list(read_xnli_mt(write(tmp_path / "b", f"{TRAIN}a\t \tneutral\n"), counts))
+    list(read_wikiann(write(tmp_path / "c", "zh:,\tI-LOC\n"), counts))
+    list(read_tsv(write(tmp_path / "d", "a\t\\\n"), counts))
+    text = "Ａ B-ORG\n银 I-ORG\n\n北 B-LOC\n京 I-LOC\n"
+    changing = read_msra(write(tmp_path / "e", text), lambda text: [text.replace("Ａ", "A")], counts)
+    assert [sentence.words for sentence in changing] == [("Ａ", "银"), ("北京",)]
+    assert +counts == {"undecided": 1, "empty": 1, "repaired": 1, "junk": 1, "unsegmented": 1, "words": 3}
+
+
+def test_muse_translations_by_source() -> None:
+    pairs = [WordPair(*pair.split()) for pair in ("the le", "b x", "the la", "the le")]
+    assert list(by_source(pairs).items()) == [("the", ["le", "la"]), ("b", ["x"])]
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [("chien", "chien"), ("éole-harpe  \\", "éole-harpe"), ("\\ en suspens", "en suspens"), ("\\", ""),
+     ("Velo  \\ Drahtesel", ""), ("sich  halten", "sich halten")],
+)  # fmt: skip
+def test_junk_of_wiktionary(entry: str, expected: str) -> None:
+    assert clean(entry) == expected
+
+
+def test_vectors_are_split_from_the_right_and_read_up_to_the_limit(tmp_path: Path) -> None:
+    path = write(tmp_path / "w.vec", "5 2\na 1 2 \nb\u00a0c 0.5 -1e-3 \nd e  3 4 \na 9 9 \nf 5 6 \n")
+    for limit in (4, 10):  # a duplicate does not use up the limit
+        found = read_vectors(path, limit)
+        assert (found.words, found.duplicates) == (("a", "b\u00a0c", "d e ", "f"), 1)
+        np.testing.assert_array_equal(found.vectors, np.array([[1, 2], [0.5, -1e-3], [3, 4], [5, 6]], np.float32))
+    write(path, path.read_text(encoding="utf-8").replace("f 5 6", "f 5 broken"))
+    assert read_vectors(path, 3).words == ("a", "b\u00a0c", "d e ")
+    assert read_vectors(path, 0).vectors.shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "name", "line", "problem"),
+    [
+        ("1\n2\n3\n", "1\n2\n", "b", None, "ends after 2 lines"),
+        ("1\n2\n", "1\n2\n3\n", "a", None, "ends after 2 lines"),
+        ("1\n\n3\n", "1\n2\n3\n", "a", 2, "blank line"),
+        ("1\n2\n", "1\n \t\n", "b", 2, "blank line"),
+        ("", "", "a", None, "empty"),
+        ("", "1\n", "a", None, "ends after 0 lines"),
+    ],
+)
+def test_files_that_do_not_align(
+    tmp_path: Path, left: str, right: str, name: str, line: int | None, problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem) as caught:
+        list(read_aligned([write(tmp_path / "a", left), write(tmp_path / "b", right)]))
+    assert (caught.value.path.name, caught.value.line) == (name, line)
+
+
+@pytest.mark.parametrize(("extra", "short"), [("1\n", "back.txt"), ("1\n2\n3\n", "x.tsv")])
+def test_a_file_beside_a_table_has_to_be_as_long(tmp_path: Path, extra: str, short: str) -> None:
+    table = write(tmp_path / "x.tsv", "en\nyes\nno\n")
+    assert list(read_both(table, ["en"], [write(tmp_path / "back.txt", "1\n2\n")])) == [("yes", "1"), ("no", "2")]
+    with pytest.raises(InputError, match=r"goes on") as caught:
+        list(read_both(table, ["en"], [write(tmp_path / "back.txt", extra)]))
+    assert caught.value.path.name == short
+
+
+def characters(excluded: str) -> st.SearchStrategy[str]:
+    return st.text(st.characters(blacklist_characters=excluded, blacklist_categories=("Cs",)), min_size=1, max_size=9)
+
+
+SENTENCE, WORD = characters("\t\n\r").filter(str.strip), characters(" \t\n\r")
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(SENTENCE, SENTENCE, st.sampled_from(LABELS)), min_size=1))
+def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]]) -> None:
+    folder = tmp_path_factory.mktemp("round")
+    train = write(folder / "nli", TRAIN + "".join("\t".join(row) + "\n" for row in rows))
+    assert [(e.premise, e.hypothesis, e.label) for e in read_xnli_mt(train)] == rows
+    sides = [write(folder / str(side), "".join(f"{row[side]}\n" for row in rows)) for side in (0, 1)]
+    assert list(read_aligned(sides)) == [row[:2] for row in rows]
+
+
+@settings(max_examples=50)
+@given(
+    st.dictionaries(WORD, st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=3, max_size=3)),
+    st.sampled_from(" \t"),
+)
+def test_words_that_are_written_are_read(
+    tmp_path_factory: pytest.TempPathFactory, table: dict[str, list[float]], separator: str
+) -> None:
+    folder = tmp_path_factory.mktemp("words")
+    lines = "".join(f"{word} {' '.join(map(repr, row))} \n" for word, row in table.items())
+    found = read_vectors(write(folder / "w.vec", f"{len(table)} 3\n{lines}"), 100)
+    assert list(found.words) == list(table)
+    np.testing.assert_array_equal(found.vectors, np.array(list(table.values()), dtype=np.float32).reshape(-1, 3))
+    if table:
+        pairs = write(folder / "muse", "".join(f"{word}{separator}{word}\n" for word in table))
+        assert list(read_muse(pairs)) == [(word, word) for word in table]
+
+
+REAL: list[tuple[Reader, str, int]] = [
+    *((read_tsv, f"dictionary/en-{code}.tsv", count) for code, count in
+      {"cmn": 66676, "de": 70537, "fr": 63490, "ru": 89511}.items()),
+    *((read_muse, f"muse/en-{code}.txt", count) for code, count in
+      {"de": 101931, "fr": 113286, "ru": 53186, "zh": 39334}.items()),
+    (multiway, "xnli/xnli.15way.orig.tsv", 10000),
+    (read_xnli_mt, "xnli/multinli.train.en.subset10k.tsv", 10000),
+    (xnli, "xnli/xnli.test.tsv", 5010),
+]  # fmt: skip
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(("reader", "file", "count"), REAL)
+def test_real_files_are_read_whole(real_data: Path, reader: Reader, file: str, count: int) -> None:
+    assert len(list(reader(real_data / file))) == count
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("language", ["en", "fr", "de", "ru", "zh"])
+def test_real_xnli_is_balanced(real_data: Path, language: str) -> None:
+    labels = Counter(example.label for example in read_xnli(real_data / "xnli/xnli.dev.tsv", language))
+    assert labels == dict.fromkeys(LABELS, 830)
+
+
+@pytest.mark.real_data
+def test_real_test_sets_are_aligned_and_not_swapped(real_data: Path) -> None:
+    for code in ("deu", "rus", "cmn", "fra"):
+        rows = list(read_aligned([real_data / f"tatoeba/tatoeba.{code}-eng.{side}" for side in (code, "eng")]))
+        assert len(rows) == 1000
+    english = "In the beginning God created the heaven and the earth."
+    assert rows[0] == ("Au commencement, Dieu créa le ciel et la terre.", english)
+    for code in ("de", "fr", "ru", "zh"):
+        parts = [real_data / f"muse/en-{code}.{part}.txt" for part in ("0-5000", "5000-6500")]
+        assert [len(by_source(read_muse(path))) for path in parts] == [5000, 1500]

@@ -1,0 +1,94 @@
+"""Task files as JSON lines in the words of the pretraining text."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xling.tokenization import prepare_task
+
+ENGLISH = {"language": "en", "moses": "en"}
+
+
+@pytest.fixture
+def prepare(call: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+    """Return a function that prepares a text and returns its records, or the error line."""
+
+    def command(task: str, form: str, language: str, text: str, options: object = None) -> Any:
+        (tmp_path / "raw").write_text(text, encoding="utf-8", newline="\n")
+        flags = ["--format", form, "--language", language, "--input", tmp_path / "raw", "--out", tmp_path / "out"]
+        if options is not None:
+            (tmp_path / "options.json").write_text(options if isinstance(options, str) else json.dumps(options))
+            flags += ["--tokeniser", tmp_path / "options.json"]
+        code, error = call(prepare_task.main, task, *flags)
+        if code == 0:
+            return [json.loads(line) for line in (tmp_path / "out").read_text(encoding="utf-8").split("\n")[:-1]]
+        assert not (tmp_path / "out").exists()
+        return error
+
+    return command
+
+
+TREE = "1-2\tDu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDe\t_\tADP\t_\t_\t2\tobl:arg\t_\t_\n2\tLe\t_\tDET\t_\t_\t0\troot\t_\t_\n"
+RECORDS = [
+    ("nli", "xnli-mt", "premise\thypo\tlabel\nA, b\tC\u2028d E\tcontradictory\n", ENGLISH,
+     {"premise": ["a", ",", "b"], "hypothesis": ["c", "d", "e"], "label": "contradiction"}),
+    ("nli", "xnli-mt", "premise\thypo\tlabel\nA  B.\tC\tneutral\n", None,  # words stand as they are
+     {"premise": ["A", "B."], "hypothesis": ["C"], "label": "neutral"}),
+    ("ner", "wikiann", "en:New\tB-LOC\nen:Don't\tI-LOC\n", ENGLISH,
+     {"words": ["new", "don't"], "tags": ["B-LOC", "I-LOC"]}),
+    ("ner", "conll2003", "U.N. NNP I-NP I-ORG\n", ENGLISH, {"words": ["u.n."], "tags": ["B-ORG"]}),
+    ("parsing", "conllu", TREE, ENGLISH,
+     {"words": ["de", "le"], "heads": [2, 0], "deprels": ["obl", "root"], "upos": ["ADP", "DET"]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("task", "form", "text", "options", "expected"), RECORDS)
+def test_records(prepare: Callable[..., Any], task: str, form: str, text: str, options: Any, expected: Any) -> None:
+    assert prepare(task, form, "en", text, options) == [expected]
+
+
+def test_msra_is_segmented_as_it_stands_and_normalised_after(prepare: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("中国 9\n银行 9\n北京 9\n", encoding="utf-8")
+    tags = ["B-ORG", "I-ORG", "I-ORG", "I-ORG", "O", "O", "B-LOC", "I-LOC", "O", "B-ORG", "I-ORG", "I-ORG"]
+    text = "".join(f"{c} {tag}\n" for c, tag in zip("中国银行在“北京”IBM", tags, strict=True))
+    options = {"language": "zh", "moses": "zh", "segmenter": "jieba", "dictionary": str(tmp_path / "words.txt")}
+    (record,) = prepare("ner", "msra", "zh", text, options)
+    assert record["words"] == ["中国", "银行", "在", '"', "北京", '"', "ibm"]
+    assert record["tags"] == ["B-ORG", "I-ORG", "O", "O", "B-LOC", "O", "B-ORG"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "problem"),
+    [
+        ("de:a\tO\n", None, "raw, line 1: a token of 'de', expected 'fr'"),
+        ("fr:a\tO\nfr:b\tX\n", None, "raw, line 2: tag 'X'"),
+        ("fr:a\tO\n", "{", "options.json, line 1: not JSON"),
+        ("fr:a\tO\n", [], "expected a JSON object of tokeniser options"),
+        ("fr:a\tO\n", {"moses": "fr"}, "language"),
+    ],
+)
+def test_failures_are_one_line_and_leave_nothing(
+    prepare: Callable[..., Any], text: str, options: Any, problem: str
+) -> None:
+    error = prepare("ner", "wikiann", "fr", text, options)
+    assert problem in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    ("task", "form", "file", "count"),
+    [
+        ("nli", "xnli", "xnli/xnli.dev.tsv", 2490),
+        ("ner", "wikiann", "wikiann/fr/dev", 10000),
+        ("parsing", "conllu", "ud/UD_French-GSD/fr_gsd-ud-test.conllu", 416),
+    ],
+)
+def test_real_french(prepare: Callable[..., Any], real_data: Path, task: str, form: str, file: str, count: int) -> None:
+    records = prepare(task, form, "fr", (real_data / file).read_text(encoding="utf-8"))
+    assert len(records) == count
+    lengths = [{len(value) for value in record.values() if isinstance(value, list)} for record in records]
+    assert all(0 not in length and (task == "nli" or len(length) == 1) for length in lengths)

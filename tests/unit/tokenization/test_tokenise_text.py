@@ -1,0 +1,61 @@
+"""The tokenising command: same bytes for any number of processes, empty lines dropped, faults told in one line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xling.core.io import read_json, read_lines, write_text
+from xling.tokenization.tokenise_text import SHARD_LINES, main
+
+OPTIONS = {"language": "en", "moses": "en"}
+
+
+def run(call: Callable[..., Any], source: Path, options: object, processes: int = 1, name: str = "out") -> Any:
+    out = source.with_name(name)
+    flags = ["--out", out / "tok.txt.zst", "--stats", out / "stats.json", "--processes", processes]
+    return call(main, "--input", source, "--options", options, *flags)
+
+
+def test_any_number_of_processes_gives_the_same_bytes(call: Callable[..., Any], tmp_path: Path) -> None:
+    text = tmp_path / "text.txt.zst"
+    with write_text(text) as handle:
+        for number in range(2 * SHARD_LINES + 17):
+            handle.write(f"Line no. {number}, isn't it?\n" if number % 5 else " \u200b\n")
+    (tmp_path / "en.json").write_text(json.dumps(OPTIONS))
+    assert run(call, text, tmp_path / "en.json", 1, "one").code == 0
+    assert run(call, text, json.dumps(OPTIONS), 2, "two").code == 0
+    for name in ("tok.txt.zst", "stats.json"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    lines = list(read_lines(tmp_path / "one/tok.txt.zst"))
+    assert lines == [f"line no . {n} , isn 't it ?" for n in range(2 * SHARD_LINES + 17) if n % 5]
+    assert read_json(tmp_path / "one/stats.json") == {
+        "lines": len(lines),
+        "words": sum(len(line.split()) for line in lines),
+        "characters": sum(len(word) for line in lines for word in line.split()),
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "processes", "problem"),
+    [
+        ("", json.dumps(OPTIONS), 1, "text.txt: no words in it"),
+        ("\n \n", json.dumps(OPTIONS), 1, "text.txt: no words in it"),
+        ("a\n", "{", 1, "tokeniser options: not JSON"),
+        ("a\n", "absent.json", 1, "absent.json: no such file"),
+        ("a\n", '{"moses": "en"}', 1, "language"),
+        ("a\n", '{"language": "xx", "moses": "xx"}', 2, "'xx' is not a language of sacremoses"),  # before any worker
+        ("a\n", json.dumps(OPTIONS), 0, ""),
+    ],
+)
+def test_faults_are_one_line_and_leave_nothing(
+    call: Callable[..., Any], tmp_path: Path, content: str, options: str, processes: int, problem: str
+) -> None:
+    source = tmp_path / "text.txt"
+    source.write_text(content, encoding="utf-8")
+    code, error = run(call, source, options, processes)
+    assert (code, problem in error) == (2, True)
+    assert error.count("\n") <= 1
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [source]

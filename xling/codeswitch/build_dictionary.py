@@ -1,0 +1,67 @@
+"""Build the bilingual dictionary of the extra anchors (section 4.2), in the words of the pretraining text.
+
+python -m xling.codeswitch.build_dictionary --format panlex --input DUMP --source eng-000 --target fra-000 --out D.tsv
+python -m xling.codeswitch.build_dictionary --format tsv --input en-fr.tsv --tokeniser source=en.json --out D.tsv
+
+Entries go through the tokeniser of their language: lower-cased text has no `Paris`, simplified no 詞.
+Entries that become the same keep their best quality. Entries of quality 0 are left out: they could never be drawn.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from xling.core.cli import named
+from xling.core.errors import InputError, run
+from xling.core.io import write_text
+from xling.core.log import log_to_stderr
+from xling.data.dictionary import Translation, read_tsv
+from xling.data.panlex import read_panlex
+from xling.tokenization.words import Words, words_from
+
+
+def in_words(entries: Iterable[Translation], source: Words, target: Words) -> list[Translation]:
+    """Return the entries in the words of the text, sorted, each pair once with its best quality."""
+    best: dict[tuple[str, str], float] = {}
+    for entry in entries:
+        pair = " ".join(source.words(entry.source)), " ".join(target.words(entry.target))
+        if all(pair) and entry.quality > best.get(pair, 0.0):
+            best[pair] = entry.quality
+    return [Translation(*pair, best[pair]) for pair in sorted(best)]
+
+
+def main() -> None:
+    """Read a dictionary in either form and write ours: `source<TAB>target<TAB>quality`."""
+    args = parse_args()
+    counts: Counter[str] = Counter()
+    if args.format == "panlex":
+        entries = read_panlex(args.input, args.source, args.target)
+    else:
+        entries = read_tsv(args.input, counts)
+    options = named(args.tokeniser, "--tokeniser", "SIDE=FILE")
+    found = in_words(entries, *(words_from(options.get(side)) for side in ("source", "target")))
+    if not found:
+        raise InputError(args.input, "no translation in it", fix="check --source and --target")
+    with write_text(args.out) as handle:
+        handle.writelines(f"{source}\t{target}\t{quality:g}\n" for source, target, quality in found)
+    log_to_stderr(__name__).info("%d translations written, %d junk entries left out", len(found), counts["junk"])
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Build a bilingual dictionary.")
+    parser.add_argument("--format", choices=("panlex", "tsv"), required=True)
+    parser.add_argument("--input", type=Path, required=True, help="a PanLex CSV dump (zip or folder), or a TSV file")
+    parser.add_argument("--source", help="language variety of a PanLex dump, such as eng-000")
+    parser.add_argument("--target", help="language variety of a PanLex dump, such as fra-000")
+    parser.add_argument("--tokeniser", action="append", default=[], metavar="SIDE=FILE", help="source=… or target=…")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    if args.format == "panlex" and not (args.source and args.target):
+        parser.error("--format panlex needs --source and --target")
+    return args
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,146 @@
+"""Extract the text of a corpus, one paragraph per line, the same byte for byte for any number of processes.
+
+python -m xling.data.extract_text --format wikipedia --input dump.xml.bz2 --out en.txt.zst
+
+Formats: `wikipedia` (MediaWiki pages-articles dumps), `crawl` (documents separated by blank lines, such as CC-100)
+and `text` (one paragraph per line); the last two are plain or compressed as .xz, .gz, .zst or .bz2.
+"""
+
+import argparse
+import multiprocessing
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from pathlib import Path
+
+from xling.core.cli import positive
+from xling.core.errors import InputError, XlingError, run
+from xling.core.io import COMPRESSED, numbered_lines, write_json, write_text
+from xling.core.log import Progress, log_to_stderr
+from xling.core.pool import in_order
+from xling.data.lines import clean_line
+from xling.data.wikidump import Counts, read_dump
+from xling.data.wikinames import hidden_prefixes
+from xling.data.wikitext import paragraphs
+
+BATCH_CHARACTERS = 1 << 20  # of wikitext: large enough that handing it over costs little, small enough to hold several
+BATCHES_WAITING = 3  # for each process, so that none is idle while the reader works
+Batch = tuple[
+    list[str], frozenset[str]
+]  # wikitexts that are cleaned in one go, and the link prefixes that show nothing
+EXPORT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<mediawiki\b|<page>\s*$)")  # <page>: of a dump that was cut up
+EXPORT_LINES = 2  # the XML declaration may have the first line to itself
+
+
+def extract_wikipedia(paths: list[Path], counts: Counter[str], processes: int, least: int) -> Iterator[str]:
+    """Yield the paragraphs of the articles of some dumps, in order, cleaned by one or several processes."""
+    batches, clean = _batches(paths, counts), partial(clean_batch, least=least)
+    cleaned = map(clean, batches) if processes == 1 else _clean_apart(clean, batches, processes)
+    for some in cleaned:
+        yield from some
+
+
+def clean_batch(batch: Batch, least: int) -> list[str]:
+    """Return the paragraphs of the batch's pages that have at least so many characters."""
+    wikitexts, hidden = batch
+    return [plain for text in wikitexts for plain in paragraphs(text, hidden, least)]
+
+
+def extract_lines(paths: list[Path], counts: Counter[str], least: int) -> Iterator[str]:
+    """Yield the clean paragraphs of plain or crawled texts.
+
+    Blank lines end documents: they are counted but not kept, because the model reads a stream of lines.
+    """
+    compressed = any(path.suffix in COMPRESSED for path in paths)
+    total = None if compressed else sum(path.stat().st_size for path in paths)
+    progress = Progress("extract", total, unit="bytes of text")
+    for path in paths:
+        inside = False
+        for number, line in numbered_lines(path):
+            if number <= EXPORT_LINES and EXPORT.match(line):
+                fix = "format: wikipedia reads it"
+                raise InputError(path, "a MediaWiki export where plain text was expected", line=number, fix=fix)
+            size = len(line.encode()) + 1
+            progress.add(size)
+            paragraph = clean_line(line)
+            counts["lines"] += 1
+            counts["input_bytes"] += size
+            counts["documents"] += bool(paragraph) and not inside
+            inside = bool(paragraph)
+            if paragraph and len(paragraph) >= least:
+                yield paragraph
+    progress.finish()
+
+
+def _batches(paths: list[Path], counts: Counter[str]) -> Iterator[Batch]:
+    """Yield the articles of the dumps in batches; progress is in bytes of the compressed files."""
+    progress = Progress("extract", sum(path.stat().st_size for path in paths), unit="bytes of dump")
+    for path in paths:
+        held = Counts()
+        batch: list[str] = []
+        size = 0
+        for page in read_dump(path, held, progress.add):
+            batch.append(page.wikitext)
+            size += len(page.wikitext)
+            if size >= BATCH_CHARACTERS:
+                yield batch, hidden_prefixes(held.namespaces)
+                batch, size = [], 0
+        if batch:
+            yield batch, hidden_prefixes(held.namespaces)
+        if held.cut_after is not None:
+            warning = "%s: no </mediawiki> after page %r: a part of a dump?"
+            log_to_stderr(__name__).warning(warning, path, held.cut_after)
+        counts.update(pages=held.pages, redirects=held.redirects, other_namespaces=held.other_namespaces)
+        counts.update(input_bytes=held.xml_bytes)
+    progress.finish()
+
+
+def _clean_apart(clean: partial[list[str]], batches: Iterable[Batch], processes: int) -> Iterator[list[str]]:
+    """Clean the batches in several processes and yield the results in order, with only a few batches in memory."""
+    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        yield from in_order(pool, clean, batches, processes * BATCHES_WAITING)
+    except BrokenProcessPool:
+        raise XlingError("a cleaning process was killed: out of memory? (use fewer --processes)") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def main() -> None:
+    """Write the paragraphs of the inputs to one file, and what was counted to another."""
+    args = parse_args()
+    counts: Counter[str] = Counter()
+    if args.format == "wikipedia":
+        found = extract_wikipedia(args.input, counts, args.processes, args.min_characters)
+    else:
+        found = extract_lines(args.input, counts, args.min_characters)
+    with write_text(args.out) as out:
+        for paragraph in found:
+            out.write(f"{paragraph}\n")
+            counts["paragraphs"] += 1
+            counts["characters"] += len(paragraph)
+        if not counts["paragraphs"]:
+            files = ", ".join(str(path) for path in args.input[1:])
+            problem = f"no text found{' here, nor in ' + files if files else ''}: this language would be empty"
+            raise InputError(args.input[0], problem, fix=f"is it the right file, and of format {args.format}?")
+    if args.stats:
+        write_json(args.stats, {**counts, "format": args.format, "inputs": [path.name for path in args.input]})
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--format", choices=("wikipedia", "crawl", "text"), required=True)
+    parser.add_argument("--input", type=Path, nargs="+", required=True, help="files, read in this order")
+    parser.add_argument("--out", type=Path, required=True, help="one paragraph per line, compressed by its suffix")
+    parser.add_argument("--stats", type=Path, help="JSON file for the counts of pages, paragraphs and characters")
+    parser.add_argument("--processes", type=positive, default=1, help="that clean pages, besides the one that reads")
+    parser.add_argument("--min-characters", type=positive, default=1, help="drop shorter paragraphs")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,108 @@
+"""Turn a task's official files into JSON lines in the words of the pretraining text (section 3.2 of the paper).
+
+python -m xling.tokenization.prepare_task nli --format xnli --input dev.tsv --language fr --tokeniser fr.json --out D
+python -m xling.tokenization.prepare_task ner --format wikiann --input dev --language fr --tokeniser fr.json --out D
+python -m xling.tokenization.prepare_task parsing --format conllu --input dev.conllu --language fr --out D
+
+Sentences of NLI are raw text and go through the whole tokeniser; gold tokens of NER and parsing are normalised one by
+one and never split. Without --tokeniser, words are separated by white space.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xling.core.errors import InputError, run
+from xling.core.io import write_text
+from xling.core.log import log_to_stderr
+from xling.data.conllu import read_conllu, universal
+from xling.data.ner import NerSentence, read_conll2003, read_msra, read_wikiann
+from xling.data.nli import NliExample, read_multinli, read_xnli, read_xnli_mt
+from xling.tokenization.words import Words, segmenter_from, words_from
+
+Record = dict[str, Any]
+
+
+class Source(NamedTuple):
+    """A raw file and what is needed to read it."""
+
+    path: Path
+    language: str
+    options: str | None  # of the tokeniser, as `words_from` reads them
+    tokeniser: Words
+    counts: Counter[str]
+
+
+def nli_records(examples: Iterator[NliExample], source: Source) -> Iterator[Record]:
+    """Yield sentence pairs as words with their labels."""
+    for example in examples:
+        premise, hypothesis = (source.tokeniser.words(text) for text in (example.premise, example.hypothesis))
+        if not (premise and hypothesis):
+            raise InputError(source.path, "nothing left of a sentence after tokenising", line=example.line)
+        yield {"premise": premise, "hypothesis": hypothesis, "label": example.label}
+
+
+def ner_records(sentences: Iterator[NerSentence], source: Source) -> Iterator[Record]:
+    """Yield tagged words."""
+    for sentence in sentences:
+        yield {"words": [source.tokeniser.word(word) for word in sentence.words], "tags": list(sentence.tags)}
+
+
+def parsing_records(source: Source) -> Iterator[Record]:
+    """Yield the words of trees with heads, universal relations and parts of speech."""
+    for tree in read_conllu(source.path):
+        yield {
+            "words": [source.tokeniser.word(word) for word in tree.words],
+            "heads": list(tree.heads),
+            "deprels": [universal(deprel) for deprel in tree.deprels],
+            "upos": list(tree.upos),
+        }
+
+
+READERS: dict[str, dict[str, Callable[[Source], Iterator[Record]]]] = {
+    "nli": {
+        "xnli": lambda s: nli_records(read_xnli(s.path, s.language, s.counts), s),
+        "xnli-mt": lambda s: nli_records(read_xnli_mt(s.path, s.counts), s),
+        "multinli": lambda s: nli_records(read_multinli(s.path, s.counts), s),
+    },
+    "ner": {
+        "wikiann": lambda s: ner_records(read_wikiann(s.path, s.counts, s.language), s),
+        "conll2003": lambda s: ner_records(read_conll2003(s.path), s),
+        "msra": lambda s: ner_records(read_msra(s.path, segmenter_from(s.options).words, s.counts), s),
+    },
+    "parsing": {"conllu": parsing_records},
+}
+
+
+def main() -> None:
+    """Prepare one file of one task."""
+    args = parse_args()
+    source = Source(args.input, args.language, args.tokeniser, words_from(args.tokeniser), Counter())
+    written = 0
+    with write_text(args.out) as handle:
+        for record in READERS[args.task][args.format](source):
+            handle.write(json.dumps(record, ensure_ascii=False) + "\n")
+            written += 1
+    told = "".join(f", {name}: {count}" for name, count in sorted(source.counts.items()))
+    log_to_stderr(__name__).info("%s %s: %d examples%s", args.task, args.language, written, told)
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Turn a task's official files into JSON lines.")
+    tasks = parser.add_subparsers(dest="task", required=True)
+    for task, formats in READERS.items():
+        command = tasks.add_parser(task)
+        command.add_argument("--format", choices=sorted(formats), required=True)
+        command.add_argument("--input", type=Path, required=True)
+        command.add_argument("--language", required=True, help="code of the language, as the file has it")
+        command.add_argument("--tokeniser", metavar="FILE", help="JSON options of the language's tokeniser")
+        command.add_argument("--out", type=Path, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(main)
