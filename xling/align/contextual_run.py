@@ -19,7 +19,8 @@ from typing import Any
 
 import torch
 
-from xling.align.contextual import DataSet, Job, Language, check_layers, describe, parse_options, run_job
+from xling.align.contextual import DataSet, Job, Language, describe, run_job
+from xling.align.contextual_options import check_layers, parse_options
 from xling.align.frozen import Reader
 from xling.align.wordpairs import read_links, read_sentences
 from xling.bpe.vocabulary import Vocabulary
@@ -27,6 +28,7 @@ from xling.core.cli import named_paths
 from xling.core.errors import XlingError, run
 from xling.core.io import sha256_of, write_json
 from xling.core.log import log_to_stderr
+from xling.core.records import read_record
 from xling.finetune.data import Example
 from xling.finetune.run import language_index, open_encoder, read_set
 from xling.finetune.settings import BiaffineSizes
@@ -34,7 +36,6 @@ from xling.finetune.task import Task
 from xling.finetune.tasks import make_task
 from xling.finetune.windows import Speller
 from xling.model.encoder import Encoder
-from xling.model.fields import from_dict
 from xling.pretrain.config import read_run
 from xling.pretrain.lock import Lock
 from xling.pretrain.run import remove
@@ -71,7 +72,7 @@ def read_languages(
 
 def read_data(args: argparse.Namespace, spellers: Mapping[str, Speller]) -> list[DataSet]:
     """Read the data sets of all tasks; training and dev sets are in the first language."""
-    english, biaffine = next(iter(spellers)), from_dict(BiaffineSizes, args.biaffine, "--biaffine")
+    english, biaffine = next(iter(spellers)), read_record(BiaffineSizes, args.biaffine, "--biaffine")
 
     def read(path: str, task: Task, code: str) -> list[Example]:
         return read_set(Path(path), task, spellers[code].vocabulary, code, spellers[code].limit)

@@ -10,7 +10,7 @@ from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError
 from xling.core.io import read_json, read_lines, write_json, write_text
 from xling.model.config import ModelConfig
-from xling.tokenization.tokeniser import check_options
+from xling.tokenization.options import check_options
 
 VOCABULARY = "vocab"
 DESCRIPTION = "xling_tokenizer.json"

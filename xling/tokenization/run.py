@@ -14,7 +14,8 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import in_order
-from xling.tokenization.tokeniser import Tokeniser, check_options, make_tokeniser
+from xling.tokenization.options import check_options
+from xling.tokenization.tokeniser import Tokeniser, make_tokeniser
 
 SHARD_LINES = 1000
 SHARDS_AHEAD = 4  # a worker never waits for work, and no more than this lies in memory for each

@@ -10,7 +10,8 @@ from torch import Tensor
 from toy_contextual import OPTIONS, write_data, write_parallel
 from unit.finetune.toy_tasks import BIAFFINE, write_model
 
-from xling.align.contextual import DataSet, Job, Language, check_layers, fit_layer, parse_options, run_job
+from xling.align.contextual import DataSet, Job, Language, fit_layer, run_job
+from xling.align.contextual_options import check_layers, parse_options
 from xling.align.frozen import AlignedView, Reader
 from xling.align.mapping import fit_alignment
 from xling.align.wordpairs import Linked, first_words, fit_map, read_sentences, word_states
@@ -171,8 +172,8 @@ def test_each_side_is_normalised_over_all_its_words(toy: tuple[Path, Path, Path]
     [
         ({"layers": [0, 3]}, "no layer 3 in the encoder of en: its layers are 0 to 2"),
         ({"heads": 3}, "3 heads do not divide the width 16"),
-        ({"layers": []}, "layers: expected at least one, all different"),
-        ({"epochs": 0}, "epochs and batch must be positive"),
+        ({"layers": []}, "layers: expected at least 1 items"),
+        ({"epochs": 0}, "epochs: expected at least 1, found 0"),
     ],
 )
 def test_options_that_cannot_be(changes: dict[str, object], problem: str, reader: Reader) -> None:

@@ -140,8 +140,8 @@ def test_a_work_directory_of_another_job_is_refused(
         ({"test": "de=x.jsonl"}, "the encoder has no language 'de'"),
         ({"source": "de"}, "the encoder has no language 'de'"),
         ({"settings": "{"}, "--settings is not JSON"),
-        ({"settings": '{"epochs": 1}'}, "no examples_per_epoch"),
-        ({"settings": settings_json("parsing").replace('"arc"', '"ark"')}, "no biaffine.arc"),
+        ({"settings": '{"epochs": 1}'}, "examples_per_epoch: missing key"),
+        ({"settings": settings_json("parsing").replace('"arc"', '"ark"')}, "biaffine.arc: missing key"),
     ],
 )
 def test_wrong_flags_are_told_in_one_line(

@@ -164,7 +164,7 @@ def test_bad_input_is_one_line(call: Callable[..., Any], tmp_path: Path, vocabul
         ([model, "--vocab", vocabularies["separate"], "--out", out], "but the model has"),
         ([model, "--vocab", joint, "--out", tmp_path / "full"], "exists already"),
         ([tmp_path / "wide", "--vocab", joint, "--out", out], "a feed-forward part of 120 cannot be exported"),
-        ([model, "--vocab", joint, "--tokeniser", "de={}", "--out", out], "'language' and 'moses' missing"),
+        ([model, "--vocab", joint, "--tokeniser", "de={}", "--out", out], "language: missing key"),
         ([model, "--vocab", joint, "--tokeniser", "nonsense", "--out", out], "expected CODE=JSON"),
         (
             [model, "--vocab", joint, "--tokeniser", 'de={"language": "de", "moses": "de"}', "--out", out],

@@ -78,10 +78,10 @@ def test_the_first_position_is_never_predicted(rows: int, length: int, seed: int
 
 
 def _pretrain(values: dict[str, Any]) -> Any:
-    from xling.model.fields import from_dict
+    from xling.core.records import read_record
     from xling.pretrain.config import Pretrain
 
-    return from_dict(Pretrain, values, Path("run.json"))
+    return read_record(Pretrain, values, Path("run.json"))
 
 
 def test_validation_always_shows_the_mask() -> None:

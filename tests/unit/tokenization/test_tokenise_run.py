@@ -64,7 +64,7 @@ def test_command_writes_text_and_statistics(text: Path, tmp_path: Path) -> None:
         ("\n \n", json.dumps(OPTIONS), "text.txt: no words in it"),
         ("a\n", "{", "--options is not JSON"),
         ("a\n", "[]", "--options must be a JSON object"),
-        ("a\n", '{"moses": "en"}', "'language' missing"),
+        ("a\n", '{"moses": "en"}', "language: missing key"),
     ],
 )
 def test_faults_are_one_line_and_leave_nothing(tmp_path: Path, content: str, options: str, problem: str) -> None:
