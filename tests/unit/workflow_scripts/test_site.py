@@ -20,35 +20,32 @@ def written(folder: Path, **content: Any) -> Path:
     return path
 
 
-def test_jobs_go_to_the_partition_of_their_kind() -> None:
-    site = Site("lab", PARTITIONS)
-    cpu, gpu = site.requests("cpu", USUAL["cpu"]), site.requests("gpu-long", USUAL["gpu-long"])
-    assert cpu == {"mem_mb": 4000, "runtime": 240, "slurm_partition": "small", "slurm_account": "lab"}
-    assert (gpu["slurm_partition"], gpu["gpu"]) == ("big", 1)
-    assert not {"mpi", "tasks", "slurm_extra", "gres", "gpu_model"} & gpu.keys()
-
-
-def test_one_line_puts_training_on_several_nodes() -> None:
-    site = Site("lab", PARTITIONS, classes={"gpu-long": {"gpu": 8, "nodes": 2}})
-    asked = site.requests("gpu-long", USUAL["gpu-long"])
-    assert asked["slurm_extra"] == "--gpus-per-node=4"
-    assert (asked["gpu"], asked["nodes"], asked["tasks"], asked["tasks_per_gpu"]) == (8, 2, 2, 0)
-    assert asked["mpi"] == "srun"
-
-
-def test_gpus_are_asked_for_in_the_clusters_own_way() -> None:
-    named = Site("lab", PARTITIONS, gpu_type="a100").requests("gpu-long", USUAL["gpu-long"])
-    assert (named["gpu"], named["gpu_model"]) == (1, "a100")
-    listed = Site("lab", PARTITIONS, "a100", "gres", {"gpu-long": {"gpu": 4, "nodes": 2}})
-    asked = listed.requests("gpu-long", USUAL["gpu-long"])
-    assert (asked["gres"], asked["gpu"]) == ("gpu:a100:2", 0)
-
-
-def test_a_class_may_have_a_partition_of_its_own_and_no_account() -> None:
-    site = Site("", PARTITIONS, classes={"gpu-long": {"partition": "long", "runtime": 120, "qos": "night"}})
-    asked = site.requests("gpu-long", USUAL["gpu-long"])
-    assert (asked["slurm_partition"], asked["runtime"], asked["qos"]) == ("long", 120, "night")
-    assert "slurm_account" not in asked
+@pytest.mark.parametrize(
+    ("site", "name", "expected"),
+    [
+        ({}, "cpu", {"mem_mb": 4000, "runtime": 240, "slurm_partition": "small", "slurm_account": "lab"}),
+        ({}, "gpu-long", {"slurm_partition": "big", "gpu": 1, "gpu_model": None, "mpi": None, "slurm_extra": None}),
+        ({"gpu_type": "a100"}, "gpu-long", {"gpu": 1, "gpu_model": "a100", "gres": None}),
+        (
+            {"classes": {"gpu-long": {"gpu": 8, "nodes": 2}}},  # one line puts training on several nodes
+            "gpu-long",
+            {"gpu": 8, "nodes": 2, "tasks": 2, "tasks_per_gpu": 0, "mpi": "srun", "slurm_extra": "--gpus-per-node=4"},
+        ),
+        (
+            {"gpu_type": "a100", "gpu_syntax": "gres", "classes": {"gpu-long": {"gpu": 4, "nodes": 2}}},
+            "gpu-long",
+            {"gres": "gpu:a100:2", "gpu": 0, "slurm_extra": None},
+        ),
+        (
+            {"account": "", "classes": {"gpu-long": {"partition": "long", "runtime": 120, "qos": "night"}}},
+            "gpu-long",
+            {"slurm_partition": "long", "runtime": 120, "qos": "night", "slurm_account": None},
+        ),
+    ],
+)
+def test_what_a_class_asks_for(site: dict[str, Any], name: str, expected: dict[str, Any]) -> None:
+    asked = Site(**{"account": "lab", "partitions": PARTITIONS, **site}).requests(name, USUAL[name])
+    assert {key: asked.get(key) for key in expected} == expected
 
 
 @pytest.mark.parametrize(
