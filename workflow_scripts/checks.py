@@ -33,20 +33,8 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 def check(config: Config) -> None:
     """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
-    kinds: list[Callable[[Config], Iterable[str]]] = [
-        schema_problems,
-        _incomplete,
-        _names,
-        _choices,
-        _languages,
-        _settings,
-        _numbers,
-        _data,
-        _shared_sources,
-        _files,
-        _columns,
-        _encoders,
-    ]
+    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _incomplete, _names, _choices, _languages]
+    kinds += [_settings, _numbers, _data, _shared_sources, _files, _columns, _encoders]
     for kind in kinds:
         if problems := list(kind(config)):
             raise ConfigError(problems)

@@ -116,7 +116,9 @@ class Data:
 class TextSource:
     """Pretraining text of one domain."""
 
-    format: Literal["wikipedia", "crawl", "text"] = key("A MediaWiki dump, documents apart, or one paragraph per line.")
+    format: Literal["wikipedia", "crawl", "text"] = key(
+        "MediaWiki dump, text with document breaks, or one paragraph per line."
+    )
     files: Annotated[list[DataPath], Field(min_length=1), Different] = key("Files, read one after the other.")
 
 
@@ -198,7 +200,9 @@ class Setting:
     group: str = optional("Heading of Table 1 above it.")
     domain: Literal["wiki", "crawl"] = optional("Text of the other language; the source language always has wiki.")
     bpe: Literal["joint", "per-language"] = optional("One BPE for both languages, or one for each.")
-    anchors: Literal["all", "none", "extra"] = optional("Equal strings: shared, distinct, or more by code-switching.")
+    anchors: Literal["all", "none", "extra"] = optional(
+        "Equal strings are shared, kept apart, or added to by code-switching."
+    )
     separate: partial(Separate) = optional("Parts that each language has for itself.")  # type: ignore[valid-type]
     softmax: Softmax = optional("Output layer; it is tied to the embeddings, so it is shared or separate as they are.")
     train: partial(Pretrain) = optional("Keys of pretrain that differ for this setting.")  # type: ignore[valid-type]
