@@ -1,20 +1,12 @@
-"""What a schema cannot say: names that must exist, numbers that must fit together, files that must be there."""
+"""What types cannot say of a study: names that must exist, numbers that must fit together, files that must be there."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import product
-from pathlib import PurePosixPath
-from typing import Any
+from pathlib import Path, PurePosixPath
 
-from workflow_scripts.config import Config, ConfigError, expand_path, merge, nearest, schema_problems
-from workflow_scripts.encoder_checks import encoder_problems
-from workflow_scripts.files import (
-    TREE_TASKS,
-    needed_files,
-    parallel_sides,
-    sources_of_language,
-    switched_languages,
-)
+from workflow_scripts.config import Config, ConfigError, expand_path, merge
+from workflow_scripts.files import TREE_TASKS, needed_files, parallel_sides, sources_of_language, switched_languages
 from workflow_scripts.grid import (
     MONO,
     domains_used,
@@ -23,12 +15,17 @@ from workflow_scripts.grid import (
     pair_languages,
     setting_of,
     study_languages,
+    trained_models,
 )
+from workflow_scripts.schema import Setting, schema_problems
 from workflow_scripts.sources import datasets_by_file
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines
+from xling.core.records import find_problems, missing_keys, nearest
 from xling.data.lines import read_header
-from xling.finetune.settings import grid_points, read_settings
+from xling.finetune.settings import Settings, grid_points, read_settings
+from xling.model.config import Separate, Shape, sharing_problems
+from xling.pretrain.config import Pretrain, fitting_problems
 
 Problems = Iterator[str]
 NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
@@ -36,26 +33,25 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 def check(config: Config) -> None:
     """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
-    kinds: list[Callable[[Config], Problems]] = [
-        _schema,
-        _names,
-        _choices,
-        _languages,
-        _settings,
-        _numbers,
-        _data,
-        _shared_sources,
-        _files,
-        _columns,
-        encoder_problems,
-    ]
+    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _incomplete, _names, _choices, _languages]
+    kinds += [_settings, _numbers, _data, _shared_sources, _files, _columns, _encoders]
     for kind in kinds:
         if problems := list(kind(config)):
             raise ConfigError(problems)
 
 
-def _schema(config: Config) -> Problems:
-    yield from schema_problems(config)
+def _incomplete(config: Config) -> Problems:
+    """Yield the keys that some records may leave out, but a study may not."""
+    if "default" not in config["settings"]:
+        yield "settings.default: missing key (other settings take from it what they do not say)"
+        return
+    default = config["settings"]["default"]
+    yield from missing_keys(Shape, config["model"], "model")
+    yield from missing_keys(Pretrain, config["pretrain"], "pretrain")
+    yield from missing_keys(Setting, default, "settings.default")
+    yield from missing_keys(Separate, default.get("separate", {}), "settings.default.separate")
+    for name, task in config["tasks"].items():
+        yield from missing_keys(Settings, task if name == "parsing" else {"biaffine": None, **task}, f"tasks.{name}")
 
 
 def _names(config: Config) -> Problems:
@@ -88,19 +84,16 @@ def _choices(config: Config) -> Problems:
     if study["source"] not in study_languages(config):
         wanted = "expected it in study.languages or in a pair: tasks and comparisons start from it"
         yield f"study.source: no model of the study reads {study['source']!r} ({wanted})"
-    yield from _repeated_labels(config["settings"])
-
-
-def _repeated_labels(settings: Config) -> Problems:
     first: dict[str, str] = {}
-    for name, setting in settings.items():
+    for name, setting in config["settings"].items():
         if (other := first.setdefault(setting["label"], name)) != name:
             yield f"settings.{name}.label: {setting['label']!r} is the label of settings.{other} too (expected its own)"
 
 
 def _languages(config: Config) -> Problems:
-    for code, language in config["languages"].items():
-        yield from _copies(config["languages"], code)
+    languages = config["languages"]
+    for code, language in languages.items():
+        yield from _copies(languages, code)
         for key in NEEDED_OF_A_LANGUAGE:
             if key not in language and "copy_of" not in language:
                 yield f"languages.{code}.{key}: missing key (a language that is no copy_of another needs it)"
@@ -114,56 +107,50 @@ def _copies(languages: Config, code: str) -> Problems:
         chain.append(original)
     if original is not None and original not in languages:
         if len(chain) == 1:
-            yield f"languages.{code}.copy_of: unknown language {original!r} ({nearest(original, languages)})"
+            yield from _unknown(f"languages.{code}.copy_of", [original], languages, "language")
     elif original == code == min(chain):
         yield f"languages.{code}.copy_of: goes round in a circle ({' -> '.join([*chain, code])})"
 
 
 def _settings(config: Config) -> Problems:
-    layers = config["model"]["layers"]
+    shape = Shape(**config["model"])
     for name in config["settings"]:
         setting, where = setting_of(config, name), f"settings.{name}"
-        if setting["separate"]["layers"] > layers:
-            yield f"{where}.separate.layers: {setting['separate']['layers']} goes beyond the model's {layers} layers"
-        apart = bool(setting["separate"]["embeddings"])
-        if apart != (setting["softmax"] == "per-language"):
-            wanted = "per-language" if apart else "shared"
-            yield f"{where}.softmax: expected {wanted}, because it is tied to the embeddings (see separate.embeddings)"
-        if (apart or setting["anchors"] == "none") and setting["bpe"] == "joint":
+        separate = Separate(**setting["separate"])
+        for problem in sharing_problems(shape, separate, setting["softmax"]):
+            yield f"{where}.{problem}"
+        if (separate.embeddings or setting["anchors"] == "none") and setting["bpe"] == "joint":
             yield f"{where}.bpe: expected per-language, because a joint vocabulary has anchors"
-        if apart and setting["anchors"] != "none":
+        if separate.embeddings and setting["anchors"] != "none":
             yield f"{where}.anchors: expected none, because each language has its own embeddings"
 
 
 def _numbers(config: Config) -> Problems:
-    model, base = config["model"], config["pretrain"]
-    if model["width"] % model["heads"]:
-        yield f"model.heads: {model['heads']} does not divide model.width {model['width']}"
-    contextual = config["align"]["contextual"]
-    if (top := max(contextual["layers"])) > model["layers"]:
-        yield f"align.contextual.layers: {top} goes beyond the model's {model['layers']} layers"
-    if model["width"] % contextual["heads"]:
-        yield f"align.contextual.heads: {contextual['heads']} does not divide model.width {model['width']}"
-    yield from _training_numbers("pretrain", base, model)
-    trains = {f"settings.{name}.train": setting.get("train", {}) for name, setting in config["settings"].items()}
-    for where, override in {"monolingual.train": config["monolingual"]["train"], **trains}.items():
-        if override:
-            yield from _training_numbers(where, merge(base, override), model)
+    shape, contextual = Shape(**config["model"]), config["align"]["contextual"]
+    if (top := max(contextual["layers"])) > shape.layers:
+        yield f"align.contextual.layers: {top} goes beyond the model's {shape.layers} layers"
+    if shape.width % contextual["heads"]:
+        yield f"align.contextual.heads: {contextual['heads']} does not divide model.width {shape.width}"
+    overrides = {"pretrain": {}, "monolingual.train": config["monolingual"]["train"]}
+    overrides |= {f"settings.{name}.train": setting.get("train", {}) for name, setting in config["settings"].items()}
+    for where, override in overrides.items():
+        if override or where == "pretrain":
+            for problem in _training(merge(config["pretrain"], override), shape):
+                yield f"{where}.{problem}"
     for name, task in config["tasks"].items():
         points = len(grid_points(read_settings(task)[0]))
         if task["best"] > points:
             yield f"tasks.{name}.best: {task['best']} of {points} grid points (expected at most {points})"
 
 
-def _training_numbers(where: str, train: Config, model: Config) -> Problems:
-    if train["length"] > model["positions"]:
-        yield f"{where}.length: {train['length']} is longer than model.positions {model['positions']}"
-    if train["micro_batch_tokens"] < train["length"]:
-        yield f"{where}.micro_batch_tokens: {train['micro_batch_tokens']} holds no sequence of length {train['length']}"
-    if train["mask_share"] + train["random_share"] > 1:
-        yield f"{where}.random_share: mask_share and random_share together exceed 1"
-    if train["warmup"] >= train["updates"]:
-        yield f"{where}.warmup: {train['warmup']} updates of warm-up leave none of {train['updates']} to train"
+def _training(values: Config, shape: Shape) -> Problems:
+    if problems := find_problems(Pretrain, values):
+        yield from problems
+        return
+    training = Pretrain(**values)
+    yield from fitting_problems(training, shape)
+    if training.warmup >= training.updates:
+        yield f"warmup: {training.warmup} updates of warm-up leave none of {training.updates} to train"
 
 
 def _data(config: Config) -> Problems:
@@ -211,7 +198,7 @@ def _ner(config: Config) -> Problems:
 
 
 def _shared_sources(config: Config) -> Problems:
-    """An entry copied and half edited would compare a language with itself; who means to says copy_of."""
+    """An entry that was copied and half edited would compare a language with itself; copy_of says that it is meant."""
     first: dict[str, str] = {}
     for code in [code for code in study_languages(config) if original_of(config, code) == code]:
         own = sources_of_language(config, code)
@@ -229,9 +216,7 @@ def _files(config: Config) -> Problems:
     fetched = datasets_by_file(config) if origin == "download" else {}
     for key, path in needed_files(config).items():
         if not path.exists() and not fetched.get(PurePosixPath(path.relative_to(root))):
-            names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-            hint = nearest(path.name, names) if names else f"no folder {path.parent}"
-            yield f"{key}: no such file: {path} ({hint})"
+            yield _absent(key, "file", path)
 
 
 def _columns(config: Config) -> Problems:
@@ -250,13 +235,52 @@ def _columns(config: Config) -> Problems:
             yield f"languages.{code}.parallel: missing, but {path} has no column {code!r} ({wanted})"
 
 
-def _unknown(where: str, names: Any, known: Any, what: str) -> Problems:
+def _encoders(config: Config) -> Problems:
+    published = config["encoders"]["models"]
+    for name, encoder in published.items():
+        where = f"encoders.models.{name}"
+        if ("folder" in encoder) == ("hub" in encoder):
+            yield f"{where}: expected either folder or hub, found {'both' if 'folder' in encoder else 'neither'}"
+        elif "folder" in encoder:
+            folder = expand_path(encoder["folder"])
+            if not folder.is_dir():
+                yield _absent(f"{where}.folder", "folder", folder)
+            elif not (folder / "config.json").is_file():
+                wanted = "expected a model as Hugging Face's libraries save it"
+                yield f"{where}.folder: no config.json in {folder} ({wanted})"
+    languages = {model.name: model.languages for model in trained_models(config)}
+    languages |= {name: encoder["languages"] for name, encoder in published.items()}
+    comparisons = config["encoders"]["compare"]
+    # Columns of the parallel text: no copies, and no language with a file of its own.
+    readable = [code for code, own in parallel_sides(config).items() if own is None]
+    for number, comparison in enumerate(comparisons):
+        where = f"encoders.compare[{number}]"
+        if comparison in comparisons[:number]:
+            yield f"{where}: {' '.join(comparison)} stands in the list twice"
+        *sides, pair = comparison
+        for name, code in zip(sides, pair_languages(pair), strict=True):
+            if name not in languages:
+                yield f"{where}: unknown encoder {name!r} ({nearest(name, [*published, *languages])})"
+            elif code not in readable:
+                yield f"{where}: no column of data.parallel is read in {code!r} ({nearest(code, readable)})"
+            elif code not in languages[name]:
+                known = ", ".join(languages[name])
+                yield f"{where}: {name} reads {known}, not {code!r} (expected left, right, their languages)"
+
+
+def _absent(where: str, kind: str, path: Path) -> str:
+    names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    hint = nearest(path.name, names) if names else f"no folder {path.parent}"
+    return f"{where}: no such {kind}: {path} ({hint})"
+
+
+def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) -> Problems:
     for name in names:
         if name not in known:
             yield f"{where}: unknown {what} {name!r} ({nearest(name, known)})"
 
 
-def _unmatched(where: str, patterns: list[str], cells: list[str]) -> Problems:
+def _unmatched(where: str, patterns: Iterable[str], cells: list[str]) -> Problems:
     for pattern in patterns:
         if not any(fnmatchcase(cell, pattern) for cell in cells):
             yield f"{where}: {pattern!r} matches no model ({nearest(pattern, cells)})"

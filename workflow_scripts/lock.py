@@ -24,7 +24,7 @@ dependencies:
 PYTHON, PIP = "3.11.7", "25.0"  # of the environments; the package runs on 3.11 and later
 # Data, text and vocabularies need no torch and so none of the gigabytes that it brings for GPUs.
 TEXT = [
-    *("backports-zstd", "jieba", "numpy", "opencc", "pandas", "pyyaml"),
+    *("backports-zstd", "jieba", "numpy", "opencc", "pandas", "pydantic", "pyyaml"),
     *("requests", "sacremoses", "scipy", "sentencepiece", "urllib3"),
 ]
 LEFT_OUT = {"pip", "xling", "eflomal"}  # eflomal has pins of its own: envs/eflomal.txt

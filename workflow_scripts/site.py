@@ -2,47 +2,66 @@
 
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from workflow_scripts.config import ConfigError, read_yaml
+from xling.core.records import Count, find_problems, key, nearest, optional, record
 
 EXIT_BAD_SITE = 2
 VARIABLE = "XLING_SITE"
 FILE = Path("profiles/slurm/site.yaml")
-KEYS = ("account", "partitions", "time_limits", "gpu_type", "gpu_syntax", "classes")
-TEXTS = ("account", "gpu_type")
-TABLES = {
-    "partitions": "cpu and gpu with a partition's name each, as {cpu: small, gpu: a100}",
-    "time_limits": "a partition's name and minutes, as {a100: 1440}",
-    "classes": "a class and what it asks for, as {gpu-long: {runtime: 2880}}",
-}
-KINDS = ("cpu", "gpu")  # of jobs, which have a partition each
-NUMBERS = ("mem_mb", "runtime", "gpu", "nodes", "cpus_per_task")
-NAMES = ("partition", "qos", "constraint")
-SYNTAXES = ("gpus", "gres")
 
 
-@dataclass(frozen=True)
+@record
+class Partitions:
+    """The partitions of jobs without and with a GPU, as {cpu: small, gpu: a100}."""
+
+    cpu: str = ""
+    gpu: str = ""
+
+
+@record
+class Requests:
+    """What a class of jobs asks for where it differs from the usual, as {runtime: 2880}."""
+
+    partition: str = optional()
+    qos: str = optional()
+    constraint: str = optional()
+    mem_mb: Count = optional()
+    runtime: Count = optional()
+    gpu: Count = optional()
+    nodes: Count = optional()
+    cpus_per_task: Count = optional()
+
+
+@record
 class Site:
     """What the executor must be told beyond memory and time."""
 
     account: str = ""
-    partitions: Mapping[str, str] = field(default_factory=dict)
+    partitions: Partitions = Field(default_factory=Partitions)
     gpu_type: str = ""
-    gpu_syntax: str = "gpus"
-    classes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    time_limits: Mapping[str, int] = field(default_factory=dict)  # minutes that a partition allows, by its name
+    gpu_syntax: Literal["gpus", "gres"] = "gpus"
+    classes: dict[str, Requests] = key(
+        "A class and what it asks for, as {gpu-long: {runtime: 2880}}.", default_factory=dict
+    )
+    time_limits: dict[str, Count] = key(
+        "Minutes that a partition allows, by its name, as {a100: 1440}.", default_factory=dict
+    )
 
     def requests(self, name: str, usual: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a class of jobs asks of this cluster; without a cluster nobody looks at most of it."""
-        asked = {**usual, **self.classes.get(name, {})}
+        own = asdict(self.classes[name]) if name in self.classes else {}
+        asked = {**usual, **{key: value for key, value in own.items() if value is not None}}
         gpus, nodes = int(asked.pop("gpu", 0)), int(asked.get("nodes", 1))
         if gpus % nodes:
             raise ConfigError([f"classes.{name}: {gpus} GPUs cannot be shared out evenly over {nodes} nodes"])
-        partition = asked.pop("partition", self.partitions.get("gpu" if gpus else "cpu", ""))
+        partition = asked.pop("partition", self.partitions.gpu if gpus else self.partitions.cpu)
         wanted = {**asked, "slurm_partition": partition, "slurm_account": self.account}
         wanted |= self._gpus(gpus, nodes) | (_one_task_a_node(nodes) if nodes > 1 else {})
         return {key: value for key, value in wanted.items() if value != ""}
@@ -74,60 +93,23 @@ def _one_task_a_node(nodes: int) -> dict[str, Any]:
 
 
 def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
-    """Read a site file and refuse what it cannot mean."""
+    """Read a site file and refuse what it cannot mean; a key without a value counts as left out."""
     known = {key: value for key, value in read_yaml(path).items() if value is not None}
-    problems = _wrong_kinds(known) or _problems(known, classes)
-    if problems:
-        raise ConfigError(f"{path}: {problem}" for problem in problems)
+    if problems := find_problems(Site, known) or list(_problems(Site(**known), classes)):
+        ways = {f"partitions.{name}: unknown key": f"; for one class: classes.{name}.partition" for name in classes}
+        raise ConfigError(f"{path}: {problem}{ways.get(problem.split(' (')[0], '')}" for problem in problems)
     return Site(**known)
 
 
-def _wrong_kinds(known: Mapping[str, Any]) -> list[str]:
-    texts = {key: value for key, value in known.items() if key in TEXTS and not isinstance(value, str)}
-    tables = {key: value for key, value in known.items() if key in TABLES and not isinstance(value, dict)}
-    problems = [f"{key} is {value!r}, expected text (a number in quotes)" for key, value in texts.items()]
-    return problems + [f"{key} is {value!r}, expected {TABLES[key]}" for key, value in tables.items()]
-
-
-def _problems(known: Mapping[str, Any], classes: Mapping[str, Any]) -> list[str]:
-    problems = [f"unknown key {key!r} (known: {', '.join(KEYS)})" for key in known if key not in KEYS]
-    if known.get("gpu_syntax", "gpus") not in SYNTAXES:
-        problems.append(f"gpu_syntax is {known['gpu_syntax']!r}, expected one of {', '.join(SYNTAXES)}")
-    problems += _partition_problems(known.get("partitions", {}), classes)
-    for name, requests in known.get("classes", {}).items():
-        problems += [f"classes.{name}: {problem}" for problem in _class_problems(name, requests, classes)]
-    return problems or _limit_problems(known)
-
-
-def _partition_problems(partitions: Mapping[str, Any], classes: Mapping[str, Any]) -> list[str]:
-    ways = {name: f"; for one class: classes.{name}.partition" for name in classes}
-    unknown = [name for name in partitions if name not in KINDS]
-    problems = [f"partitions.{name}: unknown (known: {', '.join(KINDS)}{ways.get(name, '')})" for name in unknown]
-    wrong = {name: partitions[name] for name in KINDS if not isinstance(partitions.get(name, ""), str)}
-    return problems + [f"partitions.{name} is {value!r}, expected a partition's name" for name, value in wrong.items()]
-
-
-def _limit_problems(known: Mapping[str, Any]) -> list[str]:
-    limits, own = known.get("time_limits", {}), known.get("classes", {}).values()
-    names = {*known.get("partitions", {}).values(), *(one["partition"] for one in own if "partition" in one)}
-    wrong = {name: value for name, value in limits.items() if type(value) is not int or value < 1}
-    problems = [f"time_limits.{name} is {value!r}, expected minutes, above 0" for name, value in wrong.items()]
-    unknown = [f"time_limits.{name}: no job goes to such a partition" for name in limits if name not in names]
-    return problems + [f"{problem} ({', '.join(sorted(names))})" for problem in unknown]
-
-
-def _class_problems(name: str, requests: Any, classes: Mapping[str, Any]) -> list[str]:
-    if name not in classes:
-        return [f"no such class (known: {', '.join(classes)})"]
-    if not isinstance(requests, dict):
-        return [f"expected keys and values, found {requests!r}"]
-    known = (*NUMBERS, *NAMES)
-    problems = [f"unknown key {key!r} (known: {', '.join(known)})" for key in requests if key not in known]
-    numbers = {key: value for key, value in requests.items() if key in NUMBERS}
-    wrong = {key: value for key, value in numbers.items() if type(value) is not int or value < 1}
-    problems += [f"{key} is {value!r}, expected a whole number above 0" for key, value in wrong.items()]
-    texts = {key: value for key, value in requests.items() if key in NAMES and not isinstance(value, str)}
-    return problems + [f"{key} is {value!r}, expected text" for key, value in texts.items()]
+def _problems(site: Site, classes: Mapping[str, Any]) -> Iterator[str]:
+    for name in site.classes:
+        if name not in classes:
+            yield f"classes.{name}: no such class ({nearest(name, classes)})"
+    own = {requests.partition for requests in site.classes.values()}
+    names = sorted(filter(None, {site.partitions.cpu, site.partitions.gpu, *own}))
+    for name in site.time_limits:
+        if name not in names:
+            yield f"time_limits.{name}: no job goes to such a partition ({', '.join(names)})"
 
 
 def site_file(root: Path) -> Path:

@@ -12,48 +12,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from xling.align.contextual_options import Options
 from xling.align.contextual_scores import Result, pool
 from xling.align.frozen import AlignedView, FrozenTuner, Reader, Side, TaskLayers
 from xling.align.normalise import fit_normaliser
 from xling.align.wordpairs import Fitted, Linked, fit_map, word_states
-from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.stats import LEVEL
 from xling.finetune.data import Example
-from xling.finetune.settings import Grid, Point, Settings
+from xling.finetune.settings import Point
 from xling.finetune.task import Task, count_items, scored
 from xling.finetune.trainer import Material, train_point
-from xling.model.config import Shape
-from xling.model.fields import from_dict
 
 Way = Literal["plain", "aligned"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How task layers are built and trained; `layers` are those of the frozen encoder that they are put on."""
-
-    layers: tuple[int, ...]
-    task_layers: int
-    heads: int
-    feedforward: int
-    dropout: float
-    epochs: int
-    batch: int
-    lr: float
-    warmup_share: float
-
-    @property
-    def sizes(self) -> TaskLayers:
-        """Return the sizes of the Transformer layers."""
-        return TaskLayers(self.task_layers, self.heads, self.feedforward, self.dropout)
-
-    @property
-    def settings(self) -> Settings:
-        """Return the training as the trainer knows it: one point, its learning rate rising and falling."""
-        grid = Grid((self.batch,), (self.lr,), ())
-        return Settings(self.epochs, 0, "linear", self.warmup_share, grid, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -96,30 +68,6 @@ class Job:
                     yield layer, data, way
 
 
-def parse_options(values: object, path: Path | str) -> Options:
-    """Read the options of a plan, which say how task layers are trained."""
-    options = from_dict(Options, values, path, "options")
-    if not options.layers or len(set(options.layers)) < len(options.layers):
-        raise InputError(path, f"options.layers: expected at least one, all different, not {list(options.layers)}")
-    if min(options.task_layers, options.heads, options.feedforward, options.epochs, options.batch) < 1:
-        raise InputError(path, "options: task_layers, heads, feedforward, epochs and batch must be positive")
-    return options
-
-
-def check_layers(options: Options, shapes: Mapping[str, Shape]) -> None:
-    """Refuse a layer that an encoder does not have, widths that differ, and heads that do not divide them."""
-    for code, shape in shapes.items():
-        for layer in options.layers:
-            if not 0 <= layer <= shape.layers:
-                raise XlingError(f"no layer {layer} in the encoder of {code}: its layers are 0 to {shape.layers}")
-    widths = {code: shape.width for code, shape in shapes.items()}
-    width = next(iter(widths.values()))
-    if set(widths.values()) != {width}:
-        raise XlingError(f"an orthogonal map needs encoders of one width, not {widths}")
-    if width % options.heads:
-        raise XlingError(f"{options.heads} heads do not divide the width {width}")
-
-
 def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
     """Return each language's normaliser at a layer, and the map onto the source of every other one."""
     source, *others = job.languages
@@ -145,7 +93,8 @@ def make_sides(job: Job, fitted: Mapping[str, Fitted]) -> dict[str, Side]:
 def train_unit(job: Job, layer: int, data: DataSet, way: Way, sides: Mapping[str, Side], folder: Path) -> Result:
     """Train task layers on one layer of the first side, select by its dev set, test every language."""
     options, point = job.options, Point(layer, job.options.batch, job.options.lr, job.options.lr)
-    tuner = FrozenTuner(list(sides.values()), layer, options.sizes, data.task, point, job.seed, job.longest)
+    sizes = TaskLayers(options.task_layers, options.heads, options.feedforward, options.dropout)
+    tuner = FrozenTuner(list(sides.values()), layer, sizes, data.task, point, job.seed, job.longest)
     material = Material(data.task, options.settings, 0, job.longest, data.train, data.dev, job.seed)
     course = train_point(tuner, material, point, folder)
     scores = {}

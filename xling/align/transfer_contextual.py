@@ -20,7 +20,8 @@ from typing import Any
 
 import torch
 
-from xling.align.contextual import DataSet, Job, Language, check_layers, describe, parse_options, run_job
+from xling.align.contextual import DataSet, Job, Language, describe, run_job
+from xling.align.contextual_options import Options, check_layers
 from xling.align.frozen import Reader
 from xling.align.plan import plan_parser, read_plan
 from xling.align.wordpairs import read_linked, read_sentences
@@ -29,6 +30,7 @@ from xling.core.errors import InputError, run
 from xling.core.io import sha256_of, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
+from xling.core.records import read_record
 from xling.finetune.data import Example, Speller
 from xling.finetune.run import read_set
 from xling.finetune.settings import BiaffineSizes
@@ -36,7 +38,6 @@ from xling.finetune.task import Task
 from xling.finetune.tasks import make_task
 from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
-from xling.model.fields import from_dict
 from xling.pretrain.config import read_run
 from xling.pretrain.trained import language_index, open_encoder
 
@@ -124,10 +125,10 @@ def choose_work(plan: Content, below: Path) -> Path:
 
 def transfer(args: argparse.Namespace, plan: Content, work: Path) -> Content:
     """Return the result of a job."""
-    options = parse_options(plan["options"], args.plan)
+    options = read_record(Options, plan["options"], f"{args.plan}: options")
     readers, spellers = open_readers(plan, local_device(args.device))
     check_layers(options, {code: reader.encoder.config.shape for code, reader in readers.items()})
-    biaffine = from_dict(BiaffineSizes, plan["biaffine"], args.plan, "biaffine")
+    biaffine = read_record(BiaffineSizes, plan["biaffine"], f"{args.plan}: biaffine")
     languages, data = read_languages(plan, readers, spellers), read_data(plan, spellers, biaffine)
     longest = next(iter(spellers.values())).limit
     job = Job(plan["name"], languages, data, plan["ways"], options, longest, plan["seed"])

@@ -2,8 +2,10 @@
 
 import hashlib
 import random
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def derive_seed(*parts: object) -> int:
@@ -17,6 +19,8 @@ def python_rng(*parts: object) -> random.Random:
     return random.Random(derive_seed(*parts))
 
 
-def numpy_rng(*parts: object) -> np.random.Generator:
+def numpy_rng(*parts: object) -> "np.random.Generator":
     """Return numpy's generator (PCG64) for the stream these parts name."""
+    import numpy as np  # here, because the workflow derives seeds without it
+
     return np.random.Generator(np.random.PCG64(derive_seed(*parts)))

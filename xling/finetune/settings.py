@@ -4,44 +4,50 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from xling.core.errors import XlingError
-from xling.model.fields import from_dict
+from xling.core.records import Count, Different, Positive, Share, key, optional, read_record, record
 
 WHERE = "--settings"
+Counts = Annotated[tuple[Count, ...], Field(min_length=1), Different]
+Rates = Annotated[tuple[Positive, ...], Field(min_length=1), Different]
 
 
-@dataclass(frozen=True)
+@record
 class BiaffineSizes:
-    """Widths and dropout of the parser (docs/choices.md: 512, 128, .33, .2)."""
+    """Sizes of the biaffine parser (docs/choices.md: 512, 128, .33, .2)."""
 
-    arc: int
-    label: int
-    dropout: float
-    input_dropout: float
+    arc: Count = key("Width of the arc scorer.")
+    label: Count = key("Width of the label scorer.")
+    dropout: Share = key("Dropout inside the parser.")
+    input_dropout: Share = key("Dropout on the parser's input.")
 
 
-@dataclass(frozen=True)
+@record
 class Grid:
-    """Values whose every combination is a point; no head_lr means the encoder's."""
+    """Values whose every combination is a grid point."""
 
-    batch: tuple[int, ...]
-    encoder_lr: tuple[float, ...]
-    head_lr: tuple[float, ...]
+    batch: Counts = key("Examples per step.")
+    encoder_lr: Rates = key("Learning rates of the encoder.")
+    head_lr: Rates | None = key("Learning rates of the task layer, or null for the encoder's.")
 
 
-@dataclass(frozen=True)
+@record
 class Settings:
-    """How a task is fine-tuned; 0 examples an epoch, or points a job, mean all of them."""
+    """How a task is fine-tuned."""
 
-    epochs: int
-    examples_per_epoch: int
-    schedule: Literal["fixed", "linear"]
-    warmup_share: float
-    grid: Grid
-    best: int
-    points_per_job: int
+    epochs: Count = key("Epochs; a checkpoint and an evaluation follow each.")
+    examples_per_epoch: Count | None = key("Examples per epoch, or null for all.")
+    schedule: Literal["fixed", "linear"] = key("Learning rate: fixed, or linear warm-up and linear decay to 0.")
+    warmup_share: Share = key("Share of the steps that warm up, for linear.")
+    grid: Grid = key("Every combination is a grid point.")
+    best: Count = key("The score is the mean of this many points, the best by English dev (two in the paper).")
+    # This decides no result, so that it may be left out.
+    points_per_job: Count | None = optional("Grid points per job, or null: one job for all such tasks of a model.")
+    biaffine: BiaffineSizes | None = optional("Sizes of the biaffine parser; parsing needs them.")
 
 
 @dataclass(frozen=True)
@@ -60,21 +66,9 @@ def parse_settings(text: str) -> tuple[Settings, BiaffineSizes | None]:
 
 
 def read_settings(section: Mapping[str, Any]) -> tuple[Settings, BiaffineSizes | None]:
-    """Read a task's section; nulls in it mean all examples, the encoder's learning rate, all points a job.
-
-    How points are shared out over jobs changes no result, so that it may be left out.
-    """
-    values = dict(section)
-    biaffine = values.pop("biaffine", None)
-    if isinstance(values.get("grid"), Mapping):
-        values["grid"] = {**values["grid"], "head_lr": values["grid"].get("head_lr") or []}
-    if values.get("examples_per_epoch", 0) is None:
-        values["examples_per_epoch"] = 0
-    values["points_per_job"] = values.get("points_per_job") or 0
-    settings = from_dict(Settings, values, WHERE)
-    if not grid_points(settings) or min(settings.epochs, settings.best, *settings.grid.batch) < 1:
-        raise XlingError(f"{WHERE}: epochs, best and the grid's values must be positive")
-    return settings, None if biaffine is None else from_dict(BiaffineSizes, biaffine, WHERE, "biaffine")
+    """Read a task's section."""
+    settings = read_record(Settings, section, WHERE)
+    return settings, settings.biaffine
 
 
 def grid_points(settings: Settings) -> list[Point]:

@@ -83,7 +83,7 @@ def make_tuner(encoder: Encoder, start: dict[str, torch.Tensor], material: Mater
         for name, parameter in shared_parameters(encoder).items():
             parameter.copy_(start[name])
     settings = material.settings
-    steps = settings.epochs * steps_per_epoch(len(material.train), settings.examples_per_epoch, point.batch)
+    steps = settings.epochs * steps_per_epoch(len(material.train), settings.examples_per_epoch or 0, point.batch)
     return Tuner(encoder, material.task, point, material.language, material.seed, material.longest, steps)
 
 
@@ -108,9 +108,9 @@ def train_point(tuner: Tuner, material: Material, point: Point, folder: Path) ->
 def train_epoch(tuner: Tuner, material: Material, point: Point, epoch: int) -> None:
     """Train on the batches of one epoch."""
     settings, seed, count = material.settings, material.seed, len(material.train)
-    per_epoch = steps_per_epoch(count, settings.examples_per_epoch, point.batch)
+    per_epoch = steps_per_epoch(count, settings.examples_per_epoch or 0, point.batch)
     lengths = np.array([example.length for example in material.train])
-    order = epoch_order(count, settings.examples_per_epoch, seed, epoch)
+    order = epoch_order(count, settings.examples_per_epoch or 0, seed, epoch)
     for place, numbers in enumerate(training_batches(lengths, order, point.batch, seed, epoch)):
         step = epoch * per_epoch + place
         examples = [material.train[number] for number in numbers]

@@ -32,7 +32,7 @@ from xling.interop.hugging_face import (
 )
 from xling.model.config import ModelConfig
 from xling.model.files import load_encoder
-from xling.tokenization.tokeniser import check_options
+from xling.tokenization.options import check_options
 
 Options = Mapping[str, dict[str, Any]]  # a tokeniser's options by language
 

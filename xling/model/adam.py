@@ -4,6 +4,8 @@ The classes around the kernel, torch.optim.Adam and AdamW, import torch's compil
 small model. Rates and step counts are tensors, so that a GPU can replay a step.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -15,7 +17,7 @@ def fused_adam(
     moments: tuple[list[Tensor], list[Tensor]],
     steps: list[Tensor],
     rate: Tensor,
-    betas: tuple[float, float],
+    betas: Sequence[float],
     eps: float,
     weight_decay: float = 0.0,
     divisor: Tensor | None = None,

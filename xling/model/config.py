@@ -1,54 +1,77 @@
 """What an encoder looks like, and which of its parts each language has for itself (sections 3.1 and 4.3)."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from xling.core.errors import InputError
-from xling.model.fields import from_dict
+from pydantic import BeforeValidator
+
+from xling.core.records import Count, Dropout, Flag, Positive, Size, key, read_record, record, refuse
 
 SHARED = "shared"  # the owner of what all languages use
+Softmax = Literal["shared", "per-language"]
+# For Python 1 is True; here it is a mistake.
+Embeddings = Annotated[
+    Literal[False, True, "tokens"], BeforeValidator(lambda value: f"{value}" if type(value) is int else value)
+]
 
 
-@dataclass(frozen=True)
+@record
 class Shape:
-    """Sizes and switches of the Transformer; the paper: 8 layers, 12 heads, 768 wide, GELU, post-LayerNorm."""
+    """Shape of the encoder (section 3.1); the paper: 8 layers, 12 heads, width 768, GELU, LayerNorm after sublayers."""
 
-    layers: int
-    width: int
-    heads: int
-    feedforward: int
-    activation: Literal["gelu", "relu"]
-    dropout: float
-    attention_dropout: float
-    norm: Literal["post", "pre"]
-    norm_eps: float
-    positions: int
-    language_embeddings: bool
-    sentences: int = 0  # sentence vectors; with any, positions start anew after each `</s>`
+    layers: Count = key("Transformer layers.")
+    width: Count = key("Size of embeddings and states.")
+    heads: Count = key("Attention heads; they divide the width.")
+    feedforward: Count = key("Hidden size of the feed-forward blocks.")
+    activation: Literal["gelu", "relu"] = key("gelu is the paper's; relu is faster on a CPU.")
+    dropout: Dropout = key("Dropout on embeddings and sublayers.")
+    attention_dropout: Dropout = key("Dropout on attention weights.")
+    norm: Literal["post", "pre"] = key("LayerNorm after sublayers (post, the paper) or before, for small budgets.")
+    norm_eps: Positive = key("Epsilon of LayerNorm.")
+    positions: Count = key("Longest sequence, in subwords.")
+    language_embeddings: Flag = key("Add an embedding of the language to the input, as XLM does.")
+    sentences: Size = key("Sentence vectors (the paper: 0); with any, positions restart after </s>.", default=0)
+
+    def __post_init__(self) -> None:
+        if self.width % self.heads:
+            refuse([f"heads: {self.heads} does not divide the width {self.width}"])
 
 
-@dataclass(frozen=True)
+@record
 class Separate:
-    """What is per language: everything up to the first layer, or its token vectors alone, and a prefix of layers.
+    """Parts that each language has for itself."""
 
-    `start` says how the languages' own positions and layers begin: as equal copies, or each with its own random values.
-    """
+    embeddings: Embeddings = key("Everything below the first layer (true), or only token embeddings (tokens).")
+    layers: Size = key("How many of the lowest layers.")
+    start: Literal["copies", "apart"] = key(
+        "Separate positions and layers begin as equal copies, or each with its own random values.", default="apart"
+    )
 
-    embeddings: bool | Literal["tokens"]
-    layers: int
-    start: Literal["copies", "apart"] = "apart"
 
-
-@dataclass(frozen=True)
+@record
 class ModelConfig:
     """All that is needed to build an encoder; `sizes` is the vocabulary size of each language."""
 
     languages: tuple[str, ...]
-    sizes: tuple[int, ...]
+    sizes: tuple[Count, ...]
     shape: Shape
     separate: Separate
-    softmax: Literal["shared", "per-language"]
+    softmax: Softmax
+
+    def __post_init__(self) -> None:
+        refuse(self._problems())
+
+    def _problems(self) -> Iterator[str]:
+        names = self.languages
+        if not names or len(set(names)) < len(names):
+            yield "languages: expected at least one, all different"
+        if any(name == SHARED or "." in name for name in names):
+            yield f"languages: {SHARED!r} and names with a dot cannot be used"
+        if not self.separate.embeddings and len(set(self.sizes)) > 1:
+            yield "sizes: languages with shared embeddings must share one vocabulary size"
+        yield from sharing_problems(self.shape, self.separate, self.softmax)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the values as JSON types."""
@@ -72,39 +95,15 @@ class ModelConfig:
         return language if layer < self.separate.layers else SHARED
 
 
+def sharing_problems(shape: Shape, separate: Separate, softmax: Softmax) -> Iterator[str]:
+    """Yield what is wrong between an encoder's shape, its separate parts and its softmax."""
+    if separate.layers > shape.layers:
+        yield f"separate.layers: {separate.layers} goes beyond the model's {shape.layers} layers"
+    wanted = "per-language" if separate.embeddings else "shared"
+    if softmax != wanted:
+        yield f"softmax: expected {wanted}, because it is tied to the embeddings (see separate.embeddings)"
+
+
 def model_config(values: object, path: Path | str) -> ModelConfig:
     """Read and check a model's configuration as it stands in model.json."""
-    return check(from_dict(ModelConfig, values, path), path)
-
-
-def check(config: ModelConfig, path: Path | str) -> ModelConfig:
-    """Return the configuration if its parts go together."""
-    for problem in _problems(config):
-        raise InputError(path, problem)
-    return config
-
-
-def _problems(config: ModelConfig) -> list[str]:
-    shape, separate, names = config.shape, config.separate, config.languages
-    per_language = config.softmax == "per-language"
-    found = {
-        "languages: expected at least one, all different": not names or len(set(names)) != len(names),
-        f"languages: {SHARED!r} and names with a dot cannot be used": any(n == SHARED or "." in n for n in names),
-        f"shape.width: {shape.width} is not a multiple of {shape.heads} heads": shape.width % max(shape.heads, 1) != 0,
-        "shape: layers, width, heads, feedforward and positions must be positive": min(
-            shape.layers, shape.width, shape.heads, shape.feedforward, shape.positions
-        )
-        < 1,
-        f"shape.sentences: {shape.sentences} is negative": shape.sentences < 0,
-        f"separate.layers: {separate.layers} of {shape.layers} layers": not 0 <= separate.layers <= shape.layers,
-        "softmax: it is tied to the embeddings, so per-language goes with separate.embeddings and shared without": (
-            per_language != bool(separate.embeddings)
-        ),
-        "languages with shared embeddings must share one vocabulary size": (
-            not separate.embeddings and len(set(config.sizes)) > 1
-        ),
-        f"shape: dropout {shape.dropout}, {shape.attention_dropout} not in [0, 1)": not (
-            0 <= shape.dropout < 1 and 0 <= shape.attention_dropout < 1
-        ),
-    }
-    return [problem for problem, wrong in found.items() if wrong]
+    return read_record(ModelConfig, values, path)

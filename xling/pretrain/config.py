@@ -1,66 +1,98 @@
 """A training run as its resolved run.json describes it (section 3.1 of the paper)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from xling.core.errors import InputError
 from xling.core.io import read_json
+from xling.core.records import Count, NotNegative, OpenShare, Positive, Share, Size, key, read_record, record, refuse
 from xling.core.seeds import derive_seed
-from xling.model.config import ModelConfig, Separate, Shape, check
-from xling.model.fields import from_dict
+from xling.model.config import ModelConfig, Separate, Shape, Softmax
 
 
-@dataclass(frozen=True)
+@record
 class Pretrain:
-    """How a model is trained. An update is `micro_batches` batches, each of one language, averaged alike."""
+    """Masked language modelling (section 3.1). An update averages `micro_batches` batches, each of one language."""
 
-    sequences: Literal["streams", "lines"]
-    length: int
-    micro_batch_tokens: int
-    micro_batches: int
-    updates: int
-    language_exponent: float
-    mask_rate: float
-    mask_share: float
-    random_share: float
-    random_words: Literal["any", "language"]
-    lr: float
-    warmup: int
-    warmup_from: float
-    schedule: Literal["inverse-sqrt", "linear"]
-    final_lr_share: float
-    betas: tuple[float, float]
-    eps: float
-    weight_decay: float
-    clip: float
-    precision: Literal["float32", "bf16", "fp16", "auto"]
-    validate_every: int
-    validation_tokens: int
-    save_every: int = 1000  # this and the next decide no weights: a run.json may leave them to the command line
-    keep_checkpoints: int = 2
-    language_share: Literal["lines", "tokens", "even"] = "lines"  # runs before these two keys were so
-    language_draws: Literal["independent", "stratified"] = "independent"
+    sequences: Literal["streams", "lines"] = key("Streams (the paper), or one line per sequence, for tiny models.")
+    length: Count = key("Longest sequence in tokens; every stream has exactly this length.")
+    micro_batch_tokens: Count = key("Tokens per micro-batch; each micro-batch is of one language.")
+    micro_batches: Count = key("Micro-batches per update, whatever the number of GPUs (the paper has 8 GPUs).")
+    updates: Size = key("Optimiser updates in total.")
+    language_exponent: Share = key("A language is sampled by its share of the text, raised to this power.")
+    mask_rate: OpenShare = key("Share of the tokens that are predicted.")
+    mask_share: Share = key("Share of the predicted tokens that are replaced by <mask>.")
+    random_share: Share = key("Share of the predicted tokens that are replaced by a random word.")
+    random_words: Literal["any", "language"] = key(
+        "Random words come from the whole vocabulary, foreign words included, or from the text's own language."
+    )
+    lr: Positive = key("Peak learning rate.")
+    warmup: Size = key("Updates of linear warm-up.")
+    warmup_from: Positive = key("Learning rate at the start of the warm-up.")
+    schedule: Literal["inverse-sqrt", "linear"] = key("Decay after the warm-up.")
+    final_lr_share: Share = key("Linear decay ends at this share of the peak.")
+    betas: tuple[OpenShare, ...] = key("Adam's betas.", min_length=2, max_length=2)
+    eps: Positive = key("Adam's epsilon.")
+    weight_decay: NotNegative = key("Decoupled weight decay.")
+    clip: Positive = key("Largest norm of the gradient.")
+    precision: Literal["float32", "bf16", "fp16", "auto"] = key("auto: bf16 or else fp16 on a GPU, float32 on a CPU.")
+    validate_every: Count = key("Updates between validations.")
+    validation_tokens: Count = key("Tokens of each language that a validation reads.")
+    # These two decide no weights, so a run.json may leave them to the command line.
+    save_every: Count = key("Updates between checkpoints.", default=1000)
+    keep_checkpoints: Count = key("Newest checkpoints that are kept besides the best.", default=2)
+    # Runs from before these keys existed did what their defaults say.
+    language_share: Literal["lines", "tokens", "even"] = key(
+        "What a language's share is measured in (the paper: lines); even gives all languages the same.", default="lines"
+    )
+    language_draws: Literal["independent", "stratified"] = key(
+        "Each micro-batch draws its language (the paper), or every update holds each language in proportion.",
+        default="independent",
+    )
+
+    def __post_init__(self) -> None:
+        refuse(self._problems())
+
+    def _problems(self) -> Iterator[str]:
+        if self.micro_batch_tokens < self.length:
+            yield f"micro_batch_tokens: {self.micro_batch_tokens} holds no sequence of length {self.length}"
+        if self.mask_share + self.random_share > 1:
+            yield "random_share: mask_share and random_share together exceed 1"
 
 
-@dataclass(frozen=True)
+@record
 class Run:
     """One model of the study: what it is, its languages, its seed, how it is trained."""
 
     model: str
     languages: tuple[str, ...]
     selection_language: str
-    seed: int
+    seed: Size
     shape: Shape
     separate: Separate
-    softmax: Literal["shared", "per-language"]
+    softmax: Softmax
     pretrain: Pretrain
+
+    def __post_init__(self) -> None:
+        problems = [f"pretrain.{problem}" for problem in fitting_problems(self.pretrain, self.shape)]
+        if self.selection_language not in self.languages:
+            problems.append(f"selection_language: {self.selection_language!r} is none of {', '.join(self.languages)}")
+        refuse(problems)
 
     def model_config(self, sizes: Mapping[str, int], path: Path) -> ModelConfig:
         """Return the encoder's configuration, given the vocabulary size of each language."""
-        ordered = tuple(sizes[code] for code in self.languages)
-        return check(ModelConfig(self.languages, ordered, self.shape, self.separate, self.softmax), path)
+        values = {"languages": self.languages, "sizes": [sizes[code] for code in self.languages]}
+        parts = {"shape": self.shape, "separate": self.separate, "softmax": self.softmax}
+        return read_record(ModelConfig, values | parts, path)
+
+
+def fitting_problems(pretrain: Pretrain, shape: Shape) -> Iterator[str]:
+    """Yield what is wrong between a training and the encoder that it trains."""
+    if pretrain.length > shape.positions:
+        yield f"length: {pretrain.length} is longer than the model's {shape.positions} positions"
+    if shape.sentences and pretrain.sequences == "streams":
+        yield "sequences: expected lines, because the model has sentence vectors and a stream starts anywhere"
 
 
 def read_run(path: Path) -> Run:
@@ -68,35 +100,10 @@ def read_run(path: Path) -> Run:
     values = read_json(path)
     if isinstance(values, dict):
         values.pop("made_from", None)  # text and vocabulary, for the reader: the streams hold them
-    run = from_dict(Run, values, path)
-    for problem in _problems(run):
-        raise InputError(path, problem)
+    run = read_record(Run, values, path)
     return replace(run, seed=seed_of(run))
 
 
 def seed_of(run: Run) -> int:
     """Return the seed of a run's numbers: other languages are independent, settings of one pair start alike."""
     return derive_seed("run", run.seed, *run.languages)
-
-
-def _problems(run: Run) -> list[str]:
-    p = run.pretrain
-    positive = {
-        "length": p.length, "micro_batch_tokens": p.micro_batch_tokens, "micro_batches": p.micro_batches,
-        "validate_every": p.validate_every, "validation_tokens": p.validation_tokens, "save_every": p.save_every,
-        "keep_checkpoints": p.keep_checkpoints, "lr": p.lr, "clip": p.clip, "eps": p.eps,
-    }  # fmt: skip
-    found = [f"pretrain.{name}: expected more than 0, not {value}" for name, value in positive.items() if value <= 0]
-    if p.updates < 0 or p.warmup < 0:
-        found.append("pretrain: updates and warmup cannot be negative")
-    if run.selection_language not in run.languages:
-        found.append(f"selection_language: {run.selection_language!r} is none of {', '.join(run.languages)}")
-    if run.shape.sentences and p.sequences == "streams":
-        found.append("shape.sentences: sentence vectors need pretrain.sequences: lines; a stream starts anywhere")
-    if p.length > run.shape.positions:
-        found.append(f"pretrain.length: {p.length} tokens, but shape.positions is {run.shape.positions}")
-    if p.micro_batch_tokens < p.length:
-        found.append(f"pretrain.micro_batch_tokens: {p.micro_batch_tokens} hold no sequence of {p.length}")
-    if not (0 < p.mask_rate < 1 and p.mask_share >= 0 and p.random_share >= 0 and p.mask_share + p.random_share <= 1):
-        found.append("pretrain: mask_rate must lie in (0, 1), mask_share and random_share add up to at most 1")
-    return found

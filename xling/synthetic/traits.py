@@ -1,88 +1,72 @@
 """What makes one embedded language differ from another: everything here is data, nothing is code."""
 
-import difflib
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
-from typing import Any, Literal, get_args, get_origin
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
-from xling.core.errors import XlingError
+from xling.core.records import Flag, Share, Text, key, read_record, record, refuse
 
 Script = Literal["latin", "cyrillic", "greek", "han"]
 Side = Literal["before", "after"]
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """One language: script, closeness of its words to English, word order, inflection."""
+@record
+class Differences:
+    """How an embedded language differs from English: its script, the closeness of its words, word order, inflection."""
 
+    script: Script = key("Letters of its words.")
+    spaces: Flag = key("Words are separated by spaces; false needs the script han.", default=True)
+    capital_nouns: Flag = key("Nouns begin with a capital, as in German.", default=False)
+    accents: str = key("Letters with accents, used as vowels beside those of the script.", default="")
+    full_stop: Text = key("What ends a sentence.", default=".")
+    comma: Text = key("Its comma.", default=",")
+    cognates: Share = key("Share of content words spelled as in English.", default=0.0)
+    lookalikes: Share = key("Share of content words that differ from English in one letter.", default=0.0)
+    names: Share = key("Share of names spelled as in English.", default=0.0)
+    function_words: Share = key("Share of function words spelled as in English.", default=0.0)
+    synonyms: Share = key("Share of content words with a second form.", default=0.2)
+    verb: Literal["middle", "second", "final"] = key("Position of the verb.", default="middle")
+    adjective: Side = key("Position of the adjective beside its noun.", default="before")
+    relative: Side = key("Position of the relative clause beside its noun.", default="after")
+    oblique: Side = key("Position of the oblique beside the verb.", default="after")
+    negation: Side = key("Position of the negation beside the verb.", default="before")
+    adverb: Literal["before", "after", "last"] = key(
+        "Position of the adverb: beside the verb, or at the end.", default="last"
+    )
+    organisation_head: Side = key("Position of `Company` beside an organisation's name.", default="after")
+    front_adjunct: Share = key("Share of sentences that begin with their adverb or oblique.", default=0.0)
+    front_object: Share = key("Share of sentences that begin with their object.", default=0.0)
+    drops_article: Flag = key("There is no definite article.", default=False)
+    contractions: Flag = key("Two prepositions fuse with the definite article, as in French du.", default=False)
+    classifier: Flag = key("A classifier stands between number and noun.", default=False)
+    counted_suffix: str = key("Ending of nouns after a number.", default="")
+    oblique_suffix: str = key("Ending of the noun of an oblique.", default="")
+
+    def __post_init__(self) -> None:
+        refuse(self._problems())
+
+    def _problems(self) -> Iterator[str]:
+        if self.cognates + self.lookalikes > 1:
+            yield "lookalikes: these and cognates are shares of the same words, together at most 1"
+        if self.lookalikes and self.script != "latin":
+            yield "lookalikes: words spelled nearly as in English need script: latin"
+        if self.front_adjunct + self.front_object > 1:
+            yield "front_object: this and front_adjunct exclude each other, together at most 1"
+        if not self.spaces and self.script != "han":
+            yield "spaces: false only with script: han, whose words can be told apart"
+        if self.script == "han" and (self.counted_suffix or self.oblique_suffix or self.accents):
+            yield "script: han takes no counted_suffix, oblique_suffix or accents"
+
+
+@record
+class _Coded:
     code: str
-    script: Script
-    spaces: bool = True
-    capital_nouns: bool = False
-    accents: str = ""  # letters with accents, used as vowels beside those of the script
-    full_stop: str = "."
-    comma: str = ","
-    cognates: float = 0.0  # share of content words spelled as in English
-    lookalikes: float = 0.0  # share of content words that differ from English in one letter
-    names: float = 0.0  # share of entity names spelled as in English
-    function_words: float = 0.0  # share of function words spelled as in English
-    synonyms: float = 0.2  # share of content words with a second form
-    verb: Literal["middle", "second", "final"] = "middle"
-    adjective: Side = "before"
-    relative: Side = "after"
-    oblique: Side = "after"
-    negation: Side = "before"
-    adverb: Literal["before", "after", "last"] = "last"
-    organisation_head: Side = "after"
-    front_adjunct: float = 0.0  # share of sentences that begin with their adverb or oblique
-    front_object: float = 0.0  # share of sentences that begin with their object
-    drops_article: bool = False
-    contractions: bool = False  # two prepositions fuse with the definite article
-    classifier: bool = False  # a classifier stands between number and noun
-    counted_suffix: str = ""  # on nouns after a number
-    oblique_suffix: str = ""  # on the noun of an oblique
+
+
+@record
+class Traits(Differences, _Coded):
+    """One embedded language: its code, which a configuration has as a key, and how it differs from English."""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Traits":
         """Check a description as it stands in a configuration and return it."""
-        name = f"embedded language {values.get('code', '(without code)')!r}"
-        known = {field.name: field for field in fields(cls)}
-        for key, value in values.items():
-            if key not in known:
-                close = difflib.get_close_matches(key, known, n=1)
-                hint = f" (did you mean {close[0]!r}?)" if close else ""
-                raise XlingError(f"{name}: unknown key {key!r}{hint}")
-            if expected := _problem(known[key].type, value):
-                raise XlingError(f"{name}: key {key!r} must be {expected}, not {value!r}")
-        for key, field in known.items():
-            if field.default is MISSING and key not in values:
-                raise XlingError(f"{name}: key {key!r} is missing")
-        traits = cls(**values)
-        for conflict, problem in (
-            (traits.cognates + traits.lookalikes > 1, "'cognates' and 'lookalikes' together must be at most 1"),
-            (traits.lookalikes and traits.script != "latin", "'lookalikes' need 'script: latin'"),
-            (
-                traits.front_adjunct + traits.front_object > 1,
-                "'front_adjunct' and 'front_object' together must be at most 1",
-            ),
-            (not traits.spaces and traits.script != "han", "'spaces' can be false only with 'script: han'"),
-            (
-                traits.script == "han" and (traits.counted_suffix or traits.oblique_suffix or traits.accents),
-                "'script: han' takes no 'counted_suffix', 'oblique_suffix' or 'accents'",
-            ),
-        ):
-            if conflict:
-                raise XlingError(f"{name}: {problem}")
-        return traits
-
-
-def _problem(kind: Any, value: Any) -> str:
-    """Return what a value of this type must be, or nothing if it is."""
-    if get_origin(kind) is Literal:
-        return "" if value in get_args(kind) else "one of " + ", ".join(get_args(kind))
-    if kind is bool:
-        return "" if isinstance(value, bool) else "true or false"
-    if kind is float:
-        good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-        return "" if good else "a number from 0 to 1"
-    return "" if isinstance(value, str) else "text"
+        return read_record(cls, values, f"embedded language {values.get('code', '(without code)')!r}")

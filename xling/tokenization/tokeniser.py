@@ -2,30 +2,13 @@
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from xling.core.errors import XlingError
 from xling.tokenization.moses import Moses
+from xling.tokenization.options import Options, check_options
 
-SEGMENTERS = ("none", "jieba", "stanford")
-SCRIPTS = ("none", "simplified", "traditional")
 NOTHING = "\ufffd"  # stands for a gold token in which nothing is left to see
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a language is tokenised; the defaults are the study's."""
-
-    language: str
-    moses: str | None
-    segmenter: str = "none"
-    dictionary: str | None = None
-    stanford_home: str | None = None
-    script: str = "none"
-    lowercase: bool = True
-    strip_accents: bool = False
 
 
 class Tokeniser:
@@ -67,21 +50,6 @@ def make_tokeniser(options: dict[str, Any]) -> Tokeniser:
     return Tokeniser(check_options(options))
 
 
-def check_options(options: dict[str, Any]) -> Options:
-    """Return the options as a record; unknown keys, missing keys and wrong values are refused."""
-    known = [field.name for field in fields(Options)]
-    if unknown := sorted(set(options) - set(known)):
-        raise XlingError(f"tokeniser options: unknown {', '.join(map(repr, unknown))} (known: {', '.join(known)})")
-    if missing := [name for name in ("language", "moses") if name not in options]:
-        raise XlingError(f"tokeniser options: {' and '.join(map(repr, missing))} missing")
-    for name, value in options.items():
-        _check_value(name, value)
-    checked = Options(**options)
-    if checked.segmenter == "stanford" and checked.stanford_home is None:
-        raise XlingError("tokeniser options: segmenter stanford needs 'stanford_home', the unpacked folder")
-    return checked
-
-
 def make_fold(lowercase: bool, strip_accents: bool) -> Callable[[str], str]:
     """Return the function that folds case and accents of words joined by spaces."""
     match lowercase, strip_accents:
@@ -99,20 +67,6 @@ def without_accents(text: str) -> str:
     """Return the text without combining marks (as in XLM's script); a word of marks alone is dropped."""
     decomposed = unicodedata.normalize("NFD", text)
     return " ".join("".join(c for c in decomposed if unicodedata.category(c) != "Mn").split())
-
-
-def _check_value(name: str, value: object) -> None:
-    if name in ("lowercase", "strip_accents"):
-        good, expected = isinstance(value, bool), "true or false"
-    elif name in ("segmenter", "script"):
-        choices = SEGMENTERS if name == "segmenter" else SCRIPTS
-        good, expected = value in choices, f"one of {', '.join(choices)}"
-    else:
-        good, expected = isinstance(value, str) and value != "", "a text"
-        if name != "language":
-            good, expected = good or value is None, "a text or null"
-    if not good:
-        raise XlingError(f"tokeniser options: {name!r} is {value!r}, expected {expected}")
 
 
 def _make_converter(options: Options) -> Callable[[str], str] | None:

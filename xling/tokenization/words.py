@@ -6,7 +6,8 @@ from typing import Any, Protocol
 
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json
-from xling.tokenization.tokeniser import check_options, make_tokeniser
+from xling.tokenization.options import check_options
+from xling.tokenization.tokeniser import make_tokeniser
 
 # Segmenting alone: every character stays as it is, so that labels of characters can be moved to words.
 UNCHANGED = {"moses": None, "script": "none", "lowercase": False, "strip_accents": False}

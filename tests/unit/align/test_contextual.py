@@ -10,12 +10,14 @@ from torch import Tensor
 from toy_contextual import OPTIONS, write_data, write_parallel
 from unit.finetune.toy_tasks import BIAFFINE, write_model
 
-from xling.align.contextual import DataSet, Job, Language, check_layers, fit_layer, parse_options, run_job
+from xling.align.contextual import DataSet, Job, Language, fit_layer, run_job
+from xling.align.contextual_options import Options, check_layers
 from xling.align.frozen import AlignedView, Reader
 from xling.align.mapping import fit_alignment
 from xling.align.wordpairs import Linked, first_words, fit_map, read_sentences, word_states
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
+from xling.core.records import read_record
 from xling.core.seeds import numpy_rng
 from xling.finetune.data import Example, Speller
 from xling.finetune.run import read_set
@@ -70,7 +72,7 @@ def rotated_job(toy: tuple[Path, Path, Path], reader: Reader, task: str, **chang
     words = np.arange(first_words(sentences)[-1])
     turned = Language(Rotated(reader.encoder, 0), sentences, Linked(words, words))
     languages = {"en": Language(reader, sentences), "turned": turned}
-    options = parse_options(OPTIONS | changes, "options")
+    options = read_record(Options, OPTIONS | changes, "options")
     return Job("toy", languages, [data_set(toy, task)], ["plain", "aligned"], options, LONGEST, 7)
 
 
@@ -170,16 +172,16 @@ def test_each_side_is_normalised_over_all_its_words(toy: tuple[Path, Path, Path]
     [
         ({"layers": [0, 3]}, "no layer 3 in the encoder of en: its layers are 0 to 2"),
         ({"heads": 3}, "3 heads do not divide the width 16"),
-        ({"layers": []}, "layers: expected at least one, all different"),
-        ({"epochs": 0}, "epochs and batch must be positive"),
+        ({"layers": []}, "layers: expected at least 1 items"),
+        ({"epochs": 0}, "epochs: expected at least 1, found 0"),
     ],
 )
 def test_options_that_cannot_be(changes: dict[str, object], problem: str, reader: Reader) -> None:
     with pytest.raises(XlingError, match=problem):
-        check_layers(parse_options(OPTIONS | changes, "options"), {"en": reader.encoder.config.shape})
+        check_layers(read_record(Options, OPTIONS | changes, "options"), {"en": reader.encoder.config.shape})
 
 
 def test_encoders_of_different_width(reader: Reader) -> None:
     shape = reader.encoder.config.shape
     with pytest.raises(XlingError, match=r"encoders of one width, not \{'en': 16, 'fr': 32\}"):
-        check_layers(parse_options(OPTIONS, "options"), {"en": shape, "fr": replace(shape, width=32)})
+        check_layers(read_record(Options, OPTIONS, "options"), {"en": shape, "fr": replace(shape, width=32)})

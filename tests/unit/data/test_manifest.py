@@ -1,3 +1,5 @@
+"""The manifest of datasets: what the study needs is in it, filled in as asked, and mistakes are named."""
+
 import re
 from pathlib import Path
 
@@ -11,14 +13,8 @@ SOURCES = {
     "wikipedia", "cc100", "panlex", "xnli", "xnli-mt", "wikiann", "conll2003", "msra", "ud", "muse", "fasttext",
     "xnli-15way", "tatoeba", "en-prime", "stanford-segmenter",
 }  # fmt: skip
-PER_LANGUAGE = ["cc100", "wikiann", "ud", "muse", "fasttext", "tatoeba"]
+PER_LANGUAGE = {"cc100", "wikiann", "ud", "muse", "fasttext", "tatoeba"}
 MINIMAL = "{role: r, description: d, version: v, licence: l, terms: t, files: [{path: a.txt, urls: ['https://x/a']}]}"
-
-
-def write(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "sources.yaml"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def every_resolved() -> list[Dataset]:
@@ -30,25 +26,19 @@ def every_resolved() -> list[Dataset]:
     return out
 
 
-def test_every_dataset_of_the_study_is_there() -> None:
-    assert load_manifest().keys() == SOURCES
-
-
-def test_no_template_is_left_after_resolving() -> None:
-    for dataset in every_resolved():
-        assert "{" not in repr(dataset.files), dataset.name
+def test_every_dataset_of_the_study_is_there_and_can_be_filled_in() -> None:
+    manifest = load_manifest()
+    assert manifest.keys() == SOURCES
+    assert {name for name in SOURCES if list(manifest[name].parameters) == ["lg"]} >= PER_LANGUAGE
+    assert not [dataset.name for dataset in every_resolved() if "{" in repr(dataset.files)]
 
 
 def test_no_two_datasets_write_to_the_same_place() -> None:
     places: dict[str, str] = {}
     for dataset in every_resolved():
-        for file in dataset.files:
-            for product in file.products():
-                assert places.setdefault(product, dataset.name) == dataset.name
+        for product in [product for file in dataset.files for product in file.products()]:
+            assert places.setdefault(product, dataset.name) == dataset.name
     assert len(places) > 30
-
-
-def test_folders_unpacked_into_do_not_lie_in_each_other() -> None:
     folders = {file.unpack.to for dataset in every_resolved() for file in dataset.files if file.unpack}
     assert not [(a, b) for a in folders for b in folders if b.startswith(f"{a}/")]
 
@@ -95,49 +85,52 @@ def test_names_follow_from_the_language_unless_they_are_given() -> None:
         ("xnly", {}, "no dataset 'xnly', only wikipedia"),
     ],
 )
-def test_a_wrong_request_is_told_in_one_line(name: str, given: dict[str, str], problem: str) -> None:
+def test_a_wrong_request_is_one_line(name: str, given: dict[str, str], problem: str) -> None:
     with pytest.raises(InputError, match=re.escape(problem)) as caught:
         resolve(name, **given)
     assert "\n" not in str(caught.value)
 
 
+# what is replaced in a minimal dataset | by what | what the line says
+MISTAKES = """
+version: v | version: 1.0 | a.version: expected text, found 1.0
+role: r,  |  | a.role: missing key
+role: r | role: r, colour: red | a.colour: unknown key
+path: a.txt | path: a.txt, size: big | a.files[0].size: expected a whole number or null, found the text 'big'
+path: a.txt | path: ../a.txt | a.files[0].path: expected a path below the data root, found '../a.txt'
+path: a.txt | path: /a.txt | a.files[0].path: expected a path below the data root, found '/a.txt'
+path: a.txt | path: 'a{lg}.txt' | a.files[0]: {lg} is no parameter
+https: | ftp: | a.files[0].urls[0]: expected an http address, found 'ftp://x/a'
+path: a.txt | path: a.txt, sha256: abc | a.files[0].sha256: expected a sha256 in hex, found 'abc'
+, urls: ['https://x/a'] |  | a.files[0]: expected urls, or ask on the dataset, not both
+role: r | role: r, ask: please | a.files[0]: expected urls, or ask on the dataset, not both
+role: r | role: r, from_lg: {x: {fr: y}} | a.from_lg: needs the parameter lg
+"""
+
+
+@pytest.mark.parametrize("row", MISTAKES.strip().splitlines())
+def test_loading_is_strict(tmp_path: Path, row: str) -> None:
+    old, new, problem = row.split(" | ")
+    path = tmp_path / "sources.yaml"
+    path.write_text(f"a: {MINIMAL}", encoding="utf-8")
+    assert load_manifest(path)["a"].files[0].urls == ("https://x/a",)
+    path.write_text(f"a: {MINIMAL.replace(old, new)}", encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(f"{path}: {problem}")):
+        load_manifest(path)
+
+
 @pytest.mark.parametrize(
-    ("body", "problem"),
+    ("text", "problem"),
     [
-        ("[]", "expected a mapping from dataset names"),
-        ("a: 3", "a: expected a mapping, found 3"),
-        ("a: {role: r}", "a: missing description, files, licence, terms, version"),
-        (f"a: {MINIMAL[:-1]}, colour: red}}", "a: unknown colour"),
-        ("a: " + MINIMAL.replace("version: v", "version: 1.0"), "a.version: expected text, found 1.0"),
-        ("a: " + MINIMAL.replace("path: a.txt", "path: a.txt, size: big"), "a.files[0].size: expected a number"),
-        ("a: " + MINIMAL.replace("path: a.txt", "path: ../a.txt"), "expected a path below the data root"),
-        ("a: " + MINIMAL.replace("path: a.txt", "path: /a.txt"), "expected a path below the data root"),
-        ("a: " + MINIMAL.replace("path: a.txt", "path: 'a{lg}.txt'"), "{lg} is no parameter"),
-        ("a: " + MINIMAL.replace("https:", "ftp:"), "expected an http address"),
-        ("a: " + MINIMAL.replace("path: a.txt", "path: a.txt, sha256: abc"), "expected a sha256 in hex"),
-        ("a: " + MINIMAL.replace(", urls: ['https://x/a']", ""), "expected urls, or ask on the dataset"),
-        (f"a: {MINIMAL[:-1]}, ask: please}}", "expected urls, or ask on the dataset, not both"),
-        (f"a: {MINIMAL[:-1]}, from_lg: {{x: {{fr: y}}}}}}", "from_lg needs the parameter lg"),
+        ("[]", "expected a mapping"),
+        ("a: 3", "a: expected keys and values"),
+        ("a: {role: r}\nb: }\n", "line 2: not YAML"),
     ],
 )
-def test_loading_is_strict(tmp_path: Path, body: str, problem: str) -> None:
+def test_a_file_that_is_no_manifest(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "sources.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=re.escape(problem)):
-        load_manifest(write(tmp_path, body))
-
-
-def test_broken_yaml_names_the_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="line 2"):
-        load_manifest(write(tmp_path, "a: {role: r}\nb: }\n"))
-
-
-def test_a_minimal_manifest_loads(tmp_path: Path) -> None:
-    dataset = load_manifest(write(tmp_path, f"a: {MINIMAL}"))["a"]
-    assert (dataset.name, dataset.files[0].urls) == ("a", ("https://x/a",))
-
-
-@pytest.mark.parametrize("name", PER_LANGUAGE)
-def test_per_language_sources_take_just_the_language(name: str) -> None:
-    assert list(load_manifest()[name].parameters) == ["lg"]
+        load_manifest(tmp_path / "sources.yaml")
 
 
 @pytest.mark.real_data

@@ -1,15 +1,12 @@
 """Sentence vectors and positions that start anew after `</s>`."""
 
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 import torch
 from torch.nn import functional
 
-from xling.core.errors import InputError
 from xling.interop.hugging_face import hugging_face_weights
-from xling.model.config import ModelConfig, Separate, Shape, check
+from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.model.layers import places
 
@@ -51,8 +48,3 @@ def test_a_long_text_does_not_leave_the_tables() -> None:
     tokens = torch.full((1, 20), 5)
     tokens[0, ::4] = 2
     assert torch.isfinite(encoder(tokens, 0)[-1]).all()
-
-
-def test_a_negative_number_is_refused() -> None:
-    with pytest.raises(InputError, match=r"shape\.sentences: -1 is negative"):
-        check(replace(CONFIG, shape=replace(SHAPE, sentences=-1)), Path("model.json"))

@@ -16,18 +16,18 @@ PLAIN = {"code": "xx", "script": "latin"}
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"cognats": 0.1}, "unknown key 'cognats' (did you mean 'cognates'?)"),
-        ({"script": "runes"}, "key 'script' must be one of latin, cyrillic, greek, han, not 'runes'"),
-        ({"names": 1.5}, "key 'names' must be a number from 0 to 1, not 1.5"),
-        ({"names": True}, "key 'names' must be a number from 0 to 1, not True"),
-        ({"spaces": "no"}, "key 'spaces' must be true or false, not 'no'"),
-        ({"full_stop": 1}, "key 'full_stop' must be text, not 1"),
-        ({"verb": "first"}, "key 'verb' must be one of middle, second, final, not 'first'"),
-        ({"cognates": 0.7, "lookalikes": 0.4}, "together must be at most 1"),
-        ({"front_adjunct": 0.7, "front_object": 0.4}, "together must be at most 1"),
-        ({"spaces": False}, "'spaces' can be false only with 'script: han'"),
-        ({"script": "greek", "lookalikes": 0.1}, "need 'script: latin'"),
-        ({"script": "han", "oblique_suffix": "em"}, "'script: han' takes no"),
+        ({"cognats": 0.1}, "cognats: unknown key (did you mean 'cognates'?)"),
+        ({"script": "runes"}, "script: expected one of latin, cyrillic, greek, han, found 'runes'"),
+        ({"names": 1.5}, "names: expected at most 1, found 1.5"),
+        ({"names": True}, "names: expected a number, found True"),
+        ({"spaces": "no"}, "spaces: expected true or false, found the text 'no'"),
+        ({"full_stop": 1}, "full_stop: expected text, found 1"),
+        ({"verb": "first"}, "verb: expected one of middle, second, final, found 'first'"),
+        ({"cognates": 0.7, "lookalikes": 0.4}, "together at most 1"),
+        ({"front_adjunct": 0.7, "front_object": 0.4}, "together at most 1"),
+        ({"spaces": False}, "spaces: false only with script: han"),
+        ({"script": "greek", "lookalikes": 0.1}, "need script: latin"),
+        ({"script": "han", "oblique_suffix": "em"}, "script: han takes no"),
     ],
 )
 def test_a_wrong_description_is_refused_by_name(change: dict[str, object], message: str) -> None:
@@ -39,7 +39,7 @@ def test_a_wrong_description_is_refused_by_name(change: dict[str, object], messa
 
 @pytest.mark.parametrize("key", ["code", "script"])
 def test_code_and_script_must_be_there(key: str) -> None:
-    with pytest.raises(XlingError, match=f"key '{key}' is missing"):
+    with pytest.raises(XlingError, match=f"{key}: missing key"):
         Traits.from_dict({k: v for k, v in PLAIN.items() if k != key})
 
 

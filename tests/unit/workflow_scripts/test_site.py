@@ -20,35 +20,32 @@ def written(folder: Path, **content: Any) -> Path:
     return path
 
 
-def test_jobs_go_to_the_partition_of_their_kind() -> None:
-    site = Site("lab", PARTITIONS)
-    cpu, gpu = site.requests("cpu", USUAL["cpu"]), site.requests("gpu-long", USUAL["gpu-long"])
-    assert cpu == {"mem_mb": 4000, "runtime": 240, "slurm_partition": "small", "slurm_account": "lab"}
-    assert (gpu["slurm_partition"], gpu["gpu"]) == ("big", 1)
-    assert not {"mpi", "tasks", "slurm_extra", "gres", "gpu_model"} & gpu.keys()
-
-
-def test_one_line_puts_training_on_several_nodes() -> None:
-    site = Site("lab", PARTITIONS, classes={"gpu-long": {"gpu": 8, "nodes": 2}})
-    asked = site.requests("gpu-long", USUAL["gpu-long"])
-    assert asked["slurm_extra"] == "--gpus-per-node=4"
-    assert (asked["gpu"], asked["nodes"], asked["tasks"], asked["tasks_per_gpu"]) == (8, 2, 2, 0)
-    assert asked["mpi"] == "srun"
-
-
-def test_gpus_are_asked_for_in_the_clusters_own_way() -> None:
-    named = Site("lab", PARTITIONS, gpu_type="a100").requests("gpu-long", USUAL["gpu-long"])
-    assert (named["gpu"], named["gpu_model"]) == (1, "a100")
-    listed = Site("lab", PARTITIONS, "a100", "gres", {"gpu-long": {"gpu": 4, "nodes": 2}})
-    asked = listed.requests("gpu-long", USUAL["gpu-long"])
-    assert (asked["gres"], asked["gpu"]) == ("gpu:a100:2", 0)
-
-
-def test_a_class_may_have_a_partition_of_its_own_and_no_account() -> None:
-    site = Site("", PARTITIONS, classes={"gpu-long": {"partition": "long", "runtime": 120, "qos": "night"}})
-    asked = site.requests("gpu-long", USUAL["gpu-long"])
-    assert (asked["slurm_partition"], asked["runtime"], asked["qos"]) == ("long", 120, "night")
-    assert "slurm_account" not in asked
+@pytest.mark.parametrize(
+    ("site", "name", "expected"),
+    [
+        ({}, "cpu", {"mem_mb": 4000, "runtime": 240, "slurm_partition": "small", "slurm_account": "lab"}),
+        ({}, "gpu-long", {"slurm_partition": "big", "gpu": 1, "gpu_model": None, "mpi": None, "slurm_extra": None}),
+        ({"gpu_type": "a100"}, "gpu-long", {"gpu": 1, "gpu_model": "a100", "gres": None}),
+        (
+            {"classes": {"gpu-long": {"gpu": 8, "nodes": 2}}},  # one line puts training on several nodes
+            "gpu-long",
+            {"gpu": 8, "nodes": 2, "tasks": 2, "tasks_per_gpu": 0, "mpi": "srun", "slurm_extra": "--gpus-per-node=4"},
+        ),
+        (
+            {"gpu_type": "a100", "gpu_syntax": "gres", "classes": {"gpu-long": {"gpu": 4, "nodes": 2}}},
+            "gpu-long",
+            {"gres": "gpu:a100:2", "gpu": 0, "slurm_extra": None},
+        ),
+        (
+            {"account": "", "classes": {"gpu-long": {"partition": "long", "runtime": 120, "qos": "night"}}},
+            "gpu-long",
+            {"slurm_partition": "long", "runtime": 120, "qos": "night", "slurm_account": None},
+        ),
+    ],
+)
+def test_what_a_class_asks_for(site: dict[str, Any], name: str, expected: dict[str, Any]) -> None:
+    asked = Site(**{"account": "lab", "partitions": PARTITIONS, **site}).requests(name, USUAL[name])
+    assert {key: asked.get(key) for key in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -70,43 +67,38 @@ def test_a_retry_asks_for_no_more_time_than_the_partition_allows(
     assert [site.minutes(requests, attempt, resumes) for attempt in (1, 2, 3)] == asked
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (
-            {"partitions": PARTITIONS, "time_limits": {"big": "1-00:00:00"}},
-            "time_limits.big is '1-00:00:00', expected minutes",
-        ),
-        ({"time_limits": 1440}, "time_limits is 1440, expected a partition's name and minutes"),
-        (
-            {"partitions": {"gpu": "big"}, "time_limits": {"gpu": 60}},
-            "time_limits.gpu: no job goes to such a partition (big)",
-        ),
-        (
-            {"partitions": {"gpu-long": "a100"}},
-            "partitions.gpu-long: unknown (known: cpu, gpu; for one class: classes.gpu-long.partition)",
-        ),
-        ({"partitions": {"gpus": "a100"}}, "partitions.gpus: unknown (known: cpu, gpu)"),
-        ({"partitions": {"gpu": ["a", "b"]}}, "partitions.gpu is ['a', 'b'], expected a partition's name"),
-        ({"partitions": ["cpu", "gpu"]}, "partitions is ['cpu', 'gpu'], expected cpu and gpu with a partition's name"),
-        ({"partitions": "a100"}, "partitions is 'a100', expected cpu and gpu with a partition's name each"),
-        ({"classes": ["gpu-long"]}, "classes is ['gpu-long'], expected a class and what it asks for"),
-        ({"gpu_type": ["a100"]}, "gpu_type is ['a100'], expected text"),
-        ({"account": 4711}, "account is 4711, expected text (a number in quotes)"),
-        ({"classes": {"cpu": {"partition": ["a"]}}}, "classes.cpu: partition is ['a'], expected text"),
-        ({"acount": "lab"}, "unknown key 'acount'"),
-        ({"gpu_syntax": "gpu"}, "gpu_syntax is 'gpu', expected one of gpus, gres"),
-        ({"classes": {"gpu-huge": {}}}, "classes.gpu-huge: no such class (known: cpu, gpu-long)"),
-        ({"classes": {"cpu": {"memory": 1}}}, "classes.cpu: unknown key 'memory'"),
-        ({"classes": {"cpu": {"runtime": "1h"}}}, "classes.cpu: runtime is '1h', expected a whole number above 0"),
-        ({"classes": {"cpu": 4}}, "classes.cpu: expected keys and values, found 4"),
-    ],
-)
-def test_a_mistake_is_named(tmp_path: Path, content: dict[str, Any], problem: str) -> None:
+# content of a site file | what the line says
+MISTAKES = """
+{acount: lab} | acount: unknown key (did you mean 'account'?)
+{account: 4711} | account: expected text, found 4711 (put it in quotes)
+{gpu_type: [a100]} | gpu_type: expected text, found a list of 1
+{gpu_syntax: gpu} | gpu_syntax: expected one of gpus, gres, found 'gpu'
+{partitions: a100} | partitions: expected keys and values, found the text 'a100' (The partitions of jobs without and with
+{partitions: {gpus: a100}} | partitions.gpus: unknown key (did you mean 'gpu'?)
+{partitions: {gpu-long: a100}} | partitions.gpu-long: unknown key (did you mean 'gpu'?); for one class: classes.gpu-long.partition
+{partitions: {gpu: [a, b]}} | partitions.gpu: expected text, found a list of 2
+{classes: [gpu-long]} | classes: expected keys and values, found a list of 1 (A class and what it asks for, as {gpu-long:
+{classes: {gpu-huge: {}}} | classes.gpu-huge: no such class (did you mean 'gpu-long'?)
+{classes: {cpu: 4}} | classes.cpu: expected keys and values, found 4
+{classes: {cpu: {memory: 1}}} | classes.cpu.memory: unknown key (did you mean 'mem_mb'?)
+{classes: {cpu: {runtime: 1h}}} | classes.cpu.runtime: expected a whole number, found the text '1h'
+{classes: {cpu: {runtime: 0}}} | classes.cpu.runtime: expected at least 1, found 0
+{classes: {cpu: {partition: [a]}}} | classes.cpu.partition: expected text, found a list of 1
+{time_limits: 1440} | time_limits: expected keys and values, found 1440 (Minutes that a partition allows, by its name
+{time_limits: {big: "1-00:00:00"}} | time_limits.big: expected a whole number, found the text '1-00:00:00' (Minutes that
+{partitions: {gpu: big}, time_limits: {gpu: 60}} | time_limits.gpu: no job goes to such a partition (big)
+"""
+
+
+@pytest.mark.parametrize("row", MISTAKES.strip().splitlines())
+def test_a_mistake_is_named(tmp_path: Path, row: str) -> None:
+    content, problem = row.split(" | ")
+    path = tmp_path / "site.yaml"
+    path.write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
-        read_site(written(tmp_path, **content), USUAL)
+        read_site(path, USUAL)
     (told,) = caught.value.problems
-    assert problem in told
+    assert told.startswith(f"{path}: {problem}")
 
 
 def test_gpus_that_cannot_be_shared_out_are_told_before_any_job(

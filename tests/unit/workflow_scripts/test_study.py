@@ -7,8 +7,9 @@ from pathlib import Path
 from embedded import ROOT, study
 
 from workflow_scripts import flags
-from workflow_scripts.config import merge, read_config, schema_problems
+from workflow_scripts.config import merge, read_config
 from workflow_scripts.files import needed_files
+from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import Study
 from xling.data.manifest import load_manifest
 

@@ -1,0 +1,219 @@
+"""Records that are read from files: frozen dataclasses that pydantic checks, with one line for each mistake in a file.
+
+A key is described once, by the text in its record. What several keys must be together is checked in
+the record's `__post_init__`, which hands its findings to `refuse`.
+"""
+
+import ast
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast, dataclass_transform, get_args
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic.dataclasses import dataclass
+from pydantic.fields import FieldInfo
+
+from xling.core.errors import InputError
+
+Record = TypeVar("Record")
+
+# Numbers and booleans are strict: neither "3" nor true is a number.
+Flag = Annotated[bool, Field(strict=True)]
+Count = Annotated[int, Field(strict=True, ge=1)]
+Size = Annotated[int, Field(strict=True, ge=0)]
+Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(strict=True, ge=0, le=1)]
+OpenShare = Annotated[float, Field(strict=True, gt=0, lt=1)]
+Dropout = Annotated[float, Field(strict=True, ge=0, lt=1)]
+Text = Annotated[str, Field(min_length=1)]
+
+EXPECTED = {  # by pydantic's name of a mistake
+    "bool_type": "true or false", "int_type": "a whole number", "float_type": "a number", "string_type": "text",
+    "list_type": "a list", "tuple_type": "a list", "missing": "another item", "dict_type": "keys and values",
+    "dataclass_type": "keys and values", "model_type": "keys and values", "string_too_short": "text that is not empty",
+    "finite_number": "a finite number", "greater_than": "more than {gt:g}", "greater_than_equal": "at least {ge:g}",
+    "less_than": "less than {lt:g}", "less_than_equal": "at most {le:g}", "too_short": "at least {min_length} items",
+    "too_long": "at most {max_length} items",
+}  # fmt: skip
+LONGEST_CODE = 3  # letters of a language's code: any two codes look alike
+PATTERNS: dict[str, str] = {}  # what the patterns of `matching` mean
+
+
+def key(description: str, **rules: Any) -> Any:
+    """Describe a key, with its default, if it has one, and further rules of pydantic's `Field`."""
+    return Field(description=description, **rules)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(Field, key))
+def record(kind: type[Record]) -> type[Record]:
+    """Make a class a frozen dataclass that refuses unknown keys and values of the wrong type."""
+    return dataclass(config=ConfigDict(extra="forbid", defer_build=True), frozen=True)(kind)  # type: ignore[return-value]
+
+
+def optional(description: str = "") -> Any:
+    """Describe a key that may be left out; it is None then."""
+    return key(description, default=None, json_schema_extra=lambda schema: schema.pop("default"))
+
+
+def partial(kind: type) -> Any:
+    """Return a record with the keys of another, all of which may be left out."""
+    keys: dict[str, Any] = {
+        name: (field.rebuild_annotation(), optional(field.description or "")) for name, field in _fields(kind).items()
+    }
+    return create_model(
+        f"{kind.__name__}Changes", __config__=ConfigDict(extra="forbid", frozen=True, defer_build=True), **keys
+    )
+
+
+def matching(pattern: str, meaning: str) -> Any:
+    """Describe text that has to match a pattern, and what to call it in an error message."""
+    PATTERNS[pattern] = meaning
+    return Field(pattern=pattern)
+
+
+def _all_different(items: Any) -> Any:
+    twice = sorted({str(item) for item in items if list(items).count(item) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(twice)} stands in the list twice")
+    return items
+
+
+Different = AfterValidator(_all_different)
+
+
+class _BetweenKeysError(ValueError):
+    """Lines that begin with the key of a record, while other errors are at a key."""
+
+
+def refuse(problems: Iterable[str]) -> None:
+    """Raise what is wrong between the keys of a record, if anything: lines that begin with the key."""
+    if found := list(problems):
+        raise _BetweenKeysError("\n".join(found))
+
+
+def read_record(kind: type[Record], values: object, path: Path | str) -> Record:
+    """Return the record that a file holds; of the mistakes in it the first is raised."""
+    try:
+        return cast(Record, _adapter(kind).validate_python(values))  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise InputError(path, next(_explain(kind, error.errors()[0]))) from None
+
+
+def find_problems(kind: type, values: object) -> list[str]:
+    """Return one line for every mistake in the values of a record: key path, what was expected and what was found."""
+    try:
+        _adapter(kind).validate_python(values)
+    except ValidationError as error:
+        return [line for details in error.errors() for line in _explain(kind, details)]
+    return []
+
+
+def missing_keys(kind: type, values: Mapping[str, Any], where: str) -> list[str]:
+    """Return one line for every key of a record that is not there, even if the record itself could do without."""
+    missing = [(name, field) for name, field in _fields(kind).items() if name not in values]
+    return [f"{where}.{name}: missing key{_about(field)}" for name, field in missing]
+
+
+def nearest(word: str, valid: Iterable[str]) -> str:
+    """Return a hint at the valid name that looks most like `word`; one turned round, as fr-en, comes first."""
+    names, turned = sorted(valid), "-".join(reversed(word.split("-")))
+    close = [turned] if turned in names else difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"known: {', '.join(names[:20])}" if names else "none is known"
+
+
+def describe_value(value: object) -> str:
+    """Return what was found where something else was expected."""
+    if isinstance(value, Mapping):
+        return "keys and values"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    return "nothing (null)" if value is None else f"the text {value!r}" if isinstance(value, str) else repr(value)
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _explain(kind: type, error: Any) -> Iterator[str]:
+    loc, found, rule, context = error["loc"], error["input"], error["type"], error.get("ctx", {})
+    if loc and loc[-1] == "[key]":
+        loc = loc[:-2]  # the key itself is what was found
+    fields = _fields(_record_at(kind, loc[:-1]))
+    field, where = fields.get(loc[-1]) if loc else None, key_path(loc)
+    match rule:
+        case "unexpected_keyword_argument" | "extra_forbidden":
+            yield f"{where}: unknown key ({nearest(str(loc[-1]), fields)})"
+        case "missing" if field is not None:
+            yield f"{where}: missing key{_about(field)}"
+        case "literal_error":
+            choices = [ast.literal_eval(name) for name in re.split(", | or ", context["expected"])]
+            names = [name if isinstance(name, str) else json.dumps(name) for name in choices]  # null, true, as in YAML
+            hint = f" ({nearest(str(found), names)})" if len(str(found)) > LONGEST_CODE else ""
+            yield f"{where}: expected one of {', '.join(names)}, found {found!r}{hint}"
+        case "string_pattern_mismatch":
+            yield f"{where}: expected {PATTERNS[context['pattern']]}, found {found!r}"
+        case "value_error" if isinstance(context["error"], _BetweenKeysError):
+            yield from (f"{where}.{line}" if loc else line for line in str(context["error"]).splitlines())
+        case "value_error":
+            yield f"{where}: {context['error']}"
+        case _:
+            expected = EXPECTED[rule].format(**context) if rule in EXPECTED else error["msg"]
+            if field is not None and type(None) in get_args(field.annotation):
+                expected += " or null"
+            if field is None and len(loc) > 1:  # an item of a list or a table: what that is
+                field = _fields(_record_at(kind, loc[:-2])).get(loc[-2])
+                hint = _yaml_hint(found, expected) or _about(field)
+            else:
+                hint = _about(field) if expected.startswith("keys and values") else _yaml_hint(found, expected)
+            yield f"{where}: expected {expected}, found {describe_value(found)}{hint}"
+
+
+def key_path(parts: Iterable[object]) -> str:
+    """Return the path of a key as people write it, as languages.fr.text.wiki.files[0]."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    return text.removeprefix(".") or "(top level)"
+
+
+def _fields(kind: type) -> dict[Any, FieldInfo]:
+    return dict(kind.__pydantic_fields__)  # type: ignore[attr-defined]
+
+
+def _about(field: FieldInfo | None) -> str:
+    """Return the description of a key in brackets, else the first line of its record's."""
+    if field is None:
+        return ""
+    about = field.description or next((part.__doc__ for part in _records_in(field.annotation)), None)
+    return f" ({about.splitlines()[0]})" if about else ""
+
+
+def _record_at(kind: type, loc: Iterable[object]) -> type:
+    """Return the record that a place lies in; list items and keys that the user names lead to no other."""
+    kind = next(_records_in(kind))
+    for part in loc:
+        field = _fields(kind).get(part)
+        kind = next(_records_in(field.annotation), kind) if field is not None else kind
+    return kind
+
+
+def _records_in(annotation: Any) -> Iterator[type]:
+    if hasattr(annotation, "__pydantic_fields__"):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _records_in(part)
+
+
+def _yaml_hint(value: object, expected: str) -> str:
+    """Return how to write what YAML reads otherwise: 1e-4 as text and no, the code of Norwegian, as false."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]+e[+-]?[0-9]+", value):
+        return f" (YAML needs a point: {value.replace('e', '.0e')})"
+    if isinstance(value, bool) and "text" in expected:
+        return " (YAML reads no, yes, on and off as true or false: put it in quotes)"
+    return " (put it in quotes)" if isinstance(value, int | float) and "text" in expected else ""
