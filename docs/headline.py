@@ -20,8 +20,7 @@ from xling.report import published, style
 from xling.report.cells import Cells
 from xling.report.estimate import Estimate, mean
 from xling.report.names import DEFAULT, TASKS
-from xling.report.record_files import read_records
-from xling.report.records import Cell
+from xling.report.records import Cell, read_records
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "results/reference/mini"

@@ -1,19 +1,13 @@
-"""Records as a study might measure them, made up from smooth curves: nothing here was measured.
-
-python tests/unit/report/made_up_records.py FOLDER    writes figure4a.csv … cka_matrix.csv to look at
-"""
+"""Records as a study might measure them, made up from smooth curves: nothing here was measured."""
 
 import json
 import math
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from xling.report.cka_matrix import LayerPair
-from xling.report.record_files import write_records
-from xling.report.records import ContextualScore, SentenceScore, WordScore
-from xling.report.study_file import Sharing
+from xling.report.figures.study import Sharing
+from xling.report.records import ContextualScore, LayerPair, SentenceScore, WordScore
 
 WORDS = {"fr": (48.0, 42.0), "de": (44.0, 39.5), "ru": (31.0, 30.0), "zh": (22.0, 24.5)}
 LANGUAGES = tuple(WORDS)
@@ -147,21 +141,3 @@ def write_model(folder: Path, name: str, share: float = 0.4) -> None:
     (folder / name / "metrics.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     if len(languages) == 2:
         (folder / name / "anchors.json").write_text(json.dumps(audit(*languages, share)), encoding="utf-8")
-
-
-def main() -> None:
-    """Write one file a figure."""
-    folder = Path(sys.argv[1])
-    for name, records in {
-        "figure4a": words_4a(),
-        "figure4b": words_4b(),
-        "figure5": contextual(),
-        "figure6": sentences(),
-        "figure8": contextual(("biMLM align", "biMLM")),
-        "cka_matrix": matrices(),
-    }.items():
-        write_records(folder / f"{name}.csv", type(records[0]), records)
-
-
-if __name__ == "__main__":
-    main()
