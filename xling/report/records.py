@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
 import pandas as pd
 from pydantic import Field, TypeAdapter, ValidationError
@@ -155,13 +155,7 @@ class Results:
 
 
 KINDS: dict[str, type[Any]] = {
-    "figure3": Cell,
-    "figure4a": WordScore,
-    "figure4b": WordScore,
-    "figure5": ContextualScore,
-    "figure6": SentenceScore,
-    "figure7": CkaScore,
-    "figure8": ContextualScore,
+    name: get_args(hint)[0] for name, hint in get_type_hints(Results).items() if name.startswith("figure")
 }
 
 

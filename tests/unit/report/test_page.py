@@ -232,7 +232,8 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_text_can_be_read_on_its_background(scheme: int) -> None:
-    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", asset("style.css").split("@media (prefers")[scheme]))
+    found = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", asset("style.css"))
+    colours = {name: shades[scheme] for name, *shades in found}
     pairs = [(name, "paper") for name in ("ink", "soft", "link", "absent")] + [("soft", "mark"), ("ink", "mark")]
     pairs += [(name, f"{name}-back") for name in ("supported", "unsupported", "unclear", "absent")]
     assert [pair for pair in pairs if contrast(colours[pair[0]], colours[pair[1]]) < 4.5] == []

@@ -47,19 +47,17 @@ class Drawn:
     records: Sequence[Any] = ()
 
 
-def _from_records(name: str, kind: type[Any], draw: Callable[..., Figure], args: argparse.Namespace) -> Iterator[Drawn]:
+def _from_records(kind: type[Any], draw: Callable[..., Figure], args: argparse.Namespace) -> Iterator[Drawn]:
     records = some_records(args.records, kind)
-    yield Drawn(name, draw(records), records)
+    yield Drawn(args.figure, draw(records), records)
 
 
-def _figure1(args: argparse.Namespace) -> Iterator[Drawn]:
+def _schematic(args: argparse.Namespace) -> Iterator[Drawn]:
     study = read_study(args.study)
-    yield Drawn("figure1", figure1(study), study.settings)
-
-
-def _figure2(args: argparse.Namespace) -> Iterator[Drawn]:
-    study = read_study(args.study)
-    yield Drawn("figure2", figure2(study), comparisons(study))
+    if args.figure == "figure1":
+        yield Drawn("figure1", figure1(study), study.settings)
+    else:
+        yield Drawn("figure2", figure2(study), comparisons(study))
 
 
 def _figure3(args: argparse.Namespace) -> Iterator[Drawn]:
@@ -69,7 +67,7 @@ def _figure3(args: argparse.Namespace) -> Iterator[Drawn]:
 
 
 def _figure6(args: argparse.Namespace) -> Iterator[Drawn]:
-    yield from _from_records("figure6", SentenceScore, partial(figure6, laser=args.laser), args)
+    yield from _from_records(SentenceScore, partial(figure6, laser=args.laser), args)
 
 
 def _training(args: argparse.Namespace) -> Iterator[Drawn]:
@@ -102,14 +100,34 @@ RECORDED: dict[str, tuple[type[Any], Callable[..., Figure]]] = {
     **{name: (ContextualScore, partial(contextual_figure, series=series)) for name, series in SERIES.items()},
 }
 FIGURES: dict[str, Callable[[argparse.Namespace], Iterator[Drawn]]] = {
-    "figure1": _figure1,
-    "figure2": _figure2,
+    "figure1": _schematic,
+    "figure2": _schematic,
     "figure3": _figure3,
     "figure6": _figure6,
     "training": _training,
     "anchors": _anchors,
     "encoders": _encoders,
-    **{name: partial(_from_records, name, *how) for name, how in RECORDED.items()},
+    **{name: partial(_from_records, *how) for name, how in RECORDED.items()},
+}
+
+FLAGS = {
+    "figure1": ["--study"],
+    "figure2": ["--study"],
+    "figure3": ["--records", "--settings"],
+    "figure6": ["--records", "--laser"],
+    "training": ["--study", "--metrics"],
+    "anchors": ["--study", "--audits"],
+    "encoders": ["--comparison"],
+}  # of all others: --records
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "--records": {"type": Path, "required": True, "help": "what was measured, see xling.report.records"},
+    "--study": {"type": Path, "required": True, "help": "what the study is, see xling.report.figures.study"},
+    "--settings": {"type": Path, "help": "what each setting is (default: the paper's rows)"},
+    "--laser": {"action": "store_true", "help": "draw the level that the paper gives for LASER"},
+    "--metrics": {"type": Path, "required": True, "nargs": "+", "help": "metrics.jsonl in the models' folders"},
+    "--audits": {"type": Path, "required": True, "nargs": "+", "help": "anchors.json in the models' folders"},
+    "--comparison": {"action": "append", "required": True, "metavar": "NAME=PATH", "help": "a compare.json"},
+    "--out-dir": {"type": Path, "required": True},
 }
 
 
@@ -133,21 +151,8 @@ def _arguments() -> argparse.Namespace:
     figures = parser.add_subparsers(dest="figure", required=True, metavar="FIGURE")
     for name in sorted(FIGURES):
         own = figures.add_parser(name)
-        if name in ("figure1", "figure2", "training", "anchors"):
-            own.add_argument("--study", type=Path, required=True, help="what the study is, see .figures.study")
-        if name in ("figure3", "figure6", *RECORDED):
-            own.add_argument("--records", type=Path, required=True, help="what was measured, see xling.report.records")
-        if name == "figure3":
-            own.add_argument("--settings", type=Path, help="what each setting is (default: the paper's rows)")
-        if name == "figure6":
-            own.add_argument("--laser", action="store_true", help="draw the level that the paper gives for LASER")
-        if name == "training":
-            own.add_argument("--metrics", type=Path, required=True, nargs="+", help="metrics.jsonl of the models")
-        if name == "anchors":
-            own.add_argument("--audits", type=Path, required=True, nargs="+", help="anchors.json of the models")
-        if name == "encoders":
-            own.add_argument("--comparison", action="append", required=True, metavar="NAME=PATH", help="a compare.json")
-        own.add_argument("--out-dir", type=Path, required=True)
+        for flag in ("--out-dir", *FLAGS.get(name, ["--records"])):
+            own.add_argument(flag, **ARGUMENTS[flag])
     return parser.parse_args()
 
 

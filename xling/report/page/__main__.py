@@ -15,21 +15,12 @@ from xling.report.page.build import Sources, build
 
 def main() -> None:
     """Write the page."""
-    args = _arguments()
-    sources = Sources(
-        title=args.title,
-        claims=args.claims,
-        tables=tuple(args.tables),
-        figures=tuple(args.figures),
-        only=tuple(args.only),
-        paper_figures=tuple(args.paper_figures),
-        provenance=args.provenance,
-        choices=tuple(args.choices),
-    )
-    text = build(sources)
-    with write_text(args.out) as handle:
+    sources = vars(_arguments())
+    out: Path = sources.pop("out")
+    text = build(Sources(**sources))
+    with write_text(out) as handle:
         handle.write(text)
-    log_to_stderr(__name__).info("the report is in %s (%.1f MB)", args.out, len(text.encode()) / 1e6)
+    log_to_stderr(__name__).info("the report is in %s (%.1f MB)", out, len(text.encode()) / 1e6)
 
 
 def _arguments() -> argparse.Namespace:
@@ -43,9 +34,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="*", default=[], help="names of the figures to show, as training/en.mono.s1")
     parser.add_argument("--paper-figures", type=Path, nargs="*", default=[], help="folders of the paper's figures")
     parser.add_argument("--provenance", type=Path, required=True, help="JSON: where the results come from")
-    parser.add_argument(
-        "--choices", type=Path, nargs="*", default=[], help="Markdown: choices where the paper is silent"
-    )
+    parser.add_argument("--choices", type=Path, nargs="*", default=[], help="Markdown: what the paper leaves open")
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()
 

@@ -45,11 +45,11 @@ class Sources:
     title: str
     claims: Path
     provenance: Path
-    tables: tuple[Path, ...] = ()
-    figures: tuple[Path, ...] = ()
-    only: tuple[str, ...] = ()  # names of the study's figures, where its folders may hold others
-    paper_figures: tuple[Path, ...] = ()
-    choices: tuple[Path, ...] = ()
+    tables: Sequence[Path] = ()
+    figures: Sequence[Path] = ()
+    only: Sequence[str] = ()  # names of the study's figures, where its folders may hold others
+    paper_figures: Sequence[Path] = ()
+    choices: Sequence[Path] = ()
 
 
 def build(sources: Sources) -> str:
