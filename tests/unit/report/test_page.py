@@ -20,7 +20,6 @@ from xling.report import published
 from xling.report.page.__main__ import main
 from xling.report.page.build import Sources, asset, build, markdown
 from xling.report.page.gallery import find_figures
-from xling.report.page.origin import duration
 from xling.report.page.tables import data_table, is_numeric, shortened, study_table
 from xling.report.records import Results
 
@@ -213,9 +212,8 @@ def test_markdown(text: str, html: str) -> None:
     assert "http" not in re.sub(r">[^<]*<", "><", markdown(text))
 
 
-def test_numbers_and_times_for_people() -> None:
+def test_numbers_for_people() -> None:
     assert [shortened(text) for text in ("0.6123456789", "73.6", "L1")] == ["0.6123", "73.6", "L1"]
-    assert [duration(seconds) for seconds in (4, 75, 3725)] == ["4 s", "1 min 15 s", "1 h 02 min"]
 
 
 def contrast(one: str, other: str) -> float:

@@ -1,6 +1,6 @@
 """Provenance for the template: what ran, where, from which code and data, and what it took."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +8,30 @@ import yaml
 
 from xling.core.errors import InputError
 from xling.core.io import read_json
-from xling.report.page.tables import data_table
+from xling.core.log import duration
+from xling.report.page.tables import Table, data_table
 
 KEYS = {"study", "config", "config_hash", "commit", "changed", "collected", "python", "versions"}
 KEYS |= {"machine", "stages", "models", "data"}
+STAGES = {
+    "Stage": "{stage}",
+    "Jobs": "{jobs}",
+    "Attempts": "{attempts}",
+    "Wall (s)": "{wall:.1f}",
+    "CPU (s)": "{cpu:.1f}",
+    "GPU (s)": "{gpu:.1f}",
+    "Peak memory (MB)": "{memory:.0f}",
+}
+MODELS = {
+    "Model": "{model}",
+    "Updates": "{updates}",
+    "Attempts": "{attempts}",
+    "Wall (s)": "{seconds:.1f}",
+    "Device": "{device}",
+    "Host": "{host}",
+    "Commit": "{commit:.10}",
+}
+DATA = {"File": "{file}", "Bytes": "{bytes}", "SHA-256": "{sha256}"}
 Provenance = Mapping[str, Any]
 
 
@@ -26,49 +46,22 @@ def read_provenance(path: Path) -> dict[str, Any]:
 
 def origin(known: Provenance) -> dict[str, Any]:
     """Return everything that is known of where the results come from."""
-    stages = [
-        (
-            stage["stage"].replace("_", " "),
-            str(stage["jobs"]),
-            str(stage["attempts"]),
-            *(f"{stage[key]:.1f}" for key in ("wall", "cpu", "gpu")),
-            f"{stage['memory']:.0f}",
-        )
-        for stage in known["stages"]
-    ]
-    models = [
-        (
-            model["model"],
-            str(model["updates"]),
-            str(model["attempts"]),
-            f"{model['seconds']:.1f}",
-            model["device"],
-            model["host"],
-            model["commit"][:10],
-        )
-        for model in known["models"]
-    ]
-    files = [(item["file"], str(item["bytes"] or ""), item["sha256"] or "no longer there") for item in known["data"]]
-    stage_titles = ("Stage", "Jobs", "Attempts", "Wall (s)", "CPU (s)", "GPU (s)", "Peak memory (MB)")
-    model_titles = ("Model", "Updates", "Attempts", "Wall (s)", "Device", "Host", "Commit")
+    stages = [stage | {"stage": stage["stage"].replace("_", " ")} for stage in known["stages"]]
+    gone = {"bytes": "", "sha256": "no longer there"}
+    files = [item | {key: item[key] or text for key, text in gone.items()} for item in known["data"]]
     return {
         "facts": _facts(known),
         "times": _times(known["stages"]),
-        "stages": data_table(stage_titles, stages, "time by stage"),
-        "models": data_table(model_titles, models, "trained models"),
+        "stages": _table(STAGES, stages, "time by stage"),
+        "models": _table(MODELS, known["models"], "trained models"),
         "versions": data_table(("Package", "Version"), sorted(known["versions"].items()), "versions"),
-        "data": data_table(("File", "Bytes", "SHA-256"), files, "raw data"),
+        "data": _table(DATA, files, "raw data"),
         "config": yaml.safe_dump(known["config"], sort_keys=True, allow_unicode=True, width=100),
     }
 
 
-def duration(seconds: float) -> str:
-    """Return a time in the units that people use."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+def _table(columns: Mapping[str, str], items: Iterable[Provenance], label: str) -> Table:
+    return data_table(columns, [[shown.format(**item) for shown in columns.values()] for item in items], label)
 
 
 def _facts(known: Provenance) -> list[tuple[str, str]]:
