@@ -1,6 +1,7 @@
 """Intervals through differences, means and ratios, against sampling."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -20,43 +21,38 @@ from xling.report.estimate import (
     with_seeds,
 )
 
-Z = 1.959964
+RNG = numpy_rng("test", "estimate")
+LEFT, RIGHT, TOGETHER = RNG.normal(30, 1.0, 400_000), RNG.normal(40, 0.7, 400_000), RNG.normal(35, 0.85, 400_000)
 
 
 def normal(value: float, deviation: float) -> Estimate:
-    return Estimate(value, value - Z * deviation, value + Z * deviation)
+    return Estimate(value, value - 1.959964 * deviation, value + 1.959964 * deviation)
 
 
-def sampled(values: np.ndarray) -> tuple[float, float]:
-    low, high = np.quantile(values, [0.025, 0.975])
-    return float(low), float(high)
+@pytest.mark.parametrize(
+    ("combine", "samples", "tolerance"),
+    [
+        (difference, LEFT - RIGHT, 0.02),
+        (ratio, LEFT / RIGHT, 0.002),
+        (lambda a, b: mean([a, b]), (LEFT + RIGHT) / 2, 0.01),
+        (lambda a, b: mean_together([a, b]), TOGETHER, 0.02),  # the same items: nothing cancels out
+    ],
+)
+def test_an_interval_is_what_sampling_gives(
+    combine: Callable[[Estimate, Estimate], Estimate], samples: np.ndarray, tolerance: float
+) -> None:
+    found = combine(normal(30, 1.0), normal(40, 0.7))
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(samples, [0.025, 0.975])), abs=tolerance)
+    bare = combine(Estimate(3.0), Estimate(2.0, 1.0, 3.0))  # no interval without both
+    assert (bare.low, bare.high) == (None, None)
 
 
-RNG = numpy_rng("test", "estimate")
-LEFT, RIGHT = RNG.normal(30, 1.0, 400_000), RNG.normal(40, 0.7, 400_000)
-
-
-def test_a_difference_has_the_interval_that_sampling_gives() -> None:
-    found = difference(normal(30, 1.0), normal(40, 0.7))
-    assert (found.low, found.high) == pytest.approx(sampled(LEFT - RIGHT), abs=0.02)
-
-
-def test_a_ratio_has_the_interval_that_sampling_gives() -> None:
-    found = ratio(normal(30, 1.0), normal(40, 0.7))
-    assert (found.low, found.high) == pytest.approx(sampled(LEFT / RIGHT), abs=0.002)
-
-
-def test_a_mean_has_the_interval_that_sampling_gives() -> None:
-    found = mean([normal(30, 1.0), normal(40, 0.7)])
-    assert (found.low, found.high) == pytest.approx(sampled((LEFT + RIGHT) / 2), abs=0.01)
-
-
-def test_a_mean_over_the_same_items_is_as_far_off_as_each() -> None:
-    together = normal(30, 1.0), normal(40, 1.0)
-    errors = RNG.normal(0, 1.0, 400_000)
-    found = mean_together(together)
-    assert (found.low, found.high) == pytest.approx(sampled(35 + errors), abs=0.02)
-    assert mean_together([Estimate(3), normal(4, 1)]) == Estimate(3.5)
+def test_the_two_sides_of_an_interval_stay_apart() -> None:
+    apart = difference(Estimate(10, 7, 11), Estimate(4, 3.5, 8))
+    assert (apart.low, apart.high) == pytest.approx((6 - 5, 6 + math.hypot(1, 0.5)))
+    negative = ratio(Estimate(-10, -10, -10), Estimate(5, 4, 8))  # here they change places
+    assert (negative.low, negative.high) == pytest.approx((-2 - 2 * 1 / 5, -2 + 2 * 3 / 5))
+    assert shifted(Estimate(50, 48, 53), -10) == Estimate(40, 38, 43)
 
 
 def test_seeds_add_their_reach_to_that_of_the_items() -> None:
@@ -70,30 +66,9 @@ def test_items_that_all_agree_are_not_taken_as_known(items: int) -> None:
     assert unanimous_reach(items) == pytest.approx(binomtest(0, items).proportion_ci(method="exact").high)
 
 
-def test_the_two_sides_of_an_interval_stay_apart() -> None:
-    found = difference(Estimate(10, 7, 11), Estimate(4, 3.5, 8))
-    assert (found.low, found.high) == pytest.approx((6 - 5, 6 + math.hypot(1, 0.5)))
-
-
-def test_the_sides_change_places_for_a_negative_ratio() -> None:
-    found = ratio(Estimate(-10, -10, -10), Estimate(5, 4, 8))
-    assert (found.low, found.high) == pytest.approx((-2 - 2 * 1 / 5, -2 + 2 * 3 / 5))
-
-
-@pytest.mark.parametrize("operation", [difference, ratio, lambda a, b: mean([a, b])])
-def test_no_interval_without_both(operation: object) -> None:
-    found = operation(Estimate(3.0), Estimate(2.0, 1.0, 3.0))  # type: ignore[operator]
-    assert (found.low, found.high) == (None, None)
-
-
-def test_a_known_shift_keeps_the_width() -> None:
-    assert shifted(Estimate(50, 48, 53), -10) == Estimate(40, 38, 43)
-
-
 def test_the_correlation_interval_is_the_librarys() -> None:
-    rng = numpy_rng("test", "correlation")
-    x = rng.normal(size=9)
-    theirs = pearsonr(x, x + 0.5 * rng.normal(size=9))
+    x = RNG.normal(size=9)
+    theirs = pearsonr(x, x + 0.5 * RNG.normal(size=9))
     found = pearson_interval(theirs.statistic, 9)
     assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval(0.95)), abs=1e-6)
     assert pearson_interval(0.95, 3) == Estimate(0.95)

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_records import contextual, matrices, sentences, study, words_4a, words_4b, write_model
+from made_up_curves import LANGUAGES, contextual, sentences, words_4a, words_4b
+from made_up_records import matrices, study, write_model
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
@@ -42,14 +43,22 @@ FIGURE7 = """\
 0.55 0.4 0.3 0.62 0.4 0.28 0.64 0.43 0.28 0.5 0.39 0.26 0.51 0.4 0.27
 0.68 0.59 0.5 0.69 0.58 0.46 0.7 0.59 0.46 0.62 0.54 0.41 0.57 0.56 0.43"""
 figure5, figure8 = (partial(contextual_figure, series=series) for series in SERIES.values())
+WORDS = [replace(score, low=score.p1 - 2, high=score.p1 + 2, pairs=1211) for score in words_4a()]
+WORDS_BY_LAYER = [replace(score, low=score.p1 - 2, high=score.p1 + 2) for score in words_4b()]
+TRANSFER, BILINGUAL = contextual("MLM align", "biMLM"), contextual("biMLM align", "biMLM")
+SENTENCES = [
+    replace(s, p1=p1, low=p1 - 3, high=p1 + 3)
+    for s in sentences()
+    for p1 in [s.p1 - 3 * LANGUAGES.index(s.language) - (s.direction == "x-en")]
+]
 RECORDS: dict[str, Any] = {
     "figure3": published.table1().cells[:5],
-    "figure4a": words_4a()[:6],
-    "figure4b": words_4b(2)[:14],
-    "figure5": contextual(layers=2)[:12],
-    "figure6": sentences(2)[:12],
+    "figure4a": WORDS[:6],
+    "figure4b": WORDS_BY_LAYER[:19],
+    "figure5": TRANSFER[:12],
+    "figure6": SENTENCES[:12],
     "figure7": published.figure7()[:45],
-    "figure8": contextual(("biMLM align", "biMLM"), 2)[:12],
+    "figure8": BILINGUAL[:12],
     "cka_matrix": matrices(2)[:27],
 }
 MODELS = ("en-fr.default.s1", "en-fr.sep-emb.s1", "en-en2.sep-emb.s1", "fr.mono.s1")
@@ -172,11 +181,11 @@ def test_figure7_shows_the_papers_numbers_and_what_was_not_run() -> None:
 
 
 def test_figure4a_has_a_bar_for_everything_measured() -> None:
-    (axes,) = drawn(figure4a, words_4a())
-    assert [bar.get_height() for bar in axes.patches] == [score.p1 for score in words_4a()]
+    (axes,) = drawn(figure4a, WORDS)
+    assert [bar.get_height() for bar in axes.patches] == [score.p1 for score in WORDS]
     assert axes.get_xticklabels()[0].get_text() == "en-fr\n1,211 pairs"
     assert axes.collections  # chance
-    scores = [score for score in words_4a() if score.language == "fr" and score.vectors != "fastText"]
+    scores = [score for score in WORDS if score.language == "fr" and score.vectors != "fastText"]
     (axes,) = drawn(figure4a, scores)
     ends = {tuple(bar[2][0].get_segments()[0][:, 1]) for bar in axes.containers if hasattr(bar, "has_yerr")}
     assert ends == {(scores[0].low, scores[0].high), (scores[1].low, scores[1].high)}
@@ -184,10 +193,10 @@ def test_figure4a_has_a_bar_for_everything_measured() -> None:
 
 
 def test_figure4b_has_a_panel_per_language_with_both_baselines() -> None:
-    panels = drawn(figure4b, words_4b())
+    panels = drawn(figure4b, WORDS_BY_LAYER)
     assert [panel.get_title("left") for panel in panels] == ["en-fr", "en-de", "en-ru", "en-zh"]
     for panel, language in zip(panels, ("fr", "de", "ru", "zh"), strict=True):
-        scores = [score for score in words_4b() if score.language == language]
+        scores = [score for score in WORDS_BY_LAYER if score.language == language]
         bert = [score.p1 for score in scores if score.vectors == "BERT"]
         assert lines(panel, style.MODEL_COLOURS["BERT"]) == [bert]
         assert lines(panel, style.MODEL_COLOURS["fastText"]) == [[scores[0].p1] * 2]
@@ -196,53 +205,55 @@ def test_figure4b_has_a_panel_per_language_with_both_baselines() -> None:
         assert (heights.min(), heights.max()) == pytest.approx((scores[0].low, scores[0].high))
         assert {"BERT", "fastText", "untrained", "chance"} <= set(texts(panel))
     assert len({panel.get_ylim() for panel in panels}) == 1
-    (panel,) = drawn(figure4b, [s for s in words_4b() if s.language == "ru" and s.vectors == "BERT"])
+    (panel,) = drawn(figure4b, [s for s in WORDS_BY_LAYER if s.language == "ru" and s.vectors == "BERT"])
     assert "not run: fastText, untrained" in texts(panel)
 
 
 def test_figures_5_and_8_draw_series_and_floors_by_task_and_pair() -> None:
-    panels = drawn(figure5, contextual())
+    panels = drawn(figure5, TRANSFER)
     assert [panel.get_title("left") for panel in panels] == ["en-fr", "en-ru", "en-zh"] * 2
     assert (panels[0].get_ylabel(), panels[3].get_ylabel()) == ("NER (F1)", "Parsing (LAS)")
-    here = [s.score for s in contextual() if (s.task, s.language, s.series) == ("parsing", "ru", "biMLM")]
+    here = [s.score for s in TRANSFER if (s.task, s.language, s.series) == ("parsing", "ru", "biMLM")]
     assert lines(panels[4], style.BLUE) == [here]
-    assert lines(panels[4], style.GREY) == [[7.0] * 9]
-    apart = drawn(figure5, [replace(s, floor=s.floor + 2 * (s.series == "biMLM")) for s in contextual()])
+    assert lines(panels[4], style.GREY) == [[5.0] * 9]
+    apart = drawn(figure5, [replace(s, floor=s.floor + 2 * (s.series == "biMLM")) for s in TRANSFER])
     assert lines(apart[0], style.GREY) == []
-    assert [8.0] * 9 in lines(apart[0], style.BLUE)
-    assert [6.0] * 9 in lines(apart[0], style.VERMILION)
-    eight = drawn(figure8, contextual(("biMLM align", "biMLM")))
+    assert [7.0] * 9 in lines(apart[0], style.BLUE)
+    assert [5.0] * 9 in lines(apart[0], style.VERMILION)
+    eight = drawn(figure8, BILINGUAL)
     assert {"biMLM", "biMLM align", "untrained"} <= set(texts(eight[0]))
 
 
 def test_absent_series_and_panels_are_named() -> None:
-    scores = [s for s in contextual() if (s.task, s.language) != ("ner", "ru")]
+    scores = [s for s in TRANSFER if (s.task, s.language) != ("ner", "ru")]
     panels = drawn(figure5, [s for s in scores if s.series == "MLM align" or s.language != "zh"])
     assert "not run" in texts(panels[1])
     assert "not run: biMLM" in texts(panels[2])
     assert "not run" not in "".join(texts(panels[0]))
-    some = [s for s in sentences() if s.model == "monolingual" and (s.language, s.direction) != ("ru", "x-en")]
+    some = [s for s in SENTENCES if s.model == "monolingual" and (s.language, s.direction) != ("ru", "x-en")]
     first, second = drawn(figure6, some)
     assert "not run: untrained" in texts(first)
     assert "not run: en-ru monolingual, untrained" in texts(second)
 
 
 def test_figure6_has_a_panel_per_direction_and_laser_only_on_request() -> None:
-    panels = drawn(figure6, [replace(s, low=None, high=None) if s.layer else s for s in sentences()])
-    mono = [s.p1 for s in sentences() if (s.language, s.model, s.direction) == ("de", "monolingual", "x-en")]
+    panels = drawn(figure6, [replace(s, low=None, high=None) if s.layer else s for s in SENTENCES])
+    mono = [s.p1 for s in SENTENCES if (s.language, s.model, s.direction) == ("de", "monolingual", "x-en")]
     assert len(panels) == 2
     assert mono in lines(panels[1], style.ORANGE)
     assert {"en-fr", "en-de", "en-ru", "en-zh", "untrained", "chance"} <= set(texts(panels[0]))
     (bar,) = panels[0].containers[0][2]
-    first = sentences()[0]
+    first = SENTENCES[0]
     assert [segment[:, 1].tolist() for segment in bar.get_segments()] == [pytest.approx([first.low, first.high])]
     assert not any("LASER" in text for panel in panels for text in texts(panel))
-    assert all("LASER: over 95" in texts(panel) for panel in drawn(figure6, sentences(), True))
+    assert all("LASER: over 95" in texts(panel) for panel in drawn(figure6, SENTENCES, True))
 
 
 @pytest.mark.parametrize("layers", [1, 12, 24])
 def test_any_number_of_layers_can_be_drawn(layers: int) -> None:
-    for panels in (drawn(figure5, contextual(layers=layers)), drawn(figure6, sentences(layers))):
+    for figure, records in ((figure5, TRANSFER), (figure6, SENTENCES)):
+        first = [record for record in records if record.layer == 0]
+        panels = drawn(figure, [replace(record, layer=layer) for record in first for layer in range(layers + 1)])
         ticks = [tick for tick in panels[0].get_xticks() if tick <= layers]
         assert ticks[0] == 0
         assert 2 <= len(ticks) <= 13
