@@ -222,6 +222,8 @@ def validated(kind: type[Record], value: Mapping[str, Any], path: Path, line: in
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
+        if not name:
+            raise InputError(path, f"expected an object, found {first['input']!r:.40}", line=line) from None
         if first["type"] in ("missing", "missing_argument"):
             raise InputError(path, f"'{name}' is missing", line=line) from None
         raise InputError(path, f"'{name}' is {first['input']!r}", line=line, fix=first["msg"]) from None

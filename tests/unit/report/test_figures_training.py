@@ -258,6 +258,7 @@ def test_the_description_comes_from_the_configuration_but_not_from_its_training(
         ({"records": [SETTING, SETTING]}, "given twice: default"),
         ({"records": [SETTING | {"anchors": "some"}]}, "'records.0.anchors' is 'some'"),
         ({"records": [SETTING | {"embeddings": "positions"}]}, "(shared|separate|tokens)"),
+        ({"records": [SETTING | {"colour": "red"}]}, "'records.0.colour' is 'red'"),
         ({"shown": []}, "'shown' is []"),
     ],
 )
@@ -266,3 +267,6 @@ def test_a_wrong_description_is_named(tmp_path: Path, changes: dict[str, Any], p
         read(tmp_path, **changes)
     assert "study.json" in str(caught.value)
     assert problem in str(caught.value)
+    (tmp_path / "study.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(InputError, match=r"study\.json: expected an object, found \[\]"):
+        read_study(tmp_path / "study.json")

@@ -24,6 +24,7 @@ class Sharing:
     """A setting: which parts of a bilingual model its languages share (Table 1, Figure 1)."""
 
     KEY: ClassVar = ("name",)
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
     name: str
     label: str
     group: str

@@ -27,50 +27,51 @@ class Entry:
     folded: bool = False  # one of many, which a reader may open
 
 
+CAPTIONS = {
+    FIGURES: {
+        ("figure1", "Figure 1. What is shared"): "Schematic drawing of the encoder under each setting: which "
+        "embeddings, layers and softmax are shared.",
+        ("figure2", "Figure 2. What is compared"): "Schematic drawing of two encoders side by side: which of their "
+        "vectors, of words, of words in context and of sentences, are mapped or compared at which layers in "
+        "Figures 4 to 7.",
+        ("figure3", "Figure 3. Zero-shot transfer under each setting"): "Bars of zero-shot transfer scores, one "
+        "panel for each task and language pair, one bar for each setting; the pale part of a bar is the untrained "
+        "encoder, a dashed line is the level of Default.",
+        ("figure4a", "Figure 4a. Alignment of words without context"): "Bars of word translation precision for "
+        "each language: rows of the embedding matrix beside fastText vectors.",
+        ("figure4b", "Figure 4b. Alignment of words in context"): "Lines of word translation precision against "
+        "the layer, one for each language, with fastText for reference.",
+        ("figure5", "Figure 5. Transfer through aligned layers"): "Lines of transfer score against the number of "
+        "lower layers used: aligned monolingual models beside the bilingual model, one panel for each task and "
+        "language.",
+        ("figure6", "Figure 6. Alignment of sentences"): "Lines of sentence retrieval precision against the "
+        "layer, one for each language pair.",
+        ("figure7", "Figure 7. Similarity of encoders"): "Heat map of CKA similarity: rows are layers and their "
+        "average, columns are language pairs, each with bilingual, monolingual and random encoders.",
+        ("figure8", "Figure 8. The bilingual model with and without alignment"): "Lines of transfer score against "
+        "the number of lower layers used: the bilingual model with and without the alignment step, one panel for "
+        "each task and language.",
+        ("cka_matrix*", "Similarity of every two layers"): "Heat map of CKA similarity between every layer of one "
+        "encoder and every layer of another.",
+    },
+    TRAINING: {
+        ("training", "Training curves"): "Curves of validation loss, as a share of the unigram entropy, against "
+        "the number of updates: one panel for each setting, one line for each language.",
+        ("emergence*", "Emergence of cross-lingual structure"): "Curves of sentence retrieval without a mapping "
+        "and of CKA similarity against the number of updates: one panel for each setting, one line for each "
+        "language pair.",
+        ("training/*", "Training of"): "Curves of loss, learning rate, sentence retrieval and CKA similarity of a "
+        "model against its updates.",
+    },
+    ANCHORS: {
+        ("anchors*", "Anchors in the training text"): "Bars of the share of running subwords that are anchors, "
+        "which both languages use, for each setting and language pair; beside them how many different anchors "
+        "there are.",
+    },
+}  # by section: a figure's pattern and title, and what it shows
 ENTRIES = tuple(
-    Entry(pattern, section, title, alt, pattern == "training/*")
-    for section, entries in {
-        FIGURES: {
-            ("figure1", "Figure 1. What is shared"): "Schematic drawing of the encoder under each setting: which "
-            "embeddings, layers and softmax are shared.",
-            ("figure2", "Figure 2. What is compared"): "Schematic drawing of two encoders side by side: which of their "
-            "vectors, of words, of words in context and of sentences, are mapped or compared at which layers in "
-            "Figures 4 to 7.",
-            ("figure3", "Figure 3. Zero-shot transfer under each setting"): "Bars of zero-shot transfer scores, one "
-            "panel for each task and language pair, one bar for each setting; the pale part of a bar is the untrained "
-            "encoder, a dashed line is the level of Default.",
-            ("figure4a", "Figure 4a. Alignment of words without context"): "Bars of word translation precision for "
-            "each language: rows of the embedding matrix beside fastText vectors.",
-            ("figure4b", "Figure 4b. Alignment of words in context"): "Lines of word translation precision against "
-            "the layer, one for each language, with fastText for reference.",
-            ("figure5", "Figure 5. Transfer through aligned layers"): "Lines of transfer score against the number of "
-            "lower layers used: aligned monolingual models beside the bilingual model, one panel for each task and "
-            "language.",
-            ("figure6", "Figure 6. Alignment of sentences"): "Lines of sentence retrieval precision against the "
-            "layer, one for each language pair.",
-            ("figure7", "Figure 7. Similarity of encoders"): "Heat map of CKA similarity: rows are layers and their "
-            "average, columns are language pairs, each with bilingual, monolingual and random encoders.",
-            ("figure8", "Figure 8. The bilingual model with and without alignment"): "Lines of transfer score against "
-            "the number of lower layers used: the bilingual model with and without the alignment step, one panel for "
-            "each task and language.",
-            ("cka_matrix*", "Similarity of every two layers"): "Heat map of CKA similarity between every layer of one "
-            "encoder and every layer of another.",
-        },
-        TRAINING: {
-            ("training", "Training curves"): "Curves of validation loss, as a share of the unigram entropy, against "
-            "the number of updates: one panel for each setting, one line for each language.",
-            ("emergence*", "Emergence of cross-lingual structure"): "Curves of sentence retrieval without a mapping "
-            "and of CKA similarity against the number of updates: one panel for each setting, one line for each "
-            "language pair.",
-            ("training/*", "Training of"): "Curves of loss, learning rate, sentence retrieval and CKA similarity of a "
-            "model against its updates.",
-        },
-        ANCHORS: {
-            ("anchors*", "Anchors in the training text"): "Bars of the share of running subwords that are anchors, "
-            "which both languages use, for each setting and language pair; beside them how many different anchors "
-            "there are.",
-        },
-    }.items()
+    Entry(pattern, section, title, alt, folded=pattern == "training/*")
+    for section, entries in CAPTIONS.items()
     for (pattern, title), alt in entries.items()
 )
 
