@@ -13,9 +13,6 @@ min_version("9.0")
 configfile: "config.yaml"
 
 
-report: "report/workflow.rst"
-
-
 container: "envs/xling.sif"  # with --sdm apptainer alone; built from envs/xling.def
 
 
@@ -36,7 +33,6 @@ include: "rules/encoders.smk"
 include: "rules/report_inputs.smk"
 include: "rules/report.smk"
 include: "rules/figures.smk"
-include: "rules/curves.smk"
 include: "rules/page.smk"
 include: "rules/plan.smk"
 
@@ -54,14 +50,14 @@ rule all:
         parallel_text(),
         rules.record_alignment.output,
         contextual_records(),
-        [rules.table1.output, rules.figure3.output] if TRANSFER.models else [],
+        rules.table1.output if TRANSFER.models else [],
         rules.figures.input,
         rules.paper_figures.output,
-        rules.report_page.output,
+        rules.page.output,
     localrule: True
 
 
-for figure in ["figure1", "figure2", "figure4a", "figure4b", "figure5", "figure6", "figure7", "figure8"]:
+for figure in ["figure1", "figure2", "figure3", "figure4a", "figure4b", "figure5", "figure6", "figure7", "figure8"]:
 
     rule:
         """One figure, and only what it takes."""

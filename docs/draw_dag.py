@@ -14,7 +14,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from xling.core.errors import run
 from xling.report import style
-from xling.report.blocks import bare
+from xling.report.style import bare
 
 WIDE, TALL = 16.6, 5.9  # the drawing area; an inch is 1.75 of its units
 BOX = (1.75, 1.15)
@@ -53,7 +53,7 @@ STAGES = {
         Stage("contextual", "frozen encoders\n(Figures 5, 8)", ("contextual",), 5, "middle", ANALYSIS),
         Stage("align", "words, sentences\n(Figures 4, 6)", ("align",), 5, "bottom", ANALYSIS),
         Stage("cka", "similarity\n(Figure 7)", ("cka",), 6, "bottom", ANALYSIS),
-        Stage("report", "tables, figures,\nverdicts, one page", ("report", "figures", "curves", "page"), 6, "top", END),
+        Stage("report", "tables, figures,\nverdicts, one page", ("report", "figures", "page"), 6, "top", END),
     )
 }
 

@@ -20,8 +20,7 @@ from xling.report import published, style
 from xling.report.cells import Cells
 from xling.report.estimate import Estimate, mean
 from xling.report.names import DEFAULT, TASKS
-from xling.report.record_files import read_records
-from xling.report.records import Cell
+from xling.report.records import Cell, read_records
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "results/reference/mini"
@@ -50,7 +49,7 @@ def mean_kept(cells: Cells, setting: str, task: str, languages: Sequence[str]) -
 
 
 def draw(ours: Cells, theirs: Cells) -> Figure:
-    """Return a panel a task: each setting's mean kept share, this run's beside the paper's."""
+    """Return one panel per task: each setting's mean kept share, this run's beside the paper's."""
     names = [row.setting for row in published.settings() if row.setting != DEFAULT]
     colours = {row.setting: style.GROUP_COLOURS[row.group] for row in published.settings()}
     figure = style.new_figure(height=3.0)
@@ -89,7 +88,7 @@ def _mark(axes: Axes, place: float, kept: Estimate | None, colour: str, filled: 
 
 
 def kept_table(ours: Cells, theirs: Cells) -> list[str]:
-    """Return a Markdown table: a row a setting, for each task this run's mean kept share and the paper's."""
+    """Return a Markdown table: one row per setting, for each task this run's mean kept share and the paper's."""
     tasks = tasks_with_signal(ours)
     heads = [f"{TASKS[task]}, {who}" for task in tasks for who in (OURS, PAPER)]
     lines = [f"| | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
@@ -105,7 +104,7 @@ def kept_table(ours: Cells, theirs: Cells) -> list[str]:
 
 
 def without_signal(ours: Cells) -> list[str]:
-    """Return a sentence that names the tasks that nothing can be said of, if there are any."""
+    """Return a sentence that names the tasks without enough signal, if there are any."""
     known = tasks_with_signal(ours)
     names = ", ".join(TASKS[task] for task in PAPER_TASKS if task not in known)
     return [f"Not enough signal in any language: {names}."] if names else []

@@ -52,7 +52,7 @@ rule record_alignment:
         folder=RECORDS,
     shell:
         """
-        python -m workflow_scripts.collect_alignment \
+        python -m xling.report.record_alignment \
             {params.analyses} \
             --out-dir {params.folder:q} \
             >>{log:q} 2>&1

@@ -80,7 +80,7 @@ rule transfer_contextual:
         """
 
 
-rule collect_contextual:
+rule record_contextual:
     """The records of Figures 5 and 8, each score beside the untrained encoders'."""
     input:
         results=list(CONTEXTUAL.results().values()),
@@ -88,7 +88,7 @@ rule collect_contextual:
         figure5=RECORDS / "figure5.csv",
         figure8=RECORDS / "figure8.csv",
     log:
-        LOGS / "collect_contextual.log",
+        LOGS / "record_contextual.log",
     localrule: True
     conda:
         ENV
@@ -101,7 +101,7 @@ rule collect_contextual:
         hashes=flags.named_flags("--hash", {job: CONTEXTUAL.config_hash(job) for job in CONTEXTUAL.jobs}),
     shell:
         """
-        python -m workflow_scripts.collect_contextual \
+        python -m xling.report.record_contextual \
             {params.results} \
             {params.hashes} \
             --figure5 {output.figure5:q} \

@@ -86,7 +86,7 @@ rule draw_encoders:
         folder=COMPARED,
     shell:
         """
-        python -m xling.report.encoder_curves \
+        python -m xling.report.figures encoders \
             {params.results} \
             --out-dir {params.folder:q} \
             >>{log:q} 2>&1

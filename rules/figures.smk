@@ -1,4 +1,4 @@
-# Figures of the study: each from its own records, so that one can be had without the others.
+# Figures of the study: each from its own records, so that one can be drawn without the others.
 
 from workflow_scripts.drawing import drawn_study
 
@@ -26,14 +26,16 @@ rule describe_study:
         """
 
 
-rule draw_schematics:
-    """Figures 1 and 2: what is shared in each setting, and what is compared."""
+rule draw_figure:
+    """One figure; the level of LASER that the paper gives belongs to real sentences only."""
     input:
-        study=RECORDS / "study.json",
+        unpack(figure_inputs),
     output:
-        figures=captioned("figure1", "schematics") + captioned("figure2", "schematics"),
+        figure=drawn("{figure}"),
     log:
-        LOGS / "draw_schematics.log",
+        LOGS / "draw_figure/{figure}.log",
+    wildcard_constraints:
+        figure="figure([1-3]|4a|4b|[5-8])|cka_matrix|anchors",
     localrule: True
     conda:
         ENV
@@ -42,26 +44,35 @@ rule draw_schematics:
         **resource_class("login"),
     params:
         rev=REV["report"],
+        inputs=lambda wildcards, input: figure_flags(input),
+        laser=lambda wildcards: "--laser" if wildcards.figure == "figure6" and not STUDY.generated else "",
         folder=FIGURES,
     shell:
         """
-        python -m xling.report.schematic \
-            --study {input.study:q} \
+        python -m xling.report.figures {wildcards.figure} \
+            {params.inputs} \
+            {params.laser} \
             --out-dir {params.folder:q} \
             >>{log:q} 2>&1
         """
 
 
-rule draw_figure:
-    """One figure from its records; the level of LASER that the paper gives belongs to real sentences only."""
+rule draw_training:
+    """The training of every model: one picture each, all in one, and what its languages have in common by then.
+
+    One process draws them all, because one process per model would take longer.
+    """
     input:
-        records=RECORDS / "{figure}.csv",
+        study=RECORDS / "study.json",
+        metrics=expand(MODELS / "{model}/metrics.jsonl", model=STUDY.trained),
     output:
-        figure=captioned("{figure}", "figure"),
+        overview=drawn("training"),
+        emergence=drawn("emergence") if bilingual_models() else [],
+        models=expand(FIGURES / "training/{model}.{suffix}", model=STUDY.trained, suffix=["png", "svg"]),
     log:
-        LOGS / "draw_figure/{figure}.log",
-    wildcard_constraints:
-        figure="figure(4a|4b|5|6|7|8)|cka_matrix",
+        LOGS / "draw_training.log",
+    benchmark:
+        BENCHMARKS / "draw_training.tsv"
     localrule: True
     conda:
         ENV
@@ -70,13 +81,12 @@ rule draw_figure:
         **resource_class("login"),
     params:
         rev=REV["report"],
-        reference=lambda wildcards: "--laser" if wildcards.figure == "figure6" and not STUDY.generated else "",
         folder=FIGURES,
     shell:
         """
-        python -m xling.report.{wildcards.figure} \
-            --records {input.records:q} \
-            {params.reference} \
+        python -m xling.report.figures training \
+            --study {input.study:q} \
+            --metrics {input.metrics:q} \
             --out-dir {params.folder:q} \
             >>{log:q} 2>&1
         """

@@ -11,7 +11,7 @@ rule claims:
         records=claim_records(),
     output:
         json=RESULTS / "claims.json",
-        markdown=report(RESULTS / "claims.md", caption="../report/claims.rst", category="Verdicts"),
+        markdown=RESULTS / "claims.md",
     log:
         LOGS / "claims.log",
     localrule: True
@@ -80,7 +80,7 @@ rule collect_provenance:
         """
 
 
-rule report_page:
+rule page:
     """Everything on one page that opens without a network."""
     input:
         claims=RESULTS / "claims.json",
@@ -90,9 +90,9 @@ rule report_page:
         provenance=RESULTS / "provenance.json",
         choices=ancient(CHOICES),
     output:
-        page=report(RESULTS / "report.html", caption="../report/page.rst", category="Verdicts"),
+        page=RESULTS / "report.html",
     log:
-        LOGS / "report_page.log",
+        LOGS / "page.log",
     localrule: True
     conda:
         ENV
@@ -107,7 +107,7 @@ rule report_page:
         paper=PAPER,
     shell:
         """
-        python -m xling.report.html \
+        python -m xling.report.page \
             --title {params.title:q} \
             --claims {input.claims:q} \
             --tables {input.tables:q} \
@@ -124,5 +124,5 @@ rule report_page:
 rule report:
     """The page, and all that it is made from."""
     input:
-        rules.report_page.output.page,
+        rules.page.output.page,
     localrule: True

@@ -1,10 +1,6 @@
-# Files of the report, from what the study makes. One function a question.
+# Files of the report, from what the study makes. One function per question.
 
-
-def captioned(name, caption):
-    """Return the files of a figure, its drawing with a caption for Snakemake's own report."""
-    drawing = report(FIGURES / f"{name}.svg", caption=f"../report/{caption}.rst", category="Figures")
-    return [drawing, *(FIGURES / f"{name}.{suffix}" for suffix in ("png", "pdf", "csv"))]
+import shlex
 
 
 def claim_records():
@@ -30,6 +26,26 @@ def figure_names():
     names = ["figure1", "figure2", "training", *(name for name in recorded if name != "pearson")]
     names += ["emergence", "anchors"] if bilingual_models() else []
     return names + (["figure3"] if TRANSFER.models else [])
+
+
+def figure_inputs(wildcards):
+    """Return what a figure is drawn from, by the flag of xling.report.figures that takes it."""
+    match wildcards.figure:
+        case "figure1" | "figure2":
+            return {"study": RECORDS / "study.json"}
+        case "anchors":
+            audits = expand(MODELS / "{model}/anchors.json", model=bilingual_models())
+            return {"study": RECORDS / "study.json", "audits": audits}
+        case "figure3":
+            return {"records": RECORDS / "figure3.csv", "settings": RECORDS / "settings.csv"}
+        case name:
+            return {"records": RECORDS / f"{name}.csv"}
+
+
+def figure_flags(inputs):
+    """Return the inputs of a figure as flags."""
+    paths = {name: [value] if isinstance(value, str) else list(value) for name, value in inputs.items()}
+    return " ".join(shlex.join([f"--{name}", *found]) for name, found in paths.items())
 
 
 def shown_by_name():

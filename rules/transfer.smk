@@ -79,7 +79,7 @@ rule record_transfer:
         scores=TRANSFER.folder,
     shell:
         """
-        python -m xling.report.transfer \
+        python -m xling.report.record_transfer \
             --plan {input.plan:q} \
             --scores {params.scores:q} \
             --cells {output.cells:q} \

@@ -1,4 +1,4 @@
-"""Everything that a report is made from, made up: for tests of the page and of how a browser shows it."""
+"""Everything that a report is made from, made up: for tests of the page."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from xling.report import published
 from xling.report.claims.render import as_json, judge_all
-from xling.report.html.build import Sources
+from xling.report.page.build import Sources
 from xling.report.records import Results
 
 SVG = (

@@ -1,4 +1,4 @@
-"""What the drawings need to know of a study, as xling.report.study_file describes it."""
+"""What the drawings need to know of a study, as xling.report.figures.study describes it."""
 
 import json
 from typing import Any

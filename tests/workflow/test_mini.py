@@ -104,7 +104,7 @@ def test_every_rule_of_mini_runs_on_real_data(real_data: Path, tmp_path: Path, m
     elsewhere = written(tmp_path / "whole.yaml", {"study": {"results": str(tmp_path / "whole")}})
     counts, _ = dry_run("--configfile", str(MINI), elsewhere)
     planned = set(counts) - {"total"}
-    assert {"extract_text", "pretrain", "report_page"} <= planned
+    assert {"extract_text", "pretrain", "page"} <= planned
 
     overlay = written(tmp_path / "cut.yaml", cut(full, tmp_path / "results"))
     done = snakemake("--cores", "2", "--configfile", str(MINI), overlay, timeout=850)
@@ -136,7 +136,7 @@ def check_weights_can_stay_behind(results: Path, overlay: str) -> None:
     for path in [*results.glob("models/*/model.safetensors"), results / "tables/table1.csv", results / "report.html"]:
         path.unlink()
     counts, _ = dry_run("--configfile", str(MINI), overlay, "--rerun-triggers", "mtime", "--", "report")
-    assert set(counts) == {"table1", "collect_provenance", "report_page", "report", "total"}
+    assert set(counts) == {"table1", "collect_provenance", "page", "report", "total"}
 
 
 def check_table(results: Path, labels: list[str], tasks: list[str]) -> None:

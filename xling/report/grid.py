@@ -1,99 +1,76 @@
-"""Tables of text as CSV, Markdown and LaTeX."""
+"""Tables of text as CSV, Markdown and LaTeX.
 
-import csv
-import io
+A table is a DataFrame whose columns have two headings, one over the other (the upper one may be empty), and whose
+index names the group that a row belongs to (empty: none).
+"""
+
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+
+import pandas as pd
 
 from xling.core.io import write_text
 
 LATEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "§": r"\S{}", "Δ": r"$\Delta$", "′": "$'$", "±": r"$\pm$"}
+Headings = Iterable[tuple[str, str]]
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column: the heading it stands under (may be empty) and its own."""
-
-    over: str
-    name: str
-
-    @property
-    def title(self) -> str:
-        """Both headings in one line."""
-        return f"{self.over} {self.name}".strip()
+def grid(headings: Headings, rows: Iterable[tuple[str, Sequence[str]]]) -> pd.DataFrame:
+    """Return a table from its pairs of headings and its rows, each with its group."""
+    groups, cells = zip(*rows, strict=True)
+    return pd.DataFrame(list(cells), index=list(groups), columns=pd.MultiIndex.from_tuples(headings), dtype=object)
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of cells and the group it belongs to (empty: none)."""
-
-    group: str
-    cells: tuple[str, ...]
+def as_csv(table: pd.DataFrame) -> str:
+    """Return the table as CSV, with the group in a column of its own."""
+    return str(table.set_axis(_titles(table), axis=1).to_csv(index_label="Group", lineterminator="\n"))
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A table: columns, rows in groups, and a caption."""
-
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    caption: str = ""
-
-
-def beside(left: Grid, right: Grid | None) -> Grid:
-    """Return one table with the columns of both, which have the same rows."""
-    if right is None:
-        return left
-    rows = [Row(a.group, (*a.cells, *b.cells)) for a, b in zip(left.rows, right.rows, strict=True)]
-    return Grid((*left.columns, *right.columns), tuple(rows), left.caption)
-
-
-def as_csv(grid: Grid) -> str:
-    """Return the table as CSV, the group in a column of its own."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["Group", *(column.title for column in grid.columns)])
-    writer.writerows([row.group, *row.cells] for row in grid.rows)
-    return out.getvalue()
-
-
-def as_markdown(grid: Grid) -> str:
+def as_markdown(table: pd.DataFrame, caption: str = "") -> str:
     """Return the table as Markdown, each group under a heading row."""
-    lines = [_markdown_row([column.title for column in grid.columns])]
-    lines.append("|" + "|".join("--:" if column.over else ":--" for column in grid.columns) + "|")
-    for heading, row in _with_headings(grid.rows):
+    lines = [_markdown_row(_titles(table))]
+    lines.append("|" + "|".join("--:" if over else ":--" for over, _ in table.columns) + "|")
+    for heading, cells in _with_headings(table):
         if heading:
-            lines.append(_markdown_row([f"*{heading}*", *[""] * (len(grid.columns) - 1)]))
-        lines.append(_markdown_row(row.cells))
-    return "\n".join(lines) + "\n" + (f"\n{grid.caption}\n" if grid.caption else "")
+            lines.append(_markdown_row([f"*{heading}*", *[""] * (len(table.columns) - 1)]))
+        lines.append(_markdown_row(cells))
+    return "\n".join(lines) + "\n" + (f"\n{caption}\n" if caption else "")
 
 
-def as_latex(grid: Grid) -> str:
+def as_latex(table: pd.DataFrame, caption: str = "") -> str:
     """Return the table as LaTeX (needs the package booktabs), each group under a heading row."""
-    over, rules = _latex_over(grid.columns)
+    overs, rules, end = [], [], 0
+    for over, columns in groupby(over for over, _ in table.columns):
+        start, end = end, end + len(list(columns))
+        overs.append(rf"\multicolumn{{{end - start}}}{{c}}{{{_latex(over)}}}")
+        rules += [rf"\cmidrule(lr){{{start + 1}-{end}}}"] if over else []
     lines = [
-        rf"\begin{{tabular}}{{{''.join('l' if not column.over else 'r' for column in grid.columns)}}}",
+        *([f"% {caption}"] if caption else []),
+        rf"\begin{{tabular}}{{{''.join('r' if over else 'l' for over, _ in table.columns)}}}",
         r"\toprule",
-        over,
-        rules,
-        _latex_row([column.name for column in grid.columns]),
+        " & ".join(overs) + r" \\",
+        "".join(rules),
+        _latex_row([name for _, name in table.columns]),
         r"\midrule",
     ]
-    for heading, row in _with_headings(grid.rows):
+    for heading, cells in _with_headings(table):
         if heading:
-            span = rf"\multicolumn{{{len(grid.columns)}}}{{l}}{{\textit{{{_latex(heading)}}}}}"
+            span = rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\textit{{{_latex(heading)}}}}}"
             lines += [r"\addlinespace", rf"{span} \\"]
-        lines.append(_latex_row(row.cells))
-    caption = [f"% {grid.caption}"] if grid.caption else []
-    return "\n".join([*caption, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+        lines.append(_latex_row(cells))
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def write_grid(grid: Grid, folder: Path, name: str, further: Grid | None = None) -> None:
-    """Write a table as name.csv, name.md and name.tex; the CSV has the columns of a further table behind its own."""
-    for suffix, text in ((".csv", as_csv(beside(grid, further))), (".md", as_markdown(grid)), (".tex", as_latex(grid))):
-        with write_text(folder / f"{name}{suffix}") as handle:
+def write_grid(
+    table: pd.DataFrame, folder: Path, name: str, caption: str = "", further: pd.DataFrame | None = None
+) -> None:
+    """Write a table as name.csv, name.md and name.tex; only the CSV has the columns of a further table."""
+    whole = table if further is None else pd.concat([table, further], axis=1)
+    texts = {"csv": as_csv(whole), "md": as_markdown(table, caption), "tex": as_latex(table, caption)}
+    for suffix, text in texts.items():
+        with write_text(folder / f"{name}.{suffix}") as handle:
             handle.write(text)
 
 
@@ -103,9 +80,16 @@ def signed(value: float, digits: int = 1) -> str:
     return text[1:] if float(text) == 0 else text
 
 
-def _with_headings(rows: Sequence[Row]) -> list[tuple[str, Row]]:
-    before = ["", *(row.group for row in rows)]
-    return [(row.group if row.group != last else "", row) for last, row in zip(before, rows, strict=False)]
+def _titles(table: pd.DataFrame) -> list[str]:
+    return [f"{over} {name}".strip() for over, name in table.columns]
+
+
+def _with_headings(table: pd.DataFrame) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield every row, the first one of a group with the group's name."""
+    last = ""
+    for group, cells in zip(table.index, table.to_numpy().tolist(), strict=True):
+        yield group if group != last else "", cells
+        last = group
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
@@ -114,22 +98,8 @@ def _markdown_row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in safe) + " |"
 
 
-def _latex_over(columns: Sequence[Column]) -> tuple[str, str]:
-    cells, rules, start = [], [], 0
-    while start < len(columns):
-        end = start + 1
-        while end < len(columns) and columns[end].over == columns[start].over:
-            end += 1
-        over = columns[start].over
-        cells.append(rf"\multicolumn{{{end - start}}}{{c}}{{{_latex(over)}}}")
-        if over:
-            rules.append(rf"\cmidrule(lr){{{start + 1}-{end}}}")
-        start = end
-    return " & ".join(cells) + r" \\", "".join(rules)
-
-
 def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(_latex(cell) for cell in cells) + r" \\"
+    return " & ".join(map(_latex, cells)) + r" \\"
 
 
 def _latex(text: str) -> str:

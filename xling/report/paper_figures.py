@@ -9,16 +9,16 @@ from pathlib import Path
 from xling.core.errors import run
 from xling.core.log import log_to_stderr
 from xling.report import published, style
-from xling.report.figure3 import figure3
-from xling.report.figure7 import figure7
+from xling.report.figures.bars import figure3
+from xling.report.figures.heat_maps import figure7
 from xling.report.grid import write_grid
-from xling.report.table1 import delta_check, table1
+from xling.report.table1 import CAPTION, delta_check, table1
 
 
 def draw_paper(folder: Path) -> None:
     """Write Table 1 with its check of the deltas, Figure 3 and Figure 7 into a folder."""
     table, settings = published.table1(), published.settings()
-    write_grid(table1(table.cells, settings, table.deltas), folder, "table1")
+    write_grid(table1(table.cells, settings, table.deltas), folder, "table1", CAPTION)
     write_grid(delta_check(table.cells, table.deltas), folder, "table1-deltas")
     with style.styled():
         style.save_figure(figure3(table.cells, settings), folder, "figure3", table.cells)

@@ -1,20 +1,13 @@
 """The paper's own numbers (Conneau, Wu et al., ACL 2020), kept in the package: Table 1 and Figure 7."""
 
-import csv
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import as_file, files
+from pathlib import Path
 
-from xling.core.io import read_lines
-from xling.report.record_files import read_records
-from xling.report.records import Cell, CkaScore, Results, Setting
+from xling.report.records import Cell, CkaScore, Results, Setting, read_records, read_table
 
-CHANCE = {
-    "xnli": 33.3,
-    "ner": 0.0,
-    "parsing": 0.0,
-}  # the floor of the published numbers: three classes; no span, no arc
-_DATA = files("xling.report") / "data"
+CHANCE = {"xnli": 33.3, "ner": 0.0, "parsing": 0.0}  # the published numbers' floor: three classes; no span, no arc
+DATA = Path(__file__).with_name("data")
 
 
 @dataclass(frozen=True)
@@ -28,8 +21,7 @@ class PublishedTable:
 @cache
 def table1() -> PublishedTable:
     """Return the scores and printed deltas of Table 1."""
-    with as_file(_DATA / "table1.csv") as path:
-        rows = list(csv.DictReader(read_lines(path)))
+    rows = read_table(DATA / "table1.csv").to_dict("records")
     cells = [
         Cell(row["model"], row["task"], row["language"], float(row["score"]), CHANCE[row["task"]])
         for row in rows
@@ -42,15 +34,13 @@ def table1() -> PublishedTable:
 @cache
 def settings() -> tuple[Setting, ...]:
     """Return the rows of Table 1: what each model is."""
-    with as_file(_DATA / "settings.csv") as path:
-        return tuple(read_records(path, Setting))
+    return tuple(read_records(DATA / "settings.csv", Setting))
 
 
 @cache
 def figure7() -> tuple[CkaScore, ...]:
     """Return the similarities of Figure 7, the printed averages among them."""
-    with as_file(_DATA / "figure7.csv") as path:
-        return tuple(read_records(path, CkaScore))
+    return tuple(read_records(DATA / "figure7.csv", CkaScore))
 
 
 def results() -> Results:

@@ -1,18 +1,33 @@
-"""The result records that tables, figures and claims are made from, and their files.
+"""The result records that tables, figures and claims are made from, and the one reader and writer of their files.
 
-A file holds one kind of record and is named after the figure that shows it: figure3, figure4a, figure4b, figure5,
-figure6, figure7 or figure8, as .csv (columns are the fields) or .json (a list, or an object whose `records` is one).
-Scores, P@1, floors and chance are points from 0 to 100; CKA is from 0 to 1. An empty `low` and `high` mean that no
-interval is known. The second English model is written en'. `xling.report.record_files` reads and writes them.
+A CSV file holds one kind of record: its columns are the fields. Scores, P@1, floors and chance are points from 0 to
+100; CKA is from 0 to 1. An empty `low` and `high` mean that no interval is known. The second English model is written
+en'. A file that is not as expected is refused in one line that names the file, the line and the column.
 """
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
+
+import pandas as pd
+from pydantic import Field, TypeAdapter, ValidationError
+
+from xling.core.errors import InputError
+from xling.core.io import read_lines, write_text
 
 MLM_ALIGN, BI_MLM, BI_MLM_ALIGN = "MLM align", "biMLM", "biMLM align"
 BILINGUAL, MONOLINGUAL, RANDOM = CKA_MODELS = ("bilingual", "monolingual", "random")
 BERT, FASTTEXT, UNTRAINED = "BERT", "fastText", "untrained"
 AVERAGE = "AVER"
+
+Points = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+Similarity = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+End = Annotated[float, Field(allow_inf_nan=False)] | None
+CkaModel = Annotated[str, Field(pattern="^(bilingual|monolingual|random)$")]
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
@@ -23,84 +38,10 @@ class Cell:
     setting: str
     task: str
     language: str
-    score: float
-    floor: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class Examples:
-    """How many examples a task had: of the source language to train on and to choose by, and in a language's test."""
-
-    KEY: ClassVar = ("task", "language")
-    task: str
-    language: str
-    train: int
-    dev: int
-    test: int
-
-
-@dataclass(frozen=True)
-class WordScore:
-    """Figures 4a, 4b: word translation from English; in 4b contextual vectors have a layer, fastText has none."""
-
-    KEY: ClassVar = ("language", "vectors", "layer")
-    CHOICES: ClassVar = {"vectors": (BERT, FASTTEXT, UNTRAINED)}
-    language: str
-    vectors: str
-    p1: float
-    chance: float
-    layer: int | None = None
-    low: float | None = None
-    high: float | None = None
-    pairs: int | None = None  # how many pairs of the dictionary could be asked
-
-
-@dataclass(frozen=True)
-class ContextualScore:
-    """Figures 5, 8: transfer through the first `layer` layers; the floor is the untrained encoder's score."""
-
-    KEY: ClassVar = ("task", "language", "series", "layer")
-    CHOICES: ClassVar = {"series": (MLM_ALIGN, BI_MLM, BI_MLM_ALIGN)}
-    task: str
-    language: str
-    series: str
-    layer: int
-    score: float
-    floor: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class SentenceScore:
-    """Figure 6: retrieval of the other language's sentence after mapping, in one direction (en-x or x-en)."""
-
-    KEY: ClassVar = ("language", "model", "direction", "layer")
-    CHOICES: ClassVar = {"model": (MONOLINGUAL, UNTRAINED), "direction": ("en-x", "x-en")}
-    language: str
-    model: str
-    direction: str
-    layer: int
-    p1: float
-    chance: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class CkaScore:
-    """Figure 7: similarity of two encoders at a layer (L0, L1, …, or AVER for a printed average)."""
-
-    KEY: ClassVar = ("layer", "pair", "model")
-    CHOICES: ClassVar = {"layer": (*(f"L{number}" for number in range(100)), AVERAGE), "model": CKA_MODELS}
-    layer: str
-    pair: str
-    model: str
-    cka: float
-    low: float | None = None
-    high: float | None = None
+    score: Points
+    floor: Points
+    low: End = None
+    high: End = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +59,88 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Examples:
+    """How many examples a task had: for training and model selection in the source language, for testing in another."""
+
+    KEY: ClassVar = ("task", "language")
+    task: str
+    language: str
+    train: int
+    dev: int
+    test: int
+
+
+@dataclass(frozen=True)
+class WordScore:
+    """Figures 4a, 4b: word translation from English; in 4b contextual vectors have a layer, fastText has none."""
+
+    KEY: ClassVar = ("language", "vectors", "layer")
+    language: str
+    vectors: Annotated[str, Field(pattern="^(BERT|fastText|untrained)$")]
+    p1: Points
+    chance: Points
+    layer: int | None = None
+    low: End = None
+    high: End = None
+    pairs: int | None = None  # how many pairs of the dictionary could be asked
+
+
+@dataclass(frozen=True)
+class ContextualScore:
+    """Figures 5, 8: transfer through the first `layer` layers; the floor is the untrained encoder's score."""
+
+    KEY: ClassVar = ("task", "language", "series", "layer")
+    task: str
+    language: str
+    series: Annotated[str, Field(pattern="^(MLM align|biMLM|biMLM align)$")]
+    layer: int
+    score: Points
+    floor: Points
+    low: End = None
+    high: End = None
+
+
+@dataclass(frozen=True)
+class SentenceScore:
+    """Figure 6: retrieval of the other language's sentence after mapping, in one direction."""
+
+    KEY: ClassVar = ("language", "model", "direction", "layer")
+    language: str
+    model: Annotated[str, Field(pattern="^(monolingual|untrained)$")]
+    direction: Annotated[str, Field(pattern="^(en-x|x-en)$")]
+    layer: int
+    p1: Points
+    chance: Points
+    low: End = None
+    high: End = None
+
+
+@dataclass(frozen=True)
+class CkaScore:
+    """Figure 7: similarity of two encoders at a layer (L0, L1, …, or AVER for a printed average)."""
+
+    KEY: ClassVar = ("layer", "pair", "model")
+    layer: Annotated[str, Field(pattern=rf"^(L\d+|{AVERAGE})$")]
+    pair: str
+    model: CkaModel
+    cka: Similarity
+    low: End = None
+    high: End = None
+
+
+@dataclass(frozen=True)
+class LayerPair:
+    """Similarity of a layer of the first language's encoder with a layer of the second's."""
+
+    KEY: ClassVar = ("pair", "model", "layer_a", "layer_b")
+    pair: str
+    model: CkaModel
+    layer_a: int
+    layer_b: int
+    cka: Similarity
+
+
+@dataclass(frozen=True)
 class Results:
     """Everything a study has measured, by figure; what is empty was not run."""
 
@@ -132,11 +155,98 @@ class Results:
 
 
 KINDS: dict[str, type[Any]] = {
-    "figure3": Cell,
-    "figure4a": WordScore,
-    "figure4b": WordScore,
-    "figure5": ContextualScore,
-    "figure6": SentenceScore,
-    "figure7": CkaScore,
-    "figure8": ContextualScore,
+    name: get_args(hint)[0] for name, hint in get_type_hints(Results).items() if name.startswith("figure")
 }
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a CSV file as text; every row must be as long as the header, and the index holds the line numbers."""
+    reader = csv.reader(read_lines(path))
+    header = next(reader, None)
+    if not header:
+        raise InputError(path, "empty: expected a header line with the names of the columns", line=1)
+    rows = {}
+    for row in reader:
+        if len(row) != len(header):
+            raise InputError(path, f"{len(row)} columns where the header has {len(header)}", line=reader.line_num)
+        rows[reader.line_num] = row
+    return pd.DataFrame(list(rows.values()), index=list(rows), columns=header, dtype=object)
+
+
+def read_records(path: Path, kind: type[Record]) -> list[Record]:
+    """Read the records of one kind from a CSV file; none may be there twice."""
+    table, hints = read_table(path), get_type_hints(kind)
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    if unknown := [column for column in table.columns if column not in names]:
+        raise InputError(path, f"unknown column '{unknown[0]}'", line=1, fix=f"{kind.__name__} has {', '.join(names)}")
+    records = []
+    for line, row in zip(table.index, table.to_dict("records"), strict=True):
+        given = {name: text for name, text in row.items() if text != "" or hints[name] is str}
+        records.append(validated(kind, given, path, line))
+    refuse_repeats(path, records)
+    return records
+
+
+def some_records(path: Path, kind: type[Record]) -> list[Record]:
+    """Read the records of a figure; a file without any is an error, because there is nothing to draw."""
+    records = read_records(path, kind)
+    if not records:
+        raise InputError(path, "no records: nothing to draw")
+    return records
+
+
+def read_results(paths: Sequence[Path], paper_scale: bool = False) -> Results:
+    """Read the record files among these files and folders; each is named after its figure."""
+    found: dict[str, list[Any]] = {}
+    for path in (file for given in paths for file in (sorted(given.glob("*.csv")) if given.is_dir() else [given])):
+        if path.stem in KINDS and path.suffix == ".csv":
+            found.setdefault(path.stem, []).extend(read_records(path, KINDS[path.stem]))
+            refuse_repeats(path, found[path.stem])
+        elif path in paths:
+            raise InputError(path, "not named after a figure", fix=f"one of {', '.join(KINDS)}, as .csv")
+    return Results(**{kind: tuple(records) for kind, records in found.items()}, paper_scale=paper_scale)
+
+
+def write_records(path: Path, kind: type[Record], records: Sequence[Record]) -> None:
+    """Write records of one kind as CSV, one column per field."""
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    rows = [["" if (value := getattr(record, name)) is None else value for name in names] for record in records]
+    with write_text(path) as handle:
+        pd.DataFrame(rows, columns=names, dtype=object).to_csv(handle, index=False, na_rep="nan", lineterminator="\n")
+
+
+def validated(kind: type[Record], value: Mapping[str, Any], path: Path, line: int | None = None) -> Record:
+    """Return a value from a file as a record, or refuse it in one line."""
+    try:
+        record: Record = _adapter(kind).validate_python(value)  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        if not name:
+            raise InputError(path, f"expected an object, found {first['input']!r:.40}", line=line) from None
+        if first["type"] in ("missing", "missing_argument"):
+            raise InputError(path, f"'{name}' is missing", line=line) from None
+        raise InputError(path, f"'{name}' is {first['input']!r}", line=line, fix=first["msg"]) from None
+    low, high = getattr(record, "low", None), getattr(record, "high", None)
+    if (low is None) != (high is None):
+        raise InputError(path, "an interval needs both 'low' and 'high'", line=line)
+    if low is not None and high is not None and low > high:
+        raise InputError(path, f"the interval is the wrong way round: low {low}, high {high}", line=line)
+    return record
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def refuse_repeats(path: Path, records: Sequence[Any]) -> None:
+    """Refuse records of which two have the same key."""
+    seen = set()
+    for record in records:
+        key = tuple(getattr(record, name) for name in record.KEY)
+        if key in seen:
+            raise InputError(
+                path, f"given twice: {' '.join(map(str, key))}", fix="one record each; average seeds first"
+            )
+        seen.add(key)

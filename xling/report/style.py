@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from xling.core.io import atomic_path
-from xling.report.record_files import write_records
+from xling.report.records import write_records
 
 BLACK, GREY, LIGHT = "#000000", "#6e6e6e", "#d9d9d9"
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
@@ -46,6 +46,7 @@ SHARING_COLOURS = {"shared": PURPLE, "source": ORANGE, "target": SKY}  # whose a
 SPARE_COLOURS, SPARE_MARKERS = (PURPLE, "#8c6d1f", "#5b5b8c", GREY), ("v", "X", "<", ">")  # languages of other studies
 HEAT_MAP = "YlGnBu"  # one direction of lightness: reads the same in grey and for colour-blind readers
 
+Size = tuple[float, float]  # of a panel, in inches
 PAGE_WIDTH = 7.1  # inches: the text width of a two-column page
 DOTS_PER_INCH = 200
 FORMATS: dict[str, dict[str, Any]] = {
@@ -92,6 +93,18 @@ def light_grid(axes: Axes, axis: str) -> None:
     """Draw thin guide lines behind the data."""
     axes.grid(visible=True, axis=axis, color=LIGHT, linewidth=0.5)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
+
+
+def bare(axes: Axes, width: float, height: float) -> None:
+    """Leave only a drawing area of this size."""
+    axes.set_axis_off()
+    axes.set_xlim(0, width)
+    axes.set_ylim(0, height)
+
+
+def group_colour(group: str) -> str:
+    """Return the colour of a group of settings; groups that the paper lacks share one."""
+    return GROUP_COLOURS.get(group, PURPLE)
 
 
 def pale(colour: str) -> str:

@@ -1,22 +1,22 @@
-"""Table 1: zero-shot transfer of the bilingual models, in the paper's layout, and ours against the paper's.
+"""Table 1: zero-shot transfer of the bilingual models in the paper's layout, and the same beside the paper's numbers.
 
 python -m xling.report.table1 --cells figure3.csv --examples examples.csv --out-dir tables
 """
 
+import argparse
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+import pandas as pd
 
 from xling.core.errors import run
 from xling.report import published
-from xling.report.arguments import cells_parser
 from xling.report.cells import Cells
-from xling.report.compare import comparison
-from xling.report.grid import Column, Grid, Row, signed, write_grid
-from xling.report.names import DEFAULT, LANGUAGES, MARGINS, NOT_RUN, TASKS, in_order, task_title
-from xling.report.record_files import read_records
-from xling.report.records import Cell, Examples, Setting
+from xling.report.estimate import Estimate
+from xling.report.grid import grid, signed, write_grid
+from xling.report.names import DEFAULT, LANGUAGES, MARGINS, NOT_RUN, SETTINGS, TASKS, in_order, task_title
+from xling.report.records import Cell, Examples, Setting, read_records
 
 PAPER_TASKS, PAPER_LANGUAGES = ("xnli", "ner", "parsing"), ("fr", "ru", "zh")
 DESCRIPTION = ("Model", "Domain", "BPE Merges", "Anchors Pts", "Share Param.", "Softmax")
@@ -24,24 +24,31 @@ CAPTION = (
     "Zero-shot cross-lingual transfer of bilingual models. - means as in Default; "
     "Δ is the mean over the languages minus Default's."
 )
+COMPARED = {"": ("Model", "Language"), "ours": ("score", "floor", "kept"), "paper": ("score", "kept")}
+COMPARED |= {"ours - paper": ("score", "kept")}
+COMPARED_CAPTION = (
+    "In square brackets: the interval of a score. Floor: the untrained encoder. Kept: the share of Default's score "
+    "above its floor; none is given where Default is less than 5 points above its floor."
+)
 Scores = Mapping[tuple[str, str, str], Cell]
 Deltas = Mapping[tuple[str, str], float]
 
 
-def table1(cells: Iterable[Cell], settings: Sequence[Setting], printed: Deltas | None = None) -> Grid:
+def table1(cells: Iterable[Cell], settings: Sequence[Setting], printed: Deltas | None = None) -> pd.DataFrame:
     """Return Table 1; printed deltas, where given, stand in place of those computed from the cells."""
     scores = Cells(cells).by_key
     tasks, languages = (list(dict.fromkeys(names)) for names in zip(*columns_of(scores), strict=True))
-    columns = [Column("", name) for name in DESCRIPTION]
-    columns += [Column(task_title(task), name) for task in tasks for name in (*languages, "Δ")]
+    headings = [("", name) for name in DESCRIPTION]
+    headings += [(task_title(task), name) for task in tasks for name in (*languages, "Δ")]
     rows = []
     for row in with_unlisted(settings, scores):
         texts = [row.setting, row.domain, row.merges, row.anchors, row.share, row.softmax]
         for task in tasks:
-            texts += [score_text(scores.get((row.setting, task, language))) for language in languages]
+            found = [scores.get((row.setting, task, language)) for language in languages]
+            texts += [NOT_RUN if cell is None else f"{cell.score:.1f}" for cell in found]
             texts.append(_delta_text(scores, row.setting, task, languages, printed))
-        rows.append(Row(row.group, tuple(texts)))
-    return Grid(tuple(columns), tuple(rows), CAPTION)
+        rows.append((row.group, texts))
+    return grid(headings, rows)
 
 
 def trained_on(examples: Iterable[Examples]) -> str:
@@ -57,21 +64,18 @@ def trained_on(examples: Iterable[Examples]) -> str:
     return f"Training examples: {', '.join(parts)}."
 
 
-def margins(cells: Iterable[Cell], settings: Sequence[Setting]) -> Grid:
+def margins(cells: Sequence[Cell], settings: Sequence[Setting]) -> pd.DataFrame | None:
     """Return the interval and the floor of every cell, as columns that the paper's layout has no room for."""
     scores = Cells(cells).by_key
-    asked = [(task, name) for task, name in columns_of(scores) if (task, name) in {key[1:] for key in scores}]
-    columns = [Column(task_title(task), f"{name} {part}") for task, name in asked for part in MARGINS]
+    asked = [column for column in columns_of(scores) if column in {key[1:] for key in scores}]
+    if not asked:
+        return None
     rows = []
     for row in with_unlisted(settings, scores):
-        found = [scores.get((row.setting, task, name)) for task, name in asked]
-        rows.append(Row(row.group, tuple(_margin(cell, part) for cell in found for part in MARGINS)))
-    return Grid(tuple(columns), tuple(rows))
-
-
-def _margin(cell: Cell | None, part: str) -> str:
-    value = None if cell is None else getattr(cell, part)
-    return "" if value is None else f"{value:.1f}"
+        found = [scores.get((row.setting, *column)) for column in asked]
+        values = [getattr(cell, part, None) for cell in found for part in MARGINS]
+        rows.append((row.group, ["" if value is None else f"{value:.1f}" for value in values]))
+    return grid([(task_title(task), f"{name} {part}") for task, name in asked for part in MARGINS], rows)
 
 
 def columns_of(scores: Scores) -> list[tuple[str, str]]:
@@ -82,7 +86,7 @@ def columns_of(scores: Scores) -> list[tuple[str, str]]:
 
 
 def with_unlisted(settings: Sequence[Setting], scores: Scores) -> list[Setting]:
-    """Return the rows of the table; a scored setting that nobody described comes last."""
+    """Return the rows of the table; scored settings that are not described come last."""
     known = {row.setting for row in settings}
     others = sorted({setting for setting, _, _ in scores} - known)
     return [*settings, *(Setting(name, "Other", "", "", "", "", "") for name in others)]
@@ -93,14 +97,8 @@ def delta(scores: Scores, setting: str, task: str, languages: Sequence[str]) -> 
     both = [x for x in languages if (setting, task, x) in scores and (DEFAULT, task, x) in scores]
     if not both:
         return math.nan, both
-    sums = (math.fsum(scores[name, task, x].score for x in both) for name in (setting, DEFAULT))
-    ours, default = sums
+    ours, default = (math.fsum(scores[name, task, x].score for x in both) for name in (setting, DEFAULT))
     return (ours - default) / len(both), both
-
-
-def score_text(cell: Cell | None) -> str:
-    """Return a score to the paper's one decimal, or that it was not run."""
-    return NOT_RUN if cell is None else f"{cell.score:.1f}"
 
 
 def _delta_text(scores: Scores, setting: str, task: str, languages: Sequence[str], printed: Deltas | None) -> str:
@@ -112,7 +110,7 @@ def _delta_text(scores: Scores, setting: str, task: str, languages: Sequence[str
     return signed(value) if len(both) == len(languages) else f"{signed(value)} ({' '.join(both)})"
 
 
-def delta_check(cells: Iterable[Cell], printed: Deltas) -> Grid:
+def delta_check(cells: Iterable[Cell], printed: Deltas) -> pd.DataFrame:
     """Return printed deltas beside those recomputed from the printed cells, which were rounded first."""
     scores = Cells(cells).by_key
     languages = in_order((language for _, _, language in scores), LANGUAGES)
@@ -120,23 +118,71 @@ def delta_check(cells: Iterable[Cell], printed: Deltas) -> Grid:
     for (setting, task), value in printed.items():
         computed, _ = delta(scores, setting, task, languages)
         texts = (setting, TASKS.get(task, task), signed(value), signed(computed, 2), signed(computed - value, 2))
-        rows.append(Row("", texts))
-    names = ("Model", "Task", "printed", "from the cells", "difference")
-    return Grid(tuple(Column("", name) for name in names), tuple(rows))
+        rows.append(("", texts))
+    return grid([("", name) for name in ("Model", "Task", "printed", "from the cells", "difference")], rows)
+
+
+def comparison(ours: Iterable[Cell], theirs: Iterable[Cell]) -> pd.DataFrame:
+    """Return every cell that either side has, ours and theirs in one row, grouped by task."""
+    left, right = Cells(ours), Cells(theirs)
+    keys = {*left.by_key, *right.by_key}
+    tasks, settings, languages = (
+        in_order((key[place] for key in keys), known) for place, known in ((1, TASKS), (0, SETTINGS), (2, LANGUAGES))
+    )
+    rows = [
+        (task_title(task), _compared(left, right, (setting, task, language)))
+        for task in tasks
+        for setting in settings
+        for language in languages
+        if (setting, task, language) in keys
+    ]
+    return grid([(over, name) for over, names in COMPARED.items() for name in names], rows)
+
+
+def _compared(left: Cells, right: Cells, key: tuple[str, str, str]) -> tuple[str, ...]:
+    ours, theirs = (cells.score(*key) if cells.has(*key) else None for cells in (left, right))
+    kept, their_kept = _kept(left, key), _kept(right, key)
+    return (
+        key[0],
+        key[2],
+        _with_interval(ours) if ours else NOT_RUN,
+        f"{left.by_key[key].floor:.1f}" if ours else "",
+        _with_interval(kept, 2) if kept else "",
+        f"{theirs.value:.1f}" if theirs else NOT_RUN,
+        f"{their_kept.value:.2f}" if their_kept else "",
+        signed(ours.value - theirs.value) if ours and theirs else "",
+        signed(kept.value - their_kept.value, 2) if kept and their_kept else "",
+    )
+
+
+def _kept(cells: Cells, key: tuple[str, str, str]) -> Estimate | None:
+    _, task, language = key
+    if not (cells.has(*key) and cells.has(DEFAULT, task, language) and cells.has_signal(task, language)):
+        return None
+    return cells.kept(*key)
+
+
+def _with_interval(estimate: Estimate, digits: int = 1) -> str:
+    text = f"{estimate.value:.{digits}f}"
+    if estimate.low is None or estimate.high is None:
+        return text
+    return f"{text} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
 def main() -> None:
     """Write Table 1 of a study, and the same beside the paper's numbers."""
-    parser = cells_parser(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cells", type=Path, required=True, help="scored cells, see xling.report.records")
+    parser.add_argument("--settings", type=Path, help="what each setting is (default: the paper's rows)")
     parser.add_argument("--examples", type=Path, help="how many examples each task had, for the caption")
+    parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
     cells = read_records(args.cells, Cell)
     settings = read_records(args.settings, Setting) if args.settings else published.settings()
-    grid = table1(cells, settings)
-    if args.examples:
-        grid = replace(grid, caption=f"{grid.caption} {trained_on(read_records(args.examples, Examples))}")
-    write_grid(grid, args.out_dir, "table1", margins(cells, settings))
-    write_grid(comparison(cells, published.table1().cells), args.out_dir, "table1-compared")
+    caption = f"{CAPTION} {trained_on(read_records(args.examples, Examples))}" if args.examples else CAPTION
+    write_grid(table1(cells, settings), args.out_dir, "table1", caption, margins(cells, settings))
+    compared = comparison(cells, published.table1().cells)
+    write_grid(compared, args.out_dir, "table1-compared", COMPARED_CAPTION)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,12 @@ import pytest
 from embedded import study
 from scipy.stats import t
 
-from workflow_scripts import collect_contextual
 from workflow_scripts.checks import check
 from workflow_scripts.config import ConfigError
 from workflow_scripts.contextual import Contextual
 from workflow_scripts.study import Study
-from xling.report.record_files import read_records
-from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore
+from xling.report import record_contextual
+from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore, read_records
 
 Call = Callable[..., Any]
 
@@ -64,7 +63,7 @@ def write_results(folder: Path) -> list[str]:
 
 
 def test_both_figures_and_their_floors(tmp_path: Path, call: Call) -> None:
-    assert call(collect_contextual.main, *write_results(tmp_path)).code == 0
+    assert call(record_contextual.main, *write_results(tmp_path)).code == 0
     five, eight = (read_records(tmp_path / f"figure{n}.csv", ContextualScore) for n in (5, 8))
     assert [(x.language, x.series, x.layer, x.score, x.floor) for x in five] == [
         ("fr", MLM_ALIGN, 0, 60.0, 20.0),
@@ -91,7 +90,7 @@ def test_the_mean_over_seeds(tmp_path: Path, call: Call) -> None:
     again = result(ALONE, {"fr": 70.0, "ru": 40.0}, ("aligned",))
     (tmp_path / "again.json").write_text(json.dumps(again))
     flags += ["--result", f"again={tmp_path}/again.json", "--hash", "again=abc"]
-    assert call(collect_contextual.main, *flags).code == 0
+    assert call(record_contextual.main, *flags).code == 0
     scores = read_records(tmp_path / "figure5.csv", ContextualScore)
     assert [x.score for x in scores if (x.language, x.series) == ("fr", MLM_ALIGN)] == [65.0, 69.0]
     assert [x.score for x in scores if (x.language, x.series) == ("ru", MLM_ALIGN)] == [40.0, 44.0]
@@ -118,7 +117,7 @@ def test_results_that_do_not_go_together(
     flags, path = write_results(tmp_path), tmp_path / f"{name}.json"
     value = json.loads(path.read_text()) | change
     path.write_text(json.dumps({key: kept for key, kept in value.items() if kept is not None}))
-    ended = call(collect_contextual.main, *flags)
+    ended = call(record_contextual.main, *flags)
     assert ended.code == 2
     assert (problem or "floor.json: not the result of a contextual transfer job") in ended.error
     assert not (tmp_path / "figure5.csv").exists()

@@ -1,75 +1,15 @@
-"""Records as a study might measure them, made up from smooth curves: nothing here was measured.
-
-python tests/unit/report/made_up_records.py FOLDER    writes figure4a.csv … cka_matrix.csv to look at
-"""
+"""A study's description, training and CKA matrices, made up from smooth curves: nothing here was measured."""
 
 import json
 import math
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from xling.report.cka_matrix import LayerPair
-from xling.report.record_files import write_records
-from xling.report.records import ContextualScore, SentenceScore, WordScore
-from xling.report.study_file import Sharing
+from xling.report.figures.study import Sharing
+from xling.report.records import LayerPair
 
-WORDS = {"fr": (48.0, 42.0), "de": (44.0, 39.5), "ru": (31.0, 30.0), "zh": (22.0, 24.5)}
-LANGUAGES = tuple(WORDS)
 LAYERS = 8
-
-
-def hump(layer: int, best: float, width: float, layers: int = LAYERS) -> float:
-    """Return a smooth rise and fall between 0 and 1 over the layers."""
-    return math.exp(-(((layer / layers - best) / width) ** 2))
-
-
-def words_4a() -> list[WordScore]:
-    """Return Figure 4a's records."""
-    made = []
-    for code, (bert, fasttext) in WORDS.items():
-        made.append(WordScore(code, "BERT", bert, 0.02, None, bert - 2.6, bert + 2.6, 1211))
-        made.append(WordScore(code, "fastText", fasttext, 0.02, None, fasttext - 2.4, fasttext + 2.4, 1211))
-        made.append(WordScore(code, "untrained", 0.1, 0.02, None, 0.0, 0.4, 1211))
-    return made
-
-
-def words_4b(layers: int = LAYERS) -> list[WordScore]:
-    """Return Figure 4b's records."""
-    made = []
-    for code, (bert, fasttext) in WORDS.items():
-        made.append(WordScore(code, "fastText", fasttext + 20, 0.01, None, fasttext + 18, fasttext + 22, 1480))
-        for layer in range(layers + 1):
-            p1 = bert * (0.5 + 0.6 * hump(layer, 0.9, 0.7, layers))
-            made.append(WordScore(code, "BERT", p1, 0.01, layer, p1 - 2, p1 + 2, 1480))
-            made.append(WordScore(code, "untrained", 0.6 + 0.1 * layer, 0.01, layer, None, None, 1480))
-    return made
-
-
-def contextual(series: tuple[str, ...] = ("MLM align", "biMLM"), layers: int = LAYERS) -> list[ContextualScore]:
-    """Return records of Figure 5 (or 8, with its series)."""
-    made = []
-    for task, scale in (("ner", 60.0), ("parsing", 70.0)):
-        for place, code in enumerate(("fr", "ru", "zh")):
-            for number, name in enumerate(series):
-                for layer in range(layers + 1):
-                    score = scale * (0.75 - 0.17 * place) * (0.35 + 0.65 * hump(layer, 0.55, 0.6, layers))
-                    score *= 1 - (0.2 if task == "ner" else 0.06) * (number == 0)
-                    made.append(ContextualScore(task, code, name, layer, score, 6.0 + place, score - 1.5, score + 1.5))
-    return made
-
-
-def sentences(layers: int = LAYERS) -> list[SentenceScore]:
-    """Return Figure 6's records."""
-    made = []
-    for place, code in enumerate(LANGUAGES):
-        for direction in ("en-x", "x-en"):
-            for layer in range(layers + 1):
-                p1 = (78 - 13 * place) * (0.45 + 0.55 * hump(layer, 0.25, 0.5, layers)) - 3 * (direction == "x-en")
-                made.append(SentenceScore(code, "monolingual", direction, layer, p1, 0.1, p1 - 3, p1 + 3))
-                made.append(SentenceScore(code, "untrained", direction, layer, 3 + 0.3 * place + 0.2 * layer, 0.1))
-    return made
 
 
 def matrices(layers: int = LAYERS) -> list[LayerPair]:
@@ -126,7 +66,7 @@ def metrics(*languages: str, updates: int = 1000, layers: int = LAYERS) -> list[
         point: dict[str, Any] = {"kind": "validation", "update": update, "loss": losses}
         point["unigram_entropy"] = dict.fromkeys(languages, 5.0)
         if len(languages) == 2:
-            scores = [0.002 + 0.2 * done * hump(layer, 0.3, 0.5, layers) for layer in range(layers + 1)]
+            scores = [0.002 + 0.2 * done * math.exp(-((2 * layer / layers - 0.6) ** 2)) for layer in range(layers + 1)]
             point["retrieval"] = {"-".join(languages): scores, "-".join(reversed(languages)): scores}
             point |= {"cka": [0.3 + 0.6 * done - 0.01 * layer for layer in range(layers + 1)], "sentences": 500}
         made.append(point)
@@ -147,21 +87,3 @@ def write_model(folder: Path, name: str, share: float = 0.4) -> None:
     (folder / name / "metrics.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     if len(languages) == 2:
         (folder / name / "anchors.json").write_text(json.dumps(audit(*languages, share)), encoding="utf-8")
-
-
-def main() -> None:
-    """Write one file a figure."""
-    folder = Path(sys.argv[1])
-    for name, records in {
-        "figure4a": words_4a(),
-        "figure4b": words_4b(),
-        "figure5": contextual(),
-        "figure6": sentences(),
-        "figure8": contextual(("biMLM align", "biMLM")),
-        "cka_matrix": matrices(),
-    }.items():
-        write_records(folder / f"{name}.csv", type(records[0]), records)
-
-
-if __name__ == "__main__":
-    main()

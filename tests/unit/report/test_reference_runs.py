@@ -7,8 +7,7 @@ import pytest
 from xling.core.io import read_json
 from xling.report import published
 from xling.report.claims.render import as_json, judge_all
-from xling.report.record_files import read_records, read_results
-from xling.report.records import Cell
+from xling.report.records import Cell, read_records, read_results
 
 REFERENCE = Path(__file__).resolve().parents[3] / "results/reference"
 RUNS = sorted(path.name for path in REFERENCE.iterdir() if path.is_dir())

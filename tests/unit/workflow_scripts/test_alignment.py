@@ -12,10 +12,10 @@ from embedded import ROOT, study
 from scipy.stats import t
 
 from workflow_scripts.alignment import Alignment
-from workflow_scripts.collect_alignment import main
 from workflow_scripts.config import read_config
 from workflow_scripts.study import Study
-from xling.report.record_files import read_results
+from xling.report.record_alignment import main
+from xling.report.records import read_results
 
 DEMO = Alignment(Study(study()))
 PAIRS = ["en-en'", "en-fr", "en-de", "en-ru", "en-zh"]

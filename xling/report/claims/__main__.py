@@ -12,7 +12,7 @@ from xling.core.errors import run
 from xling.core.io import write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.report.claims.render import as_json, as_markdown, judge_all, summary
-from xling.report.record_files import read_results
+from xling.report.records import read_results
 
 
 def main() -> None:

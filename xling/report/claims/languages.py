@@ -28,7 +28,7 @@ def by_language(outcome: Outcome) -> dict[str, Held]:
 
 
 def languages_table(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the lines of a Markdown table, a row a claim and a column a language; no line where there is none."""
+    """Return the lines of a Markdown table, rows are claims, columns languages; none if nothing was judged."""
     found: Mapping[str, Mapping[str, Held]] = {o.claim.number: held for o in outcomes if (held := by_language(o))}
     codes = in_order({code for own in found.values() for code in own}, OTHERS)
     rows = [f"| {number} | {' | '.join(str(own.get(code, '-')) for code in codes)} |" for number, own in found.items()]

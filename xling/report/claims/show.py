@@ -1,4 +1,4 @@
-"""Print a study's verdicts, one line a claim, and where its report is.
+"""Print a study's verdicts, one line per claim, and where its report is.
 
 python -m xling.report.claims.show --claims claims.json --report report.html
 """

@@ -1,0 +1,260 @@
+"""The report page: escaped, self-contained, complete, and honest about what was not run."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from report_files import provenance, verdicts, write_sources
+
+from xling.core.errors import InputError
+from xling.report import published
+from xling.report.page.__main__ import main
+from xling.report.page.build import Sources, asset, build, markdown
+from xling.report.page.gallery import find_figures
+from xling.report.page.tables import data_table, is_numeric, shortened, study_table
+from xling.report.records import Results
+
+HOSTILE = '<script>alert(\'x\')</script>" onload="x" &amp; </td></table><!-- ]]> \x00\ud800 {{ }}'
+VERDICTS = verdicts()
+
+
+class Page(HTMLParser):
+    """A page taken apart: elements with their attributes, ids, and the text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """Return the attributes of every element of a kind."""
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    @property
+    def text(self) -> str:
+        """All the text of the page, every run of white space as one space."""
+        return " ".join("".join(self.words).split())
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    return write_sources(tmp_path, VERDICTS)
+
+
+@pytest.fixture
+def page(sources: Sources) -> Page:
+    return Page(build(sources))
+
+
+def with_text(value: Any, text: str) -> Any:
+    """Return a structure with a text at the end of every string that is shown and decides nothing."""
+    fixed = {"verdict", "unit", "relation", "counted_in"}
+    if isinstance(value, dict):
+        return {key: item if key in fixed else with_text(item, text) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_text(item, text) for item in value]
+    return value + text if isinstance(value, str) else value
+
+
+@settings(max_examples=10)
+@given(text=st.text(alphabet=st.sampled_from("<>&\"'`|*[]()#\\ \n\x00\ud800a=-/{}%"), max_size=24) | st.just(HOSTILE))
+def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    folder = tmp_path_factory.mktemp("page")
+    plain = [tag for tag, _ in Page(build(write_sources(folder, VERDICTS))).elements]
+    made = build(write_sources(folder, with_text(VERDICTS, text), with_text(provenance(), text)))
+    found = Page(made)
+    assert [tag for tag, _ in found.elements] == plain
+    known = {"href", "id", "class", "scope", "colspan", "role", "aria-label", "aria-labelledby", "aria-hidden"}
+    known |= {"tabindex", "src", "alt", "decoding", "charset", "http-equiv", "content", "name", "lang"}
+    assert {name for _, attributes in found.elements for name in attributes} <= known
+    assert "\x00" not in made.encode("utf-8").decode("utf-8")
+
+
+def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Sources) -> None:
+    text = build(sources)
+    page = Page(text)
+    assert all(str(image["src"]).startswith("data:image/") for image in page.all("img"))
+    assert not page.all("link")
+    assert not any("src" in script for script in page.all("script"))
+    assert not re.search(r"@import|url\(", asset("style.css"))
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {link["href"] for link in page.all("a")} <= {f"#{name}" for name in ids}
+    order = [section["id"] for section in page.all("section")]
+    assert order == ["verdicts", "tables", "figures", "training", "anchors", "choices", "provenance"]
+    assert text == build(sources)  # the same every time
+
+
+def test_the_policy_admits_this_style_and_this_script_only(sources: Sources) -> None:
+    text = build(sources)
+    policy = next(meta["content"] for meta in Page(text).all("meta") if "http-equiv" in meta) or ""
+    for tag in ("style", "script"):
+        inside = text.split(f"<{tag}>")[1].split(f"</{tag}>")[0]
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert not any("style" in attributes for _, attributes in Page(text).elements)
+
+
+def test_what_a_study_says_of_its_data_stands_before_its_numbers(tmp_path: Path) -> None:
+    known = provenance()
+    known["config"]["study"]["notes"] = ["Books & encyclopaedia.", "Ten pairs."]
+    shown = Page(build(write_sources(tmp_path, VERDICTS, known)))
+    assert [one["id"] for one in shown.all("section")][:3] == ["verdicts", "data", "tables"]
+    assert "Books & encyclopaedia." in shown.text
+
+
+def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> None:
+    assert len(page.all("img")) == 4
+    assert all(len(image["alt"] or "") > 20 for image in page.all("img"))
+    assert all(heading["scope"] in {"col", "colgroup", "row", "rowgroup"} for heading in page.all("th"))
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    titles = [str(image["alt"]).split(":")[0] for image in page.all("img")]
+    assert titles[1] == f"{titles[0]}, from the paper's published numbers"  # the paper's figure follows ours
+
+
+def test_a_verdict_on_fewer_cells_says_so_wherever_it_stands(tmp_path: Path) -> None:
+    cells = tuple(cell for cell in published.results().figure3 if cell.language == "fr")
+    page = Page(build(write_sources(tmp_path, verdicts(Results(figure3=cells)))))
+    tiles = {link.get("aria-label") for link in page.all("a")}
+    assert "Claim 1b: supported on what was run: 2 of 6 cells" in tiles
+    for text in (
+        "✓ supported, only 2 of 6 cells",
+        "1b ✓ 2/6",
+        "6 supported (6 of them on fewer cells than the claim is about)",
+        "No anchors minus that of Default anchors: supported, 2 of 6 cells",
+    ):
+        assert text in page.text
+
+
+def test_every_claim_stands_with_verdict_effect_paper_and_sentence(page: Page, tmp_path: Path) -> None:
+    for claim in VERDICTS["claims"]:
+        assert " ".join(claim["sentence"].split()) in page.text
+        assert f"Claim {claim['claim']}: {claim['stands']}" in [link.get("aria-label") for link in page.all("a")]
+        assert claim["paper"]["effect"] in page.text
+    counts = VERDICTS["counts"]
+    assert f"Of the paper's 16 claims: {counts['supported']} supported, {counts['not run']} not run." in page.text
+    told = "Checks that hold, by language"
+    assert f"{told}fr 2 of 2, ru 2 of 2, zh 2 of 2" in page.text
+    older = verdicts()
+    for claim in older["claims"]:
+        del claim["by_language"]
+    assert told not in build(write_sources(tmp_path, older))
+
+
+def test_what_was_not_run_says_so(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path, verdicts(Results()))
+    text = Page(build(Sources("Nothing", sources.claims, sources.provenance))).text
+    assert "16 not run" in text
+    assert "transfer was not run" in text
+    for name in ("Figure 1.", "Figure 4b.", "Figure 8.", "Training curves", "Anchors in the training text"):
+        assert re.search(rf"{re.escape(name)}[^.]*: not run", text), name
+
+
+def test_light_drawings_are_shown_and_pictures_of_heavy_or_folded_ones(tmp_path: Path) -> None:
+    (tmp_path / "training").mkdir()
+    for name, size in (("a", 500_000), ("b", 1), ("training/en.mono.s1", 1)):
+        (tmp_path / f"{name}.svg").write_bytes(b"x" * size)
+        (tmp_path / f"{name}.png").write_bytes(b"p")
+    found = {name: path.suffix for name, path in find_figures([tmp_path]).items()}
+    assert found == {"training/en.mono.s1": ".png", "a": ".png", "b": ".svg"}
+    assert list(find_figures([tmp_path], ["b"])) == ["b"]  # what else lies in the folder is not shown
+
+
+def test_tables_have_groups_and_numbers_and_leave_margins_to_figure_3(tmp_path: Path) -> None:
+    table = data_table(("Model", "XNLI (Acc) fr", "note"), [("A", "1", "x"), ("B", "not run", "y")], "t", ["", "Two"])
+    assert table.overs == [("", 1), ("XNLI (Acc)", 1), ("", 1)]
+    assert [group for group, _ in table.rows] == ["", "Two"]
+    assert table.rows[1][1][1] == ("not run", "numeric absent")
+    assert is_numeric(["1.0", "-3 [1, 2]", "", "+2.0 (fr)"])
+    assert not is_numeric(["1a"])
+    assert not is_numeric(["not run"])
+    (tmp_path / "t.csv").write_text("Model,NER fr,NER fr low,NER fr floor\nDefault,1,2,3\n", encoding="utf-8")
+    assert study_table(tmp_path / "t.csv").rows == [("", [("Default", "tight"), ("1", "numeric")])]
+    (tmp_path / "table1-compared.csv").write_text("Group,Model,ours score\nNER,Default,1\n", encoding="utf-8")
+    assert [name for name, _ in study_table(tmp_path / "table1-compared.csv").heads] == ["Model", "Task", "score"]
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a `b|c` **d** *e*", "<p>a <code>b|c</code> <strong>d</strong> <em>e</em></p>"),
+        ("[data.md](data.md) `<pad>`", "<p>data.md <code>&lt;pad&gt;</code></p>"),
+        (r"0\* and <b>", "<p>0* and &lt;b&gt;</p>"),
+        ("# T\n## S\n- a\n- c", "<h3>T</h3><h4>S</h4><ul><li>a</li><li>c</li></ul>"),
+        ("```\n# x <y>\n\nz\n```", '<pre tabindex="0"><code># x &lt;y&gt;z</code></pre>'),
+        ("| q | r |\n|---|--:|\n| `x` | y \\| z |", "<tbody><tr><td><code>x</code></td><td>y | z</td></tr></tbody>"),
+        ("![p](http://x/y.png)", "p"),
+    ],
+)
+def test_markdown(text: str, html: str) -> None:
+    assert html in markdown(text).replace("\n", "")
+    assert "http" not in re.sub(r">[^<]*<", "><", markdown(text))
+
+
+def test_numbers_for_people() -> None:
+    assert [shortened(text) for text in ("0.6123456789", "73.6", "L1")] == ["0.6123", "73.6", "L1"]
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours after WCAG 2."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_can_be_read_on_its_background(scheme: int) -> None:
+    found = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", asset("style.css"))
+    colours = {name: shades[scheme] for name, *shades in found}
+    pairs = [(name, "paper") for name in ("ink", "soft", "link", "absent")] + [("soft", "mark"), ("ink", "mark")]
+    pairs += [(name, f"{name}-back") for name in ("supported", "unsupported", "unclear", "absent")]
+    assert [pair for pair in pairs if contrast(colours[pair[0]], colours[pair[1]]) < 4.5] == []
+
+
+def flags(sources: Sources, out: Path) -> list[Any]:
+    """Return the command line that a rule gives."""
+    inputs = ["--claims", sources.claims, "--provenance", sources.provenance, "--tables", *sources.tables]
+    return ["--title", "T", *inputs, "--figures", *sources.figures, "--out", out]
+
+
+def test_the_command_writes_the_page_or_one_line(sources: Sources, tmp_path: Path, call: Callable[..., Any]) -> None:
+    assert call(main, *flags(sources, tmp_path / "out/report.html")).code == 0
+    assert (tmp_path / "out/report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    sources.provenance.write_text("{}", encoding="utf-8")
+    code, error = call(main, *flags(sources, tmp_path / "bad.html"))
+    assert code == 2
+    assert error.startswith(f"error: {sources.provenance}: not a study's provenance: changed, collected,")
+    assert not (tmp_path / "bad.html").exists()
+
+
+@pytest.mark.parametrize("value", [[], {}, {"claims": [{}]}, {"claims": [{"verdict": "maybe"}]}])
+def test_what_is_no_file_of_verdicts_is_refused(sources: Sources, value: Any) -> None:
+    sources.claims.write_text(json.dumps(value), encoding="utf-8")
+    with pytest.raises(InputError, match="not a file of verdicts"):
+        build(sources)

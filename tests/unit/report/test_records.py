@@ -1,0 +1,86 @@
+"""Record files: what goes in comes out, and what is wrong is named by file, line and column."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xling.core.errors import InputError
+from xling.report.records import (
+    KINDS,
+    Cell,
+    CkaScore,
+    ContextualScore,
+    SentenceScore,
+    WordScore,
+    read_records,
+    read_results,
+    write_records,
+)
+
+EXAMPLES = {
+    "figure3": Cell("Sep Emb + L1-3", "ner", "fr", 61.25, 12.5, 60.0, 62.5),
+    "figure4a": WordScore("de", "fastText", 40.0, 0.1, pairs=812),
+    "figure4b": WordScore("zh", "BERT", 31.0, 0.1, layer=0),
+    "figure5": ContextualScore("parsing", "ru", "MLM align", 4, 33.0, 8.0),
+    "figure6": SentenceScore("fr", "monolingual", "x-en", 1, 71.5, 0.1, 70.0, 73.0),
+    "figure7": CkaScore("L0", "en-en'", "random", 0.52),
+    "figure8": ContextualScore("ner", "zh", "biMLM align", 8, 3.0, 1.0),
+}
+CELLS = "setting,task,language,score,floor,low,high\n"
+CKA = "layer,pair,model,cka\n"
+
+
+def test_a_folder_is_read_by_the_names_of_its_files(tmp_path: Path) -> None:
+    for kind, record in EXAMPLES.items():
+        write_records(tmp_path / f"{kind}.csv", type(record), [record])
+    (tmp_path / "table1.csv").write_text("not a record file\n", encoding="utf-8")
+    write_records(tmp_path / "more/figure3.csv", Cell, [Cell("Default", "ner", "ru", 50.0, 0.0)])
+    results = read_results([tmp_path, tmp_path / "more/figure3.csv"], paper_scale=True)
+    assert [cell.language for cell in results.figure3] == ["fr", "ru"]
+    others = [kind for kind in KINDS if kind != "figure3"]
+    assert {kind: getattr(results, kind) for kind in others} == {kind: (EXAMPLES[kind],) for kind in others}
+    assert results.paper_scale
+
+
+@settings(max_examples=50)
+@given(name=st.text(st.characters(exclude_categories=["C"]), min_size=1), score=st.floats(0, 100))
+def test_any_name_and_any_score_survive(name: str, score: float) -> None:
+    record = Cell(name, "xnli", "fr", score, 0.0)
+    with tempfile.TemporaryDirectory() as folder:
+        write_records(Path(folder) / "cells.csv", Cell, [record])
+        assert read_records(Path(folder) / "cells.csv", Cell) == [record]
+
+
+def test_no_records_is_an_empty_list(tmp_path: Path) -> None:
+    write_records(tmp_path / "figure7.csv", CkaScore, [])
+    assert read_records(tmp_path / "figure7.csv", CkaScore) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("figure3.csv", CELLS + "Default,xnli,fr,high,33,,\n", r"line 2: 'score' is 'high' \(Input should be a valid number"),
+        ("figure3.csv", CELLS + "Default,xnli,fr,nan,33,,\n", r"line 2: 'score' is"),
+        ("figure3.csv", CELLS + "Default,xnli,fr,101,33,,\n", r"line 2: 'score' is .*less than or equal to 100"),
+        ("figure3.csv", CELLS + "Default,xnli,fr,,33,,\n", r"line 2: 'score' is missing"),
+        ("figure3.csv", CELLS + "Default,xnli,fr,70,33,69,\n", r"line 2: an interval needs both"),
+        ("figure3.csv", CELLS + "Default,xnli,fr,70,33,71,69\n", r"line 2: the interval is the wrong way round"),
+        ("figure3.csv", CELLS + "Default,xnli,fr,70,33\n", r"line 2: 5 columns where the header has 7"),
+        ("figure3.csv", CELLS + "A,ner,fr,1,0,,\nA,ner,fr,2,0,,\n", r"given twice: A ner fr \(one record each"),
+        ("figure3.csv", "", "line 1: empty: expected a header line"),
+        ("figure3.csv", "setting,taks\nDefault,ner\n", "line 1: unknown column 'taks' .*setting, task, language"),
+        ("figure3.csv", "setting\nDefault\n", "line 2: 'task' is missing"),
+        ("figure7.csv", CKA + "L1,en-fr,bilingul,0.5\n", "line 2: 'model' is 'bilingul' .*bilingual"),
+        ("figure7.csv", CKA + "1,en-fr,random,0.5\n", "line 2: 'layer' is '1' .*AVER"),
+        ("figure7.csv", CKA + "L1,en-fr,random,52\n", "'cka' is '52' .*equal to 1"),
+        ("figure5.csv", "task,language,series,layer,score,floor\nner,fr,biMLM,1.5,1,1\n", "'layer' is '1.5' .*integer"),
+        ("cells.csv", "a\n1\n", "not named after a figure"),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_is_named(name: str, text: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=rf"{name}.*{problem}"):
+        read_results([tmp_path / name])

@@ -1,0 +1,130 @@
+"""Table 1 of any study and of the paper: every number, what was not run, deltas, escapes, ours beside theirs."""
+
+import csv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from xling.report import published
+from xling.report.cka_table import similarity
+from xling.report.grid import as_csv, as_latex, as_markdown, grid, signed, write_grid
+from xling.report.records import AVERAGE, Cell, Examples, Setting
+from xling.report.table1 import comparison, delta, delta_check, margins, table1, trained_on
+
+# As the text of the paper has it, one row per line.
+TABLE1 = """\
+Default Wiki-Wiki 80k all all shared 73.6 68.7 68.3 0.0 79.8 60.9 63.6 0.0 73.2 56.6 28.8 0.0
+Wiki-CC Wiki-CC - - - - 74.2 65.8 66.5 -1.4 74.0 49.6 61.9 -6.2 71.3 54.8 25.2 -2.5
+No anchors - 40k/40k 0 - - 72.1 67.5 67.7 -1.1 74.0 57.9 65.0 -2.4 72.3 56.2 27.4 -0.9
+Default anchors - 40k/40k - - - 74.0 68.1 68.9 +0.1 76.8 56.3 61.2 -3.3 73.0 57.0 28.3 -0.1
+Extra anchors - - extra - - 74.0 69.8 72.1 +1.8 76.1 59.7 66.8 -0.5 73.3 56.9 29.2 +0.3
+Sep Emb - 40k/40k 0* Sep Emb lang-specific 72.7 63.6 60.8 -4.5 75.5 57.5 59.0 -4.1 71.7 54.0 27.5 -1.8
+Sep L1-3 - 40k/40k - Sep L1-3 - 72.4 65.0 63.1 -3.4 74.0 53.3 60.8 -5.3 69.7 54.1 26.4 -2.8
+Sep L1-6 - 40k/40k - Sep L1-6 - 61.9 43.6 37.4 -22.6 61.2 23.7 3.1 -38.7 61.7 31.6 12.0 -17.8
+Sep Emb + L1-3 - 40k/40k 0* Sep Emb + L1-3 lang-specific 69.2 61.7 56.4 -7.8 73.8 46.8 53.5 -10.0 68.2 53.6 23.9 -4.3
+Sep Emb + L1-6 - 40k/40k 0* Sep Emb + L1-6 lang-specific 51.6 35.8 34.4 -29.6 56.5 5.4 1.0 -47.1 50.9 6.4 1.5 -33.3"""
+PAPER, SETTINGS = published.table1(), published.settings()
+CELLS = [
+    Cell("Default", "ner", "fr", 80.04, 20.0, 78.26, 82.0),
+    Cell("Default", "ner", "ru", 60.0, 20.0),
+    Cell("Sep Emb", "ner", "fr", 65.04, 20.0, 62.0, 68.0),
+]
+
+
+def row_of(table: pd.DataFrame, *start: str) -> list[str]:
+    return next(row for row in table.to_numpy().tolist() if tuple(row[: len(start)]) == start)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", ["table1.csv", "figure7.csv"])
+def test_the_package_holds_the_shared_numbers(name: str, real_data: Path) -> None:
+    assert (published.DATA / name).read_bytes() == (real_data.parent / "published" / name).read_bytes()
+
+
+def test_table1_equals_the_papers_to_the_printed_digit_in_every_format() -> None:
+    table = table1(PAPER.cells, SETTINGS, PAPER.deltas)
+    assert [" ".join(row) for row in table.to_numpy().tolist()] == TABLE1.split("\n")
+    groups = {"": 1, "Domain Similarity (§4.1)": 1, "Anchor Points (§4.2)": 3, "Parameter Sharing (§4.3)": 5}
+    assert list(table.index) == [group for group, count in groups.items() for _ in range(count)]
+    for line in TABLE1.split("\n"):
+        numbers = line.split()[-12:]
+        assert f" {' | '.join(numbers)} |" in as_markdown(table)
+        assert f",{','.join(numbers)}\n" in as_csv(table)
+        assert f" & {' & '.join(number.replace('-', '$-$') for number in numbers)} \\\\\n" in as_latex(table)
+
+
+def test_printed_deltas_and_averages_differ_from_the_cells_by_rounding_alone() -> None:
+    scores = {(cell.setting, cell.task, cell.language): cell for cell in PAPER.cells}
+    worst = max(abs(delta(scores, *key, ("fr", "ru", "zh"))[0] - value) for key, value in PAPER.deltas.items())
+    assert worst == pytest.approx(0.10, abs=1e-9)
+    checked = delta_check(PAPER.cells, PAPER.deltas).to_numpy().tolist()
+    assert ["Sep L1-3", "NER", "-5.3", "-5.40", "-0.10"] in checked
+    layers_only = [score for score in published.figure7() if score.layer != AVERAGE]
+    computed, printed = similarity(layers_only), similarity(published.figure7())
+    keys = [key for key in printed if key[0] == AVERAGE]
+    assert len(keys) == 15
+    assert 0.005 < max(abs(computed[key] - printed[key]) for key in keys) <= 0.006
+
+
+def test_cells_that_were_not_run_say_so_and_deltas_name_their_languages() -> None:
+    table = table1(CELLS, SETTINGS)
+    assert row_of(table, "Default")[6:] == [
+        *["not run"] * 4, "80.0", "60.0", "not run", "0.0 (fr ru)", *["not run"] * 4,
+    ]  # fmt: skip
+    assert row_of(table, "Sep Emb")[10:14] == ["65.0", "not run", "not run", "-15.0 (fr)"]
+    assert set(row_of(table, "No anchors")[6:]) == {"not run"}
+    assert table1([], SETTINGS).shape == (10, 18)
+    assert margins([], SETTINGS) is None
+
+
+def test_settings_languages_and_tasks_of_ones_own_are_shown() -> None:
+    table = table1([Cell("Mine", "pos", "cs", 50.0, 5.0)], SETTINGS)
+    assert list(table.columns)[9:11] == [("XNLI (Acc)", "cs"), ("XNLI (Acc)", "Δ")]
+    assert row_of(table, "Mine")[-2] == "50.0"
+    rows = [Setting("Default", "", "Wiki-Wiki", "1200", "all", "all", "shared")]
+    assert row_of(table1(CELLS, rows), "Default")[2] == "1200"
+
+
+def test_a_table_says_on_how_much_its_tasks_were_trained() -> None:
+    rows = [Examples("ner", code, train, 9, 9) for code, train in (("fr", 14987), ("ru", 14987), ("zh", 20000))]
+    rows += [Examples("xnli", code, 10000, 9, 9) for code in ("fr", "ru", "zh")]
+    assert trained_on(rows) == "Training examples: XNLI 10,000, NER 14,987 (fr ru) and 20,000 (zh)."
+
+
+def test_ours_beside_theirs() -> None:
+    table = comparison(CELLS, [Cell("Default", "ner", "fr", 79.8, 0.0), Cell("Sep Emb", "ner", "fr", 75.5, 0.0)])
+    ours = {"Default": ["80.0 [78.3, 82.0]", "20.0", "1.00"], "Sep Emb": ["65.0 [62.0, 68.0]", "20.0"]}
+    assert row_of(table, "Default", "fr")[2:] == [*ours["Default"], "79.8", "1.00", "+0.2", "0.00"]
+    assert row_of(table, "Sep Emb", "fr")[2:4] == ours["Sep Emb"]
+    assert row_of(table, "Sep Emb", "fr")[5:] == ["75.5", "0.95", "-10.5", "-0.20"]
+    assert row_of(table, "Sep Emb", "fr")[4].startswith("0.75 [")
+    assert row_of(table, "Default", "ru")[5:] == ["not run", "", "", ""]
+    weak = comparison([Cell("Default", "ner", "fr", 24.9, 20.0), Cell("Sep Emb", "ner", "fr", 24.0, 20.0)], [])
+    assert row_of(weak, "Sep Emb", "fr")[4] == ""  # no kept share without signal
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.04, "0.0"), (-0.04, "0.0"), (0.06, "+0.1"), (-22.6, "-22.6")])
+def test_zero_has_no_sign(value: float, text: str) -> None:
+    assert signed(value) == text
+
+
+def test_characters_that_mean_something_are_escaped_in_the_written_files(tmp_path: Path) -> None:
+    table = grid([("", "Model"), ("Both_ways", "a & b")], [("", ["x|y", "0*"]), ("G (§4)", ["50%", "-3"])])
+    write_grid(table, tmp_path, "t", "Words.")
+    texts = {suffix: (tmp_path / f"t.{suffix}").read_text(encoding="utf-8") for suffix in ("csv", "md", "tex")}
+    assert texts["csv"] == "Group,Model,Both_ways a & b\n,x|y,0*\nG (§4),50%,-3\n"
+    assert texts["md"].splitlines()[2:] == [r"| x\|y | 0\* |", "| *G (§4)* |  |", "| 50% | -3 |", "", "Words."]
+    escaped = (r"\multicolumn{1}{c}{Both\_ways}", r"Model & a \& b \\", r"\textit{G (\S{}4)}", r"50\% & $-$3 \\")
+    assert [part for part in escaped if part not in texts["tex"]] == []
+
+
+def test_only_the_csv_has_the_interval_and_the_floor_of_every_cell(tmp_path: Path) -> None:
+    write_grid(table1(CELLS, SETTINGS), tmp_path, "t", further=margins(CELLS, SETTINGS))
+    with (tmp_path / "t.csv").open(encoding="utf-8") as handle:
+        lines = {line["Model"]: line for line in csv.DictReader(handle)}
+    shown = [lines["Default"][f"NER (F1) fr{part}"] for part in ("", " low", " high", " floor")]
+    assert shown == ["80.0", "78.3", "82.0", "20.0"]
+    assert (lines["Default"]["NER (F1) ru low"], lines["Default"]["NER (F1) ru floor"]) == ("", "20.0")
+    assert "XNLI (Acc) fr low" not in lines["Default"]  # nothing was run there
+    assert "floor" not in (tmp_path / "t.md").read_text(encoding="utf-8")

@@ -1,0 +1,120 @@
+"""Heat maps of CKA: Figure 7 (layer by layer), and every layer of one encoder against every layer of another."""
+
+import math
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from xling.report import style
+from xling.report.cka_table import layers_of, similarity
+from xling.report.names import NOT_RUN, PAIRS, in_order, pair_title
+from xling.report.records import AVERAGE, CKA_MODELS, CkaScore, LayerPair
+
+GAP = 0.25  # between pairs, and above the average row, in cells
+ROW = 0.29  # inches
+MATRIX_NOTE = (
+    "Left to right: layers of the English encoder. Upwards: layers of the other one; 0: embeddings. "
+    "Dots: the same layer in both, as in Figure 7."
+)
+
+
+def annotation(value: float) -> str:
+    """Return a similarity as Figure 7 prints it: two decimals, a trailing zero dropped."""
+    return f"{round(value, 2):g}"
+
+
+def figure7(scores: Sequence[CkaScore]) -> Figure:
+    """Return Figure 7: CKA by layer, pair and model; what was not run is hatched."""
+    table = similarity(scores)
+    rows = [*layers_of(scores), AVERAGE]
+    pairs = in_order({*PAIRS, *(score.pair for score in scores)}, PAIRS)
+    figure = style.new_figure(height=1.15 + ROW * len(rows))
+    axes = figure.subplots()
+    limits = math.floor(10 * min(table.values())) / 10, math.ceil(10 * max(table.values())) / 10
+    colours = ScalarMappable(Normalize(*limits), mpl.colormaps[style.HEAT_MAP])
+    for number, pair in enumerate(pairs):
+        for place, model in enumerate(CKA_MODELS):
+            for row, layer in enumerate(rows):
+                x, y = number * (len(CKA_MODELS) + GAP) + place, row + (GAP if layer == AVERAGE else 0)
+                _square(axes, x, y, table.get((layer, pair, model)), colours)
+    _label(axes, rows, pairs)
+    _colour_bar(figure, colours, axes, 30)
+    return figure
+
+
+def _square(axes: Axes, x: float, y: float, value: float | None, colours: ScalarMappable) -> None:
+    look = {"ha": "center", "va": "center"}
+    if value is None:
+        axes.add_patch(Rectangle((x, y), 1, 1, facecolor="white", edgecolor=style.GREY, hatch="////", linewidth=0))
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
+        axes.text(x + 0.5, y + 0.5, NOT_RUN, fontsize=5, color=style.GREY, bbox=box, **look)  # type: ignore[arg-type]
+        return
+    red, green, blue, _ = (float(part) for part in colours.to_rgba(np.array([value]))[0])
+    colour = (red, green, blue)
+    axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.6))
+    ink = style.ink_on(colour)
+    axes.text(x + 0.5, y + 0.5, annotation(value), fontsize=6.5, color=ink, **look)  # type: ignore[arg-type]
+
+
+def _label(axes: Axes, rows: Sequence[str], pairs: Sequence[str]) -> None:
+    width = len(CKA_MODELS) + GAP
+    axes.set_xlim(0, len(pairs) * width - GAP)
+    axes.set_ylim(len(rows) + GAP, 0)
+    axes.set_yticks([row + 0.5 + (GAP if layer == AVERAGE else 0) for row, layer in enumerate(rows)], rows)
+    ticks = [number * width + place + 0.5 for number in range(len(pairs)) for place in range(len(CKA_MODELS))]
+    axes.set_xticks(ticks, [*CKA_MODELS] * len(pairs), rotation=40, ha="right", rotation_mode="anchor")
+    for number, pair in enumerate(pairs):
+        middle = number * width + len(CKA_MODELS) / 2
+        axes.text(middle, -0.25, pair_title(pair), ha="center", va="bottom", fontsize=9, fontweight="bold")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _colour_bar(figure: Figure, colours: ScalarMappable, axes: Axes | np.ndarray, aspect: int) -> None:
+    bar = figure.colorbar(colours, ax=axes, fraction=0.025, pad=0.01, aspect=aspect)
+    bar.set_label("linear CKA", fontsize=7)
+    bar.outline.set_visible(False)
+
+
+def cka_matrix(records: Sequence[LayerPair]) -> Figure:
+    """Return the matrices: rows are kinds of models, columns are pairs."""
+    layers = range(max(max(record.layer_a, record.layer_b) for record in records) + 1)
+    pairs = in_order((record.pair for record in records), PAIRS)
+    table = {(r.pair, r.model, r.layer_a, r.layer_b): r.cka for r in records}
+    width = (style.PAGE_WIDTH - 0.8) / max(len(pairs), 4)
+    figure = style.new_figure(width=0.8 + width * max(len(pairs), 2), height=0.6 + len(CKA_MODELS) * width)
+    grid = figure.subplots(len(CKA_MODELS), len(pairs), squeeze=False, sharex=True, sharey=True)
+    colours = ScalarMappable(Normalize(0, 1), mpl.colormaps[style.HEAT_MAP])
+    for model, line in zip(CKA_MODELS, grid, strict=True):
+        for pair, axes in zip(pairs, line, strict=True):
+            values = np.array([[table.get((pair, model, a, b), np.nan) for a in layers] for b in layers])
+            _matrix(axes, values, colours)
+        line[0].set_ylabel(model)
+    for pair, axes in zip(pairs, grid[0], strict=True):
+        axes.set_title(pair_title(pair), fontweight="bold")
+    _colour_bar(figure, colours, grid, 40)
+    style.footnote(figure, MATRIX_NOTE)
+    return figure
+
+
+def _matrix(axes: Axes, values: np.ndarray, colours: ScalarMappable) -> None:
+    size = len(values)
+    axes.set(xlim=(-0.5, size - 0.5), ylim=(-0.5, size - 0.5), aspect="equal")
+    ticks = range(0, size, 2 if size <= 9 else 4)
+    axes.set_xticks(ticks)
+    axes.set_yticks(ticks)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    if np.isnan(values).all():
+        middle = (size - 1) / 2
+        axes.text(middle, middle, NOT_RUN, ha="center", va="center", color=style.ink(style.GREY), style="italic")
+        return
+    axes.imshow(colours.to_rgba(values), origin="lower", interpolation="nearest")
+    inks = [style.ink_on([float(part) for part in colour]) for colour in colours.to_rgba(np.diag(values))]
+    axes.scatter(range(size), range(size), s=2, c=inks)

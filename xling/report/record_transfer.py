@@ -1,0 +1,173 @@
+"""From the scores of fine-tuned encoders to the records of Table 1 and Figure 3, each beside its floor.
+
+python -m xling.report.record_transfer --plan plan.json --scores transfer/ \
+    --cells figure3.csv --settings settings.csv --examples examples.csv --long transfer.csv
+
+The plan says which encoders there are: `settings` (rows of Table 1), `models` and `floors`, lists of objects with
+model, setting (its label), pair, seed, config (the expected hash of each task) and, for models, floor. The score of a
+task is MODEL/TASK.json below --scores, as xling.finetune.collect writes it. `--long` gets every score of every seed,
+English and the floors included.
+
+Several seeds of a setting are averaged. The interval of one seed is that of its test items. Seeds are tested on the
+same items, so their intervals do not shrink by averaging: the mean of their reaches is kept. Seed variance is added in
+quadrature: Student's t times the standard error of the mean. Seeds are assumed to vary equally in all settings of a
+task and language, and their spread is pooled: two seeds say next to nothing about it, those of six settings do, and a
+setting with one seed takes it from the others.
+"""
+
+import argparse
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from xling.core.errors import InputError, run
+from xling.core.io import read_json
+from xling.core.log import log_to_stderr
+from xling.report.estimate import Estimate, in_points, mean_together, seed_reach, with_seeds
+from xling.report.names import other_language
+from xling.report.records import Cell, Examples, Setting, write_records
+
+KEYS = {"model", "task", "config", "measure", "selected", "dev", "seed", "source", "untrained", "sizes", "languages"}
+DECIMALS = 3
+Score = Mapping[str, Any]
+Scores = Mapping[tuple[str, str], Score]  # by model and task
+Planned = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One encoder's score in one language; `selected` are the grid points it is the mean of, best on English dev first.
+
+    `chance` is what one scores without reading the text (majority class and the like), `floor` the untrained encoder's.
+    """
+
+    KEY: ClassVar = ("model", "task", "language")
+    model: str
+    setting: str
+    pair: str
+    task: str
+    seed: int
+    language: str
+    measure: str
+    score: float
+    low: float
+    high: float
+    floor: float
+    chance: float
+    english_dev: float
+    selected: str
+
+    @property
+    def rounded(self) -> "Scored":
+        """The same for people to read."""
+        numbers: dict[str, Any] = {k: round(v, DECIMALS) for k, v in asdict(self).items() if isinstance(v, float)}
+        return replace(self, **numbers)
+
+
+def read_score(path: Path, planned: Planned, task: str) -> Score:
+    """Read the score of a task, which must be of this encoder and of this configuration."""
+    score = read_json(path)
+    if not isinstance(score, dict) or not score.keys() >= KEYS:
+        raise InputError(path, "not the score of a fine-tuned encoder", fix="run its job again")
+    found, wanted = (score["model"], score["task"]), (planned["model"], task)
+    if found != wanted:
+        raise InputError(path, f"the score of {' '.join(found)}, not of {' '.join(wanted)}", fix="run its job again")
+    expected = planned["config"][task]
+    if score["config"] != expected:
+        raise InputError(path, f"of configuration {score['config']!r}, not {expected!r}", fix="run its job again")
+    return score
+
+
+def read_all(folder: Path, planned: Iterable[Planned]) -> dict[tuple[str, str], Score]:
+    """Return the scores of all encoders by name and task."""
+    return {
+        (one["model"], task): read_score(folder / one["model"] / f"{task}.json", one, task)
+        for one, task in _jobs(planned)
+    }
+
+
+def _jobs(planned: Iterable[Planned]) -> Iterator[tuple[Planned, str]]:
+    return ((encoder, task) for encoder in planned for task in encoder["config"])
+
+
+def rows_of(planned: Iterable[Planned], scores: Scores) -> Iterator[Scored]:
+    """Yield the scores of encoders in each language of a task beside those of their floors; a floor is its own."""
+    for one, task in _jobs(planned):
+        score, floor = scores[one["model"], task], scores[one.get("floor", one["model"]), task]
+        for code, found in score["languages"].items():
+            yield Scored(
+                model=one["model"],
+                setting=one["setting"],
+                pair=one["pair"],
+                task=task,
+                seed=one["seed"],
+                language=code,
+                measure=score["measure"],
+                score=found["score"],
+                low=found["interval"][0],
+                high=found["interval"][1],
+                floor=floor["languages"][code]["score"],
+                chance=found["baseline"]["score"],
+                english_dev=score["dev"],
+                selected=" ".join(map(str, score["selected"])),
+            )
+
+
+def examples(planned: Iterable[Planned], scores: Scores) -> list[Examples]:
+    """Return how many examples each task had for each of the other languages."""
+    found = {}
+    for one, task in _jobs(planned):
+        sizes, code = scores[one["model"], task]["sizes"], other_language(one["pair"])
+        found[task, code] = Examples(task, code, sizes["train"], sizes["dev"], sizes["test"][code])
+    return list(found.values())
+
+
+def cells(rows: Iterable[Scored]) -> list[Cell]:
+    """Return the cells of Table 1: transfer to the other language, seeds averaged."""
+    groups: dict[tuple[str, str, str], list[Scored]] = {}
+    for row in rows:
+        if row.language == other_language(row.pair):
+            groups.setdefault((row.setting, row.task, row.language), []).append(row)
+    columns: dict[tuple[str, str], list[list[float]]] = {}
+    for (_, task, code), group in groups.items():
+        columns.setdefault((task, code), []).append([row.score for row in group])
+    return [average(group, seed_reach(columns[task, code])) for (_, task, code), group in groups.items()]
+
+
+def average(rows: Sequence[Scored], seed: float) -> Cell:
+    """Return the cell of a setting's seeds, given how far one seed may be off."""
+    items = mean_together([Estimate(row.score, row.low, row.high) for row in rows])
+    whole, floor = with_seeds(items, seed, len(rows)), statistics.fmean(row.floor for row in rows)
+    return Cell(rows[0].setting, rows[0].task, rows[0].language, whole.value, floor, *in_points(whole))
+
+
+def main() -> None:
+    """Collect a study's scores."""
+    args = parse_args()
+    plan = read_json(args.plan)
+    scores = read_all(args.scores, [*plan["models"], *plan["floors"]])
+    models, floors = (list(rows_of(plan[kind], scores)) for kind in ("models", "floors"))
+    found = cells(models)
+    write_records(args.cells, Cell, found)
+    write_records(args.settings, Setting, [Setting(**row) for row in plan["settings"]])
+    write_records(args.examples, Examples, examples(plan["models"], scores))
+    write_records(args.long, Scored, [row.rounded for row in (*models, *floors)])
+    log_to_stderr(__name__).info("%d cells of %d encoders and %d floors", len(found), len(plan["models"]), len(floors))
+
+
+def parse_args() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plan", type=Path, required=True, help="which encoders there are, see above")
+    parser.add_argument("--scores", type=Path, required=True, help="folder of the scores")
+    parser.add_argument("--cells", type=Path, required=True, help="records of Table 1 and Figure 3, written")
+    parser.add_argument("--settings", type=Path, required=True, help="records of the rows of Table 1, written")
+    parser.add_argument("--examples", type=Path, required=True, help="how many examples each task had, written")
+    parser.add_argument("--long", type=Path, required=True, help="every score of every seed, written")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(main)
