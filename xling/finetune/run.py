@@ -28,13 +28,13 @@ from typing import Any
 import torch
 
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.errors import InputError, run
+from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json, sha256_of, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
 from xling.finetune.collect import log_scores, summarise
 from xling.finetune.data import Example, Speller, read_examples
-from xling.finetune.settings import Point, Settings, grid_points, read_settings
+from xling.finetune.settings import WHERE, Point, Settings, grid_points, read_settings
 from xling.finetune.task import Result, Task
 from xling.finetune.tasks import NAMES, make_task
 from xling.finetune.trainer import Material, Target, baselines, run_points
@@ -95,6 +95,16 @@ def chosen_points(job: Job, settings: Settings, plan: Path) -> list[Point]:
     return [points[number] for number in wanted]
 
 
+def read_task(job: Job, plan: Path) -> tuple[Settings, Task]:
+    """Return how a job trains, and its task; what is wrong with its settings is named by its place in the plan."""
+    try:
+        settings, biaffine = read_settings(job.settings)
+        return settings, make_task(job.task, biaffine)
+    except XlingError as error:
+        problem = str(error).removeprefix(f"{WHERE}: ")
+        raise InputError(plan, f"{job.name}.settings: {problem}") from None
+
+
 def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, longest: int) -> list[Example]:
     """Read a task's file in one language."""
     return read_examples(path, partial(task.encode, speller=Speller(vocabulary, language, longest)))
@@ -102,8 +112,8 @@ def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, long
 
 def fine_tune(job: Job, args: argparse.Namespace, described: Run, vocabulary: Vocabulary, work: Path) -> Result:
     """Return all that a job measures; what is in the test sets reaches nothing but the final evaluation."""
-    settings, biaffine = read_settings(job.settings)
-    points, task = chosen_points(job, settings, args.plan), make_task(job.task, biaffine)
+    settings, task = read_task(job, args.plan)
+    points = chosen_points(job, settings, args.plan)
     encoder = open_encoder(args.encoder, described, vocabulary, args.seed if args.untrained else None)
     source, longest = described.selection_language, described.pretrain.length
     train, dev = (read_set(path, task, vocabulary, source, longest) for path in (job.train, job.dev))

@@ -33,7 +33,7 @@ def make_task(name: str, biaffine: BiaffineSizes | None) -> Task:
     """Return a task; parsing alone needs the sizes of its parser."""
     if name == "parsing":
         if biaffine is None:
-            raise XlingError("settings: no biaffine, which parsing needs")
+            raise XlingError("no biaffine, which parsing needs")
         return Parsing(biaffine)
     simple: dict[str, Callable[[], Task]] = {"xnli": Xnli, "ner": Ner, "pos": Pos}
     return simple[name]()

@@ -59,6 +59,15 @@ def test_it_beats(tmp_path: Path) -> None:
         assert path.stat().st_mtime > 0
 
 
+def test_the_folder_can_be_removed_while_the_lock_is_held(tmp_path: Path) -> None:
+    (tmp_path / "work" / "inside").mkdir(parents=True)
+    with Lock(tmp_path / "work", beat=0.02) as lock:
+        lock.remove_folder()
+        assert list(tmp_path.iterdir()) == []
+        lock.thread.join(10)  # the heartbeat finds no lock to renew
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_one_that_waits_gets_it_when_it_is_free(tmp_path: Path) -> None:
     first = Lock(tmp_path, beat=0.02).__enter__()
     threading.Timer(0.2, first.__exit__).start()

@@ -38,9 +38,9 @@ def is_tree(heads: np.ndarray) -> bool:
     return True
 
 
-def test_equals_networkx_on_two_thousand_graphs() -> None:
+def test_equals_networkx_on_hundreds_of_graphs() -> None:
     rng = np.random.default_rng(5)
-    for number in range(2000):
+    for number in range(600):
         words = 7 if number % 50 == 0 else int(rng.integers(1, 5))
         scores = rng.random((words, words + 1)) + 0.1
         if number % 2:

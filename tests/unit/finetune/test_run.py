@@ -115,7 +115,11 @@ def test_untrained_encoders_need_run_json_alone(toy_model: Model, tmp_path: Path
         ("pos", {"task": "posing"}, "pos.task: 'posing' is none of xnli, ner, parsing, pos"),
         ("pos", {"speed": 1}, "pos: speed missing or unknown"),
         ("pos", {"settings": {"epochs": 1}}, "examples_per_epoch"),
-        ("parsing", {"settings": section("parsing") | {"biaffine": {"ark": 1}}}, "biaffine"),
+        (
+            "parsing",
+            {"settings": section("parsing") | {"biaffine": {"ark": 1}}},
+            "biaffine.arc",
+        ),
         ("parsing", {"settings": section("pos")}, "no biaffine, which parsing needs"),
     ],
 )
@@ -125,6 +129,7 @@ def test_a_wrong_plan_is_refused_in_one_line(
     found = call(run.main, *command(tmp_path, task, toy_model, "out", **changes))
     assert (found.code, found.error.count("\n")) == (2, 1)
     assert problem in found.error
+    assert "settings" not in changes or f"out.plan: {task}.settings: " in found.error
     assert not (tmp_path / "out").exists()
 
 
