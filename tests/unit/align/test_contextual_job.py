@@ -124,7 +124,7 @@ def test_wrong_files_are_told_in_one_line(
             {"options": json.dumps(OPTIONS | {"layers": [0, 9]})},
             "no layer 9 in the encoder of en: its layers are 0 to 2",
         ),
-        ({"options": json.dumps(OPTIONS | {"epoch": 1})}, "--options: unknown key epoch"),
+        ({"options": json.dumps(OPTIONS | {"epoch": 1})}, "--options: epoch: unknown key"),
         ({"links": ["de=links.txt"]}, "--links: expected fr, found de"),
         (
             {"data": json.dumps({"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}})},
