@@ -43,11 +43,8 @@ def model_folder(tmp_path: Path) -> Path:
         (section(["bert", "mbert", "en-xx"]), "compare[0]: no column of data.parallel is read in 'xx'"),
         (section(["en.mono.s1", "en2.mono.s1", "en-en2"]), "compare[0]: no column of data.parallel is read in 'en2'"),
         (section(["bert", "mbert", "en-fr"], ["bert", "mbert", "en-fr"]), "compare[1]: bert mbert en-fr stands in the"),
-        (section(["bert", "mbert"]), "compare[0][2]: expected another item, found a list of 2"),
-        (
-            section(["bert", "mbert", "enfr"]),
-            "compare[0][2]: expected the codes of two languages, as en-fr, found 'enfr'",
-        ),
+        (section(["bert", "mbert"]), "compare[0][2]: expected another item"),
+        (section(["bert", "mbert", "enfr"]), "compare[0][2]: expected the codes of two languages"),
         (section(other={"languages": ["en"]}), "models.other: expected either folder or hub, found neither"),
         (
             section(other={"folder": ".", "hub": "a", "languages": ["en"]}),
@@ -55,10 +52,7 @@ def model_folder(tmp_path: Path) -> Path:
         ),
         (section(other={"folder": "nowhere", "languages": ["en"]}), "models.other.folder: no such folder: nowhere"),
         (section(other={"folder": "docs", "languages": ["en"]}), "models.other.folder: no config.json in docs"),
-        (
-            section(other={"hub": "a/b/c", "languages": ["en"]}),
-            "models.other.hub: expected a name on the hub, as owner/model, found 'a/b/c'",
-        ),
+        (section(other={"hub": "a/b/c", "languages": ["en"]}), "models.other.hub: expected a name on the hub"),
     ],
 )
 def test_a_mistake_is_one_line(encoders: dict[str, Any], line: str) -> None:
