@@ -82,9 +82,7 @@ def test_unescaping_is_that_of_an_xml_parser(text: str) -> None:
 
 @pytest.mark.real_data
 def test_real_dumps_read_as_a_general_parser_reads_them(real_data: Path) -> None:
-    for path in real_data.glob("wikidump/*.bz2"):
-        if "corus" in path.name:  # has no closing tag: a parser refuses it
-            continue
+    for path in real_data.glob("wikidump/*minidump*"):
         expected = []
         for _, element in ElementTree.iterparse(bz2.open(path)):  # noqa: S314
             if element.tag.endswith("}page"):
