@@ -150,7 +150,7 @@ def test_panlex_knows_the_share_of_words_asked_for(root: Path) -> None:
     [
         ("fr", "--traits", "{", "not JSON"),
         ("fr", "--traits", "[].json", "[].json: no such file"),
-        ("fr", "--traits", '{"script": "latin", "cognats": 1}', "unknown key 'cognats'"),
+        ("fr", "--traits", '{"script": "latin", "cognats": 1}', "embedded language 'fr': "),
         ("fr", "--traits", '{"code": "de", "script": "latin"}', "the traits of 'fr', without another code"),
         ("fr", "--wiki-sentences", "many", "argument --wiki-sentences: expected a whole number"),
         ("fr", "--treebank-sentences", "10,20", "argument --treebank-sentences: expected three whole numbers"),
