@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal, get_args, get_origin
 
 from xling.core.errors import XlingError
@@ -49,34 +49,35 @@ class Traits:
         known = {field.name: field for field in fields(cls)}
         for key, value in values.items():
             if key not in known:
-                raise XlingError(f"{name}: unknown key {key!r}{_nearest(key, list(known))}")
-            _check(name, known[key], value)
+                close = difflib.get_close_matches(key, known, n=1)
+                hint = f" (did you mean {close[0]!r}?)" if close else ""
+                raise XlingError(f"{name}: unknown key {key!r}{hint}")
+            if expected := _problem(known[key].type, value):
+                raise XlingError(f"{name}: key {key!r} must be {expected}, not {value!r}")
         for key, field in known.items():
             if field.default is MISSING and key not in values:
                 raise XlingError(f"{name}: key {key!r} is missing")
-        return cls(**values)._consistent(name)
-
-    def _consistent(self, name: str) -> "Traits":
-        if self.cognates + self.lookalikes > 1:
-            raise XlingError(f"{name}: 'cognates' and 'lookalikes' are shares of the same words, together at most 1")
-        if self.lookalikes and self.script != "latin":
-            raise XlingError(f"{name}: 'lookalikes' are spelled nearly as in English and need 'script: latin'")
-        if self.front_adjunct + self.front_object > 1:
-            raise XlingError(f"{name}: 'front_adjunct' and 'front_object' exclude each other, together at most 1")
-        if not self.spaces and self.script != "han":
-            raise XlingError(f"{name}: 'spaces' can be false only with 'script: han', whose words can be told apart")
-        if self.script == "han" and (self.counted_suffix or self.oblique_suffix or self.accents):
-            raise XlingError(f"{name}: 'script: han' takes no 'counted_suffix', 'oblique_suffix' or 'accents'")
-        return self
-
-
-def _check(name: str, field: Field[Any], value: Any) -> None:
-    expected = _problem(field.type, value)
-    if expected:
-        raise XlingError(f"{name}: key {field.name!r} must be {expected}, not {value!r}")
+        traits = cls(**values)
+        for conflict, problem in (
+            (traits.cognates + traits.lookalikes > 1, "'cognates' and 'lookalikes' together must be at most 1"),
+            (traits.lookalikes and traits.script != "latin", "'lookalikes' need 'script: latin'"),
+            (
+                traits.front_adjunct + traits.front_object > 1,
+                "'front_adjunct' and 'front_object' together must be at most 1",
+            ),
+            (not traits.spaces and traits.script != "han", "'spaces' can be false only with 'script: han'"),
+            (
+                traits.script == "han" and (traits.counted_suffix or traits.oblique_suffix or traits.accents),
+                "'script: han' takes no 'counted_suffix', 'oblique_suffix' or 'accents'",
+            ),
+        ):
+            if conflict:
+                raise XlingError(f"{name}: {problem}")
+        return traits
 
 
 def _problem(kind: Any, value: Any) -> str:
+    """Return what a value of this type must be, or nothing if it is."""
     if get_origin(kind) is Literal:
         return "" if value in get_args(kind) else "one of " + ", ".join(get_args(kind))
     if kind is bool:
@@ -85,8 +86,3 @@ def _problem(kind: Any, value: Any) -> str:
         good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
         return "" if good else "a number from 0 to 1"
     return "" if isinstance(value, str) else "text"
-
-
-def _nearest(key: str, names: list[str]) -> str:
-    close = difflib.get_close_matches(key, names, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

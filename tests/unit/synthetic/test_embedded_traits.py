@@ -1,3 +1,5 @@
+"""Traits: wrong descriptions are refused by name, and a sixth language is data alone."""
+
 from itertools import islice
 
 import pytest
@@ -21,8 +23,8 @@ PLAIN = {"code": "xx", "script": "latin"}
         ({"spaces": "no"}, "key 'spaces' must be true or false, not 'no'"),
         ({"full_stop": 1}, "key 'full_stop' must be text, not 1"),
         ({"verb": "first"}, "key 'verb' must be one of middle, second, final, not 'first'"),
-        ({"cognates": 0.7, "lookalikes": 0.4}, "together at most 1"),
-        ({"front_adjunct": 0.7, "front_object": 0.4}, "together at most 1"),
+        ({"cognates": 0.7, "lookalikes": 0.4}, "together must be at most 1"),
+        ({"front_adjunct": 0.7, "front_object": 0.4}, "together must be at most 1"),
         ({"spaces": False}, "'spaces' can be false only with 'script: han'"),
         ({"script": "greek", "lookalikes": 0.1}, "need 'script: latin'"),
         ({"script": "han", "oblique_suffix": "em"}, "'script: han' takes no"),
