@@ -82,13 +82,13 @@ def together_flags(study: Study) -> str:
     sizes = study.config["synthetic"]
     values = {
         "--traits": json.dumps(study.traits()),
+        "--iso3": json.dumps({code: study.language(code)["tatoeba"] for code in study.traits()}),
         "--nli": _comma(sizes["nli_pairs"]),
         "--parallel": sizes["parallel_sentences"],
         "--tatoeba": sizes["tatoeba_sentences"],
         "--dictionary-share": sizes["dictionary_share"],
     }
-    iso3 = " ".join(quote(f"{code}={study.language(code)['tatoeba']}") for code in study.traits())
-    return f"{_flags(values | _seeds(study))} --iso3 {iso3}"
+    return _flags(values | _seeds(study))
 
 
 def _seeds(study: Study) -> dict[str, object]:

@@ -81,11 +81,7 @@ class TokenStreamWriter:
 
     def __init__(self, directory: Path, vocab_size: int, language: str) -> None:
         self.directory, self.vocab_size = Path(directory), vocab_size
-        self.meta: dict[str, Any] = {
-            "dtype": dtype_name(vocab_size),
-            "vocab_size": vocab_size,
-            "language": language,
-        }
+        self.meta = {"dtype": dtype_name(vocab_size), "vocab_size": vocab_size, "language": language}
         self.splits: dict[str, SplitFiles] = {}
 
     def __enter__(self) -> "TokenStreamWriter":
@@ -95,26 +91,26 @@ class TokenStreamWriter:
 
     def add(self, split: str, ids: Ids, lengths: Ids) -> None:
         """Append packed lines to a split; an id outside the vocabulary or a line without `</s>` is refused."""
-        _check_packed(ids, lengths, self.vocab_size)
+        if len(ids) and not (ids.min() >= 0 and ids.max() < self.vocab_size):
+            raise ValueError(f"ids from {ids.min()} to {ids.max()} do not fit a vocabulary of {self.vocab_size}")
+        if len(ids) != np.sum(lengths) or np.any(ids[np.cumsum(lengths) - 1] != END):
+            raise ValueError("lengths and ids disagree: every line must end with </s>")
         if split not in self.splits:
-            self.splits[split] = SplitFiles(self.temporary, split, TYPES[self.meta["dtype"]])
+            self.splits[split] = SplitFiles(self.temporary, split, TYPES[dtype_name(self.vocab_size)])
         self.splits[split].add(ids, lengths)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         try:
             if kind is None:
-                self._publish()
+                sizes = {name: files.finish() for name, files in self.splits.items()}
+                (self.directory / "meta.json").unlink(missing_ok=True)  # without it, what stands here is no stream
+                for path in sorted(self.temporary.iterdir()):
+                    path.replace(self.directory / path.name)
+                write_json(self.directory / "meta.json", {**self.meta, "splits": sizes})
         finally:
             for files in self.splits.values():
                 files.close()
             shutil.rmtree(self.temporary, ignore_errors=True)
-
-    def _publish(self) -> None:
-        sizes = {name: files.finish() for name, files in self.splits.items()}
-        (self.directory / "meta.json").unlink(missing_ok=True)  # without it, what stands here is no stream
-        for path in sorted(self.temporary.iterdir()):
-            path.replace(self.directory / path.name)
-        write_json(self.directory / "meta.json", {**self.meta, "splits": sizes})
 
 
 class TokenStream:
@@ -144,14 +140,6 @@ class TokenStream:
         if not 0 <= start <= stop <= self.tokens:
             raise IndexError(f"ids {start} to {stop} of {self.tokens}")
         return self.ids[start:stop]
-
-
-def _check_packed(ids: Ids, lengths: Ids, vocab_size: int) -> None:
-    if len(ids) and not (ids.min() >= 0 and ids.max() < vocab_size):
-        raise ValueError(f"ids from {ids.min()} to {ids.max()} do not fit a vocabulary of {vocab_size}")
-    ends = np.cumsum(lengths) - 1
-    if len(ids) != np.sum(lengths) or np.any(ids[ends] != END):
-        raise ValueError("lengths and ids disagree: every line must end with </s>")
 
 
 def _read_meta(path: Path, split: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class Flags(argparse.ArgumentParser):
 
     def __init__(self, description: str, traits: str) -> None:
         super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-        self.add_argument("--traits", required=True, type=read_traits, help=f"JSON or YAML file: {traits}")
+        self.add_argument("--traits", required=True, type=read_mapping, help=f"YAML or JSON file: {traits}")
         self.add_argument("--world-seed", required=True, type=int, help="the world that all languages of a study share")
         self.add_argument("--seed", required=True, type=int, help="which draw of text")
         self.add_argument("--root", required=True, type=Path, help="the data root to write below")
@@ -46,22 +46,22 @@ def share(text: str) -> float:
     return value
 
 
-def read_traits(text: str) -> dict[str, Any]:
-    """Read the mapping in a JSON or YAML file; JSON itself is read too."""
+def read_mapping(text: str) -> dict[str, Any]:
+    """Read the mapping in a YAML or JSON file; JSON itself is read too."""
     if text.startswith("{"):
         try:
             value = json.loads(text)
         except json.JSONDecodeError as error:
-            raise XlingError(f"--traits: not JSON: {error.msg} at character {error.pos + 1}") from None
-    elif text.endswith(".json"):
-        value = read_json(Path(text))
-    else:
+            raise XlingError(f"not JSON: {error.msg} at character {error.pos + 1} of {text}") from None
+    elif Path(text).suffix in (".yaml", ".yml"):
         try:
             value = yaml.safe_load(Path(text).read_text(encoding="utf-8"))
         except yaml.YAMLError as error:
             raise InputError(text, f"not YAML: {error}") from None
+    else:
+        value = read_json(Path(text))
     if not isinstance(value, dict) or not value:
-        raise XlingError(f"--traits {text}: expected a mapping of traits such as 'script: latin'")
+        raise XlingError(f"{text}: expected a mapping with at least one key")
     return value
 
 

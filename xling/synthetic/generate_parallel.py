@@ -1,23 +1,24 @@
 """Write what the embedded languages have together: inference pairs, parallel sentences and dictionaries.
 
-    python -m xling.synthetic.generate_parallel --traits languages.yaml --iso3 en=eng fr=fra --world-seed 1 --seed 1 \\
+    python -m xling.synthetic.generate_parallel --traits languages.yaml --iso3 iso3.yaml --world-seed 1 --seed 1 \\
         --nli 8000,500,1000 --parallel 2000 --tatoeba 500 --dictionary-share 0.9 --root DIR
 
 The first language of --traits is the source. xnli/ holds its training pairs, dev and test pairs of all languages, and
 multi-way parallel sentences with paraphrases of the source column; muse/, tatoeba/ and panlex/ pair it with the others.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from xling.core.cli import named, positive
+from xling.core.cli import positive
 from xling.core.errors import XlingError, run
 from xling.core.log import log_to_stderr
 from xling.core.seeds import derive_seed, python_rng
 from xling.synthetic.dictionary import translations
 from xling.synthetic.draw import draw_meanings
-from xling.synthetic.flags import Flags, build_language, counts, share
+from xling.synthetic.flags import Flags, build_language, counts, read_mapping, share
 from xling.synthetic.formats.dictionaries import write_muse, write_panlex
 from xling.synthetic.formats.text import parallel_columns, write_lines, xnli_evaluation, xnli_training
 from xling.synthetic.language import Language
@@ -87,22 +88,21 @@ def draw(number: int, *parts: object) -> list[Meaning]:
 def main() -> None:
     """Write the sources that languages share."""
     parser = Flags(__doc__, "the traits of each language under its code, the source first")
-    parser.add_argument("--iso3", required=True, nargs="+", help="three-letter code of each language: en=eng")
+    parser.add_argument("--iso3", required=True, type=read_mapping, help="YAML or JSON file: code to three-letter code")
     parser.add_argument("--nli", required=True, type=counts, help="pairs: train,dev,test")
     parser.add_argument("--parallel", required=True, type=positive, help="rows of XNLI-15way")
     parser.add_argument("--tatoeba", required=True, type=positive, help="pairs for each language")
     parser.add_argument("--dictionary-share", default=1.0, type=share, help="share of source words that PanLex knows")
     args = parser.parse_args()
-    iso3 = named(args.iso3, "--iso3", "LANGUAGE=CODE")
     for code in args.traits:
-        if not (len(iso3.get(code, "")) == 3 and iso3[code].isalpha()):
-            raise XlingError(f"--iso3: no three-letter code for language {code!r} (expected for example fr=fra)")
+        if not re.fullmatch("[A-Za-z]{3}", str(args.iso3.get(code))):
+            raise XlingError(f"--iso3: no three-letter code for language {code!r} (expected for example fr: fra)")
     world = build_world(args.world_seed)
     languages = [build_language(code, traits, world) for code, traits in args.traits.items()]
     write_inference(languages, args.nli, args.seed, args.root / "xnli")
     write_multiway(languages, args.parallel, args.seed, args.root / "xnli")
-    write_retrieval(languages, iso3, args.tatoeba, args.seed, args.root / "tatoeba")
-    write_dictionaries(languages, iso3, args.dictionary_share, args.seed, args.root)
+    write_retrieval(languages, args.iso3, args.tatoeba, args.seed, args.root / "tatoeba")
+    write_dictionaries(languages, args.iso3, args.dictionary_share, args.seed, args.root)
     log_to_stderr(__name__).info("wrote the sources that %s share below %s", ", ".join(args.traits), args.root)
 
 

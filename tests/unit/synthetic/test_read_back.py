@@ -3,6 +3,7 @@
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from xling.data.conllu import read_conllu
@@ -40,7 +41,10 @@ def test_the_reader_of_dumps_finds_exactly_the_paragraphs(language: Language, tm
         found += paragraphs(page.wikitext, hidden_prefixes(counts.namespaces))
     assert found == expected
     assert min(counts.redirects, counts.other_namespaces) > 5
-    assert read_vectors(tmp_path / "fasttext" / f"wiki.{language.code}.vec", 10**6).vectors.shape[1] == 16
+    vectors = read_vectors(tmp_path / "fasttext" / f"wiki.{language.code}.vec", 10**6)
+    assert np.linalg.matrix_rank(vectors.vectors) == vectors.vectors.shape[1] == 16
+    prose = "".join(expected).lower()
+    assert all(word in prose for word in vectors.words)
 
 
 def test_the_readers_of_trees_and_entities_find_them(language: Language, tmp_path: Path) -> None:
