@@ -1,7 +1,6 @@
 """Word translation: MUSE's rules, Figures 4a and 4b for several seeds, and real dictionaries and text."""
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -208,27 +207,3 @@ def test_real_dictionaries_are_written_as_the_text_is(real_data: Path) -> None:
 
     assert spell("漢語") == "汉语"
     assert kept(spell) > 1.2 * kept(str)
-
-
-@pytest.mark.real_data
-def test_real_text_and_a_real_dictionary(real_data: Path) -> None:
-    """Words as sums of a random vector for each parallel sentence they occur in: translations come out alike."""
-    sentences = list(read_multiway(real_data / "xnli" / "xnli.15way.orig.tsv", ["en", "fr"]))
-    signs = numpy_rng("signs").normal(size=(len(sentences), 300)).astype(np.float32)
-    turn = np.linalg.qr(numpy_rng("turn").normal(size=(300, 300)))[0].astype(np.float32)
-    spaces, vectors = [], []
-    for side in range(2):
-        rows: dict[str, list[int]] = {}
-        for number, sentence in enumerate(sentences):
-            for word in set(re.findall(r"[^\W\d_]+", sentence[side])):  # cased, as the text is
-                rows.setdefault(word, []).append(number)
-        common = sorted((word for word in rows if len(rows[word]) > 3), key=lambda word: (-len(rows[word]), word))
-        spaces.append(fold_case(common))
-        assert len(spaces[-1].rows) < len(common)  # sentence starts are upper case
-        table = np.array([signs[rows[word]].sum(axis=0) for word in common])[spaces[-1].rows]
-        vectors.append(table @ turn if side else table)
-    files = [real_data / "muse" / f"en-fr.{name}.txt" for name in ("0-5000", "5000-6500")]
-    train, test = (known_pairs(path, read_muse(path), *spaces) for path in files)
-    assert 0 < len(test.by_source()) <= len(test.pairs) < test.given
-    guess = chance(test.by_source().values(), len(spaces[1].rows))
-    assert translate(*vectors, train, test).mean() > 100 * guess
