@@ -4,34 +4,19 @@ The paper writes vectors as columns: W* = argmin ||W X - Y||_F = U V^T with U S 
 Here vectors are rows, x = X^T and y = Y^T of shape (n, d), so that Y X^T is y^T x, and W applied to rows is x W^T.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from xling.align.normalise import Matrix, Normaliser, fit_normaliser
+from xling.align.normalise import Matrix, fit_normaliser
 from xling.core.errors import XlingError
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """How vectors of two encoders become comparable: each side's normaliser, and the map from source to target."""
-
-    source: Normaliser
-    target: Normaliser
-    matrix: NDArray[np.float64]  # W, (d, d)
-
-    def map_source(self, vectors: Matrix) -> Matrix:
-        """Return source vectors (rows) normalised and carried into the target space."""
-        return apply_map(self.matrix, self.source(vectors))
-
-
-def fit_alignment(source: Matrix, target: Matrix) -> Alignment:
-    """Return the alignment that fits pairs of vectors, row by row."""
-    _check_pairs(source, target)
-    source_normaliser, x = fit_normaliser(source)
-    target_normaliser, y = fit_normaliser(target)
-    return Alignment(source_normaliser, target_normaliser, procrustes(x, y))
+def map_pair(source: Matrix, target: Matrix, fit_source: Matrix, fit_target: Matrix) -> tuple[Matrix, Matrix]:
+    """Return both sides (rows) normalised, and the source mapped onto the target, as fitted on another set of pairs."""
+    _check_pairs(fit_source, fit_target)
+    source_normaliser, x = fit_normaliser(fit_source)
+    target_normaliser, y = fit_normaliser(fit_target)
+    return apply_map(procrustes(x, y), source_normaliser(source)), target_normaliser(target)
 
 
 def procrustes(source: Matrix, target: Matrix) -> NDArray[np.float64]:

@@ -3,9 +3,9 @@
 Text is cut into windows that the encoder can read. Every subword in a window has a row of the result that its state is
 added to, and a weight: one over the number of subwords of its word or sentence. Windows of one length share a batch.
 
-A batch is summed by itself, sorted by row, and only then added to the totals. So the totals take one addition a batch,
-which float32 bears: 3,000 batches of 64k subwords leave an error of about 1e-5, less than storing in float16 does.
-Nothing depends on the order in which a GPU's threads finish.
+A batch is summed on its own, sorted by row, and only then added to the totals. So the totals take one addition per
+batch, which float32 can bear: 3,000 batches of 64k subwords leave an error of about 1e-5, less than storing in float16
+does. Nothing depends on the order in which a GPU's threads finish.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +46,7 @@ class Batch(NamedTuple):
 
 
 def cut(whole: Window, longest: int) -> Iterator[Window]:
-    """Yield windows that fit into an encoder which reads so many tokens; cuts are between subwords."""
+    """Yield windows of at most `longest` tokens, both `</s>` included; cuts are between subwords."""
     room = longest - 2
     for start in range(0, len(whole.ids), room):
         part = slice(start, start + room)

@@ -56,7 +56,7 @@ class SentenceFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """So many lines of a text, the same ones whenever it is read; none of them is kept in memory."""
+    """Some lines of a text, the same ones whenever it is read; none of them is kept in memory."""
 
     path: Path
     lines: int
@@ -113,7 +113,7 @@ class Reader:
         return list(self._cut(whole))
 
     def word_states(self, windows: Sequence[Window], often: Sequence[int]) -> list[np.ndarray[Any, Any]]:
-        """Return the mean over all occurrences of each word, of which there are so many, at every layer, in float16."""
+        """Return the mean over all occurrences of each word at every layer, in float16; `often` counts them."""
         read = track(windows, f"reading {self.language} words", len(windows), "windows")
         totals = add_up(self.encoder, self.index, read, len(often))
         counts = torch.tensor(often, device=totals.device)[:, None]

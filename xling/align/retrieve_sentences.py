@@ -23,7 +23,7 @@ import numpy as np
 
 from xling.align.csls import cosine_search
 from xling.align.intervals import Hits, summarise
-from xling.align.mapping import fit_alignment
+from xling.align.mapping import map_pair
 from xling.align.normalise import Matrix, unit_length
 from xling.align.plan import parse_plan_or_pair, plan_parser, read_language_plan
 from xling.align.states import TRAINED, UNTRAINED, States, check_parallel, open_parallel, seed_states
@@ -58,13 +58,6 @@ def retrieval_hits(left: Matrix, right: Matrix, device: str = "cpu") -> tuple[Hi
     return forward, backward
 
 
-def map_pair(left: Matrix, right: Matrix, fit_left: Matrix, fit_right: Matrix) -> tuple[Matrix, Matrix]:
-    """Return both sides normalised, and the left one mapped, as fitted on another parallel set."""
-    x, y, fit_x, fit_y = (side.astype(np.float32) for side in (left, right, fit_left, fit_right))
-    alignment = fit_alignment(fit_x, fit_y)
-    return alignment.map_source(x), alignment.target(y)
-
-
 def evaluate(source: str, target: str, plan: Mapping[str, Any], kind: str, device: str) -> list[Record]:
     """Return the scores of every layer, with and without the map, in both directions."""
     codes = (source, target)
@@ -76,7 +69,7 @@ def evaluate(source: str, target: str, plan: Mapping[str, Any], kind: str, devic
     for layer in range(tests[0][0].layers):
         plain, mapped = [], []
         for test, fit in zip(tests, fits, strict=True):
-            left, right, fit_left, fit_right = (side.read(layer) for side in (*test, *fit))
+            left, right, fit_left, fit_right = (side.read(layer).astype(np.float32) for side in (*test, *fit))
             plain.append(retrieval_hits(left, right, device))
             mapped.append(retrieval_hits(*map_pair(left, right, fit_left, fit_right), device))
         for space, seeds in (("plain", plain), ("mapped", mapped)):
@@ -117,10 +110,10 @@ def retrieve_pair(args: argparse.Namespace, device: str) -> Record:
         check_sets(sides, fit)
     layers: dict[str, dict[str, Scores]] = {}
     for layer in range(sides[0].layers):
-        left, right = (side.read(layer) for side in sides)
+        left, right = (side.read(layer).astype(np.float32) for side in sides)
         layers[f"L{layer}"] = {"plain": retrieve(left, right, device)}
         if fit:
-            fit_left, fit_right = (side.read(layer) for side in fit)
+            fit_left, fit_right = (side.read(layer).astype(np.float32) for side in fit)
             layers[f"L{layer}"]["mapped"] = retrieve_mapped(left, right, fit_left, fit_right, device)
     rows = sides[0].rows
     return {"layers": layers, "chance": 1 / rows, "sentences": rows, "fitted_on": fit[0].rows if fit else 0}

@@ -35,7 +35,7 @@ from xling.model.device import local_device
 from xling.model.similarity import BLOCK, CkaStream
 from xling.report import style
 
-HELD_OUT = 4  # one pair in so many is looked for
+HELD_OUT = 4  # every fourth pair is looked for
 FEWEST = 8  # pairs
 INCH, MARGIN = 0.34, 1.3  # of a cell of the heat map, and around it
 Pairs = Sequence[tuple[str, str]]

@@ -69,7 +69,7 @@ class AnyEncoder:
 
 
 def by_length(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
-    """Yield batches of row numbers, rows of similar length together, of at most so many tokens where one row fits."""
+    """Yield batches of row numbers, rows of similar length together, of at most `tokens` unless one row has more."""
     batch: list[int] = []
     for row in np.argsort(lengths, kind="stable").tolist():
         if batch and (len(batch) + 1) * lengths[row] > tokens:

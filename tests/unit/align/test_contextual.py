@@ -13,7 +13,8 @@ from unit.finetune.toy_tasks import BIAFFINE, write_model
 from xling.align.contextual import DataSet, Job, Language, fit_layer, run_job
 from xling.align.contextual_options import Options, check_layers
 from xling.align.frozen import AlignedView, Reader
-from xling.align.mapping import fit_alignment
+from xling.align.mapping import apply_map
+from xling.align.normalise import fit_normaliser
 from xling.align.wordpairs import Linked, first_words, fit_map, read_sentences, word_states
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
@@ -122,11 +123,11 @@ def test_a_reader_gives_the_states_of_all_analyses_and_never_drops_out(norm: str
 
 
 def test_a_view_is_the_normaliser_and_the_map() -> None:
-    x, y = (numpy_rng("view", side).normal(size=(50, WIDTH)) + 1 for side in "xy")
-    fitted = fit_alignment(x, y)
-    view = AlignedView(fitted.source, fitted.matrix, torch.device("cpu"))
+    normaliser, _ = fit_normaliser(numpy_rng("view").normal(size=(50, WIDTH)) + 1)
+    view = AlignedView(normaliser, ROTATION.double().numpy(), torch.device("cpu"))
     held_out = numpy_rng("held out").normal(size=(3, 4, WIDTH))
-    expected = fitted.map_source(held_out.reshape(-1, WIDTH)).reshape(3, 4, WIDTH) * WIDTH**0.5
+    mapped = apply_map(ROTATION.double().numpy(), normaliser(held_out.reshape(-1, WIDTH)))
+    expected = mapped.reshape(3, 4, WIDTH) * WIDTH**0.5
     np.testing.assert_allclose(view(torch.from_numpy(held_out).float()), expected, atol=1e-5)
 
 

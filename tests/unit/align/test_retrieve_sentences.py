@@ -95,20 +95,13 @@ def test_a_pair_of_files_has_every_layer_and_chance(call: Call, tmp_path: Path) 
         assert "--fit-left and --fit-right go together" in found.error or "either --plan, or --left and" in found.error
 
 
-@pytest.mark.parametrize(
-    ("rows", "layers", "problem"),
-    [
-        (299, 2, "tatoeba-fr.fr.safetensors: 299 rows, but"),
-        (300, 3, "tatoeba-fr.fr.safetensors: 3 layers, but"),
-        (0, 2, "empty where vectors were expected"),
-    ],
-)
-def test_bad_states_are_one_line(
-    call: Call, tmp_path: Path, plan: dict[str, Any], rows: int, layers: int, problem: str
-) -> None:
-    path = states_file(tmp_path / "fr", "trained", "tatoeba-fr", "fr")
-    write_states(path, [np.ones((rows, 32), dtype=np.float32)] * layers, {})
-    refused(call, tmp_path, json.dumps(plan), problem)
+def test_sides_that_do_not_belong_together_are_one_line(call: Call, tmp_path: Path, plan: dict[str, Any]) -> None:
+    for code in ("en", "fr"):  # parallel to each other, but deeper than the set that the map is fitted on
+        path = states_file(tmp_path / code, "trained", "tatoeba-fr", code)
+        write_states(path, [np.ones((300, 32), dtype=np.float32)] * 3, {})
+    refused(call, tmp_path, json.dumps(plan), "parallel.en.safetensors: 2 layers, but")
+    write_states(path, [np.ones((299, 32), dtype=np.float32)] * 3, {})
+    refused(call, tmp_path, json.dumps(plan), "tatoeba-fr.fr.safetensors: 299 rows, but")
 
 
 ONE = {"fit": "a", "test": "b"}

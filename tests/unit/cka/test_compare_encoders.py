@@ -95,8 +95,6 @@ def test_a_plan_that_lacks_something_says_what(call: Call, tmp_path: Path, compa
     ("spoilt", "problem"),
     [
         ([x[:9] for x in layers("fr")], "parallel.fr.safetensors: 9 rows, but"),
-        (layers("fr")[:2], "parallel.fr.safetensors: 2 layers, but"),
-        ([x * np.nan for x in layers("fr")], "parallel.fr.safetensors: layer 0, row 0 holds a number that is not"),
         ([x * 0 for x in layers("fr")], "CKA is undefined: all vectors of layer 0 or 0 are the same"),
     ],
 )

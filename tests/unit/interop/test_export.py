@@ -63,9 +63,16 @@ def test_logits_and_states_survive(
             torch.testing.assert_close(other[keep], mine[keep], atol=1e-4, rtol=0)
 
 
-def test_the_languages_are_told_apart(tmp_path: Path, vocabularies: Vocabularies) -> None:
+def test_the_command_exports_and_the_languages_are_told_apart(
+    call: Callable[..., Any], tmp_path: Path, vocabularies: Vocabularies
+) -> None:
+    folder, options = tmp_path / "out", tmp_path / "fr.json"
+    options.write_text('{"language": "fr", "moses": "fr"}')
     write_model(tmp_path / "model", vocabularies["joint"])
-    (folder,) = export(tmp_path / "model", vocabularies["joint"], tmp_path / "out", {})
+    flags = ["--vocab", vocabularies["joint"], "--tokeniser", f"fr={options}", "--out", folder]
+    assert call(main, tmp_path / "model", *flags).code == 0
+    described = json.loads((folder / "xling_tokenizer.json").read_text())["languages"]
+    assert (described["en"]["tokeniser"], described["fr"]["tokeniser"]["moses"]) == (None, "fr")
     batch = tokenizers.XlingTokenizer.from_pretrained(folder, language="fr")(TEXTS["fr"][0], return_tensors="pt")
     right, _ = logits_and_states(folder, batch)
     wrong, _ = logits_and_states(folder, dict(batch) | {"langs": 0 * batch["langs"]})
