@@ -40,10 +40,11 @@ def judge_all(results: Results) -> list[Outcome]:
 def as_json(outcomes: Sequence[Outcome], paper_scale: bool, config_hash: str) -> dict[str, Any]:
     """Return the verdicts as plain values."""
     paper = {outcome.claim.number: outcome for outcome in judge_all(published.results())}
+    counts = Counter(outcome.verdict for outcome in outcomes)
     return {
         "config": config_hash,
         "paper_scale": paper_scale,
-        "counts": {verdict.value: count for verdict, count in _counts(outcomes)},
+        "counts": {verdict.value: counts[verdict] for verdict in Verdict},
         "claims": [_claim(outcome, paper[outcome.claim.number]) for outcome in outcomes],
     }
 
@@ -74,15 +75,6 @@ def paper_text(outcome: Outcome) -> str:
     return effect_text(outcome) or outcome.claim.paper
 
 
-def _counts(outcomes: Sequence[Outcome]) -> list[tuple[Verdict, int]]:
-    counts = Counter(outcome.verdict for outcome in outcomes)
-    return [(verdict, counts[verdict]) for verdict in Verdict]
-
-
-def _standing(outcome: Outcome) -> str:
-    return standing(outcome.verdict, outcome.coverage)
-
-
 def _coverage(coverage: Coverage) -> dict[str, Any]:
     counts = {"cells_judged": coverage.judged, "cells_run": coverage.run, "cells_wanted": coverage.wanted}
     return counts | {"counted_in": coverage.over.value}
@@ -95,7 +87,7 @@ def _claim(outcome: Outcome, paper: Outcome) -> dict[str, Any]:
         "says": claim.says,
         "source": claim.source,
         "verdict": outcome.verdict.value,
-        "stands": _standing(outcome),
+        "stands": standing(outcome.verdict, outcome.coverage),
         **_coverage(outcome.coverage),
         "sentence": sentence(outcome),
         "effect": _check(part.weakest, part.unit) if part.weakest else None,

@@ -159,7 +159,7 @@ def read_audit(path: Path, study: Study) -> list[Anchors]:
             for language in name.languages
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(path, f"no audit of anchors: {error}", fix="make it with xling.bpe.audit_anchors") from None
+        raise InputError(path, f"no audit of anchors: {error}", fix="rule audit_anchors makes it") from None
 
 
 def anchor_plot(records: Sequence[Anchors], study: Study) -> Figure:
