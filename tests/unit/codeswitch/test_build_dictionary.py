@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from xling.synthetic.formats.panlex import write_panlex
+from xling.synthetic.formats.dictionaries import write_panlex
 
 from xling.codeswitch.build_dictionary import in_words, main
 from xling.data.dictionary import Translation
