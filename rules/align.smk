@@ -1,8 +1,5 @@
 # Words and sentences of independently trained models (section 5.1): representations, Figures 4a, 4b and 6.
 
-from workflow_scripts.alignment import Alignment
-
-ALIGNMENT = Alignment(STUDY)
 ANALYSES = RESULTS / "analyses"
 
 
@@ -55,7 +52,7 @@ rule represent_encoder:
         rev=REV["align"],
         text=lambda wildcards: ALIGNMENT.flags(wildcards.model),
         expected=lambda wildcards, output: ALIGNMENT.expected_encoder(wildcards.model),
-        config_hash=lambda wildcards, output: ALIGNMENT.states_hash(wildcards.model),
+        config_hash=lambda wildcards, output: STUDY.identity("states", wildcards.model),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
@@ -87,8 +84,8 @@ rule translate_words:
         **resource_class("gpu"),
     params:
         rev=REV["align"],
-        plan=ALIGNMENT.plan("words"),
-        config_hash=ALIGNMENT.config_hash("words"),
+        plan=flags.as_json(ALIGNMENT.plan("words")),
+        config_hash=STUDY.identity("analysis", "words"),
         expected=lambda wildcards, output: ALIGNMENT.expected_states("words"),
     shell:
         """
@@ -118,8 +115,8 @@ rule retrieve_sentences:
         **resource_class("gpu"),
     params:
         rev=REV["align"],
-        plan=ALIGNMENT.plan("sentences"),
-        config_hash=ALIGNMENT.config_hash("sentences"),
+        plan=flags.as_json(ALIGNMENT.plan("sentences")),
+        config_hash=STUDY.identity("analysis", "sentences"),
         expected=lambda wildcards, output: ALIGNMENT.expected_states("sentences"),
     shell:
         """

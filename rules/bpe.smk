@@ -63,8 +63,8 @@ rule encode_text:
     input:
         vocabulary=RESULTS / "vocab/{languages}.{kind}.{domain}/vocab.json",
         train=training_text,
-        valid=lambda wildcards: held_out_text(wildcards, "valid"),
-        test=lambda wildcards: held_out_text(wildcards, "test"),
+        valid=lambda wildcards: corpus_of(wildcards, wildcards.language, "valid"),
+        test=lambda wildcards: corpus_of(wildcards, wildcards.language, "test"),
     output:
         meta=RESULTS / "streams/{languages}.{kind}.{domain}/{language}.{variant}/meta.json",
     log:
@@ -110,7 +110,7 @@ rule audit_anchors:
         **resource_class("cpu"),
     params:
         rev=REV["bpe"],
-        streams=lambda wildcards: flags.named_flags("--streams", stream_folders(wildcards.model)),
+        streams=lambda wildcards: flags.named_flags("--streams", STUDY.stream_folders(wildcards.model)),
         proof=lambda wildcards: "--require-none" if STUDY.anchors(wildcards.model) == "none" else "",
     shell:
         """

@@ -18,8 +18,8 @@ rule compare_encoders:
         **resource_class("cpu"),
     params:
         rev=REV["cka"],
-        plan=ALIGNMENT.plan("cka"),
-        config_hash=ALIGNMENT.config_hash("cka"),
+        plan=flags.as_json(ALIGNMENT.plan("cka")),
+        config_hash=STUDY.identity("analysis", "cka"),
         expected=lambda wildcards, output: ALIGNMENT.expected_states("cka"),
     shell:
         """

@@ -32,7 +32,7 @@ rule build_dictionary:
 rule switch_codes:
     """A training corpus in which some words stand in the other language."""
     input:
-        text=switched_text,
+        text=lambda wildcards: corpus_of(wildcards, wildcards.language),
         dictionary=RESULTS / "dictionary/{pair}.tsv",
     output:
         text=RESULTS / "codeswitch/{pair}.{domain}/{language}.txt.zst",

@@ -1,10 +1,5 @@
 # Contextual transfer (section 5.1.2): linked words, a map for every layer, task layers on frozen encoders.
 
-from workflow_scripts.contextual import Contextual
-
-CONTEXTUAL = Contextual(STUDY)
-contextual_records = CONTEXTUAL.records
-
 
 rule align_words:
     """Links between the words of parallel sentences, one to one.
@@ -12,8 +7,8 @@ rule align_words:
     Their seed works with the aligner that `make aligner` builds. Another one's links differ a little from run to run.
     """
     input:
-        source=lambda wildcards: RESULTS / f"parallel/{wildcards.pair.split('-')[0]}.txt",
-        target=lambda wildcards: RESULTS / f"parallel/{wildcards.pair.split('-')[1]}.txt",
+        source=lambda wildcards: STUDY.parallel(wildcards.pair.split("-")[0]),
+        target=lambda wildcards: STUDY.parallel(wildcards.pair.split("-")[1]),
     output:
         links=RESULTS / "links/{pair}.txt.zst",
     log:
@@ -69,9 +64,9 @@ rule transfer_contextual:
         untrained=lambda wildcards: "--untrained" if CONTEXTUAL.jobs[wildcards.job].untrained else "",
         options=lambda wildcards: CONTEXTUAL.options(),
         biaffine=lambda wildcards: CONTEXTUAL.biaffine(),
-        data=lambda wildcards: CONTEXTUAL.data_json(wildcards.job),
+        data=lambda wildcards: flags.as_json(CONTEXTUAL.data(wildcards.job)),
         seed=lambda wildcards: CONTEXTUAL.jobs[wildcards.job].seed,
-        hash=lambda wildcards: CONTEXTUAL.config_hash(wildcards.job),
+        hash=lambda wildcards: STUDY.identity("contextual", wildcards.job),
         work=RESULTS / "work",
     shell:
         """
@@ -111,7 +106,7 @@ rule collect_contextual:
     params:
         rev=[*CONTEXTUAL.revision, REV["report"]],
         results=flags.named_flags("--result", CONTEXTUAL.results()),
-        hashes=flags.named_flags("--hash", {job: CONTEXTUAL.config_hash(job) for job in CONTEXTUAL.jobs}),
+        hashes=flags.named_flags("--hash", {job: STUDY.identity("contextual", job) for job in CONTEXTUAL.jobs}),
     shell:
         """
         python -m workflow_scripts.collect_contextual \

@@ -17,7 +17,7 @@ rule fetch_dataset:
     resources:
         **resource_class("login"),
     params:
-        sources=lambda wildcards: STUDY.requests(wildcards.dataset),
+        sources=lambda wildcards: flags.as_json(STUDY.requests(wildcards.dataset)),
         root=STUDY.root,
     shell:
         """

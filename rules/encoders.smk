@@ -1,8 +1,5 @@
 # Encoders that others published, named in the config, beside the study's own: snakemake encoders (docs/share.md).
 
-from workflow_scripts.encoders import Encoders
-
-ENCODERS = Encoders(STUDY)
 COMPARED = RESULTS / "encoders"
 
 
@@ -31,7 +28,7 @@ rule compare_published:
     params:
         rev=REV["cka"],
         encoders=lambda wildcards: ENCODERS.flags(wildcards.comparison),
-        config_hash=lambda wildcards: ENCODERS.config_hash(wildcards.comparison),
+        config_hash=lambda wildcards: STUDY.identity("comparison", wildcards.comparison),
     shell:
         """
         python -m workflow_scripts.gpu_slots xling.report.encoders \
@@ -58,7 +55,7 @@ rule draw_encoders:
         **resource_class("login"),
     params:
         rev=REV["report"],
-        results=ENCODERS.drawing_flags(),
+        results=flags.named_flags("--comparison", ENCODERS.results),
         folder=COMPARED,
     shell:
         """

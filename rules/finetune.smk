@@ -1,35 +1,6 @@
 # Zero-shot transfer (section 3.2): encoders tuned on the source language, scored in the other, beside their floors.
 
-from workflow_scripts.transfer import Transfer
-
-TRANSFER = Transfer(STUDY)
 ENCODER = "|".join(TRANSFER.encoders) or "(?!)"
-
-
-rule write_untrained:
-    """What an untrained encoder is: the floor of a pair and a kind of vocabulary, once for all its settings."""
-    output:
-        run=TRANSFER.folder / "{encoder}/run.json",
-    log:
-        LOGS / "write_untrained/{encoder}.log",
-    wildcard_constraints:
-        encoder="|".join(TRANSFER.floors) or "(?!)",
-    localrule: True
-    conda:
-        ENV
-    threads: 1
-    resources:
-        **resource_class("login"),
-    params:
-        rev=REV["finetune"],
-        run=lambda wildcards: TRANSFER.run_json(wildcards.encoder),
-    shell:
-        """
-        python -m workflow_scripts.write_run \
-            --run {params.run:q} \
-            --out {output.run:q} \
-            >>{log:q} 2>&1
-        """
 
 
 if TRANSFER.together:

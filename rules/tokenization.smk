@@ -36,7 +36,7 @@ rule tokenise_text:
 rule split_corpus:
     """Held-out lines set apart, web text trimmed to the size of the encyclopaedia beside it."""
     input:
-        words=lambda wildcards: tokenised(STUDY.original(wildcards.language), wildcards.domain),
+        words=lambda wildcards: STUDY.tokenised(STUDY.original(wildcards.language), wildcards.domain),
         sizes=corpus_sizes,
     output:
         train=RESULTS / "corpus/{language}.{domain}/train.txt.zst",

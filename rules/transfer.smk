@@ -33,29 +33,6 @@ rule score_cell:
         """
 
 
-rule plan_transfer:
-    """Which encoders are scored, beside which floors, and the rows of Table 1."""
-    output:
-        plan=TRANSFER.folder / "plan.json",
-    log:
-        LOGS / "plan_transfer.log",
-    localrule: True
-    conda:
-        ENV
-    threads: 1
-    resources:
-        **resource_class("login"),
-    params:
-        plan=TRANSFER.plan_json(),
-    shell:
-        """
-        python -m workflow_scripts.write_run \
-            --run {params.plan:q} \
-            --out {output.plan:q} \
-            >>{log:q} 2>&1
-        """
-
-
 rule record_transfer:
     """Every score beside its floor, seeds averaged; a score of another configuration is refused."""
     input:

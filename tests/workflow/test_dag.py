@@ -76,7 +76,8 @@ def test_what_reruns_and_what_never_does(tmp_path: Path) -> None:
 
     safer = small_study(tmp_path, pretrain={"save_every": 7, "keep_checkpoints": 3})
     counts, _ = dry_run("--configfile", safer)
-    assert set(counts) == {"collect_provenance", "report_page", "all", "total"}  # the page shows the whole description
+    shown = {"plan_provenance", "collect_provenance", "report_page"}  # the page shows the whole description
+    assert set(counts) == {*shown, "all", "total"}
     slower = small_study(tmp_path, pretrain={"lr": 0.001})
     counts, _ = dry_run("--configfile", slower)
     assert counts["pretrain"] == 4

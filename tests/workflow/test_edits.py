@@ -18,14 +18,9 @@ import yaml
 from dag import Laid, lay_out
 from embedded import ROOT, study
 
-from workflow_scripts.alignment import Alignment
 from workflow_scripts.config import merge
-from workflow_scripts.contextual import Contextual
-from workflow_scripts.encoders import Encoders
 from workflow_scripts.files import needed_files
-from workflow_scripts.reporting import verdict_hash
 from workflow_scripts.study import Study
-from workflow_scripts.transfer import Transfer
 
 FOLDER = Path("/nonexistent")
 BASE: dict[str, Any] = {
@@ -95,15 +90,14 @@ def snapshot(config: Mapping[str, Any], snakefile: Path = ROOT / "Snakefile") ->
 def identities(config: Mapping[str, Any], revisions: Mapping[str, int]) -> dict[str, str]:
     """Return the hash that every model and every result carries, by the file that it is in."""
     one = Study(config, revisions)
-    transfer, alignment, contextual, encoders = Transfer(one), Alignment(one), Contextual(one), Encoders(one)
-    found = {f"models/{name}/model.safetensors": one.identity.model(name) for name in one.models}
-    for name in transfer.encoders:
-        found |= {f"transfer/{name}/{task}.json": transfer.config_hash(name, task) for task in transfer.tasks}
-    found |= {f"analyses/{name}.json": alignment.config_hash(name) for name in alignment.analyses}
-    found |= {f"states/{name}/states.json": alignment.states_hash(name) for name in alignment.encoders}
-    found |= {f"contextual/{name}.json": contextual.config_hash(name) for name in contextual.jobs}
-    found |= {f"encoders/{name}/compare.json": encoders.config_hash(name) for name in encoders.comparisons}
-    return found | {"claims.json": verdict_hash(transfer, alignment, contextual)}
+    made, scored = one.identity, [(name, task) for name in one.transfer.encoders for task in one.transfer.tasks]
+    found = {f"models/{name}/model.safetensors": made("model", name) for name in one.models}
+    found |= {f"transfer/{name}/{task}.json": made("score", name, task) for name, task in scored}
+    found |= {f"analyses/{name}.json": made("analysis", name) for name in one.alignment.analyses}
+    found |= {f"states/{name}/states.json": made("states", name) for name in one.alignment.encoders}
+    found |= {f"contextual/{name}.json": made("contextual", name) for name in one.contextual.jobs}
+    found |= {f"encoders/{name}/compare.json": made("comparison", name) for name in one.encoders.comparisons}
+    return found | {"claims.json": made("verdicts")}
 
 
 def run_again(before: Snapshot, after: Snapshot) -> set[str]:

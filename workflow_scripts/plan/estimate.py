@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from workflow_scripts.plan.costs import Cost
@@ -10,7 +9,6 @@ from workflow_scripts.plan.jobs import Job
 from workflow_scripts.plan.rates import Rates
 from workflow_scripts.plan.sizes import Sizes
 from workflow_scripts.study import Study
-from workflow_scripts.transfer import Transfer
 
 FORWARD = 1 / 3  # of the operations of training: backward takes twice as many as forward
 FLOAT = 4  # bytes
@@ -23,11 +21,6 @@ class Estimator:
     study: Study
     rates: Rates
     sizes: Sizes
-
-    @cached_property
-    def transfer(self) -> Transfer:
-        """The jobs of fine-tuning; their hashes are of no concern here."""
-        return Transfer(self.study)
 
     def cores(self, job: Job, seconds: float, disk: float = 0.0) -> Cost:
         """Return the cost of a job that keeps its threads busy for so many seconds of one core.

@@ -1,12 +1,10 @@
 """What training, fine-tuning and the analyses of encoders cost: operations of a device."""
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
 from workflow_scripts.alignment import Alignment
-from workflow_scripts.contextual import Contextual
 from workflow_scripts.plan.costs import Cost
 from workflow_scripts.plan.estimate import FLOAT, FORWARD, Estimator, encoder_operations, operations, parameters
 from workflow_scripts.plan.jobs import Job
@@ -31,7 +29,7 @@ def pretrain(plan: Estimator, job: Job) -> Cost:
 
 def fine_tune(plan: Estimator, job: Job) -> Cost:
     """Some grid points of one task."""
-    task, transfer = job.wildcards["task"], plan.transfer
+    task, transfer = job.wildcards["task"], plan.study.transfer
     numbers = [int(number) for number in transfer.batches(task)[int(job.wildcards["batch"])].split(",")]
     points = transfer.points(task)
     data = transfer.data(job.wildcards["encoder"], task)
@@ -40,7 +38,7 @@ def fine_tune(plan: Estimator, job: Job) -> Cost:
 
 def fine_tune_together(plan: Estimator, job: Job) -> Cost:
     """All grid points of the tasks that share a job."""
-    transfer = plan.transfer
+    transfer = plan.study.transfer
     data = {task: transfer.data(job.wildcards["encoder"], task) for task in transfer.together}
     seconds = [tuning_seconds(plan, task, transfer.points(task), own) for task, own in data.items()]
     return plan.device(job, sum(seconds))
@@ -63,7 +61,7 @@ def tuning_seconds(plan: Estimator, task: str, points: Sequence[Point], data: Ma
 def represent_encoder(plan: Estimator, job: Job) -> Cost:
     """One pass over the words and sentences, two where the untrained encoder is represented beside it."""
     name, align, shape = job.wildcards["model"], plan.study.config["align"], plan.study.config["model"]
-    alignment = Alignment(plan.study)
+    alignment = plan.study.alignment
     text, sentences = alignment.text(name), len(alignment.sentences(name)) * plan.sizes.parallel()
     tokens = sentences * plan.rates("sentence_tokens")
     words = min(align["word_vocabulary"], align["word_sentences"]) if text else 0
@@ -77,31 +75,31 @@ def represent_encoder(plan: Estimator, job: Job) -> Cost:
 
 def compared(alignment: Alignment, analysis: str) -> int:
     """Return how many pairs of encoders an analysis compares, seeds counted one by one."""
-    made = json.loads(alignment.plan(analysis))
+    made = alignment.plan(analysis)
     rows = made["comparisons"] if analysis == "cka" else made["languages"].values()
     return sum(len(row["seeds"]) for row in rows)
 
 
 def translate_words(plan: Estimator, job: Job) -> Cost:
     """Words against words, at every layer and in the embedding matrix, trained and untrained, fastText once."""
-    align, shape, alignment = plan.study.config["align"], plan.study.config["model"], Alignment(plan.study)
+    align, shape, alignment = plan.study.config["align"], plan.study.config["model"], plan.study.alignment
     seeds = compared(alignment, "words")
     words = min(align["word_vocabulary"], align["word_sentences"])
-    tables = 2 * (shape["layers"] + 2) * seeds + len(alignment.word_targets)
+    tables = 2 * (shape["layers"] + 2) * seeds + len(alignment.languages("words"))
     return plan.device(job, tables * 2 * words**2 * shape["width"] / plan.rates("device.similarity"))
 
 
 def retrieve_sentences(plan: Estimator, job: Job) -> Cost:
     """Sentences against sentences at every layer, both directions, with and without the map."""
     shape = plan.study.config["model"]
-    tables = 4 * 2 * (shape["layers"] + 1) * compared(Alignment(plan.study), "sentences")
+    tables = 4 * 2 * (shape["layers"] + 1) * compared(plan.study.alignment, "sentences")
     return plan.device(job, tables * 2 * plan.sizes.parallel() ** 2 * shape["width"] / plan.rates("device.similarity"))
 
 
 def compare_encoders(plan: Estimator, job: Job) -> Cost:
     """Every layer with every layer of each pair of encoders."""
     shape = plan.study.config["model"]
-    products = 3 * (shape["layers"] + 1) ** 2 * compared(Alignment(plan.study), "cka")
+    products = 3 * (shape["layers"] + 1) ** 2 * compared(plan.study.alignment, "cka")
     return plan.cores(job, products * 2 * plan.sizes.parallel() * shape["width"] ** 2 / plan.rates("core"))
 
 
@@ -112,7 +110,7 @@ def align_words(plan: Estimator, job: Job) -> Cost:
 
 def transfer_contextual(plan: Estimator, job: Job) -> Cost:
     """Task layers on the states of every layer that is asked for, of every data set."""
-    contextual = Contextual(plan.study)
+    contextual = plan.study.contextual
     options, own = plan.study.config["align"]["contextual"], contextual.jobs[job.wildcards["job"]]
     shape = {**plan.study.config["model"], "layers": options["task_layers"], "feedforward": options["feedforward"]}
     seconds = 0.0

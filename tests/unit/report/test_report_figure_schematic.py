@@ -11,7 +11,7 @@ from embedded import study as embedded_config
 from made_up_records import sharing, study
 from matplotlib.patches import Ellipse, Rectangle
 
-from workflow_scripts.drawing import drawn_study, thousands
+from workflow_scripts.describe import drawn_study, merges
 from workflow_scripts.study import Study
 from xling.core.errors import InputError
 from xling.report import style
@@ -48,7 +48,7 @@ def test_figure1_draws_what_each_setting_shares(tmp_path: Path) -> None:
 
 def test_figure1_draws_shared_positions_on_separate_tokens(tmp_path: Path) -> None:
     config = embedded_config(settings={"sep-tokens": SEP_TOKENS}, study={"settings": ["sep-tokens"], "extra": []})
-    (tmp_path / "study.json").write_text(drawn_study(Study(config)), encoding="utf-8")
+    (tmp_path / "study.json").write_text(json.dumps(drawn_study(Study(config))), encoding="utf-8")
     with style.styled():
         (panel,) = (axes for axes in figure1(read_study(tmp_path / "study.json")).axes if words(axes))
     assert words(panel).count("tokens") == words(panel).count("softmax") == 2
@@ -90,7 +90,7 @@ def test_figure2_has_the_layers_of_the_study(tmp_path: Path, layers: int) -> Non
 
 def test_the_description_comes_from_the_configuration(tmp_path: Path) -> None:
     config = embedded_config()
-    (tmp_path / "study.json").write_text(drawn_study(Study(config)), encoding="utf-8")
+    (tmp_path / "study.json").write_text(json.dumps(drawn_study(Study(config))), encoding="utf-8")
     known = read_study(tmp_path / "study.json")
     assert known.layers == config["model"]["layers"]
     assert [setting.name for setting in known.settings] == config["study"]["settings"]
@@ -113,7 +113,9 @@ def test_training_settings_are_no_part_of_the_description() -> None:
 
 @pytest.mark.parametrize(("number", "text"), [(80000, "80k"), (900, "900"), (1500, "1500"), (0, "0")])
 def test_merges_are_written_as_in_table_1(number: int, text: str) -> None:
-    assert thousands(number) == text
+    config = embedded_config(bpe={"joint_merges": number, "language_merges": number})
+    assert merges(config, "joint") == text
+    assert merges(config, "per-language") == f"{text}/{text}"
 
 
 @pytest.mark.parametrize(

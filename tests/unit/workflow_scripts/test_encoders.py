@@ -24,7 +24,7 @@ def section(*compare: list[str], **models: Any) -> dict[str, Any]:
 def made(*compare: list[str], **changes: Any) -> Encoders:
     config = study(encoders=section(*compare), **changes)
     check(config)
-    return Encoders(Study(config, {"cka": 1}))
+    return Study(config, {"cka": 1}).encoders
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_a_folder_is_watched_for_its_safe_weights(model_folder: Path, monkeypatc
     monkeypatch.setenv("MODELS", str(model_folder.parent))
     config = study(encoders=section(["own", "bert", "en-en"], own={"folder": "$MODELS/bert", "languages": ["en"]}))
     check(config)
-    encoders = Encoders(Study(config))
+    encoders = Study(config).encoders
     assert encoders.model_files("own+bert.en-en") == [model_folder / "config.json", model_folder / "model.safetensors"]
     assert shlex.split(encoders.flags("own+bert.en-en"))[0] == str(model_folder)
 
@@ -111,20 +111,23 @@ def test_a_folder_is_watched_for_its_safe_weights(model_folder: Path, monkeypatc
 def test_the_hash_knows_what_decides_a_comparison() -> None:
     compare = ["en.mono.s1", "mbert", "en-fr"]
     name = "en.mono.s1+mbert.en-fr"
-    usual = made(compare).config_hash(name)
-    assert made(compare).config_hash(name) == usual
+    usual = made(compare).study.identity("comparison", name)
+    assert made(compare).study.identity("comparison", name) == usual
     changed = [
         made(compare, pretrain={"lr": 1.0e-3}),
         made(compare, text={"lowercase": False}),
         made(compare, data={"parallel": "other.tsv"}),
         made(compare, synthetic={"parallel_sentences": 7}),
         made(compare, synthetic={"tatoeba_sentences": 7}),
-        Encoders(Study(study(encoders=section(compare)), {"cka": 2})),
-        Encoders(Study(study(encoders=section(compare, mbert=MBERT | {"hub": "other"})), {"cka": 1})),
+        Study(study(encoders=section(compare)), {"cka": 2}).encoders,
+        Study(study(encoders=section(compare, mbert=MBERT | {"hub": "other"})), {"cka": 1}).encoders,
     ]
-    hashes = [encoders.config_hash(name) for encoders in changed]
+    hashes = [encoders.study.identity("comparison", name) for encoders in changed]
     assert len({usual, *hashes}) == 1 + len(changed)
-    assert made(compare, tasks={"ner": {"epochs": 1}}).config_hash(name) == usual
+    assert made(compare, tasks={"ner": {"epochs": 1}}).study.identity("comparison", name) == usual
     published = ["bert", "mbert", "en-fr"]
-    hashes = [made(published, **change).config_hash("bert+mbert.en-fr") for change in ({}, {"pretrain": {"lr": 1e-3}})]
+    hashes = [
+        made(published, **change).study.identity("comparison", "bert+mbert.en-fr")
+        for change in ({}, {"pretrain": {"lr": 1e-3}})
+    ]
     assert hashes[0] == hashes[1], "published encoders do not hang on how ours are trained"

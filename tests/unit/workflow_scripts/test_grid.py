@@ -4,8 +4,7 @@ import pytest
 from embedded import SEP_TOKENS, study
 
 from workflow_scripts.checks import check
-from workflow_scripts.grid import Model, domain_of, setting_of, trained_models, vocabulary_kind
-from workflow_scripts.runs import resolve_run
+from workflow_scripts.grid import Model, describe_run, domain_of, setting_of, trained_models, vocabulary_kind
 
 WHOLE = study(study={"skip": []})
 
@@ -103,13 +102,13 @@ def test_skip_takes_patterns() -> None:
 def test_a_setting_may_override_any_training_key_and_changes_no_other_run() -> None:
     changed = study(settings={"sep-emb": {"train": {"lr": 0.001}}})
     for model in trained_models(WHOLE):
-        before, after = resolve_run(WHOLE, model), resolve_run(changed, model)
+        before, after = describe_run(WHOLE, model), describe_run(changed, model)
         assert (before != after) == (model.setting == "sep-emb")
-    assert resolve_run(changed, Model(("en", "fr"), "sep-emb", 1))["pretrain"]["lr"] == 0.001
+    assert describe_run(changed, Model(("en", "fr"), "sep-emb", 1))["pretrain"]["lr"] == 0.001
 
 
 def test_the_second_english_reads_english_in_its_own_order() -> None:
-    run = resolve_run(WHOLE, Model(("en", "en2"), "sep-emb", 1))
+    run = describe_run(WHOLE, Model(("en", "en2"), "sep-emb", 1))
     assert run["made_from"]["corpus"]["en2"] == {
         "text_of": "en",
         "domain": "wiki",
@@ -125,7 +124,7 @@ def test_separate_tokens_are_a_setting_with_a_vocabulary_a_language() -> None:
     model = Model(("en", "fr"), "sep-tokens", 1)
     assert model in trained_models(config)
     assert vocabulary_kind(config, model) == "separate"
-    run, whole = (resolve_run(config, Model(("en", "fr"), name, 1)) for name in ("sep-tokens", "sep-emb"))
+    run, whole = (describe_run(config, Model(("en", "fr"), name, 1)) for name in ("sep-tokens", "sep-emb"))
     assert {key for key in run if run[key] != whole[key]} == {"model", "separate"}
     assert run["separate"] == {"embeddings": "tokens", "layers": 0}
 

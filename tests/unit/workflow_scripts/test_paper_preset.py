@@ -10,13 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from embedded import ROOT
+from embedded import PAPER
 
-from workflow_scripts.alignment import Alignment
-from workflow_scripts.config import read_config
-from workflow_scripts.contextual import Contextual
-from workflow_scripts.study import Study
-from workflow_scripts.transfer import Transfer
 from xling.data.manifest import load_manifest
 from xling.finetune.bio import repair
 from xling.model.config import ModelConfig, Separate, Shape
@@ -24,8 +19,7 @@ from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
 from xling.pretrain.schedule import learning_rate
 
-CONFIG = read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml")
-PAPER = Study(CONFIG)
+CONFIG = PAPER.config
 THOUSAND = 1000
 LEARNING_RATES = [2e-5, 3e-5, 5e-5]
 
@@ -249,7 +243,7 @@ def test_the_budget_is_82_billion_tokens() -> None:
 
 
 def test_the_schedule_as_it_is_computed(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(PAPER.run_json("en-fr.default.s1"))
+    (tmp_path / "run.json").write_text(json.dumps(PAPER.run("en-fr.default.s1")))
     train = read_run(tmp_path / "run.json").pretrain
     assert learning_rate(0, train) == pytest.approx(1e-7)
     assert learning_rate(30_000, train) == pytest.approx(1e-4)
@@ -266,7 +260,7 @@ def test_embeddings_are_drawn_with_a_deviation_of_one_over_the_root_of_the_width
 
 
 def test_grids_have_as_many_points_as_the_paper_searches() -> None:
-    assert {task: len(Transfer(PAPER).points(task)) for task in ("xnli", "ner", "parsing")} == {
+    assert {task: len(PAPER.transfer.points(task)) for task in ("xnli", "ner", "parsing")} == {
         "xnli": 2 * 3 * 3, "ner": 2 * 3, "parsing": 2 * 3,
     }  # fmt: skip
     passes = CONFIG["tasks"]["xnli"]["epochs"] * CONFIG["tasks"]["xnli"]["examples_per_epoch"] / 392_702
@@ -300,7 +294,7 @@ def test_all_data_is_what_the_paper_names() -> None:
 
 
 def test_figure_7_has_five_pairs_and_three_models() -> None:
-    plan = json.loads(Alignment(PAPER).plan("cka"))
+    plan = PAPER.alignment.plan("cka")
     assert [(row["pair"], row["model"]) for row in plan["comparisons"]] == [
         (pair, model)
         for pair in ("en-en'", "en-fr", "en-de", "en-ru", "en-zh")
@@ -311,15 +305,15 @@ def test_figure_7_has_five_pairs_and_three_models() -> None:
 
 
 def test_figures_4_and_6_have_four_languages_and_start_from_english() -> None:
-    alignment = Alignment(PAPER)
+    alignment = PAPER.alignment
     for analysis in ("words", "sentences"):
-        plan = json.loads(alignment.plan(analysis))
+        plan = alignment.plan(analysis)
         assert plan["source"] == "en"
         assert set(plan["languages"]) == {"fr", "de", "ru", "zh"}
 
 
 def test_figures_5_and_8_have_three_pairs_and_two_tasks() -> None:
-    contextual = Contextual(PAPER)
+    contextual = PAPER.contextual
     assert (contextual.targets(), contextual.tasks()) == (["fr", "ru", "zh"], ["ner", "parsing"])
     assert {name: job.ways for name, job in contextual.jobs.items()} == {
         "en.mono.s1": ("aligned",), "en.untrained.s1": ("aligned",),

@@ -11,8 +11,7 @@ from sacremoses.corpus import NonbreakingPrefixes
 
 from workflow_scripts.checks import check
 from workflow_scripts.config import merge, read_config, read_yaml, schema, schema_problems
-from workflow_scripts.grid import trained_models
-from workflow_scripts.runs import resolve_run
+from workflow_scripts.grid import describe_run, trained_models
 
 
 def properties(node: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -126,14 +125,14 @@ def test_a_third_seed_changes_nothing_but_the_seed() -> None:
     assert {model.seed for model in models}.isdisjoint(model.seed for model in known.values())
     for model in models:
         first = known[f"{model.name.rsplit('.', 1)[0]}.s1"]
-        runs = [resolve_run(config, model), resolve_run(twice, first)]
+        runs = [describe_run(config, model), describe_run(twice, first)]
         assert {key for key in runs[0] | runs[1] if runs[0].get(key) != runs[1].get(key)} == {"model", "seed"}
 
 
 def test_monolingual_models_of_equal_exposure_read_as_much_of_a_language_as_bilingual_ones() -> None:
     def tokens(config: dict[str, Any]) -> dict[str, float]:
         """Return how many tokens of each of its languages a model reads, the languages taken as equally large."""
-        runs = [resolve_run(config, model) for model in trained_models(config)]
+        runs = [describe_run(config, model) for model in trained_models(config)]
         parts = [(run, run["pretrain"]) for run in runs]
         return {
             run["model"]: p["updates"] * p["micro_batches"] * p["micro_batch_tokens"] / len(run["languages"])
@@ -151,7 +150,7 @@ def test_each_setting_of_an_overlay_is_a_model_of_its_own(overlay: str, preset: 
     below = read_config(ROOT / "config.yaml", ROOT / "presets" / preset)
     config = read_config(ROOT / "config.yaml", ROOT / "presets" / preset, ROOT / "presets/overlays" / overlay)
     assert schema_problems(config) == []
-    known, runs = ({m.name: resolve_run(c, m) for m in trained_models(c)} for c in (below, config))
+    known, runs = ({m.name: describe_run(c, m) for m in trained_models(c)} for c in (below, config))
     described = [json.dumps({k: v for k, v in run.items() if k != "model"}, sort_keys=True) for run in runs.values()]
     assert len(set(described)) == len(runs)
     assert all(runs[name] == known[name] for name in runs.keys() & known.keys())

@@ -4,16 +4,13 @@ import json
 import shlex
 from pathlib import Path
 
-from embedded import ROOT, study
+from embedded import DEMO, PAPER, study
 
 from workflow_scripts import flags
-from workflow_scripts.config import merge, read_config, schema_problems
+from workflow_scripts.config import merge, schema_problems
 from workflow_scripts.files import needed_files
 from workflow_scripts.study import Study
 from xling.data.manifest import load_manifest
-
-DEMO = Study(study())
-PAPER = Study(read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml"))
 
 
 def test_settings_share_what_they_can() -> None:
@@ -117,7 +114,7 @@ def test_a_study_fetches_nothing_that_it_does_not_read() -> None:
     small = Study(config)
     names = small.datasets_of(map(str, needed_files(config).values()))
     assert not {"panlex", "cc100", "msra", "conll2003", "en-prime", "stanford-segmenter"} & set(names)
-    languages = {request["substitutions"]["lg"] for request in json.loads(small.requests("wikipedia"))}
+    languages = {request["substitutions"]["lg"] for request in small.requests("wikipedia")}
     assert languages == {"en", "fr"}
 
 
@@ -140,9 +137,7 @@ def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
     config = merge(PAPER.config, {**added, "study": {"pairs": ["en-fr", "en-ar"]}})
     bigger = Study(config)
     assert [path for path in map(str, needed_files(config).values()) if not bigger.datasets_of([path])] == []
-    asked = {
-        name: [r["substitutions"] for r in json.loads(bigger.requests(name))] for name in ("ud", "cc100", "tatoeba")
-    }
+    asked = {name: [r["substitutions"] for r in bigger.requests(name)] for name in ("ud", "cc100", "tatoeba")}
     assert {"lg": "ar", "treebank": "UD_Arabic-PADT", "stem": "ar_padt"} in asked["ud"]
     assert {"lg": "ar", "crawl": "ar"} in asked["cc100"]
     assert {"lg": "ar", "iso": "ara"} in asked["tatoeba"]

@@ -1,0 +1,47 @@
+# What jobs are to do, as files that a person can read: descriptions of encoders and of the study, lists of what is collected.
+# Written by the shell from `params`, so that a file is written again when its content changes, and no command line holds it.
+
+import json
+
+from workflow_scripts.describe import drawn_study
+
+PLANS = {
+    "write_run": (MODELS / "{model}/run.json", REV["pretrain"], lambda wildcards: STUDY.run(wildcards.model)),
+    "write_untrained": (
+        TRANSFER.folder / "{encoder}/run.json",
+        REV["finetune"],
+        lambda wildcards: TRANSFER.run(wildcards.encoder),
+    ),
+    "plan_transfer": (TRANSFER.folder / "plan.json", 0, lambda wildcards: TRANSFER.plan()),
+    "describe_study": (RECORDS / "study.json", 0, lambda wildcards: drawn_study(STUDY)),
+    "plan_provenance": (RESULTS / "plans/provenance.json", 0, lambda wildcards: STUDY.provenance()),
+}
+
+
+def as_text(content):
+    """Return a function of wildcards that gives a plan as readable JSON."""
+    return lambda wildcards: json.dumps(content(wildcards), indent=2, sort_keys=True, ensure_ascii=False)
+
+
+for plan, (path, revision, content) in PLANS.items():
+
+    rule:
+        name:
+            plan
+        output:
+            plan=path,
+        log:
+            LOGS / f"{plan}/{'.'.join(re.findall('{.+?}', str(path))) or 'all'}.log",
+        wildcard_constraints:
+            encoder="|".join(TRANSFER.floors) or "(?!)",
+        localrule: True
+        conda:
+            ENV
+        threads: 1
+        resources:
+            **resource_class("login"),
+        params:
+            rev=revision,
+            plan=as_text(content),
+        shell:
+            "cat >{output.plan:q} 2>{log:q} <<'END'\n{params.plan}\nEND\n"
