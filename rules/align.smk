@@ -15,7 +15,6 @@ rule prepare_tatoeba:
         LOGS / "prepare_tatoeba/{pair}.log",
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -45,7 +44,6 @@ rule represent_encoder:
         BENCHMARKS / "represent_encoder/{model}.tsv"
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu"),
     params:
@@ -79,7 +77,6 @@ rule translate_words:
         BENCHMARKS / "translate_words.tsv"
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu"),
     params:
@@ -110,7 +107,6 @@ rule retrieve_sentences:
         BENCHMARKS / "retrieve_sentences.tsv"
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu"),
     params:

@@ -13,7 +13,6 @@ rule train_bpe:
         BENCHMARKS / "train_bpe/{languages}.{domain}.tsv"
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu-many"),
     params:
@@ -42,7 +41,6 @@ rule build_vocabulary:
         LOGS / "build_vocabulary/{languages}.{kind}.{domain}.log",
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -73,7 +71,6 @@ rule encode_text:
         BENCHMARKS / "encode_text/{languages}.{kind}.{domain}.{language}.{variant}.tsv"
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu-many"),
     params:
@@ -105,7 +102,6 @@ rule audit_anchors:
         LOGS / "audit_anchors/{model}.log",
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:

@@ -13,7 +13,6 @@ rule compare_encoders:
         BENCHMARKS / "compare_encoders.tsv"
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -43,7 +42,6 @@ rule record_alignment:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

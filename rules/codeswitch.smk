@@ -14,7 +14,6 @@ rule build_dictionary:
         BENCHMARKS / "build_dictionary/{pair}.tsv"
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu-many"),
     params:
@@ -43,7 +42,6 @@ rule switch_codes:
         BENCHMARKS / "switch_codes/{pair}.{domain}.{language}.tsv"
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu-many"),
     params:

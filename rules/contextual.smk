@@ -17,7 +17,6 @@ rule align_words:
         BENCHMARKS / "align_words/{pair}.tsv"
     conda:
         "../envs/eflomal.yaml"
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -53,7 +52,6 @@ rule transfer_contextual:
         job=r"[^/]+",
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu-many"),
     params:
@@ -100,7 +98,6 @@ rule collect_contextual:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

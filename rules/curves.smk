@@ -20,7 +20,6 @@ rule draw_training:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
@@ -48,7 +47,6 @@ rule draw_anchors:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

@@ -13,7 +13,6 @@ rule fetch_dataset:
     localrule: True
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

@@ -22,7 +22,6 @@ rule compare_published:
         comparison=r"[a-z0-9_.+-]+",
     conda:
         "../envs/hf.yaml"
-    threads: 1
     resources:
         **resource_class("gpu"),
     params:
@@ -50,7 +49,6 @@ rule draw_encoders:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

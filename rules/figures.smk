@@ -12,7 +12,6 @@ rule draw_schematics:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
@@ -40,7 +39,6 @@ rule draw_figure:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

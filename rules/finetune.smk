@@ -27,7 +27,6 @@ if TRANSFER.together:
             encoder=ENCODER,
         conda:
             ENV
-        threads: 1
         resources:
             **resource_class("gpu"),
         params:
@@ -72,7 +71,6 @@ rule fine_tune:
         batch="[0-9]+",
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu"),
     params:

@@ -15,7 +15,6 @@ rule claims:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
@@ -49,7 +48,6 @@ rule collect_provenance:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
@@ -82,7 +80,6 @@ rule report_page:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

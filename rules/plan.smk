@@ -10,7 +10,6 @@ rule plan:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

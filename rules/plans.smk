@@ -37,7 +37,6 @@ for plan, (path, revision, content) in PLANS.items():
         localrule: True
         conda:
             ENV
-        threads: 1
         resources:
             **resource_class("login"),
         params:

@@ -26,7 +26,6 @@ rule pretrain:
         BENCHMARKS / "pretrain/{model}.tsv"
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu-long"),
     params:

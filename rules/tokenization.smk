@@ -49,7 +49,6 @@ rule split_corpus:
         BENCHMARKS / "split_corpus/{language}.{domain}.tsv"
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -83,7 +82,6 @@ rule prepare_task:
         LOGS / "prepare_task/{task}.{language}.{dataset}.{split}.log",
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -118,7 +116,6 @@ rule prepare_parallel:
         LOGS / "prepare_parallel/{language}.log",
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:

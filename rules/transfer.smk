@@ -18,7 +18,6 @@ rule score_cell:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
@@ -48,7 +47,6 @@ rule record_transfer:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

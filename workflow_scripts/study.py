@@ -184,12 +184,9 @@ class Study:
 
     def task_data(self, task: str, pair: str) -> dict[str, Any]:
         """Return the prepared files of a task: train and dev of the source language, test sets of both."""
-        (source, target), kind = pair_languages(pair), TASK_DATA[task]
-        own = other = {"nli": "xnli", "parsing": "ud"}.get(kind, "")
-        if kind == "ner":
-            own, other = (self.config["pairs"][pair]["ner"][role] for role in ("train", "test"))
-        train, dev, test = (self.task_file(kind, source, own, split) for split in SPLITS)
-        return {"train": train, "dev": dev, "test": {source: test, target: self.task_file(kind, target, other, "test")}}
+        kind, (source, target) = TASK_DATA[task], pair_languages(pair)
+        train, dev, test, other = (self.task_file(kind, *key) for key in self._task_keys(kind, pair))
+        return {"train": train, "dev": dev, "test": {source: test, target: other}}
 
     def task_file(self, kind: str, code: str, dataset: str, split: str) -> str:
         """Return one prepared file of a task."""
@@ -237,38 +234,25 @@ class Study:
 
     def task_files(self, kind: str) -> dict[tuple[str, str, str], dict[str, str]]:
         """Return path and format of each raw task file, by language, data set and split: nli, ner or parsing."""
-        files = {"nli": self._nli_files, "ner": self._ner_files, "parsing": self._tree_files}[kind]()
-        return {key: {"path": self.raw(path), "format": form} for key, (path, form) in files.items()}
+        pairs = self.config["study"]["pairs"]
+        keys = dict.fromkeys(key for pair in pairs for key in self._task_keys(kind, pair))
+        return {key: self._task_source(kind, *key) for key in keys}
 
-    def _nli_files(self) -> dict[tuple[str, str, str], tuple[str, str]]:
-        source, paths = self.config["study"]["source"], self.config["data"]["nli"]
-        evaluated = {(code, "xnli", "test"): (paths["test"], "xnli") for code in self.task_languages}
-        english = {
-            (source, "xnli", "train"): (paths["train"], "xnli-mt"),
-            (source, "xnli", "dev"): (paths["dev"], "xnli"),
-        }
-        return english | evaluated
+    def _task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
+        """Return language, data set and split of what a pair reads: three of the source, and the other's test set."""
+        (source, target), name = pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
+        ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
+        return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
 
-    def _ner_files(self) -> dict[tuple[str, str, str], tuple[str, str]]:
-        files: dict[tuple[str, str, str], tuple[str, str]] = {}
-        for pair in self.config["study"]["pairs"]:
-            for code, role in zip(pair_languages(pair), ("train", "test"), strict=True):
-                name = self.config["pairs"][pair]["ner"][role]
-                data = self.language(code)["ner"][name]
-                splits = SPLITS if role == "train" else ("test",)
-                files |= {(code, name, split): (data[split], data["format"]) for split in splits}
-        return files
-
-    def _tree_files(self) -> dict[tuple[str, str, str], tuple[str, str]]:
-        source = self.config["study"]["source"]
-        splits = {code: SPLITS if code == source else ("test",) for code in self.task_languages}
-        banks = {code: self.language(code)["treebank"] for code in self.task_languages}
-        return {(code, "ud", split): (banks[code][split], "conllu") for code in banks for split in splits[code]}
-
-    @cached_property
-    def task_languages(self) -> list[str]:
-        """Languages that tasks are evaluated in: the source and the columns of Table 1."""
-        return list(dict.fromkeys(code for pair in self.config["study"]["pairs"] for code in pair_languages(pair)))
+    def _task_source(self, kind: str, code: str, dataset: str, split: str) -> dict[str, str]:
+        language = self.language(code)
+        if kind == "nli":
+            path, form = self.config["data"]["nli"][split], "xnli-mt" if split == "train" else "xnli"
+        elif kind == "ner":
+            path, form = language["ner"][dataset][split], language["ner"][dataset]["format"]
+        else:
+            path, form = language["treebank"][split], "conllu"
+        return {"path": self.raw(path), "format": form}
 
     @cached_property
     def parallel_sides(self) -> dict[str, str | None]:

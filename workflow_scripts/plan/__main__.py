@@ -14,11 +14,9 @@ from typing import Any
 
 from workflow_scripts.config import REPOSITORY, ConfigError, read_config
 from workflow_scripts.plan import table
-from workflow_scripts.plan.costs import Cost, total
-from workflow_scripts.plan.estimate import Estimator
-from workflow_scripts.plan.jobs import Job, dry_run, longest_chain
+from workflow_scripts.plan.estimate import Estimator, cost
+from workflow_scripts.plan.jobs import Cost, Job, dry_run, longest_chain, total
 from workflow_scripts.plan.rates import Rates, load_rates
-from workflow_scripts.plan.rules import cost
 from workflow_scripts.plan.sizes import Sizes
 from workflow_scripts.plan.used import covered, divided, gpu_spans, other_spans, unfinished, used_by
 from workflow_scripts.study import Study, load_study

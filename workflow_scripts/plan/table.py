@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from workflow_scripts.plan.costs import Cost, total
-from workflow_scripts.plan.jobs import Job, in_order
+from workflow_scripts.plan.jobs import Cost, Job, in_order, total
 from workflow_scripts.plan.rates import Rates
 
 GPUS = (1, 8, 32)

@@ -16,11 +16,9 @@ from hypothesis import strategies as st
 from workflow_scripts.config import read_config
 from workflow_scripts.plan import table
 from workflow_scripts.plan.__main__ import choose_rates, report
-from workflow_scripts.plan.costs import Cost, total
-from workflow_scripts.plan.estimate import Estimator, encoder_operations, operations, parameters
-from workflow_scripts.plan.jobs import Job, dependencies, in_order, longest_chain
+from workflow_scripts.plan.estimate import Estimator, cost, encoder_operations, operations, parameters
+from workflow_scripts.plan.jobs import Cost, Job, dependencies, in_order, longest_chain, total
 from workflow_scripts.plan.rates import fit, load_rates
-from workflow_scripts.plan.rules import cost
 from workflow_scripts.plan.sizes import Sizes
 from workflow_scripts.plan.used import attempts, benchmarked, covered, gpu_spans, unfinished, used_by
 from workflow_scripts.study import Study

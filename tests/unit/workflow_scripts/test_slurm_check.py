@@ -12,8 +12,18 @@ from embedded import ROOT
 
 from workflow_scripts.plan.jobs import Job
 from workflow_scripts.site import read_site
-from workflow_scripts.slurm_check import Finding, look, requests, trial, write_site
-from workflow_scripts.slurm_facts import ask, gpus_of, minutes, partitions, settings
+from workflow_scripts.slurm_check import (
+    Finding,
+    ask,
+    gpus_of,
+    look,
+    minutes,
+    partitions,
+    requests,
+    settings,
+    trial,
+    write_site,
+)
 
 SINFO = """\
 cpu*|up|infinite|(null)|12
