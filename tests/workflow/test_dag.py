@@ -9,11 +9,6 @@ from dag import dry_run, nothing_to_do, output, preset, small_study, snakemake
 from embedded import ROOT, study
 
 
-def test_the_full_grid_dry_runs(tmp_path: Path) -> None:
-    counts, _ = dry_run("--configfile", preset(tmp_path, study={"skip": [], "name": "whole"}))
-    assert counts["pretrain"] == counts["write_run"] == 38
-
-
 def test_a_sixth_language_and_an_eleventh_setting_dry_run_by_config_alone(tmp_path: Path) -> None:
     italian = study()["languages"]["fr"] | {"name": "Italian", "moses": "it"}
     italian = json.loads(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from embedded import DEMO as STUDY
-from embedded import ROOT
+from embedded import PAPER, ROOT
 from embedded import made as made_study
 
 from workflow_scripts.alignment import Alignment
@@ -21,8 +21,9 @@ def made(**changes: Any) -> Alignment:
     return made_study(**changes).alignment
 
 
-def test_figure_7_compares_five_pairs_three_ways() -> None:
-    plan = DEMO.plan("cka")
+@pytest.mark.parametrize("one", [DEMO, PAPER.alignment], ids=["embedded", "paper"])
+def test_figure_7_compares_five_pairs_three_ways(one: Alignment) -> None:
+    plan = one.plan("cka")
     columns = [(row["pair"], row["model"]) for row in plan["comparisons"]]
     assert columns == [(pair, model) for pair in PAIRS for model in ("bilingual", "monolingual", "random")]
     sides = {(row["pair"], row["model"]): row["seeds"] for row in plan["comparisons"]}

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from pathlib import Path
 
 from embedded import DEMO, PAPER, study
 
@@ -70,12 +69,6 @@ def test_a_source_that_is_null_is_as_one_that_was_never_named() -> None:
     assert not any("-de." in name or "deu" in name for name in Study(taken).generated_together())
 
 
-def test_a_copy_can_do_without_what_its_original_has() -> None:
-    copied = Study(study(languages={"en2": {"treebank": None}}))
-    assert "treebank" in copied.language("en")
-    assert "treebank" not in copied.language("en2")
-
-
 def test_the_tokeniser_converts_script_only_where_it_is_han() -> None:
     converted = Study(study(text={"han_script": "simplified"}))
     assert converted.tokeniser("zh")["script"] == "simplified"
@@ -119,20 +112,14 @@ def test_a_study_fetches_nothing_that_it_does_not_read() -> None:
 
 
 def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
+    files = {"wiki": "wikipedia/arwiki-20261001-pages-articles.xml.bz2", "crawl": "cc100/ar.txt.xz"}
     arabic = {
-        "name": "Arabic",
-        "script": "Arabic",
-        "moses": "en",
-        "segmenter": "none",
-        "text": {
-            "wiki": {"format": "wikipedia", "files": ["wikipedia/arwiki-20261001-pages-articles.xml.bz2"]},
-            "crawl": {"format": "crawl", "files": ["cc100/ar.txt.xz"]},
-        },
+        "name": "Arabic", "script": "Arabic", "moses": "en", "segmenter": "none", "tatoeba": "ara",
+        "text": {domain: {"format": "crawl", "files": [path]} for domain, path in files.items()},
         "treebank": {"test": "ud/UD_Arabic-PADT/ar_padt-ud-test.conllu"},
         "ner": {"wikiann": {"format": "wikiann", "test": "wikiann/ar/test"}},
         "dictionary": {"format": "panlex", "path": "panlex", "code": "arb-000"},
-        "tatoeba": "ara",
-    }
+    }  # fmt: skip
     added = {"languages": {"ar": arabic}, "pairs": {"en-ar": {"ner": {"train": "wikiann", "test": "wikiann"}}}}
     config = merge(PAPER.config, {**added, "study": {"pairs": ["en-fr", "en-ar"]}})
     bigger = Study(config)
@@ -149,8 +136,3 @@ def test_the_embedded_generator_writes_every_file_that_the_study_reads() -> None
     written = {path for code in DEMO.originals for path in DEMO.generated_of(code)}
     written |= set(DEMO.generated_together()) | set(DEMO.dictionary_folders())
     assert {str(path) for path in needed_files(DEMO.config).values()} <= written
-
-
-def test_paths_of_a_study_stay_below_its_results() -> None:
-    elsewhere = Study(study(study={"results": "/scratch/me"}))
-    assert elsewhere.results == Path("/scratch/me/demo")
