@@ -18,9 +18,14 @@ PLANS = {
 }
 
 
-def as_text(content):
-    """Return a function of wildcards that gives a plan as readable JSON."""
-    return lambda wildcards: json.dumps(content(wildcards), indent=2, sort_keys=True, ensure_ascii=False)
+def compared(content):
+    """Return a function of wildcards that gives a plan as one line of JSON: what Snakemake compares with an earlier run."""
+    return lambda wildcards: flags.as_json(content(wildcards))
+
+
+def readable(content):
+    """Return the same for a reader; a function of `output`, which Snakemake does not compare."""
+    return lambda wildcards, output: json.dumps(content(wildcards), indent=2, sort_keys=True, ensure_ascii=False)
 
 
 for plan, (path, revision, content) in PLANS.items():
@@ -41,6 +46,7 @@ for plan, (path, revision, content) in PLANS.items():
             **resource_class("login"),
         params:
             rev=revision,
-            plan=as_text(content),
+            plan=compared(content),
+            text=readable(content),
         shell:
-            "cat >{output.plan:q} 2>{log:q} <<'END'\n{params.plan}\nEND\n"
+            "cat >{output.plan:q} 2>{log:q} <<'END'\n{params.text}\nEND\n"
