@@ -36,7 +36,7 @@ rule fetch:
 
 
 rule extract_text:
-    """Paragraphs of a dump or a crawl, one a line."""
+    """Paragraphs of a dump or a crawl, one per line."""
     input:
         raw=lambda wildcards: raw_files(STUDY.raw_text(wildcards.language, wildcards.domain)),
     output:

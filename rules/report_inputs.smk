@@ -1,4 +1,4 @@
-# Files of the report, from what the study makes. One function a question.
+# Files of the report, from what the study makes: one function per question.
 
 
 def captioned(name, caption):

@@ -105,7 +105,7 @@ rule prepare_task:
 rule prepare_parallel:
     """The multi-way parallel sentences of a language, line by line those of the others.
 
-    A job a language: one more in a study makes nothing anew of what reads the others.
+    One job per language: another one in a study makes nothing again that reads the others.
     """
     input:
         raw=lambda wildcards: raw_files(parallel_files(wildcards)),

@@ -38,7 +38,7 @@ def drawn_study(study: "Study") -> dict[str, Any]:
         "source": chosen["source"],
         "languages": chosen["languages"],
         "pairs": chosen["pairs"],
-        "shown": {code: f"{study.original(code)}'" for code in study.languages if study.original(code) != code},
+        "shown": {code: study.alignment.shown(code) for code in study.languages if study.original(code) != code},
     }
 
 

@@ -44,7 +44,7 @@ class Encoders:
         return {name: self.study.results / f"encoders/{name}/compare.json" for name in self.comparisons}
 
     def wanted(self) -> list[Path]:
-        """Return all results; that there are none is told, because otherwise nothing would be made in silence."""
+        """Return all results; without any, an error says so, because otherwise nothing would be made in silence."""
         if not self.results:
             raise ConfigError(["encoders.compare: empty, so there is nothing to compare (see docs/share.md)"])
         return list(self.results.values())

@@ -63,7 +63,7 @@ def dictionary_flags(study: "Study", pair: str) -> str:
 def parallel_flags(study: "Study", code: str) -> str:
     """Return the flags that say where a language's parallel sentences are and how they are tokenised.
 
-    A file of its own is held against the table, which it has to be as long as.
+    Its own file, if it has one, must be as long as the table.
     """
     path = study.parallel_sides[code]
     where = named_flags("--file", {code: study.raw(path)}) if path else f"--languages {code}"

@@ -1,4 +1,4 @@
-"""Targets that a study does not have, told in a line each: Snakemake would show a traceback, or say that no rule fits.
+"""Refuse targets that a study does not have, in one line each: Snakemake would show a traceback or find no rule.
 
 Snakemake does not tell a Snakefile what it was asked for, so the command line is looked at: only words that name a
 figure, or a file of a model, a score or a job below the results, are taken for targets.
@@ -63,7 +63,7 @@ class Asked:
         return None if name in known else f"{name}: no such model in study {self._own!r} ({self._why(name)})"
 
     def _why(self, name: str) -> str:
-        """Return why a study has no such model, as far as its name tells."""
+        """Return why a study has no such model, as far as its name shows."""
         known = list(dict.fromkeys([*self.study.models, *self.study.transfer.floors, *self.study.contextual.jobs]))
         seeds = [other.rpartition(".s")[2] for other in known if other.rpartition(".s")[0] == name.rpartition(".s")[0]]
         if seeds:

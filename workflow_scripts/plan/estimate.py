@@ -226,7 +226,7 @@ def fine_tune_together(plan: Estimator, job: Job) -> Cost:
 
 
 def tuning_seconds(plan: Estimator, task: str, points: Sequence[Point], data: Mapping[str, Any]) -> float:
-    """Return the seconds of training at some points, English dev after each epoch and the test sets at the end."""
+    """Return the seconds of training at some points, with the dev set after each epoch and the test sets at the end."""
     settings, tokens = plan.study.config["tasks"][task], plan.rates(task)
     train, dev = (plan.sizes.lines(data[split], task, split) for split in ("train", "dev"))
     tested = sum(plan.sizes.lines(path, task, "test") for path in data["test"].values())

@@ -11,7 +11,7 @@ Row = Sequence[str]
 
 
 def to_do(jobs: Sequence[Job], costs: Mapping[int, Cost | None]) -> list[str]:
-    """Return the table of what is left, a line a rule."""
+    """Return the table of what is left, one line per rule."""
     rows: list[Row] = [["rule", "jobs", "GPU time", "CPU time", "disk", "download"]]
     for rule, some in _by_rule(jobs):
         known = [cost for job in some if (cost := costs[job.number]) is not None]

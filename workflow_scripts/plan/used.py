@@ -1,4 +1,4 @@
-"""What jobs have used: all attempts of a training run, and for other jobs the last, which its benchmark file tells."""
+"""What jobs have used: all attempts of a training run, and for other jobs the last, from its benchmark file."""
 
 import csv
 import json
