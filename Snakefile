@@ -18,6 +18,7 @@ container: "envs/xling.sif"  # with --sdm apptainer alone; built from envs/xling
 
 include: "rules/common.smk"
 include: "rules/inputs.smk"
+include: "rules/plans.smk"
 include: "rules/synthetic.smk"
 include: "rules/data.smk"
 include: "rules/tokenization.smk"
@@ -37,7 +38,7 @@ include: "rules/page.smk"
 include: "rules/plan.smk"
 
 
-refuse_wrong_targets(Asked(STUDY, TRANSFER, CONTEXTUAL, shown_by_name()), sys.argv[1:])
+refuse_wrong_targets(Asked(STUDY, shown_by_name()), sys.argv[1:])
 
 
 rule all:
@@ -46,10 +47,10 @@ rule all:
     input:
         expand(MODELS / "{model}/model.safetensors", model=STUDY.models),
         expand(MODELS / "{model}/anchors.json", model=bilingual_models()),
-        task_data(),
-        parallel_text(),
+        STUDY.all_task_files(),
+        expand(RESULTS / "parallel/{code}.txt", code=STUDY.parallel_sides),
         rules.record_alignment.output,
-        contextual_records(),
+        CONTEXTUAL.records(),
         rules.table1.output if TRANSFER.models else [],
         rules.figures.input,
         rules.paper_figures.output,

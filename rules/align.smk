@@ -1,8 +1,5 @@
 # Words and sentences of independently trained models (section 5.1): representations, Figures 4a, 4b and 6.
 
-from workflow_scripts.alignment import Alignment
-
-ALIGNMENT = Alignment(STUDY)
 ANALYSES = RESULTS / "analyses"
 
 
@@ -18,7 +15,6 @@ rule prepare_tatoeba:
         LOGS / "prepare_tatoeba/{pair}.log",
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -48,14 +44,13 @@ rule represent_encoder:
         BENCHMARKS / "represent_encoder/{model}.tsv"
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu"),
     params:
         rev=REV["align"],
         text=lambda wildcards: ALIGNMENT.flags(wildcards.model),
         expected=lambda wildcards, output: ALIGNMENT.expected_encoder(wildcards.model),
-        config_hash=lambda wildcards, output: ALIGNMENT.states_hash(wildcards.model),
+        config_hash=lambda wildcards, output: STUDY.identity("states", wildcards.model),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
@@ -72,6 +67,7 @@ rule represent_encoder:
 rule translate_words:
     """Word translation from the embedding matrix and from every layer, fastText and untrained encoders beside it."""
     input:
+        plan=RESULTS / "plans/words.json",
         states=ALIGNMENT.represented("words"),
         raw=lambda wildcards: raw_files(ALIGNMENT.raw_words()),
     output:
@@ -82,20 +78,16 @@ rule translate_words:
         BENCHMARKS / "translate_words.tsv"
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu"),
     params:
         rev=REV["align"],
-        plan=ALIGNMENT.plan("words"),
-        plan_file=lambda wildcards, output: RESULTS / "plans/translate_words.json",
         expected=lambda wildcards, output: ALIGNMENT.expected_states("words"),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.translate_words \
-            --plan {params.plan_file:q} \
+            --plan {input.plan:q} \
             --out {output.result:q} \
             >>{log:q} 2>&1
         """
@@ -104,6 +96,7 @@ rule translate_words:
 rule retrieve_sentences:
     """Sentence retrieval at every layer, both directions, with and without the map, untrained encoders beside it."""
     input:
+        plan=RESULTS / "plans/sentences.json",
         states=ALIGNMENT.represented("sentences"),
     output:
         result=ANALYSES / "sentences.json",
@@ -113,20 +106,16 @@ rule retrieve_sentences:
         BENCHMARKS / "retrieve_sentences.tsv"
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu"),
     params:
         rev=REV["align"],
-        plan=ALIGNMENT.plan("sentences"),
-        plan_file=lambda wildcards, output: RESULTS / "plans/retrieve_sentences.json",
         expected=lambda wildcards, output: ALIGNMENT.expected_states("sentences"),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.retrieve_sentences \
-            --plan {params.plan_file:q} \
+            --plan {input.plan:q} \
             --out {output.result:q} \
             >>{log:q} 2>&1
         """

@@ -13,7 +13,6 @@ rule train_bpe:
         BENCHMARKS / "train_bpe/{languages}.{domain}.tsv"
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu-many"),
     params:
@@ -44,7 +43,6 @@ rule build_vocabulary:
         LOGS / "build_vocabulary/{languages}.{kind}.{domain}.log",
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -65,8 +63,8 @@ rule encode_text:
     input:
         vocabulary=RESULTS / "vocab/{languages}.{kind}.{domain}/vocab.json",
         train=training_text,
-        valid=lambda wildcards: held_out_text(wildcards, "valid"),
-        test=lambda wildcards: held_out_text(wildcards, "test"),
+        valid=lambda wildcards: corpus_of(wildcards, wildcards.language, "valid"),
+        test=lambda wildcards: corpus_of(wildcards, wildcards.language, "test"),
     output:
         meta=RESULTS / "streams/{languages}.{kind}.{domain}/{language}.{variant}/meta.json",
     log:
@@ -75,7 +73,6 @@ rule encode_text:
         BENCHMARKS / "encode_text/{languages}.{kind}.{domain}.{language}.{variant}.tsv"
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu-many"),
     params:
@@ -107,12 +104,11 @@ rule audit_anchors:
         LOGS / "audit_anchors/{model}.log",
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
         rev=REV["bpe"],
-        streams=lambda wildcards: flags.named_flags("--streams", stream_folders(wildcards.model)),
+        streams=lambda wildcards: flags.named_flags("--streams", STUDY.stream_folders(wildcards.model)),
         proof=lambda wildcards: "--require-none" if STUDY.anchors(wildcards.model) == "none" else "",
     shell:
         """

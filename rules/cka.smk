@@ -4,6 +4,7 @@
 rule compare_encoders:
     """CKA of every layer with every layer: bilingual, monolingual and random encoders, all pairs in one job."""
     input:
+        plan=RESULTS / "plans/cka.json",
         states=ALIGNMENT.represented("cka"),
     output:
         result=ANALYSES / "cka.json",
@@ -13,20 +14,16 @@ rule compare_encoders:
         BENCHMARKS / "compare_encoders.tsv"
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
         rev=REV["cka"],
-        plan=ALIGNMENT.plan("cka"),
-        plan_file=lambda wildcards, output: RESULTS / "plans/compare_encoders.json",
         expected=lambda wildcards, output: ALIGNMENT.expected_states("cka"),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
         python -m xling.cka.compare_encoders \
-            --plan {params.plan_file:q} \
+            --plan {input.plan:q} \
             --out {output.result:q} \
             >>{log:q} 2>&1
         """
@@ -43,7 +40,6 @@ rule record_alignment:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

@@ -14,7 +14,6 @@ rule build_dictionary:
         BENCHMARKS / "build_dictionary/{pair}.tsv"
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu-many"),
     params:
@@ -32,7 +31,7 @@ rule build_dictionary:
 rule switch_codes:
     """A training corpus in which some words stand in the other language."""
     input:
-        text=switched_text,
+        text=lambda wildcards: corpus_of(wildcards, wildcards.language),
         dictionary=RESULTS / "dictionary/{pair}.tsv",
     output:
         text=RESULTS / "codeswitch/{pair}.{domain}/{language}.txt.zst",
@@ -43,7 +42,6 @@ rule switch_codes:
         BENCHMARKS / "switch_codes/{pair}.{domain}.{language}.tsv"
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu-many"),
     params:

@@ -1,5 +1,6 @@
 # What all rules share: the checked study, paths, revisions, resource classes. Wiring only.
 
+import re
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from workflow_scripts.study import load_study, use_this_interpreter
 from workflow_scripts.targets import Asked, refuse_wrong_targets
 
 # Editing a module reruns nothing. A change that must change a stage's results raises its number here. Params that are
-# functions of `output` rerun nothing either: Snakemake does not compare them. What `expect` asks of inputs is so.
+# functions of `output` rerun nothing either, because Snakemake does not compare them: hashes for `expect` are passed so.
 REV = {
     "synthetic": 2,
     "data": 1,
@@ -30,6 +31,7 @@ REV = {
 use_this_interpreter()
 STUDY = load_study(config, workflow.configfiles, REV)
 RESULTS = STUDY.results
+TRANSFER, ALIGNMENT, CONTEXTUAL, ENCODERS = STUDY.transfer, STUDY.alignment, STUDY.contextual, STUDY.encoders
 MODELS = RESULTS / "models"
 LOGS = RESULTS / "logs"
 BENCHMARKS = RESULTS / "benchmarks"

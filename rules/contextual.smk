@@ -1,10 +1,5 @@
 # Contextual transfer (section 5.1.2): linked words, a map for every layer, task layers on frozen encoders.
 
-from workflow_scripts.contextual import Contextual
-
-CONTEXTUAL = Contextual(STUDY)
-contextual_records = CONTEXTUAL.records
-
 
 rule align_words:
     """Links between the words of parallel sentences, one to one.
@@ -12,8 +7,8 @@ rule align_words:
     Their seed works with the aligner that `make aligner` builds. Another one's links differ a little from run to run.
     """
     input:
-        source=lambda wildcards: RESULTS / f"parallel/{wildcards.pair.split('-')[0]}.txt",
-        target=lambda wildcards: RESULTS / f"parallel/{wildcards.pair.split('-')[1]}.txt",
+        source=lambda wildcards: STUDY.parallel(wildcards.pair.split("-")[0]),
+        target=lambda wildcards: STUDY.parallel(wildcards.pair.split("-")[1]),
     output:
         links=RESULTS / "links/{pair}.txt.zst",
     log:
@@ -22,7 +17,6 @@ rule align_words:
         BENCHMARKS / "align_words/{pair}.tsv"
     conda:
         "../envs/eflomal.yaml"
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -41,6 +35,7 @@ rule align_words:
 rule transfer_contextual:
     """All layers, tasks and target languages of one source encoder."""
     input:
+        plan=RESULTS / "plans/contextual/{job}.json",
         models=lambda wildcards: read_of(
             CONTEXTUAL.model_files(wildcards.job), CONTEXTUAL.jobs[wildcards.job].untrained
         ),
@@ -58,21 +53,17 @@ rule transfer_contextual:
         job=r"[^/]+",
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu-many"),
     params:
         rev=CONTEXTUAL.revision,
-        plan=lambda wildcards: CONTEXTUAL.plan(wildcards.job),
-        plan_file=lambda wildcards, output: RESULTS / f"plans/transfer_contextual/{wildcards.job}.json",
         expected=lambda wildcards, output: CONTEXTUAL.expected(wildcards.job),
         work=RESULTS / "work",
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.write_run --run {params.plan:q} --out {params.plan_file:q} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.transfer_contextual \
-            --plan {params.plan_file:q} \
+            --plan {input.plan:q} \
             --work-below {params.work:q} \
             --wait-for-lock \
             --out {output.result:q} \
@@ -92,13 +83,12 @@ rule record_contextual:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
         rev=[*CONTEXTUAL.revision, REV["report"]],
         results=flags.named_flags("--result", CONTEXTUAL.results()),
-        hashes=flags.named_flags("--hash", {job: CONTEXTUAL.config_hash(job) for job in CONTEXTUAL.jobs}),
+        hashes=flags.named_flags("--hash", {job: STUDY.identity("contextual", job) for job in CONTEXTUAL.jobs}),
     shell:
         """
         python -m xling.report.record_contextual \

@@ -13,11 +13,10 @@ rule fetch_dataset:
     localrule: True
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
-        sources=lambda wildcards: STUDY.requests(wildcards.dataset),
+        sources=lambda wildcards: flags.as_json(STUDY.requests(wildcards.dataset)),
         root=STUDY.root,
     shell:
         """
@@ -37,7 +36,7 @@ rule fetch:
 
 
 rule extract_text:
-    """Paragraphs of a dump or a crawl, one a line."""
+    """Paragraphs of a dump or a crawl, one per line."""
     input:
         raw=lambda wildcards: raw_files(STUDY.raw_text(wildcards.language, wildcards.domain)),
     output:

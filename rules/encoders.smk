@@ -1,33 +1,6 @@
 # Encoders that others published, named in the config, beside the study's own: snakemake encoders (docs/share.md).
 
-from workflow_scripts.encoders import Encoders
-
-ENCODERS = Encoders(STUDY)
 COMPARED = RESULTS / "encoders"
-
-
-rule write_tokeniser:
-    """How the study tokenises a language, in one readable file."""
-    output:
-        options=RESULTS / "tokenisers/{language}.json",
-    log:
-        LOGS / "write_tokeniser/{language}.log",
-    localrule: True
-    conda:
-        ENV
-    threads: 1
-    resources:
-        **resource_class("login"),
-    params:
-        rev=REV["tokenization"],
-        options=lambda wildcards: flags.tokeniser_options(STUDY, wildcards.language),
-    shell:
-        """
-        python -m workflow_scripts.write_run \
-            --run {params.options:q} \
-            --out {output.options:q} \
-            >>{log:q} 2>&1
-        """
 
 
 rule compare_published:
@@ -49,13 +22,12 @@ rule compare_published:
         comparison=r"[a-z0-9_.+-]+",
     conda:
         "../envs/hf.yaml"
-    threads: 1
     resources:
         **resource_class("gpu"),
     params:
         rev=REV["cka"],
         encoders=lambda wildcards: ENCODERS.flags(wildcards.comparison),
-        config_hash=lambda wildcards: ENCODERS.config_hash(wildcards.comparison),
+        config_hash=lambda wildcards: STUDY.identity("comparison", wildcards.comparison),
     shell:
         """
         python -m workflow_scripts.gpu_slots xling.interop.compare_published \
@@ -77,12 +49,11 @@ rule draw_encoders:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
         rev=REV["report"],
-        results=ENCODERS.drawing_flags(),
+        results=flags.named_flags("--comparison", ENCODERS.results),
         folder=COMPARED,
     shell:
         """

@@ -1,30 +1,5 @@
 # Figures of the study: each from its own records, so that one can be drawn without the others.
 
-from workflow_scripts.drawing import drawn_study
-
-
-rule describe_study:
-    """What the drawings need to know of the study, and nothing that decides a model's weights."""
-    output:
-        study=RECORDS / "study.json",
-    log:
-        LOGS / "describe_study.log",
-    localrule: True
-    conda:
-        ENV
-    threads: 1
-    resources:
-        **resource_class("login"),
-    params:
-        study=drawn_study(STUDY),
-    shell:
-        """
-        python -m workflow_scripts.write_run \
-            --run {params.study:q} \
-            --out {output.study:q} \
-            >>{log:q} 2>&1
-        """
-
 
 rule draw_figure:
     """One figure; the level of LASER that the paper gives belongs to real sentences only."""
@@ -39,7 +14,6 @@ rule draw_figure:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
@@ -76,7 +50,6 @@ rule draw_training:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

@@ -1,7 +1,5 @@
 # Verdicts, provenance and the page that holds everything the study found.
 
-from workflow_scripts import reporting
-
 CHOICES = [Path(workflow.basedir) / "docs" / name for name in ("choices.md", "data.md")]
 
 
@@ -17,13 +15,12 @@ rule claims:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
         rev=REV["report"],
-        scale=reporting.scale_flag(STUDY),
-        hash=reporting.verdict_hash(TRANSFER, ALIGNMENT, CONTEXTUAL),
+        scale=STUDY.scale_flag(),
+        hash=STUDY.identity("verdicts"),
     shell:
         """
         python -m xling.report.claims \
@@ -39,6 +36,7 @@ rule claims:
 rule collect_provenance:
     """Code, machine, time, models and data behind the study; last of all, when every stage has told its time."""
     input:
+        plan=RESULTS / "plans/provenance.json",
         models=expand(MODELS / "{model}/provenance.json", model=STUDY.models),
         claims=RESULTS / "claims.json",
         tables=study_tables(),
@@ -50,31 +48,17 @@ rule collect_provenance:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
         rev=REV["report"],
-        study=config["study"]["name"],
-        config=lambda wildcards: reporting.study_json(STUDY),
-        hash=reporting.study_hash(STUDY),
         benchmarks=BENCHMARKS,
-        encoders=reporting.encoders(TRANSFER, CONTEXTUAL),
-        texts=reporting.texts(STUDY),
-        root=STUDY.root,
-        data=reporting.raw_data(STUDY),
     shell:
         """
         python -m workflow_scripts.collect_provenance \
-            --study {params.study:q} \
-            --config {params.config:q} \
-            --config-hash {params.hash} \
+            --plan {input.plan:q} \
             --models {input.models:q} \
             --benchmarks {params.benchmarks:q} \
-            --encoders {params.encoders:q} \
-            --texts {params.texts:q} \
-            --data-root {params.root:q} \
-            --data {params.data:q} \
             --out {output.provenance:q} \
             >>{log:q} 2>&1
         """
@@ -96,7 +80,6 @@ rule page:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

@@ -1,7 +1,5 @@
 # What everything will cost before anything runs, and what it has cost after. One target: TARGET=table1 snakemake plan
 
-import json
-
 
 rule plan:
     """Jobs, GPU-hours, CPU-hours, disk, download and the longest chain of what is left, from measured rates."""
@@ -10,16 +8,15 @@ rule plan:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
-        config=lambda wildcards: json.dumps(config),  # a function: braces in a plain text would be wildcards
+        config=lambda wildcards: flags.as_json(config),  # a function: braces in a plain text would be wildcards
     shell:
         """
         python -m workflow_scripts.plan \
             ${{TARGET:-}} \
             --rates "${{RATES:-}}" \
-            --config {params.config:q} \
+            --config <(printf %s {params.config:q}) \
             2>{log:q}
         """

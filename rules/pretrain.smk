@@ -1,43 +1,19 @@
-# Masked language models (section 3.1): what decides each one, resolved to the last number, and its training.
-
-
-rule write_run:
-    """Everything that decides a model's weights, in one readable file."""
-    output:
-        run=MODELS / "{model}/run.json",
-    log:
-        LOGS / "write_run/{model}.log",
-    localrule: True
-    conda:
-        ENV
-    threads: 1
-    resources:
-        **resource_class("login"),
-    params:
-        rev=REV["pretrain"],
-        run=lambda wildcards: STUDY.run_json(wildcards.model),
-    shell:
-        """
-        python -m workflow_scripts.write_run \
-            --run {params.run:q} \
-            --out {output.run:q} \
-            >>{log:q} 2>&1
-        """
+# Masked language models (section 3.1).
 
 
 rule pretrain:
     """One encoder.
 
     The directory that it resumes from is no output, because Snakemake empties outputs after a failure; it is named by
-    everything that decides the weights. Parallel sentences only watch, so touching them reruns nothing. How often it is
-    saved decides nothing either: Snakemake does not compare a param that is a function of `output`. The launcher and
-    the trainer take the shell's place, so that a signal of the cluster reaches who can save.
+    everything that decides the weights. Parallel sentences are used only for monitoring, so touching them reruns nothing.
+    How often a training is saved decides nothing either: Snakemake does not compare a param that is a function of
+    `output`. The launcher and the trainer replace the shell, so that a signal of the cluster reaches the trainer.
     """
     input:
         run=MODELS / "{model}/run.json",
         vocabulary=vocabulary_of,
         streams=streams_of,
-        parallel=lambda wildcards: ancient(list(parallel_of(wildcards.model).values())),
+        parallel=lambda wildcards: ancient([*parallel_of(wildcards.model).values()]),
     output:
         model=MODELS / "{model}/model.safetensors",
         config=MODELS / "{model}/model.json",
@@ -50,12 +26,11 @@ rule pretrain:
         BENCHMARKS / "pretrain/{model}.tsv"
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("gpu-long"),
     params:
         rev=REV["pretrain"],
-        streams=lambda wildcards: flags.named_flags("--streams", stream_folders(wildcards.model)),
+        streams=lambda wildcards: flags.named_flags("--streams", STUDY.stream_folders(wildcards.model)),
         parallel=lambda wildcards: flags.named_flags("--parallel", parallel_of(wildcards.model)),
         saving=lambda wildcards, output: flags.saving_flags(STUDY, wildcards.model),
         work=RESULTS / "work",

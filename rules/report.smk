@@ -16,7 +16,6 @@ rule paper_figures:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
@@ -43,7 +42,6 @@ rule table1:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

@@ -1,4 +1,4 @@
-# Files of the report, from what the study makes. One function per question.
+# Files of the report, from what the study makes: one function per question.
 
 import shlex
 
@@ -6,7 +6,7 @@ import shlex
 def claim_records():
     """Return the records that the claims are judged on, as far as the study makes them."""
     aligned = [RECORDS / f"{name}.csv" for name in ALIGNMENT.records if name.startswith("figure")]
-    return [*([RECORDS / "figure3.csv"] if TRANSFER.models else []), *aligned, *contextual_records()]
+    return [*([RECORDS / "figure3.csv"] if TRANSFER.models else []), *aligned, *CONTEXTUAL.records()]
 
 
 def study_tables():
@@ -22,7 +22,7 @@ def drawn(name):
 
 def figure_names():
     """Return every figure that the study has something to show in."""
-    recorded = [*ALIGNMENT.records, *(path.stem for path in contextual_records())]
+    recorded = [*ALIGNMENT.records, *(path.stem for path in CONTEXTUAL.records())]
     names = ["figure1", "figure2", "training", *(name for name in recorded if name != "pearson")]
     names += ["emergence", "anchors"] if bilingual_models() else []
     return names + (["figure3"] if TRANSFER.models else [])

@@ -16,7 +16,6 @@ if STUDY.generated:
                 BENCHMARKS / f"generate/{code}.tsv"
             conda:
                 TEXT_ENV
-            threads: 1
             resources:
                 **resource_class("cpu"),
             params:
@@ -42,7 +41,6 @@ if STUDY.generated:
             BENCHMARKS / "generate/parallel.tsv"
         conda:
             TEXT_ENV
-        threads: 1
         resources:
             **resource_class("cpu"),
         params:

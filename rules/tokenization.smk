@@ -36,7 +36,7 @@ rule tokenise_text:
 rule split_corpus:
     """Held-out lines set apart, web text trimmed to the size of the encyclopaedia beside it."""
     input:
-        words=lambda wildcards: tokenised(STUDY.original(wildcards.language), wildcards.domain),
+        words=lambda wildcards: STUDY.tokenised(STUDY.original(wildcards.language), wildcards.domain),
         sizes=corpus_sizes,
     output:
         train=RESULTS / "corpus/{language}.{domain}/train.txt.zst",
@@ -49,7 +49,6 @@ rule split_corpus:
         BENCHMARKS / "split_corpus/{language}.{domain}.tsv"
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -83,7 +82,6 @@ rule prepare_task:
         LOGS / "prepare_task/{task}.{language}.{dataset}.{split}.log",
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:
@@ -107,7 +105,7 @@ rule prepare_task:
 rule prepare_parallel:
     """The multi-way parallel sentences of a language, line by line those of the others.
 
-    A job a language: one more in a study makes nothing anew of what reads the others.
+    One job per language: another one in a study makes nothing again that reads the others.
     """
     input:
         raw=lambda wildcards: raw_files(parallel_files(wildcards)),
@@ -118,7 +116,6 @@ rule prepare_parallel:
         LOGS / "prepare_parallel/{language}.log",
     conda:
         TEXT_ENV
-    threads: 1
     resources:
         **resource_class("cpu"),
     params:

@@ -18,7 +18,6 @@ rule score_cell:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:
@@ -29,29 +28,6 @@ rule score_cell:
             --results {input.jobs:q} \
             --config-hash {params.config} \
             --out {output.score:q} \
-            >>{log:q} 2>&1
-        """
-
-
-rule plan_transfer:
-    """Which encoders are scored, beside which floors, and the rows of Table 1."""
-    output:
-        plan=TRANSFER.folder / "plan.json",
-    log:
-        LOGS / "plan_transfer.log",
-    localrule: True
-    conda:
-        ENV
-    threads: 1
-    resources:
-        **resource_class("login"),
-    params:
-        plan=TRANSFER.plan_json(),
-    shell:
-        """
-        python -m workflow_scripts.write_run \
-            --run {params.plan:q} \
-            --out {output.plan:q} \
             >>{log:q} 2>&1
         """
 
@@ -71,7 +47,6 @@ rule record_transfer:
     localrule: True
     conda:
         ENV
-    threads: 1
     resources:
         **resource_class("login"),
     params:

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,44 @@ TINY: dict[str, Any] = {
     "tatoeba_sentences": 10,
     "vector_size": 4,
 }
+
+
+@dataclass(frozen=True)
+class Laid:
+    """One job as Snakemake lays it out: what it compares with an earlier run, and which inputs may be younger."""
+
+    rule: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    params: tuple[str, ...]
+    ancient: frozenset[str]
+
+
+def lay_out(config: Mapping[str, Any], targets: Iterable[str] = (), snakefile: Path = ROOT / "Snakefile") -> list[Laid]:
+    """Return all jobs of some targets, made or not, from Snakemake itself but in this process: half a second."""
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
+
+    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL}, dryrun=True)) as api:
+        opened = api.workflow(
+            resource_settings=ResourceSettings(cores=8),
+            config_settings=ConfigSettings(config=dict(config)),
+            snakefile=snakefile,
+        )
+        opened.dag(DAGSettings(forceall=True, targets=frozenset(targets)))
+        workflow = opened._workflow
+        workflow._prepare_dag(forceall=True, ignore_incomplete=True, lock_warn_only=True, nolock=True)
+        workflow._build_dag()
+        return [
+            Laid(
+                job.rule.name,
+                tuple(sorted(map(str, job.input))),
+                tuple(map(str, job.output)),
+                tuple(map(str, job.non_derived_params)),
+                frozenset(str(path) for path in job.input if path.is_ancient),
+            )
+            for job in workflow.dag.jobs
+        ]
 
 
 def run_module(*command: str, timeout: int = 300, **variables: str) -> subprocess.CompletedProcess[str]:

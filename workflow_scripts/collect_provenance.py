@@ -1,14 +1,15 @@
 """Collect where a study's results come from: configuration, code, machine, time by stage, models, data.
 
-python -m workflow_scripts.collect_provenance --study demo --config JSON --config-hash H --models FILE …
-    --benchmarks DIR --encoders NAME … --texts NAME … --data-root DIR --data FILE … --out provenance.json
+python -m workflow_scripts.collect_provenance --plan plan.json --models FILE … --benchmarks DIR --out provenance.json
+
+The plan (workflow_scripts.study.Study.provenance) says what the study is, which encoders and texts it has, and which
+raw files it reads.
 
 What a folder still holds of models, pairs and languages that the study has no longer is passed over.
 """
 
 import argparse
 import csv
-import json
 import platform
 import re
 import time
@@ -130,13 +131,11 @@ def _below(root: Path, path: Path) -> str:
 def main() -> None:
     """Write the provenance of a study."""
     args = parse_args()
-    config, models = json.loads(args.config), list(model_records(args.models))
-    names = Names(args.encoders, args.texts, config.get("languages", ()))
+    plan, models = read_json(args.plan), list(model_records(args.models))
+    names = Names(plan["encoders"], plan["texts"], plan["config"]["languages"])
     head, changed = commit()
     known = {
-        "study": args.study,
-        "config": config,
-        "config_hash": args.config_hash,
+        **{key: plan[key] for key in ("study", "config", "config_hash")},
         "collected": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "commit": head,
         "changed": changed,
@@ -145,7 +144,7 @@ def main() -> None:
         "machine": machine(),
         "stages": stage_times(args.benchmarks, models, names),
         "models": models,
-        "data": data_files(args.data_root, args.data),
+        "data": data_files(Path(plan["data_root"]), map(Path, plan["data"])),
     }
     write_json(args.out, known)
 
@@ -153,15 +152,9 @@ def main() -> None:
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--study", required=True, help="the study's name")
-    parser.add_argument("--config", required=True, help="the study's whole description as JSON")
-    parser.add_argument("--config-hash", required=True)
+    parser.add_argument("--plan", type=Path, required=True, help="what the study is and reads")
     parser.add_argument("--models", type=Path, nargs="*", default=[], help="provenance.json of each of its models")
     parser.add_argument("--benchmarks", type=Path, required=True, help="folder of Snakemake's benchmark files")
-    parser.add_argument("--encoders", nargs="*", default=[], help="names of the models and untrained encoders")
-    parser.add_argument("--texts", nargs="*", default=[], help="its languages and pairs")
-    parser.add_argument("--data-root", type=Path, required=True)
-    parser.add_argument("--data", type=Path, nargs="*", default=[], help="raw files, or folders of them")
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()
 

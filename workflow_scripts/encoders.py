@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workflow_scripts.alignment import Alignment
 from workflow_scripts.config import ConfigError, expand_path
-from workflow_scripts.flags import named_flags
 from workflow_scripts.grid import pair_languages
-from workflow_scripts.identity import hashed
-from workflow_scripts.study import Study
+
+if TYPE_CHECKING:
+    from workflow_scripts.study import Study
 
 
 class Comparison(NamedTuple):
@@ -30,7 +29,7 @@ class Comparison(NamedTuple):
 class Encoders:
     """What is compared, and the files and flags of each comparison."""
 
-    study: Study
+    study: "Study"
 
     @cached_property
     def comparisons(self) -> dict[str, Comparison]:
@@ -44,7 +43,7 @@ class Encoders:
         return {name: self.study.results / f"encoders/{name}/compare.json" for name in self.comparisons}
 
     def wanted(self) -> list[Path]:
-        """Return all results; that there are none is told, because otherwise nothing would be made in silence."""
+        """Return all results; without any, an error says so, because otherwise nothing would be made in silence."""
         if not self.results:
             raise ConfigError(["encoders.compare: empty, so there is nothing to compare (see docs/share.md)"])
         return list(self.results.values())
@@ -61,38 +60,30 @@ class Encoders:
 
     def _files(self, encoder: str) -> list[Path]:
         if encoder in self.study.models:
-            vocabulary = self.study.results / f"vocab/{self.study.vocabulary(encoder)}/vocab.json"
-            return [self._own(encoder) / "model.safetensors", self._own(encoder) / "run.json", vocabulary]
-        entry = self._published(encoder)
+            own = [self.study.model_file(encoder, file) for file in ("model.safetensors", "run.json")]
+            return [*own, self.study.vocabulary_folder(encoder) / "vocab.json"]
+        entry = self.published(encoder)
         folder = expand_path(entry["folder"]) if "folder" in entry else None
         return sorted([folder / "config.json", *folder.glob("*.safetensors")]) if folder else []
 
-    def _own(self, encoder: str) -> Path:
-        return self.study.results / f"models/{encoder}"
-
-    def _published(self, encoder: str) -> dict[str, Any]:
+    def published(self, encoder: str) -> dict[str, Any]:
+        """Return what the config says of a published encoder."""
         return dict(self.study.config["encoders"]["models"][encoder])
 
     def raw_text(self, name: str) -> list[str]:
         """Return the raw sentences that a comparison reads: each encoder cuts them into words in its own way."""
-        return [self._table, *self._retrieved(name)]
+        return [self.study.raw(self.study.config["data"]["parallel"]), *self.retrieved(name)]
 
-    @property
-    def _table(self) -> str:
-        return self.study.raw(self.study.config["data"]["parallel"])
-
-    def _retrieved(self, name: str) -> list[str]:
+    def retrieved(self, name: str) -> list[str]:
         """Return both sides of Tatoeba's set, the left one first; it exists only between the source and another."""
-        alignment, (left, right) = Alignment(self.study), self.comparisons[name].languages
+        alignment, (left, right) = self.study.alignment, self.comparisons[name].languages
         source = alignment.source
         other = right if left == source else left
-        if source not in (left, right) or left == right or not self._in_tatoeba(source, other):
+        there = all(self.study.language(code).get("tatoeba") for code in (source, other))
+        if source not in (left, right) or left == right or not there:
             return []
         sides = alignment.raw_tatoeba(other)
         return [sides["source" if code == source else "target"] for code in (left, right)]
-
-    def _in_tatoeba(self, *codes: str) -> bool:
-        return all(self.study.language(code).get("tatoeba") for code in codes)
 
     def segmenters(self, name: str) -> list[str]:
         """Return what the segmenters of the study's own models read."""
@@ -102,36 +93,18 @@ class Encoders:
 
     def flags(self, name: str) -> str:
         """Return the command line that names both encoders and the sentences."""
-        comparison, retrieved = self.comparisons[name], self._retrieved(name)
+        comparison, (table, *retrieved) = self.comparisons[name], self.raw_text(name)
         parts = [quote(self._name(encoder)) for encoder in comparison.sides]
-        parts += ["--languages", *comparison.languages, "--parallel", quote(self._table)]
+        parts += ["--languages", *comparison.languages, "--parallel", quote(table)]
         parts += ["--retrieve", *map(quote, retrieved)] if retrieved else []
         for side, encoder, code in zip("ab", *comparison, strict=True):
             if encoder in self.study.models:
-                vocabulary = self.study.results / f"vocab/{self.study.vocabulary(encoder)}"
-                parts += [f"--vocab-{side}", quote(str(vocabulary))]
+                parts += [f"--vocab-{side}", quote(str(self.study.vocabulary_folder(encoder)))]
                 parts += [f"--tokeniser-{side}", quote(str(self.tokeniser(code)))]
         return " ".join(parts)
 
     def _name(self, encoder: str) -> str:
         if encoder in self.study.models:
-            return str(self._own(encoder))
-        entry = self._published(encoder)
+            return str(self.study.model_file(encoder).parent)
+        entry = self.published(encoder)
         return str(expand_path(entry["folder"])) if "folder" in entry else str(entry["hub"])
-
-    def config_hash(self, name: str) -> str:
-        """Return the hash that a result carries: of both encoders, and of the sentences as each of them reads them."""
-        comparison, known, data = self.comparisons[name], self.study.identity, self.study.config["data"]
-        paths = {"parallel": data["parallel"]} | ({"tatoeba": data["tatoeba"]} if self._retrieved(name) else {})
-        text = {key: known.raw(path, comparison.languages, [f"{key}_sentences"]) for key, path in paths.items()}
-        sides = [self._known(encoder, code) for encoder, code in zip(*comparison, strict=True)]
-        return hashed([known.revision("align", "cka"), sides, comparison.languages, text])
-
-    def _known(self, encoder: str, code: str) -> Any:
-        if encoder in self.study.models:
-            return [self.study.identity.model(encoder), self.study.identity.tokeniser(code)]
-        return self._published(encoder)
-
-    def drawing_flags(self) -> str:
-        """Return the flags that name every result."""
-        return named_flags("--comparison", self.results)

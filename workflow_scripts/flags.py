@@ -4,15 +4,24 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 from zlib import crc32
 
-from workflow_scripts.identity import drawn_parts, hashed
-from workflow_scripts.study import Study
+from workflow_scripts.grid import saving
+from xling.core.results import hashed, untrained_parts
+
+if TYPE_CHECKING:
+    from workflow_scripts.study import Study
 
 
-def tokeniser_options(study: Study, language: str) -> str:
+def as_json(value: object) -> str:
+    """Return a value as one line of JSON."""
+    return json.dumps(value, sort_keys=True)
+
+
+def tokeniser_options(study: "Study", language: str) -> str:
     """Return a language's tokeniser as JSON."""
-    return json.dumps(study.tokeniser(language), sort_keys=True)
+    return as_json(study.tokeniser(language))
 
 
 def size_flag(stats: list[Path]) -> str:
@@ -20,7 +29,7 @@ def size_flag(stats: list[Path]) -> str:
     return " ".join(["--max-words-of", *(quote(str(path)) for path in stats)]) if stats else ""
 
 
-def order_flag(study: Study, language: str) -> str:
+def order_flag(study: "Study", language: str) -> str:
     """Return the flag that gives a copied language an order of its own."""
     return f"--shuffle-seed {crc32(language.encode())}" if study.original(language) != language else ""
 
@@ -30,38 +39,38 @@ def named_flags(flag: str, values: Mapping[str, str | Path]) -> str:
     return " ".join(f"{flag} {quote(f'{code}={value}')}" for code, value in values.items())
 
 
-def expected_run(path: Path, described: Mapping[str, object], drawn: bool) -> str:
-    """Return what `workflow_scripts.expect` is to ask of an encoder's run.json, less of one that is only drawn."""
-    kind, part = ("--drawn", drawn_parts(described)) if drawn else ("--run", described)
-    return f"{kind} {quote(f'{path}={hashed(part)}')}"
+def expected_run(path: Path, described: Mapping[str, object], untrained: bool) -> str:
+    """Return what `workflow_scripts.expect` is to find in an encoder's run.json; less of one that is not trained."""
+    return quote(f"{path}={hashed(untrained_parts(described) if untrained else described)}")
 
 
-def saving_flags(study: Study, model: str) -> str:
+def saving_flags(study: "Study", model: str) -> str:
     """Return the flags that say how often a model's training is saved."""
-    return _flags({f"--{key.replace('_', '-')}": value for key, value in study.saving(model).items()})
+    values = saving(study.config, study.models[model])
+    return join_flags({f"--{key.replace('_', '-')}": value for key, value in values.items()})
 
 
-def dictionary_flags(study: Study, pair: str) -> str:
+def dictionary_flags(study: "Study", pair: str) -> str:
     """Return the flags that say how a pair's dictionary is read."""
     source, target = (study.language(code).get("dictionary", {}) for code in pair.split("-"))
     flags = {"--format": target["format"], "--input": study.raw(target["path"])}
     if target["format"] == "panlex":
         flags |= {"--source": source["code"], "--target": target["code"]}
     sides = dict(zip(("source", "target"), (tokeniser_options(study, code) for code in pair.split("-")), strict=True))
-    return f"{_flags(flags)} {named_flags('--tokeniser', sides)}"
+    return f"{join_flags(flags)} {named_flags('--tokeniser', sides)}"
 
 
-def parallel_flags(study: Study, code: str) -> str:
+def parallel_flags(study: "Study", code: str) -> str:
     """Return the flags that say where a language's parallel sentences are and how they are tokenised.
 
-    A file of its own is held against the table, which it has to be as long as.
+    Its own file, if it has one, must be as long as the table.
     """
     path = study.parallel_sides[code]
     where = named_flags("--file", {code: study.raw(path)}) if path else f"--languages {code}"
     return f"{where} {named_flags('--tokeniser', {code: tokeniser_options(study, code)})}"
 
 
-def language_flags(study: Study, code: str) -> str:
+def language_flags(study: "Study", code: str) -> str:
     """Return the flags that say what the generator writes for one language."""
     sizes = study.config["synthetic"]
     values = {
@@ -74,10 +83,10 @@ def language_flags(study: Study, code: str) -> str:
         "--ner-sentences": _comma(sizes["ner_sentences"]),
         "--vector-size": sizes["vector_size"],
     }
-    return _flags(values | _seeds(study))
+    return join_flags(values | _seeds(study))
 
 
-def together_flags(study: Study) -> str:
+def together_flags(study: "Study") -> str:
     """Return the flags that say what the generator writes for all languages at once."""
     sizes = study.config["synthetic"]
     values = {
@@ -88,10 +97,10 @@ def together_flags(study: Study) -> str:
         "--tatoeba": sizes["tatoeba_sentences"],
         "--dictionary-share": sizes["dictionary_share"],
     }
-    return _flags(values | _seeds(study))
+    return join_flags(values | _seeds(study))
 
 
-def _seeds(study: Study) -> dict[str, object]:
+def _seeds(study: "Study") -> dict[str, object]:
     return {"--world-seed": study.config["synthetic"]["world_seed"], "--seed": study.config["synthetic"]["seed"]}
 
 
@@ -99,5 +108,5 @@ def _comma(numbers: list[int]) -> str:
     return ",".join(str(number) for number in numbers)
 
 
-def _flags(values: Mapping[str, object]) -> str:
+def join_flags(values: Mapping[str, object]) -> str:
     return " ".join(f"{flag} {quote(str(value))}" for flag, value in values.items())

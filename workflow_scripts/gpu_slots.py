@@ -63,7 +63,7 @@ def devices(environment: MutableMapping[str, str]) -> list[str]:
 
 
 def slot_folder(environment: MutableMapping[str, str]) -> Path:
-    """Return where the locks are: on this machine, one's own."""
+    """Return the folder of the locks: on this machine, one per user."""
     base = Path(environment.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
     return base / f"xling-gpus-{os.getuid()}"
 

@@ -1,6 +1,6 @@
 """The grid: which models a study trains, and what each of them is (section 4 of the paper, Table 1)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from workflow_scripts.config import Config, merge
 
 MONO = "mono"
+SAVING = ("save_every", "keep_checkpoints")  # how a run survives: no part of what it is
 SOURCES = ("treebank", "ner", "dictionary", "muse", "tatoeba")  # of a language that can do without
 
 
@@ -85,11 +86,21 @@ def vocabulary_kind(config: Config, model: Model) -> str:
     return "prefixed" if setting["anchors"] == "none" else "union"
 
 
+def parts_of(vocabulary: str) -> tuple[list[str], str, str]:
+    """Return the languages, the kind and the domain of a vocabulary named as en-fr.joint.wiki."""
+    languages, kind, domain = vocabulary.split(".")
+    return languages.split("-"), kind, domain
+
+
+def domain_in(languages: Sequence[str], domain: str, code: str) -> str:
+    """Return a language's domain in a vocabulary or a pair: the source language's is always wiki."""
+    return domain if code == languages[-1] else "wiki"
+
+
 def domain_of(config: Config, model: Model, language: str) -> str:
     """Return the domain of a language's text: only the other language of a pair ever has another than wiki."""
-    if not model.bilingual or language == model.languages[0]:
-        return "wiki"
-    return str(setting_of(config, model.setting)["domain"])
+    domain = str(setting_of(config, model.setting)["domain"]) if model.bilingual else "wiki"
+    return domain_in(model.languages, domain, language)
 
 
 def domains_used(config: Config, language: str) -> list[str]:
@@ -126,3 +137,54 @@ def _seeds(config: Config, languages: tuple[str, ...], setting: str) -> list[int
         group["seeds"] for group in config["study"]["more_seeds"] if any(fnmatchcase(cell, p) for p in group["models"])
     ]
     return list(dict.fromkeys([*config["study"]["seeds"], *(seed for seeds in more for seed in seeds)]))
+
+
+def describe_run(config: Config, model: Model) -> dict[str, Any]:
+    """Return the content of a model's run.json: no commit and no date, so that it changes only with the experiment."""
+    setting, kind = _whole_setting(config, model), vocabulary_kind(config, model)
+    merges = int(config["bpe"]["joint_merges" if kind == "joint" else "language_merges"])
+    return {
+        "model": model.name,
+        "languages": list(model.languages),
+        "selection_language": model.languages[0],
+        "seed": model.seed,
+        "shape": dict(config["model"]),
+        "separate": dict(setting["separate"]),
+        "softmax": setting["softmax"],
+        "pretrain": deciding(_training(config, model)),
+        "made_from": {
+            "vocabulary": {"kind": kind, "merges": merges},
+            "corpus": {code: _corpus(config, model, code) for code in model.languages},
+        },
+    }
+
+
+def deciding(training: Config) -> dict[str, Any]:
+    """Return what of a training section decides weights."""
+    return {key: value for key, value in training.items() if key not in SAVING}
+
+
+def saving(config: Config, model: Model) -> dict[str, int]:
+    """Return the rest: how often a model's training is saved and how many checkpoints are kept."""
+    return {key: _training(config, model)[key] for key in SAVING}
+
+
+def _training(config: Config, model: Model) -> dict[str, Any]:
+    return merge(config["pretrain"], _whole_setting(config, model)["train"])
+
+
+def _whole_setting(config: Config, model: Model) -> dict[str, Any]:
+    if model.bilingual:
+        return setting_of(config, model.setting)
+    whole = {"separate": {"embeddings": False, "layers": 0}, "softmax": "shared", "anchors": "all"}
+    return whole | {"train": config["monolingual"]["train"]}
+
+
+def _corpus(config: Config, model: Model, code: str) -> dict[str, Any]:
+    """A copy of a language reads the same text in an order of its own (en' of section 5.2)."""
+    return {
+        "text_of": original_of(config, code),
+        "domain": domain_of(config, model, code),
+        "switched": _whole_setting(config, model)["anchors"] == "extra",
+        "own_order": original_of(config, code) != code,
+    }

@@ -1,52 +1,61 @@
-"""What each product of a study is made from, as one hash: its own settings, its stage's revision, its inputs' hashes.
+"""The stages of a study in one table: what each product is made from, and the hash of that.
 
-The methods follow the rules. What a rule takes from the description stands here beside the hashes of what it reads, so
-that a result at the end of the chain knows of every value that decides it. Where files lie (study.results, data.root)
-and how work is shared out over jobs decide nothing.
+A recipe returns everything that decides one product: the revision of its code, the values it takes from the config, and
+the hashes of what it reads. So a result at the end of the chain knows every value that decides it. Where files lie
+(study.results, data.root) and how work is shared out over jobs decide nothing.
 """
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from workflow_scripts.grid import domain_in, parts_of
+from xling.core.results import hashed, untrained_parts
 
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
 
+STAGES: dict[str, Callable[..., Any]] = {}
 TASK_SIZES = {"nli": "nli_pairs", "ner": "ner_sentences", "parsing": "treebank_sentences"}
 
 
-def hashed(value: object) -> str:
-    """Return the hash of anything that JSON can hold."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+def stage(recipe: Callable[..., Any]) -> Callable[..., Any]:
+    """Put a recipe into the table under its name."""
+    STAGES[recipe.__name__] = recipe
+    return recipe
 
 
-@dataclass(frozen=True)
 class Identity:
-    """The hashes of a study's products."""
+    """The hashes of a study's products: identity("corpus", "fr", "wiki")."""
 
-    study: "Study"
-    _known: dict[object, str] = field(default_factory=dict)
+    def __init__(self, study: "Study") -> None:
+        self.study, self.config = study, study.config
+        self._known: dict[tuple[str, ...], str] = {}
+
+    def __call__(self, stage: str, *key: str) -> str:
+        """Return the hash of one product of a stage."""
+        known = (stage, *key)
+        if known not in self._known:
+            self._known[known] = hashed(STAGES[stage](self, *key))
+        return self._known[known]
+
+    def revision(self, *stages: str) -> list[int]:
+        """Return the revisions of the code of some stages (REV in rules/common.smk)."""
+        return [self.study.revisions.get(stage, 0) for stage in stages]
 
     def raw(self, path: str, codes: Iterable[str], sizes: Iterable[str] = ()) -> dict[str, Any]:
         """Return what a raw file below the data root is: where it comes from, or what it is generated from.
 
         `codes` are the languages whose traits are in what is read of it, `sizes` the numbers of the generator that are.
         """
-        config = self.study.config
-        about: dict[str, Any] = {"path": path, "origin": config["data"]["origin"]}
+        about: dict[str, Any] = {"path": path, "origin": self.config["data"]["origin"]}
         if not self.study.generated:
             return about
-        made = config["synthetic"]
+        made = self.config["synthetic"]
         numbers = {key: made[key] for key in ("world_seed", "seed", *sizes)}
         traits = {code: made["languages"][code] for code in {self.study.original(code) for code in codes}}
         return about | {"traits": traits, "revision": self.revision("synthetic"), **numbers}
-
-    def revision(self, *stages: str) -> list[int]:
-        """Return the revisions of the code of some stages."""
-        return [self.study.revisions.get(stage, 0) for stage in stages]
 
     def tokeniser(self, code: str) -> dict[str, Any]:
         """Return how a language's text becomes words, the segmenter's dictionary by what it is."""
@@ -54,114 +63,209 @@ class Identity:
         data = {"data": self.raw(path, [code]) if path else None, "revision": self.revision("tokenization")}
         return {key: value for key, value in options.items() if key not in ("dictionary", "stanford_home")} | data
 
-    def words(self, code: str, domain: str) -> str:
-        """Return the hash of a language's tokenised text: extract_text, tokenise_text."""
-        source, original = self.study.language(code)["text"][domain], self.study.original(code)
-        raw = [self.raw(path, [original], [f"{domain}_sentences"]) for path in source["files"]]
-        least = self.study.config["text"]["min_characters"]
-        return hashed([self.revision("data"), source["format"], least, raw, self.tokeniser(original)])
+    def prepared(self, data: Mapping[str, Any]) -> list[str]:
+        """Return the hashes of the files of a task, whose paths name them: tasks/ner/fr.wikiann.test.jsonl."""
+        paths = [Path(path) for path in (data["train"], data["dev"], *data["test"].values())]
+        return [self("task", path.parent.name, *path.stem.split(".")) for path in paths]
 
-    def corpus(self, code: str, domain: str) -> str:
-        """Return the hash of a language's corpus: split_corpus."""
-        text, original = self.study.config["text"], self.study.original(code)
-        held_out = [text["valid_lines"], text["test_lines"]]
-        trimmed = [self.words(original, other) for other in self.study.trimmed_to(code, domain)]
-        order = None if code == original else code
-        words = self.words(original, domain)
-        return hashed([self.revision("tokenization"), words, held_out, trimmed, order])
-
-    def vocabulary(self, name: str) -> str:
-        """Return the hash of a vocabulary as en-fr.joint.wiki: train_bpe, build_vocabulary."""
-        if name not in self._known:
-            codes, kind, domain = _parts(name)
-            bpe = self.study.config["bpe"]
-            texts = [self.corpus(code, _domain(code, codes, domain)) for code in codes]
-            merges = bpe["joint_merges" if kind == "joint" else "language_merges"]
-            sample = [bpe["train_lines"], bpe["balance"]]
-            self._known[name] = hashed([self.revision("bpe"), kind, codes, texts, merges, *sample])
-        return self._known[name]
-
-    def stream(self, path: str) -> str:
-        """Return the hash of a token stream as en-fr.joint.wiki/fr.switched: encode_text."""
-        vocabulary, _, stream = path.partition("/")
-        code, _, variant = stream.partition(".")
-        codes, _, domain = _parts(vocabulary)
-        texts = [self.corpus(code, _domain(code, codes, domain))]
-        texts += [self.switched("-".join(codes), domain, code)] if variant == "switched" else []
-        ends = self.study.config["bpe"]["sentence_ends"]
-        return hashed([self.revision("bpe"), self.vocabulary(vocabulary), code, texts, ends])
-
-    def switched(self, pair: str, domain: str, code: str) -> str:
-        """Return the hash of code-switched text: build_dictionary, switch_codes."""
-        codes, config = pair.split("-"), self.study.config
-        text = self.corpus(code, _domain(code, codes, domain))
-        options = [config["codeswitch"], config["text"]["lowercase"]]
-        return hashed([self.revision("codeswitch"), text, self.dictionary(pair), options])
-
-    def dictionary(self, pair: str) -> str:
-        """Return the hash of a dictionary; a generated one knows the same words in all languages of the study."""
-        codes = pair.split("-")
-        entries = [self.study.language(code).get("dictionary", {}) for code in codes]
-        raw = self.raw(entries[1]["path"], self.study.originals, ["dictionary_share"])
-        names = [entry.get("code") for entry in entries]
-        sides = [self.tokeniser(code) for code in codes]
-        return hashed([self.revision("data"), entries[1]["format"], raw, names, sides])
-
-    def model(self, name: str) -> str:
-        """Return the hash of a trained model: everything in its run.json, which holds its streams' hashes."""
-        key = ("model", name)
-        if key not in self._known:
-            self._known[key] = hashed([self.revision("pretrain"), self.study.run(name)])
-        return self._known[key]
-
-    def untrained(self, run: dict[str, Any]) -> str:
-        """Return the hash of an encoder that is only drawn; of its training, only the length that it reads counts."""
-        return hashed([self.revision("pretrain"), *drawn_parts(run)])
-
-    def task(self, kind: str, code: str, dataset: str, split: str) -> str:
-        """Return the hash of a split of a task's data: prepare_task."""
-        source = self.study.task_files(kind)[code, dataset, split]
-        path = Path(source["path"]).relative_to(self.study.root).as_posix()
-        raw = self.raw(path, [code], [TASK_SIZES[kind]])
-        return hashed([source["format"], raw, self.tokeniser(code), split])
-
-    def prepared(self, path: str | Path) -> str:
-        """Return the same for a prepared file, whose path names it: tasks/ner/fr.wikiann.test.jsonl."""
-        code, dataset, split = Path(path).stem.split(".")
-        return self.task(Path(path).parent.name, code, dataset, split)
-
-    def parallel(self, code: str) -> str:
-        """Return the hash of a language's parallel sentences: prepare_parallel."""
-        side = code if code in self.study.parallel_sides else self.study.original(code)
-        path = self.study.parallel_sides[side] or self.study.config["data"]["parallel"]
-        return hashed([side, self.raw(path, [side], ["parallel_sentences"]), self.tokeniser(side)])
-
-    def tatoeba(self, source: str, code: str) -> str:
-        """Return the hash of both sides of a test set: prepare_tatoeba."""
-        names = [self.study.language(one).get("tatoeba") for one in (source, code)]
-        raw = self.raw(self.study.config["data"]["tatoeba"], [source, code], ["tatoeba_sentences"])
-        return hashed([names, raw, self.tokeniser(source), self.tokeniser(code)])
-
-    def translations(self, source: str, code: str) -> str:
-        """Return the hash of the word pairs and published vectors that translation is judged with."""
-        codes = [source, code]
-        pairs = {split: self.raw(path, codes) for split, path in self.study.language(code)["muse"].items()}
-        paths = {one: self.study.language(one).get("vectors") for one in codes}
-        vectors = {c: self.raw(p, [c], ["wiki_sentences", "vector_size"]) for c, p in paths.items() if p}
-        return hashed([pairs, vectors, self.tokeniser(source), self.tokeniser(code)])
+    def tokenisers(self, *codes: str) -> list[dict[str, Any]]:
+        """Return the same for several languages."""
+        return [self.tokeniser(code) for code in codes]
 
 
-def drawn_parts(run: Mapping[str, Any]) -> list[Any]:
-    """Return what of a run.json decides an encoder that is only drawn, and what it reads."""
-    drawn = {key: run[key] for key in ("languages", "selection_language", "seed", "shape", "separate", "softmax")}
-    return [drawn, [run["pretrain"]["length"], run["made_from"]["vocabulary"]]]
+@stage
+def words(made: Identity, code: str, domain: str) -> Any:
+    """extract_text, tokenise_text."""
+    source, original = made.study.language(code)["text"][domain], made.study.original(code)
+    raw = [made.raw(path, [original], [f"{domain}_sentences"]) for path in source["files"]]
+    least = made.config["text"]["min_characters"]
+    return [made.revision("data"), source["format"], least, raw, made.tokeniser(original)]
 
 
-def _parts(vocabulary: str) -> tuple[list[str], str, str]:
-    languages, kind, domain = vocabulary.split(".")
-    return languages.split("-"), kind, domain
+@stage
+def corpus(made: Identity, code: str, domain: str) -> Any:
+    """split_corpus."""
+    text, original = made.config["text"], made.study.original(code)
+    held_out = [text["valid_lines"], text["test_lines"]]
+    trimmed = [made("words", original, other) for other in made.study.trimmed_to(code, domain)]
+    order = None if code == original else code
+    return [made.revision("tokenization"), made("words", original, domain), held_out, trimmed, order]
 
 
-def _domain(code: str, codes: list[str], domain: str) -> str:
-    """Return a language's domain in a vocabulary: the source language's is always wiki."""
-    return domain if code == codes[-1] else "wiki"
+@stage
+def vocabulary(made: Identity, name: str) -> Any:
+    """train_bpe and build_vocabulary, of a vocabulary as en-fr.joint.wiki."""
+    codes, kind, domain = parts_of(name)
+    bpe = made.config["bpe"]
+    texts = [made("corpus", code, domain_in(codes, domain, code)) for code in codes]
+    merges = bpe["joint_merges" if kind == "joint" else "language_merges"]
+    return [made.revision("bpe"), kind, codes, texts, merges, bpe["train_lines"], bpe["balance"]]
+
+
+@stage
+def stream(made: Identity, path: str) -> Any:
+    """encode_text, of a stream as en-fr.joint.wiki/fr.switched."""
+    name, _, text = path.partition("/")
+    code, _, variant = text.partition(".")
+    codes, _, domain = parts_of(name)
+    texts = [made("corpus", code, domain_in(codes, domain, code))]
+    texts += [made("switched", "-".join(codes), domain, code)] if variant == "switched" else []
+    return [made.revision("bpe"), made("vocabulary", name), code, texts, made.config["bpe"]["sentence_ends"]]
+
+
+@stage
+def switched(made: Identity, pair: str, domain: str, code: str) -> Any:
+    """switch_codes."""
+    text = made("corpus", code, domain_in(pair.split("-"), domain, code))
+    options = [made.config["codeswitch"], made.config["text"]["lowercase"]]
+    return [made.revision("codeswitch"), text, made("dictionary", pair), options]
+
+
+@stage
+def dictionary(made: Identity, pair: str) -> Any:
+    """build_dictionary; a generated dictionary knows the same words in all languages of the study."""
+    codes = pair.split("-")
+    entries = [made.study.language(code).get("dictionary", {}) for code in codes]
+    raw = made.raw(entries[1]["path"], made.study.originals, ["dictionary_share"])
+    names = [entry.get("code") for entry in entries]
+    return [made.revision("data"), entries[1]["format"], raw, names, made.tokenisers(*codes)]
+
+
+@stage
+def model(made: Identity, name: str) -> Any:
+    """pretrain: everything in the model's run.json, which holds the hashes of its vocabulary and its streams."""
+    return [made.revision("pretrain"), made.study.run(name)]
+
+
+@stage
+def untrained(made: Identity, name: str) -> Any:
+    """An encoder that is initialised and not trained; of its training, only the length that it reads counts."""
+    return [made.revision("pretrain"), *untrained_parts(made.study.transfer.run(name))]
+
+
+@stage
+def task(made: Identity, kind: str, code: str, dataset: str, split: str) -> Any:
+    """prepare_task."""
+    source = made.study.task_files(kind)[code, dataset, split]
+    path = Path(source["path"]).relative_to(made.study.root).as_posix()
+    return [source["format"], made.raw(path, [code], [TASK_SIZES[kind]]), made.tokeniser(code), split]
+
+
+@stage
+def parallel(made: Identity, code: str) -> Any:
+    """prepare_parallel."""
+    side = made.study.parallel_side(code)
+    path = made.study.parallel_sides[side] or made.config["data"]["parallel"]
+    return [side, made.raw(path, [side], ["parallel_sentences"]), made.tokeniser(side)]
+
+
+@stage
+def tatoeba(made: Identity, source: str, code: str) -> Any:
+    """prepare_tatoeba, both sides of a test set."""
+    names = [made.study.language(one).get("tatoeba") for one in (source, code)]
+    raw = made.raw(made.config["data"]["tatoeba"], [source, code], ["tatoeba_sentences"])
+    return [names, raw, *made.tokenisers(source, code)]
+
+
+@stage
+def translations(made: Identity, source: str, code: str) -> Any:
+    """The word pairs and published vectors that word translation is evaluated with."""
+    codes = [source, code]
+    pairs = {split: made.raw(path, codes) for split, path in made.study.language(code)["muse"].items()}
+    paths = {one: made.study.language(one).get("vectors") for one in codes}
+    vectors = {c: made.raw(p, [c], ["wiki_sentences", "vector_size"]) for c, p in paths.items() if p}
+    return [pairs, vectors, *made.tokenisers(*codes)]
+
+
+@stage
+def score(made: Identity, encoder: str, name: str) -> Any:
+    """fine_tune_together, or fine_tune and score_cell: one encoder in one task."""
+    transfer = made.study.transfer
+    return {
+        "encoder": made("untrained" if encoder in transfer.floors else "model", encoder),
+        "seed": transfer.seed(encoder),
+        "data": made.prepared(transfer.data(encoder, name)),
+        "task": name,
+        "settings": transfer.settings(name),
+        "revision": made.revision("finetune"),
+    }
+
+
+@stage
+def states(made: Identity, name: str) -> Any:
+    """represent_encoder."""
+    alignment, codes = made.study.alignment, made.study.models[name].languages
+    read = [made("corpus", codes[0], "wiki"), *alignment.word_options()] if alignment.text(name) else None
+    return {
+        "encoder": made("model", name),
+        "parallel": {code: made("parallel", code) for code in codes},
+        "tests": {other: made("tatoeba", alignment.source, other) for other in alignment.test_sets(name)},
+        "words": read,
+        "revision": made.revision("align"),
+    }
+
+
+@stage
+def analysis(made: Identity, name: str) -> Any:
+    """translate_words, retrieve_sentences, compare_encoders."""
+    alignment = made.study.alignment
+    source, codes = alignment.source, [alignment.source, *alignment.languages(name)]
+    if name == "words":
+        sizes, ends = alignment.word_options()
+        texts = {code: made("corpus", code, "wiki") for code in codes}
+        judges = {code: made("translations", source, code) for code in codes[1:]}
+        material: Any = {"texts": texts, "judges": judges, "sizes": sizes, "ends": ends}
+    else:
+        material = {code: made("parallel", code) for code in codes}
+        if name == "sentences":
+            material = {"tests": {code: made("tatoeba", source, code) for code in codes[1:]}, "parallel": material}
+    return {
+        "analysis": name,
+        "source": source,
+        "encoders": {encoder: made("model", encoder) for encoder in alignment.compared(name)},
+        "material": material,
+        "revision": made.revision("align", *(["cka"] if name == "cka" else [])),
+    }
+
+
+@stage
+def contextual(made: Identity, name: str) -> Any:
+    """transfer_contextual."""
+    own = made.study.contextual
+    job, kind = own.jobs[name], "untrained" if own.jobs[name].untrained else "model"
+    options = [made.config["align"]["contextual"], made.config["tasks"]["parsing"]["biaffine"]]
+    data = {key: made.prepared(files) for key, files in own.data(name).items()}
+    return {
+        "encoders": {code: made(kind, encoder) for code, encoder in job.models.items()},
+        "parallel": {code: made("parallel", code) for code in job.models},
+        "data": data,
+        "options": [*(json.dumps(one, sort_keys=True) for one in options), job.ways, job.untrained, job.seed],
+        "revision": made.revision("contextual", "align", "finetune"),
+    }
+
+
+@stage
+def comparison(made: Identity, name: str) -> Any:
+    """compare_published: both encoders, and the sentences as each of them reads them."""
+    encoders, data = made.study.encoders, made.config["data"]
+    own = encoders.comparisons[name]
+    paths = {"parallel": data["parallel"]} | ({"tatoeba": data["tatoeba"]} if encoders.retrieved(name) else {})
+    text = {key: made.raw(path, own.languages, [f"{key}_sentences"]) for key, path in paths.items()}
+    sides = [
+        [made("model", encoder), made.tokeniser(code)] if encoder in made.study.models else encoders.published(encoder)
+        for encoder, code in zip(own.sides, own.languages, strict=True)
+    ]
+    return [made.revision("align", "cka"), sides, own.languages, text]
+
+
+@stage
+def verdicts(made: Identity) -> Any:
+    """claims: the results that they are judged on, each by its own hash."""
+    study = made.study
+    return {
+        "transfer": study.transfer.plan() if study.transfer.models else None,
+        "alignment": {name: made("analysis", name) for name in study.alignment.analyses},
+        "contextual": {name: made("contextual", name) for name in study.contextual.jobs},
+        "scale": study.scale_flag(),
+        "revision": made.revision("report"),
+    }

@@ -36,6 +36,6 @@ def machine() -> dict[str, Any]:
 
 
 def processor(cpuinfo: str) -> str:
-    """Return the processor's name as Linux tells it, else only its kind."""
+    """Return the processor's name as Linux gives it, else only its kind."""
     names = [line.split(":", 1)[1].strip() for line in cpuinfo.splitlines() if line.startswith("model name")]
     return names[0] if names else platform.machine()

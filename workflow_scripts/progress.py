@@ -1,4 +1,4 @@
-"""What a person sees while the workflow runs: one line a stage, how far it is and how long it will take.
+"""What a person sees while the workflow runs: one line per stage, how far it is and how long it will take.
 
 Pure bookkeeping: events in, lines out. The plugin `snakemake_logger_plugin_progress` feeds it and prints.
 """
@@ -141,7 +141,7 @@ class Board:
 
 
 def seconds_a_job(provenance: Mapping[str, object]) -> dict[str, float]:
-    """Return the seconds that a job of each stage took in the run that a provenance file tells of."""
+    """Return the seconds that a job of each stage took in the run that a provenance file describes."""
     stages = provenance.get("stages")
     rows = stages if isinstance(stages, list) else []
     return {row["stage"]: row["wall"] / row["jobs"] for row in rows if row["jobs"]}

@@ -9,27 +9,36 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from workflow_scripts.alignment import Alignment
 from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_yaml
-from workflow_scripts.files import parallel_sides, tatoeba_files
+from workflow_scripts.contextual import Contextual
+from workflow_scripts.encoders import Encoders
+from workflow_scripts.files import needed_files, parallel_sides, tatoeba_files
 from workflow_scripts.grid import (
     Model,
+    describe_run,
+    domain_in,
     domain_of,
     domains_used,
     language_of,
     original_of,
     pair_languages,
+    parts_of,
     setting_of,
     study_languages,
     trained_models,
     vocabulary_kind,
 )
 from workflow_scripts.identity import Identity
-from workflow_scripts.runs import resolve_run, saving
 from workflow_scripts.sources import datasets_by_file
+from workflow_scripts.transfer import Transfer
+from xling.core.results import hashed
 
 EXIT_BAD_CONFIG = 2
 SPLITS = ("train", "dev", "test")
+TASK_DATA = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}  # the data that a task is trained on
+PAPER_TOKENS = 80_000_000_000  # section 3.1: 200 epochs of 200k streams of 256 tokens on 8 GPUs are 82 billion
 
 
 def load_study(config: Config, files: Iterable[str | Path] = (), revisions: Mapping[str, int] | None = None) -> "Study":
@@ -69,6 +78,31 @@ class Study:
         return expand_path(self.config["data"]["root"])
 
     @cached_property
+    def identity(self) -> Identity:
+        """The hashes of everything that the study makes."""
+        return Identity(self)
+
+    @cached_property
+    def transfer(self) -> Transfer:
+        """Table 1 and Figure 3."""
+        return Transfer(self)
+
+    @cached_property
+    def alignment(self) -> Alignment:
+        """Figures 4, 6 and 7."""
+        return Alignment(self)
+
+    @cached_property
+    def contextual(self) -> Contextual:
+        """Figures 5 and 8."""
+        return Contextual(self)
+
+    @cached_property
+    def encoders(self) -> Encoders:
+        """Comparisons with published encoders."""
+        return Encoders(self)
+
+    @cached_property
     def models(self) -> dict[str, Model]:
         """Every model that the study trains, by name."""
         return {model.name: model for model in trained_models(self.config)}
@@ -104,27 +138,64 @@ class Study:
         """Return the language whose text a language reads."""
         return original_of(self.config, code)
 
-    @cached_property
-    def identity(self) -> Identity:
-        """The hashes of everything that the study makes."""
-        return Identity(self)
-
     def run(self, name: str) -> dict[str, Any]:
         """Return a model's resolved description, with the hashes of the vocabulary and the streams it is made from."""
-        described = resolve_run(self.config, self.models[name])
+        described = describe_run(self.config, self.models[name])
         made_from = described["made_from"]
-        made_from["vocabulary"]["hash"] = self.identity.vocabulary(self.vocabulary(name))
+        made_from["vocabulary"]["hash"] = self.identity("vocabulary", self.vocabulary(name))
         for code, stream in self.streams(name).items():
-            made_from["corpus"][code]["hash"] = self.identity.stream(stream)
+            made_from["corpus"][code]["hash"] = self.identity("stream", stream)
         return described
 
-    def saving(self, name: str) -> dict[str, int]:
-        """Return how often a model's training is saved, which decides nothing of it."""
-        return saving(self.config, self.models[name])
+    def tokenised(self, code: str, domain: str, suffix: str = "txt.zst") -> Path:
+        """Return a language's tokenised text, or with the suffix json its statistics."""
+        return self.results / f"tokenised/{code}.{domain}.{suffix}"
 
-    def run_json(self, name: str) -> str:
-        """Return a model's resolved description as one line of JSON."""
-        return json.dumps(self.run(name), sort_keys=True)
+    def corpus(self, code: str, domain: str, split: str = "train") -> Path:
+        """Return one split of a language's corpus."""
+        return self.results / f"corpus/{code}.{domain}/{split}.txt.zst"
+
+    def model_file(self, name: str, file: str = "model.safetensors") -> Path:
+        """Return a file of a trained model."""
+        return self.results / "models" / name / file
+
+    def vocabulary_folder(self, name: str) -> Path:
+        """Return the folder of a model's vocabulary."""
+        return self.results / "vocab" / self.vocabulary(name)
+
+    def vocabulary_models(self, vocabulary: str) -> dict[str, Path]:
+        """Return the BPE model of each language of a vocabulary."""
+        codes, kind, domain = parts_of(vocabulary)
+        own = {code: (code, domain_in(codes, domain, code)) for code in codes}
+        names = dict.fromkeys(codes, ("-".join(codes), domain)) if kind == "joint" else own
+        return {code: self.results / f"bpe/{name}.{text}.model" for code, (name, text) in names.items()}
+
+    def stream_folders(self, name: str) -> dict[str, Path]:
+        """Return the folder of each language's token stream of a model."""
+        return {code: self.results / "streams" / stream for code, stream in self.streams(name).items()}
+
+    def parallel_side(self, code: str) -> str:
+        """Return whose parallel sentences a language reads; a copy without its own reads its original's."""
+        return code if code in self.parallel_sides else self.original(code)
+
+    def parallel(self, code: str) -> Path:
+        """Return the parallel sentences that a language reads."""
+        return self.results / f"parallel/{self.parallel_side(code)}.txt"
+
+    def task_data(self, task: str, pair: str) -> dict[str, Any]:
+        """Return the prepared files of a task: train and dev of the source language, test sets of both."""
+        kind, (source, target) = TASK_DATA[task], pair_languages(pair)
+        train, dev, test, other = (self.task_file(kind, *key) for key in self._task_keys(kind, pair))
+        return {"train": train, "dev": dev, "test": {source: test, target: other}}
+
+    def task_file(self, kind: str, code: str, dataset: str, split: str) -> str:
+        """Return one prepared file of a task."""
+        return str(self.results / f"tasks/{kind}/{code}.{dataset}.{split}.jsonl")
+
+    def all_task_files(self) -> list[str]:
+        """Return the prepared files of all tasks of the study."""
+        kinds = sorted({TASK_DATA[task] for task in self.config["study"]["tasks"]})
+        return [self.task_file(kind, *key) for kind in kinds for key in self.task_files(kind)]
 
     def vocabulary(self, name: str) -> str:
         """Return the name of a model's vocabulary, as en-fr.joint.wiki."""
@@ -163,38 +234,25 @@ class Study:
 
     def task_files(self, kind: str) -> dict[tuple[str, str, str], dict[str, str]]:
         """Return path and format of each raw task file, by language, data set and split: nli, ner or parsing."""
-        files = {"nli": self._nli_files, "ner": self._ner_files, "parsing": self._tree_files}[kind]()
-        return {key: {"path": self.raw(path), "format": form} for key, (path, form) in files.items()}
+        pairs = self.config["study"]["pairs"]
+        keys = dict.fromkeys(key for pair in pairs for key in self._task_keys(kind, pair))
+        return {key: self._task_source(kind, *key) for key in keys}
 
-    def _nli_files(self) -> dict[tuple[str, str, str], tuple[str, str]]:
-        source, paths = self.config["study"]["source"], self.config["data"]["nli"]
-        evaluated = {(code, "xnli", "test"): (paths["test"], "xnli") for code in self.task_languages}
-        english = {
-            (source, "xnli", "train"): (paths["train"], "xnli-mt"),
-            (source, "xnli", "dev"): (paths["dev"], "xnli"),
-        }
-        return english | evaluated
+    def _task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
+        """Return language, data set and split of what a pair reads: three of the source, and the other's test set."""
+        (source, target), name = pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
+        ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
+        return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
 
-    def _ner_files(self) -> dict[tuple[str, str, str], tuple[str, str]]:
-        files: dict[tuple[str, str, str], tuple[str, str]] = {}
-        for pair in self.config["study"]["pairs"]:
-            for code, role in zip(pair_languages(pair), ("train", "test"), strict=True):
-                name = self.config["pairs"][pair]["ner"][role]
-                data = self.language(code)["ner"][name]
-                splits = SPLITS if role == "train" else ("test",)
-                files |= {(code, name, split): (data[split], data["format"]) for split in splits}
-        return files
-
-    def _tree_files(self) -> dict[tuple[str, str, str], tuple[str, str]]:
-        source = self.config["study"]["source"]
-        splits = {code: SPLITS if code == source else ("test",) for code in self.task_languages}
-        banks = {code: self.language(code)["treebank"] for code in self.task_languages}
-        return {(code, "ud", split): (banks[code][split], "conllu") for code in banks for split in splits[code]}
-
-    @cached_property
-    def task_languages(self) -> list[str]:
-        """Languages that tasks are evaluated in: the source and the columns of Table 1."""
-        return list(dict.fromkeys(code for pair in self.config["study"]["pairs"] for code in pair_languages(pair)))
+    def _task_source(self, kind: str, code: str, dataset: str, split: str) -> dict[str, str]:
+        language = self.language(code)
+        if kind == "nli":
+            path, form = self.config["data"]["nli"][split], "xnli-mt" if split == "train" else "xnli"
+        elif kind == "ner":
+            path, form = language["ner"][dataset][split], language["ner"][dataset]["format"]
+        else:
+            path, form = language["treebank"][split], "conllu"
+        return {"path": self.raw(path), "format": form}
 
     @cached_property
     def parallel_sides(self) -> dict[str, str | None]:
@@ -238,11 +296,11 @@ class Study:
         below = [PurePosixPath(Path(path).relative_to(self.root)) for path in paths]
         return sorted({name for path in below for name in self._datasets.get(path, {})})
 
-    def requests(self, dataset: str) -> str:
-        """Return what to ask of a dataset for this study, as JSON."""
+    def requests(self, dataset: str) -> list[dict[str, Any]]:
+        """Return what to ask of a dataset for this study."""
         asked = [request for found in self._datasets.values() for request in found.get(dataset, [])]
         unique = {json.dumps(request, sort_keys=True): request for request in asked}
-        return json.dumps([unique[key] for key in sorted(unique)], sort_keys=True)
+        return [unique[key] for key in sorted(unique)]
 
     def traits(self) -> dict[str, Any]:
         """Return the traits of all embedded languages, the source first."""
@@ -259,3 +317,21 @@ class Study:
         """Return whether a model has all, none or extra anchors."""
         model = self.models[name]
         return str(setting_of(self.config, model.setting)["anchors"]) if model.bilingual else "all"
+
+    def texts(self) -> list[str]:
+        """Return the languages and pairs whose text the study reads."""
+        together = {"-".join(model.languages) for model in self.models.values()}
+        return sorted({*self.languages, *self.originals, *self.config["study"]["pairs"], *together})
+
+    def provenance(self) -> dict[str, Any]:
+        """Return what the study's provenance says of it, and the names that its jobs have."""
+        encoders = sorted({*self.models, *self.transfer.encoders, *self.contextual.jobs})
+        data = sorted({str(path) for path in needed_files(self.config).values()})
+        about = {"study": self.config["study"]["name"], "config": self.config, "config_hash": hashed(self.config)}
+        return about | {"encoders": encoders, "texts": self.texts(), "data_root": str(self.root), "data": data}
+
+    def scale_flag(self) -> str:
+        """Return the flag that says that the study has the paper's data and budget, or nothing."""
+        train = self.config["pretrain"]
+        tokens = train["updates"] * train["micro_batches"] * train["micro_batch_tokens"]
+        return "--paper-scale" if tokens >= PAPER_TOKENS and not self.generated else ""

@@ -1,4 +1,4 @@
-"""Targets that a study does not have, told in a line each: Snakemake would show a traceback, or say that no rule fits.
+"""Refuse targets that a study does not have, in one line each: Snakemake would show a traceback or find no rule.
 
 Snakemake does not tell a Snakefile what it was asked for, so the command line is looked at: only words that name a
 figure, or a file of a model, a score or a job below the results, are taken for targets.
@@ -11,10 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from workflow_scripts.config import nearest
-from workflow_scripts.contextual import Contextual
 from workflow_scripts.grid import MONO
 from workflow_scripts.study import EXIT_BAD_CONFIG, Study
-from workflow_scripts.transfer import Transfer
 
 NEEDS = {
     "table1": "models of study.pairs",
@@ -34,8 +32,6 @@ class Asked:
     """What a study has, and what is wrong with a target."""
 
     study: Study
-    transfer: Transfer
-    contextual: Contextual
     shown: Container[str]
 
     def problem(self, target: str) -> str | None:
@@ -51,14 +47,14 @@ class Asked:
         if study != self._own:
             return f"{target}: a file of study {study!r}, but this is {self._own!r} (name its preset: --configfile …)"
         if parts[0] == "contextual":
-            return self._unknown(place.stem, self.contextual.jobs)
+            return self._unknown(place.stem, self.study.contextual.jobs)
         return self._of_model(*parts) if len(parts) == 3 else None
 
     def _of_model(self, kind: str, name: str, file: str) -> str | None:
         if kind != "transfer":
             return self._unknown(name, self.study.models)
-        task, tasks = Path(file).stem, self.transfer.tasks
-        wrong = self._unknown(name, self.transfer.encoders)
+        task, tasks = Path(file).stem, self.study.transfer.tasks
+        wrong = self._unknown(name, self.study.transfer.encoders)
         if wrong or task in ("run", *tasks):
             return wrong
         return f"{name}: {task} is no task of study {self._own!r} ({', '.join(tasks)})"
@@ -67,8 +63,8 @@ class Asked:
         return None if name in known else f"{name}: no such model in study {self._own!r} ({self._why(name)})"
 
     def _why(self, name: str) -> str:
-        """Return why a study has no such model, as far as its name tells."""
-        known = list(dict.fromkeys([*self.study.models, *self.transfer.floors, *self.contextual.jobs]))
+        """Return why a study has no such model, as far as its name shows."""
+        known = list(dict.fromkeys([*self.study.models, *self.study.transfer.floors, *self.study.contextual.jobs]))
         seeds = [other.rpartition(".s")[2] for other in known if other.rpartition(".s")[0] == name.rpartition(".s")[0]]
         if seeds:
             return f"its seeds: {', '.join(seeds)}"

@@ -13,7 +13,7 @@ from doc_blocks import ROOT, texts_and_marks
 from docs.draw_dag import STAGES, draw, drawn_edges
 from xling.report import style
 
-BESIDE = {"common", "inputs", "report_inputs", "plan", "encoders"}  # no stages of a study
+BESIDE = {"common", "inputs", "report_inputs", "plan", "plans", "encoders"}  # no stages of a study
 STAGE_OF = {rules: stage.name for stage in STAGES.values() for rules in stage.rules}
 
 

@@ -1,35 +1,71 @@
-"""Each table and figure is a target that brings what it takes and nothing else, on the real DAG."""
+"""Each table, figure, cell and comparison is a target that brings what it takes and nothing else, on the real DAG."""
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
-from dag import dry_run, preset
+from dag import lay_out
+from embedded import PAPER, study
 
-TUNING = {"fine_tune_together", "fine_tune", "write_untrained", "record_transfer"}
+TUNING = {"fine_tune_together", "write_untrained", "record_transfer"}
 ALIGNING = {"represent_encoder", "translate_words", "retrieve_sentences", "compare_encoders", "transfer_contextual"}
+TEXT = {"generate_en", "tokenise_text"}
+PUBLISHED = {"bert": {"hub": "someone/bert", "languages": ["en"]}, "mbert": {"hub": "mbert", "languages": ["en", "fr"]}}
+MONO, TABLE = 6, 18  # monolingual models, and those of the embedded study's Table 1
+
+
+def counts(folder: Path, *targets: str, config: dict[str, Any]) -> Counter[str]:
+    """Return how many jobs of each rule some targets take when nothing is there yet."""
+    config["study"]["results"], config["data"]["root"] = str(folder / "results"), str(folder / "data")
+    below = [str(folder / target) if target.startswith("results/") else target for target in targets]
+    return Counter(job.rule for job in lay_out(config, below))
+
+
+def compared(*pairs: list[str]) -> dict[str, Any]:
+    return {"encoders": {"models": PUBLISHED, "compare": list(pairs)}}
 
 
 @pytest.mark.parametrize(
-    ("target", "brings", "models"),
+    ("target", "changes", "brings", "not_brought"),
     [
-        ("table1", TUNING - {"fine_tune"}, 18),
-        ("figure3", TUNING - {"fine_tune"}, 18),
-        ("figure4a", {"represent_encoder", "translate_words"}, 6 + 5),
-        ("figure6", {"represent_encoder", "retrieve_sentences"}, 6 + 5),
-        ("figure7", {"represent_encoder", "compare_encoders"}, 6 + 5),
-        ("figure5", {"align_words", "transfer_contextual"}, 4 + 3),
-        ("figure8", {"align_words", "transfer_contextual"}, 4 + 3),
+        ("table1", {}, {"fine_tune_together": TABLE + 10, "pretrain": TABLE, "record_transfer": 1}, ALIGNING),
+        ("figure3", {"study": {"skip": [], "seeds": [1, 2]}},
+         {"pretrain": 60, "write_untrained": 12, "fine_tune_together": 72, "record_transfer": 1}, ALIGNING),
+        ("figure4a", {}, {"represent_encoder": MONO + 5, "translate_words": 1, "pretrain": MONO + 5}, TUNING),
+        ("figure6", {}, {"represent_encoder": MONO + 5, "retrieve_sentences": 1, "pretrain": MONO + 5}, TUNING),
+        ("figure7", {}, {"represent_encoder": MONO + 5, "compare_encoders": 1, "pretrain": MONO + 5}, TUNING),
+        ("figure5", {}, {"align_words": 3, "transfer_contextual": 8, "collect_contextual": 1, "pretrain": 4 + 3}, TUNING),
+        ("figure8", {}, {"align_words": 3, "transfer_contextual": 8, "pretrain": 4 + 3}, TUNING),
+        ("figure1", {}, {"describe_study": 1, "draw_schematics": 1}, TEXT | {"pretrain"}),
+        ("paper_figures", {}, {"paper_figures": 1}, TEXT | {"pretrain"}),
+        ("results/demo/transfer/en-fr.no-anchors.s1/ner.json", {},
+         {"fine_tune_together": 1, "pretrain": 1, "write_run": 1}, {"write_untrained"}),
+        ("results/demo/transfer/en-ru.untrained-separate.s1/parsing.json", {},
+         {"fine_tune_together": 1, "write_untrained": 1}, {"pretrain"}),
+        ("encoders", compared(["bert", "mbert", "en-fr"], ["mbert", "mbert", "en-fr"]),
+         {"compare_published": 2, "draw_encoders": 1}, ALIGNING | {"pretrain", "train_bpe", "tokenise_text"}),
+        ("encoders", compared(["bert", "fr.mono.s1", "en-fr"]),
+         {"compare_published": 1, "pretrain": 1, "build_vocabulary": 1}, TUNING),
+        ("all", compared(["bert", "mbert", "en-fr"]) | {"study": {"skip": []}},
+         {"pretrain": 38, "write_run": 38}, {"compare_published"}),
     ],
-)
-def test_a_target_brings_what_it_takes(tmp_path: Path, target: str, brings: set[str], models: int) -> None:
-    counts, _ = dry_run(target, "--configfile", preset(tmp_path))
-    assert brings <= set(counts)
-    unwanted = ALIGNING if brings & TUNING else TUNING
-    assert not unwanted & set(counts)
-    assert counts["pretrain"] == models
+)  # fmt: skip
+def test_a_target_brings_what_it_takes(
+    tmp_path: Path, target: str, changes: dict[str, Any], brings: dict[str, int], not_brought: set[str]
+) -> None:
+    found = counts(tmp_path, target, config=study(**changes))
+    assert {rule: found[rule] for rule in brings} == brings
+    assert not not_brought & set(found)
 
 
-@pytest.mark.parametrize("target", ["figure1", "figure2", "paper_figures"])
-def test_drawings_need_no_data_at_all(tmp_path: Path, target: str) -> None:
-    counts, _ = dry_run(target, "--configfile", preset(tmp_path))
-    assert not {"generate_en", "tokenise_text", "pretrain"} & set(counts)
+def test_the_paper_preset_is_the_full_study_in_few_enough_jobs(tmp_path: Path) -> None:
+    found = counts(tmp_path, "all", config=study(**PAPER.config))
+    once = ["translate_words", "retrieve_sentences", "compare_encoders", "table1", "figure3", "claims", "report_page"]
+    wanted = {"pretrain": 38, "represent_encoder": 6 + 5, **dict.fromkeys(once, 1)}
+    wanted |= {
+        "fine_tune": (30 + 12) * (18 + 6 + 6),
+        "score_cell": (30 + 12) * 3,
+    }  # Table 1 and floors, a job per point
+    assert {rule: found[rule] for rule in wanted} == wanted
+    assert found.total() < 4000

@@ -14,15 +14,14 @@ from typing import Any
 
 from workflow_scripts.config import REPOSITORY, ConfigError, read_config
 from workflow_scripts.plan import table
-from workflow_scripts.plan.costs import Cost, total
-from workflow_scripts.plan.estimate import Estimator
-from workflow_scripts.plan.jobs import Job, dry_run, longest_chain
+from workflow_scripts.plan.estimate import Estimator, cost
+from workflow_scripts.plan.jobs import Cost, Job, dry_run, longest_chain, total
 from workflow_scripts.plan.rates import Rates, load_rates
-from workflow_scripts.plan.rules import cost
 from workflow_scripts.plan.sizes import Sizes
 from workflow_scripts.plan.used import covered, divided, gpu_spans, other_spans, unfinished, used_by
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import XlingError, run
+from xling.core.io import read_json
 
 OWN_RATES = Path("results/rates.yaml")
 CORES = "1024"  # of the machines that the study will run on: none of its jobs is to be scaled down to this one
@@ -85,7 +84,7 @@ def _data(sizes: Sizes, left: list[Job]) -> list[str]:
 def configuration(args: argparse.Namespace) -> dict[str, Any]:
     """Return the merged description of the study."""
     if args.config:
-        return dict(json.loads(args.config))
+        return dict(read_json(args.config))
     try:
         return read_config(REPOSITORY / "config.yaml", *args.configfile)
     except ConfigError as error:
@@ -111,7 +110,7 @@ def parse_args() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", nargs="*")
     parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
-    parser.add_argument("--config", default="", metavar="JSON", help="the whole description, instead of files")
+    parser.add_argument("--config", type=Path, help="a JSON file of the whole description, instead of these")
     parser.add_argument("--rates", default="", help="h200, cpu, or a file of python -m bench.calibrate")
     return parser.parse_args()
 

@@ -1,12 +1,12 @@
-"""The jobs of a target, as Snakemake itself would run them: asked of a dry run, so that what is done is left out."""
+"""The jobs of a target, from a dry run of Snakemake, so that what is done is left out, and what a job costs."""
 
 import contextlib
 import logging
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from graphlib import TopologicalSorter
-from typing import Any, Protocol
+from typing import Any
 
 from xling.core.errors import XlingError
 
@@ -35,13 +35,24 @@ class Job:
         return (int(words[-1]) if words[-1].isdecimal() else 1) * int(self.resources.get("nodes") or 1)
 
 
-class Costly(Protocol):
-    """Whatever says how long a job takes."""
+@dataclass(frozen=True)
+class Cost:
+    """Wall seconds of a job, seconds of cores and of GPUs, bytes that stay on disk and bytes to fetch."""
 
-    @property
-    def seconds(self) -> float:
-        """Return the wall time of the job."""
-        ...
+    seconds: float = 0.0
+    cpu: float = 0.0
+    gpu: float = 0.0
+    disk: float = 0.0
+    download: float = 0.0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        """Return both together."""
+        return Cost(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """Return the sum of costs."""
+    return sum(costs, Cost())
 
 
 def dry_run(arguments: Sequence[str]) -> list[Job]:
@@ -113,7 +124,7 @@ def in_order(jobs: Sequence[Job]) -> list[Job]:
     return sorted(jobs, key=lambda job: (of_rule[job.rule], job.rule, job.number))
 
 
-def longest_chain(jobs: Sequence[Job], costs: Mapping[int, Costly]) -> tuple[float, list[Job]]:
+def longest_chain(jobs: Sequence[Job], costs: Mapping[int, Cost]) -> tuple[float, list[Job]]:
     """Return the seconds that no number of machines can save, and the jobs that take them, first to last."""
     by_number, needs = {job.number: job for job in jobs}, dependencies(jobs)
     ends: dict[int, float] = {}

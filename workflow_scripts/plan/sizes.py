@@ -1,6 +1,5 @@
 """How much text and data a study has: counted where it is there, else what its sources are assumed to hold."""
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -70,7 +69,7 @@ class Sizes:
         if file.is_file():
             return float(file.stat().st_size)
         for dataset in self.study.datasets_of([path]):
-            for request in json.loads(self.study.requests(dataset)):
+            for request in self.study.requests(dataset):
                 names = [source.path for source in _files(dataset, request)]
                 if str(file.relative_to(self.study.root)) in names:
                     return self._assumed(dataset, request) or 0.0
@@ -80,7 +79,7 @@ class Sizes:
         """Return what a dataset's files that are not there yet weigh; what the user has to supply weighs nothing."""
         known, unknown = 0.0, []
         seen: set[str] = set()
-        for request in json.loads(self.study.requests(dataset)):
+        for request in self.study.requests(dataset):
             files = [source for source in _files(dataset, request) if source.urls and source.path not in seen]
             seen |= {source.path for source in files}
             missing = [source for source in files if not (self.study.root / source.path).is_file()]

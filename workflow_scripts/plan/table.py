@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from workflow_scripts.plan.costs import Cost, total
-from workflow_scripts.plan.jobs import Job, in_order
+from workflow_scripts.plan.jobs import Cost, Job, in_order, total
 from workflow_scripts.plan.rates import Rates
 
 GPUS = (1, 8, 32)
@@ -12,7 +11,7 @@ Row = Sequence[str]
 
 
 def to_do(jobs: Sequence[Job], costs: Mapping[int, Cost | None]) -> list[str]:
-    """Return the table of what is left, a line a rule."""
+    """Return the table of what is left, one line per rule."""
     rows: list[Row] = [["rule", "jobs", "GPU time", "CPU time", "disk", "download"]]
     for rule, some in _by_rule(jobs):
         known = [cost for job in some if (cost := costs[job.number]) is not None]

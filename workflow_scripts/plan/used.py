@@ -1,4 +1,4 @@
-"""What jobs have used: all attempts of a training run, and for other jobs the last, which its benchmark file tells."""
+"""What jobs have used: all attempts of a training run, and for other jobs the last, from its benchmark file."""
 
 import csv
 import json
@@ -7,8 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.plan.costs import Cost, total
-from workflow_scripts.plan.jobs import Job
+from workflow_scripts.plan.jobs import Cost, Job, total
 from xling.core.errors import InputError
 from xling.core.io import read_json
 

@@ -63,12 +63,14 @@ class Job:
         return [self.train, self.dev, *self.test.values()]
 
 
-def read_plan(path: Path) -> list[Job]:
-    """Read and check a plan."""
+def read_plan(path: Path, only: str | None = None) -> list[Job]:
+    """Read and check a plan, or one entry of it."""
     plan = read_json(path)
     if not isinstance(plan, dict) or not plan:
         raise InputError(path, "expected an object with one entry per result")
-    return [_job(name, entry, path) for name, entry in plan.items()]
+    if only is not None and only not in plan:
+        raise InputError(path, f"no entry {only!r} (it has {', '.join(plan)})")
+    return [_job(name, entry, path) for name, entry in plan.items() if only in (None, name)]
 
 
 def _job(name: str, entry: Any, path: Path) -> Job:
@@ -156,7 +158,8 @@ def main() -> None:
     """Run all jobs of a plan and write their results when the last one is done."""
     args = parse_args()
     use_one_thread(local_device(args.device))
-    jobs, described, vocabulary = read_plan(args.plan), read_run(args.encoder / "run.json"), Vocabulary.load(args.vocab)
+    jobs, described = read_plan(args.plan, args.only), read_run(args.encoder / "run.json")
+    vocabulary = Vocabulary.load(args.vocab)
     work = work_folder(args, jobs, described.model)
     with Lock(work, args.wait_for_lock) as lock:
         results = []
@@ -178,6 +181,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--untrained", action="store_true", help="initialise the encoder from the seed instead")
     parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
     parser.add_argument("--plan", type=Path, required=True, help="JSON file: tasks, their data and settings")
+    parser.add_argument("--only", metavar="NAME", help="the one entry of the plan to run; otherwise all of them")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--work-below", type=Path, required=True, help="where the directory to resume from is made")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")

@@ -12,7 +12,6 @@ from scipy.stats import t
 
 from workflow_scripts.checks import check
 from workflow_scripts.config import ConfigError
-from workflow_scripts.contextual import Contextual
 from workflow_scripts.study import Study
 from xling.report import record_contextual
 from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore, read_records
@@ -124,7 +123,7 @@ def test_results_that_do_not_go_together(
 
 
 def test_the_embedded_study_has_one_job_a_source_encoder() -> None:
-    contextual = Contextual(Study(study()))
+    contextual = Study(study()).contextual
     jobs = contextual.jobs
     assert list(jobs) == [
         "en.mono.s1",
@@ -150,14 +149,15 @@ def test_the_embedded_study_has_one_job_a_source_encoder() -> None:
 
 
 def test_the_floor_of_the_bilingual_model_is_that_model_untrained_with_its_own_vocabulary() -> None:
-    contextual = Contextual(Study(study()))
+    contextual = Study(study()).contextual
     model, floor = (contextual.jobs[f"en-ru.{name}.s1"] for name in ("default", "untrained"))
     assert (floor.models, floor.ways, floor.targets) == (model.models, model.ways, model.targets)
     assert (model.untrained, floor.untrained) == (False, True)
     assert contextual.vocabularies(floor.name) == contextual.vocabularies(model.name)
     assert len(set(contextual.vocabularies(floor.name).values())) == 1
     assert [path.name for path in contextual.model_files(floor.name)] == ["run.json"]
-    assert contextual.config_hash(floor.name) != contextual.config_hash(model.name)
+    made = contextual.study.identity
+    assert made("contextual", floor.name) != made("contextual", model.name)
 
 
 @pytest.mark.parametrize(
@@ -176,20 +176,7 @@ def test_the_floor_of_the_bilingual_model_is_that_model_untrained_with_its_own_v
     ],
 )
 def test_a_study_has_the_figures_that_its_models_allow(changes: dict[str, Any], expected: list[str]) -> None:
-    assert list(Contextual(Study(study(study={"skip": []} | changes))).jobs) == expected
-
-
-def test_a_hash_changes_with_the_jobs_own_settings_alone() -> None:
-    def hashes(**changes: Any) -> list[str]:
-        contextual = Contextual(Study(study(**changes)))
-        return [contextual.config_hash(name) for name in ("en.mono.s1", "en-fr.default.s1")]
-
-    before = hashes()
-    assert hashes() == before
-    assert all(a != b for a, b in zip(hashes(align={"contextual": {"lr": 1e-3}}), before, strict=True))
-    one_model = hashes(settings={"default": {"train": {"lr": 1e-3}}})
-    assert (one_model[0] == before[0], one_model[1] == before[1]) == (True, False)
-    assert Contextual(Study(study(), {"contextual": 2})).config_hash("en.mono.s1") != before[0]
+    assert list(Study(study(study={"skip": []} | changes)).contextual.jobs) == expected
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from xling.synthetic.formats.dictionaries import write_panlex
 
 from xling.codeswitch.build_dictionary import in_words, main
 from xling.data.dictionary import Translation
 from xling.data.panlex import read_panlex
+from xling.synthetic.formats.dictionaries import write_panlex
 from xling.synthetic.types import Translation as Entry
 from xling.tokenization.tokeniser import make_tokeniser
 

@@ -101,14 +101,16 @@ def test_the_page_can_read_what_is_collected(tmp_path: Path, call: Callable[...,
     trained(tmp_path / "m", "m", {"seconds": 5.0})
     trained(tmp_path / "m", "removed", {"seconds": 5.0})
     (tmp_path / "raw.txt").write_text("x", encoding="utf-8")
+    plan = {"study": "demo", "config": {"languages": {}}, "config_hash": "ab12", "encoders": ["m"], "texts": ["en"]}
+    plan |= {"data_root": str(tmp_path), "data": [str(tmp_path / "raw.txt")]}
+    (tmp_path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     done = call(
-        main, "--study", "demo", "--config", '{"a": 1}', "--config-hash", "ab12",
-        "--models", tmp_path / "m/m/provenance.json", "--encoders", "m", "--texts", "en", "--benchmarks", tmp_path / "b", "--data-root", tmp_path, "--data", tmp_path / "raw.txt",
-        "--out", tmp_path / "provenance.json",
+        main, "--plan", tmp_path / "plan.json", "--models", tmp_path / "m/m/provenance.json",
+        "--benchmarks", tmp_path / "b", "--out", tmp_path / "provenance.json",
     )  # fmt: skip
     assert done.code == 0
     known = read_provenance(tmp_path / "provenance.json")
     assert known == read_json(tmp_path / "provenance.json")
-    assert (known["config"], known["config_hash"], known["data"][0]["file"]) == ({"a": 1}, "ab12", "raw.txt")
+    assert (known["config"], known["config_hash"], known["data"][0]["file"]) == (plan["config"], "ab12", "raw.txt")
     assert [model["model"] for model in known["models"]] == ["m"]
     assert known["commit"] == "unknown" or len(known["commit"]) == 40

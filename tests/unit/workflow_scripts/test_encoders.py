@@ -23,7 +23,7 @@ def section(*compare: list[str], **models: Any) -> dict[str, Any]:
 def made(*compare: list[str], **changes: Any) -> Encoders:
     config = study(encoders=section(*compare), **changes)
     check(config)
-    return Encoders(Study(config, {"cka": 1}))
+    return Study(config, {"cka": 1}).encoders
 
 
 @pytest.fixture
@@ -104,28 +104,23 @@ def test_a_folder_is_watched_for_its_safe_weights(model_folder: Path, monkeypatc
     monkeypatch.setenv("MODELS", str(model_folder.parent))
     config = study(encoders=section(["own", "bert", "en-en"], own={"folder": "$MODELS/bert", "languages": ["en"]}))
     check(config)
-    encoders = Encoders(Study(config))
+    encoders = Study(config).encoders
     assert encoders.model_files("own+bert.en-en") == [model_folder / "config.json", model_folder / "model.safetensors"]
     assert shlex.split(encoders.flags("own+bert.en-en"))[0] == str(model_folder)
 
 
 def test_the_hash_knows_what_decides_a_comparison() -> None:
-    compare = ["en.mono.s1", "mbert", "en-fr"]
-    name = "en.mono.s1+mbert.en-fr"
-    usual = made(compare).config_hash(name)
-    assert made(compare).config_hash(name) == usual
-    changed = [
-        made(compare, pretrain={"lr": 1.0e-3}),
-        made(compare, text={"lowercase": False}),
-        made(compare, data={"parallel": "other.tsv"}),
-        made(compare, synthetic={"parallel_sentences": 7}),
-        made(compare, synthetic={"tatoeba_sentences": 7}),
-        Encoders(Study(study(encoders=section(compare)), {"cka": 2})),
-        Encoders(Study(study(encoders=section(compare, mbert=MBERT | {"hub": "other"})), {"cka": 1})),
-    ]
-    hashes = [encoders.config_hash(name) for encoders in changed]
-    assert len({usual, *hashes}) == 1 + len(changed)
-    assert made(compare, tasks={"ner": {"epochs": 1}}).config_hash(name) == usual
-    published = ["bert", "mbert", "en-fr"]
-    hashes = [made(published, **change).config_hash("bert+mbert.en-fr") for change in ({}, {"pretrain": {"lr": 1e-3}})]
-    assert hashes[0] == hashes[1], "published encoders do not hang on how ours are trained"
+    """What a study's own models hang on is in tests/workflow/edits.yaml."""
+
+    def known(*compare: str, revision: int = 1, **changes: Any) -> str:
+        config = study(**{"encoders": section(list(compare))} | changes)
+        return Study(config, {"cka": revision}).identity("comparison", f"{compare[0]}+mbert.en-fr")
+
+    own, published = ("en.mono.s1", "mbert", "en-fr"), ("bert", "mbert", "en-fr")
+    others = [
+        known(*own, pretrain={"lr": 1.0e-3}), known(*own, synthetic={"tatoeba_sentences": 7}), known(*own, revision=2),
+        known(*own, encoders=section(list(own), mbert=MBERT | {"hub": "other"})),
+    ]  # fmt: skip
+    assert len({known(*own), *others}) == 1 + len(others)
+    assert known(*own, tasks={"ner": {"epochs": 1}}) == known(*own)
+    assert known(*published, pretrain={"lr": 1e-3}) == known(*published)  # not trained by us

@@ -1,7 +1,6 @@
-"""GPUs are handed out one slot a job, never twice, and a slot is free as soon as its process is gone."""
+"""GPUs are handed out one slot per job, never twice, and a slot is free as soon as its process is gone."""
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,10 @@ from workflow_scripts.gpu_slots import devices, slot_folder, take
 from xling.core.errors import XlingError
 
 SHOW = "import os, sys, time; print(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True); time.sleep(float(sys.argv[1]))"
+THROUGH_EXEC = (
+    "import os; from workflow_scripts.gpu_slots import take; take(os.environ); "
+    "os.execvp('sh', ['sh', '-c', 'echo up; read line'])"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -30,28 +33,24 @@ def take_now(folder: Path, **environment: str) -> str | None:
     return next(iter(gpu_slots._try(folder, pool, share, 1)), None)
 
 
-def test_each_job_gets_a_gpu_of_its_own_and_the_next_waits(tmp_path: Path) -> None:
-    seen = []
-    for _ in range(2):
-        environment: dict[str, str] = {}
-        assert len(take(environment, folder=tmp_path / "slots")) == 1
-        seen.append(environment["CUDA_VISIBLE_DEVICES"])
-    assert seen == ["0", "1"]
-    assert take_now(tmp_path / "slots") is None
+def outside_slurm(**variables: str) -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if key != "SLURM_JOB_ID"} | variables
+
+
+def test_each_job_has_its_own_gpu_until_its_lock_is_closed(tmp_path: Path) -> None:
+    first: dict[str, str] = {}
+    second: dict[str, str] = {}
+    locks = take(first, folder=tmp_path)
+    take(second, folder=tmp_path)
+    assert (first, second) == ({"CUDA_VISIBLE_DEVICES": "0"}, {"CUDA_VISIBLE_DEVICES": "1"})
+    assert take_now(tmp_path) is None
+    os.close(locks[0])
+    assert take_now(tmp_path) == "0"
 
 
 def test_small_jobs_share_a_gpu_and_spread_before_they_double(tmp_path: Path) -> None:
-    tmp_path.joinpath("slots").mkdir()
-    given = [take_now(tmp_path / "slots", XLING_GPU_SHARE="2") for _ in range(5)]
+    given = [take_now(tmp_path, XLING_GPU_SHARE="2") for _ in range(5)]
     assert given == ["0", "1", "0", "1", None]
-
-
-def test_a_slot_is_free_when_its_lock_is_closed(tmp_path: Path) -> None:
-    locks = take({}, folder=tmp_path / "slots")
-    take({}, folder=tmp_path / "slots")
-    assert take_now(tmp_path / "slots") is None
-    os.close(locks[0])
-    assert take_now(tmp_path / "slots") == "0"
 
 
 def test_several_gpus_are_taken_together_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,36 +67,31 @@ def test_several_gpus_are_taken_together_or_not_at_all(tmp_path: Path, monkeypat
     take(environment, 2, folder=tmp_path / "slots")
     assert seen == [["1"]]  # the second GPU was not held while waiting for the first
     assert environment["CUDA_VISIBLE_DEVICES"] == "0,1"
-    with pytest.raises(XlingError, match="3 GPUs wanted, 2 here"):
-        take({}, 3, folder=tmp_path / "slots")
-
-
-def test_visible_gpus_are_the_pool_and_odd_names_make_good_files(tmp_path: Path) -> None:
-    environment = {"CUDA_VISIBLE_DEVICES": "GPU-3f/a:1, 5"}
-    take(environment, 2, folder=tmp_path / "slots")
-    assert environment["CUDA_VISIBLE_DEVICES"] == "GPU-3f/a:1,5"
-    assert {path.name for path in (tmp_path / "slots").iterdir()} == {"GPU-3f_a_1.0", "5.0"}
 
 
 @pytest.mark.parametrize(
-    "environment", [{"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "2"}, {"CUDA_VISIBLE_DEVICES": ""}]
+    ("environment", "count", "given"),
+    [
+        ({"CUDA_VISIBLE_DEVICES": "GPU-3f/a:1, 5"}, 2, "GPU-3f/a:1,5"),  # the pool, and names that make odd files
+        ({"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "2,3"}, 1, "2,3"),  # SLURM hands out its own
+        ({"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "2,3", "XLING_GPU_SHARE": "1"}, 1, "2"),  # unless asked to
+        ({"CUDA_VISIBLE_DEVICES": ""}, 1, ""),
+    ],
 )
-def test_it_stays_out_of_the_way(environment: dict[str, str], tmp_path: Path) -> None:
-    before = dict(environment)
-    assert take(environment, folder=tmp_path / "slots") == []
-    assert environment == before
-    assert not (tmp_path / "slots").exists()
+def test_visible_gpus_are_the_pool(environment: dict[str, str], count: int, given: str, tmp_path: Path) -> None:
+    locks = take(environment, count, folder=tmp_path / "slots")
+    assert environment["CUDA_VISIBLE_DEVICES"] == given
+    assert bool(locks) == (tmp_path / "slots").exists() == (given not in ("2,3", ""))
 
 
-def test_inside_an_allocation_slots_are_handed_out_on_demand(tmp_path: Path) -> None:
-    environment = {"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "2,3", "XLING_GPU_SHARE": "1"}
-    take(environment, folder=tmp_path / "slots")
-    assert environment["CUDA_VISIBLE_DEVICES"] == "2"
-
-
-def test_a_wrong_share_is_told() -> None:
-    with pytest.raises(XlingError, match="XLING_GPU_SHARE=many: expected a whole number"):
-        take({"XLING_GPU_SHARE": "many"})
+def test_what_cannot_be_had_is_named(tmp_path: Path) -> None:
+    with pytest.raises(XlingError, match="3 GPUs wanted, 2 here"):
+        take({}, 3, folder=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "workflow_scripts.gpu_slots", "show_gpu"],
+        cwd=ROOT, env=os.environ | {"XLING_GPU_SHARE": "many"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, "error: XLING_GPU_SHARE=many: expected a whole number from 1 up\n")
 
 
 def test_without_a_gpu_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,42 +103,26 @@ def test_without_a_gpu_nothing_is_made(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_command_runs_the_module_in_the_slot_and_a_killed_job_frees_it(tmp_path: Path) -> None:
     (tmp_path / "show_gpu.py").write_text(SHOW)
-    environment = os.environ | {
-        "CUDA_VISIBLE_DEVICES": "4",
-        "XDG_RUNTIME_DIR": str(tmp_path),
-        "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}",
-    }
-    environment.pop("SLURM_JOB_ID", None)
+    path = f"{ROOT}{os.pathsep}{tmp_path}"
+    environment = outside_slurm(CUDA_VISIBLE_DEVICES="4", XDG_RUNTIME_DIR=str(tmp_path), PYTHONPATH=path)
     command = [sys.executable, "-m", "workflow_scripts.gpu_slots", "show_gpu"]
-    held = subprocess.Popen([*command, "60"], env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        assert held.stdout is not None
-        assert held.stdout.readline() == "4\n"
-        waiting = subprocess.Popen([*command, "0"], env=environment, stdout=subprocess.PIPE, text=True)
-        with pytest.raises(subprocess.TimeoutExpired):
-            waiting.wait(timeout=1.5)
-        held.send_signal(signal.SIGKILL)
+    with subprocess.Popen([*command, "60"], env=environment, stdout=subprocess.PIPE, text=True) as held:
+        try:
+            assert held.stdout is not None
+            assert held.stdout.readline() == "4\n"
+            waiting = subprocess.Popen([*command, "0"], env=environment, stdout=subprocess.PIPE, text=True)
+            with pytest.raises(subprocess.TimeoutExpired):
+                waiting.wait(timeout=1.5)
+        finally:
+            held.kill()
         assert waiting.communicate(timeout=30)[0] == "4\n"
-    finally:
-        held.kill()
-        held.wait()
-        held.stdout.close() if held.stdout else None
-
-
-def test_the_command_leaves_with_the_code_of_bad_input() -> None:
-    command = [sys.executable, "-m", "workflow_scripts.gpu_slots", "show_gpu"]
-    environment = os.environ | {"XLING_GPU_SHARE": "many"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "error: XLING_GPU_SHARE=many: expected a whole number from 1 up\n")
 
 
 def test_a_slot_is_held_through_exec(tmp_path: Path) -> None:
     """The launcher takes a slot and becomes the trainer."""
-    code = "import os; from workflow_scripts.gpu_slots import take; take(os.environ); os.execvp('sh', ['sh', '-c', 'echo up; read line'])"
-    environment = os.environ | {"CUDA_VISIBLE_DEVICES": "0", "XDG_RUNTIME_DIR": str(tmp_path)}
-    environment.pop("SLURM_JOB_ID", None)
+    environment = outside_slurm(CUDA_VISIBLE_DEVICES="0", XDG_RUNTIME_DIR=str(tmp_path))
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    held = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment, **pipes)  # type: ignore[call-overload]
+    held = subprocess.Popen([sys.executable, "-c", THROUGH_EXEC], cwd=ROOT, env=environment, **pipes)  # type: ignore[call-overload]
     assert held.stdout.readline() == "up\n"
     slots = slot_folder({"XDG_RUNTIME_DIR": str(tmp_path)})
     assert take_now(slots, CUDA_VISIBLE_DEVICES="0") is None

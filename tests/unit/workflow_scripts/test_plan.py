@@ -9,27 +9,33 @@ from typing import Any
 
 import networkx
 import pytest
-from embedded import ROOT, SEP_TOKENS, study
+from embedded import DEMO, PAPER, ROOT, SEP_TOKENS, made
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.config import read_config
 from workflow_scripts.plan import table
 from workflow_scripts.plan.__main__ import choose_rates, report
-from workflow_scripts.plan.costs import Cost, total
-from workflow_scripts.plan.estimate import Estimator, encoder_operations, operations, parameters
-from workflow_scripts.plan.jobs import Job, dependencies, in_order, longest_chain
+from workflow_scripts.plan.estimate import Estimator, cost, encoder_operations, operations, parameters
+from workflow_scripts.plan.jobs import Cost, Job, dependencies, in_order, longest_chain
 from workflow_scripts.plan.rates import fit, load_rates
-from workflow_scripts.plan.rules import cost
 from workflow_scripts.plan.sizes import Sizes
-from workflow_scripts.plan.used import attempts, benchmarked, covered, gpu_spans, unfinished, used_by
+from workflow_scripts.plan.used import (
+    attempts,
+    benchmarked,
+    covered,
+    divided,
+    gpu_spans,
+    other_spans,
+    unfinished,
+    used_by,
+)
 from workflow_scripts.study import Study
 from xling.core.errors import InputError
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
 from xling.pretrain.record import useful_operations
 
-PAPER = Study(read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml"))
+SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=8)
 
 
 def job(number: int, rule: str = "pretrain", reads: str = "", makes: str = "", **more: Any) -> Job:
@@ -154,13 +160,12 @@ def test_the_embedded_study_is_planned_for_a_cpu_and_others_for_a_gpu(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert not choose_rates("", Study(study())).gpu
-    assert choose_rates("", PAPER).gpu
+    assert (choose_rates("", DEMO).gpu, choose_rates("", PAPER).gpu) == (False, True)
+    keys = ("step", "operations_per_second", "tuning_step")
     (tmp_path / "results").mkdir()
-    own = "name: mine\ngpu: false\n" + "".join(
-        f"{key}: {{value: 1}}\n" for key in ("step", "operations_per_second", "tuning_step")
+    (tmp_path / "results/rates.yaml").write_text(
+        "name: mine\ngpu: false\n" + "".join(f"{k}: {{value: 1}}\n" for k in keys)
     )
-    (tmp_path / "results/rates.yaml").write_text(own)
     assert choose_rates("", PAPER).device["name"] == "mine"
     assert choose_rates("h200", PAPER).device["name"] == "one NVIDIA H200"
 
@@ -170,8 +175,8 @@ def test_the_embedded_study_is_planned_for_a_cpu_and_others_for_a_gpu(
 
 @pytest.mark.parametrize("setting", ["default", "sep-emb-l1-3", "sep-tokens"])
 def test_operations_and_weights_are_those_of_the_model(setting: str, tmp_path: Path) -> None:
-    described = study(settings={"sep-tokens": SEP_TOKENS}, study={"extra": ["en-fr.sep-tokens"]})
-    run = Study(described).run(f"en-fr.{setting}.s1")
+    described = made(settings={"sep-tokens": SEP_TOKENS}, study={"extra": ["en-fr.sep-tokens"]})
+    run = described.run(f"en-fr.{setting}.s1")
     path = write(tmp_path / "run.json", run)
     config = read_run(path).model_config({"en": 512, "fr": 512}, path)  # tables are stored in multiples of 64 rows
     train = run["pretrain"]
@@ -209,9 +214,8 @@ def test_fine_tuning_counts_points_epochs_and_examples() -> None:
 
 
 def test_on_a_cpu_there_are_no_gpu_hours() -> None:
-    demo = Study(study())
     trained = cost(
-        estimator(demo, "cpu"), job(1, makes="x", wildcards={"model": "en-fr.default.s1"}, resources={"gpu": 1})
+        estimator(DEMO, "cpu"), job(1, makes="x", wildcards={"model": "en-fr.default.s1"}, resources={"gpu": 1})
     )
     assert trained is not None
     assert trained.gpu == 0
@@ -226,11 +230,7 @@ def test_web_text_is_trimmed_to_the_encyclopaedia() -> None:
 
 
 def test_downloads_leave_out_what_is_there_and_name_what_nobody_knows(tmp_path: Path) -> None:
-    described = Study(
-        read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml")
-        | {"data": {**PAPER.config["data"], "root": str(tmp_path)}}
-    )
-    sizes = estimator(described).sizes
+    sizes = estimator(Study({**PAPER.config, "data": PAPER.config["data"] | {"root": str(tmp_path)}})).sizes
     assert sizes.download("panlex").known == 1272778403
     assert sizes.download("msra").known == 0
     assert not sizes.has_address("msra")
@@ -281,18 +281,13 @@ def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path: Pa
     assert gpu_spans(trained, on_gpu=True) == on_gpus
 
 
-def test_the_provenance_of_a_whole_study_is_no_record_of_a_training(tmp_path: Path) -> None:
-    whole = job(1, "collect_provenance", makes=str(write(tmp_path / "provenance.json", {"models": []})))
-    assert used_by(whole, on_gpu=True) is None
-    assert gpu_spans(whole, on_gpu=True) == []
-
-
 def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -> None:
     path = tmp_path / "b.tsv"
     path.write_text("s\th:m:s\tmean_load\tcpu_time\n40.0\t0:00:40\t99\t38.5\n2.0\t0:00:02\tNA\tNA\n")
     assert benchmarked(path, 2, 1) == Cost(42.0, 84.0, 42.0)
     assert used_by(job(1, makes="x", benchmark=str(path), resources={"gpu": 1}), on_gpu=False) == Cost(42.0, 42.0, 0.0)
-    assert used_by(job(1, makes="x"), on_gpu=True) is None
+    whole = job(1, "collect_provenance", makes=str(write(tmp_path / "provenance.json", {"models": []})))
+    assert used_by(job(1, makes="x"), on_gpu=True) is used_by(whole, on_gpu=True) is None
     os.utime(path, (1000.0, 1000.0))
     held = job(1, makes="x", benchmark=str(path), resources={"gpu": 1})
     assert gpu_spans(held, on_gpu=True) == [(958.0, 1000.0)]
@@ -302,22 +297,52 @@ def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -
         benchmarked(path, 1, 0)
 
 
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=8))
-def test_wall_time_is_what_a_clock_would_count(begun: list[tuple[int, int]]) -> None:
-    ran = [(float(start), float(start + seconds)) for start, seconds in begun]
-    assert covered(ran) == sum(any(start <= tick < end for start, end in ran) for tick in range(40))
+def benchmark(path: Path, end: float, seconds: float) -> str:
+    """Write a benchmark file of a job that ended at some time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"s\n{seconds}\n")
+    os.utime(path, (end, end))
+    return str(path)
 
 
-def test_jobs_that_share_a_gpu_are_told_apart_from_wall_time(tmp_path: Path) -> None:
-    """Two jobs of 40 s, the second begun 30 s after the first, and one on a CPU long after."""
-    jobs = []
-    for i, (end, gpus) in enumerate([(1040, 1), (1070, 1), (9000, 0)]):
-        path = tmp_path / f"{i}.tsv"
-        path.write_text("s\n40.0\n")
-        os.utime(path, (end, end))
-        jobs.append(job(i, "brew_tea", makes=f"x{i}", benchmark=str(path), resources={"gpu": gpus}))
-    lines = report(PAPER, load_rates("h200"), [], jobs, "everything")
-    assert "jobs held GPUs for 1.2 min of wall time, 1.1 at once" in lines
+@given(SPANS, SPANS)
+def test_every_moment_is_divided_by_those_that_ran_then(
+    own: list[tuple[int, int]], others: list[tuple[int, int]]
+) -> None:
+    ours, theirs = ([(float(start), float(start + seconds)) for start, seconds in some] for some in (own, others))
+
+    def running(spans: list[tuple[float, float]], tick: int) -> int:
+        return sum(start <= tick < end for start, end in spans)
+
+    counts = [(running(ours, tick), running(theirs, tick)) for tick in range(40)]
+    assert covered(ours) == sum(mine > 0 for mine, _ in counts)
+    assert divided(ours, theirs) == pytest.approx(sum(mine / (mine + other) for mine, other in counts if mine))
+    assert divided(ours, theirs) + divided(theirs, ours) == pytest.approx(covered([*ours, *theirs]))
+
+
+def test_others_are_records_beside_those_of_the_jobs(tmp_path: Path) -> None:
+    gpu = {"gpu": 1}
+    file = benchmark(tmp_path / "fine_tune/a.s1.tsv", 1040, 40)
+    first = job(1, "brew_tea", makes="x", wildcards={"model": "a.s1"}, resources=gpu, benchmark=file)
+    benchmark(tmp_path / "fine_tune/a.s2.tsv", 1050, 20)
+    benchmark(tmp_path / "encode_text/a.tsv", 1050, 20)
+    assert other_spans([first], on_gpu=True) == [(1030.0, 1050.0)]
+    assert other_spans([first], on_gpu=False) == []
+    lines = report(PAPER, load_rates("h200"), [], [first], "everything")
+    assert "jobs held GPUs for 40.0 s of wall time, 1.0 at once" in lines
+    assert "other jobs of the study ran beside them; divided evenly, 35.0 s of it are theirs" in lines
+    whole = job(1, "brew_tea", makes="x", resources=gpu, benchmark=benchmark(tmp_path / "brew_tea.tsv", 1040, 40))
+    benchmark(tmp_path / "encode_text.tsv", 1050, 20)
+    assert other_spans([whole], on_gpu=True) == []  # a rule with one job alone
+
+
+def test_trainings_that_are_not_named_are_others_where_they_had_a_gpu(tmp_path: Path) -> None:
+    for name, device in (("a.s1", "NVIDIA H200"), ("a.s2", "NVIDIA H200"), ("b.s1", "CPU")):
+        attempt = {"began": "1970-01-01T00:01:00+00:00", "seconds": 30.0, "device": device}
+        write(tmp_path / name / "provenance.json", {"attempts": [attempt]})
+    makes = " ".join(str(tmp_path / "a.s1" / name) for name in ("provenance.json", "metrics.jsonl"))
+    trained = job(1, makes=makes, wildcards={"model": "a.s1"}, resources={"gpu": 1})
+    assert other_spans([trained], on_gpu=True) == [(60.0, 90.0)]
 
 
 def test_planned_stands_beside_used_for_the_same_jobs_only() -> None:
@@ -334,7 +359,3 @@ def test_planned_stands_beside_used_for_the_same_jobs_only() -> None:
 )
 def test_durations_fit_their_unit(seconds: float, text: str) -> None:
     assert table.duration(seconds) == text
-
-
-def test_costs_add_up_in_every_part() -> None:
-    assert total([Cost(1, 2, 3, 4, 5), Cost(10, 20, 30, 40, 50)]) == Cost(11, 22, 33, 44, 55)

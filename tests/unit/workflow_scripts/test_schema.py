@@ -13,8 +13,7 @@ from sacremoses.corpus import NonbreakingPrefixes
 from workflow_scripts.checks import check
 from workflow_scripts.config import merge, read_config, read_yaml
 from workflow_scripts.config_reference import json_schema, markdown
-from workflow_scripts.grid import trained_models
-from workflow_scripts.runs import resolve_run
+from workflow_scripts.grid import describe_run, trained_models
 from workflow_scripts.schema import schema_problems
 
 SCHEMA = json_schema()
@@ -125,15 +124,15 @@ def test_a_third_seed_changes_nothing_but_the_seed() -> None:
     models, known = trained_models(config), {model.name: model for model in trained_models(twice)}
     assert {model.seed for model in models}.isdisjoint(model.seed for model in known.values())
     for model in models:
-        run = resolve_run(config, model)
-        first = resolve_run(twice, known[f"{model.name.rsplit('.', 1)[0]}.s1"])
+        run = describe_run(config, model)
+        first = describe_run(twice, known[f"{model.name.rsplit('.', 1)[0]}.s1"])
         assert {key for key in run | first if run.get(key) != first.get(key)} == {"model", "seed"}
 
 
 def test_monolingual_models_of_equal_exposure_read_as_much_of_a_language_as_bilingual_ones() -> None:
     def tokens(config: dict[str, Any]) -> dict[str, float]:
         """Return how many tokens of each of its languages a model reads, the languages taken as equally large."""
-        runs = {model.name: resolve_run(config, model) for model in trained_models(config)}
+        runs = {model.name: describe_run(config, model) for model in trained_models(config)}
         size = ("updates", "micro_batches", "micro_batch_tokens")
         return {m: prod(run["pretrain"][key] for key in size) / len(run["languages"]) for m, run in runs.items()}
 
@@ -146,7 +145,7 @@ def test_monolingual_models_of_equal_exposure_read_as_much_of_a_language_as_bili
 def test_each_setting_of_an_overlay_is_a_model_of_its_own(overlay: str, preset: str) -> None:
     """All differ in what decides their weights, and those of the paper stay what they are."""
     configs = read(preset), read(preset, f"overlays/{overlay}")
-    known, runs = ({m.name: resolve_run(c, m) for m in trained_models(c)} for c in configs)
+    known, runs = ({m.name: describe_run(c, m) for m in trained_models(c)} for c in configs)
     described = [json.dumps({k: v for k, v in run.items() if k != "model"}, sort_keys=True) for run in runs.values()]
     assert len(set(described)) == len(runs)
     assert all(runs[name] == known[name] for name in runs.keys() & known.keys())

@@ -2,19 +2,15 @@
 
 import json
 import shlex
-from pathlib import Path
 
-from embedded import ROOT, study
+from embedded import DEMO, PAPER, study
 
 from workflow_scripts import flags
-from workflow_scripts.config import merge, read_config
+from workflow_scripts.config import merge
 from workflow_scripts.files import needed_files
 from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import Study
 from xling.data.manifest import load_manifest
-
-DEMO = Study(study())
-PAPER = Study(read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml"))
 
 
 def test_settings_share_what_they_can() -> None:
@@ -74,12 +70,6 @@ def test_a_source_that_is_null_is_as_one_that_was_never_named() -> None:
     assert not any("-de." in name or "deu" in name for name in Study(taken).generated_together())
 
 
-def test_a_copy_can_do_without_what_its_original_has() -> None:
-    copied = Study(study(languages={"en2": {"treebank": None}}))
-    assert "treebank" in copied.language("en")
-    assert "treebank" not in copied.language("en2")
-
-
 def test_the_tokeniser_converts_script_only_where_it_is_han() -> None:
     converted = Study(study(text={"han_script": "simplified"}))
     assert converted.tokeniser("zh")["script"] == "simplified"
@@ -118,32 +108,24 @@ def test_a_study_fetches_nothing_that_it_does_not_read() -> None:
     small = Study(config)
     names = small.datasets_of(map(str, needed_files(config).values()))
     assert not {"panlex", "cc100", "msra", "conll2003", "en-prime", "stanford-segmenter"} & set(names)
-    languages = {request["substitutions"]["lg"] for request in json.loads(small.requests("wikipedia"))}
+    languages = {request["substitutions"]["lg"] for request in small.requests("wikipedia")}
     assert languages == {"en", "fr"}
 
 
 def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
+    files = {"wiki": "wikipedia/arwiki-20261001-pages-articles.xml.bz2", "crawl": "cc100/ar.txt.xz"}
     arabic = {
-        "name": "Arabic",
-        "script": "Arabic",
-        "moses": "en",
-        "segmenter": "none",
-        "text": {
-            "wiki": {"format": "wikipedia", "files": ["wikipedia/arwiki-20261001-pages-articles.xml.bz2"]},
-            "crawl": {"format": "crawl", "files": ["cc100/ar.txt.xz"]},
-        },
+        "name": "Arabic", "script": "Arabic", "moses": "en", "segmenter": "none", "tatoeba": "ara",
+        "text": {domain: {"format": "crawl", "files": [path]} for domain, path in files.items()},
         "treebank": {"test": "ud/UD_Arabic-PADT/ar_padt-ud-test.conllu"},
         "ner": {"wikiann": {"format": "wikiann", "test": "wikiann/ar/test"}},
         "dictionary": {"format": "panlex", "path": "panlex", "code": "arb-000"},
-        "tatoeba": "ara",
-    }
+    }  # fmt: skip
     added = {"languages": {"ar": arabic}, "pairs": {"en-ar": {"ner": {"train": "wikiann", "test": "wikiann"}}}}
     config = merge(PAPER.config, {**added, "study": {"pairs": ["en-fr", "en-ar"]}})
     bigger = Study(config)
     assert [path for path in map(str, needed_files(config).values()) if not bigger.datasets_of([path])] == []
-    asked = {
-        name: [r["substitutions"] for r in json.loads(bigger.requests(name))] for name in ("ud", "cc100", "tatoeba")
-    }
+    asked = {name: [r["substitutions"] for r in bigger.requests(name)] for name in ("ud", "cc100", "tatoeba")}
     assert {"lg": "ar", "treebank": "UD_Arabic-PADT", "stem": "ar_padt"} in asked["ud"]
     assert {"lg": "ar", "crawl": "ar"} in asked["cc100"]
     assert {"lg": "ar", "iso": "ara"} in asked["tatoeba"]
@@ -155,8 +137,3 @@ def test_the_embedded_generator_writes_every_file_that_the_study_reads() -> None
     written = {path for code in DEMO.originals for path in DEMO.generated_of(code)}
     written |= set(DEMO.generated_together()) | set(DEMO.dictionary_folders())
     assert {str(path) for path in needed_files(DEMO.config).values()} <= written
-
-
-def test_paths_of_a_study_stay_below_its_results() -> None:
-    elsewhere = Study(study(study={"results": "/scratch/me"}))
-    assert elsewhere.results == Path("/scratch/me/demo")

@@ -1,17 +1,13 @@
 """A target that the study does not have is told in a line that says why."""
 
 import pytest
-from embedded import study
+from embedded import DEMO
 
-from workflow_scripts.contextual import Contextual
-from workflow_scripts.study import Study
 from workflow_scripts.targets import Asked, refuse_wrong_targets
-from workflow_scripts.transfer import Transfer
 
 
 def asked(*shown: str) -> Asked:
-    one = Study(study(), {})
-    return Asked(one, Transfer(one), Contextual(one), shown)
+    return Asked(DEMO, shown)
 
 
 @pytest.mark.parametrize(
@@ -38,11 +34,11 @@ def test_a_wrong_target_says_what_is_wrong(target: str, line: str, capsys: pytes
 def test_everything_that_a_study_has_can_be_asked_for() -> None:
     one = asked("figure4a")
     targets = ["figure4a", "figures", "all", "results/demo/transfer/plan.json", "results/data/embedded", "--cores", "2"]
-    targets += [f"results/demo/models/{name}/model.safetensors" for name in one.study.models]
+    targets += [f"results/demo/models/{name}/model.safetensors" for name in DEMO.models]
     targets += [
-        f"results/demo/transfer/{name}/{task}.json" for name in one.transfer.encoders for task in one.transfer.tasks
+        f"results/demo/transfer/{name}/{task}.json" for name in DEMO.transfer.encoders for task in DEMO.transfer.tasks
     ]
-    targets += [f"results/demo/transfer/{name}/run.json" for name in one.transfer.floors]
-    targets += [f"results/demo/transfer/{name}/jobs/ner.0.json" for name in one.transfer.encoders]
-    targets += [str(path) for path in one.contextual.results().values()]
+    targets += [f"results/demo/transfer/{name}/run.json" for name in DEMO.transfer.floors]
+    targets += [f"results/demo/transfer/{name}/jobs/ner.0.json" for name in DEMO.transfer.encoders]
+    targets += [str(path) for path in DEMO.contextual.results().values()]
     assert [problem for target in targets if (problem := one.problem(target))] == []

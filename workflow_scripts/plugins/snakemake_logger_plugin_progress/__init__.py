@@ -1,4 +1,4 @@
-"""A Snakemake logger: one line a stage with the time left, and everything there is to know about a failure.
+"""A Snakemake logger: one line per stage with the time left, and everything there is to know about a failure.
 
 snakemake --logger progress, with this package's folder on PYTHONPATH (make demo does that).
 On a terminal the stages at work are a few lines that change; elsewhere a line comes when a stage is done, and one now

@@ -1,0 +1,71 @@
+# What jobs are to do, as files that a person can read: descriptions of encoders and of the study, lists of what is collected.
+# Written by the shell from `params`, so that a file is written again when its content changes, and no command line holds it.
+
+import json
+
+from workflow_scripts.describe import drawn_study
+
+PLANS = {
+    "write_run": (MODELS / "{model}/run.json", REV["pretrain"], lambda wildcards: STUDY.run(wildcards.model)),
+    "write_untrained": (
+        TRANSFER.folder / "{encoder}/run.json",
+        REV["finetune"],
+        lambda wildcards: TRANSFER.run(wildcards.encoder),
+    ),
+    "plan_transfer": (TRANSFER.folder / "plan.json", 0, lambda wildcards: TRANSFER.plan()),
+    "describe_study": (RECORDS / "study.json", 0, lambda wildcards: drawn_study(STUDY)),
+    "plan_tuning": (
+        RESULTS / "plans/fine_tune/{encoder}.json",
+        0,
+        lambda wildcards: TRANSFER.fine_tuning(wildcards.encoder, TRANSFER.together),
+    ),
+    "plan_points": (
+        RESULTS / "plans/fine_tune/{encoder}.{task}.json",
+        0,
+        lambda wildcards: TRANSFER.fine_tuning_in_parts(wildcards.encoder, wildcards.task),
+    ),
+    "plan_analysis": (RESULTS / "plans/{analysis}.json", 0, lambda wildcards: ALIGNMENT.plan(wildcards.analysis)),
+    "plan_contextual": (RESULTS / "plans/contextual/{job}.json", 0, lambda wildcards: CONTEXTUAL.plan(wildcards.job)),
+    "write_tokeniser": (
+        RESULTS / "tokenisers/{language}.json",
+        0,
+        lambda wildcards: STUDY.tokeniser(wildcards.language),
+    ),
+    "plan_provenance": (RESULTS / "plans/provenance.json", 0, lambda wildcards: STUDY.provenance()),
+}
+
+
+def compared(content):
+    """Return a function of wildcards that gives a plan as one line of JSON: what Snakemake compares with an earlier run."""
+    return lambda wildcards: flags.as_json(content(wildcards))
+
+
+def readable(content):
+    """Return the same for a reader; a function of `output`, which Snakemake does not compare."""
+    return lambda wildcards, output: json.dumps(content(wildcards), indent=2, sort_keys=True, ensure_ascii=False)
+
+
+for plan, (path, revision, content) in PLANS.items():
+
+    rule:
+        name:
+            plan
+        output:
+            plan=path,
+        log:
+            LOGS / f"{plan}/{'.'.join(re.findall('{.+?}', str(path))) or 'all'}.log",
+        wildcard_constraints:
+            encoder="|".join(TRANSFER.floors if plan == "write_untrained" else TRANSFER.encoders) or "(?!)",
+            task="|".join(TRANSFER.apart) or "(?!)",
+            analysis="words|sentences|cka",
+        localrule: True
+        conda:
+            ENV
+        resources:
+            **resource_class("login"),
+        params:
+            rev=revision,
+            plan=compared(content),
+            text=readable(content),
+        shell:
+            "cat >{output.plan:q} 2>{log:q} <<'END'\n{params.text}\nEND\n"

@@ -1,0 +1,59 @@
+"""A result or an encoder of another configuration is refused in one line, whatever Snakemake thinks of its time."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dag import run_module
+from embedded import DEMO
+
+from xling.core.errors import InputError
+from xling.core.results import hashed, read_result, untrained_parts
+
+RUN = DEMO.run("en-fr.default.s1")
+SLOWER = RUN | {"pretrain": RUN["pretrain"] | {"lr": 1e-9}}
+
+
+def written(path: Path, content: Any) -> Path:
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted", "problem"),
+    [
+        ({"config": "4567"}, "4567", None),
+        ({"config": "0123"}, "4567", "of another configuration: 0123, not 4567"),
+        ({"config": ""}, "4567", "of another configuration: none, not 4567"),
+        ({"sets": {}}, "4567", "says nothing of the configuration"),
+        ([], "4567", "says nothing of the configuration"),
+        (RUN, hashed(RUN), None),
+        (SLOWER, hashed(RUN), "of another configuration"),
+        (SLOWER, hashed(untrained_parts(RUN)), None),  # an untrained encoder learns at no rate
+        (RUN | {"seed": 9}, hashed(untrained_parts(RUN)), "of another configuration"),
+    ],
+)
+def test_a_result_is_taken_if_it_is_of_the_wanted_configuration(
+    tmp_path: Path, content: Any, wanted: str, problem: str | None
+) -> None:
+    path = written(tmp_path / "result.json", content)
+    if problem is None:
+        assert read_result(path, wanted) == content
+    else:
+        with pytest.raises(InputError, match=f"result.json: {problem}.*Snakemake make it again"):
+            read_result(path, wanted)
+
+
+def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "states=1.json", {"config": "0123"})
+    assert run_module("workflow_scripts.expect", f"{path}=0123").returncode == 0
+    done = run_module("workflow_scripts.expect", f"{path}=0123", f"{path}=4567")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"{path}: of another configuration: 0123, not 4567" in done.stderr
+
+
+def test_a_hash_does_not_depend_on_how_a_file_is_written(tmp_path: Path) -> None:
+    path = written(tmp_path / "run.json", RUN)
+    path.write_text(json.dumps(dict(reversed(RUN.items())), indent=3), encoding="utf-8")
+    read_result(path, hashed(RUN))

@@ -1,0 +1,214 @@
+"""What each edit of a study makes again, and which results get another identity: the guard of many GPU-days.
+
+The real Snakemake lays out all jobs of a small study before and after an edit. A job runs again if its parameters or its
+set of inputs differ, or if an input that is not ancient is made again: what Snakemake's triggers compare once everything
+has been made. A result's identity is the hash that it carries. The edits, with what each must make again, are in
+edits.yaml: `edit` lays keys over the study, `raise` raises the revision of a stage's code; `again` is what runs again,
+and `same` what of it is a result that keeps its identity, because it only shares a job or an input with what changed.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, reduce
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dag import Laid, lay_out
+from embedded import ROOT, study
+
+from workflow_scripts.config import merge
+from workflow_scripts.files import needed_files
+from workflow_scripts.study import Study
+
+FOLDER = Path("/nonexistent")
+BASE: dict[str, Any] = {
+    "study": {
+        "results": str(FOLDER / "results"),
+        "languages": ["en", "en2", "fr"],
+        "pairs": ["en-fr"],
+        "settings": ["default", "wiki-cc", "extra-anchors", "sep-emb"],
+        "extra": [],
+        "skip": [],
+    },
+    "data": {"root": str(FOLDER / "data")},
+    "encoders": {
+        "models": {"hub": {"hub": "some/encoder", "languages": ["fr"]}},
+        "compare": [["en.mono.s1", "hub", "en-fr"]],
+    },
+}
+# The first pattern that fits a path below the results names the kind and, in its group, the thing. Plans, records,
+# tables, figures and provenance take seconds, and the page shows the whole description: what makes them again is not listed.
+KINDS = {
+    "text": r"text/([^/]+?)\.(?:txt.zst|json)",
+    "words": r"tokenised/([^/]+?)\.(?:txt.zst|json)",
+    "corpus": r"corpus/([^/]+)/.*",
+    "task": r"tasks/(.+)/(.+)\.jsonl",
+    "parallel": r"parallel/(.+)\.txt",
+    "tatoeba": r"tatoeba/([^/]+)/.*",
+    "bpe": r"bpe/(.+)\.model",
+    "vocab": r"vocab/([^/]+)/vocab.json",
+    "dictionary": r"dictionary/(.+)\.tsv",
+    "switched": r"codeswitch/(.+?)\.(?:txt.zst|json)",
+    "stream": r"streams/([^/]+)/(.+)/meta.json",
+    "run": r"models/([^/]+)/run.json",
+    "anchors": r"models/([^/]+)/anchors.json",
+    "model": r"models/([^/]+)/.*",
+    "untrained": r"transfer/([^/]+)/run.json",
+    "score": r"transfer/([^/]+)/(?:jobs/)?(.*?)(?:\.\d+)?\.json",
+    "states": r"states/([^/]+)/states.json",
+    "analysis": r"analyses/(.+)\.json",
+    "links": r"links/(.+)\.txt.zst",
+    "contextual": r"contextual/(.+)\.json",
+    "comparison": r"encoders/([^/]+)/.*",
+    "claims": r"claims.*",
+    "raw": r"raw/([^/]+).*",
+}
+CHEAP = re.compile(
+    r"(?:tables|figures|paper|plans|records)/.*|encoders/[^/]+|transfer/plan.json|provenance.json|report.html"
+)
+
+
+Snapshot = dict[str, Laid]  # the job behind every file, by the file's path below the study's folder or the data root
+
+
+def below(path: str) -> str:
+    """Return a path below the study's folder, or raw/… for one below the data root."""
+    folder = FOLDER / "data"
+    if Path(path).is_relative_to(folder):
+        return f"raw/{Path(path).relative_to(folder)}"
+    results = FOLDER / "results"
+    return "/".join(Path(path).relative_to(results).parts[1:]) if Path(path).is_relative_to(results) else path
+
+
+def snapshot(config: Mapping[str, Any], snakefile: Path = ROOT / "Snakefile") -> Snapshot:
+    jobs = lay_out(config, ["all", "encoders"], snakefile)
+    return {below(path): job for job in jobs for path in job.outputs}
+
+
+def identities(config: Mapping[str, Any], revisions: Mapping[str, int]) -> dict[str, str]:
+    """Return the hash that every model and every result carries, by the file that it is in."""
+    one = Study(config, revisions)
+    made, scored = one.identity, [(name, task) for name in one.transfer.encoders for task in one.transfer.tasks]
+    found = {f"models/{name}/model.safetensors": made("model", name) for name in one.models}
+    found |= {f"transfer/{name}/{task}.json": made("score", name, task) for name, task in scored}
+    found |= {f"analyses/{name}.json": made("analysis", name) for name in one.alignment.analyses}
+    found |= {f"states/{name}/states.json": made("states", name) for name in one.alignment.encoders}
+    found |= {f"contextual/{name}.json": made("contextual", name) for name in one.contextual.jobs}
+    found |= {f"encoders/{name}/compare.json": made("comparison", name) for name in one.encoders.comparisons}
+    return found | {"claims.json": made("verdicts")}
+
+
+def run_again(before: Snapshot, after: Snapshot) -> set[str]:
+    """Return the files of the study before an edit that Snakemake makes again after it."""
+    known = {path: (job.params, job.inputs) for path, job in before.items()}
+    again = {path for path, job in after.items() if path in known and known[path] != (job.params, job.inputs)}
+    moved = True
+    while moved:
+        stale = {path for path, job in after.items() if any(_feeds(file, job, again, before) for file in job.inputs)}
+        moved = bool((stale & set(before)) - again)
+        again |= stale & set(before)
+    return again
+
+
+def _feeds(file: str, job: Laid, again: set[str], before: Snapshot) -> bool:
+    """Tell whether an input makes a job run: one that is made again or for the first time; never an ancient one."""
+    known = below(file)
+    return file not in job.ancient and (known in again or known not in before)
+
+
+def summary(paths: Iterable[str], whole: Iterable[str]) -> str:
+    """Return paths as words: a kind where all of the kind are among them, else kind[things]."""
+    chosen, every = by_kind(paths), by_kind(whole)
+    return " ".join(
+        kind if chosen[kind] == every[kind] else f"{kind}[{' '.join(things(chosen[kind], every[kind]))}]"
+        for kind in KINDS
+        if kind in chosen
+    )
+
+
+def things(chosen: set[str], every: set[str]) -> list[str]:
+    """Return names; of those with two parts (default:ner) one part stands for all that have it, if all are chosen."""
+    words = set()
+    for name in chosen:
+        first, _, last = name.partition(":")
+        if {other for other in every if other.startswith(f"{first}:")} <= chosen:
+            words.add(first)
+        else:
+            words.add(f"*:{last}" if {other for other in every if other.endswith(f":{last}")} <= chosen else name)
+    return sorted(words)
+
+
+def by_kind(paths: Iterable[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path in (path for path in paths if not CHEAP.fullmatch(path)):
+        kind, match = next((kind, m) for kind, pattern in KINDS.items() if (m := re.fullmatch(pattern, path)))
+        found.setdefault(kind, set()).add(re.sub(r"\.s1|en-fr\.", "", ":".join(match.groups())))
+    return found
+
+
+def raised(folder: Path, stage: str) -> Path:
+    """Return a Snakefile in which the revision of one stage is raised."""
+    for name in ("workflow_scripts", "profiles", "envs", "docs", "report", "config.yaml"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "rules").mkdir()
+    for path in (ROOT / "rules").iterdir():
+        text = path.read_text(encoding="utf-8")
+        text = re.sub(rf'("{stage}": )(\d+),', lambda found: f"{found[1]}{int(found[2]) + 1},", text)
+        (folder / "rules" / path.name).write_text(text, encoding="utf-8")
+    (folder / "Snakefile").write_text((ROOT / "Snakefile").read_text(encoding="utf-8"), encoding="utf-8")
+    return folder / "Snakefile"
+
+
+@cache
+def usual() -> tuple[dict[str, Any], Snapshot, dict[str, str]]:
+    config = study(**BASE)
+    return config, snapshot(config), identities(config, {})
+
+
+def nested(edit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the description that an edit lays over the study, from keys as pretrain.lr."""
+    parts = [reduce(lambda inner, key: {key: inner}, reversed(key.split(".")), value) for key, value in edit.items()]
+    return reduce(merge, parts, {})
+
+
+ROWS = yaml.safe_load(Path(__file__).with_name("edits.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[str(row.get("edit", row.get("raise"))) for row in ROWS])
+def test_an_edit_makes_exactly_this_again(row: dict[str, Any], tmp_path: Path) -> None:
+    config, before, known = usual()
+    if "raise" in row:
+        after, now = snapshot(config, raised(tmp_path, row["raise"])), identities(config, {row["raise"]: 1})
+    else:
+        edited = merge(config, nested(row["edit"]))
+        after, now = snapshot(edited), identities(edited, {})
+    again = run_again(before, after)
+    changed = {path for path in known if path in now and known[path] != now[path]}
+    same = {path for path in again if path in known and path in now} - changed
+    assert summary(again, before) == row["again"]
+    assert summary(same, known) == row.get("same", "")
+    assert changed <= again, "the result would keep its old file and be refused by whoever collects it"
+
+
+def test_where_files_lie_and_a_studys_name_are_no_part_of_any_identity() -> None:
+    config, _, known = usual()
+    moved = {"study": {"name": "renamed", "results": "/elsewhere"}, "data": {"root": "/somewhere"}}
+    assert identities(merge(config, moved), {}) == known
+
+
+def test_a_local_raw_file_counts_by_its_path_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "FOLDER", tmp_path)
+    local = study(**merge(BASE, {"study": {"results": str(tmp_path / "results")}, "data": {"origin": "local"}}))
+    local["data"]["root"] = str(tmp_path / "data")
+    files = [*needed_files(local).values(), tmp_path / "data" / "other.xml.bz2"]
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\t".join(local["languages"]) + "\n", encoding="utf-8")
+    before = snapshot(local)
+    assert all(path in job.ancient for job in before.values() for path in job.inputs if below(path).startswith("raw/"))
+    after = snapshot(merge(local, nested({"languages.fr.text.wiki.files": ["other.xml.bz2"]})))
+    again = by_kind(run_again(before, after))
+    assert again["text"] == {"fr.wiki"}
+    assert again["model"] == {"default", "wiki-cc", "extra-anchors", "sep-emb", "fr.mono"}

@@ -1,0 +1,89 @@
+"""A study's settings in words: the left columns of Table 1, and what the drawings need to know."""
+
+from typing import TYPE_CHECKING, Any
+
+from workflow_scripts.config import Config
+from workflow_scripts.grid import setting_of
+
+if TYPE_CHECKING:
+    from workflow_scripts.study import Study
+
+DEFAULT, OTHER = "default", "Other"
+AS_DEFAULT = "-"
+DOMAINS = {"wiki": "Wiki-Wiki", "crawl": "Wiki-CC"}
+SEPARATED = {True: "Emb", "tokens": "Tokens"}
+SOFTMAX = {"shared": "shared", "per-language": "lang-specific"}
+SHARED = {False: "shared", True: "separate", "tokens": "tokens"}
+
+
+def settings_rows(config: Config) -> list[dict[str, str]]:
+    """Return a row of Table 1 for each setting, a dash where it is as in Default (xling.report.records.Setting)."""
+    default = _columns(config, DEFAULT)
+    rows = []
+    for name in config["study"]["settings"]:
+        own = _columns(config, name)
+        shown = {key: AS_DEFAULT if name != DEFAULT and own[key] == default[key] else own[key] for key in own}
+        group = config["settings"][name].get("group", "" if name == DEFAULT else OTHER)
+        rows.append({"setting": config["settings"][name]["label"], "group": group, **shown})
+    return rows
+
+
+def drawn_study(study: "Study") -> dict[str, Any]:
+    """Return the study's settings, layers and languages for the drawings; nothing of its training."""
+    chosen = study.config["study"]
+    names = dict.fromkeys([*chosen["settings"], *(cell.split(".", 1)[1] for cell in chosen["extra"])])
+    return {
+        "records": [_drawn_setting(study.config, name) for name in names],
+        "layers": study.config["model"]["layers"],
+        "source": chosen["source"],
+        "languages": chosen["languages"],
+        "pairs": chosen["pairs"],
+        "shown": {code: study.alignment.shown(code) for code in study.languages if study.original(code) != code},
+    }
+
+
+def _drawn_setting(config: Config, name: str) -> dict[str, Any]:
+    setting = setting_of(config, name)
+    return {
+        "name": name,
+        "label": setting["label"],
+        "group": setting["group"],
+        "domain": setting["domain"],
+        "merges": merges(config, setting["bpe"]),
+        "anchors": setting["anchors"],
+        "embeddings": SHARED[setting["separate"]["embeddings"]],
+        "separate_layers": setting["separate"]["layers"],
+        "softmax": SHARED[setting["softmax"] != "shared"],
+    }
+
+
+def _columns(config: Config, name: str) -> dict[str, str]:
+    setting = setting_of(config, name)
+    return {
+        "domain": DOMAINS[setting["domain"]],
+        "merges": merges(config, setting["bpe"]),
+        "anchors": _anchors(setting),
+        "share": _shared(setting["separate"]),
+        "softmax": SOFTMAX[setting["softmax"]],
+    }
+
+
+def merges(config: Config, bpe: str) -> str:
+    """Return the number of merges as Table 1 writes it: once for a joint vocabulary, else for each language."""
+    number = config["bpe"]["joint_merges" if bpe == "joint" else "language_merges"]
+    text = f"{number // 1000}k" if number and number % 1000 == 0 else str(number)
+    return text if bpe == "joint" else f"{text}/{text}"
+
+
+def _anchors(setting: dict[str, Any]) -> str:
+    """The paper's star: none in effect, because each language has its own embeddings."""
+    if setting["separate"]["embeddings"]:
+        return "0*"
+    return "0" if setting["anchors"] == "none" else str(setting["anchors"])
+
+
+def _shared(separate: dict[str, Any]) -> str:
+    layers = separate["layers"]
+    parts = [SEPARATED[separate["embeddings"]]] if separate["embeddings"] else []
+    parts += ["L1" if layers == 1 else f"L1-{layers}"] if layers else []
+    return f"Sep {' + '.join(parts)}" if parts else "all"

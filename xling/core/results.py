@@ -1,0 +1,39 @@
+"""Results know what they were made from: the hash of it, and the one check before a result or weights are read."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from xling.core.errors import InputError
+from xling.core.io import read_json
+
+FIX = "let Snakemake make it again, without --rerun-triggers mtime, or take the configuration it was made with"
+
+
+def hashed(value: object) -> str:
+    """Return the hash of anything that JSON can hold."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def untrained_parts(run: Mapping[str, Any]) -> list[Any]:
+    """Return what of a run.json decides an encoder that is initialised and not trained, and what it reads."""
+    weights = {key: run[key] for key in ("languages", "selection_language", "seed", "shape", "separate", "softmax")}
+    return [weights, [run["pretrain"]["length"], run["made_from"]["vocabulary"]]]
+
+
+def read_result(path: Path, wanted: str) -> Any:
+    """Read a result and refuse one that another configuration made.
+
+    A result carries its hash as `config`. A run.json is known by all that it says or, where the encoder is not trained,
+    by its untrained parts.
+    """
+    result = read_json(path)
+    try:
+        known = [str(result["config"])] if "config" in result else [hashed(result), hashed(untrained_parts(result))]
+    except (KeyError, TypeError):
+        raise InputError(path, "says nothing of the configuration it was made with", fix=FIX) from None
+    if wanted not in known:
+        raise InputError(path, f"of another configuration: {known[0] or 'none'}, not {wanted}", fix=FIX)
+    return result
