@@ -139,7 +139,7 @@ def test_the_code_of_the_card_runs(tmp_path: Path, vocabularies: Vocabularies, n
         ("model --vocab SEPARATE", "but the model has"),
         ("model --vocab JOINT --out cut", "exists already"),
         ("wide --vocab JOINT", "a feed-forward part of 120 cannot be exported"),
-        ("model --vocab JOINT --tokeniser de=empty.json", "'language' and 'moses' missing"),
+        ("model --vocab JOINT --tokeniser de=empty.json", "tokeniser options: "),
         ("model --vocab JOINT --tokeniser nonsense", "expected CODE=FILE"),
         ("model --vocab JOINT --tokeniser de=no.json", "no.json: no such file"),
         ("model --vocab JOINT --tokeniser de=de.json", "speaks en, fr"),
