@@ -68,4 +68,4 @@ for plan, (path, revision, content) in PLANS.items():
             plan=compared(content),
             text=readable(content),
         shell:
-            "cat >{output.plan:q} 2>{log:q} <<'END'\n{params.text}\nEND\n"
+            "cat >{output.plan:q} 2>>{log:q} <<'END'\n{params.text}\nEND\n"

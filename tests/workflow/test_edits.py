@@ -66,7 +66,7 @@ KINDS = {
     "raw": r"raw/([^/]+).*",
 }
 CHEAP = re.compile(
-    r"(?:tables|figures|paper|plans|records)/.*|encoders/[^/]+|transfer/plan.json|provenance.json|report.html"
+    r"(?:tables|figures|paper|plans|records|tokenisers)/.*|encoders/[^/]+|transfer/plan.json|provenance.json|report.html"
 )
 
 
