@@ -131,12 +131,13 @@ def _numbers(config: Config) -> Problems:
         yield f"align.contextual.layers: {top} goes beyond the model's {shape.layers} layers"
     if shape.width % contextual["heads"]:
         yield f"align.contextual.heads: {contextual['heads']} does not divide model.width {shape.width}"
-    overrides = {"pretrain": {}, "monolingual.train": config["monolingual"]["train"]}
+    everywhere = list(_training(config["pretrain"], shape))
+    yield from (f"pretrain.{problem}" for problem in everywhere)
+    overrides = {"monolingual.train": config["monolingual"]["train"]}
     overrides |= {f"settings.{name}.train": setting.get("train", {}) for name, setting in config["settings"].items()}
     for where, override in overrides.items():
-        if override or where == "pretrain":
-            for problem in _training(merge(config["pretrain"], override), shape):
-                yield f"{where}.{problem}"
+        found = _training(merge(config["pretrain"], override), shape) if override else []
+        yield from (f"{where}.{problem}" for problem in found if problem not in everywhere)
     for name, task in config["tasks"].items():
         points = len(grid_points(read_settings(task)[0]))
         if task["best"] > points:

@@ -9,6 +9,8 @@ from workflow_scripts.config import Config, merge
 
 MONO = "mono"
 SAVING = ("save_every", "keep_checkpoints")  # how a run survives: no part of what it is
+# Keys that were added later, with what was done before: at that value they are left out, so results stay valid.
+ADDED = {"language_share": "lines", "language_draws": "independent", "start": "apart", "balance": "lines"}
 SOURCES = ("treebank", "ner", "dictionary", "muse", "tatoeba")  # of a language that can do without
 
 
@@ -149,7 +151,7 @@ def describe_run(config: Config, model: Model) -> dict[str, Any]:
         "selection_language": model.languages[0],
         "seed": model.seed,
         "shape": dict(config["model"]),
-        "separate": dict(setting["separate"]),
+        "separate": without_added(setting["separate"]),
         "softmax": setting["softmax"],
         "pretrain": deciding(_training(config, model)),
         "made_from": {
@@ -161,7 +163,12 @@ def describe_run(config: Config, model: Model) -> dict[str, Any]:
 
 def deciding(training: Config) -> dict[str, Any]:
     """Return what of a training section decides weights."""
-    return {key: value for key, value in training.items() if key not in SAVING}
+    return {key: value for key, value in without_added(training).items() if key not in SAVING}
+
+
+def without_added(section: Config) -> dict[str, Any]:
+    """Return a section of the config without keys that say what was done before they existed."""
+    return {key: value for key, value in section.items() if key not in ADDED or value != ADDED[key]}
 
 
 def saving(config: Config, model: Model) -> dict[str, int]:

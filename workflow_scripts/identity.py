@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workflow_scripts.grid import domain_in, parts_of
+from workflow_scripts.grid import domain_in, parts_of, without_added
 from xling.core.results import hashed, untrained_parts
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ def vocabulary(made: Identity, name: str) -> Any:
     bpe = made.config["bpe"]
     texts = [made("corpus", code, domain_in(codes, domain, code)) for code in codes]
     merges = bpe["joint_merges" if kind == "joint" else "language_merges"]
-    return [made.revision("bpe"), kind, codes, texts, merges, bpe["train_lines"], bpe["balance"]]
+    sample = [bpe[key] for key in ("train_lines", "balance") if key in without_added(bpe)]
+    return [made.revision("bpe"), kind, codes, texts, merges, *sample]
 
 
 @stage

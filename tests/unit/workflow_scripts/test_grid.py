@@ -69,4 +69,4 @@ def test_separate_tokens_are_a_setting_with_a_vocabulary_a_language() -> None:
     assert vocabulary_kind(config, model) == "separate"
     run, whole = (describe_run(config, Model(("en", "fr"), name, 1)) for name in ("sep-tokens", "sep-emb"))
     assert {key for key in run if run[key] != whole[key]} == {"model", "separate"}
-    assert run["separate"] == {"embeddings": "tokens", "layers": 0, "start": "apart"}
+    assert run["separate"] == {"embeddings": "tokens", "layers": 0}

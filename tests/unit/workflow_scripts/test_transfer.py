@@ -86,7 +86,7 @@ def test_one_job_does_all_tasks_in_the_embedded_study_and_one_point_in_the_paper
 def test_every_point_is_in_one_job() -> None:
     uneven = transfer(tasks={"xnli": {"points_per_job": 4, "grid": PAPER.config["tasks"]["xnli"]["grid"]}})
     assert uneven.together == ["ner", "parsing"]
-    assert uneven.batches("xnli") == ["0,1,2,3", "4,5,6,7", "8,9,10,11", "12,13,14,15", "16,17"]
+    assert uneven.batches("xnli") == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15], [16, 17]]
     settings, _ = parse_settings(json.dumps(uneven.settings("xnli")))
     assert grid_points(settings) == uneven.points("xnli")
 

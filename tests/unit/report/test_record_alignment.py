@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import t
-from workflow_scripts.collect_alignment import main
-from xling.report.record_files import read_results
+
+from xling.report.record_alignment import main
+from xling.report.records import read_results
 
 
 def analyses(folder: Path, source: str = "en", seeds: Sequence[float] = (0.3,)) -> list[object]:
