@@ -16,8 +16,9 @@ from bench import finetune, pretrain
 from workflow_scripts.plan.rates import fit
 from xling.core.errors import run
 from xling.core.io import write_text
+from xling.core.provenance import installed
 from xling.model.device import local_device
-from xling.pretrain.record import device_name, useful_operations, utc, versions
+from xling.pretrain.record import PACKAGES, device_name, useful_operations, utc
 
 # Width, heads, vocabulary, stream length, streams, norm: for a CPU shapes that it trains in reasonable time.
 CPU_SIZES = {"embedded": (32, 2, 900, 64, 4, "pre"), "medium": (128, 2, 4000, 64, 32, "pre")}
@@ -56,7 +57,7 @@ def measure(device: torch.device, seconds: float) -> dict[str, Any]:
         points = [training_point(size, device, Path(data), seconds) for size in SHAPES[device.type]]
     step, speed = fit(points[0], points[1])
     tuning = tuning_seconds(device)
-    name, source = device_name(device), f"measured {utc()}, torch {versions()['torch']}"
+    name, source = device_name(device), f"measured {utc()}, torch {installed(PACKAGES)['torch']}"
     rates = {"step": step, "operations_per_second": speed, "tuning_step": tuning}
     units = {"step": "s a micro-batch", "operations_per_second": "useful operations/s", "tuning_step": "s a step"}
     entries = {key: {"value": value, "unit": units[key], "source": source} for key, value in rates.items()}

@@ -101,7 +101,8 @@ def faiss_route(source: Array, target: Array, phases: Phases, _: str) -> Array:
     def best(x: Array, y: Array) -> tuple[Array, Array]:
         index = faiss.IndexFlatIP(x.shape[1])
         index.add(y)
-        return index.search(x, K)
+        scores, places = index.search(x, K)
+        return scores, places
 
     r_source = timed(phases, "r_S", lambda: best(target, source)[0].mean(axis=1))
     timed(phases, "r_T", lambda: best(source, target)[0].mean(axis=1))

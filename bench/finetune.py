@@ -16,7 +16,6 @@ import numpy as np
 import torch
 import transformers
 from torch import Tensor
-from xling.finetune.ner import TAGS, Ner
 
 from xling.core.errors import run
 from xling.core.io import write_json
@@ -24,6 +23,7 @@ from xling.core.seeds import numpy_rng
 from xling.finetune.batches import epoch_order, tensor, training_batches
 from xling.finetune.data import Example
 from xling.finetune.settings import Point
+from xling.finetune.tasks import TAGS, Ner
 from xling.finetune.tuner import Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder

@@ -20,15 +20,17 @@ import numpy as np
 import torch
 
 from xling.bpe.streams import TokenStreamWriter
+from xling.core.provenance import installed
 from xling.model.config import Separate, Shape
+from xling.model.device import local_device
 from xling.model.encoder import Encoder
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Pretrain, Run
 from xling.pretrain.engine import Engine, compiled_loss, working_dtype
 from xling.pretrain.loop import Trainer
-from xling.pretrain.record import device_name, measured_peak, useful_operations, utc, versions
+from xling.pretrain.record import PACKAGES, device_name, measured_peak, useful_operations, utc
 from xling.pretrain.validate import Validation
-from xling.pretrain.workers import Workers, local_device
+from xling.pretrain.workers import Workers
 
 SETTINGS = {
     "Default": (False, 0),
@@ -265,7 +267,7 @@ def main() -> None:
     small = "small" if args.shape == "paper" else "tiny"
     with tempfile.TemporaryDirectory() as data:
         found = (explore if args.explore else measure)(args.shape, small, device, Path(data), args.seconds)
-    about = {"date": utc(), "device": device_name(device), "versions": versions(), "shape": args.shape}
+    about = {"date": utc(), "device": device_name(device), "versions": installed(PACKAGES), "shape": args.shape}
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps({**about, **found}, indent=2) + "\n")
 
