@@ -1,8 +1,8 @@
-"""The front page's figure and tables: what the reference run found beside what the paper printed.
+"""The front page's figure and verdicts: what the reference run found beside what the paper printed.
 
 python -m docs.headline
 
-Draws docs/headline.svg and writes the part of README.md between its two markers, both from results/reference.
+Draws docs/headline.svg and writes the lines between the two markers of README.md, both from results/reference.
 """
 
 import json
@@ -87,63 +87,29 @@ def _mark(axes: Axes, place: float, kept: Estimate | None, colour: str, filled: 
     )
 
 
-def kept_table(ours: Cells, theirs: Cells) -> list[str]:
-    """Return a Markdown table: one row per setting, for each task this run's mean kept share and the paper's."""
-    tasks = tasks_with_signal(ours)
-    heads = [f"{TASKS[task]}, {who}" for task in tasks for who in (OURS, PAPER)]
-    lines = [f"| | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
-    for row in published.settings():
-        if row.setting != DEFAULT:
-            kept = [
-                mean_kept(cells, row.setting, task, languages_with_signal(ours, task))
-                for task in tasks
-                for cells in (ours, theirs)
-            ]
-            lines.append(f"| {row.setting} | {' | '.join(f'{k.value:.2f}' if k else '-' for k in kept)} |")
-    return lines
-
-
 def without_signal(ours: Cells) -> list[str]:
     """Return a sentence that names the tasks without enough signal, if there are any."""
     known = tasks_with_signal(ours)
     names = ", ".join(TASKS[task] for task in PAPER_TASKS if task not in known)
-    return [f"Not enough signal in any language: {names}."] if names else []
+    return [f"Too little signal in every language: {names}."] if names else []
 
 
-def verdict_table(claims: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a Markdown table: each claim of the paper, whether this run supports it, and what holds in a language."""
-    rows = [
-        f"| {claim['claim']} | {claim['says']} | {claim['verdict']} | {held(claim['by_language'])} |"
-        for claim in claims
-    ]
-    return ["| | claim of the paper | in this run | checks that hold |", "|---|---|---|---|", *rows]
+def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence that lists the claims by verdict."""
+    names: dict[str, list[str]] = {}
+    for claim in claims:
+        names.setdefault(claim["verdict"], []).append(claim["claim"])
+    found = [f"{len(names[verdict])} {verdict} ({', '.join(names[verdict])})" for verdict in sorted(names, key=len)]
+    return f"Verdicts on the paper's {len(claims)} claims: {'; '.join(found)}."
 
 
-def held(by_language: Mapping[str, Mapping[str, int]]) -> str:
-    """Return how many of a claim's checks hold in each language."""
-    return ", ".join(f"{name} {count['held']}/{count['checks']}" for name, count in by_language.items())
-
-
-def block(ours: Cells, theirs: Cells, claims: Mapping[str, Any]) -> str:
-    """Return what stands between the README's markers."""
-    counts = ", ".join(f"{number} {verdict}" for verdict, number in claims["counts"].items() if number)
-    parts = [
-        [START],
-        ["![Share of Default's transfer that each setting keeps, this run beside the paper](docs/headline.svg)"],
-        kept_table(ours, theirs),
-        [
-            *without_signal(ours),
-            f"Of the paper's {len(claims['claims'])} sub-claims: {counts}.",
-            "Checks that compare languages are not counted by language.",
-        ],
-        verdict_table(claims["claims"]),
-        [END],
-    ]
-    return "\n\n".join("\n".join(part) for part in parts)
+def block(ours: Cells, claims: Mapping[str, Any]) -> str:
+    """Return the text from the first marker of the README to the second."""
+    return "\n".join([START, verdicts(claims["claims"]), *without_signal(ours), END])
 
 
 def with_block(readme: str, made: str) -> str:
-    """Return the README with what was made in place of what stood between its markers."""
+    """Return the README with a new text in place of the one between its markers."""
     before, rest = readme.split(START)
     return before + made + rest.split(END)[1]
 
@@ -156,12 +122,12 @@ def read_reference(folder: Path = REFERENCE) -> tuple[Cells, Cells, dict[str, An
 
 
 def main() -> None:
-    """Draw the figure and write the README's part."""
+    """Draw the figure and write the verdicts into the README."""
     ours, theirs, claims = read_reference()
     with style.styled():
         style.save_images(draw(ours, theirs), ROOT / "docs", "headline", ["svg"])
     path = ROOT / "README.md"
-    text = with_block(path.read_text(encoding="utf-8"), block(ours, theirs, claims))
+    text = with_block(path.read_text(encoding="utf-8"), block(ours, claims))
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

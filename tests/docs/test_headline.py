@@ -1,6 +1,5 @@
-"""The front page shows what the reference run found: its tables and its figure are those that the files give."""
+"""The front page shows what the reference run found: its verdicts and its figure are those that the files give."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -33,28 +32,26 @@ def test_the_kept_share_is_a_mean_over_languages_with_signal() -> None:
 
 def test_tasks_without_signal_are_named_and_not_shown() -> None:
     assert headline.tasks_with_signal(cells(30.0, 20.0)) == ["ner"]
-    assert headline.without_signal(cells(30.0, 20.0)) == ["Not enough signal in any language: XNLI, Parsing."]
-    assert headline.kept_table(cells(30.0, 20.0), cells(30.0, 25.0))[0] == "| | NER, this run | NER, paper |"
+    assert headline.without_signal(cells(30.0, 20.0)) == ["Too little signal in every language: XNLI, Parsing."]
 
 
-def test_a_verdict_says_what_holds_in_each_language() -> None:
-    claim = {"claim": "1a", "says": "so", "verdict": "not supported"}
-    known = {"fr": {"checks": 2, "held": 1}, "ru": {"checks": 1, "held": 1}}
-    assert headline.verdict_table([claim | {"by_language": known}])[2] == (
-        "| 1a | so | not supported | fr 1/2, ru 1/1 |"
-    )
+def test_claims_are_listed_by_verdict() -> None:
+    verdicts = {"1a": "not supported", "1b": "supported", "2a": "not supported"}
+    claims = [{"claim": name, "verdict": verdict} for name, verdict in verdicts.items()]
+    said = "Verdicts on the paper's 3 claims: 1 supported (1b); 2 not supported (1a, 2a)."
+    assert headline.verdicts(claims) == said
 
 
-def test_what_stood_between_the_markers_goes() -> None:
+def test_the_text_between_the_markers_is_replaced() -> None:
     readme = f"before\n{headline.START}\nold\n{headline.END}\nafter"
     assert headline.with_block(readme, "new") == "before\nnew\nafter"
 
 
 def test_the_readme_shows_the_reference_run() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    made = headline.block(*headline.read_reference())
-    assert made in readme, "run python -m docs.headline"
-    assert len(re.findall(r"^\| \d[a-d]? \| ", made, re.MULTILINE)) == 16
+    ours, _, claims = headline.read_reference()
+    assert headline.block(ours, claims) in readme, "run python -m docs.headline"
+    assert "](docs/headline.svg)" in readme
 
 
 def test_the_committed_figure_is_the_drawn_one(tmp_path: Path) -> None:
