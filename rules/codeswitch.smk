@@ -5,6 +5,7 @@ rule build_dictionary:
     """Translations of the source language's words with their quality."""
     input:
         dictionary=lambda wildcards: raw_files([dictionary_file(wildcards)]),
+        tokenisers=tokeniser_files,
         segmenters=segmenter_files,
     output:
         dictionary=RESULTS / "dictionary/{pair}.tsv",
@@ -23,6 +24,8 @@ rule build_dictionary:
         """
         python -m xling.codeswitch.build_dictionary \
             {params.flags} \
+            --tokeniser source={input.tokenisers[0]:q} \
+            --tokeniser target={input.tokenisers[1]:q} \
             --out {output.dictionary:q} \
             >>{log:q} 2>&1
         """

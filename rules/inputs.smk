@@ -23,6 +23,11 @@ def segmenter_files(wildcards):
     return raw_files(sorted(paths))
 
 
+def tokeniser_files(wildcards):
+    """Return the files that say how both languages of a pair are tokenised."""
+    return [STUDY.tokeniser_file(code) for code in wildcards.pair.split("-")]
+
+
 def corpus_sizes(wildcards):
     """Return the statistics of all domains whose smaller one is the measure, or nothing."""
     original = STUDY.original(wildcards.language)

@@ -8,6 +8,8 @@ if STUDY.generated:
             """Encyclopaedia, web text, trees, entities and word vectors of one language."""
             name:
                 f"generate_{code}"
+            input:
+                traits=STUDY.root / f"traits/{code}.json",
             output:
                 STUDY.generated_of(code),
             log:
@@ -25,6 +27,7 @@ if STUDY.generated:
             shell:
                 """
                 python -m xling.synthetic.generate_language \
+                    --traits {input.traits:q} \
                     {params.flags} \
                     --root {params.root:q} \
                     >>{log:q} 2>&1
@@ -32,6 +35,8 @@ if STUDY.generated:
 
     rule generate_parallel:
         """Inference pairs, parallel sentences and dictionaries, which the languages have together."""
+        input:
+            languages=STUDY.root / "traits.json",
         output:
             files=STUDY.generated_together(),
             dictionaries=directory(STUDY.dictionary_folders()),
@@ -50,6 +55,7 @@ if STUDY.generated:
         shell:
             """
             python -m xling.synthetic.generate_parallel \
+                --languages {input.languages:q} \
                 {params.flags} \
                 --root {params.root:q} \
                 >>{log:q} 2>&1

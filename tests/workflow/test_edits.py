@@ -66,7 +66,8 @@ KINDS = {
     "raw": r"raw/([^/]+).*",
 }
 CHEAP = re.compile(
-    r"(?:tables|figures|paper|plans|records|tokenisers)/.*|encoders/[^/]+|transfer/plan.json|provenance.json|report.html"
+    r"(?:tables|figures|paper|plans|records|tokenisers|raw/traits)/.*|raw/traits.json|encoders/[^/]+|transfer/plan.json"
+    r"|provenance.json|report.html"
 )
 
 
@@ -103,13 +104,32 @@ def identities(config: Mapping[str, Any], revisions: Mapping[str, int]) -> dict[
 def run_again(before: Snapshot, after: Snapshot) -> set[str]:
     """Return the files of the study before an edit that Snakemake makes again after it."""
     known = {path: (job.params, job.inputs) for path, job in before.items()}
-    again = {path for path, job in after.items() if path in known and known[path] != (job.params, job.inputs)}
+    changed = {path for path, job in after.items() if known.get(path) != (job.params, job.inputs)}
+    again = (changed & set(before)) - behind(changed, after)
     moved = True
     while moved:
         stale = {path for path, job in after.items() if any(_feeds(file, job, again, before) for file in job.inputs)}
         moved = bool((stale & set(before)) - again)
         again |= stale & set(before)
     return again
+
+
+def behind(changed: set[str], after: Snapshot) -> set[str]:
+    """Return what reads files that are made again, directly or not; Snakemake compares no params or inputs of these.
+
+    So an ancient input that is made again hides that the job which reads it has changed too.
+    """
+    readers: dict[str, set[str]] = {}
+    for path, job in after.items():
+        for file in job.inputs:
+            readers.setdefault(below(file), set()).add(path)
+    found: set[str] = set()
+    queue = list(changed)
+    while queue:
+        new = readers.get(queue.pop(), set()) - found
+        found |= new
+        queue += new
+    return found
 
 
 def _feeds(file: str, job: Laid, again: set[str], before: Snapshot) -> bool:

@@ -15,7 +15,7 @@ from xling.core.io import read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import in_order
 from xling.tokenization.tokeniser import Tokeniser, make_tokeniser
-from xling.tokenization.words import parse_options
+from xling.tokenization.words import read_options
 
 SHARD_LINES = 1000
 SHARDS_AHEAD = 4  # for each worker: it never waits for work, and no more than this is in memory
@@ -73,12 +73,12 @@ def main() -> None:
     """Tokenise one file as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--input", type=Path, required=True, help="text, one paragraph per line, compressed by suffix")
-    parser.add_argument("--options", required=True, help="JSON file of tokeniser options")
+    parser.add_argument("--options", type=Path, required=True, help="JSON file of tokeniser options")
     parser.add_argument("--out", type=Path, required=True, help="words joined by spaces, one paragraph per line")
     parser.add_argument("--stats", type=Path, required=True, help="counts of lines, words and characters (JSON)")
     parser.add_argument("--processes", type=positive, default=1)
     args = parser.parse_args()
-    counts = tokenise_file(args.input, parse_options(args.options), args.out, args.processes)
+    counts = tokenise_file(args.input, read_options(args.options), args.out, args.processes)
     write_json(args.stats, counts)
     log_to_stderr(__name__).info("%(lines)d lines, %(words)d words", counts)
 
