@@ -7,6 +7,7 @@ rule prepare_tatoeba:
     """Both sides of a test set as words, line by line."""
     input:
         raw=lambda wildcards: raw_files(ALIGNMENT.raw_tatoeba(wildcards.pair.split("-")[1]).values()),
+        read=read_list("tatoeba/{pair}"),
         tokenisers=tokeniser_files,
         dictionaries=segmenter_files,
     output:

@@ -5,6 +5,7 @@ rule build_dictionary:
     """Translations of the source language's words with their quality."""
     input:
         dictionary=lambda wildcards: raw_files([dictionary_file(wildcards)]),
+        read=read_list("dictionary/{pair}"),
         tokenisers=tokeniser_files,
         segmenters=segmenter_files,
     output:

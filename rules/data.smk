@@ -40,6 +40,7 @@ rule extract_text:
     """Paragraphs of a dump or a crawl, one per line."""
     input:
         raw=lambda wildcards: raw_files(STUDY.raw_text(wildcards.language, wildcards.domain)),
+        read=read_list("text/{language}.{domain}"),
     output:
         text=RESULTS / "text/{language}.{domain}.txt.zst",
         stats=RESULTS / "text/{language}.{domain}.json",

@@ -44,6 +44,18 @@ PLANS = {
     "list_languages": (STUDY.root / "traits.json", 0, lambda wildcards: STUDY.embedded()),
 }
 
+READERS = {
+    "text": ("{language}.{domain}", lambda wildcards: STUDY.raw_text(wildcards.language, wildcards.domain)),
+    "task": ("{task}/{language}.{dataset}.{split}", lambda wildcards: [task_source(wildcards)["path"]]),
+    "parallel": ("{language}", parallel_files),
+    "tatoeba": ("{pair}", lambda wildcards: list(ALIGNMENT.raw_tatoeba(wildcards.pair.split("-")[1]).values())),
+    "dictionary": ("{pair}", lambda wildcards: [dictionary_file(wildcards)]),
+    "comparison": ("{comparison}", lambda wildcards: ENCODERS.raw_text(wildcards.comparison)),
+}
+PLANS |= {
+    f"read_{kind}": (RESULTS / f"plans/read/{kind}/{names}.json", 0, paths) for kind, (names, paths) in READERS.items()
+}
+
 
 def compared(content):
     """Return a function of wildcards that gives a plan as one line of JSON: what Snakemake compares with an earlier run."""
@@ -65,8 +77,8 @@ for plan, (path, revision, content) in PLANS.items():
         log:
             LOGS / f"{plan}/{'.'.join(re.findall('{.+?}', str(path))) or 'all'}.log",
         wildcard_constraints:
+            **({"task": "|".join(TRANSFER.apart) or "(?!)"} if plan == "plan_points" else {}),
             encoder="|".join(TRANSFER.floors if plan == "write_untrained" else TRANSFER.encoders) or "(?!)",
-            task="|".join(TRANSFER.apart) or "(?!)",
             analysis="words|sentences|cka",
         localrule: True
         conda:

@@ -75,6 +75,7 @@ rule prepare_task:
     """One split of a task's data in one language, in the words of the pretraining text."""
     input:
         raw=lambda wildcards: raw_files([task_source(wildcards)["path"]]),
+        read=read_list("task/{task}/{language}.{dataset}.{split}"),
         tokeniser=STUDY.tokeniser_file("{language}"),
         dictionary=segmenter_files,
     output:
@@ -109,6 +110,7 @@ rule prepare_parallel:
     """
     input:
         raw=lambda wildcards: raw_files(parallel_files(wildcards)),
+        read=read_list("parallel/{language}"),
         tokeniser=STUDY.tokeniser_file("{language}"),
         dictionaries=segmenter_files,
     output:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from dag import Laid, lay_out
-from embedded import ROOT, study
+from embedded import PAPER, ROOT, study
 
 from workflow_scripts.config import merge
 from workflow_scripts.files import needed_files
@@ -232,3 +232,18 @@ def test_a_local_raw_file_counts_by_its_path_alone(tmp_path: Path, monkeypatch: 
     again = by_kind(run_again(before, after))
     assert again["text"] == {"fr.wiki"}
     assert again["model"] == {"default", "wiki-cc", "extra-anchors", "sep-emb", "fr.mono"}
+
+
+def test_a_fetched_file_of_another_name_is_read_again_and_a_new_language_changes_no_other() -> None:
+    small = BASE["study"] | {"languages": ["en", "fr"], "settings": ["default"]}
+    fetched = merge(PAPER.config, {"study": small, "data": BASE["data"], "encoders": BASE["encoders"]})
+    dump = "wikipedia/{}wiki-20261101-pages-articles.xml.bz2"
+    date = {f"languages.{code}.text.wiki.files": [dump.format(code)] for code in ("en", "fr", "de", "ru", "zh")}
+    treebank = "ud/UD_French-Sequoia/fr_sequoia-ud-test.conllu"
+    before = snapshot(fetched)
+    for edit, kind, wanted in (
+        ({"data.wikipedia_date": "20261101"} | date, "text", {"en.wiki", "fr.wiki"}),
+        ({"languages.fr.treebank.test": treebank}, "task", {"parsing:fr.ud.test"}),
+        ({"study.languages": ["en", "fr", "de"]}, "text", None),
+    ):
+        assert by_kind(run_again(before, snapshot(merge(fetched, nested(edit))))).get(kind) == wanted
