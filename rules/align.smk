@@ -21,6 +21,7 @@ rule prepare_tatoeba:
         **resource_class("cpu"),
     params:
         rev=REV["tokenization"],
+        tokenisers=tokenisers,
         sides=lambda wildcards: flags.named_flags("--file", ALIGNMENT.raw_tatoeba(wildcards.pair.split("-")[1])),
     shell:
         """

@@ -20,6 +20,7 @@ rule build_dictionary:
         **resource_class("cpu-many"),
     params:
         rev=REV["data"],
+        tokenisers=tokenisers,
         flags=lambda wildcards: flags.dictionary_flags(STUDY, wildcards.pair),
     shell:
         """

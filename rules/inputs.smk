@@ -34,6 +34,12 @@ def tokeniser_files(wildcards):
     return [STUDY.tokeniser_file(code) for code in wildcards.pair.split("-")]
 
 
+def tokenisers(wildcards):
+    """Return the same as text: a changed one runs the job again even where the files have been deleted."""
+    codes = wildcards.get("pair", wildcards.get("language")).split("-")
+    return [flags.as_json(STUDY.tokeniser(code)) for code in codes]
+
+
 def corpus_sizes(wildcards):
     """Return the statistics of all domains whose smaller one is the measure, or nothing."""
     original = STUDY.original(wildcards.language)

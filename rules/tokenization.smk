@@ -21,6 +21,7 @@ rule tokenise_text:
         **resource_class("cpu-many"),
     params:
         rev=REV["tokenization"],
+        tokenisers=tokenisers,
     shell:
         """
         python -m xling.tokenization.tokenise_text \
@@ -88,6 +89,7 @@ rule prepare_task:
         **resource_class("cpu"),
     params:
         rev=REV["tokenization"],
+        tokenisers=tokenisers,
         raw=lambda wildcards: task_source(wildcards)["path"],
         language=lambda wildcards: STUDY.original(wildcards.language),
         format=lambda wildcards: task_source(wildcards)["format"],
@@ -123,6 +125,7 @@ rule prepare_parallel:
         **resource_class("cpu"),
     params:
         rev=REV["tokenization"],
+        tokenisers=tokenisers,
         table=STUDY.raw(config["data"]["parallel"]),
         side=lambda wildcards: flags.parallel_flags(STUDY, wildcards.language),
     shell:
