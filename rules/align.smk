@@ -7,6 +7,8 @@ rule prepare_tatoeba:
     """Both sides of a test set as words, line by line."""
     input:
         raw=lambda wildcards: raw_files(ALIGNMENT.raw_tatoeba(wildcards.pair.split("-")[1]).values()),
+        read=read_list("tatoeba/{pair}"),
+        tokenisers=tokeniser_files,
         dictionaries=segmenter_files,
     output:
         source=RESULTS / "tatoeba/{pair}/source.txt",
@@ -19,11 +21,14 @@ rule prepare_tatoeba:
         **resource_class("cpu"),
     params:
         rev=REV["tokenization"],
-        sides=lambda wildcards: ALIGNMENT.tatoeba_flags(wildcards.pair.split("-")[1]),
+        tokenisers=tokenisers,
+        sides=lambda wildcards: flags.named_flags("--file", ALIGNMENT.raw_tatoeba(wildcards.pair.split("-")[1])),
     shell:
         """
         python -m xling.tokenization.prepare_parallel \
             {params.sides} \
+            --tokeniser source={input.tokenisers[0]:q} \
+            --tokeniser target={input.tokenisers[1]:q} \
             --out-dir "$(dirname {output.source:q})" \
             >>{log:q} 2>&1
         """

@@ -5,6 +5,8 @@ rule build_dictionary:
     """Translations of the source language's words with their quality."""
     input:
         dictionary=lambda wildcards: raw_files([dictionary_file(wildcards)]),
+        read=read_list("dictionary/{pair}"),
+        tokenisers=tokeniser_files,
         segmenters=segmenter_files,
     output:
         dictionary=RESULTS / "dictionary/{pair}.tsv",
@@ -18,11 +20,14 @@ rule build_dictionary:
         **resource_class("cpu-many"),
     params:
         rev=REV["data"],
+        tokenisers=tokenisers,
         flags=lambda wildcards: flags.dictionary_flags(STUDY, wildcards.pair),
     shell:
         """
         python -m xling.codeswitch.build_dictionary \
             {params.flags} \
+            --tokeniser source={input.tokenisers[0]:q} \
+            --tokeniser target={input.tokenisers[1]:q} \
             --out {output.dictionary:q} \
             >>{log:q} 2>&1
         """

@@ -6,6 +6,8 @@ rule fetch_dataset:
 
     Only the receipt is an output: Snakemake removes the outputs of a job that fails, and these files are precious.
     """
+    input:
+        sources=RESULTS / "plans/fetch/{dataset}.json",
     output:
         receipt=STUDY.root / "receipts/{dataset}.json",
     log:
@@ -16,12 +18,12 @@ rule fetch_dataset:
     resources:
         **resource_class("login"),
     params:
-        sources=lambda wildcards: flags.as_json(STUDY.requests(wildcards.dataset)),
+        sources=compared(PLANS["plan_fetch"][2]),
         root=STUDY.root,
     shell:
         """
         python -m xling.data.fetch_dataset \
-            --sources {params.sources:q} \
+            --sources {input.sources:q} \
             --root {params.root:q} \
             --receipt {output.receipt:q} \
             2>&1 | tee -a {log:q}
@@ -39,6 +41,7 @@ rule extract_text:
     """Paragraphs of a dump or a crawl, one per line."""
     input:
         raw=lambda wildcards: raw_files(STUDY.raw_text(wildcards.language, wildcards.domain)),
+        read=read_list("text/{language}.{domain}"),
     output:
         text=RESULTS / "text/{language}.{domain}.txt.zst",
         stats=RESULTS / "text/{language}.{domain}.json",

@@ -10,6 +10,7 @@ rule compare_published:
         text=lambda wildcards: raw_files(
             [*ENCODERS.raw_text(wildcards.comparison), *ENCODERS.segmenters(wildcards.comparison)]
         ),
+        read=read_list("comparison/{comparison}"),
     output:
         result=COMPARED / "{comparison}/compare.json",
         tables=expand(COMPARED / "{{comparison}}/{name}.csv", name=["layers", "matrix"]),

@@ -10,8 +10,14 @@ def raw_files(paths):
             return list(paths)
         case "local":
             return [ancient(path) for path in paths]
-    # A receipt is written anew when a study gains a language: only the path of a raw file reruns what reads it.
+    # A receipt is written anew when a study gains a language: only the path of a raw file reruns what reads it. While it
+    # is written, Snakemake compares no params of jobs that have it as `ancient`, so they need a `read_list` as well.
     return [ancient(STUDY.root / f"receipts/{dataset}.json") for dataset in STUDY.datasets_of(paths)]
+
+
+def read_list(reader):
+    """Return the plan that names the fetched files a job reads; other studies need none (READERS in rules/plans.smk)."""
+    return RESULTS / f"plans/read/{reader}.json" if config["data"]["origin"] == "download" else []
 
 
 def segmenter_files(wildcards):
@@ -21,6 +27,17 @@ def segmenter_files(wildcards):
     options = [STUDY.tokeniser(code) for code in codes]
     paths = {path for option in options for path in (option["dictionary"], option["stanford_home"]) if path}
     return raw_files(sorted(paths))
+
+
+def tokeniser_files(wildcards):
+    """Return the files that say how both languages of a pair are tokenised."""
+    return [STUDY.tokeniser_file(code) for code in wildcards.pair.split("-")]
+
+
+def tokenisers(wildcards):
+    """Return the same as text: a changed one runs the job again even where the files have been deleted."""
+    codes = wildcards.get("pair", wildcards.get("language")).split("-")
+    return [flags.as_json(STUDY.tokeniser(code)) for code in codes]
 
 
 def corpus_sizes(wildcards):

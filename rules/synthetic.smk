@@ -8,6 +8,8 @@ if STUDY.generated:
             """Encyclopaedia, web text, trees, entities and word vectors of one language."""
             name:
                 f"generate_{code}"
+            input:
+                traits=STUDY.root / f"traits/{code}.json",
             output:
                 STUDY.generated_of(code),
             log:
@@ -20,11 +22,13 @@ if STUDY.generated:
                 **resource_class("cpu"),
             params:
                 rev=REV["synthetic"],
+                traits=compared(lambda wildcards, code=code: config["synthetic"]["languages"][code]),
                 flags=flags.language_flags(STUDY, code),
                 root=STUDY.root,
             shell:
                 """
                 python -m xling.synthetic.generate_language \
+                    --traits {input.traits:q} \
                     {params.flags} \
                     --root {params.root:q} \
                     >>{log:q} 2>&1
@@ -32,6 +36,8 @@ if STUDY.generated:
 
     rule generate_parallel:
         """Inference pairs, parallel sentences and dictionaries, which the languages have together."""
+        input:
+            languages=STUDY.root / "traits.json",
         output:
             files=STUDY.generated_together(),
             dictionaries=directory(STUDY.dictionary_folders()),
@@ -45,11 +51,13 @@ if STUDY.generated:
             **resource_class("cpu"),
         params:
             rev=REV["synthetic"],
+            languages=compared(PLANS["list_languages"][2]),
             flags=flags.together_flags(STUDY),
             root=STUDY.root,
         shell:
             """
             python -m xling.synthetic.generate_parallel \
+                --languages {input.languages:q} \
                 {params.flags} \
                 --root {params.root:q} \
                 >>{log:q} 2>&1

@@ -5,6 +5,7 @@ rule tokenise_text:
     """Every paragraph as words with single spaces between them."""
     input:
         text=RESULTS / "text/{language}.{domain}.txt.zst",
+        tokeniser=STUDY.tokeniser_file("{language}"),
         dictionary=segmenter_files,
     output:
         words=RESULTS / "tokenised/{language}.{domain}.txt.zst",
@@ -20,12 +21,12 @@ rule tokenise_text:
         **resource_class("cpu-many"),
     params:
         rev=REV["tokenization"],
-        options=lambda wildcards: flags.tokeniser_options(STUDY, wildcards.language),
+        tokenisers=tokenisers,
     shell:
         """
         python -m xling.tokenization.tokenise_text \
             --input {input.text:q} \
-            --options {params.options:q} \
+            --options {input.tokeniser:q} \
             --processes {threads} \
             --stats {output.stats:q} \
             --out {output.words:q} \
@@ -75,6 +76,8 @@ rule prepare_task:
     """One split of a task's data in one language, in the words of the pretraining text."""
     input:
         raw=lambda wildcards: raw_files([task_source(wildcards)["path"]]),
+        read=read_list("task/{task}/{language}.{dataset}.{split}"),
+        tokeniser=STUDY.tokeniser_file("{language}"),
         dictionary=segmenter_files,
     output:
         data=RESULTS / "tasks/{task}/{language}.{dataset}.{split}.jsonl",
@@ -86,17 +89,17 @@ rule prepare_task:
         **resource_class("cpu"),
     params:
         rev=REV["tokenization"],
+        tokenisers=tokenisers,
         raw=lambda wildcards: task_source(wildcards)["path"],
         language=lambda wildcards: STUDY.original(wildcards.language),
         format=lambda wildcards: task_source(wildcards)["format"],
-        tokeniser=lambda wildcards: flags.tokeniser_options(STUDY, wildcards.language),
     shell:
         """
         python -m xling.tokenization.prepare_task {wildcards.task:q} \
             --format {params.format:q} \
             --input {params.raw:q} \
             --language {params.language:q} \
-            --tokeniser {params.tokeniser:q} \
+            --tokeniser {input.tokeniser:q} \
             --out {output.data:q} \
             >>{log:q} 2>&1
         """
@@ -109,6 +112,8 @@ rule prepare_parallel:
     """
     input:
         raw=lambda wildcards: raw_files(parallel_files(wildcards)),
+        read=read_list("parallel/{language}"),
+        tokeniser=STUDY.tokeniser_file("{language}"),
         dictionaries=segmenter_files,
     output:
         side=RESULTS / "parallel/{language}.txt",
@@ -120,6 +125,7 @@ rule prepare_parallel:
         **resource_class("cpu"),
     params:
         rev=REV["tokenization"],
+        tokenisers=tokenisers,
         table=STUDY.raw(config["data"]["parallel"]),
         side=lambda wildcards: flags.parallel_flags(STUDY, wildcards.language),
     shell:
@@ -127,6 +133,7 @@ rule prepare_parallel:
         python -m xling.tokenization.prepare_parallel \
             --multiway {params.table:q} \
             {params.side} \
+            --tokeniser {wildcards.language}={input.tokeniser:q} \
             --out-dir "$(dirname {output.side:q})" \
             >>{log:q} 2>&1
         """

@@ -3,14 +3,15 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from embedded import ROOT
 
+Read = TypeVar("Read")
 TINY: dict[str, Any] = {
     "wiki_sentences": 600,
     "crawl_sentences": 600,
@@ -34,7 +35,23 @@ class Laid:
     ancient: frozenset[str]
 
 
-def lay_out(config: Mapping[str, Any], targets: Iterable[str] = (), snakefile: Path = ROOT / "Snakefile") -> list[Laid]:
+def laid(job: Any) -> Laid:
+    """Return what these tests ask of one of Snakemake's jobs."""
+    return Laid(
+        job.rule.name,
+        tuple(sorted(map(str, job.input))),
+        tuple(map(str, job.output)),
+        tuple(map(str, job.non_derived_params)),
+        frozenset(str(path) for path in job.input if path.is_ancient),
+    )
+
+
+def lay_out(
+    config: Mapping[str, Any],
+    targets: Iterable[str] = (),
+    snakefile: Path = ROOT / "Snakefile",
+    read: Callable[[Any], Read] = laid,  # type: ignore[assignment]
+) -> list[Read]:
     """Return all jobs of some targets, made or not, from Snakemake itself but in this process: half a second."""
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
@@ -49,16 +66,7 @@ def lay_out(config: Mapping[str, Any], targets: Iterable[str] = (), snakefile: P
         workflow = opened._workflow
         workflow._prepare_dag(forceall=True, ignore_incomplete=True, lock_warn_only=True, nolock=True)
         workflow._build_dag()
-        return [
-            Laid(
-                job.rule.name,
-                tuple(sorted(map(str, job.input))),
-                tuple(map(str, job.output)),
-                tuple(map(str, job.non_derived_params)),
-                frozenset(str(path) for path in job.input if path.is_ancient),
-            )
-            for job in workflow.dag.jobs
-        ]
+        return [read(job) for job in workflow.dag.jobs]
 
 
 def run_module(*command: str, timeout: int = 300, **variables: str) -> subprocess.CompletedProcess[str]:

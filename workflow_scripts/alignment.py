@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from workflow_scripts.flags import expected_run, named_flags, tokeniser_options
+from workflow_scripts.flags import expected_run, named_flags
 from workflow_scripts.grid import MONO
 
 if TYPE_CHECKING:
@@ -107,11 +107,6 @@ class Alignment:
         names = {side: self.study.language(c)["tatoeba"] for side, c in (("source", self.source), ("target", code))}
         stem = f"{self.study.config['data']['tatoeba']}/tatoeba.{names['target']}-{names['source']}"
         return {side: self.study.raw(f"{stem}.{name}") for side, name in names.items()}
-
-    def tatoeba_flags(self, code: str) -> str:
-        """Return the flags that say where both sides of a test set are and how they are tokenised."""
-        options = {"source": tokeniser_options(self.study, self.source), "target": tokeniser_options(self.study, code)}
-        return f"{named_flags('--file', self.raw_tatoeba(code))} {named_flags('--tokeniser', options)}"
 
     def files(self, model: str) -> list[Path]:
         """Return every text that an encoder reads."""

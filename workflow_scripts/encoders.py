@@ -51,12 +51,8 @@ class Encoders:
     def model_files(self, name: str) -> list[Path]:
         """Return the files of both encoders that must be there; what comes from the hub has none."""
         sides = list(zip(*self.comparisons[name], strict=True))
-        tokenisers = [self.tokeniser(code) for encoder, code in sides if encoder in self.study.models]
+        tokenisers = [self.study.tokeniser_file(code) for encoder, code in sides if encoder in self.study.models]
         return [path for encoder, _ in sides for path in self._files(encoder)] + tokenisers
-
-    def tokeniser(self, code: str) -> Path:
-        """Return the file that says how a language is tokenised."""
-        return self.study.results / f"tokenisers/{code}.json"
 
     def _files(self, encoder: str) -> list[Path]:
         if encoder in self.study.models:
@@ -100,7 +96,7 @@ class Encoders:
         for side, encoder, code in zip("ab", *comparison, strict=True):
             if encoder in self.study.models:
                 parts += [f"--vocab-{side}", quote(str(self.study.vocabulary_folder(encoder)))]
-                parts += [f"--tokeniser-{side}", quote(str(self.tokeniser(code)))]
+                parts += [f"--tokeniser-{side}", quote(str(self.study.tokeniser_file(code)))]
         return " ".join(parts)
 
     def _name(self, encoder: str) -> str:

@@ -19,11 +19,6 @@ def as_json(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def tokeniser_options(study: "Study", language: str) -> str:
-    """Return a language's tokeniser as JSON."""
-    return as_json(study.tokeniser(language))
-
-
 def size_flag(stats: list[Path]) -> str:
     """Return the flag that trims a corpus to the smallest of several, or nothing for none."""
     return " ".join(["--max-words-of", *(quote(str(path)) for path in stats)]) if stats else ""
@@ -56,18 +51,16 @@ def dictionary_flags(study: "Study", pair: str) -> str:
     flags = {"--format": target["format"], "--input": study.raw(target["path"])}
     if target["format"] == "panlex":
         flags |= {"--source": source["code"], "--target": target["code"]}
-    sides = dict(zip(("source", "target"), (tokeniser_options(study, code) for code in pair.split("-")), strict=True))
-    return f"{join_flags(flags)} {named_flags('--tokeniser', sides)}"
+    return join_flags(flags)
 
 
 def parallel_flags(study: "Study", code: str) -> str:
-    """Return the flags that say where a language's parallel sentences are and how they are tokenised.
+    """Return the flags that say where a language's parallel sentences are.
 
     Its own file, if it has one, must be as long as the table.
     """
     path = study.parallel_sides[code]
-    where = named_flags("--file", {code: study.raw(path)}) if path else f"--languages {code}"
-    return f"{where} {named_flags('--tokeniser', {code: tokeniser_options(study, code)})}"
+    return named_flags("--file", {code: study.raw(path)}) if path else f"--languages {code}"
 
 
 def language_flags(study: "Study", code: str) -> str:
@@ -76,7 +69,6 @@ def language_flags(study: "Study", code: str) -> str:
     values = {
         "--code": code,
         "--source": study.config["study"]["source"],
-        "--traits": json.dumps(sizes["languages"][code], sort_keys=True),
         "--wiki-sentences": sizes["wiki_sentences"],
         "--crawl-sentences": sizes["crawl_sentences"],
         "--treebank-sentences": _comma(sizes["treebank_sentences"]),
@@ -90,8 +82,6 @@ def together_flags(study: "Study") -> str:
     """Return the flags that say what the generator writes for all languages at once."""
     sizes = study.config["synthetic"]
     values = {
-        "--traits": json.dumps(study.traits()),
-        "--iso3": json.dumps({code: study.language(code)["tatoeba"] for code in study.traits()}),
         "--nli": _comma(sizes["nli_pairs"]),
         "--parallel": sizes["parallel_sentences"],
         "--tatoeba": sizes["tatoeba_sentences"],

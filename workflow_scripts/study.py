@@ -232,6 +232,10 @@ class Study:
             "strip_accents": text["strip_accents"],
         }
 
+    def tokeniser_file(self, code: str) -> Path:
+        """Return the file that these options are in."""
+        return self.results / f"tokenisers/{code}.json"
+
     def task_files(self, kind: str) -> dict[tuple[str, str, str], dict[str, str]]:
         """Return path and format of each raw task file, by language, data set and split: nli, ner or parsing."""
         pairs = self.config["study"]["pairs"]
@@ -302,11 +306,11 @@ class Study:
         unique = {json.dumps(request, sort_keys=True): request for request in asked}
         return [unique[key] for key in sorted(unique)]
 
-    def traits(self) -> dict[str, Any]:
-        """Return the traits of all embedded languages, the source first."""
-        source = self.config["study"]["source"]
+    def embedded(self) -> list[dict[str, Any]]:
+        """Return code, three-letter code and traits of all embedded languages, the source first."""
+        source, traits = self.config["study"]["source"], self.config["synthetic"]["languages"]
         codes = sorted(self.originals, key=lambda code: code != source)
-        return {code: self.config["synthetic"]["languages"][code] for code in codes}
+        return [{"code": code, "iso3": self.language(code)["tatoeba"], "traits": traits[code]} for code in codes]
 
     def trimmed_to(self, code: str, domain: str) -> list[str]:
         """Return the domains whose smaller one a corpus is trimmed to: Wiki-CC takes as much text as Default has."""

@@ -1,12 +1,15 @@
 """The real Snakemake on the real Snakefile: what a study expands to, what a mistake costs, what reruns."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dag import dry_run, nothing_to_do, output, preset, small_study, snakemake
-from embedded import ROOT, study
+from dag import dry_run, lay_out, nothing_to_do, output, preset, small_study, snakemake
+from embedded import DEMO, PAPER, ROOT, study
+
+from workflow_scripts.config import Config
 
 
 def test_a_sixth_language_and_an_eleventh_setting_dry_run_by_config_alone(tmp_path: Path) -> None:
@@ -52,6 +55,14 @@ def test_a_mistake_is_told_before_any_job_starts(tmp_path: Path, changes: dict[s
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.parametrize("config", [DEMO.config, PAPER.config], ids=["demo", "paper"])
+def test_no_command_line_holds_json(config: Config) -> None:
+    commands = lay_out(config, ["all", "fetch"], read=lambda job: (job.rule.name, job.shellcmd or ""))
+    written = {name for name, command in commands if "<<'END'" in command}
+    assert {"write_run", "write_tokeniser"} <= written, "plans, which are files"
+    assert {name for name, command in commands if re.search(r"""[\[{]\s*["{\[]""", command)} <= written
+
+
 def test_what_reruns_and_what_never_does(tmp_path: Path) -> None:
     path = small_study(tmp_path)
     done = snakemake("--cores", "2", "--configfile", path)
@@ -59,7 +70,7 @@ def test_what_reruns_and_what_never_does(tmp_path: Path) -> None:
 
     assert nothing_to_do(snakemake("-n", "--configfile", path))
 
-    module = ROOT / "xling" / "bpe" / "encode.py"
+    module = ROOT / "xling" / "bpe" / "encode_text.py"
     module.touch()
     assert nothing_to_do(snakemake("-n", "--configfile", path))
 

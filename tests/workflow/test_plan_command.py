@@ -33,7 +33,7 @@ def test_what_is_done_is_left_out_and_set_against_what_it_used(tmp_path: Path) -
     configured, target = preset(tmp_path, **SMALL), str(tmp_path / "results/demo/text/fr.crawl.txt.zst")
     before = run_module("workflow_scripts.plan", target, "--configfile", configured)
     assert before.returncode == 0, before.stderr
-    assert rows(before.stdout) == {"generate_fr": 1, "extract_text": 1, "total": 2}
+    assert rows(before.stdout) == {"write_traits": 1, "generate_fr": 1, "extract_text": 1, "total": 3}
     made = snakemake("--cores", "1", target, "--configfile", configured)
     assert made.returncode == 0, made.stderr
     after = run_module("workflow_scripts.plan", target, "--configfile", configured)

@@ -35,9 +35,9 @@ def compared(*pairs: list[str]) -> dict[str, Any]:
         ("figure4a", {}, {"represent_encoder": MONO + 5, "translate_words": 1, "pretrain": MONO + 5}, TUNING),
         ("figure6", {}, {"represent_encoder": MONO + 5, "retrieve_sentences": 1, "pretrain": MONO + 5}, TUNING),
         ("figure7", {}, {"represent_encoder": MONO + 5, "compare_encoders": 1, "pretrain": MONO + 5}, TUNING),
-        ("figure5", {}, {"align_words": 3, "transfer_contextual": 8, "collect_contextual": 1, "pretrain": 4 + 3}, TUNING),
+        ("figure5", {}, {"align_words": 3, "transfer_contextual": 8, "record_contextual": 1, "pretrain": 4 + 3}, TUNING),
         ("figure8", {}, {"align_words": 3, "transfer_contextual": 8, "pretrain": 4 + 3}, TUNING),
-        ("figure1", {}, {"describe_study": 1, "draw_schematics": 1}, TEXT | {"pretrain"}),
+        ("figure1", {}, {"describe_study": 1, "draw_figure": 1}, TEXT | {"pretrain"}),
         ("paper_figures", {}, {"paper_figures": 1}, TEXT | {"pretrain"}),
         ("results/demo/transfer/en-fr.no-anchors.s1/ner.json", {},
          {"fine_tune_together": 1, "pretrain": 1, "write_run": 1}, {"write_untrained"}),
@@ -61,7 +61,7 @@ def test_a_target_brings_what_it_takes(
 
 def test_the_paper_preset_is_the_full_study_in_few_enough_jobs(tmp_path: Path) -> None:
     found = counts(tmp_path, "all", config=study(**PAPER.config))
-    once = ["translate_words", "retrieve_sentences", "compare_encoders", "table1", "figure3", "claims", "report_page"]
+    once = ["translate_words", "retrieve_sentences", "compare_encoders", "table1", "claims", "page"]
     wanted = {"pretrain": 38, "represent_encoder": 6 + 5, **dict.fromkeys(once, 1)}
     wanted |= {
         "fine_tune": (30 + 12) * (18 + 6 + 6),

@@ -7,11 +7,9 @@ Chunks of lines are encoded in any number of processes and written in their orde
 """
 
 import argparse
-import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +22,7 @@ from xling.core.cli import named_paths, positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines
 from xling.core.log import Progress, log_to_stderr
-from xling.core.pool import in_order
+from xling.core.pool import workers
 
 CHUNK_CHARACTERS = 1 << 20
 FINAL = frozenset(".!?。！？")  # a word that is one of these ends a sentence
@@ -88,16 +86,8 @@ def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
 @contextmanager
 def encoding(vocab: Path, language: str, processes: int, sentence_ends: bool = False) -> Iterator[Encode]:
     """Give a function that encodes chunks in order, here or in worker processes."""
-    if processes == 1:
-        _start_worker(vocab, language, sentence_ends)
-        yield lambda chunks: map(_encode_in_worker, chunks)
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, _start_worker, (vocab, language, sentence_ends)) as pool:
-        try:
-            yield lambda chunks: in_order(pool, _encode_in_worker, chunks, ahead=2 * processes)
-        except BrokenProcessPool:
-            raise XlingError("an encoding process died, perhaps for lack of memory (use fewer --processes)") from None
+    with workers(processes, partial(_start_worker, vocab, language, sentence_ends)) as share:
+        yield lambda chunks: share(_encode_in_worker, chunks)
 
 
 def write_split(writer: TokenStreamWriter, split: str, text: Path, encode: Encode) -> None:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from xling.core.cli import named
+from xling.core.cli import named_paths
 from xling.core.errors import InputError, run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
@@ -39,7 +39,7 @@ def main() -> None:
         entries = read_panlex(args.input, args.source, args.target)
     else:
         entries = read_tsv(args.input, counts)
-    options = named(args.tokeniser, "--tokeniser", "SIDE=FILE")
+    options = named_paths(args.tokeniser, "--tokeniser", "SIDE=FILE")
     found = in_words(entries, *(words_from(options.get(side)) for side in ("source", "target")))
     if not found:
         raise InputError(args.input, "no translation in it", fix="check --source and --target")

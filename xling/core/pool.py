@@ -1,14 +1,44 @@
 """Work that is shared out over processes, or done ahead in a thread, and comes back in order."""
 
+import multiprocessing
 import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
-from typing import TypeVar
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
+
+from xling.core.errors import XlingError
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
+WAITING = 3  # items for each process: none is idle while more are read, and no more than these are in memory
+
+
+class Share(Protocol):
+    """As `map`, but the work may be done elsewhere."""
+
+    def __call__(self, work: Callable[[Item], Made], items: Iterable[Item], /) -> Iterator[Made]:
+        """Yield what is made of the items, in their order."""
+
+
+@contextmanager
+def workers(processes: int, start: Callable[[], None] | None = None) -> Iterator[Share]:
+    """Give a `map` that several processes work for, or this one alone; `start` prepares each of them."""
+    if processes == 1:
+        if start:
+            start()
+        yield map
+        return
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), start)
+    try:
+        yield lambda work, items: in_order(pool, work, items, processes * WAITING)
+    except BrokenProcessPool:
+        raise XlingError("a worker process died, perhaps for lack of memory (use fewer --processes)") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def in_order(pool: Executor, work: Callable[[Item], Made], items: Iterable[Item], ahead: int) -> Iterator[Made]:

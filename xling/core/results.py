@@ -9,7 +9,7 @@ from typing import Any
 from xling.core.errors import InputError
 from xling.core.io import read_json
 
-FIX = "let Snakemake make it again, without --rerun-triggers mtime, or take the configuration it was made with"
+FIX = "delete it and run Snakemake again, without --rerun-triggers mtime, or take the configuration it was made with"
 
 
 def hashed(value: object) -> str:

@@ -7,27 +7,23 @@ and `text` (one paragraph per line); the last two are plain or compressed as .xz
 """
 
 import argparse
-import multiprocessing
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from xling.core.cli import positive
-from xling.core.errors import InputError, XlingError, run
+from xling.core.errors import InputError, run
 from xling.core.io import COMPRESSED, numbered_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
-from xling.core.pool import in_order
+from xling.core.pool import workers
 from xling.data.lines import clean_line
 from xling.data.wikidump import Counts, read_dump
 from xling.data.wikinames import hidden_prefixes
 from xling.data.wikitext import paragraphs
 
 BATCH_CHARACTERS = 1 << 20  # of wikitext: large enough that handing it over costs little, small enough to hold several
-BATCHES_WAITING = 3  # for each process, so that none is idle while the reader works
 Batch = tuple[
     list[str], frozenset[str]
 ]  # wikitexts that are cleaned in one go, and the link prefixes that show nothing
@@ -37,10 +33,9 @@ EXPORT_LINES = 2  # the XML declaration may have the first line to itself
 
 def extract_wikipedia(paths: list[Path], counts: Counter[str], processes: int, least: int) -> Iterator[str]:
     """Yield the paragraphs of the articles of some dumps, in order, cleaned by one or several processes."""
-    batches, clean = _batches(paths, counts), partial(clean_batch, least=least)
-    cleaned = map(clean, batches) if processes == 1 else _clean_apart(clean, batches, processes)
-    for some in cleaned:
-        yield from some
+    with workers(processes) as share:
+        for cleaned in share(partial(clean_batch, least=least), _batches(paths, counts)):
+            yield from cleaned
 
 
 def clean_batch(batch: Batch, least: int) -> list[str]:
@@ -96,17 +91,6 @@ def _batches(paths: list[Path], counts: Counter[str]) -> Iterator[Batch]:
         counts.update(pages=held.pages, redirects=held.redirects, other_namespaces=held.other_namespaces)
         counts.update(input_bytes=held.xml_bytes)
     progress.finish()
-
-
-def _clean_apart(clean: partial[list[str]], batches: Iterable[Batch], processes: int) -> Iterator[list[str]]:
-    """Clean the batches in several processes and yield the results in order, with only a few batches in memory."""
-    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        yield from in_order(pool, clean, batches, processes * BATCHES_WAITING)
-    except BrokenProcessPool:
-        raise XlingError("a cleaning process was killed: out of memory? (use fewer --processes)") from None
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ Exit: 0 all there, 1 something failed, 2 the user must supply files, 3 no space 
 
 import argparse
 import fcntl
-import json
 import os
 import shutil
 import sys
@@ -54,18 +53,12 @@ class Item:
         return next((folder / name for name in (path, path.name) if (folder / name).is_file()), None)
 
 
-def read_requests(text: str) -> list[dict[str, Any]]:
-    """Read the requested sources from a JSON file, named by its path, or from JSON text itself."""
-    if text.lstrip().startswith("["):
-        try:
-            requests = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InputError("--sources", f"not JSON: {error.msg} at character {error.pos}") from None
-    else:
-        requests = read_json(Path(text))
+def read_requests(path: Path) -> list[dict[str, Any]]:
+    """Read the requested sources from a JSON file."""
+    requests = read_json(path)
     for request in requests if isinstance(requests, list) else [requests]:
         if not isinstance(request, dict) or not _is_request(request):
-            raise InputError("--sources", f"expected a list of {{name, substitutions, local}}, found {request!r}")
+            raise InputError(path, f"expected a list of {{name, substitutions, local}}, found {request!r}")
     return list(requests)
 
 
@@ -196,7 +189,7 @@ def main() -> None:
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sources", required=True, help="JSON file with a list of {name, substitutions, local}")
+    parser.add_argument("--sources", type=Path, required=True, help="JSON: list of {name, substitutions, local}")
     parser.add_argument("--root", type=Path, required=True, help="data root that everything is put below")
     parser.add_argument("--local", type=Path, help="take files from this folder instead of the network")
     parser.add_argument("--receipt", type=Path, help="write the hash of each file here, once all are there")

@@ -13,6 +13,7 @@ import numpy as np
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
+from xling.core.results import read_result
 from xling.core.stats import LEVEL, interval
 from xling.finetune.metrics import MEASURES, counts_of, mean_scores
 from xling.finetune.settings import grid_points, read_settings
@@ -23,12 +24,10 @@ Result = dict[str, Any]
 
 def merge(paths: Sequence[Path], config: str | None) -> Result:
     """Return one result with the points of all, which must be parts of one whole and of this configuration."""
-    results = [read_json(path) for path in paths]
+    results = [read_json(path) if config is None else read_result(path, config) for path in paths]
     for path, result in zip(paths, results, strict=True):
         if not isinstance(result, dict) or any(key not in result for key in (*SAME, "points")):
             raise InputError(path, "not the result of a fine-tuning job")
-        if config is not None and result["config"] != config:
-            raise InputError(path, f"of configuration {result['config']!r}, not {config!r}", fix="run the job again")
         for key in SAME:
             if result[key] != results[0][key]:
                 raise InputError(path, f"another {key} than in {paths[0]}", fix="collect jobs of one model and task")

@@ -1,6 +1,5 @@
 """A task's settings, as its section of the study's configuration has them, and the points of its grid."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -8,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from xling.core.errors import XlingError
 from xling.core.records import Count, Different, Positive, Share, key, optional, read_record, record
 
 WHERE = "--settings"
@@ -60,11 +58,6 @@ class Point:
     head_lr: float
 
 
-def parse_settings(text: str) -> tuple[Settings, BiaffineSizes | None]:
-    """Read the JSON of a task's section."""
-    return read_settings(_object(text))
-
-
 def read_settings(section: Mapping[str, Any]) -> tuple[Settings, BiaffineSizes | None]:
     """Read a task's section."""
     settings = read_record(Settings, section, WHERE)
@@ -76,13 +69,3 @@ def grid_points(settings: Settings) -> list[Point]:
     grid = settings.grid
     rates = [(rate, head) for rate in grid.encoder_lr for head in grid.head_lr or (rate,)]
     return [Point(i, batch, *rate) for i, (batch, rate) in enumerate(product(grid.batch, rates))]
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise XlingError(f"{WHERE} is not JSON: {error.msg} at character {error.pos + 1}") from None
-    if not isinstance(values, dict):
-        raise XlingError(f"{WHERE} is not a JSON object")
-    return values

@@ -79,7 +79,7 @@ def _what(config: ModelConfig, language: int | None) -> str:
 
 def _usage(config: ModelConfig, one: bool) -> str:
     pre = config.shape.norm == "pre"
-    langs = ", and `langs` beside them: without `langs` the numbers are wrong" if config.speaks else ""
+    langs = ", and `langs` beside them: without `langs` the numbers are wrong" if config.has_language_embeddings else ""
     return f"""```python
 from transformers import AutoModelForMaskedLM
 from xling.interop.hf_tokenizer import XlingTokenizer
@@ -101,7 +101,7 @@ def _shape(config: ModelConfig) -> dict[str, Any]:
         "activation": shape.activation,
         "positions": shape.positions,
         "vocabulary": [f"{code} {size}" for code, size in zip(config.languages, config.sizes, strict=True)],
-        "language embeddings": "yes" if config.speaks else "no",
+        "language embeddings": "yes" if config.has_language_embeddings else "no",
     }
 
 

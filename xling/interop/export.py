@@ -88,7 +88,7 @@ def write_tokenizer(
         code: {"id": config.languages.index(code), "tokeniser": _portable(options.get(code), code, folder)}
         for code in languages
     }
-    write_json(folder / DESCRIPTION, {"languages": described, "language_embeddings": config.speaks})
+    write_json(folder / DESCRIPTION, {"languages": described, "language_embeddings": config.has_language_embeddings})
     about = {"tokenizer_class": "XlingTokenizer", "model_max_length": longest, "split_special_tokens": True}
     write_json(folder / "tokenizer_config.json", about | ({"language": languages[0]} if len(languages) == 1 else {}))
 

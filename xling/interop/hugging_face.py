@@ -58,7 +58,7 @@ def hugging_face_config(config: ModelConfig, language: int) -> dict[str, Any]:
     }
     switches = {
         "gelu_activation": shape.activation == "gelu",
-        "use_lang_emb": config.speaks,
+        "use_lang_emb": config.has_language_embeddings,
         "dropout": shape.dropout,
         "attention_dropout": shape.attention_dropout,
         "layer_norm_eps": shape.norm_eps,
@@ -83,7 +83,7 @@ def hugging_face_weights(encoder: Encoder, language: int) -> dict[str, Tensor]:
         "layer_norm_emb.weight": embeddings.norm_weight,
         "layer_norm_emb.bias": embeddings.norm_bias,
     }
-    if config.speaks:
+    if config.has_language_embeddings:
         body["lang_embeddings.weight"] = torch.stack([encoder.language[code] for code in config.languages])
     for number, weights in enumerate(path.layers):
         body |= _layer(weights, number)

@@ -78,7 +78,7 @@ class ModelConfig:
         return asdict(self)
 
     @property
-    def speaks(self) -> bool:
+    def has_language_embeddings(self) -> bool:
         """Say whether language embeddings exist: a model of one language has none, as in XLM."""
         return self.shape.language_embeddings and len(self.languages) > 1
 

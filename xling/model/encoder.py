@@ -43,7 +43,8 @@ class Encoder(nn.Module):
         shape, languages = config.shape, config.languages
         sizes = {config.embedding_owner(code): size for code, size in zip(languages, config.sizes, strict=True)}
         self.embeddings = nn.ModuleDict({owner: Weights(s) for owner, s in _embedding_shapes(config).items()})
-        vectors = {code: nn.Parameter(torch.empty(shape.width)) for code in languages} if config.speaks else {}
+        spoken = languages if config.has_language_embeddings else ()
+        vectors = {code: nn.Parameter(torch.empty(shape.width)) for code in spoken}
         self.language = nn.ParameterDict(vectors)
         self.layers = nn.ModuleList(
             nn.ModuleDict({owner: Weights(_layer_shapes(config)) for owner in _owners(config, i)})
@@ -57,7 +58,7 @@ class Encoder(nn.Module):
         """Return the weights that a language (its index) passes through."""
         config, code = self.config, self.config.languages[language]
         owner, position_owner = config.embedding_owner(code), config.position_owner(code)
-        vector = self.language[code] if config.speaks else None
+        vector = self.language[code] if config.has_language_embeddings else None
         (token,) = _get(self.embeddings, owner, ("token",))
         position, scale, shift = _get(self.embeddings, position_owner, ("position", "norm_weight", "norm_bias"))
         layers = tuple(

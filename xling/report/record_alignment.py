@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, run
-from xling.core.io import read_json
 from xling.core.log import log_to_stderr
+from xling.core.results import read_result
 from xling.report.claims.similarity import correlations
 from xling.report.estimate import seed_reach, unanimous_reach
 from xling.report.records import (
@@ -118,11 +118,9 @@ def matrix_scores(records: Iterable[Found]) -> list[LayerPair]:
 
 def read_analysis(path: Path, config: str) -> Found:
     """Return what an analysis found, which must be of this configuration."""
-    result = read_json(path)
-    if not isinstance(result, dict) or not {"records", "config"} <= result.keys():
+    result: Found = read_result(path, config)
+    if "records" not in result:
         raise InputError(path, "not the result of an analysis")
-    if result["config"] != config:
-        raise InputError(path, f"of configuration {result['config']!r}, not {config!r}", fix="run the analysis again")
     return result
 
 

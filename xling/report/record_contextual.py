@@ -16,23 +16,21 @@ from typing import Any
 from xling.align.contextual_scores import by_seed, pool
 from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, XlingError, run
-from xling.core.io import read_json
 from xling.core.log import log_to_stderr
+from xling.core.results import read_result
 from xling.report.estimate import Estimate, in_points, seed_reach, with_seeds
 from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore, write_records
 
 Result = Mapping[str, Any]
 Found = dict[tuple[str, str, str, int], list[tuple[str, Any]]]
-KEYS = ("config", "untrained", "models", "source", "trainings")
+KEYS = ("untrained", "models", "source", "trainings")
 
 
-def read_result(path: Path, config: str) -> Result:
+def read_job(path: Path, config: str) -> Result:
     """Read a job's result, which must be of this configuration."""
-    result = read_json(path)
-    if not isinstance(result, dict) or any(key not in result for key in KEYS):
+    result: Result = read_result(path, config)
+    if any(key not in result for key in KEYS):
         raise InputError(path, "not the result of a contextual transfer job", fix="run the job again")
-    if result["config"] != config:
-        raise InputError(path, f"of configuration {result['config']!r}, not {config!r}", fix="run the job again")
     return result
 
 
@@ -85,7 +83,7 @@ def main() -> None:
     results, hashes = named_paths(args.result, "--result", "JOB=FILE"), named(args.hash, "--hash", "JOB=HASH")
     if set(results) != set(hashes):
         raise XlingError("--result and --hash must name the same jobs")
-    found = records([read_result(path, hashes[name]) for name, path in results.items()])
+    found = records([read_job(path, hashes[name]) for name, path in results.items()])
     for path, shown in ((args.figure5, (MLM_ALIGN, BI_MLM)), (args.figure8, (BI_MLM, BI_MLM_ALIGN))):
         own = sorted(
             (score for score in found if score.series in shown),

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 from xling.core.errors import InputError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
+from xling.core.results import read_result
 from xling.report.estimate import Estimate, in_points, mean_together, seed_reach, with_seeds
 from xling.report.names import other_language
 from xling.report.records import Cell, Examples, Setting, write_records
@@ -68,15 +69,12 @@ class Scored:
 
 def read_score(path: Path, planned: Planned, task: str) -> Score:
     """Read the score of a task, which must be of this encoder and of this configuration."""
-    score = read_json(path)
-    if not isinstance(score, dict) or not score.keys() >= KEYS:
+    score: Score = read_result(path, planned["config"][task])
+    if not score.keys() >= KEYS:
         raise InputError(path, "not the score of a fine-tuned encoder", fix="run its job again")
     found, wanted = (score["model"], score["task"]), (planned["model"], task)
     if found != wanted:
         raise InputError(path, f"the score of {' '.join(found)}, not of {' '.join(wanted)}", fix="run its job again")
-    expected = planned["config"][task]
-    if score["config"] != expected:
-        raise InputError(path, f"of configuration {score['config']!r}, not {expected!r}", fix="run its job again")
     return score
 
 

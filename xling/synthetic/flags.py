@@ -1,7 +1,6 @@
 """The flags that both commands of the generator have; a wrong one is reported in one line that names it."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,9 +17,8 @@ from xling.synthetic.world import World
 class Flags(argparse.ArgumentParser):
     """A parser with the shared flags that reports a wrong flag like every other wrong input."""
 
-    def __init__(self, description: str, traits: str) -> None:
+    def __init__(self, description: str) -> None:
         super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-        self.add_argument("--traits", required=True, type=read_mapping, help=f"YAML or JSON file: {traits}")
         self.add_argument("--world-seed", required=True, type=int, help="the world that all languages of a study share")
         self.add_argument("--seed", required=True, type=int, help="which draw of text")
         self.add_argument("--root", required=True, type=Path, help="the data root to write below")
@@ -46,27 +44,18 @@ def share(text: str) -> float:
     return value
 
 
-def read_mapping(text: str) -> dict[str, Any]:
-    """Read the mapping in a YAML or JSON file; JSON itself is read too."""
-    if text.startswith("{"):
-        try:
-            value = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise XlingError(f"not JSON: {error.msg} at character {error.pos + 1} of {text}") from None
-    elif Path(text).suffix in (".yaml", ".yml"):
-        try:
-            value = yaml.safe_load(Path(text).read_text(encoding="utf-8"))
-        except yaml.YAMLError as error:
-            raise InputError(text, f"not YAML: {error}") from None
-    else:
-        value = read_json(Path(text))
-    if not isinstance(value, dict) or not value:
-        raise XlingError(f"{text}: expected a mapping with at least one key")
-    return value
+def read_described(path: Path) -> Any:
+    """Read a YAML or JSON file."""
+    if path.suffix not in (".yaml", ".yml"):
+        return read_json(path)
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise InputError(path, f"not YAML: {error}") from None
 
 
-def build_language(code: str, traits: Any, world: World) -> Language:
-    """Return the language that the traits describe; the code may stand in them too, but not another one."""
-    if not isinstance(traits, dict) or traits.get("code", code) != code:
-        raise XlingError(f"--traits: expected a mapping of the traits of {code!r}, without another code in it")
+def build_language(code: str, traits: Any, world: World, path: Path) -> Language:
+    """Return the language that the traits in a file describe; the code may stand in them too, but not another one."""
+    if not isinstance(traits, dict) or not traits or traits.get("code", code) != code:
+        raise InputError(path, f"expected a mapping of the traits of {code!r}, without another code in it")
     return Language(Traits.from_dict({"code": code, **traits}), world)

@@ -17,7 +17,7 @@ from xling.core.errors import run
 from xling.core.log import log_to_stderr
 from xling.synthetic.corpus import documents, take_sentences
 from xling.synthetic.draw import draw_meanings
-from xling.synthetic.flags import Flags, build_language, counts
+from xling.synthetic.flags import Flags, build_language, counts, read_described
 from xling.synthetic.formats.fasttext import TokenLog, word_splitter, write_vectors
 from xling.synthetic.formats.mediawiki import write_dump
 from xling.synthetic.formats.tagged import conll2003, msra, treebank, wikiann
@@ -74,8 +74,9 @@ def draw(language: Language, number: int, parts: tuple[object, ...], *domains: D
 
 def main() -> None:
     """Write the sources of one language."""
-    parser = Flags(__doc__, "the traits of the language")
+    parser = Flags(__doc__)
     parser.add_argument("--code", required=True, help="the language, as in file names: fr")
+    parser.add_argument("--traits", required=True, type=Path, help="YAML or JSON file of the language's traits")
     parser.add_argument("--source", required=True, help="source language of transfer, the one that gets conll2003/")
     parser.add_argument("--wiki-sentences", required=True, type=positive)
     parser.add_argument("--crawl-sentences", required=True, type=positive)
@@ -83,7 +84,8 @@ def main() -> None:
     parser.add_argument("--ner-sentences", required=True, type=counts, help="train,dev,test")
     parser.add_argument("--vector-size", default=32, type=positive)
     args = parser.parse_args()
-    language = build_language(args.code, args.traits, build_world(args.world_seed))
+    traits = read_described(args.traits)
+    language = build_language(args.code, traits, build_world(args.world_seed), args.traits)
     write_wikipedia(language, args.wiki_sentences, args.vector_size, args.seed, args.root)
     write_crawl(language, args.crawl_sentences, args.seed, args.root)
     write_treebanks(language, args.treebank_sentences, args.seed, args.root)

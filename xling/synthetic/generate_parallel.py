@@ -1,10 +1,11 @@
 """Write what the embedded languages have together: inference pairs, parallel sentences and dictionaries.
 
-    python -m xling.synthetic.generate_parallel --traits languages.yaml --iso3 iso3.yaml --world-seed 1 --seed 1 \\
+    python -m xling.synthetic.generate_parallel --languages languages.yaml --world-seed 1 --seed 1 \\
         --nli 8000,500,1000 --parallel 2000 --tatoeba 500 --dictionary-share 0.9 --root DIR
 
-The first language of --traits is the source. xnli/ holds its training pairs, dev and test pairs of all languages, and
-multi-way parallel sentences with paraphrases of the source column; muse/, tatoeba/ and panlex/ pair it with the others.
+The file is a list of {code, iso3, traits}; its first language is the source. xnli/ holds the source's training pairs,
+dev and test pairs of all languages, and multi-way parallel sentences with paraphrases of the source column; muse/,
+tatoeba/ and panlex/ pair the source with the others.
 """
 
 import re
@@ -13,18 +14,18 @@ from itertools import islice
 from pathlib import Path
 
 from xling.core.cli import positive
-from xling.core.errors import XlingError, run
+from xling.core.errors import InputError, run
 from xling.core.log import log_to_stderr
 from xling.core.seeds import derive_seed, python_rng
 from xling.synthetic.dictionary import translations
 from xling.synthetic.draw import draw_meanings
-from xling.synthetic.flags import Flags, build_language, counts, read_mapping, share
+from xling.synthetic.flags import Flags, build_language, counts, read_described, share
 from xling.synthetic.formats.dictionaries import write_muse, write_panlex
 from xling.synthetic.formats.text import parallel_columns, write_lines, xnli_evaluation, xnli_training
 from xling.synthetic.language import Language
 from xling.synthetic.nli import balanced_pairs
 from xling.synthetic.types import Meaning
-from xling.synthetic.world import build_world
+from xling.synthetic.world import World, build_world
 
 
 def write_inference(languages: Sequence[Language], sizes: Mapping[str, int], seed: int, folder: Path) -> None:
@@ -85,25 +86,34 @@ def draw(number: int, *parts: object) -> list[Meaning]:
     return list(islice(draw_meanings(parts, "wiki", "web"), number))
 
 
+def read_languages(path: Path, world: World) -> tuple[list[Language], dict[str, str]]:
+    """Return the languages that a file lists, the source first, and the three-letter code of each."""
+    listed = read_described(path)
+    keys = {"code", "iso3", "traits"}
+    if not isinstance(listed, list) or not listed or not all(isinstance(x, dict) and x.keys() == keys for x in listed):
+        raise InputError(path, "expected a list of {code, iso3, traits}, the source first")
+    iso3 = {one["code"]: one["iso3"] for one in listed}
+    for code, name in iso3.items():
+        if not re.fullmatch("[A-Za-z]{3}", str(name)):
+            raise InputError(path, f"no three-letter code for language {code!r}", fix="write for example iso3: fra")
+    return [build_language(one["code"], one["traits"], world, path) for one in listed], iso3
+
+
 def main() -> None:
     """Write the sources that languages share."""
-    parser = Flags(__doc__, "the traits of each language under its code, the source first")
-    parser.add_argument("--iso3", required=True, type=read_mapping, help="YAML or JSON file: code to three-letter code")
+    parser = Flags(__doc__)
+    parser.add_argument("--languages", required=True, type=Path, help="YAML or JSON file: list of {code, iso3, traits}")
     parser.add_argument("--nli", required=True, type=counts, help="pairs: train,dev,test")
     parser.add_argument("--parallel", required=True, type=positive, help="rows of XNLI-15way")
     parser.add_argument("--tatoeba", required=True, type=positive, help="pairs for each language")
     parser.add_argument("--dictionary-share", default=1.0, type=share, help="share of source words that PanLex knows")
     args = parser.parse_args()
-    for code in args.traits:
-        if not re.fullmatch("[A-Za-z]{3}", str(args.iso3.get(code))):
-            raise XlingError(f"--iso3: no three-letter code for language {code!r} (expected for example fr: fra)")
-    world = build_world(args.world_seed)
-    languages = [build_language(code, traits, world) for code, traits in args.traits.items()]
+    languages, iso3 = read_languages(args.languages, build_world(args.world_seed))
     write_inference(languages, args.nli, args.seed, args.root / "xnli")
     write_multiway(languages, args.parallel, args.seed, args.root / "xnli")
-    write_retrieval(languages, args.iso3, args.tatoeba, args.seed, args.root / "tatoeba")
-    write_dictionaries(languages, args.iso3, args.dictionary_share, args.seed, args.root)
-    log_to_stderr(__name__).info("wrote the sources that %s share below %s", ", ".join(args.traits), args.root)
+    write_retrieval(languages, iso3, args.tatoeba, args.seed, args.root / "tatoeba")
+    write_dictionaries(languages, iso3, args.dictionary_share, args.seed, args.root)
+    log_to_stderr(__name__).info("wrote the sources that %s share below %s", ", ".join(iso3), args.root)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from xling.core.cli import named, named_paths
+from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
@@ -38,7 +38,7 @@ def main() -> None:
     """Read parallel sentences and write their words."""
     args = parse_args()
     files = named_paths(args.file, "--file", "CODE=PATH")
-    tokenisers = named(args.tokeniser, "--tokeniser", "CODE=FILE")
+    tokenisers = named_paths(args.tokeniser, "--tokeniser", "CODE=FILE")
     codes = [*(args.languages if args.multiway else ()), *files]
     if len(codes) < 1 or len(set(codes)) < len(codes):
         raise XlingError(f"name each side once, with --multiway and --languages or --file (given: {codes})")

@@ -31,7 +31,7 @@ class Source(NamedTuple):
 
     path: Path
     language: str
-    options: str | None  # of the tokeniser, as `words_from` reads them
+    options: Path | None  # of the tokeniser
     tokeniser: Words
     counts: Counter[str]
 
@@ -99,7 +99,7 @@ def parse_args() -> argparse.Namespace:
         command.add_argument("--format", choices=sorted(formats), required=True)
         command.add_argument("--input", type=Path, required=True)
         command.add_argument("--language", required=True, help="code of the language, as the file has it")
-        command.add_argument("--tokeniser", metavar="FILE", help="JSON options of the language's tokeniser")
+        command.add_argument("--tokeniser", type=Path, metavar="FILE", help="JSON options of the language's tokeniser")
         command.add_argument("--out", type=Path, required=True)
     return parser.parse_args()
 

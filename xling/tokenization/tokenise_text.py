@@ -1,39 +1,30 @@
 """Tokenise a text: python -m xling.tokenization.tokenise_text --input text.txt.zst --options en.json --out words.zst"""
 
 import argparse
-import multiprocessing
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from xling.core.cli import positive
-from xling.core.errors import InputError, XlingError, run
+from xling.core.errors import InputError, run
 from xling.core.io import read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
-from xling.core.pool import in_order
+from xling.core.pool import workers
 from xling.tokenization.tokeniser import Tokeniser, make_tokeniser
-from xling.tokenization.words import parse_options
+from xling.tokenization.words import read_options
 
 SHARD_LINES = 1000
-SHARDS_AHEAD = 4  # for each worker: it never waits for work, and no more than this is in memory
 _worker: list[Tokeniser] = []  # each process has one tokeniser of its own
 
 
 def tokenise_shards(lines: Iterable[str], options: dict[str, Any], processes: int) -> Iterator[list[str]]:
     """Yield shards of tokenised lines in the order of the input, without lines that came out empty."""
-    _start(options)  # in this process too: a missing program or word list would only break the pool
-    if processes == 1:
-        yield from map(_tokenise, shards(lines))
-        return
-    context = multiprocessing.get_context("spawn")
-    try:
-        with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(options,)) as pool:
-            yield from in_order(pool, _tokenise, shards(lines), processes * SHARDS_AHEAD)
-    except BrokenProcessPool:
-        raise XlingError("a tokenising process died, perhaps for lack of memory (use fewer --processes)") from None
+    if processes > 1:
+        _start(options)  # in this process too: a missing program or word list would only break the pool
+    with workers(processes, partial(_start, options)) as share:
+        yield from share(_tokenise, shards(lines))
 
 
 def shards(lines: Iterable[str]) -> Iterator[list[str]]:
@@ -73,12 +64,12 @@ def main() -> None:
     """Tokenise one file as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--input", type=Path, required=True, help="text, one paragraph per line, compressed by suffix")
-    parser.add_argument("--options", required=True, help="JSON file of tokeniser options")
+    parser.add_argument("--options", type=Path, required=True, help="JSON file of tokeniser options")
     parser.add_argument("--out", type=Path, required=True, help="words joined by spaces, one paragraph per line")
     parser.add_argument("--stats", type=Path, required=True, help="counts of lines, words and characters (JSON)")
     parser.add_argument("--processes", type=positive, default=1)
     args = parser.parse_args()
-    counts = tokenise_file(args.input, parse_options(args.options), args.out, args.processes)
+    counts = tokenise_file(args.input, read_options(args.options), args.out, args.processes)
     write_json(args.stats, counts)
     log_to_stderr(__name__).info("%(lines)d lines, %(words)d words", counts)
 

@@ -1,10 +1,9 @@
 """The tokeniser that task data goes through: that of the pretraining text, made from its options."""
 
-import json
 from pathlib import Path
 from typing import Any, Protocol
 
-from xling.core.errors import InputError, XlingError
+from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.tokenization.options import check_options
 from xling.tokenization.tokeniser import make_tokeniser
@@ -35,26 +34,20 @@ class AsGiven:
         return form
 
 
-def words_from(options: str | None) -> Words:
-    """Return the tokeniser that a file of options (see `parse_options`) describes; without one, text is as given."""
-    return make_tokeniser(parse_options(options)) if options else AsGiven()
+def words_from(options: Path | None) -> Words:
+    """Return the tokeniser that a file of options describes; without one, text is as given."""
+    return make_tokeniser(read_options(options)) if options else AsGiven()
 
 
-def segmenter_from(options: str | None) -> Words:
+def segmenter_from(options: Path | None) -> Words:
     """Return a tokeniser that finds the same words and leaves all characters as they are."""
-    return make_tokeniser(parse_options(options) | UNCHANGED) if options else AsGiven()
+    return make_tokeniser(read_options(options) | UNCHANGED) if options else AsGiven()
 
 
-def parse_options(text: str) -> dict[str, Any]:
-    """Return the checked tokeniser options of a JSON file, named by its path, or of JSON text itself."""
-    if text.lstrip().startswith("{"):
-        try:
-            options = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise XlingError(f"tokeniser options: not JSON: {error.msg} at character {error.pos + 1}") from None
-    else:
-        options = read_json(Path(text))
+def read_options(path: Path) -> dict[str, Any]:
+    """Return the checked tokeniser options of a JSON file."""
+    options = read_json(path)
     if not isinstance(options, dict):
-        raise InputError(text, "expected a JSON object of tokeniser options")
+        raise InputError(path, "expected a JSON object of tokeniser options")
     check_options(options)
     return options

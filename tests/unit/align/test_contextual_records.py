@@ -103,7 +103,7 @@ def test_the_mean_over_seeds(tmp_path: Path, call: Call) -> None:
 @pytest.mark.parametrize(
     ("name", "change", "problem"),
     [
-        ("both", {"config": "xyz"}, "both.json: of configuration 'xyz', not 'abc'"),
+        ("both", {"config": "xyz"}, "both.json: of another configuration: xyz, not abc (delete it"),
         ("floor", {"trainings": []}, "ner fr layer 0: no untrained MLM align beside it"),
         ("both-floor", {"trainings": []}, "ner fr layer 0: no untrained biMLM beside it"),
         ("both-floor", {"models": ALONE}, "ner fr layer 0: no untrained biMLM beside it"),

@@ -154,7 +154,7 @@ def test_a_process_that_dies_and_an_error_while_processes_are_busy_are_one_line(
     assert (code, error.count("\n")) == (2, 1)
     assert "test.txt.zst, line 101: not UTF-8" in error
     assert list((texts / "out").iterdir()) == []
-    with pytest.raises(XlingError, match="an encoding process died"), encoding(vocab, "en", 2) as encode:  # noqa: PT012
+    with pytest.raises(XlingError, match="a worker process died"), encoding(vocab, "en", 2) as encode:  # noqa: PT012
         encoded = encode([line] for line in made_up("en", 50))
         next(encoded)
         for process in multiprocessing.active_children():

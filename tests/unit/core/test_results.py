@@ -41,7 +41,7 @@ def test_a_result_is_taken_if_it_is_of_the_wanted_configuration(
     if problem is None:
         assert read_result(path, wanted) == content
     else:
-        with pytest.raises(InputError, match=f"result.json: {problem}.*Snakemake make it again"):
+        with pytest.raises(InputError, match=f"result.json: {problem}.*run Snakemake again"):
             read_result(path, wanted)
 
 

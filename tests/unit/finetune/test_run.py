@@ -70,7 +70,7 @@ def test_parts_of_a_grid_are_collected_to_the_score_of_the_whole(toy_model: Mode
     parts, out = [tmp_path / f"part{number}/jobs/pos.json" for number in (1, 0)], tmp_path / "score.json"
     for results, config, problem in (
         (parts[:1], "abc", "points [1] where 0 to 1 were expected"),
-        (parts, "xyz", "of configuration 'abc', not 'xyz'"),
+        (parts, "xyz", "of another configuration: abc, not xyz"),
         ([*parts, tmp_path / "whole/jobs/ner.json"], "abc", "another task than in"),
         ([tmp_path / "whole/pos.json"], "abc", "not the result of a fine-tuning job"),
     ):

@@ -97,5 +97,5 @@ def test_a_result_of_another_configuration_is_refused(call: Callable[..., Any], 
     (tmp_path / "cka.json").write_text(json.dumps({"records": [], "config": "old"}))
     done = call(main, *flags, "--out-dir", tmp_path / "records")
     assert (done.code, done.error.count("\n")) == (2, 1)
-    assert "cka.json: of configuration 'old', not 'cka-hash' (run the analysis again)" in done.error
+    assert "cka.json: of another configuration: old, not cka-hash (delete it" in done.error
     assert not (tmp_path / "records").exists()

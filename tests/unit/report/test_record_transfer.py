@@ -134,11 +134,16 @@ def test_cka_pools_the_spread_of_seeds_over_the_pairs_of_a_kind() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("a.s1", json.dumps(score("a.s1", 1.0, config="another")), "of configuration 'another', not 'hash a.s1' (run"),
+        (
+            "a.s1",
+            json.dumps(score("a.s1", 1.0, config="another")),
+            "of another configuration: another, not hash a.s1 (delete it",
+        ),
         ("a.s1", json.dumps(score("a.s1", 1.0, model="b.s1")), "the score of b.s1 ner, not of a.s1 ner (run"),
         ("a.s1", json.dumps(score("a.s1", 1.0, task="pos")), "the score of a.s1 pos, not of a.s1 ner (run"),
-        (FLOOR, json.dumps(score(FLOOR, 1.0, config="old")), "of configuration 'old'"),
-        (FLOOR, "[]", "not the score of a fine-tuned encoder"),
+        (FLOOR, json.dumps(score(FLOOR, 1.0, config="old")), "of another configuration: old"),
+        (FLOOR, "[]", "says nothing of the configuration"),
+        (FLOOR, json.dumps({"config": f"hash {FLOOR}"}), "not the score of a fine-tuned encoder"),
     ],
 )
 def test_a_score_of_another_run_is_refused_in_one_line(

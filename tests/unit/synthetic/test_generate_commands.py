@@ -17,7 +17,6 @@ import pytest
 import yaml
 
 from xling.synthetic import generate_language, generate_parallel
-from xling.synthetic.flags import read_mapping
 
 TRAITS = {
     "en": {"script": "latin", "cognates": 1.0, "names": 1.0, "function_words": 1.0},
@@ -26,6 +25,7 @@ TRAITS = {
     "zh": {"script": "han", "spaces": False, "full_stop": "。", "comma": "，", "names": 0.05, "classifier": True},
 }
 ISO3 = {"en": "eng", "fr": "fra", "ru": "rus", "zh": "cmn"}
+LANGUAGES = [{"code": code, "iso3": ISO3[code], "traits": traits} for code, traits in TRAITS.items()]
 SPLITS = ("train", "dev", "test")
 DUMP = "wiki-20200101-pages-articles.xml.bz2"
 SEEDS = {"--world-seed": "1", "--seed": "1"}
@@ -34,16 +34,18 @@ LANGUAGE_FLAGS = SEEDS | {
     "--ner-sentences": "100,20,30", "--vector-size": "8",
 }  # fmt: skip
 PARALLEL_FLAGS = SEEDS | {
-    "--iso3": json.dumps(ISO3), "--nli": "90,30,45", "--parallel": "50", "--tatoeba": "40", "--dictionary-share": "0.8",
+    "--nli": "90,30,45", "--parallel": "50", "--tatoeba": "40", "--dictionary-share": "0.8",
 }  # fmt: skip
 
 
 def arguments(code: str, folder: Path, changed: dict[str, str]) -> list[str]:
     """Return the flags for one language, or for all of them together."""
-    flags = {"--code": code, **LANGUAGE_FLAGS} if code in TRAITS else PARALLEL_FLAGS
-    traits = folder / f"{code}.yaml"
-    traits.write_text(yaml.safe_dump(TRAITS.get(code, TRAITS), allow_unicode=True, sort_keys=False), encoding="utf-8")
-    flags = {**flags, "--traits": str(traits), "--root": str(folder / "data"), **changed}
+    described = folder / f"{code}.yaml"
+    folder.mkdir(exist_ok=True)
+    described.write_text(yaml.safe_dump(TRAITS.get(code, LANGUAGES), allow_unicode=True), encoding="utf-8")
+    own = {"--code": code, "--traits": str(described), **LANGUAGE_FLAGS}
+    flags = own if code in TRAITS else {"--languages": str(described), **PARALLEL_FLAGS}
+    flags = {**flags, "--root": str(folder / "data"), **changed}
     return [word for flag, value in flags.items() for word in (flag, value)]
 
 
@@ -148,16 +150,11 @@ def test_panlex_knows_the_share_of_words_asked_for(root: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "flag", "value", "problem"),
     [
-        ("fr", "--traits", "{", "not JSON"),
-        ("fr", "--traits", "[].json", "[].json: no such file"),
-        ("fr", "--traits", '{"script": "latin", "cognats": 1}', "embedded language 'fr': "),
-        ("fr", "--traits", '{"code": "de", "script": "latin"}', "the traits of 'fr', without another code"),
+        ("fr", "--traits", "absent.json", "absent.json: no such file"),
         ("fr", "--wiki-sentences", "many", "argument --wiki-sentences: expected a whole number"),
         ("fr", "--treebank-sentences", "10,20", "argument --treebank-sentences: expected three whole numbers"),
         ("fr", "--ner-sentences", "10,0,3", "argument --ner-sentences: expected a whole number from 1 up, found '0'"),
         ("fr", "--vector-size", "5000", "too few for vectors of size 5000"),
-        ("all", "--iso3", '{"en": "eng"}', "no three-letter code for language 'fr'"),
-        ("all", "--traits", '{"en": 3}', "--traits: expected a mapping of the traits of 'en'"),
         ("all", "--dictionary-share", "2", "argument --dictionary-share: expected a share"),
         ("all", "--dictionary-share", "nan", "argument --dictionary-share: expected a share"),
     ],
@@ -173,17 +170,31 @@ def test_a_malformed_flag_is_one_line(
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "problem"),
+    ("code", "name", "text", "problem"),
     [
-        ("fr.yaml", "script: [", "fr.yaml: not YAML"),
-        ("fr.json", "{", "fr.json, line 1: not JSON"),
-        ("fr.json", "[1]", "fr.json: expected a mapping"),
-        ("fr.yaml", "", "fr.yaml: expected a mapping"),
+        ("fr", "fr.yaml", "script: [", "fr.yaml: not YAML"),
+        ("fr", "fr.json", "{", "fr.json, line 1: not JSON"),
+        ("fr", "fr.json", "[1]", "fr.json: expected a mapping of the traits of 'fr'"),
+        ("fr", "fr.yml", "", "fr.yml: expected a mapping of the traits of 'fr'"),
+        ("fr", "fr.json", '{"script": "latin", "cognats": 1}', "embedded language 'fr': "),
+        ("fr", "fr.json", '{"code": "de", "script": "latin"}', "the traits of 'fr', without another code"),
+        ("all", "all.json", json.dumps(TRAITS), "all.json: expected a list of {code, iso3, traits}"),
+        ("all", "all.json", "[]", "all.json: expected a list of {code, iso3, traits}"),
+        ("all", "all.json", '[{"code": "en", "traits": {}}]', "all.json: expected a list of {code, iso3, traits}"),
+        ("all", "all.json", '[{"code": "en", "iso3": "en", "traits": {}}]', "no three-letter code for language 'en'"),
+        (
+            "all",
+            "all.json",
+            '[{"code": "en", "iso3": "eng", "traits": 3}]',
+            "all.json: expected a mapping of the traits",
+        ),
     ],
 )
-def test_a_malformed_file_of_traits_is_named(tmp_path: Path, name: str, text: str, problem: str) -> None:
+def test_a_malformed_description_is_one_line(
+    tmp_path: Path, call: Any, code: str, name: str, text: str, problem: str
+) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(Exception, match=problem):
-        read_mapping(str(tmp_path / name))
-    (tmp_path / "good.json").write_text(json.dumps(TRAITS))
-    assert read_mapping(str(tmp_path / "good.json")) == TRAITS
+    flag, main = ("--traits", generate_language.main) if code in TRAITS else ("--languages", generate_parallel.main)
+    outcome = call(main, *arguments(code, tmp_path / "unused", {flag: str(tmp_path / name)}))
+    assert (outcome.code, problem in outcome.error) == (2, True), outcome.error
+    assert not (tmp_path / "unused/data").exists()

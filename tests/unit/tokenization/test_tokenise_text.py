@@ -13,7 +13,7 @@ from xling.tokenization.tokenise_text import SHARD_LINES, main
 OPTIONS = {"language": "en", "moses": "en"}
 
 
-def run(call: Callable[..., Any], source: Path, options: object, processes: int = 1, name: str = "out") -> Any:
+def run(call: Callable[..., Any], source: Path, options: Path, processes: int = 1, name: str = "out") -> Any:
     out = source.with_name(name)
     flags = ["--out", out / "tok.txt.zst", "--stats", out / "stats.json", "--processes", processes]
     return call(main, "--input", source, "--options", options, *flags)
@@ -26,7 +26,7 @@ def test_any_number_of_processes_gives_the_same_bytes(call: Callable[..., Any], 
             handle.write(f"Line no. {number}, isn't it?\n" if number % 5 else " \u200b\n")
     (tmp_path / "en.json").write_text(json.dumps(OPTIONS))
     assert run(call, text, tmp_path / "en.json", 1, "one").code == 0
-    assert run(call, text, json.dumps(OPTIONS), 2, "two").code == 0
+    assert run(call, text, tmp_path / "en.json", 2, "two").code == 0
     for name in ("tok.txt.zst", "stats.json"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     lines = list(read_lines(tmp_path / "one/tok.txt.zst"))
@@ -43,19 +43,22 @@ def test_any_number_of_processes_gives_the_same_bytes(call: Callable[..., Any], 
     [
         ("", json.dumps(OPTIONS), 1, "text.txt: no words in it"),
         ("\n \n", json.dumps(OPTIONS), 1, "text.txt: no words in it"),
-        ("a\n", "{", 1, "tokeniser options: not JSON"),
-        ("a\n", "absent.json", 1, "absent.json: no such file"),
+        ("a\n", "{", 1, "options.json, line 1: not JSON"),
+        ("a\n", "[]", 1, "options.json: expected a JSON object"),
+        ("a\n", None, 1, "options.json: no such file"),
         ("a\n", '{"moses": "en"}', 1, "language"),
         ("a\n", '{"language": "xx", "moses": "xx"}', 2, "'xx' is not a language of sacremoses"),  # before any worker
         ("a\n", json.dumps(OPTIONS), 0, ""),
     ],
 )
 def test_faults_are_one_line_and_leave_nothing(
-    call: Callable[..., Any], tmp_path: Path, content: str, options: str, processes: int, problem: str
+    call: Callable[..., Any], tmp_path: Path, content: str, options: str | None, processes: int, problem: str
 ) -> None:
-    source = tmp_path / "text.txt"
+    source, described = tmp_path / "text.txt", tmp_path / "options.json"
     source.write_text(content, encoding="utf-8")
-    code, error = run(call, source, options, processes)
+    if options is not None:
+        described.write_text(options)
+    code, error = run(call, source, described, processes)
     assert (code, problem in error) == (2, True)
     assert error.count("\n") <= 1
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [source]
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and path != described] == [source]

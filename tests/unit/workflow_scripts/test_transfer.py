@@ -12,7 +12,7 @@ from embedded import PAPER, SEP_TOKENS, made, study
 from workflow_scripts.describe import settings_rows
 from workflow_scripts.transfer import Transfer
 from xling.finetune import run
-from xling.finetune.settings import grid_points, parse_settings
+from xling.finetune.settings import grid_points, read_settings
 from xling.report import published
 
 DEMO, WHOLE = STUDY.transfer, PAPER.transfer
@@ -87,7 +87,7 @@ def test_every_point_is_in_one_job() -> None:
     uneven = transfer(tasks={"xnli": {"points_per_job": 4, "grid": PAPER.config["tasks"]["xnli"]["grid"]}})
     assert uneven.together == ["ner", "parsing"]
     assert uneven.batches("xnli") == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15], [16, 17]]
-    settings, _ = parse_settings(json.dumps(uneven.settings("xnli")))
+    settings, _ = read_settings(uneven.settings("xnli"))
     assert grid_points(settings) == uneven.points("xnli")
 
 
