@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 ALIGNER := $(VENV)/.aligner
 PYTEST_FLAGS ?= -n 2 --dist loadfile
 
-# A line a stage with the time left, instead of Snakemake's own words; failures are shown in full.
+# One line per stage with the time left, instead of Snakemake's own output; failures are shown in full.
 WATCHED := PYTHONPATH=$(CURDIR)/workflow_scripts/plugins $(BIN)/python -m snakemake --logger progress
 VERDICTS := $(BIN)/python -m xling.report.claims.show
 

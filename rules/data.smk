@@ -18,7 +18,7 @@ rule fetch_dataset:
     resources:
         **resource_class("login"),
     params:
-        sources=compared(PLANS["plan_fetch"][2]),
+        sources=flags.compared(PLANS["plan_fetch"][2]),
         root=STUDY.root,
     shell:
         """

@@ -3,8 +3,6 @@
 # A rule takes its plan as an input that may not be older: while a plan is written again, Snakemake compares no params of
 # jobs that have it as `ancient`, and would leave their results as they were.
 
-import json
-
 from workflow_scripts.describe import drawn_study
 
 PLANS = {
@@ -57,16 +55,6 @@ PLANS |= {
 }
 
 
-def compared(content):
-    """Return a function of wildcards that gives a plan as one line of JSON: what Snakemake compares with an earlier run."""
-    return lambda wildcards: flags.as_json(content(wildcards))
-
-
-def readable(content):
-    """Return the same for a reader; a function of `output`, which Snakemake does not compare."""
-    return lambda wildcards, output: json.dumps(content(wildcards), indent=2, sort_keys=True, ensure_ascii=False)
-
-
 for plan, (path, revision, content) in PLANS.items():
 
     rule:
@@ -87,7 +75,7 @@ for plan, (path, revision, content) in PLANS.items():
             **resource_class("login"),
         params:
             rev=revision,
-            plan=compared(content),
-            text=readable(content),
+            plan=flags.compared(content),
+            text=flags.readable(content),
         shell:
             "cat >{output.plan:q} 2>>{log:q} <<'END'\n{params.text}\nEND\n"

@@ -22,7 +22,7 @@ if STUDY.generated:
                 **resource_class("cpu"),
             params:
                 rev=REV["synthetic"],
-                traits=compared(lambda wildcards, code=code: config["synthetic"]["languages"][code]),
+                traits=flags.compared(lambda wildcards, code=code: config["synthetic"]["languages"][code]),
                 flags=flags.language_flags(STUDY, code),
                 root=STUDY.root,
             shell:
@@ -51,7 +51,7 @@ if STUDY.generated:
             **resource_class("cpu"),
         params:
             rev=REV["synthetic"],
-            languages=compared(PLANS["list_languages"][2]),
+            languages=flags.compared(PLANS["list_languages"][2]),
             flags=flags.together_flags(STUDY),
             root=STUDY.root,
         shell:

@@ -1,10 +1,10 @@
 """Command-line flags that depend on the study: what a rule cannot write as one value a line."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from workflow_scripts.grid import saving
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 def as_json(value: object) -> str:
     """Return a value as one line of JSON."""
     return json.dumps(value, sort_keys=True)
+
+
+def compared(content: Callable[[Any], object]) -> Callable[[Any], str]:
+    """Return a param that is a plan as one line of JSON, which Snakemake compares with an earlier run's."""
+    return lambda wildcards: as_json(content(wildcards))
+
+
+def readable(content: Callable[[Any], object]) -> Callable[[Any, Any], str]:
+    """Return a param that is a plan for a reader; a function of `output`, which Snakemake does not compare."""
+    return lambda wildcards, output: json.dumps(content(wildcards), indent=2, sort_keys=True, ensure_ascii=False)  # noqa: ARG005
 
 
 def size_flag(stats: list[Path]) -> str:
