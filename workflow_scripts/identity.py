@@ -1,8 +1,9 @@
 """The stages of a study in one table: what each product is made from, and the hash of that.
 
 A recipe returns everything that decides one product: the revision of its code, the values it takes from the config, and
-the hashes of what it reads. So a result at the end of the chain knows every value that decides it. Where files lie
-(study.results, data.root) and how work is shared out over jobs decide nothing.
+the hashes of what it reads. So a result at the end of the chain knows every value that decides it. Locations of files
+(study.results, data.root) and the division of work into jobs are left out, because they do not affect results. The
+docstring of a recipe names the rules that it covers.
 """
 
 import json
@@ -47,7 +48,7 @@ class Identity:
     def raw(self, path: str, codes: Iterable[str], sizes: Iterable[str] = ()) -> dict[str, Any]:
         """Return what a raw file below the data root is: where it comes from, or what it is generated from.
 
-        `codes` are the languages whose traits are in what is read of it, `sizes` the numbers of the generator that are.
+        `codes` are the languages whose traits affect what is read of the file, `sizes` the generator's sizes that do.
         """
         about: dict[str, Any] = {"path": path, "origin": self.config["data"]["origin"]}
         if not self.study.generated:
@@ -58,7 +59,7 @@ class Identity:
         return about | {"traits": traits, "revision": self.revision("synthetic"), **numbers}
 
     def tokeniser(self, code: str) -> dict[str, Any]:
-        """Return how a language's text becomes words, the segmenter's dictionary by what it is."""
+        """Return what decides how text is split into words; the segmenter's dictionary counts by its origin."""
         options, path = self.study.tokeniser(code), self.study.language(code).get("segmenter_dictionary")
         data = {"data": self.raw(path, [code]) if path else None, "revision": self.revision("tokenization")}
         return {key: value for key, value in options.items() if key not in ("dictionary", "stanford_home")} | data
@@ -94,7 +95,7 @@ def corpus(made: Identity, code: str, domain: str) -> Any:
 
 @stage
 def vocabulary(made: Identity, name: str) -> Any:
-    """train_bpe and build_vocabulary, of a vocabulary as en-fr.joint.wiki."""
+    """train_bpe and build_vocabulary, for a vocabulary such as en-fr.joint.wiki."""
     codes, kind, domain = parts_of(name)
     bpe = made.config["bpe"]
     texts = [made("corpus", code, domain_in(codes, domain, code)) for code in codes]
@@ -105,7 +106,7 @@ def vocabulary(made: Identity, name: str) -> Any:
 
 @stage
 def stream(made: Identity, path: str) -> Any:
-    """encode_text, of a stream as en-fr.joint.wiki/fr.switched."""
+    """encode_text, for a stream such as en-fr.joint.wiki/fr.switched."""
     name, _, text = path.partition("/")
     code, _, variant = text.partition(".")
     codes, _, domain = parts_of(name)

@@ -120,7 +120,7 @@ def total(plan: str) -> list[str]:
 def test_the_cost_of_the_embedded_study_is_the_plan_s(tmp_path: Path) -> None:
     gpu, _, disk, download = total(run(f"{RUN[0]} RATES=cpu", tmp_path))  # not those of a calibrated machine
     assert (gpu, download) == ("-", "-")
-    assert cost("disk, of it to fetch", 0) == f"{disk}, nothing"
+    assert cost("disk, of which downloaded", 0) == f"{disk}, nothing"
 
 
 @pytest.mark.real_data
@@ -128,7 +128,7 @@ def test_the_cost_of_mini_is_the_plan_s(real_data: Path, tmp_path: Path, monkeyp
     monkeypatch.setenv("XLING_DATA", str(real_data))
     gpu, _, disk, _ = total(run("make plan PRESET=presets/mini.yaml RATES=h200", tmp_path, own_data=False))
     assert (cost("GPU time", 1), cost("from start to end", 1)) == (gpu, f"{gpu}, one job at a time")
-    assert cost("disk, of it to fetch", 1) == f"{disk}, nothing"
+    assert cost("disk, of which downloaded", 1) == f"{disk}, nothing"
 
 
 def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
     gpu, _, disk, download = total(said)
     eight, best = re.findall(r"(?:8|32) GPUs ([\d,.]+ h)", said)
     assert cost("GPU time", 2) == gpu
-    assert cost("disk, of it to fetch", 2) == f"{disk}, {download}"
+    assert cost("disk, of which downloaded", 2) == f"{disk}, {download}"
     assert cost("from start to end", 2) == f"{eight} with 8 GPUs, {best} with 32 (the longest chain of jobs)"
 
 

@@ -3,16 +3,18 @@
 python -m xling.finetune.run --encoder model/ --vocab vocab/ --plan plan.json --seed 1 --work-below resume/ \
     --out-dir scores/
 
-The plan names one result after the other:
+The plan is a JSON object with one entry per result:
 
     {"ner": {"task": "ner", "train": "en.train.jsonl", "dev": "en.dev.jsonl", "test": {"fr": "fr.test.jsonl"},
              "settings": {…}, "config": "a hash that the result carries"}}
 
-Into the folder goes jobs/NAME.json, all that was measured, and NAME.json, the score (see xling.finetune.collect). With
-"points": [0, 1] in an entry only these points of the task's grid run, and xling.finetune.collect makes the score from
-the parts. Several results in one process save its start, which takes as long as a small task.
+Two files are written to --out-dir for each entry: jobs/NAME.json with all measurements, and NAME.json with the score
+(see xling.finetune.collect). With "points": [0, 1] in an entry only these points of the task's grid run, and
+xling.finetune.collect makes the score from the parts. Running several entries in one process avoids repeated start-up,
+which takes as long as a small task.
 
---encoder holds run.json, model.json and model.safetensors; with --untrained, run.json alone: the floor.
+--encoder is a folder with run.json, model.json and model.safetensors. With --untrained only run.json is needed: the
+encoder is initialised and not trained, and its score is the floor that others are compared with.
 A killed process resumes from its last finished epoch when it is started again with the same --work-below.
 """
 
@@ -47,7 +49,7 @@ KEYS = ("task", "train", "dev", "test", "settings", "config")
 
 @dataclass(frozen=True)
 class Job:
-    """One result of a plan; no points mean the whole grid."""
+    """One result of a plan; if `points` is None, the whole grid is run."""
 
     name: str
     task: str
@@ -98,7 +100,7 @@ def chosen_points(job: Job, settings: Settings, plan: Path) -> list[Point]:
 
 
 def read_task(job: Job, plan: Path) -> tuple[Settings, Task]:
-    """Return how a job trains, and its task; what is wrong with its settings is named by its place in the plan."""
+    """Return a job's training settings and its task; errors in the settings name their place in the plan."""
     try:
         settings, biaffine = read_settings(job.settings)
         return settings, make_task(job.task, biaffine)
@@ -113,7 +115,7 @@ def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, long
 
 
 def fine_tune(job: Job, args: argparse.Namespace, described: Run, vocabulary: Vocabulary, work: Path) -> Result:
-    """Return all that a job measures; what is in the test sets reaches nothing but the final evaluation."""
+    """Return everything that a job measures; the test sets are used only for the final evaluation."""
     settings, task = read_task(job, args.plan)
     points = chosen_points(job, settings, args.plan)
     encoder = open_encoder(args.encoder, described, vocabulary, args.seed if args.untrained else None)

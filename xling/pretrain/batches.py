@@ -1,7 +1,8 @@
-"""Batches that belong to (run, update, micro-batch): any process can make any of them, in any order, at any time.
+"""Training batches, each determined by (run, update, micro-batch), so any process can build any batch in any order.
 
-Every number is drawn from a generator seeded by what it is for, so a resumed run replays nothing and the number of
-processes changes nothing. Sequences are drawn with replacement: the data position is the number of the update.
+Each random generator is seeded from its purpose, the run's seed, the update and the micro-batch, so a resumed run
+replays nothing and the number of processes does not affect the result. Sequences are drawn with replacement, so the
+update number is the only data position that must be saved.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,12 +24,12 @@ CHUNK = 1 << 22
 
 
 class Batch(NamedTuple):
-    """n sequences of s tokens of one language and what is predicted in them; `packed` holds all in one piece."""
+    """n sequences of s tokens in one language, with their targets; the other tensors are views of `packed`."""
 
     language: int
     seed: int  # of dropout
     tokens: Tensor  # (n, s)
-    inverse: Tensor  # (n * s): which prediction a position is, or how many places there are
+    inverse: Tensor  # (n * s): for each position the index of its prediction, or `places` where there is none
     picks: Tensor  # (places): the flat position of each prediction
     targets: Tensor  # (places)
     packed: Tensor
@@ -55,7 +56,7 @@ class StreamSampler:
 
 
 class LineSampler:
-    """One line a sequence, `</s> line </s>`, positions restart; a batch has lines of one length, so no padding.
+    """Each sequence is one line, `</s> line </s>`. All lines of a batch have the same length, so no padding is needed.
 
     The length is drawn in proportion to the tokens that lines of this length hold: every token is equally likely.
     """
@@ -106,7 +107,7 @@ def amount_of_text(stream: TokenStream, measure: str) -> int:
 
 
 def make_batch(masked: Masked, language: int, seed: int, places: int | None = None) -> Batch:
-    """Put a masked batch into one piece of memory, filled up to a fixed number of places if one is given."""
+    """Pack a masked batch into one contiguous array, padding the predictions to `places` if given."""
     n, s = masked.inputs.shape
     size, places = n * s, len(masked.picks) if places is None else places
     packed = np.empty(2 * size + 2 * places, dtype=np.int64)
