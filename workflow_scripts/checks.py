@@ -28,6 +28,7 @@ from xling.model.config import Separate, Shape, sharing_problems
 from xling.pretrain.config import Pretrain, fitting_problems
 
 Problems = Iterator[str]
+SHORTEST = 8  # tokens of a sequence in a study; runs by hand may be shorter
 NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 
@@ -149,6 +150,8 @@ def _training(values: Config, shape: Shape) -> Problems:
         yield from problems
         return
     training = Pretrain(**values)
+    if training.length < SHORTEST:
+        yield f"length: expected at least {SHORTEST}, found {training.length}"
     yield from fitting_problems(training, shape)
     if training.warmup >= training.updates:
         yield f"warmup: {training.warmup} updates of warm-up leave none of {training.updates} to train"

@@ -109,7 +109,7 @@ TESTED = {"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}}
     ("changes", "problem"),
     [
         ({"options": OPTIONS | {"layers": [0, 9]}}, "no layer 9 in the encoder of en: its layers are 0 to 2"),
-        ({"options": OPTIONS | {"epoch": 1}}, "unknown key"),
+        ({"options": OPTIONS | {"epoch": 1}}, "job.plan: options: epoch: unknown key (did you mean 'epochs'?)"),
         ({"languages": {"en": {}}}, "job.plan: languages: expected en and at least one other"),
         ({"languages": {"en": {"encoder": "x"}, "fr": {}}}, "languages.en: expected an object with encoder, vocab"),
         ({"data": TESTED}, "job.plan: data.x.test: no encoder reads ru"),

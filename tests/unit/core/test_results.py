@@ -56,4 +56,4 @@ def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
 def test_a_hash_does_not_depend_on_how_a_file_is_written(tmp_path: Path) -> None:
     path = written(tmp_path / "run.json", RUN)
     path.write_text(json.dumps(dict(reversed(RUN.items())), indent=3), encoding="utf-8")
-    read_result(path, hashed(RUN))
+    assert read_result(path, hashed(RUN)) == RUN

@@ -176,7 +176,7 @@ def test_a_malformed_flag_is_one_line(
         ("fr", "fr.json", "{", "fr.json, line 1: not JSON"),
         ("fr", "fr.json", "[1]", "fr.json: expected a mapping of the traits of 'fr'"),
         ("fr", "fr.yml", "", "fr.yml: expected a mapping of the traits of 'fr'"),
-        ("fr", "fr.json", '{"script": "latin", "cognats": 1}', "embedded language 'fr': "),
+        ("fr", "fr.json", '{"script": "latin", "cognats": 1}', "'fr': cognats: unknown key (did you mean 'cognates'?)"),
         ("fr", "fr.json", '{"code": "de", "script": "latin"}', "the traits of 'fr', without another code"),
         ("all", "all.json", json.dumps(TRAITS), "all.json: expected a list of {code, iso3, traits}"),
         ("all", "all.json", "[]", "all.json: expected a list of {code, iso3, traits}"),

@@ -78,6 +78,7 @@ settings.sep-emb.anchors | all | : expected none, because each language has its 
 model.heads | 3 | : 3 does not divide the width 32
 align.contextual.heads | 3 | : 3 does not divide model.width 32
 align.contextual.layers | [0, 9] | : 9 goes beyond the model's 8 layers
+pretrain.length | 7 | : expected at least 8, found 7
 pretrain | {length: 128, micro_batch_tokens: 128} | pretrain.length: 128 is longer than the model's 64 positions
 pretrain.micro_batch_tokens | 32 | : 32 holds no sequence of length 64
 pretrain.sequences | streams | : expected lines, because the model has sentence vectors
