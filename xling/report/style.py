@@ -155,10 +155,10 @@ def footnote(figure: Figure, text: str) -> None:
     figure.supxlabel("\n".join(lines), fontsize=6.5, color=ink(GREY), x=0.01, ha="left", ma="left")
 
 
-def save_figure(figure: Figure, folder: Path, name: str, records: Sequence[Any]) -> None:
-    """Write name.png, name.pdf and name.svg, and the records that the figure shows as name.csv."""
+def save_figure(figure: Figure, folder: Path, name: str, records: Sequence[Any], kind: type[Any] | None = None) -> None:
+    """Write name.png, name.pdf and name.svg, and the records that the figure shows, if any of a kind, as name.csv."""
     save_images(figure, folder, name, FORMATS)
-    write_records(folder / f"{name}.csv", type(records[0]), records)
+    write_records(folder / f"{name}.csv", kind or type(records[0]), records)
 
 
 def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str], dpi: int = DOTS_PER_INCH) -> None:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from xling.report.claims.all import CLAIMS
 from xling.report.claims.verdict import Outcome, Verdict, judge
+
+from xling.report.claims.all import CLAIMS
 from xling.report.records import (
     BERT,
     BI_MLM,

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from xling.report.claims.all import CLAIMS
 from xling.report.claims.verdict import Outcome, judge
+
+from xling.report.claims.all import CLAIMS
 from xling.report.names import SETTINGS
 from xling.report.records import Cell, Results
 

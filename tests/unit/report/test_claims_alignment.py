@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from made_up_curves import MIDDLE, SERIES, changed, only, outcome, study, verdict_of
+from xling.report.claims.verdict import Verdict
 
 from xling.report import published
-from xling.report.claims.verdict import Verdict
 from xling.report.records import BERT, BI_MLM, BI_MLM_ALIGN, FASTTEXT, MLM_ALIGN, UNTRAINED, Results
 
 

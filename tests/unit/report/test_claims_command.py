@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from report_files import verdicts
+from xling.report.claims.verdict import Check, Claim, Coverage, Outcome, Over, Part, Relation, Unit, Verdict
+from xling.report.claims.words import brief_standing, count_text, counted, sentence, standing
 
 from xling.report import published
 from xling.report.claims.__main__ import main
 from xling.report.claims.render import as_json, as_markdown, judge_all, paper_text, summary
 from xling.report.claims.show import main as show
 from xling.report.claims.show import verdict_lines
-from xling.report.claims.verdict import Check, Claim, Coverage, Outcome, Over, Part, Relation, Unit, Verdict
-from xling.report.claims.words import brief_standing, count_text, counted, sentence, standing
 from xling.report.estimate import Estimate
 from xling.report.records import Cell, Results, write_records
 

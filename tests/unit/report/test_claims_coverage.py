@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 from made_up_table import CC, DA, EA, L3, L6, LANGUAGES, TASKS, D, Key, outcome, study, whole
+from xling.report.claims.verdict import Verdict
 
 from xling.report import published
-from xling.report.claims.verdict import Verdict
 from xling.report.records import Results
 
 

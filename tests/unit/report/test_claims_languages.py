@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from xling.report import published
 from xling.report.claims.languages import Held, by_language, languages_table
+
+from xling.report import published
 from xling.report.claims.render import as_json, judge_all
 from xling.report.names import NO_ANCHORS
 from xling.report.records import Results

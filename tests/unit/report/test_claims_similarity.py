@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from made_up_curves import LANGUAGES, changed, cka, outcome, sentences, study, verdict_of
-
-from xling.report import published
 from xling.report.claims.similarity import correlations, pearson
 from xling.report.claims.verdict import Verdict
+
+from xling.report import published
 from xling.report.records import CkaScore, Results, SentenceScore
 
 BORDERS: list[tuple[str, int, Callable[[Any], float], dict[str, str], bool]] = [

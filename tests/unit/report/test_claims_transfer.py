@@ -26,9 +26,9 @@ from made_up_table import (
     study,
     whole,
 )
+from xling.report.claims.verdict import Verdict
 
 from xling.report import published
-from xling.report.claims.verdict import Verdict
 from xling.report.names import SETTINGS
 from xling.report.records import Cell, Results
 

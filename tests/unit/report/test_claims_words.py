@@ -1,9 +1,9 @@
 """Effects in words: rounded to the digits of their unit, but never across the border that decides."""
 
 import pytest
-
 from xling.report.claims.verdict import Check, Part, Relation, Unit
 from xling.report.claims.words import number, range_text
+
 from xling.report.estimate import Estimate
 
 

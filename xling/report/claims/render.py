@@ -1,124 +1,285 @@
-"""Verdicts as JSON and as Markdown, with what the paper's own numbers give beside them."""
+"""Verdicts as plain values, which are kept as claims.json, and in words, made from those values."""
 
+import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from xling.core.errors import InputError
+from xling.core.io import read_json
 from xling.report import published
-from xling.report.claims.all import CLAIMS
-from xling.report.claims.languages import by_language, languages_table
-from xling.report.claims.verdict import Check, Coverage, Outcome, Part, Unit, Verdict, judge
-from xling.report.claims.words import count_text, counted, effect_text, sentence, standing
+from xling.report.claims.all import judge_all
+from xling.report.claims.parts import Outcome, Part, Unit
+from xling.report.evidence import Check, Covariances, Variance, Verdict, standing
+from xling.report.measured import Study
 from xling.report.records import Results
 
 RULES = """\
 *Floor*: the untrained encoder with the same kind of vocabulary, fine-tuned the same way (for the paper's numbers:
 chance). *Kept share*: a setting's score above its floor, divided by Default's above its own. A cell whose Default is
-less than 5 points above its floor has not enough signal and is left out. *Far above*: by at least 5 points.
+less than 5 points above its floor has not enough signal and is left out; a row of claim 5, where the nearer language
+is. *Far above*: by at least 5 points. A border marked *ours* is not the paper's: the paper gives no number there.
 
-Every verdict says on how many of the cells (or pairs, rows, curves) that the paper's claim is about it rests; of
-several parts, the least covered counts. A cell is judged where all that the claim asks of it was run and has signal.
-Where only some was run, it can refute a claim but not support it. *Not run*: no cell of a part could be judged, and
-some were not run. *Not enough signal*: all were run, and none has signal.
+Every part of a claim is one inequality over its cells. Its *effect* is the mean over the cells, with a 95% interval
+that holds the noise of seeds and of test items. A cell is *clear* where it respects the border with 97.5% confidence,
+*against* where it violates it with as much after Bonferroni's correction for the cells of the part, else *open*.
 
-Verdicts rest on the values. Brackets hold intervals; a sentence says where they reach beyond the border that decides,
-or are not known. Those of a best layer do not count that it was chosen; those of a correlation take the layers as
-independent, and those of CKA, which are of seeds alone, the pairs. The paper's numbers have none. *Weakest* is the
-value nearest to its border, or furthest beyond it.
+| interval of the mean | a cell against | verdict |
+|---|---|---|
+| beyond the border on the right side | no | supported |
+| beyond the border on the right side | yes | mixed: supported but in the cells that are named |
+| holds the border | no | undecided |
+| holds the border | yes | contradicted in the cells that are named |
+| on the wrong side | | contradicted |
+
+A claim is contradicted if one of its parts is. It is not run, or has not enough signal, if one of its parts is so; a
+cell in which only some settings were run can contradict a part but not support it. Otherwise it is undecided if a part
+is, then mixed, then supported. Where no setting has a second seed, seed variance is unknown: intervals are those of
+test items alone, and nothing is called contradicted. *Seeds to decide*: how many seeds would narrow the interval so
+far that it no longer holds the border, if the effect stays as it is; "not by seeds" if more than 20, or if the test
+items alone leave it open.
 """
-ALONE = """\
-How many of a claim's checks hold, of those that judge a cell, pair or curve of one language: neither means over
-languages nor comparisons of them are among them, nor cells without signal or not run in full."""
+KEYS = {"claim", "says", "source", "verdict", "sentence", "parts", "paper", "judged", "wanted", "counted_in"}
+SUFFIX = {Unit.POINTS: " points", Unit.TIMES: " times"}
+DIGITS = {Unit.POINTS: 1, Unit.TIMES: 1, Unit.SHARE: 2, Unit.PEARSON: 2, Unit.CKA: 3}
+MOST_DIGITS = 6
+SHOWN_PLACES = 6
+ROW_COLUMNS = ("", "claim", "effect and interval", "wanted", "paper", "verdict", "seeds to decide")
+PART_COLUMNS = ("", "part", *ROW_COLUMNS[2:4], "above chance", "paper", "clear / open / against", "verdict")
+SEED_COLUMNS = ("measured", "models", "seeds beyond the first", "own s.d.", "s.d. used", "degrees of freedom")
+SEED_NOTE = """\
+Standard deviation of one seed, in points at a score of 50 (of CKA: in hundredths at .5). The own one of a group is
+drawn towards that of all trained models of its task, which counts for three degrees of freedom."""
+COUNTED = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+TOLD = {  # of one claim, of several
+    Verdict.SUPPORTED: ("holds", "hold"),
+    Verdict.MIXED: ("holds except in some cells", "hold except in some cells"),
+    Verdict.CONTRADICTED: ("does not", "do not"),
+    Verdict.UNDECIDED: ("is undecided", "are undecided"),
+    Verdict.NO_SIGNAL: ("has not enough signal", "have not enough signal"),
+    Verdict.NOT_RUN: ("was not run", "were not run"),
+}
+Stored = Mapping[str, Any]
 
 
-def judge_all(results: Results) -> list[Outcome]:
-    """Return every claim judged on some results."""
-    return [judge(claim, results) for claim in CLAIMS]
-
-
-def as_json(outcomes: Sequence[Outcome], paper_scale: bool, config_hash: str) -> dict[str, Any]:
-    """Return the verdicts as plain values."""
-    paper = {outcome.claim.number: outcome for outcome in judge_all(published.results())}
-    counts = Counter(outcome.verdict for outcome in outcomes)
+def judged(results: Results, config_hash: str = "", covariances: Covariances | None = None) -> dict[str, Any]:
+    """Return the verdicts on a study's results as plain values, the paper's own numbers beside them."""
+    study = Study(results, covariances)
+    outcomes, above_chance = judge_all(study), judge_all(Study(results, chance=True, redraws=0))
+    paper = judge_all(Study(replace(published.results(), paper_scale=results.paper_scale), redraws=0))
+    claims = [_claim(*same) for same in zip(outcomes, paper, above_chance, strict=True)]
     return {
         "config": config_hash,
-        "paper_scale": paper_scale,
-        "counts": {verdict.value: counts[verdict] for verdict in Verdict},
-        "claims": [_claim(outcome, paper[outcome.claim.number]) for outcome in outcomes],
+        "paper_scale": results.paper_scale,
+        "headline": headline(claims),
+        "counts": {verdict.value: sum(o.verdict is verdict for o in outcomes) for verdict in Verdict},
+        "claims": claims,
+        "seed_variance": [_variance(own) for own in study.redrawn.variances if own.origin != "none"],
     }
 
 
-def as_markdown(outcomes: Sequence[Outcome]) -> str:
-    """Return the verdicts as a page: a table, each in a sentence, and in which languages it holds."""
-    paper = {outcome.claim.number: outcome for outcome in judge_all(published.results())}
-    lines = ["# What this run shows of the paper's claims", "", summary(outcomes), ""]
-    lines += ["| | claim | verdict | rests on | this run | paper |", "|---|---|---|---|---|---|"]
-    for outcome in outcomes:
-        claim = outcome.claim
-        cells = (claim.says, f"**{outcome.verdict}**", counted(outcome.coverage), effect_text(outcome) or "-")
-        lines.append(f"| {claim.number} | {' | '.join(cells)} | {paper_text(paper[claim.number])} |")
-    lines += ["", "## In words", ""]
-    lines += [f"- **{outcome.claim.number}, {outcome.verdict}.** {sentence(outcome)}" for outcome in outcomes]
-    if table := languages_table(outcomes):
-        lines += ["", "## Language by language", "", ALONE, "", *table]
-    return "\n".join([*lines, "", "## Rules", "", RULES])
+def read_claims(path: Path) -> dict[str, Any]:
+    """Return the verdicts of a study as `judged` made them."""
+    value = read_json(path)
+    claims = value.get("claims") if isinstance(value, dict) else None
+    whole = isinstance(claims, list) and all(isinstance(claim, dict) and claim.keys() >= KEYS for claim in claims)
+    if not whole or not value.keys() >= {"paper_scale", "headline", "seed_variance"}:
+        raise InputError(path, "not a file of verdicts", fix="made by python -m xling.report.claims")
+    return dict(value)
 
 
-def summary(outcomes: Sequence[Outcome]) -> str:
-    """Return how many claims have which verdict, and how many of them on fewer cells than the claim is about."""
-    return count_text([(outcome.verdict, outcome.coverage.whole) for outcome in outcomes]) + "."
+def as_markdown(stored: Stored) -> str:
+    """Return the verdicts as a page: one sentence, a row per claim, each in words, every part, and seed variances."""
+    parts = [(claim, part) for claim in stored["claims"] for part in claim["parts"] if part["checks"]]
+    sections = {
+        "In words": [f"- **{claim['claim']}, {claim['verdict']}.** {claim['sentence']}" for claim in stored["claims"]],
+        "Every part": markdown_table(PART_COLUMNS, [part_row(claim, part) for claim, part in parts]),
+        "Seed variance": [SEED_NOTE, "", *markdown_table(SEED_COLUMNS, map(variance_row, stored["seed_variance"]))],
+        "Rules": [RULES],
+    }
+    lines = ["# What this run shows of the paper's claims", "", stored["headline"], ""]
+    lines += markdown_table(ROW_COLUMNS, [row(claim) for claim in stored["claims"]])
+    return "\n".join([*lines, *(text for title, found in sections.items() for text in ("", f"## {title}", "", *found))])
 
 
-def paper_text(outcome: Outcome) -> str:
-    """Return the paper's value: from its numbers where it printed them, else what its text says."""
-    return effect_text(outcome) or outcome.claim.paper
+def row(claim: Stored) -> list[str]:
+    """Return a claim in cells: number, claim, effect, border, the paper's value, verdict, seeds to decide."""
+    part = claim["deciding"] is not None and claim["parts"][claim["deciding"]]
+    effect, border = (effect_text(part), border_text(part)) if part and part["checks"] else ("-", "-")
+    paper = (paper_text(part) if part else "") or claim["paper"]
+    return [claim["claim"], claim["says"], effect, border, paper, f"**{claim['verdict']}**", seeds_text(claim)]
 
 
-def _coverage(coverage: Coverage) -> dict[str, Any]:
-    counts = {"cells_judged": coverage.judged, "cells_run": coverage.run, "cells_wanted": coverage.wanted}
-    return counts | {"counted_in": coverage.over.value}
+def part_row(claim: Stored, part: Stored) -> list[str]:
+    """Return a part in cells."""
+    chance = "-" if part["above_chance"] is None else number(part["above_chance"], part)
+    counts = f"{part['clear']} / {part['open']} / {part['against']} of {part['wanted']} {part['counted_in']}"
+    effects = [effect_text(part), border_text(part), chance, paper_text(part) or "-"]
+    return [claim["claim"], part["what"], *effects, counts, part["verdict"]]
 
 
-def _claim(outcome: Outcome, paper: Outcome) -> dict[str, Any]:
-    claim, part = outcome.claim, outcome.deciding
-    return {
+def variance_row(own: Stored) -> list[str]:
+    """Return a seed variance in cells."""
+    used = {"lent": f"{own['used']:.2f}, from Table 1", "unknown": "unknown"}.get(own["origin"], f"{own['used']:.2f}")
+    freedom = "-" if own["origin"] == "unknown" else f"{own['freedom']:g}"
+    alone = "-" if own["own"] is None else f"{own['own']:.2f}"
+    return [own["measured"], own["models"], f"{own['second_seeds']:g}", alone, used, freedom]
+
+
+def headline(claims: Sequence[Stored]) -> str:
+    """Return what became of the claims in one sentence."""
+    counts = Counter(Verdict(claim["verdict"]) for claim in claims)
+    told = [f"{_count(n)} {TOLD[verdict][n > 1]}" for verdict in Verdict if (n := counts[verdict])]
+    by_seeds = sum(claim["seeds_to_decide"] is not None for claim in claims)
+    if by_seeds:
+        place = next(i for i, text in enumerate(told) if "undecided" in text)
+        told[place] += f" (more seeds would decide {_count(by_seeds)} of them)"
+    listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+    return f"Of the paper's {len(claims)} claims, {listed}."
+
+
+def seeds_text(claim: Stored) -> str:
+    """Return how many seeds would decide a claim that is undecided."""
+    if claim["verdict"] != Verdict.UNDECIDED:
+        return "-"
+    if claim["seeds_to_decide"] is None:
+        return "unknown: one seed" if any(part["one_seed"] for part in claim["parts"]) else "not by seeds"
+    return str(claim["seeds_to_decide"])
+
+
+def effect_text(part: Stored) -> str:
+    """Return the mean of a part's cells with its interval."""
+    ends = f"[{number(part['low'], part)}, {number(part['high'], part)}]"
+    return f"{number(part['value'], part)} {ends}{SUFFIX.get(Unit(part['unit']), '')}"
+
+
+def border_text(part: Stored) -> str:
+    """Return how an effect must stand to its border, and whose border that is."""
+    return f"{part['relation']} {part['border']:g}" + (" (ours)" if part["ours"] else "")
+
+
+def paper_text(part: Stored) -> str:
+    """Return the paper's mean and range; empty where it printed no numbers."""
+    if part["paper"] is None:
+        return ""
+    mean, low, high = (number(part["paper"][key], part) for key in ("value", "low", "high"))
+    return f"{mean} ({low} to {high})" if low != high else mean
+
+
+def number(value: float, part: Stored) -> str:
+    """Return a value to the digits of its unit, or more: rounded onto the border, it would belie the verdict."""
+    digits = DIGITS[Unit(part["unit"])]
+    enough = (n for n in range(digits, MOST_DIGITS + 1) if float(f"{value:.{n}f}") != part["border"])
+    text = f"{value:.{digits if value == part['border'] else next(enough, digits)}f}"
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+
+
+def _claim(outcome: Outcome, paper: Outcome, above_chance: Outcome) -> dict[str, Any]:
+    claim = outcome.claim
+    by_name = [{part.what: part for part in other.parts if part.checks} for other in (paper, above_chance)]
+    if claim.source != "Table 1":
+        by_name[1] = {}
+    parts = [_part(part, *(found.get(part.what) for found in by_name)) for part in outcome.parts]
+    deciding = outcome.parts.index(outcome.deciding)
+    stored = {
         "claim": claim.number,
         "says": claim.says,
         "source": claim.source,
         "verdict": outcome.verdict.value,
-        "stands": standing(outcome.verdict, outcome.coverage),
-        **_coverage(outcome.coverage),
-        "sentence": sentence(outcome),
-        "effect": _check(part.weakest, part.unit) if part.weakest else None,
-        "parts": [_part(each) for each in outcome.parts],
-        "by_language": {code: asdict(held) for code, held in by_language(outcome).items()},
-        "paper": {"verdict": paper.verdict.value if effect_text(paper) else None, "effect": paper_text(paper)},
+        "seeds_to_decide": outcome.seeds if outcome.verdict is Verdict.UNDECIDED else None,
+        "deciding": deciding,
+        **{key: parts[deciding][key] for key in ("judged", "wanted", "counted_in")},
+        "parts": parts,
+        "paper": claim.paper or "; ".join(f"{p['what']}: {paper_text(p)}" for p in parts if p["paper"]),
     }
+    return stored | {"sentence": _sentence(stored)}
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Part, paper: Part | None, above_chance: Part | None) -> dict[str, Any]:
+    own = standing(part.mean, part.relation, part.border) if part.checks else None
+    values = [check.value.observed for check in paper.checks] if paper else []
+    states = Counter(part.states)
+    chance = above_chance.mean.observed if above_chance and own else None
     return {
         "what": part.what,
+        "unit": part.unit.value,
+        "relation": part.relation.value,
+        "border": part.border,
+        "ours": part.ours,
         "verdict": part.verdict.value,
-        **_coverage(part.coverage),
-        "checks": [_check(check, part.unit) for check in part.checks],
-        "left_out": list(part.left_out),
-        "not_run": list(part.not_run),
-        "lacking": list(part.lacking),
+        **({"value": own.value, "low": own.low, "high": own.high, "confidence": own.confidence} if own else {}),
+        "above_chance": None if chance is None or own is None or math.isclose(chance, own.value) else chance,
+        "paper": {"value": sum(values) / len(values), "low": min(values), "high": max(values)} if values else None,
+        **{state: states[state] for state in ("clear", "open", "against")},
+        "seeds": part.mean.seeds if own else None,
+        "seeds_to_decide": part.seeds if own and part.verdict is Verdict.UNDECIDED else None,
+        "one_seed": bool(own) and not part.mean.known,
+        "judged": len(part.judged),
+        "wanted": len(part.wanted),
+        "counted_in": part.over,
+        "checks": [_check(check, part, state) for check, state in zip(part.checks, part.states, strict=True)],
+        "left_out": list(dict.fromkeys(part.left_out)),
+        "not_run": list(dict.fromkeys(part.not_run)),
+        "lacking": part.lacking,
     }
 
 
-def _check(check: Check, unit: Unit) -> dict[str, Any]:
+def _check(check: Check, part: Part, state: str) -> dict[str, Any]:
+    own = standing(check.value, part.relation, part.border)
+    known = {"value": own.value, "low": own.low, "high": own.high, "confidence": own.confidence}
+    return {"where": check.where, "language": check.language, "state": state, "shown": check.shown} | known
+
+
+def _variance(own: Variance) -> dict[str, Any]:
     return {
-        "where": check.where,
-        "value": check.effect.value,
-        "low": check.effect.low,
-        "high": check.effect.high,
-        "unit": unit.value,
-        "relation": check.relation.value,
-        "border": check.border,
-        "passed": check.passed,
-        "unsure": check.unsure,
-        "judges": list(check.judges),
+        "measured": own.pool,
+        "models": own.group,
+        "second_seeds": own.second_seeds,
+        "own": None if own.own is None else 100 * math.sqrt(own.own),
+        "used": 100 * math.sqrt(own.variance),
+        "freedom": own.freedom,
+        "origin": own.origin,
     }
+
+
+def _sentence(claim: Stored) -> str:
+    """Say in plain words what the run shows of a claim, on how much, and why."""
+    parts = [part for part in claim["parts"] if part["verdict"] == claim["verdict"]]
+    texts = [_why(part) if part["checks"] else f"{part['what']} could not be judged" for part in parts]
+    others = Counter(Verdict(part["verdict"]) for part in claim["parts"] if part not in parts)
+    texts += [f"of its {len(claim['parts'])} parts {_count(n)} {TOLD[v][n > 1]}" for v, n in others.items()]
+    texts += ["seed variance unknown"] if any(part["one_seed"] for part in claim["parts"]) else []
+    for key, title in (("left_out", "left out for too little signal"), ("not_run", "not run, or not in full")):
+        if places := list(dict.fromkeys(place for part in parts for place in part[key])):
+            texts.append(f"{title}: {_some(places)}")
+    if lacking := list(dict.fromkeys(name for part in parts for name in part["lacking"])):
+        texts.append(f"without {_some(lacking)}")
+    text = "; ".join(texts) + "."
+    return text[:1].upper() + text[1:]
+
+
+def _why(part: Stored) -> str:
+    counts = [f"{part[state]} {state}" for state in ("clear", "open", "against") if part[state]]
+    against = [check["where"] for check in part["checks"] if check["state"] == "against"]
+    named = f" ({_some(against)})" if against else ""
+    rests = f"{part['judged']} of {part['wanted']} {part['counted_in']}"
+    return (
+        f"{part['what']} is {effect_text(part)} on average, wanted {border_text(part)}, on {rests}: "
+        f"{', '.join(counts)}{named}"
+    )
+
+
+def _count(n: int) -> str:
+    return COUNTED[n] if n < len(COUNTED) else str(n)
+
+
+def _some(places: Sequence[str]) -> str:
+    more = len(places) - SHOWN_PLACES
+    return ", ".join(places[:SHOWN_PLACES]) + (f" and {more} more" if more > 0 else "")

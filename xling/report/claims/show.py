@@ -4,25 +4,22 @@ python -m xling.report.claims.show --claims claims.json --report report.html
 """
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from xling.core.errors import run
-from xling.report.claims.stored import read_claims, stored_coverage
-from xling.report.claims.verdict import Verdict
-from xling.report.claims.words import brief_standing, count_text
+from xling.report.claims.render import Stored, read_claims, row
 
 
-def verdict_lines(claims: Mapping[str, Any]) -> list[str]:
-    """Return how many claims have which verdict, and a line for each with what it rests on."""
-    found = [(Verdict(claim["verdict"]), stored_coverage(claim)) for claim in claims["claims"]]
-    counts = count_text([(verdict, coverage.whole) for verdict, coverage in found])
-    stands = [brief_standing(verdict, coverage) for verdict, coverage in found]
-    wide = max(map(len, stands), default=0)
-    told = zip(claims["claims"], stands, strict=True)
-    lines = [f"  {claim['claim']:<3} {text:<{wide}}  {claim['says']}" for claim, text in told]
-    return [f"The paper's claims in this run: {counts}", *lines]
+def verdict_lines(stored: Stored) -> list[str]:
+    """Return what became of the claims in one sentence, and a line for each with its effect."""
+    rows = [row(claim) for claim in stored["claims"]]
+    table = [(number, text.strip("*"), effect, border, says) for number, says, effect, border, _, text, _ in rows]
+    wide = [max(map(len, column)) for column in zip(*table, strict=True)][:-1]
+    lines = [
+        "  ".join([*(cell.ljust(n) for cell, n in zip(cells, wide, strict=False)), cells[-1]]).rstrip()
+        for cells in table
+    ]
+    return [stored["headline"], *(f"  {line}" for line in lines)]
 
 
 def main() -> None:

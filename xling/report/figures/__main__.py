@@ -16,7 +16,9 @@ from matplotlib.figure import Figure
 from xling.core.cli import named_paths
 from xling.core.errors import run
 from xling.report import published, style
+from xling.report.claims.render import read_claims
 from xling.report.figures.bars import anchor_plot, figure3, figure4a, read_audit
+from xling.report.figures.forest import Mark, forest, marks
 from xling.report.figures.heat_maps import cka_matrix, figure7
 from xling.report.figures.layers import SERIES, contextual_figure, encoder_curves, figure4b, figure6, read_comparison
 from xling.report.figures.metrics import read_metrics
@@ -40,11 +42,12 @@ SCREEN_DPI = 130  # of one model's training: one of many, looked at on a screen;
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure to save under a name, with the records that it shows; without any only for the screen."""
+    """A figure to save under a name, with the records that it shows; without a kind of them only for the screen."""
 
     name: str
     figure: Figure
     records: Sequence[Any] = ()
+    kind: type[Any] | None = None
 
 
 def _from_records(kind: type[Any], draw: Callable[..., Figure], args: argparse.Namespace) -> Iterator[Drawn]:
@@ -92,6 +95,11 @@ def _encoders(args: argparse.Namespace) -> Iterator[Drawn]:
     yield Drawn("encoders", encoder_curves(records), records)
 
 
+def _forest(args: argparse.Namespace) -> Iterator[Drawn]:
+    claims = read_claims(args.claims)
+    yield Drawn("forest", forest(claims), marks(claims), Mark)  # none, where nothing could be judged
+
+
 RECORDED: dict[str, tuple[type[Any], Callable[..., Figure]]] = {
     "figure4a": (WordScore, figure4a),
     "figure4b": (WordScore, figure4b),
@@ -107,6 +115,7 @@ FIGURES: dict[str, Callable[[argparse.Namespace], Iterator[Drawn]]] = {
     "training": _training,
     "anchors": _anchors,
     "encoders": _encoders,
+    "forest": _forest,
     **{name: partial(_from_records, *how) for name, how in RECORDED.items()},
 }
 
@@ -118,6 +127,7 @@ FLAGS = {
     "training": ["--study", "--metrics"],
     "anchors": ["--study", "--audits"],
     "encoders": ["--comparison"],
+    "forest": ["--claims"],
 }  # of all others: --records
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "--records": {"type": Path, "required": True, "help": "what was measured, see xling.report.records"},
@@ -127,6 +137,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "--metrics": {"type": Path, "required": True, "nargs": "+", "help": "metrics.jsonl in the models' folders"},
     "--audits": {"type": Path, "required": True, "nargs": "+", "help": "anchors.json in the models' folders"},
     "--comparison": {"action": "append", "required": True, "metavar": "NAME=PATH", "help": "a compare.json"},
+    "--claims": {"type": Path, "required": True, "help": "verdicts, made by python -m xling.report.claims"},
     "--out-dir": {"type": Path, "required": True},
 }
 
@@ -136,8 +147,8 @@ def main() -> None:
     args = _arguments()
     with style.styled():
         for drawn in FIGURES[args.figure](args):
-            if drawn.records:
-                style.save_figure(drawn.figure, args.out_dir, drawn.name, drawn.records)
+            if drawn.records or drawn.kind:
+                style.save_figure(drawn.figure, args.out_dir, drawn.name, drawn.records, drawn.kind)
             else:
                 style.save_images(drawn.figure, args.out_dir, drawn.name, ("png", "svg"), SCREEN_DPI)
 

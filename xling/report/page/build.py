@@ -14,15 +14,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from xling.report.claims.render import RULES
-from xling.report.claims.stored import read_claims
-from xling.report.page.gallery import ANCHORS, FIGURES, TRAINING, find_figures, gallery
+from xling.report.claims.render import RULES, SEED_NOTE, read_claims
+from xling.report.page.gallery import ANCHORS, FIGURES, TRAINING, VERDICTS, find_figures, gallery
 from xling.report.page.origin import origin, read_provenance
 from xling.report.page.tables import study_table
-from xling.report.page.verdicts import counts, shown_claim
+from xling.report.page.verdicts import overview, seed_variances, shown_claim
 
 CONTENTS = {
-    "verdicts": "Verdicts",
+    VERDICTS: "Verdicts",
     "data": "Data",
     "tables": "Tables",
     FIGURES: "Figures",
@@ -65,12 +64,15 @@ def build(sources: Sources) -> str:
         script=script,
         contents={id: name for id, name in CONTENTS.items() if id != "data" or notes},
         claims=[shown_claim(claim) for claim in stored["claims"]],
-        counts=counts(stored["claims"]),
+        headline=stored["headline"],
+        overview=overview(stored),
+        seed_variances=seed_variances(stored),
+        seed_note=SEED_NOTE,
         paper_scale=stored["paper_scale"],
         rules=markdown(RULES),
         notes=notes,
         tables=[study_table(path) for path in sources.tables],
-        galleries={section: gallery(section, ours, papers) for section in (FIGURES, TRAINING, ANCHORS)},
+        galleries={section: gallery(section, ours, papers) for section in (VERDICTS, FIGURES, TRAINING, ANCHORS)},
         choices=Markup("").join(markdown(path.read_text(encoding="utf-8")) for path in sources.choices),
         origin=origin(known),
     )

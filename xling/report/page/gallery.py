@@ -10,7 +10,7 @@ from typing import Any
 
 from xling.report.page.tables import Table, data_table, read_numbers
 
-FIGURES, TRAINING, ANCHORS = "figures", "training", "anchors"
+VERDICTS, FIGURES, TRAINING, ANCHORS = "verdicts", "figures", "training", "anchors"
 TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 LARGEST_DRAWING = 400_000  # bytes: beyond it a drawing of many lines is heavier than its picture
 MOST_ROWS = 600  # of a figure's numbers: a page is no place for more
@@ -28,6 +28,11 @@ class Entry:
 
 
 CAPTIONS = {
+    VERDICTS: {
+        ("forest", "How far each claim is from its border"): "Forest plot, one row for each part of a claim: the mean "
+        "over its cells with its 95% interval, the cells as dots, and the paper's value, by their distance from the "
+        "border; right of the line the claim holds.",
+    },
     FIGURES: {
         ("figure1", "Figure 1. What is shared"): "Schematic drawing of the encoder under each setting: which "
         "embeddings, layers and softmax are shared.",

@@ -1,0 +1,426 @@
+"""Each claim's predicate on made-up results: both sides of every border, too little signal, what was not run."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up_study import (
+    BY_NUMBER,
+    CC,
+    CELL_LANGUAGES,
+    DA,
+    DEFAULT,
+    EA,
+    FLOOR,
+    L3,
+    L6,
+    LANGUAGES,
+    MIDDLE,
+    NA,
+    SE,
+    SE3,
+    SE6,
+    SERIES,
+    TASKS,
+    D,
+    Key,
+    cell,
+    changed,
+    curves,
+    holds,
+    only,
+    outcome,
+    table,
+    whole,
+)
+
+from xling.report import published
+from xling.report.evidence import Verdict
+from xling.report.names import SETTINGS
+from xling.report.records import (
+    BERT,
+    BI_MLM,
+    BI_MLM_ALIGN,
+    FASTTEXT,
+    MLM_ALIGN,
+    UNTRAINED,
+    CkaScore,
+    Results,
+    SentenceScore,
+)
+
+NUMBERS = ["1a", "1b", "2a", "2b", "3", "4a", "4b", "4c", "4d", "4e", "5", "6a", "6b", "6c", "7a", "7b", "7c"]
+TRANSFER, ALIGNMENT = NUMBERS[:11], NUMBERS[11:]
+
+
+def test_every_sub_claim_is_there_once_in_order() -> None:
+    assert list(BY_NUMBER) == NUMBERS
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_the_made_up_study_shows_everything_and_no_study_nothing(number: str) -> None:
+    for results in (table(), table(paper_scale=True)) if number in TRANSFER else (curves(),):
+        found = outcome(number, results)
+        assert found.verdict is Verdict.SUPPORTED
+        assert holds(found)
+        assert number == "5" or not any(part.left_out or part.not_run for part in found.parts)  # 5 leaves rows out
+    assert outcome(number, Results()).verdict is Verdict.NOT_RUN
+
+
+LEVEL_WITH_NER = whole(CC, "ner", 88.0, 68.0, 48.0)
+CC_AT_90 = whole(CC, "xnli", 82.0, 64.0, 46.0) | whole(CC, "ner", 74.0, 58.0, 42.0)
+NA_15_BELOW = whole(NA, "xnli", 78.0, 61.0, 44.0) | whole(DA, "xnli", 90.0, 70.0, 50.0)
+NA_ABOVE = whole(NA, "xnli", 90.0, 70.0, 50.0) | whole(DA, "xnli", 58.0, 41.0, 24.0)
+THREE_TIMES = whole(L6, "ner", 75.0, 55.0, 35.0)
+THREE_COST_NOTHING = whole(L3, "ner", 90.0, 70.0, 50.0)
+
+BORDERS: list[tuple[str, dict[Key, float], bool]] = [
+    ("1a", {(NA, "xnli", "fr"): 70.0}, True),
+    ("1a", {(NA, "xnli", "fr"): 69.9}, False),
+    ("1a", {(NA, "ner", "zh"): 40.0}, True),
+    ("1a", {(NA, "ner", "zh"): 39.9}, False),
+    ("1b", NA_15_BELOW, True),
+    ("1b", NA_15_BELOW | {(NA, "xnli", "fr"): 77.9}, False),
+    ("1b", NA_ABOVE, True),  # better is no violation
+    ("2a", {(EA, "parsing", "ru"): 66.1}, True),
+    ("2a", {(EA, "parsing", "ru"): 66.0}, False),
+    ("2a", {(EA, "ner", "ru"): 60.0}, True),  # NER is not asked
+    ("2b", {(EA, "ner", "zh"): 51.1}, True),
+    ("2b", {(EA, "ner", "zh"): 51.0}, False),
+    ("2b", {(EA, "xnli", "fr"): 94.0}, False),
+    ("2b", {(EA, "parsing", "zh"): 40.0, (EA, "ner", "ru"): 80.0}, True),  # neither parsing nor Russian is asked
+    ("2b", whole(EA, "ner", 80.0, 60.0, 49.0), True),  # it may even cost: zh loses less
+    ("3", CC_AT_90, True),
+    ("3", CC_AT_90 | {(CC, "xnli", "fr"): 81.9}, False),
+    ("3", LEVEL_WITH_NER, False),
+    ("3", LEVEL_WITH_NER | {(CC, "ner", "fr"): 87.9}, True),
+    ("4a", {(L3, "ner", "ru"): 69.9}, True),
+    ("4a", {(L3, "ner", "ru"): 70.0}, False),
+    ("4a", {(L6, "xnli", "zh"): 45.0}, False),
+    ("4a", {(SE3, "parsing", "fr"): 83.9}, True),
+    ("4a", {(SE3, "parsing", "fr"): 84.0}, False),
+    ("4a", {(SE6, "parsing", "fr"): 80.0}, False),
+    ("4b", whole(SE, "ner", 86.0, 66.0, 45.9), True),
+    ("4b", whole(SE, "ner", 86.0, 66.0, 46.0), False),
+    ("4b", whole(SE, "ner", 95.0, 66.0, 36.9), True),  # the mean counts, not each cell
+    ("4c", THREE_TIMES, True),
+    ("4c", THREE_TIMES | {(L6, "ner", "fr"): 75.1}, False),
+    ("4c", THREE_COST_NOTHING, True),
+    ("4c", THREE_COST_NOTHING | whole(L6, "ner", 90.1, 70.0, 50.0), False),
+    ("4d", {(SE6, "xnli", "fr"): 64.9}, True),
+    ("4d", {(SE6, "xnli", "fr"): 65.0}, False),
+    ("4d", {(SE6, "ner", "zh"): 16.0}, True),
+    ("4d", {(SE6, "ner", "zh"): 16.1}, False),
+    ("4d", {(L6, "ner", "zh"): 11.0}, True),  # both at their floor: neither is lower
+    ("4d", {(L6, "ner", "fr"): 11.0}, False),
+    ("4e", {(L3, "ner", "zh"): 40.0}, True),
+    ("4e", {(L3, "ner", "zh"): 39.9}, False),
+    ("4e", {(SE3, "xnli", "zh"): 30.0}, True),
+    ("4e", {(SE3, "xnli", "zh"): 29.9}, False),
+    ("5", {(NA, "xnli", "zh"): 86.0}, False),
+    ("5", {(SE6, "ner", "fr"): 15.0, (SE6, "ner", "ru"): 15.1}, False),
+    ("5", {(SE6, "ner", "fr"): 14.9, (SE6, "ner", "ru"): 15.1}, True),  # the row has too little signal
+    ("5", {(D, "parsing", "ru"): 50.1}, True),
+    ("5", {(D, "parsing", "ru"): 50.0}, False),
+    ("5", {(D, "ner", "ru"): 49.0}, True),  # NER has another dataset for zh
+]
+
+
+@pytest.mark.parametrize(("number", "changes", "expected"), BORDERS)
+def test_both_sides_of_every_border_in_table_1(number: str, changes: dict[Key, float], expected: bool) -> None:
+    assert holds(outcome(number, table(changes))) is expected
+
+
+@pytest.mark.parametrize(("lowest", "expected"), [(87.0 - 6, True), (80.9, False)])
+def test_at_paper_scale_no_anchors_may_lose_two_points_on_average(lowest: float, expected: bool) -> None:
+    changes = whole(DA, "xnli", 87.0, 67.0, 47.0) | whole(NA, "xnli", lowest, 67.0, 47.0)
+    assert holds(outcome("1b", table(changes, paper_scale=True))) is expected
+
+
+def raised(by: float) -> Callable[[Any], float]:
+    return lambda record: record.score + by
+
+
+def more(by: float) -> Callable[[Any], float]:
+    return lambda record: record.cka + by
+
+
+SMALL_NER = {"task": "ner", "language": "zh", "series": MLM_ALIGN}
+# Claim, figure, field, what it becomes (a number, or a change of the record), of which records, whether it still holds.
+CURVES: list[tuple[str, str, str, Any, dict[str, Any], bool]] = [
+    # 6a: embeddings level with fastText
+    ("6a", "figure4a", "p1", 40.0, {"language": "ru", "vectors": BERT}, True),
+    ("6a", "figure4a", "p1", 39.9, {"language": "ru", "vectors": BERT}, False),
+    # contextual averages below fastText
+    ("6a", "figure4b", "p1", 36.1, {"language": "fr", "vectors": FASTTEXT}, True),
+    ("6a", "figure4b", "p1", 36.0, {"language": "fr", "vectors": FASTTEXT}, False),
+    # upper layers above lower ones
+    ("6a", "figure4b", "p1", lambda r: 20 + 0.1 * r.layer, {"language": "zh", "vectors": BERT}, True),
+    ("6a", "figure4b", "p1", 20.0, {"language": "zh", "vectors": BERT}, False),
+    ("6a", "figure4b", "p1", lambda r: 20 - r.layer, {"language": "zh", "vectors": BERT}, False),
+    # five points above the untrained encoder, and above chance
+    ("6a", "figure4a", "p1", 36.0, {"language": "de", "vectors": UNTRAINED}, True),
+    ("6a", "figure4a", "p1", 36.01, {"language": "de", "vectors": UNTRAINED}, False),
+    ("6a", "figure4b", "chance", 31.0, {"language": "de"}, True),
+    ("6a", "figure4b", "chance", 31.01, {"language": "de"}, False),
+    # 6b: aligned below bilingual (parsing: by 10), but for the paper's exception, parsing fr
+    ("6b", "figure5", "score", raised(9.9), {"task": "parsing", "language": "ru", "series": MLM_ALIGN}, True),
+    ("6b", "figure5", "score", raised(10.0), {"task": "parsing", "language": "ru", "series": MLM_ALIGN}, False),
+    ("6b", "figure5", "score", raised(29.9), {"task": "ner", "language": "fr", "series": MLM_ALIGN}, True),
+    ("6b", "figure5", "score", raised(30.0), {"task": "ner", "language": "fr", "series": MLM_ALIGN}, False),
+    ("6b", "figure5", "score", raised(20.0), {"task": "parsing", "language": "fr", "series": MLM_ALIGN}, True),
+    # the best layer is a middle one
+    ("6b", "figure5", "score", 45.0, SMALL_NER | {"layer": 8}, True),
+    ("6b", "figure5", "score", 45.1, SMALL_NER | {"layer": 8}, False),
+    ("6b", "figure5", "score", 45.1, SMALL_NER | {"layer": 1}, False),
+    ("6b", "figure5", "score", 45.1, SMALL_NER | {"layer": 2}, True),
+    ("6b", "figure5", "score", 45.1, SMALL_NER | {"layer": 6}, True),
+    # the gap is larger in NER; alignment helps the bilingual model in parsing only
+    ("6b", "figure5", "score", raised(19.9), {"task": "ner", "series": MLM_ALIGN}, True),
+    ("6b", "figure5", "score", raised(20.0), {"task": "ner", "series": MLM_ALIGN}, False),
+    ("6b", "figure8", "score", raised(-1.9), {"task": "parsing", "series": BI_MLM_ALIGN}, True),
+    ("6b", "figure8", "score", raised(-2.0), {"task": "parsing", "series": BI_MLM_ALIGN}, False),
+    ("6b", "figure8", "score", raised(1.0), {"task": "ner", "series": BI_MLM_ALIGN}, True),
+    ("6b", "figure8", "score", raised(1.1), {"task": "ner", "series": BI_MLM_ALIGN}, False),
+    # 6c: five points above the untrained encoder, and best at a lower layer
+    ("6c", "figure6", "p1", 75.0, {"language": "ru", "model": UNTRAINED, "layer": 8}, True),
+    ("6c", "figure6", "p1", 75.01, {"language": "ru", "model": UNTRAINED, "layer": 8}, False),
+    ("6c", "figure6", "p1", 80.0, {"language": "fr", "model": "monolingual", "layer": 8}, True),
+    ("6c", "figure6", "p1", 80.1, {"language": "fr", "model": "monolingual", "layer": 8}, False),
+    ("6c", "figure6", "p1", 80.1, {"language": "fr", "model": "monolingual", "layer": 4}, False),
+    ("6c", "figure6", "p1", 80.1, {"language": "fr", "model": "monolingual", "layer": 3}, True),
+    # 7a: bilingual over monolingual over random
+    ("7a", "figure7", "cka", more(0.009), {"pair": "en-zh", "model": "monolingual"}, True),
+    ("7a", "figure7", "cka", more(0.0101), {"pair": "en-zh", "model": "monolingual"}, False),
+    ("7a", "figure7", "cka", more(0.199), {"pair": "en-en'", "model": "random"}, True),
+    ("7a", "figure7", "cka", more(0.2001), {"pair": "en-en'", "model": "random"}, False),
+    # 7b: the best layer is one of the first three
+    ("7b", "figure7", "cka", 0.81, {"pair": "en-en'", "model": "bilingual", "layer": "L5"}, False),
+    ("7b", "figure7", "cka", 0.79, {"pair": "en-en'", "model": "bilingual", "layer": "L5"}, True),
+    ("7b", "figure7", "cka", 0.9, {"pair": "en-en'", "model": "monolingual", "layer": "L2"}, True),
+    ("7b", "figure7", "cka", 0.9, {"pair": "en-en'", "model": "monolingual", "layer": "L3"}, False),
+    ("7b", "figure7", "cka", 0.9, {"pair": "en-fr", "model": "random", "layer": "L8"}, True),
+    # 7b: what sharing adds shrinks with distance
+    ("7b", "figure7", "cka", more(-0.029), {"pair": "en-fr", "model": "bilingual"}, True),
+    ("7b", "figure7", "cka", more(-0.0301), {"pair": "en-fr", "model": "bilingual"}, False),
+    ("7b", "figure7", "cka", more(-0.0401), {"pair": "en-de", "model": "bilingual"}, False),
+    ("7b", "figure7", "cka", more(0.029), {"pair": "en-ru", "model": "bilingual"}, True),
+    ("7b", "figure7", "cka", more(0.0301), {"pair": "en-ru", "model": "bilingual"}, False),
+    ("7b", "figure7", "cka", more(0.0701), {"pair": "en-zh", "model": "bilingual"}, False),
+    ("7b", "figure7", "cka", more(0.1), {"pair": "en-fr", "model": "bilingual"}, True),  # fr and de are not ranked
+    # 7c
+    ("7c", "figure6", "p1", lambda r: 80.0 if r.layer < 6 else 20.0, {"language": "zh", "model": "monolingual"}, False),
+]
+
+
+@pytest.mark.parametrize(("number", "figure", "field", "value", "where", "expected"), CURVES)
+def test_both_sides_of_every_border_in_the_figures(
+    number: str, figure: str, field: str, value: Any, where: dict[str, Any], expected: bool
+) -> None:
+    results = changed(figure, field, value if callable(value) else lambda _: value, **where)
+    assert holds(outcome(number, results)) is expected
+
+
+# --- signal, and what was not run ------------------------------------------------------------------------------------
+
+WEAK_FR = {(D, task, "fr"): 14.99 for task in TASKS}
+WEAK = WEAK_FR | {(D, task, x): 14.99 for task in TASKS for x in ("ru", "zh")}
+
+
+@pytest.mark.parametrize("number", TRANSFER[:-1])
+def test_no_verdict_where_default_is_less_than_five_points_above_its_floor(number: str) -> None:
+    found = outcome(number, table(WEAK))
+    assert found.verdict is Verdict.NO_SIGNAL
+    assert all(not part.checks and part.left_out for part in found.parts)
+
+
+@pytest.mark.parametrize(("default", "left_out"), [(15.0, []), (14.99, ["XNLI zh"])])
+def test_a_cell_without_signal_is_left_out(default: float, left_out: list[str]) -> None:
+    part = outcome("1a", table({(D, "xnli", "zh"): default, (NA, "xnli", "zh"): 10.0})).parts[0]
+    assert part.left_out == left_out
+    assert (len(part.judged), len(part.wanted)) == (9 - len(left_out), 9)
+
+
+@pytest.mark.parametrize(
+    ("results", "expected"),
+    [
+        (table(WEAK, drop=("zh",)), Verdict.NOT_RUN),  # some were not run
+        (table(WEAK_FR, drop=("ru", "zh")), Verdict.NOT_RUN),
+        (table(WEAK_FR, drop=("ru",)), Verdict.SUPPORTED),  # zh can be judged
+    ],
+)
+@pytest.mark.parametrize("number", ["1a", "2a", "4b", "4c"])
+def test_signal_is_lacking_only_where_all_was_run(number: str, results: Results, expected: Verdict) -> None:
+    assert outcome(number, results).verdict is expected
+
+
+NEEDED = [("1a", NA), ("1b", DA), ("2a", EA), ("2b", EA), ("2b", "zh"), ("3", CC), ("3", "ner"), ("4b", SE)]
+NEEDED += [("4c", L3), ("4d", SE6), ("4e", SE3), ("5", "fr"), *((number, D) for number in TRANSFER[:-1])]
+
+
+@pytest.mark.parametrize(("number", "missing"), NEEDED)
+def test_what_a_claim_needs_must_have_been_run(number: str, missing: str) -> None:
+    assert outcome(number, table(drop=(missing,))).verdict is Verdict.NOT_RUN
+
+
+@pytest.mark.parametrize("missing", ["4a", "4b", "5", "8", "6", "7"])
+def test_half_of_what_is_needed_is_not_enough(missing: str) -> None:
+    number = {"4": "6a", "5": "6b", "8": "6b"}.get(missing[0], "7c")
+    assert outcome(number, replace(curves(), **{f"figure{missing}": ()})).verdict is Verdict.NOT_RUN
+
+
+@pytest.mark.parametrize("number", ["6a", "6b", "6c", "7c"])
+def test_what_the_paper_printed_no_numbers_for_is_not_run(number: str) -> None:
+    assert outcome(number, published.results()).verdict is Verdict.NOT_RUN
+
+
+@pytest.mark.parametrize(
+    ("number", "counts"),
+    [("6a", (2, 4)), ("6b", (3, 5)), ("6c", (2, 4)), ("7a", (2, 5)), ("7b", (1, 3)), ("7c", (2, 4)), ("1a", (6, 9))],
+)
+def test_two_languages_are_counted_as_two(number: str, counts: tuple[int, int]) -> None:
+    results = table(drop=("zh",)) if number in TRANSFER else only("fr", "ru")
+    found = outcome(number, results)
+    assert found.verdict is Verdict.SUPPORTED
+    least = min(found.parts, key=lambda part: len(part.judged) / len(part.wanted))
+    assert (len(least.judged), len(least.wanted)) == counts
+
+
+def test_a_missing_step_of_the_chain_is_bridged_and_can_only_contradict() -> None:
+    assert outcome("4a", table(drop=(L3, SE3))).verdict is Verdict.NOT_RUN
+    assert not holds(outcome("4a", table({(L6, "ner", "fr"): 90.0}, drop=(L3, SE3))))
+    part = outcome("4a", table(drop=(SE3,))).parts[1]
+    assert (part.judged, part.lacking, bool(part.checks)) == ([], [SE3], True)
+    assert "NER ru" in part.not_run
+    sure = [
+        replace(cell, seed=seed, score=cell.score + 0.01 * seed)
+        for cell in table({(L6, t, x): 95.0 for t in TASKS for x in CELL_LANGUAGES}, drop=(L3,)).figure3
+        for seed in (1, 2)
+    ]
+    assert outcome("4a", Results(figure3=tuple(sure)), redraws=200).verdict is Verdict.CONTRADICTED
+
+
+def test_4d_counts_cells_where_all_ten_settings_ran() -> None:
+    cells = [c for c in table().figure3 if (c.setting, c.task, c.language) != (DA, "ner", "zh")]
+    part = outcome("4d", Results(figure3=tuple(cells))).parts[0]
+    assert (len(part.judged), len(part.wanted), part.verdict) == (8, 9, Verdict.SUPPORTED)
+    assert outcome("4d", table(drop=(L6,))).verdict is Verdict.NOT_RUN
+
+
+# --- what a value is made of -----------------------------------------------------------------------------------------
+
+
+def test_each_score_is_read_above_its_own_floor() -> None:
+    rows = [replace(c, floor="own" if c.setting == NA else "joint", chance=33.0) for c in table().figure3]
+    rows += [cell(name, t, x, s) for name, s in (("own", 50.0), ("joint", 10.0)) for t in TASKS for x in ("fr",)]
+    results = Results(figure3=tuple(row for row in rows if row.language == "fr"))
+    values = {check.where: check.value.observed for check in outcome("1a", results).parts[0].checks}
+    assert values["XNLI fr"] == pytest.approx((86 - 50) / (90 - 10))
+    lead = outcome("4b", results).parts[0].checks[0].value.observed
+    assert lead == pytest.approx((86 - 50) - (84 - 10))
+
+
+def test_3_compares_tasks_over_the_same_languages() -> None:
+    shares = {"fr": 0.99, "ru": 0.9, "zh": 0.8}
+    same = {(CC, t, x): FLOOR + shares[x] * (DEFAULT[x] - FLOOR) for t in TASKS for x in CELL_LANGUAGES}
+    weak = {(D, "xnli", x): FLOOR + 1.0 for x in ("ru", "zh")}  # without signal, so only fr is compared
+    checks = outcome("3", table(same | weak)).parts[1].checks
+    assert {check.where: check.value.observed for check in checks}["XNLI against NER"] == pytest.approx(0, abs=1e-9)
+
+
+def test_6b_signal_is_that_of_the_best_layer_above_its_own_floor() -> None:
+    top = max(MIDDLE) + SERIES[BI_MLM]["ner"]
+    for lead, left_out in ((5.0, False), (4.99, True)):
+        floor = {"task": "ner", "language": "zh", "series": BI_MLM, "encoder": UNTRAINED, "layer": 4}
+        results = changed("figure5", "score", lambda _, lead=lead: top - lead, **floor)  # type: ignore[misc]
+        assert ("NER zh" in outcome("6b", results).parts[0].left_out) is left_out
+
+
+def test_6c_the_directions_are_averaged_and_are_no_surer_than_one() -> None:
+    results = changed("figure6", "p1", lambda _: 99.0, language="fr", model="monolingual", layer=8, direction="en-x")
+    value = outcome("6c", results).parts[1].checks[0].value
+    assert value.observed == pytest.approx(80.0 - (99.0 + 40.0) / 2)
+    noisy = replace(curves(), figure6=tuple(replace(r, low=r.p1 - 2, high=r.p1 + 2) for r in curves().figure6))
+    one = replace(noisy, figure6=tuple(r for r in noisy.figure6 if r.direction == "en-x"))
+    spreads = [outcome("6c", both, redraws=1000).parts[0].mean.spread for both in (noisy, one)]
+    assert spreads[0] == pytest.approx(spreads[1])
+
+
+def test_7a_a_printed_average_counts_before_a_computed_one() -> None:
+    printed = CkaScore(layer="AVER", pair="en-zh", model="bilingual", cka=0.1)
+    results = replace(curves(), figure7=(*curves().figure7, printed))
+    assert not holds(outcome("7a", results))
+
+
+def test_7c_a_curve_that_does_not_vary_or_has_two_layers_says_nothing() -> None:
+    flat = changed("figure6", "p1", lambda _: 50.0, model="monolingual")
+    assert outcome("7c", flat).verdict is Verdict.NO_SIGNAL
+    noisy = changed("figure6", "low", lambda r: max(r.p1 - 60, 0))
+    noisy = replace(noisy, figure6=tuple(replace(r, high=r.p1 + 20) for r in noisy.figure6))
+    assert outcome("7c", noisy, redraws=200).verdict is Verdict.NO_SIGNAL
+    two = tuple(score for score in curves().figure6 if score.layer < 2)
+    assert outcome("7c", replace(curves(), figure6=two)).verdict is Verdict.NOT_RUN
+
+
+@pytest.mark.parametrize(("last", "expected"), [(2.18, True), (2.17, False)])
+def test_7c_the_border_is_at_nine_tenths(last: float, expected: bool) -> None:
+    # r of (0, 0), (1, 2), (2, y) is y over sqrt(4 (y^2 - 2y + 4) / 3), which is .9 at y = 2.1752
+    points = [(0.0, 0.0), (1.0, 2.0), (2.0, last)]
+    alike = tuple(
+        CkaScore(layer=f"L{n}", pair=f"en-{x}", model="monolingual", cka=c / 10)
+        for x in LANGUAGES
+        for n, (c, _) in enumerate(points)
+    )
+    found = tuple(
+        SentenceScore(language=x, model="monolingual", direction="en-x", layer=n, p1=p, chance=0.1)
+        for x in LANGUAGES
+        for n, (_, p) in enumerate(points)
+    )
+    assert holds(outcome("7c", Results(figure6=found, figure7=alike))) is expected
+
+
+@pytest.mark.parametrize(
+    ("number", "part", "count", "low", "high"),
+    [
+        ("1a", 0, 9, 0.93, 1.02),
+        ("1b", 0, 2, -1.2, -0.8),
+        ("2a", 0, 6, 0.7, 4.4),
+        ("2b", 0, 2, 3.4, 6.9),
+        ("3", 0, 2, 0.94, 0.96),
+        ("4a", 0, 18, 1.2, 57.7),
+        ("4a", 1, 18, 0.4, 52.5),
+        ("4b", 0, 3, 0.9, 3.4),
+        ("4c", 0, 3, 6.3, 7.2),
+        ("4d", 1, 6, 0.02, 0.11),
+        ("4e", 0, 9, 0.85, 0.97),
+        ("4e", 1, 9, 0.66, 0.95),
+        ("5", 0, 30, 4.2, 51.1),
+        ("5", 1, 30, 1.9, 58.1),
+        ("5", 2, 10, 4.9, 29.7),
+        ("7a", 0, 5, 0.01, 0.11),
+    ],
+)
+def test_the_published_effects(number: str, part: int, count: int, low: float, high: float) -> None:
+    found = outcome(number, published.results())
+    assert holds(found)
+    values = [check.value.observed for check in found.parts[part].checks]
+    digits = 2 if number in {"1a", "3", "4d", "4e", "7a"} else 1
+    assert (len(values), round(min(values), digits), round(max(values), digits)) == (count, low, high)
+
+
+@settings(max_examples=8)
+@given(
+    scores=st.lists(st.integers(20, 60), min_size=90, max_size=90),
+    shift=st.integers(-10, 30),
+    order=st.randoms(use_true_random=False),
+)
+def test_predicates_do_not_hang_on_order_or_on_where_zero_is(scores: list[int], shift: int, order: Any) -> None:
+    keys = [(s, t, x) for s in SETTINGS for t in TASKS for x in CELL_LANGUAGES]
+    cells = [cell(*key, float(score)) for key, score in zip(keys, scores, strict=True)]
+    moved = [replace(c, score=c.score + shift, chance=c.chance + shift) for c in cells]
+    order.shuffle(moved)
+    first, second = Results(figure3=tuple(cells)), Results(figure3=tuple(moved))
+    assert [holds(outcome(n, first)) for n in TRANSFER] == [holds(outcome(n, second)) for n in TRANSFER]

@@ -1,0 +1,245 @@
+"""The statistics behind the verdicts, on simulated studies whose truth is known."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+from scipy.stats import t as student
+
+from xling.report.evidence import (
+    MOST_SEEDS,
+    Check,
+    Measured,
+    Relation,
+    Source,
+    Value,
+    Verdict,
+    best,
+    decide,
+    from_z,
+    mean,
+    pearson,
+    redraw,
+    seeds_to_decide,
+    share,
+    standing,
+    to_z,
+)
+
+GROUPS = {"shared": 0.03, "separate": 0.02, "none": 0.04}  # the true s.d. of a seed on z
+LANGUAGES, SETTINGS = ("fr", "ru", "zh"), [f"{group} {n}" for group in GROUPS for n in range(3)]
+
+
+def simulated(rng: np.random.Generator, truth: float, seeds: int = 2, items: int = 2000) -> list[Measured]:
+    """Return one task's scores of a study in which every setting has the same truth."""
+    rows = []
+    for setting, language in product(SETTINGS, LANGUAGES):
+        group = setting.split()[0]
+        middle = to_z(truth) + rng.normal(0, 1 / (2 * math.sqrt(items)))  # the test items err once for all seeds
+        for _ in range(seeds):
+            score = float(from_z(middle + rng.normal(0, GROUPS[group])))
+            error = math.sqrt(score * (1 - score) / items)
+            rows.append(measured(f"{setting}|{language}", score, error, group=group))
+    return rows
+
+
+def measured(key: str, score: float, error: float | None = None, group: str = "all", **more: object) -> Measured:
+    return Measured(key, score, error, "task", group, key, "test", **more)  # type: ignore[arg-type]
+
+
+def normal(centre: float, spread: float, items: float = 0.0, freedom: float = 1e6, seeds: float = 2) -> Value:
+    """Return a value with the redraws of a normal distribution, to the quantile."""
+    shape = ndtri((np.arange(2000) + 0.5) / 2000)
+    draws = np.concatenate([[centre], centre + spread * shape, centre + items * shape])
+    return Value(draws, frozenset([Source(freedom, seeds)]))
+
+
+def test_intervals_of_single_scores_means_and_differences_cover_the_truth() -> None:
+    rng, truth, studies = np.random.default_rng(1), 0.6, 150
+    covered: dict[str, list[bool]] = {name: [] for name in ("score", "difference", "mean of differences")}
+    for _ in range(studies):
+        values = redraw(simulated(rng, truth), {}, count=600).values
+        pairs = [(f"shared 0|{x}", f"separate 0|{x}") for x in LANGUAGES]
+        leads = [values[left] - values[right] for left, right in pairs]
+        for name, value, true in (
+            ("score", values["none 0|fr"], truth),
+            ("difference", leads[0], 0.0),
+            ("mean of differences", mean(leads), 0.0),
+        ):
+            place = standing(value, Relation.ABOVE, 0.0)
+            covered[name].append(place.low <= true <= place.high)
+    shares = {name: float(np.mean(found)) for name, found in covered.items()}
+    assert 0.93 <= np.mean(list(shares.values())) <= 0.97
+    assert min(shares.values()) > 0.91
+
+
+def verdicts(rng: np.random.Generator, seeds: int) -> Iterator[Verdict]:
+    """Yield the verdicts on ten claims about leads of -4.5 to 4.5 points in three languages."""
+    rows = [
+        measured(f"{setting}|{language}|{lead}", float(from_z(to_z(centre) + rng.normal(0, 0.04))), 0.005)
+        for lead in range(10)
+        for language in LANGUAGES
+        for setting, centre in (("upper", 0.5 + (lead - 4.5) / 100), ("lower", 0.5))
+        for _ in range(seeds)
+    ]
+    values = redraw(rows, {}, count=400).values
+    for lead in range(10):
+        checks = [Check(x, values[f"upper|{x}|{lead}"] - values[f"lower|{x}|{lead}"]) for x in LANGUAGES]
+        yield decide(checks, Relation.ABOVE, 0.0)
+
+
+def test_replications_hardly_ever_swap_supported_and_contradicted() -> None:
+    rng, swaps, pairs = np.random.default_rng(2), 0, 40
+    opposite = {Verdict.SUPPORTED, Verdict.CONTRADICTED}
+    decided = 0
+    for _ in range(pairs):
+        both = list(zip(verdicts(rng, 2), verdicts(rng, 2), strict=True))
+        swaps += sum({*pair} == opposite for pair in both)
+        decided += sum(bool({*pair} & opposite) for pair in both)
+    assert swaps / pairs < 0.1
+    assert decided > pairs  # not by saying nothing
+
+
+def test_one_seed_never_says_contradicted() -> None:
+    rng = np.random.default_rng(3)
+    found = {verdict for _ in range(20) for verdict in verdicts(rng, 1)}
+    assert Verdict.CONTRADICTED not in found
+    assert {Verdict.SUPPORTED, Verdict.UNDECIDED} <= found
+
+
+def test_seed_variance_is_pooled_over_languages_and_drawn_towards_the_tasks() -> None:
+    rows = [
+        measured(f"{group} {language}", float(from_z(to_z(0.5) + step)), group=group)
+        for group, size in (("steady", 0.01), ("shaky", 0.05))
+        for language in LANGUAGES
+        for step in (-size, size)
+    ]
+    found = {own.group: own for own in redraw(rows, {}).variances}
+    own = {"steady": 2 * 0.01**2, "shaky": 2 * 0.05**2}
+    for group, variance in found.items():
+        assert variance.own == pytest.approx(own[group])
+        assert variance.variance == pytest.approx((3 * np.mean(list(own.values())) + 3 * own[group]) / 6)
+        assert (variance.freedom, variance.second_seeds) == (6, 3)
+
+
+def test_groups_without_a_second_seed_take_their_tasks_variance_and_layers_count_once() -> None:
+    rows = [measured("a", x, group="two") for x in (0.4, 0.5)]
+    rows += [measured("b", 0.5, group="one"), measured("c", 0.1, group="floor", untrained=True)]
+    rows += [Measured(f"x{layer}", 0.5 + s, None, "curve", "g", "x", "t") for layer in range(9) for s in (0, 0.1)]
+    rows += [Measured("y", 0.5, None, "other", "g", "y", "t", lender="task")]
+    rows += [Measured("z", 0.5, None, "alone", "g", "z", "t"), Measured("f", 0.5, None, "t2", "g", "f", "t", seeds=0)]
+    found = {(own.pool, own.group): own for own in redraw(rows, {}).variances}
+    task = found["task", "two"].variance
+    assert found["task", "one"].variance == found["task", "floor"].variance == found["other", "g"].variance == task
+    assert [found["task", name].freedom for name in ("two", "one", "floor")] == [4, 3, 4]
+    assert found["curve", "g"].second_seeds == 1
+    assert [found[pool, "g"].origin for pool in ("other", "alone", "t2")] == ["lent", "unknown", "none"]
+    assert found["t2", "g"].variance == 0
+
+
+def test_what_two_cells_share_cancels_out() -> None:
+    rows = [measured(name, x, 0.01) for name in ("default", "left", "right") for x in (0.4, 0.5)]
+    values = redraw(rows, {}).values
+    left, right = values["left"] - values["default"], values["right"] - values["default"]
+    assert (left - right).spread == pytest.approx((values["left"] - values["right"]).spread)
+    pairs = [measured(f"en-{x}", s, english="en") for x in ("fr", "de") for s in (0.4, 0.5)]
+    alone = [measured(f"en-{x}", s) for x in ("fr", "de") for s in (0.4, 0.5)]
+    spreads = [
+        (found["en-fr"] - found["en-de"]).spread for found in (redraw(rows, {}).values for rows in (pairs, alone))
+    ]
+    assert spreads[0] == pytest.approx(spreads[1] / math.sqrt(2), rel=0.1)
+
+
+def test_paired_items_cancel_out_where_their_covariance_is_known() -> None:
+    rows = [
+        Measured(name, 0.5, 0.02, "task", "g", name, "test", paired=f"{name}|{seed}")
+        for name in ("a", "b")
+        for seed in (1, 2)
+    ]
+    names = [row.paired for row in rows]
+    covariances = {"test": (names, np.full((4, 4), 0.02**2))}
+    paired, alone = redraw(rows, covariances).values, redraw(rows, {}).values
+    assert paired["a"].item_spread == pytest.approx(0.02, rel=0.1)
+    assert (paired["a"] - paired["b"]).item_spread == pytest.approx(0, abs=1e-9)
+    assert (alone["a"] - alone["b"]).item_spread == pytest.approx(0.02 * math.sqrt(2), rel=0.1)
+
+
+def test_a_score_of_nothing_errs_as_its_test_set_does() -> None:
+    rows = [measured("zero", 0.0, 0.0), measured("some", 0.2, 0.04), measured("all", 1.0, 0.0)]
+    values = redraw(rows, {}).values
+    z_error = 0.04 / (2 * math.sqrt(0.2 * 0.8))  # of 100 items
+    assert values["zero"].observed == 0
+    half_item = 2 * z_error**2
+    expected = float(from_z(to_z(half_item) + z_error) - from_z(to_z(half_item) - z_error)) / 2
+    assert values["zero"].spread == pytest.approx(expected, rel=0.1)
+    assert values["all"].spread == pytest.approx(values["zero"].spread, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("centres", "spread", "expected"),
+    [
+        ([2, 2], 0.5, Verdict.SUPPORTED),
+        ([6, 6, -2], 0.5, Verdict.MIXED),
+        ([1, -1], 1.0, Verdict.UNDECIDED),
+        ([3, -3], 1.0, Verdict.CONTRADICTED),
+        ([-2, -2], 0.5, Verdict.CONTRADICTED),
+    ],
+)
+@pytest.mark.parametrize("relation", [Relation.ABOVE, Relation.AT_LEAST, Relation.AT_MOST])
+def test_the_table_of_verdicts(centres: list[int], spread: float, expected: Verdict, relation: Relation) -> None:
+    border = 7.0
+    checks = [Check(str(c), normal(border + relation.sign * c, spread)) for c in centres]
+    assert decide(checks, relation, border) is expected
+
+
+def test_many_cells_need_more_to_be_against() -> None:
+    place = standing(normal(-2.2, 1.0), Relation.ABOVE, 0.0)
+    assert (place.state(1), place.state(3)) == ("against", "open")
+    assert standing(normal(2.0, 1.0), Relation.ABOVE, 0.0).state(50) == "clear"
+
+
+def test_confidence_and_interval_are_students() -> None:
+    place = standing(normal(3.0, 1.5, freedom=6), Relation.AT_LEAST, 1.0)
+    spread = normal(3.0, 1.5).spread
+    assert place.confidence == pytest.approx(student.cdf(2 / spread, 6))
+    assert place.high - place.value == pytest.approx(student.ppf(0.975, 6) * spread)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (normal(1.0, 1.0), 8),  # 2 (1.96 / 1)^2, rounded up
+        (normal(1.0, 1.0, items=0.6), None),  # the test items alone leave it open
+        (normal(0.1, 1.0), None),  # more than MOST_SEEDS
+    ],
+)
+def test_seeds_to_decide(value: Value, expected: int | None) -> None:
+    assert MOST_SEEDS == 20
+    assert seeds_to_decide(value, 0.0) == expected
+
+
+def test_a_share_is_decided_on_its_linear_contrast() -> None:
+    top, bottom = normal(8.0, 0.0), normal(10.0, 2.0)
+    kept = share(top, bottom, 0.75)
+    assert kept.observed == pytest.approx(0.8)
+    assert kept.spread == pytest.approx(0.75 * bottom.spread / 10)
+
+
+def arrays(rows: Sequence[Sequence[float]]) -> list[Value]:
+    return [Value(np.array(row, dtype=float)) for row in rows]
+
+
+def test_functions_of_values_work_on_every_redraw() -> None:
+    left, right = arrays([[1, 2, 3], [2, 1, 3], [4, 5, 1]]), arrays([[1, 2, 1], [3, 4, 2], [3, 3, 5]])
+    assert best(left).draws.tolist() == [4, 5, 3]
+    expected = [np.corrcoef([v.draws[i] for v in left], [v.draws[i] for v in right])[0, 1] for i in range(3)]
+    assert pearson(left, right).draws == pytest.approx(expected)
+
+
+def test_the_order_of_the_rows_does_not_matter() -> None:
+    rows = simulated(np.random.default_rng(5), 0.5)
+    there, back = redraw(rows, {}, 50).values, redraw(rows[::-1], {}, 50).values
+    assert all(there[key].draws == pytest.approx(back[key].draws) for key in there)

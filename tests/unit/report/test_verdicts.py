@@ -1,0 +1,154 @@
+"""Verdicts as files, in words and on the screen; on the paper's numbers and on the committed runs."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_study import cell, curves, table
+
+from docs import verdicts as paper
+from xling.core.io import read_json
+from xling.report import published
+from xling.report.claims.__main__ import main
+from xling.report.claims.render import as_markdown, headline, judged, number, row, seeds_text
+from xling.report.claims.show import main as show
+from xling.report.claims.show import verdict_lines
+from xling.report.evidence import Verdict
+from xling.report.records import Cell, Results, read_results, write_records
+
+REFERENCE = Path(__file__).resolve().parents[3] / "results/reference"
+PAPER = judged(paper.noisy_paper(), "abc")
+# The appendix of the analysis that the rule comes from; the predicates of the other claims have changed since.
+MINI = {"2a": "supported", "3": "undecided", "4a": "supported", "4c": "contradicted", "6b": "undecided"}
+MINI |= {"6a": "contradicted", "6c": "supported", "7a": "supported", "7b": "contradicted", "7c": "undecided"}
+MINI |= {"1b": "undecided", "5": "supported"}
+
+
+def by_number(stored: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {claim["claim"]: claim for claim in stored["claims"]}
+
+
+def test_the_published_numbers_with_their_noise_contradict_nothing_and_support_nearly_all() -> None:
+    printed = [claim["verdict"] for claim in PAPER["claims"] if claim["verdict"] != "not run"]
+    assert len(printed) == 13  # twelve, and 4e
+    assert Verdict.CONTRADICTED not in printed
+    assert printed.count(Verdict.SUPPORTED) >= 11
+    assert paper.table() in paper.PAGE.read_text(encoding="utf-8"), "run python -m docs.verdicts"
+
+
+def test_mini_is_judged_as_the_analysis_found() -> None:
+    stored = by_number(judged(read_results([REFERENCE / "mini/records"])))
+    assert {name: stored[name]["verdict"] for name in MINI} == MINI
+
+
+@pytest.mark.parametrize("run", ["mini", "demo-full"])
+def test_the_verdicts_of_committed_runs_follow_from_their_numbers(run: str) -> None:
+    kept = read_json(REFERENCE / run / "claims.json")
+    found = judged(read_results([REFERENCE / run / "records"], kept["paper_scale"]), kept["config"])
+    assert [claim["verdict"] for claim in found["claims"]] == [claim["verdict"] for claim in kept["claims"]]
+    assert found["headline"] == kept["headline"]
+    for own, stored in zip(found["claims"], kept["claims"], strict=True):
+        for part, known in zip(own["parts"], stored["parts"], strict=True):
+            assert part.get("value") == pytest.approx(known.get("value"))
+
+
+def test_the_json_holds_every_check_and_is_the_same_every_time() -> None:
+    claim = by_number(PAPER)["1a"]
+    part = claim["parts"][0]
+    assert (len(part["checks"]), part["clear"], part["wanted"], part["counted_in"]) == (9, 9, 9, "cells")
+    assert part["paper"]["value"] == pytest.approx(part["value"], abs=0.01)
+    assert (PAPER["config"], PAPER["paper_scale"]) == ("abc", True)
+    assert sum(PAPER["counts"].values()) == 17
+    json.dumps(PAPER, allow_nan=False)
+    assert judged(paper.noisy_paper(), "abc") == PAPER
+
+
+def test_the_page_has_a_row_and_a_sentence_for_each_claim_and_a_table_of_seed_variance() -> None:
+    page = as_markdown(PAPER)
+    assert PAPER["headline"] in page
+    for claim in PAPER["claims"]:
+        assert f"\n| {claim['claim']} | {claim['says']} |" in page
+        assert f"\n- **{claim['claim']}, {claim['verdict']}.** {claim['sentence']}\n" in page
+    assert "\n| xnli | shared tokens | 12 |" in page
+
+
+@pytest.mark.parametrize(
+    ("counts", "seeds", "told"),
+    [
+        (
+            {"supported": 5, "contradicted": 3, "undecided": 8},
+            2,
+            "five hold, three do not and eight are undecided (more seeds would decide two of them).",
+        ),
+        (
+            {"supported": 1, "mixed": 1, "not run": 15},
+            0,
+            "one holds, one holds except in some cells and 15 were not run.",
+        ),
+        ({"not run": 1}, 0, "one was not run."),
+    ],
+)
+def test_the_first_sentence(counts: dict[str, int], seeds: int, told: str) -> None:
+    claims = [{"verdict": verdict, "seeds_to_decide": None} for verdict, n in counts.items() for _ in range(n)]
+    undecided = [claim for claim in claims if claim["verdict"] == "undecided"]
+    for claim in undecided[:seeds]:
+        claim["seeds_to_decide"] = "3"
+    assert headline(claims) == f"Of the paper's {len(claims)} claims, {told}"
+
+
+@pytest.mark.parametrize(
+    ("value", "border", "text"),
+    [(0.62, 0.75, "0.62"), (0.749, 0.75, "0.749"), (0.75, 0.75, "0.75"), (-0.001, 0.9, "0.00")],
+)
+def test_a_number_is_not_rounded_onto_its_border(value: float, border: float, text: str) -> None:
+    assert number(value, {"unit": "share", "border": border}) == text
+
+
+def test_one_seed_is_said_and_never_contradicts() -> None:
+    refuting = table(
+        dict.fromkeys([("No anchors", t, x) for t in ("xnli", "ner", "parsing") for x in ("fr", "ru", "zh")], 11.0)
+    )
+    claim = by_number(judged(refuting))["1a"]
+    assert (claim["verdict"], seeds_text(claim)) == ("undecided", "unknown: one seed")
+    assert "seed variance unknown" in claim["sentence"]
+    assert row(claim)[-1] == "unknown: one seed"
+
+
+def test_fewer_cells_than_the_claim_is_about_are_said() -> None:
+    claim = by_number(judged(table(drop=("ru", "zh"))))["1b"]
+    assert (claim["judged"], claim["wanted"]) == (2, 6)
+    assert "on 2 of 6 cells" in claim["sentence"]
+    assert "not run, or not in full: XNLI ru" in claim["sentence"]
+
+
+def test_a_gain_stands_beside_the_same_above_chance() -> None:
+    cells = [replace(c, floor="untrained", chance=0.0) for c in table().figure3]
+    cells += [cell("untrained", t, x, 10.0) for t in ("xnli", "ner", "parsing") for x in ("fr", "ru", "zh")]
+    stored = by_number(judged(Results(figure3=tuple(cells))))
+    assert stored["1a"]["parts"][0]["above_chance"] > stored["1a"]["parts"][0]["value"]
+    assert stored["2a"]["parts"][0]["above_chance"] is None
+
+
+def test_the_command_ends_well_whatever_the_verdicts(tmp_path: Path, call: Callable[..., Any]) -> None:
+    outputs = ("--out-json", tmp_path / "claims.json", "--out-md", tmp_path / "claims.md")
+    for cells in ([], [replace(c, score=11.0 + 50 * (c.setting == "Default")) for c in published.table1().cells]):
+        write_records(tmp_path / "in/figure3.csv", Cell, cells)
+        assert call(main, "--results", tmp_path / "in", "--config-hash", "abc", *outputs).code == 0
+        assert read_json(tmp_path / "claims.json")["config"] == "abc"
+    assert call(show, "--claims", tmp_path / "claims.json", "--report", "out/report.html").code == 0
+    (tmp_path / "in/figure7.csv").write_text("layer,pair,model,cka\nL0,en-fr,bilingual,much\n", encoding="utf-8")
+    (tmp_path / "claims.json").unlink()
+    code, error = call(main, "--results", tmp_path / "in", *outputs)
+    assert code == 2
+    assert "figure7.csv, line 2: 'cka' is 'much'" in error
+    assert not (tmp_path / "claims.json").exists()
+
+
+def test_what_make_demo_ends_with() -> None:
+    lines = verdict_lines(judged(curves()))
+    assert lines[0].startswith("Of the paper's 17 claims, six hold")
+    assert [line.split()[0] for line in lines[1:]] == [claim["claim"] for claim in PAPER["claims"]]
+    assert verdict_lines(judged(Results()))[0] == "Of the paper's 17 claims, 17 were not run."

@@ -1,0 +1,417 @@
+"""What noise leaves of a measurement: seed variance, redraws, and verdicts that rest on them (docs/verdicts.md).
+
+Scores become z = asin(sqrt(score)), where errors hardly depend on the level. Every quantity (a cell of Table 1, a
+layer of a curve) is redrawn many times around its mean; whatever is computed from quantities is computed on all
+redraws at once, because a `Value` holds them in one array. A quantity that is used in several places is the same array
+in each, so what it shares cancels out as it should.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from xling.core.seeds import numpy_rng
+
+REDRAWS = 2000
+PRIOR = 3.0  # degrees of freedom that the variance of the whole task counts for in that of a group
+SHARED = 0.5  # of a pair's seed variance is that of the English model, which all pairs share: one of two models
+TAIL = 0.025
+MOST_SEEDS = 20  # beyond these, seeds are no way to decide
+STEADY = 0.45  # the largest coefficient of variation of a denominator at which a ratio is shown
+CERTAIN = 1e6  # degrees of freedom of what is not estimated
+Array = NDArray[np.float64]
+Covariances = Mapping[str, tuple[Sequence[str], Array]]  # by test set: rows as in `Measured.paired`, and their matrix
+
+
+class Verdict(StrEnum):
+    """What can be said about a claim or a part of it."""
+
+    SUPPORTED = "supported"
+    MIXED = "mixed"
+    CONTRADICTED = "contradicted"
+    UNDECIDED = "undecided"
+    NO_SIGNAL = "not enough signal"
+    NOT_RUN = "not run"
+
+
+class Relation(StrEnum):
+    """How a value must stand to its border."""
+
+    ABOVE = "above"
+    AT_LEAST = "at least"
+    AT_MOST = "at most"
+
+    @property
+    def sign(self) -> int:
+        """1 where larger values are better, else -1."""
+        return -1 if self is Relation.AT_MOST else 1
+
+
+@dataclass(frozen=True)
+class Source:
+    """How well the seed variance of a quantity is known; `seeds` is 0 for what is not trained by us."""
+
+    freedom: float
+    seeds: float
+    known: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A number as observed, then its redraws, then as many redraws in which only the test items vary."""
+
+    draws: Array
+    sources: frozenset[Source] = frozenset()
+
+    @property
+    def observed(self) -> float:
+        """The number itself."""
+        return float(self.draws[0])
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard error: half the distance between the 16th and the 84th percentile of the redraws."""
+        return _spread(self._halves[0])
+
+    @cached_property
+    def item_spread(self) -> float:
+        """The part of the standard error that is due to the test items, which more seeds would leave."""
+        return _spread(self._halves[1])
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom: those of the least known variance among its sources."""
+        return min((source.freedom for source in self.sources), default=CERTAIN)
+
+    @property
+    def seeds(self) -> float:
+        """How many seeds it rests on: the harmonic mean over its sources."""
+        counts = [source.seeds for source in self.sources if source.seeds]
+        return len(counts) / sum(1 / count for count in counts) if counts else 1.0
+
+    @property
+    def known(self) -> bool:
+        """Whether every seed variance in it is known."""
+        return all(source.known for source in self.sources)
+
+    @property
+    def _halves(self) -> list[Array]:
+        return np.split(self.draws[1:], 2)
+
+    def __add__(self, other: "Value | float") -> "Value":
+        return together(np.add, self, other)
+
+    def __sub__(self, other: "Value | float") -> "Value":
+        return together(np.subtract, self, other)
+
+    def __mul__(self, factor: float) -> "Value":
+        return Value(factor * self.draws, self.sources)
+
+    __rmul__ = __mul__
+
+
+def together(function: Any, *values: Value | float) -> Value:
+    """Return a function of arrays, applied to values."""
+    sources: frozenset[Source] = reduce(
+        frozenset.union, (value.sources for value in values if isinstance(value, Value)), frozenset()
+    )
+    return Value(function(*(value.draws if isinstance(value, Value) else value for value in values)), sources)
+
+
+def mean(values: Sequence[Value]) -> Value:
+    """Return the mean of some values."""
+    return together(lambda *arrays: np.mean(arrays, axis=0), *values)
+
+
+def best(values: Sequence[Value]) -> Value:
+    """Return the largest of some values, in every redraw."""
+    return together(lambda *arrays: np.max(arrays, axis=0), *values)
+
+
+def worst(values: Sequence[Value]) -> Value:
+    """Return the smallest of some values, in every redraw."""
+    return together(lambda *arrays: np.min(arrays, axis=0), *values)
+
+
+def pearson(left: Sequence[Value], right: Sequence[Value]) -> Value:
+    """Return the correlation of two rows of values, in every redraw."""
+
+    def correlate(*arrays: Array) -> Array:
+        x, y = (np.stack(half) - np.mean(half, axis=0) for half in (arrays[: len(left)], arrays[len(left) :]))
+        return np.asarray((x * y).sum(axis=0) / np.sqrt((x * x).sum(axis=0) * (y * y).sum(axis=0)))
+
+    return together(correlate, *left, *right)
+
+
+def share(top: Value, bottom: Value, border: float | None = None) -> Value:
+    """Return top / bottom as observed, redrawn by its linear contrast at the border (Fieller 1954), not as a ratio.
+
+    Whether top / bottom is beyond a border c is whether top - c bottom is beyond 0, which is as normal as its two
+    terms are, while a ratio with a noisy denominator is not. Without a border c is the observed ratio.
+    """
+    at = top.observed / bottom.observed if border is None else border
+    return (top - at * bottom) * (1 / bottom.observed) + at
+
+
+def steady(bottom: Value) -> bool:
+    """Return whether a denominator is positive and known well enough for a ratio to be shown."""
+    return bottom.observed > 0 and bottom.spread <= STEADY * bottom.observed
+
+
+# --- seed variance and redraws ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One score of one seed, from 0 to 1, and what it has in common with others.
+
+    Seed variance is pooled by `pool` (a task) and `group`; `cluster` names the model where it has several scores
+    (layers), which are not independent. `test` names the test set. `english` names what pairs share. `seeds` says how
+    many seeds the score is the mean of (0: not trained by us, so no seed variance). `lender` is another pool, whose
+    variance is taken where this one has no second seed. `paired` is the name of the row in a covariance of test items.
+    """
+
+    key: str
+    score: float
+    error: float | None
+    pool: str
+    group: str
+    cluster: str
+    test: str
+    untrained: bool = False
+    english: str = ""
+    seeds: int = 1
+    lender: str = ""
+    paired: str = ""
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The seed variance of a group on z, its degrees of freedom, and where it comes from."""
+
+    pool: str
+    group: str
+    own: float | None  # before shrinkage; None without a second seed
+    second_seeds: float
+    variance: float
+    freedom: float
+    origin: str = "own"  # of its pool; "lent" by another, "unknown", or "none": not trained by us
+
+
+@dataclass(frozen=True)
+class Redrawn:
+    """Every quantity by its key, and the seed variances that its redraws rest on."""
+
+    values: Mapping[str, Value]
+    variances: Sequence[Variance]
+
+
+def to_z(score: Any) -> Any:
+    """Return asin(sqrt(score)) of scores from 0 to 1."""
+    return np.arcsin(np.sqrt(score))
+
+
+def from_z(z: Any) -> Any:
+    """Return the scores of z; beyond 0 and 1 they go on by reflection, so that noise at an end keeps its size."""
+    inside = np.sin(z) ** 2
+    return np.where(z < 0, -inside, np.where(z > math.pi / 2, 2 - inside, inside))
+
+
+def seed_variances(rows: pd.DataFrame) -> list[Variance]:
+    """Return the seed variance of every group, shrunk towards its pool's: v = (3 v_pool + d v_group) / (3 + d).
+
+    A pool's variance is that of its trained models. Untrained encoders without a second seed take it as it is.
+    """
+    by_key = rows.groupby(["pool", "group", "cluster", "key"], sort=True)["z"].agg(["size", "var"]).reset_index()
+    by_key["freedom"] = by_key["size"] - 1.0
+    by_key["squares"] = by_key["var"].fillna(0.0) * by_key["freedom"]
+    repeated = by_key[by_key["freedom"] > 0]
+    clusters = repeated.groupby(["pool", "group", "cluster"])[["freedom", "squares"]].mean()
+    about = rows.groupby(["pool", "group"])[["untrained", "lender", "seeds"]].first()
+    groups = clusters.groupby(["pool", "group"]).sum().reindex(about.index, fill_value=0.0)
+    trained = groups[~about["untrained"].astype(bool)].groupby("pool").sum()
+    pools = {
+        pool: (own.squares / own.freedom, own.freedom)
+        for pool, own in zip(trained.index, trained.itertuples(), strict=True)
+        if own.freedom
+    }
+    found = []
+    for (pool, group), freedom, squares in groups[["freedom", "squares"]].itertuples(name=None):
+        untrained, lender, seeds = about.loc[(pool, group)]
+        own = squares / freedom if freedom else None
+        whole = pools.get(pool) or pools.get(lender)
+        if not seeds:
+            found.append(Variance(pool, group, None, 0, 0.0, CERTAIN, "none"))
+        elif whole is None and not freedom:
+            found.append(Variance(pool, group, None, 0, 0.0, CERTAIN, "unknown"))
+        else:
+            towards, base = whole or (own, freedom)
+            shrunk = (PRIOR * towards + freedom * (own or 0.0)) / (PRIOR + freedom)
+            total = PRIOR + (freedom or (base if untrained and pool in pools else 0.0))
+            origin = "own" if pool in pools or freedom else "lent"
+            found.append(Variance(pool, group, own, freedom, shrunk, total, origin))
+    return found
+
+
+def redraw(measured: Sequence[Measured], covariances: Covariances, count: int = REDRAWS) -> Redrawn:
+    """Return every quantity with its redraws: z* = mean z + N(0, v / n + item error squared).
+
+    A covariance belongs to a test set: names as in `paired`, and their matrix on the scale of the scores.
+    """
+    if not measured:
+        return Redrawn({}, [])
+    rows = pd.DataFrame([vars(row) for row in measured])
+    rows["z"], rows["z_error"] = _on_z(rows)
+    variances = {(own.pool, own.group): own for own in seed_variances(rows)}
+    grouped = rows.groupby("key", sort=False)
+    keys = rows.drop_duplicates("key").set_index("key")
+    keys["z"], keys["z_error"] = grouped["z"].mean(), grouped["z_error"].mean()  # seeds have the same test items
+    keys["score"], keys["seeds"] = grouped["score"].mean(), grouped["seeds"].sum()
+    keys = keys.sort_index()  # the order of the rows must not matter
+    own = [variances[pool, group] for pool, group in zip(keys["pool"], keys["group"], strict=True)]
+    seed_error = np.sqrt([v.variance / max(n, 1) for v, n in zip(own, keys["seeds"], strict=True)])
+    rng = numpy_rng("claims", "redraws", count)
+    noise = seed_error[:, None] * _seed_noise(keys["english"].tolist(), count, rng)
+    item_noise = _item_noise(keys, rows, covariances, count, rng)
+    z = keys["z"].to_numpy()[:, None]
+    draws = np.hstack([keys["score"].to_numpy()[:, None], from_z(z + noise + item_noise), from_z(z + item_noise)])
+    sources = [Source(v.freedom, float(n), v.origin != "unknown") for v, n in zip(own, keys["seeds"], strict=True)]
+    values = {
+        key: Value(line, frozenset([source])) for key, line, source in zip(keys.index, draws, sources, strict=True)
+    }
+    return Redrawn(values, list(variances.values()))
+
+
+def _on_z(rows: pd.DataFrame) -> tuple[Array, Array]:
+    """Return scores and their item errors on z; at 0 and 1 half an item off, with the error of their test set.
+
+    On z the error of a share of N items is 1 / (2 sqrt(N)) whatever the share is, so a test set's other scores tell
+    both N and the error of a score at which the bootstrap finds none.
+    """
+    score, error = rows["score"].to_numpy(float), rows["error"].to_numpy(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        on_z = error / (2 * np.sqrt(score * (1 - score)))
+    usable = pd.Series(np.where((error > 0) & (score > 0) & (score < 1), on_z, np.nan), index=rows.index)
+    typical = usable.groupby(rows["test"]).transform("median").to_numpy()
+    rough = np.where(error > 0, np.sqrt(np.maximum(error, 0)) / 2, 0.0)  # an end without company: its interval's reach
+    z_error = usable.fillna(pd.Series(np.where(np.isnan(typical), rough, typical), index=rows.index)).to_numpy()
+    z_error = np.where(np.isnan(error), 0.0, z_error)
+    half_item = np.minimum(2 * np.nan_to_num(z_error) ** 2, 0.5)  # 1 / (2 N)
+    return to_z(np.clip(score, half_item, 1 - half_item)), z_error
+
+
+def _seed_noise(english: Sequence[str], count: int, rng: np.random.Generator) -> Array:
+    """Return noise of unit variance, of which pairs with the same English model share a part."""
+    own = rng.standard_normal((len(english), count))
+    names = sorted({name for name in english if name})
+    common = dict(zip(names, rng.standard_normal((len(names), count)), strict=True))
+    for place, name in enumerate(english):
+        if name:
+            own[place] = math.sqrt(1 - SHARED) * own[place] + math.sqrt(SHARED) * common[name]
+    return own
+
+
+def _item_noise(
+    keys: pd.DataFrame,
+    rows: pd.DataFrame,
+    covariances: Covariances,
+    count: int,
+    rng: np.random.Generator,
+) -> Array:
+    """Return noise of the test items: paired where a covariance is known, else independent."""
+    noise = keys["z_error"].to_numpy()[:, None] * rng.standard_normal((len(keys), count))
+    place = {key: i for i, key in enumerate(keys.index)}
+    for test, (names, matrix) in sorted(covariances.items()):
+        mine = rows[(rows["test"] == test) & rows["paired"].isin(list(names))]
+        wanted = list(dict.fromkeys(mine["key"]))
+        if not wanted:
+            continue
+        average = np.zeros((len(wanted), len(names)))  # from rows of one seed to the mean over seeds
+        for key, paired in zip(mine["key"], mine["paired"], strict=True):
+            average[wanted.index(key), list(names).index(paired)] = 1 / (mine["key"] == key).sum()
+        where = [place[key] for key in wanted]
+        slope = 1 / np.sin(2 * keys["z"].to_numpy()[where])  # of z over the score
+        joint = (slope[:, None] * average) @ matrix @ (slope[:, None] * average).T
+        values, vectors = np.linalg.eigh(joint)
+        root = vectors * np.sqrt(np.clip(values, 0, None))
+        noise[where] = root @ rng.standard_normal((len(wanted), count))
+    return noise
+
+
+# --- checks, parts and their verdicts ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Check:
+    """One inequality in one place; where `partial`, something was not run, so it can contradict but not support."""
+
+    where: str
+    value: Value
+    language: str | None = None
+    cells: tuple[str, ...] = ()  # what it judges where that is not the place itself
+    partial: bool = False
+    shown: bool = True  # False: a ratio whose denominator is too noisy to be read
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a value stands: as observed, its 95% interval, and the confidence that it respects its border."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+
+    def state(self, tests: int) -> str:
+        """Return clear, open or against, in one of so many tests."""
+        if self.confidence <= TAIL / tests:
+            return "against"
+        return "clear" if self.confidence >= 1 - TAIL else "open"
+
+
+def standing(value: Value, relation: Relation, border: float) -> Standing:
+    """Return where a value stands to a border."""
+    reach = float(stdtrit(value.freedom, 1 - TAIL)) * value.spread
+    margin = relation.sign * (value.observed - border)
+    exact = 0.5 + 0.5 * float(np.sign(margin))
+    confidence = float(stdtr(value.freedom, margin / value.spread)) if value.spread > 0 else exact
+    return Standing(value.observed, value.observed - reach, value.observed + reach, confidence)
+
+
+def decide(checks: Sequence[Check], relation: Relation, border: float) -> Verdict:
+    """Return the verdict on one inequality over its cells."""
+    whole = standing(mean([check.value for check in checks]), relation, border)
+    ends = sorted(relation.sign * (end - border) for end in (whole.low, whole.high))
+    against = any(standing(c.value, relation, border).state(len(checks)) == "against" for c in checks)
+    if ends[1] < 0 or (ends[0] <= 0 and against):
+        # One seed says how a model came out, not how such models come out.
+        return Verdict.CONTRADICTED if all(check.value.known for check in checks) else Verdict.UNDECIDED
+    if ends[0] <= 0:
+        return Verdict.UNDECIDED
+    return Verdict.MIXED if against else Verdict.SUPPORTED
+
+
+def seeds_to_decide(value: Value, border: float) -> int | None:
+    """Return with how many seeds the interval would exclude the border; None where seeds are no way to decide."""
+    factor = float(stdtrit(value.freedom, 1 - TAIL))
+    left = (value.observed - border) ** 2 - (factor * value.item_spread) ** 2
+    seed_part = max(value.spread**2 - value.item_spread**2, 0.0)
+    if left <= 0 or not value.known:
+        return None
+    needed = math.ceil(value.seeds * factor**2 * seed_part / left)
+    return needed if needed <= MOST_SEEDS else None
+
+
+def _spread(draws: Array) -> float:
+    if not draws.size:
+        return 0.0
+    low, high = np.quantile(draws, [0.16, 0.84])
+    return float(high - low) / 2
