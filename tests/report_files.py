@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from xling.report import published
-from xling.report.claims.render import as_json, judge_all
+from xling.report.claims.render import judged
 from xling.report.page.build import Sources
 from xling.report.records import Results
 
@@ -48,14 +48,14 @@ def provenance() -> dict[str, Any]:
 
 def verdicts(results: Results | None = None) -> dict[str, Any]:
     """Return the verdicts on some results: the paper's own numbers, unless others are given."""
-    return as_json(judge_all(published.results() if results is None else results), False, "0123456789abcdef")
+    return judged(published.results() if results is None else results, "0123456789abcdef")
 
 
 def write_sources(
     folder: Path, claims: Any = None, origin: Any = None, choices: str = "# Choices\n\nOne.\n"
 ) -> Sources:
-    """Write the files of a report with three figures, and return where they are."""
-    for name in ("figure3", "figure7", "training/en-fr.default.s1"):
+    """Write the files of a report with four figures, and return where they are."""
+    for name in ("forest", "figure3", "figure7", "training/en-fr.default.s1"):
         path = folder / f"figures/{name}.svg"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(SVG, encoding="utf-8")

@@ -246,14 +246,14 @@ def seed_variances(rows: pd.DataFrame) -> list[Variance]:
     found = []
     for (pool, group), freedom, squares in groups[["freedom", "squares"]].itertuples(name=None):
         untrained, lender, seeds = about.loc[(pool, group)]
-        own = squares / freedom if freedom else None
-        whole = pools.get(pool) or pools.get(lender)
+        own = float(squares / freedom) if freedom else None
+        whole = pools.get(pool) or pools.get(lender) or (own and (own, freedom))
         if not seeds:
             found.append(Variance(pool, group, None, 0, 0.0, CERTAIN, "none"))
-        elif whole is None and not freedom:
+        elif not whole:
             found.append(Variance(pool, group, None, 0, 0.0, CERTAIN, "unknown"))
         else:
-            towards, base = whole or (own, freedom)
+            towards, base = whole
             shrunk = (PRIOR * towards + freedom * (own or 0.0)) / (PRIOR + freedom)
             total = PRIOR + (freedom or (base if untrained and pool in pools else 0.0))
             origin = "own" if pool in pools or freedom else "lent"
@@ -327,7 +327,7 @@ def _item_noise(
     rng: np.random.Generator,
 ) -> Array:
     """Return noise of the test items: paired where a covariance is known, else independent."""
-    noise = keys["z_error"].to_numpy()[:, None] * rng.standard_normal((len(keys), count))
+    noise: Array = keys["z_error"].to_numpy()[:, None] * rng.standard_normal((len(keys), count))
     place = {key: i for i, key in enumerate(keys.index)}
     for test, (names, matrix) in sorted(covariances.items()):
         mine = rows[(rows["test"] == test) & rows["paired"].isin(list(names))]

@@ -1,4 +1,4 @@
-"""From the scores of fine-tuned encoders to the records of Table 1 and Figure 3, each beside its floor.
+"""From the scores of fine-tuned encoders to the records of Table 1 and Figure 3, floors among them.
 
 python -m xling.report.record_transfer --plan plan.json --scores transfer/ \
     --cells figure3.csv --settings settings.csv --examples examples.csv --long transfer.csv
@@ -6,18 +6,11 @@ python -m xling.report.record_transfer --plan plan.json --scores transfer/ \
 The plan says which encoders there are: `settings` (rows of Table 1), `models` and `floors`, lists of objects with
 model, setting (its label), pair, seed, config (the expected hash of each task) and, for models, floor. The score of a
 task is MODEL/TASK.json below --scores, as xling.finetune.collect writes it. `--long` gets every score of every seed,
-English and the floors included.
-
-Several seeds of a setting are averaged. The interval of one seed is that of its test items. Seeds are tested on the
-same items, so their intervals do not shrink by averaging: the mean of their reaches is kept. Seed variance is added in
-quadrature: Student's t times the standard error of the mean. Seeds are assumed to vary equally in all settings of a
-task and language, and their spread is pooled: two seeds say next to nothing about it, those of six settings do, and a
-setting with one seed takes it from the others.
+English included.
 """
 
 import argparse
-import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,7 +19,6 @@ from xling.core.errors import InputError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
-from xling.report.estimate import Estimate, in_points, mean_together, seed_reach, with_seeds
 from xling.report.names import other_language
 from xling.report.records import Cell, Examples, Setting, write_records
 
@@ -122,23 +114,23 @@ def examples(planned: Iterable[Planned], scores: Scores) -> list[Examples]:
     return list(found.values())
 
 
-def cells(rows: Iterable[Scored]) -> list[Cell]:
-    """Return the cells of Table 1: transfer to the other language, seeds averaged."""
-    groups: dict[tuple[str, str, str], list[Scored]] = {}
-    for row in rows:
-        if row.language == other_language(row.pair):
-            groups.setdefault((row.setting, row.task, row.language), []).append(row)
-    columns: dict[tuple[str, str], list[list[float]]] = {}
-    for (_, task, code), group in groups.items():
-        columns.setdefault((task, code), []).append([row.score for row in group])
-    return [average(group, seed_reach(columns[task, code])) for (_, task, code), group in groups.items()]
-
-
-def average(rows: Sequence[Scored], seed: float) -> Cell:
-    """Return the cell of a setting's seeds, given how far one seed may be off."""
-    items = mean_together([Estimate(row.score, row.low, row.high) for row in rows])
-    whole, floor = with_seeds(items, seed, len(rows)), statistics.fmean(row.floor for row in rows)
-    return Cell(rows[0].setting, rows[0].task, rows[0].language, whole.value, floor, *in_points(whole))
+def cells(rows: Iterable[Scored], floors: Mapping[str, str]) -> list[Cell]:
+    """Return every seed's transfer to the other language, with the label of the floor of each model that has one."""
+    return [
+        Cell(
+            setting=row.setting,
+            task=row.task,
+            language=row.language,
+            seed=row.seed,
+            score=row.score,
+            low=row.low,
+            high=row.high,
+            chance=row.chance,
+            floor=floors.get(row.model, ""),
+        )
+        for row in rows
+        if row.language == other_language(row.pair)
+    ]
 
 
 def main() -> None:
@@ -147,12 +139,14 @@ def main() -> None:
     plan = read_json(args.plan)
     scores = read_all(args.scores, [*plan["models"], *plan["floors"]])
     models, floors = (list(rows_of(plan[kind], scores)) for kind in ("models", "floors"))
-    found = cells(models)
+    labels = {one["model"]: one["setting"] for one in plan["floors"]}
+    found = cells([*models, *floors], {one["model"]: labels[one["floor"]] for one in plan["models"]})
     write_records(args.cells, Cell, found)
     write_records(args.settings, Setting, [Setting(**row) for row in plan["settings"]])
     write_records(args.examples, Examples, examples(plan["models"], scores))
     write_records(args.long, Scored, [row.rounded for row in (*models, *floors)])
-    log_to_stderr(__name__).info("%d cells of %d encoders and %d floors", len(found), len(plan["models"]), len(floors))
+    counts = len(found), len(plan["models"]), len(plan["floors"])
+    log_to_stderr(__name__).info("%d scores of %d encoders and %d floors", *counts)
 
 
 def parse_args() -> argparse.Namespace:

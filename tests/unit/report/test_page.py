@@ -64,7 +64,7 @@ def page(sources: Sources) -> Page:
 
 def with_text(value: Any, text: str) -> Any:
     """Return a structure with a text at the end of every string that is shown and decides nothing."""
-    fixed = {"verdict", "unit", "relation", "counted_in"}
+    fixed = {"verdict", "unit", "relation", "counted_in", "state", "origin"}
     if isinstance(value, dict):
         return {key: item if key in fixed else with_text(item, text) for key, item in value.items()}
     if isinstance(value, list):
@@ -122,7 +122,7 @@ def test_what_a_study_says_of_its_data_stands_before_its_numbers(tmp_path: Path)
 
 
 def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> None:
-    assert len(page.all("img")) == 4
+    assert len(page.all("img")) == 5
     assert all(len(image["alt"] or "") > 20 for image in page.all("img"))
     assert all(heading["scope"] in {"col", "colgroup", "row", "rowgroup"} for heading in page.all("th"))
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
@@ -130,42 +130,32 @@ def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> N
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
     titles = [str(image["alt"]).split(":")[0] for image in page.all("img")]
-    assert titles[1] == f"{titles[0]}, from the paper's published numbers"  # the paper's figure follows ours
+    assert titles[2] == f"{titles[1]}, from the paper's published numbers"  # the paper's figure follows ours
 
 
-def test_a_verdict_on_fewer_cells_says_so_wherever_it_stands(tmp_path: Path) -> None:
+def test_a_verdict_on_fewer_cells_says_so(tmp_path: Path) -> None:
     cells = tuple(cell for cell in published.results().figure3 if cell.language == "fr")
     page = Page(build(write_sources(tmp_path, verdicts(Results(figure3=cells)))))
-    tiles = {link.get("aria-label") for link in page.all("a")}
-    assert "Claim 1b: supported on what was run: 2 of 6 cells" in tiles
-    for text in (
-        "✓ supported, only 2 of 6 cells",
-        "1b ✓ 2/6",
-        "6 supported (6 of them on fewer cells than the claim is about)",
-        "No anchors minus that of Default anchors: supported, 2 of 6 cells",
-    ):
-        assert text in page.text
+    assert "✓ supported, only 2 of 6 cells" in page.text
 
 
-def test_every_claim_stands_with_verdict_effect_paper_and_sentence(page: Page, tmp_path: Path) -> None:
+def test_the_first_things_are_one_sentence_the_forest_plot_and_a_row_for_each_claim(page: Page) -> None:
+    sentence, plot, table = (
+        page.text.index(x) for x in (VERDICTS["headline"], "How far each claim", "seeds to decide")
+    )
+    assert sentence < plot < table
+    assert page.all("img")[0]["alt"].startswith("How far each claim is from its border: ")  # type: ignore[union-attr]
     for claim in VERDICTS["claims"]:
         assert " ".join(claim["sentence"].split()) in page.text
-        assert f"Claim {claim['claim']}: {claim['stands']}" in [link.get("aria-label") for link in page.all("a")]
-        assert claim["paper"]["effect"] in page.text
-    counts = VERDICTS["counts"]
-    assert f"Of the paper's 16 claims: {counts['supported']} supported, {counts['not run']} not run." in page.text
-    told = "Checks that hold, by language"
-    assert f"{told}fr 2 of 2, ru 2 of 2, zh 2 of 2" in page.text
-    older = verdicts()
-    for claim in older["claims"]:
-        del claim["by_language"]
-    assert told not in build(write_sources(tmp_path, older))
+        assert f"{claim['claim']}{claim['says']}" in page.text.replace(" ", " ").replace("\n", "")
+        assert claim["paper"] in page.text
+    assert "shared tokens" in page.text  # the table of seed variance
 
 
 def test_what_was_not_run_says_so(tmp_path: Path) -> None:
     sources = write_sources(tmp_path, verdicts(Results()))
     text = Page(build(Sources("Nothing", sources.claims, sources.provenance))).text
-    assert "16 not run" in text
+    assert "17 were not run" in text
     assert "transfer was not run" in text
     for name in ("Figure 1.", "Figure 4b.", "Figure 8.", "Training curves", "Anchors in the training text"):
         assert re.search(rf"{re.escape(name)}[^.]*: not run", text), name
