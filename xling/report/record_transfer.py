@@ -1,12 +1,13 @@
 """From the scores of fine-tuned encoders to the records of Table 1 and Figure 3, floors among them.
 
 python -m xling.report.record_transfer --plan plan.json --scores transfer/ \
-    --cells figure3.csv --settings settings.csv --examples examples.csv --long transfer.csv
+    --cells figure3.csv --items items.npz --settings settings.csv --examples examples.csv --long transfer.csv
 
 The plan says which encoders there are: `settings` (rows of Table 1), `models` and `floors`, lists of objects with
 model, setting (its label), pair, seed, config (the expected hash of each task) and, for models, floor. The score of a
-task is MODEL/TASK.json below --scores, as xling.finetune.collect writes it. `--long` gets every score of every seed,
-English included.
+task is MODEL/TASK.json below --scores, as xling.finetune.collect writes it; the counts of its test sentences are in
+MODEL/jobs (a task has one job or several) and go into --items, see xling.report.items. `--long` gets every score of
+every seed, English included.
 """
 
 import argparse
@@ -15,10 +16,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from xling.core.errors import InputError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
+from xling.core.stats import Counts
+from xling.finetune.collect import merge
+from xling.finetune.metrics import counts_of
+from xling.report.items import Key, write_items
 from xling.report.names import other_language
 from xling.report.records import Cell, Examples, Setting, write_records
 
@@ -114,6 +121,20 @@ def examples(planned: Iterable[Planned], scores: Scores) -> list[Examples]:
     return list(found.values())
 
 
+def items(folder: Path, planned: Iterable[Planned], scores: Scores) -> dict[Key, Counts]:
+    """Return the counts of the test sentences behind every score in the other language, at its selected points."""
+    found = {}
+    for one, task in _jobs(planned):
+        jobs, code = folder / one["model"] / "jobs", other_language(one["pair"])
+        paths, selected = sorted(jobs.glob(f"{task}*.json")), scores[one["model"], task]["selected"]
+        merged = merge(paths, one["config"][task]) if paths else {"points": []}
+        points = {point["number"]: point["test"][code] for point in merged["points"]}
+        if not points.keys() >= set(selected):
+            raise InputError(jobs, f"no counts of {task} at the points {selected}", fix="run its jobs again")
+        found[task, code, one["setting"], one["seed"]] = np.stack([counts_of(points[number]) for number in selected])
+    return found
+
+
 def cells(rows: Iterable[Scored], floors: Mapping[str, str]) -> list[Cell]:
     """Return every seed's transfer to the other language, with the label of the floor of each model that has one."""
     return [
@@ -141,6 +162,7 @@ def main() -> None:
     models, floors = (list(rows_of(plan[kind], scores)) for kind in ("models", "floors"))
     labels = {one["model"]: one["setting"] for one in plan["floors"]}
     found = cells([*models, *floors], {one["model"]: labels[one["floor"]] for one in plan["models"]})
+    write_items(args.items, items(args.scores, [*plan["models"], *plan["floors"]], scores))
     write_records(args.cells, Cell, found)
     write_records(args.settings, Setting, [Setting(**row) for row in plan["settings"]])
     write_records(args.examples, Examples, examples(plan["models"], scores))
@@ -155,6 +177,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--plan", type=Path, required=True, help="which encoders there are, see above")
     parser.add_argument("--scores", type=Path, required=True, help="folder of the scores")
     parser.add_argument("--cells", type=Path, required=True, help="records of Table 1 and Figure 3, written")
+    parser.add_argument("--items", type=Path, required=True, help="counts of every test sentence, written")
     parser.add_argument("--settings", type=Path, required=True, help="records of the rows of Table 1, written")
     parser.add_argument("--examples", type=Path, required=True, help="how many examples each task had, written")
     parser.add_argument("--long", type=Path, required=True, help="every score of every seed, written")

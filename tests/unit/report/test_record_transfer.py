@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from xling.finetune import collect
 from xling.report import record_transfer, table1
+from xling.report.items import read_items
 from xling.report.means import CellMean, cell_means
 from xling.report.records import Cell, Examples, Setting, read_records
 
@@ -33,6 +35,14 @@ def score(name: str, value: float, reach: float = 2.0, **changes: Any) -> dict[s
     return {**about, "sizes": sizes, "languages": found, **changes}
 
 
+def job(name: str, number: int) -> dict[str, Any]:
+    """Return what a job of one grid point would have written: counts of two sentences, told apart by the point."""
+    items = {"right": f"{number} 300", "predicted": "5 300", "gold": "7 300"}
+    test = {"columns": list(items), "items": items, "measures": {"f1": 1.0}}
+    about = dict.fromkeys(collect.SAME, "as in all jobs") | {"config": f"hash {name}"}
+    return about | {"points": [{"number": number, "test": {"en": test, "fr": test}}]}
+
+
 def write(folder: Path, models: dict[str, str], *scores: dict[str, Any]) -> list[str]:
     """Write a plan of models (by name, with their settings) and one floor, and all scores; return the flags."""
     floor = planned(FLOOR, JOINT, 1)
@@ -41,10 +51,12 @@ def write(folder: Path, models: dict[str, str], *scores: dict[str, Any]) -> list
     (folder / "plan.json").write_text(json.dumps({"settings": rows, "models": own, "floors": [floor]}))
     for name, value in zip([FLOOR, *models], [score(FLOOR, 20.0), *scores], strict=True):
         path = folder / "scores" / name / "ner.json"
-        path.parent.mkdir(parents=True)
+        (path.parent / "jobs").mkdir(parents=True)
         path.write_text(json.dumps(value))
+        for number in (0, 1, 2):
+            (path.parent / f"jobs/ner.{number}.json").write_text(json.dumps(job(name, number)))
     flags = {"--plan": "plan.json", "--scores": "scores", "--cells": "figure3.csv", "--settings": "settings.csv"}
-    flags |= {"--examples": "examples.csv", "--long": "long.csv"}
+    flags |= {"--examples": "examples.csv", "--long": "long.csv", "--items": "items.npz"}
     return [str(x) for key, name in flags.items() for x in (key, folder / name)]
 
 
@@ -59,6 +71,11 @@ def test_every_file_of_two_settings(tmp_path: Path, call: Callable[..., Any]) ->
     assert cell_means(cells)[0] == CellMean("Default", "ner", "fr", 60.0, 20.0, 58.0, 62.0)
     assert read_records(tmp_path / "settings.csv", Setting)[0] == Setting("Default", **ROW)
     assert read_records(tmp_path / "examples.csv", Examples) == [Examples("ner", "fr", 2000, 300, 50)]
+    counts = read_items(tmp_path / "items.npz", "ner", "fr")
+    assert list(counts) == [("Default", 1), ("Top shared", 1), (JOINT, 1)]
+    assert counts["Default", 1].tolist() == [
+        [[n, 5, 7], [300, 300, 300]] for n in (1, 0)
+    ]  # the selected points, best first
     with (tmp_path / "long.csv").open() as handle:
         rows = list(csv.DictReader(handle))
     expected = [(name, code) for name in (*models, FLOOR) for code in ("en", "fr")]
@@ -68,6 +85,14 @@ def test_every_file_of_two_settings(tmp_path: Path, call: Callable[..., Any]) ->
     paths = ["--cells", tmp_path / "figure3.csv", "--settings", tmp_path / "settings.csv", "--out-dir", tmp_path]
     assert call(table1.main, *paths).code == 0
     assert "Top shared" in (tmp_path / "table1.md").read_text()
+
+
+def test_a_score_without_the_counts_of_its_points_is_refused(tmp_path: Path, call: Callable[..., Any]) -> None:
+    flags = write(tmp_path, {"a.s1": "Default"}, score("a.s1", 60.0))
+    (tmp_path / "scores/a.s1/jobs/ner.1.json").unlink()
+    found = call(record_transfer.main, *flags)
+    assert "a.s1/jobs: no counts of ner at the points [1, 0] (run its jobs again)" in found.error
+    assert not (tmp_path / "figure3.csv").exists()
 
 
 @pytest.mark.parametrize(
