@@ -17,43 +17,45 @@ from matplotlib.lines import Line2D
 from xling.core.errors import run
 from xling.core.io import atomic_path
 from xling.report import published, style
-from xling.report.cells import Cells
-from xling.report.estimate import Estimate, mean
-from xling.report.means import cell_means
+from xling.report.evidence import Relation, Standing, Verdict, mean, standing
+from xling.report.measured import Study, kept_share
 from xling.report.names import DEFAULT, TASKS
-from xling.report.records import Cell, read_records
+from xling.report.records import Cell, Results, read_records
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "results/reference/mini"
 START, END = "<!-- made by python -m docs.headline -->", "<!-- end of what docs.headline makes -->"
-OURS, PAPER = "this run", "paper"
+OURS, ABOVE_CHANCE, PAPER = "this run, above the untrained encoder", "this run, above chance", "paper, above chance"
 PAPER_TASKS = tuple(published.CHANCE)
-SPREAD = 0.17  # of a row: how far the two marks stand from its middle
+SPREAD = 0.25  # of a row: how far the marks stand from each other
 
 
-def languages_with_signal(ours: Cells, task: str) -> list[str]:
+def languages_with_signal(ours: Study, task: str) -> list[str]:
     """Return the languages in which a task's Default is far enough above its floor."""
-    found = {language for setting, known, language in ours.by_key if (setting, known) == (DEFAULT, task)}
-    return sorted(language for language in found if ours.has_signal(task, language))
+    found = [key for key in ours.cells if key[:2] == (DEFAULT, task)]
+    return sorted(key[2] for key in found if ours.clear(*key))
 
 
-def tasks_with_signal(ours: Cells) -> list[str]:
+def tasks_with_signal(ours: Study) -> list[str]:
     """Return the paper's tasks in which Default is far enough above its floor in some language."""
     return [task for task in PAPER_TASKS if languages_with_signal(ours, task)]
 
 
-def mean_kept(cells: Cells, setting: str, task: str, languages: Sequence[str]) -> Estimate | None:
+def mean_kept(study: Study, setting: str, task: str, languages: Sequence[str]) -> Standing | None:
     """Return the mean share of Default's transfer that a setting keeps in some languages; None where there are none."""
-    if not languages or not all(cells.has(setting, task, language) for language in languages):
+    if not languages or not all(study.has(setting, task, language) for language in languages):
         return None
-    return mean([cells.kept(setting, task, language) for language in languages])
+    return standing(mean([kept_share(study, setting, task, x) for x in languages]), Relation.ABOVE, 0.0)
 
 
-def draw(ours: Cells, theirs: Cells) -> Figure:
-    """Return one panel per task: each setting's mean kept share, this run's beside the paper's."""
+def draw(ours: Study, above_chance: Study, theirs: Study) -> Figure:
+    """Return one panel per task: each setting's mean kept share, this run's beside the paper's.
+
+    The paper's share can only be computed above chance, so ours above chance stands beside it.
+    """
     names = [row.setting for row in published.settings() if row.setting != DEFAULT]
     colours = {row.setting: style.GROUP_COLOURS[row.group] for row in published.settings()}
-    figure = style.new_figure(height=3.0)
+    figure = style.new_figure(height=3.4)
     tasks = tasks_with_signal(ours)
     panels = figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0]
     for axes, task in zip(panels, tasks, strict=True):
@@ -62,51 +64,49 @@ def draw(ours: Cells, theirs: Cells) -> Figure:
         style.light_grid(axes, "x")
         axes.axvline(1, color=style.BLACK, linewidth=0.7, linestyle=(0, (4, 3)))
         for place, name in enumerate(names):
-            _mark(axes, place + SPREAD, mean_kept(theirs, name, task, languages), colours[name], filled=False)
-            _mark(axes, place - SPREAD, mean_kept(ours, name, task, languages), colours[name], filled=True)
+            pale = style.pale(colours[name])
+            for step, (study, face) in enumerate(((ours, colours[name]), (above_chance, pale), (theirs, "white")), -1):
+                _mark(axes, place + step * SPREAD, mean_kept(study, name, task, languages), colours[name], face)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
     marks = [
         Line2D([], [], linestyle="", marker="o", color=style.BLACK, markerfacecolor=face, label=label)
-        for label, face in ((OURS, style.BLACK), (PAPER, "white"))
+        for label, face in ((OURS, style.BLACK), (ABOVE_CHANCE, style.pale(style.BLACK)), (PAPER, "white"))
     ]
     level = Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=(0, (4, 3)), label=DEFAULT)
-    figure.legend(handles=[*marks, level], loc="outside upper center", ncols=3, frameon=False, fontsize=7)
+    figure.legend(handles=[*marks, level], loc="outside upper center", ncols=4, frameon=False, fontsize=7)
     figure.supxlabel("share of Default's transfer that is kept, mean over languages", fontsize=8)
     return figure
 
 
-def _mark(axes: Axes, place: float, kept: Estimate | None, colour: str, filled: bool) -> None:
+def _mark(axes: Axes, place: float, kept: Standing | None, colour: str, face: str) -> None:
     if kept is None:
         return
-    reach = style.reach(kept.value, kept.low, kept.high)
-    bars = None if reach is None else [[reach[0]], [reach[1]]]
-    face = colour if filled else "white"
-    axes.errorbar(
-        kept.value, place, xerr=bars, fmt="o", color=colour, markerfacecolor=face, elinewidth=0.8, capsize=1.5
-    )
+    bars = [[kept.value - kept.low], [kept.high - kept.value]] if kept.high > kept.low else None
+    look: dict[str, Any] = {"color": colour, "markerfacecolor": face, "elinewidth": 0.8, "capsize": 1.5}
+    axes.errorbar(kept.value, place, xerr=bars, fmt="o", **look)
 
 
-def without_signal(ours: Cells) -> list[str]:
+def without_signal(ours: Study) -> list[str]:
     """Return a sentence that names the tasks without enough signal, if there are any."""
     known = tasks_with_signal(ours)
     names = ", ".join(TASKS[task] for task in PAPER_TASKS if task not in known)
     return [f"Too little signal in every language: {names}."] if names else []
 
 
-def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
-    """Return a sentence that lists the claims by verdict."""
+def verdicts(claims: Mapping[str, Any]) -> str:
+    """Return the first sentence of the verdicts, and which claims have which."""
     names: dict[str, list[str]] = {}
-    for claim in claims:
+    for claim in claims["claims"]:
         names.setdefault(claim["verdict"], []).append(claim["claim"])
-    found = [f"{len(names[verdict])} {verdict} ({', '.join(names[verdict])})" for verdict in sorted(names, key=len)]
-    return f"Verdicts on the paper's {len(claims)} claims: {'; '.join(found)}."
+    listed = [f"{verdict} {', '.join(names[verdict])}" for verdict in Verdict if verdict in names]
+    return f"{claims['headline']} In detail: {'; '.join(listed)}."
 
 
-def block(ours: Cells, claims: Mapping[str, Any]) -> str:
+def block(ours: Study, claims: Mapping[str, Any]) -> str:
     """Return the text from the first marker of the README to the second."""
-    return "\n".join([START, verdicts(claims["claims"]), *without_signal(ours), END])
+    return "\n".join([START, verdicts(claims), *without_signal(ours), END])
 
 
 def with_block(readme: str, made: str) -> str:
@@ -115,20 +115,20 @@ def with_block(readme: str, made: str) -> str:
     return before + made + rest.split(END)[1]
 
 
-def read_reference(folder: Path = REFERENCE) -> tuple[Cells, Cells, dict[str, Any]]:
-    """Return the cells of a reference run, those of the paper, and the run's verdicts."""
+def read_reference(folder: Path = REFERENCE) -> tuple[list[Study], dict[str, Any]]:
+    """Return a reference run, the same above chance, and the paper; and the run's verdicts."""
     claims = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    cells = cell_means(read_records(folder / "records/figure3.csv", Cell))
-    return Cells(cells), Cells(published.table1().means), claims
+    cells = Results(figure3=tuple(read_records(folder / "records/figure3.csv", Cell)))
+    return [Study(cells), Study(cells, chance=True), Study(published.results())], claims
 
 
 def main() -> None:
     """Draw the figure and write the verdicts into the README."""
-    ours, theirs, claims = read_reference()
+    studies, claims = read_reference()
     with style.styled():
-        style.save_images(draw(ours, theirs), ROOT / "docs", "headline", ["svg"])
+        style.save_images(draw(*studies), ROOT / "docs", "headline", ["svg"])
     path = ROOT / "README.md"
-    text = with_block(path.read_text(encoding="utf-8"), block(ours, claims))
+    text = with_block(path.read_text(encoding="utf-8"), block(studies[0], claims))
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

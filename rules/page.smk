@@ -7,6 +7,7 @@ rule claims:
     """The paper's claims, judged on what the study has measured; whatever the verdicts are, this succeeds."""
     input:
         records=claim_records(),
+        counts=RECORDS / "items.npz" if TRANSFER.models else [],
     output:
         json=RESULTS / "claims.json",
         markdown=RESULTS / "claims.md",
@@ -20,11 +21,13 @@ rule claims:
     params:
         rev=REV["report"],
         scale=STUDY.scale_flag(),
+        items=lambda wildcards, input: f"--items {shlex.quote(str(input.counts))}" if input.counts else "",
         hash=STUDY.identity("verdicts"),
     shell:
         """
         python -m xling.report.claims \
             --results {input.records:q} \
+            {params.items} \
             {params.scale} \
             --config-hash {params.hash} \
             --out-json {output.json:q} \

@@ -7,16 +7,17 @@ from doc_blocks import ROOT, texts_and_marks
 
 from docs import headline
 from xling.report import style
-from xling.report.cells import Cells
-from xling.report.means import CellMean
+from xling.report.measured import Study
+from xling.report.records import Cell, Results
 
 
-def cells(default: float, other: float, floor: float = 10.0) -> Cells:
-    return Cells(
-        CellMean(setting, "ner", language, score, floor)
+def cells(default: float, other: float, floor: float = 10.0) -> Study:
+    rows = [
+        Cell(setting=setting, task="ner", language=language, score=score, chance=floor)
         for language in ("fr", "ru")
         for setting, score in (("Default", default), ("No anchors", other))
-    )
+    ]
+    return Study(Results(figure3=tuple(rows)), redraws=0)
 
 
 def test_the_kept_share_is_a_mean_over_languages_with_signal() -> None:
@@ -36,10 +37,10 @@ def test_tasks_without_signal_are_named_and_not_shown() -> None:
 
 
 def test_claims_are_listed_by_verdict() -> None:
-    verdicts = {"1a": "not supported", "1b": "supported", "2a": "not supported"}
+    verdicts = {"1a": "undecided", "1b": "supported", "2a": "undecided"}
     claims = [{"claim": name, "verdict": verdict} for name, verdict in verdicts.items()]
-    said = "Verdicts on the paper's 3 claims: 1 supported (1b); 2 not supported (1a, 2a)."
-    assert headline.verdicts(claims) == said
+    said = "One holds. In detail: supported 1b; undecided 1a, 2a."
+    assert headline.verdicts({"headline": "One holds.", "claims": claims}) == said
 
 
 def test_the_text_between_the_markers_is_replaced() -> None:
@@ -49,15 +50,15 @@ def test_the_text_between_the_markers_is_replaced() -> None:
 
 def test_the_readme_shows_the_reference_run() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    ours, _, claims = headline.read_reference()
+    (ours, *_), claims = headline.read_reference()
     assert headline.block(ours, claims) in readme, "run python -m docs.headline"
     assert "](docs/headline.svg)" in readme
 
 
 def test_the_committed_figure_is_the_drawn_one(tmp_path: Path) -> None:
-    ours, theirs, _ = headline.read_reference()
+    studies, _ = headline.read_reference()
     with style.styled():
-        style.save_images(headline.draw(ours, theirs), tmp_path, "headline", ["svg"])
+        style.save_images(headline.draw(*studies), tmp_path, "headline", ["svg"])
     said, marks = texts_and_marks(ROOT / "docs/headline.svg")
     said_now, marks_now = texts_and_marks(tmp_path / "headline.svg")
     assert said == said_now, "run python -m docs.headline"

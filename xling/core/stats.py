@@ -55,3 +55,11 @@ def _times_drawn(items: int, resamples: int, rng: np.random.Generator) -> NDArra
     draws = rng.integers(items, size=(resamples, items)) + items * np.arange(resamples)[:, None]
     times = np.bincount(draws.ravel(), minlength=resamples * items)
     return times.reshape(resamples, items).astype(np.float64)
+
+
+def unanimous_reach(items: int) -> float:
+    """Return how far an interval reaches, as a share, where all of some items agree (Clopper and Pearson 1934).
+
+    Drawing again from items that agree gives nothing else, so a bootstrap would take them as exactly known.
+    """
+    return float(1 - ((1 - LEVEL) / 2) ** (1 / items))

@@ -261,6 +261,20 @@ def seed_variances(rows: pd.DataFrame) -> list[Variance]:
     return found
 
 
+def intervals(measured: Sequence[Measured]) -> dict[str, tuple[float, float | None, float | None]]:
+    """Return the mean of every quantity and its 95% interval, which is taken on z; none where no error is known."""
+    if not measured:
+        return {}
+    _, keys, _ = _quantities(measured)
+    reach = stdtrit(keys["freedom"], 1 - TAIL) * np.hypot(keys["seed_error"], keys["z_error"])
+    low, high = (np.clip(from_z(keys["z"] + sign * reach), 0.0, 1.0) for sign in (-1, 1))
+    found = zip(keys["score"], *(np.where(reach > 0, end, np.nan) for end in (low, high)), strict=True)
+    return {
+        key: (float(score), *(None if math.isnan(end) else float(end) for end in ends))  # type: ignore[misc]
+        for key, (score, *ends) in zip(keys.index, found, strict=True)
+    }
+
+
 def redraw(measured: Sequence[Measured], covariances: Covariances, count: int = REDRAWS) -> Redrawn:
     """Return every quantity with its redraws: z* = mean z + N(0, v / n + item error squared).
 
@@ -268,26 +282,31 @@ def redraw(measured: Sequence[Measured], covariances: Covariances, count: int = 
     """
     if not measured:
         return Redrawn({}, [])
-    rows = pd.DataFrame([vars(row) for row in measured])
-    rows["z"], rows["z_error"] = _on_z(rows)
-    variances = {(own.pool, own.group): own for own in seed_variances(rows)}
-    grouped = rows.groupby("key", sort=False)
-    keys = rows.drop_duplicates("key").set_index("key")
-    keys["z"], keys["z_error"] = grouped["z"].mean(), grouped["z_error"].mean()  # seeds have the same test items
-    keys["score"], keys["seeds"] = grouped["score"].mean(), grouped["seeds"].sum()
-    keys = keys.sort_index()  # the order of the rows must not matter
-    own = [variances[pool, group] for pool, group in zip(keys["pool"], keys["group"], strict=True)]
-    seed_error = np.sqrt([v.variance / max(n, 1) for v, n in zip(own, keys["seeds"], strict=True)])
+    rows, keys, variances = _quantities(measured)
     rng = numpy_rng("claims", "redraws", count)
-    noise = seed_error[:, None] * _seed_noise(keys["english"].tolist(), count, rng)
+    noise = keys["seed_error"].to_numpy()[:, None] * _seed_noise(keys["english"].tolist(), count, rng)
     item_noise = _item_noise(keys, rows, covariances, count, rng)
     z = keys["z"].to_numpy()[:, None]
     draws = np.hstack([keys["score"].to_numpy()[:, None], from_z(z + noise + item_noise), from_z(z + item_noise)])
-    sources = [Source(v.freedom, float(n), v.origin != "unknown") for v, n in zip(own, keys["seeds"], strict=True)]
-    values = {
-        key: Value(line, frozenset([source])) for key, line, source in zip(keys.index, draws, sources, strict=True)
-    }
-    return Redrawn(values, list(variances.values()))
+    sources = map(Source, keys["freedom"], keys["seeds"], keys["known"])
+    return Redrawn(
+        {key: Value(line, frozenset([s])) for key, line, s in zip(keys.index, draws, sources, strict=True)}, variances
+    )
+
+
+def _quantities(measured: Sequence[Measured]) -> tuple[pd.DataFrame, pd.DataFrame, list[Variance]]:
+    """Return the scores on z, then one row for each quantity with the errors of its mean, then the seed variances."""
+    rows = pd.DataFrame([vars(row) for row in measured])
+    rows["z"], rows["z_error"] = _on_z(rows)
+    variances = {(own.pool, own.group): own for own in seed_variances(rows)}
+    grouped = rows.groupby("key")
+    keys = rows.drop_duplicates("key").set_index("key").sort_index()  # the order of the rows must not matter
+    keys["z"], keys["z_error"] = grouped["z"].mean(), grouped["z_error"].mean()  # seeds have the same test items
+    keys["score"], keys["seeds"] = grouped["score"].mean(), grouped["seeds"].sum()
+    own = [variances[name] for name in zip(keys["pool"], keys["group"], strict=True)]
+    keys["seed_error"] = np.sqrt([v.variance for v in own] / np.maximum(keys["seeds"], 1))
+    keys["freedom"], keys["known"] = [v.freedom for v in own], [v.origin != "unknown" for v in own]
+    return rows, keys, list(variances.values())
 
 
 def _on_z(rows: pd.DataFrame) -> tuple[Array, Array]:

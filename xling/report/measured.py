@@ -4,11 +4,13 @@ Seed variance is pooled by task and by these groups of settings, between which i
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from xling.report.evidence import REDRAWS, Covariances, Measured, Redrawn, Value, mean, redraw
+from xling.report.evidence import REDRAWS, Covariances, Measured, Redrawn, Value, mean, redraw, share
+from xling.report.items import item_covariance
 from xling.report.names import (
     DEFAULT,
     DEFAULT_ANCHORS,
@@ -21,10 +23,23 @@ from xling.report.names import (
     SEP_EMB_6,
     WIKI_CC,
 )
-from xling.report.records import AVERAGE, BILINGUAL, FASTTEXT, MLM_ALIGN, RANDOM, UNTRAINED, Results
+from xling.report.records import (
+    AVERAGE,
+    BILINGUAL,
+    FASTTEXT,
+    MLM_ALIGN,
+    RANDOM,
+    TRAINED,
+    UNTRAINED,
+    Cell,
+    CkaScore,
+    ContextualScore,
+    Results,
+    SentenceScore,
+    WordScore,
+)
 
 SIGNAL = 5.0  # points above its floor that a score needs to say anything; our border, not the paper's
-TRAINED = "trained"
 GROUPS = {
     **dict.fromkeys((DEFAULT, WIKI_CC, DEFAULT_ANCHORS, EXTRA_ANCHORS), "shared tokens"),
     **dict.fromkeys((NO_ANCHORS, SEP_EMB), "no shared tokens"),
@@ -99,21 +114,23 @@ def halves(curve: Curve) -> tuple[Curve, Curve, Curve]:
 
 
 def _measured(results: Results) -> Iterator[Measured]:
-    yield from _transfer(results)
-    for figure in ("figure4a", "figure4b"):
-        yield from _words(results, figure)
-    yield from _contextual(results)
-    yield from _sentences(results)
-    yield from _similarity(results)
+    yield from transfer_rows(results.figure3)
+    yield from word_rows(results.figure4a, "figure4a")
+    yield from word_rows(results.figure4b, "figure4b")
+    contextual = {tuple(getattr(r, name) for name in r.KEY): r for r in (*results.figure8, *results.figure5)}
+    yield from contextual_rows(contextual.values())  # both figures have the bilingual model
+    yield from sentence_rows(results.figure6)
+    yield from similarity_rows(results.figure7)
 
 
 def _error(low: float | None, high: float | None) -> float | None:
     return None if low is None or high is None else (high - low) / HALF_WIDTHS / 100
 
 
-def _transfer(results: Results) -> Iterator[Measured]:
-    floors = {cell.floor for cell in results.figure3 if cell.floor}
-    for cell in results.figure3:
+def transfer_rows(cells: Sequence[Cell]) -> Iterator[Measured]:
+    """Yield the scores of Table 1."""
+    floors = {cell.floor for cell in cells if cell.floor}
+    for cell in cells:
         key, untrained = f"figure3|{cell.setting}|{cell.task}|{cell.language}", cell.setting in floors
         yield Measured(
             key,
@@ -128,8 +145,9 @@ def _transfer(results: Results) -> Iterator[Measured]:
         )
 
 
-def _words(results: Results, figure: str) -> Iterator[Measured]:
-    for score in getattr(results, figure):
+def word_rows(scores: Iterable[WordScore], figure: str) -> Iterator[Measured]:
+    """Yield the scores of Figure 4a or 4b."""
+    for score in scores:
         name = f"{figure}|{score.language}|{score.vectors}"
         yield Measured(
             f"{name}|{score.layer or 0}",
@@ -145,12 +163,9 @@ def _words(results: Results, figure: str) -> Iterator[Measured]:
         )
 
 
-def _contextual(results: Results) -> Iterator[Measured]:
-    rows = {  # both figures have the bilingual model
-        (row.task, row.language, row.series, row.encoder, row.layer, row.seed): row
-        for row in (*results.figure8, *results.figure5)
-    }
-    for row in rows.values():
+def contextual_rows(rows: Iterable[ContextualScore]) -> Iterator[Measured]:
+    """Yield the scores of Figures 5 and 8."""
+    for row in rows:
         name, trained = f"contextual|{row.task}|{row.language}|{row.series}|{row.encoder}", row.encoder == TRAINED
         yield Measured(
             f"{name}|{row.layer}",
@@ -166,13 +181,15 @@ def _contextual(results: Results) -> Iterator[Measured]:
         )
 
 
-def _sentences(results: Results) -> Iterator[Measured]:
-    both = defaultdict(list)  # directions ask for the same sentences
-    for score in results.figure6:
-        both[score.language, score.model, score.layer, score.seed].append(score)
-    for (language, model, layer, _), scores in both.items():
+def sentence_rows(scores: Iterable[SentenceScore], by_direction: bool = False) -> Iterator[Measured]:
+    """Yield the scores of Figure 6, both directions in one unless asked for: they are about the same sentences."""
+    found = defaultdict(list)
+    for score in scores:
+        direction = score.direction if by_direction else "both"
+        found[score.language, score.model, direction, score.layer, score.seed].append(score)
+    for (language, model, direction, layer, _), scores in found.items():
         errors = [_error(score.low, score.high) for score in scores]
-        name = f"figure6|{language}|{model}"
+        name = f"figure6|{language}|{model}" + (f"|{direction}" if by_direction else "")
         yield Measured(
             f"{name}|{layer}",
             float(np.mean([score.p1 for score in scores])) / 100,
@@ -182,16 +199,17 @@ def _sentences(results: Results) -> Iterator[Measured]:
             cluster=name,
             test=f"figure6|{language}",
             untrained=model == UNTRAINED,
-            english=f"figure6|{model}|{layer}",
+            english=f"figure6|{model}|{direction}|{layer}",
         )
 
 
-def _similarity(results: Results) -> Iterator[Measured]:
-    averages = {(row.pair, row.model) for row in results.figure7 if row.layer == AVERAGE}
-    by_layer = {row.model for row in results.figure7 if row.layer != AVERAGE and row.seed is not None}
+def similarity_rows(scores: Sequence[CkaScore]) -> Iterator[Measured]:
+    """Yield the similarities of Figure 7; an average that was not measured is that of its layers, seed by seed."""
+    averages = {(row.pair, row.model) for row in scores if row.layer == AVERAGE}
+    by_layer = {row.model for row in scores if row.layer != AVERAGE and row.seed is not None}
     layers: dict[tuple[str, str, int | None], list[float]] = defaultdict(list)
     seeds: dict[tuple[str, str], int] = defaultdict(int)
-    for row in results.figure7:
+    for row in scores:
         if row.layer != AVERAGE:
             layers[row.pair, row.model, row.seed].append(row.cka)
         seeds[row.pair, row.model] += row.layer == AVERAGE and row.seed is not None
@@ -202,7 +220,7 @@ def _similarity(results: Results) -> Iterator[Measured]:
     ]
     found += [
         (row.layer, row.pair, row.model, row.cka, 1 if row.seed is not None else max(seeds[row.pair, row.model], 1))
-        for row in results.figure7
+        for row in scores
     ]
     for layer, pair, model, cka, count in found:
         one_layer = layer != AVERAGE and model in by_layer
@@ -218,6 +236,21 @@ def _similarity(results: Results) -> Iterator[Measured]:
             english="" if model == BILINGUAL else f"figure7|{model}|{layer}",
             seeds=count,
         )
+
+
+def item_covariances(path: Path, cells: Iterable[Cell]) -> Covariances:
+    """Return how the scores of Table 1 on the same test sentences err together, where their counts are kept."""
+    found = {}
+    for task, language in dict.fromkeys((cell.task, cell.language) for cell in cells):
+        names, matrix = item_covariance(path, task, language)
+        if names:
+            found[f"{task}|{language}"] = ([f"{setting}|{seed}" for setting, seed in names], matrix / 100**2)
+    return found
+
+
+def kept_share(study: Study, setting: str, task: str, language: str, border: float | None = None) -> Value:
+    """Return the share of Default's transfer that a setting keeps; Default must be above its floor."""
+    return share(study.gain(setting, task, language), study.gain(DEFAULT, task, language), border)
 
 
 def upper_minus_lower(curve: Curve) -> Value | None:

@@ -17,7 +17,7 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
-from xling.report.estimate import unanimous_reach
+from xling.core.stats import unanimous_reach
 from xling.report.records import (
     AVERAGE,
     BERT,

@@ -6,18 +6,19 @@ python -m xling.report.table1 --cells figure3.csv --examples examples.csv --out-
 import argparse
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
 from xling.core.errors import run
 from xling.report import published
-from xling.report.cells import Cells
-from xling.report.estimate import Estimate
+from xling.report.evidence import Relation, Standing, standing, steady
 from xling.report.grid import grid, signed, write_grid
-from xling.report.means import CellMean, cell_means
+from xling.report.means import CellMean, Key, by_key, cell_means
+from xling.report.measured import Study, kept_share
 from xling.report.names import DEFAULT, LANGUAGES, MARGINS, NOT_RUN, SETTINGS, TASKS, in_order, task_title
-from xling.report.records import Cell, Examples, Setting, read_records
+from xling.report.records import Cell, Examples, Results, Setting, read_records
 
 PAPER_TASKS, PAPER_LANGUAGES = ("xnli", "ner", "parsing"), ("fr", "ru", "zh")
 DESCRIPTION = ("Model", "Domain", "BPE Merges", "Anchors Pts", "Share Param.", "Softmax")
@@ -25,19 +26,24 @@ CAPTION = (
     "Zero-shot cross-lingual transfer of bilingual models. - means as in Default; "
     "Δ is the mean over the languages minus Default's."
 )
-COMPARED = {"": ("Model", "Language"), "ours": ("score", "floor", "kept"), "paper": ("score", "kept")}
-COMPARED |= {"ours - paper": ("score", "kept")}
+COMPARED = {
+    "": ("Model", "Language"),
+    "ours": ("score", "floor", "kept", "kept above chance"),
+    "paper": ("score", "kept"),
+    "ours - paper": ("score", "kept"),
+}
 COMPARED_CAPTION = (
     "In square brackets: the interval of a score. Floor: the untrained encoder. Kept: the share of Default's score "
-    "above its floor; none is given where Default is less than 5 points above its floor."
+    "above its floor; none is given where Default is less than 5 points above its floor. The paper's is above chance, "
+    "and so is ours where it is compared."
 )
-Scores = Mapping[tuple[str, str, str], CellMean]
+Scores = Mapping[Key, CellMean]
 Deltas = Mapping[tuple[str, str], float]
 
 
 def table1(cells: Iterable[CellMean], settings: Sequence[Setting], printed: Deltas | None = None) -> pd.DataFrame:
     """Return Table 1; printed deltas, where given, stand in place of those computed from the cells."""
-    scores = Cells(cells).by_key
+    scores = by_key(cells)
     tasks, languages = (list(dict.fromkeys(names)) for names in zip(*columns_of(scores), strict=True))
     headings = [("", name) for name in DESCRIPTION]
     headings += [(task_title(task), name) for task in tasks for name in (*languages, "Δ")]
@@ -67,7 +73,7 @@ def trained_on(examples: Iterable[Examples]) -> str:
 
 def margins(cells: Sequence[CellMean], settings: Sequence[Setting]) -> pd.DataFrame | None:
     """Return the interval and the floor of every cell, as columns that the paper's layout has no room for."""
-    scores = Cells(cells).by_key
+    scores = by_key(cells)
     asked = [column for column in columns_of(scores) if column in {key[1:] for key in scores}]
     if not asked:
         return None
@@ -113,7 +119,7 @@ def _delta_text(scores: Scores, setting: str, task: str, languages: Sequence[str
 
 def delta_check(cells: Iterable[CellMean], printed: Deltas) -> pd.DataFrame:
     """Return printed deltas beside those recomputed from the printed cells, which were rounded first."""
-    scores = Cells(cells).by_key
+    scores = by_key(cells)
     languages = in_order((language for _, _, language in scores), LANGUAGES)
     rows = []
     for (setting, task), value in printed.items():
@@ -123,51 +129,52 @@ def delta_check(cells: Iterable[CellMean], printed: Deltas) -> pd.DataFrame:
     return grid([("", name) for name in ("Model", "Task", "printed", "from the cells", "difference")], rows)
 
 
-def comparison(ours: Iterable[CellMean], theirs: Iterable[CellMean]) -> pd.DataFrame:
+def comparison(ours: Sequence[Cell], theirs: Sequence[Cell]) -> pd.DataFrame:
     """Return every cell that either side has, ours and theirs in one row, grouped by task."""
-    left, right = Cells(ours), Cells(theirs)
-    keys = {*left.by_key, *right.by_key}
+    left, right = by_key(cell_means(ours)), by_key(cell_means(theirs))
+    kept, above_chance, their_kept = kept_shares(ours), kept_shares(ours, chance=True), kept_shares(theirs)
+    keys = {*left, *right}
     tasks, settings, languages = (
         in_order((key[place] for key in keys), known) for place, known in ((1, TASKS), (0, SETTINGS), (2, LANGUAGES))
     )
-    rows = [
-        (task_title(task), _compared(left, right, (setting, task, language)))
-        for task in tasks
-        for setting in settings
-        for language in languages
-        if (setting, task, language) in keys
-    ]
+    rows = []
+    for task, setting, language in product(tasks, settings, languages):
+        key = (setting, task, language)
+        if key in keys:
+            own, paper, like, same = left.get(key), right.get(key), above_chance.get(key), their_kept.get(key)
+            cells = (
+                setting,
+                language,
+                _with_interval(own.score, own.low, own.high) if own else NOT_RUN,
+                f"{own.floor:.1f}" if own else "",
+                _kept_text(kept.get(key)),
+                _kept_text(like),
+                f"{paper.score:.1f}" if paper else NOT_RUN,
+                _kept_text(same),
+                signed(own.score - paper.score) if own and paper else "",
+                signed(like.value - same.value, 2) if like and same else "",
+            )
+            rows.append((task_title(task), cells))
     return grid([(over, name) for over, names in COMPARED.items() for name in names], rows)
 
 
-def _compared(left: Cells, right: Cells, key: tuple[str, str, str]) -> tuple[str, ...]:
-    ours, theirs = (cells.score(*key) if cells.has(*key) else None for cells in (left, right))
-    kept, their_kept = _kept(left, key), _kept(right, key)
-    return (
-        key[0],
-        key[2],
-        _with_interval(ours) if ours else NOT_RUN,
-        f"{left.by_key[key].floor:.1f}" if ours else "",
-        _with_interval(kept, 2) if kept else "",
-        f"{theirs.value:.1f}" if theirs else NOT_RUN,
-        f"{their_kept.value:.2f}" if their_kept else "",
-        signed(ours.value - theirs.value) if ours and theirs else "",
-        signed(kept.value - their_kept.value, 2) if kept and their_kept else "",
-    )
+def kept_shares(cells: Sequence[Cell], chance: bool = False) -> dict[Key, Standing]:
+    """Return the share of Default's transfer that each cell keeps, where it is known well enough to be shown."""
+    study = Study(Results(figure3=tuple(cells)), chance=chance)
+    return {
+        key: standing(kept_share(study, *key), Relation.ABOVE, 0.0)
+        for key in study.cells
+        if (default := (DEFAULT, *key[1:])) in study.cells and study.clear(*default) and steady(study.gain(*default))
+    }
 
 
-def _kept(cells: Cells, key: tuple[str, str, str]) -> Estimate | None:
-    _, task, language = key
-    if not (cells.has(*key) and cells.has(DEFAULT, task, language) and cells.has_signal(task, language)):
-        return None
-    return cells.kept(*key)
+def _kept_text(kept: Standing | None) -> str:
+    return _with_interval(kept.value, kept.low, kept.high, 2) if kept else ""
 
 
-def _with_interval(estimate: Estimate, digits: int = 1) -> str:
-    text = f"{estimate.value:.{digits}f}"
-    if estimate.low is None or estimate.high is None:
-        return text
-    return f"{text} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+def _with_interval(value: float, low: float | None, high: float | None, digits: int = 1) -> str:
+    text = f"{value:.{digits}f}"
+    return text if low is None or high is None or low == high else f"{text} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def main() -> None:
@@ -178,11 +185,12 @@ def main() -> None:
     parser.add_argument("--examples", type=Path, help="how many examples each task had, for the caption")
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
-    cells = cell_means(read_records(args.cells, Cell))
+    rows = read_records(args.cells, Cell)
+    cells = cell_means(rows)
     settings = read_records(args.settings, Setting) if args.settings else published.settings()
     caption = f"{CAPTION} {trained_on(read_records(args.examples, Examples))}" if args.examples else CAPTION
     write_grid(table1(cells, settings), args.out_dir, "table1", caption, margins(cells, settings))
-    compared = comparison(cells, published.table1().means)
+    compared = comparison(rows, published.table1().cells)
     write_grid(compared, args.out_dir, "table1-compared", COMPARED_CAPTION)
 
 

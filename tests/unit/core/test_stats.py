@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
-from xling.core.stats import interval, resampled
+from xling.core.stats import interval, resampled, unanimous_reach
 from xling.finetune.metrics import ACCURACY, SPAN_SCORES
 
 
@@ -32,3 +33,8 @@ def test_the_same_items_are_drawn_at_all_points() -> None:
     one, other = (np.stack([values, np.ones_like(values)], axis=1) for values in (right, 1 - right))
     low, high = interval(np.stack([one, other]), ACCURACY["accuracy"], "paired")
     assert low == high == 50.0  # what one point loses the other wins, item by item
+
+
+@pytest.mark.parametrize("items", [1, 22, 1000])
+def test_items_that_all_agree_are_not_taken_as_known(items: int) -> None:
+    assert unanimous_reach(items) == pytest.approx(binomtest(0, items).proportion_ci(method="exact").high)

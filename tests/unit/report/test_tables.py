@@ -1,6 +1,7 @@
 """Table 1 of any study and of the paper: every number, what was not run, deltas, escapes, ours beside theirs."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +11,7 @@ from xling.report import published
 from xling.report.cka_table import similarity
 from xling.report.grid import as_csv, as_latex, as_markdown, grid, signed, write_grid
 from xling.report.means import CellMean, cka_means
-from xling.report.records import AVERAGE, Examples, Setting
+from xling.report.records import AVERAGE, Cell, Examples, Setting
 from xling.report.table1 import comparison, delta, delta_check, margins, table1, trained_on
 
 # As the text of the paper has it, one row per line.
@@ -31,6 +32,11 @@ CELLS = [
     CellMean("Default", "ner", "ru", 60.0, 20.0),
     CellMean("Sep Emb", "ner", "fr", 65.04, 20.0, 62.0, 68.0),
 ]
+
+
+def row(setting: str, language: str, score: float, reach: float | None = None) -> Cell:
+    ends = {} if reach is None else {"low": score - reach, "high": score + reach}
+    return Cell(setting=setting, task="ner", language=language, score=score, chance=0.0, **ends)
 
 
 def row_of(table: pd.DataFrame, *start: str) -> list[str]:
@@ -95,16 +101,17 @@ def test_a_table_says_on_how_much_its_tasks_were_trained() -> None:
 
 
 def test_ours_beside_theirs() -> None:
-    table = comparison(
-        CELLS, [CellMean("Default", "ner", "fr", 79.8, 0.0), CellMean("Sep Emb", "ner", "fr", 75.5, 0.0)]
-    )
-    ours = {"Default": ["80.0 [78.3, 82.0]", "20.0", "1.00"], "Sep Emb": ["65.0 [62.0, 68.0]", "20.0"]}
-    assert row_of(table, "Default", "fr")[2:] == [*ours["Default"], "79.8", "1.00", "+0.2", "0.00"]
-    assert row_of(table, "Sep Emb", "fr")[2:4] == ours["Sep Emb"]
-    assert row_of(table, "Sep Emb", "fr")[5:] == ["75.5", "0.95", "-10.5", "-0.20"]
-    assert row_of(table, "Sep Emb", "fr")[4].startswith("0.75 [")
-    assert row_of(table, "Default", "ru")[5:] == ["not run", "", "", ""]
-    weak = comparison([CellMean("Default", "ner", "fr", 24.9, 20.0), CellMean("Sep Emb", "ner", "fr", 24.0, 20.0)], [])
+    floors = [row("untrained", x, 20.0) for x in ("fr", "ru")]
+    ours = [row("Default", "fr", 80.04, 1.9), row("Default", "ru", 60.0), row("Sep Emb", "fr", 65.04, 3.0)]
+    above = [replace(own, floor="untrained") for own in ours]
+    table = comparison([*above, *floors], [row("Default", "fr", 79.8), row("Sep Emb", "fr", 75.5)])
+    assert row_of(table, "Default", "fr")[4:] == ["1.00", "1.00", "79.8", "1.00", "+0.2", "0.00"]
+    score, floor, kept, above_chance, *rest = row_of(table, "Sep Emb", "fr")[2:]
+    assert (score, floor, rest) == ("65.0 [62.0, 68.0]", "20.0", ["75.5", "0.95", "-10.5", "-0.13"])
+    assert kept.startswith("0.75 [")  # above the untrained encoder
+    assert above_chance.startswith("0.81 [")
+    assert row_of(table, "Default", "ru")[6:] == ["not run", "", "", ""]
+    weak = comparison([row("Default", "fr", 4.9), row("Sep Emb", "fr", 4.0)], [])
     assert row_of(weak, "Sep Emb", "fr")[4] == ""  # no kept share without signal
 
 

@@ -12,13 +12,15 @@ from xling.core.errors import run
 from xling.core.io import write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.report.claims.render import as_markdown, judged
+from xling.report.measured import item_covariances
 from xling.report.records import read_results
 
 
 def main() -> None:
     """Judge every claim and write the verdicts."""
     args = _arguments()
-    found = judged(read_results(args.results, args.paper_scale), args.config_hash)
+    results = read_results(args.results, args.paper_scale)
+    found = judged(results, args.config_hash, item_covariances(args.items, results.figure3) if args.items else {})
     write_json(args.out_json, found)
     with write_text(args.out_md) as handle:
         handle.write(as_markdown(found))
@@ -30,6 +32,7 @@ def _arguments() -> argparse.Namespace:
         prog="python -m xling.report.claims", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--results", type=Path, nargs="*", default=[], help="record files, or folders of them")
+    parser.add_argument("--items", type=Path, help="counts of test sentences, so that scores on them are paired")
     parser.add_argument("--paper-scale", action="store_true", help="the study has the paper's data and budget")
     parser.add_argument("--config-hash", default="", help="what the results belong to")
     parser.add_argument("--out-json", type=Path, required=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from xling.report.claims.parts import Claims, Part, Unit
 from xling.report.evidence import Relation, Value, best, mean, pearson
-from xling.report.measured import SIGNAL, TRAINED, Curve, Study, halves, others, upper_minus_lower
+from xling.report.measured import SIGNAL, Curve, Study, halves, others, upper_minus_lower
 from xling.report.names import OTHERS, PAIRS, TASKS, cell_name, other_language
 from xling.report.records import (
     BERT,
@@ -21,6 +21,7 @@ from xling.report.records import (
     MLM_ALIGN,
     MONOLINGUAL,
     RANDOM,
+    TRAINED,
     UNTRAINED,
 )
 

@@ -5,7 +5,7 @@ from itertools import pairwise, product
 
 from xling.report.claims.parts import Claims, Part, Unit
 from xling.report.evidence import Relation, Value, mean, share, steady, worst
-from xling.report.measured import Study
+from xling.report.measured import Study, kept_share
 from xling.report.names import (
     DEFAULT,
     DEFAULT_ANCHORS,
@@ -82,13 +82,13 @@ def most_for_the_distant_pair(study: Study) -> list[Part]:
 def domain_matters_little(study: Study) -> list[Part]:
     """3: Wiki-CC keeps at least .9 (our border) on average on XNLI and on parsing, and less on NER than on either."""
     level = Part("mean kept share of Wiki-CC", Unit.SHARE, AT_LEAST, 0.9, ours=True)
-    _by_task(study, level, (WIKI_CC,), lambda task, x: _kept(study, WIKI_CC, task, x, 0.9), NOT_NER)
+    _by_task(study, level, (WIKI_CC,), lambda task, x: kept_share(study, WIKI_CC, task, x, 0.9), NOT_NER)
     lead = Part("lead of the mean kept share of Wiki-CC over that on NER", Unit.SHARE)
     clear = {task: [x for _, x in _cells(study, lead, (WIKI_CC,), (task,))] for task in ("ner", *NOT_NER)}
     for task in NOT_NER:
         both = [language for language in clear[task] if language in clear["ner"]]  # means over the same languages
         if both:
-            here, ner = (mean([_kept(study, WIKI_CC, name, x) for x in both]) for name in (task, "ner"))
+            here, ner = (mean([kept_share(study, WIKI_CC, name, x) for x in both]) for name in (task, "ner"))
             cells = [cell_name(name, x) for name in (task, "ner") for x in both]
             lead.add(f"{TASKS[task]} against NER", here - ner, cells=cells)
     return [level, lead]
@@ -212,17 +212,13 @@ def _lead(study: Study, upper: str, lower: str, task: str, language: str) -> Val
     return study.score(upper, task, language) - study.score(lower, task, language)
 
 
-def _kept(study: Study, setting: str, task: str, language: str, border: float | None = None) -> Value:
-    return share(study.gain(setting, task, language), study.gain(DEFAULT, task, language), border)
-
-
 def _kept_part(
     study: Study, setting: str, relation: Relation, border: float, languages: Sequence[str] = ALL_LANGUAGES
 ) -> Part:
     part = Part(f"kept share of {setting}", Unit.SHARE, relation, border, ours=True)
     for task, language in _cells(study, part, (setting,), languages=languages):
         shown = steady(study.gain(DEFAULT, task, language))
-        part.add(cell_name(task, language), _kept(study, setting, task, language, border), language, shown=shown)
+        part.add(cell_name(task, language), kept_share(study, setting, task, language, border), language, shown=shown)
     return part
 
 

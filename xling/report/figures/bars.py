@@ -15,9 +15,8 @@ from matplotlib.ticker import MaxNLocator
 from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report import style
-from xling.report.cells import Cells
 from xling.report.figures.study import Study, model_name
-from xling.report.means import CellMean, WordMean
+from xling.report.means import CellMean, WordMean, by_key
 from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, PAIRS, TASKS, in_order, pair_title, task_title
 from xling.report.records import BERT, FASTTEXT, UNTRAINED, Setting
 from xling.report.table1 import with_unlisted
@@ -50,7 +49,7 @@ class Anchors:
 
 def figure3(cells: Sequence[CellMean], settings: Sequence[Setting]) -> Figure:
     """Return Figure 3: rows are tasks, columns are pairs, bars are settings from top to bottom as in Table 1."""
-    scores = Cells(cells).by_key
+    scores = by_key(cells)
     tasks = in_order((cell.task for cell in cells), TASKS)
     languages = in_order((cell.language for cell in cells), LANGUAGES)
     rows = with_unlisted(settings, scores)
