@@ -21,13 +21,13 @@ rule claims:
     params:
         rev=REV["report"],
         scale=STUDY.scale_flag(),
-        items=lambda wildcards, input: f"--items {shlex.quote(str(input.counts))}" if input.counts else "",
+        paired=flags.join_flags({"--items": RECORDS / "items.npz"} if TRANSFER.models else {}),
         hash=STUDY.identity("verdicts"),
     shell:
         """
         python -m xling.report.claims \
             --results {input.records:q} \
-            {params.items} \
+            {params.paired} \
             {params.scale} \
             --config-hash {params.hash} \
             --out-json {output.json:q} \

@@ -395,6 +395,11 @@ def names(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
+def without_interval(record: Any) -> Any:
+    """Return a record without what xling.report.means has put around its value."""
+    return replace(record, low=None, high=None) if hasattr(record, "low") else record
+
+
 def test_each_figure_has_three_pictures_and_its_numbers(figures: Path) -> None:
     whole = [*FIGURES, "emergence", "paper/figure3", "paper/figure7"]
     expected = [f"{name}.{suffix}" for name in whole for suffix in ("png", "pdf", "svg", "csv")]
@@ -402,7 +407,8 @@ def test_each_figure_has_three_pictures_and_its_numbers(figures: Path) -> None:
     expected += [f"paper/{name}.{suffix}" for name in ("table1", "table1-deltas") for suffix in ("csv", "md", "tex")]
     assert names(figures) == sorted(expected)
     for name, shown in SHOWN.items():
-        assert read_records(figures / f"{name}.csv", type(shown[0])) == list(shown)
+        found = read_records(figures / f"{name}.csv", type(shown[0]))
+        assert [without_interval(own) for own in found] == [without_interval(own) for own in shown]
     assert read_records(figures / "paper/figure3.csv", CellMean) == published.table1().means
 
 
