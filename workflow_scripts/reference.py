@@ -1,12 +1,11 @@
 """Keep what a finished study found: python -m workflow_scripts.reference presets/demo-full.yaml --out results/reference
 
-Copies results, not data and not weights: tables, the numbers behind every figure and the figures as SVG, verdicts, the
-page, what each job found, provenance, and the description of the study in one file.
+Keeps results, not data and not weights: tables, the numbers behind every figure and the figures as SVG, verdicts, the
+page, provenance, the description of the study, and what each job found, as lines of a few files (xling.report.kept).
 """
 
 import argparse
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,49 +14,44 @@ import yaml
 from workflow_scripts.config import REPOSITORY, read_config
 from workflow_scripts.study import Study
 from xling.core.errors import XlingError, run
+from xling.report.kept import pack
 
 KEPT = (
     "tables/*",
     "records/*.csv",
+    "records/*.npz",
     "figures/*.svg",
-    "figures/**/*.csv",
+    "figures/*.csv",
     "analyses/*.json",
-    "contextual/*.json",
-    "transfer/*/*.json",
-    "models/*/run.json",
-    "models/*/provenance.json",
     "claims.*",
     "provenance.json",
     "report.html",
 )
 NEEDED = ("tables/table1.csv", "claims.json", "report.html", "provenance.json")
-LARGEST = 8_000_000  # bytes of one file: nobody's clone should grow by weights
-
-
-def kept_files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a finished study that are kept, relative to its folder."""
-    missing = [name for name in NEEDED if not (folder / name).is_file()]
-    if missing:
-        raise XlingError(f"{folder}: not finished, {missing[0]} is missing (run the study first)")
-    for pattern in KEPT:
-        for path in sorted(folder.glob(pattern)):
-            if path.is_file():
-                if path.stat().st_size > LARGEST:
-                    raise XlingError(f"{path}: {path.stat().st_size:,} bytes, more than {LARGEST:,} are not kept")
-                yield path.relative_to(folder)
+LARGEST = 2_000_000  # bytes of one file: nobody's clone should grow by weights
+LARGEST_PAGE = 8_000_000  # the page has every figure in it
 
 
 def keep(study: Study, out: Path) -> Path:
     """Put a study's results below a folder, in place of what an earlier run left there."""
     target = out / str(study.config["study"]["name"])
+    missing = [name for name in NEEDED if not (study.results / name).is_file()]
+    if missing:
+        raise XlingError(f"{study.results}: not finished, {missing[0]} is missing (run the study first)")
     out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out, prefix=".") as name:
         made = Path(name) / "made"
-        for path in kept_files(study.results):
-            (made / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(study.results / path, made / path)
+        for path in (path for pattern in KEPT for path in study.results.glob(pattern)):
+            to = made / path.relative_to(study.results)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+        pack(study.results, made)
         text = yaml.safe_dump(study.config, allow_unicode=True, sort_keys=False)
         (made / "config.yaml").write_text(text, encoding="utf-8")
+        for path in (path for path in made.rglob("*") if path.is_file()):
+            size, most = path.stat().st_size, LARGEST_PAGE if path.suffix == ".html" else LARGEST
+            if size > most:
+                raise XlingError(f"{path.relative_to(made)}: {size:,} bytes, more than {most:,} are not kept")
         shutil.rmtree(target, ignore_errors=True)
         made.rename(target)
     return target

@@ -3,11 +3,14 @@
 import json
 import math
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
+
+from xling.report.kept import read_jsonl
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = (ROOT / "docs/mini.md").read_text().splitlines()
@@ -44,16 +47,22 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
+@cache
+def results(study: str) -> dict[tuple[str, str], Any]:
+    """Return the scores of a study by encoder and task."""
+    return {(line["model"], line["task"]): line for line in read_jsonl(STUDIES[study] / "transfer.jsonl")}
+
+
 def score(study: str, encoder: str, task: str) -> float:
     """Return the mean test score of mini's grid points in the other language."""
-    result = read(STUDIES[study] / "transfer" / encoder / f"{task}.json")
+    result = results(study)[encoder, task]
     tests = [point["test"][encoder[3:5]] for point in result["points"] if point["encoder_lr"] in GRID]
     assert len(tests) == len(GRID)
     return fmean(test[result["measure"]] for test in tests)
 
 
 def over_seeds(study: str, cell: str, task: str) -> float:
-    return fmean(score(study, folder.name, task) for folder in (STUDIES[study] / "transfer").glob(f"{cell}.s*"))
+    return fmean(score(study, *key) for key in results(study) if key[0].startswith(f"{cell}.s") and key[1] == task)
 
 
 def lead_of_lower_layers(study: str, language: str, seed: int | None) -> float:

@@ -1,6 +1,6 @@
 """Counts of every test sentence behind Table 1, and how scores on the same sentences err together.
 
-items.npz has an array (grid points, sentences, columns) for each task, language, setting and seed, named like
+items.npz has an array (grid points, columns, sentences) for each task, language, setting and seed, named like
 ner/fr/Default/1; the columns are those of the task in xling.finetune.metrics.
 """
 
@@ -20,21 +20,24 @@ Key = tuple[str, str, str, int]  # task, language, setting, seed
 
 
 def write_items(path: Path, counts: Mapping[Key, Counts]) -> None:
-    """Write counts as small as they go."""
-    arrays = {"/".join(map(str, key)): own.astype(np.min_scalar_type(own.max())) for key, own in counts.items()}
+    """Write counts (grid points, sentences, columns) as small as they go: a column after the other."""
+    arrays = {
+        "/".join(map(str, key)): own.swapaxes(1, 2).astype(np.min_scalar_type(own.max()), order="C")
+        for key, own in counts.items()
+    }
     with atomic_path(path) as temporary, temporary.open("wb") as handle:
         np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
 
 
 def read_items(path: Path, task: str, language: str) -> dict[tuple[str, int], Counts]:
-    """Return the counts of a task and language by setting and seed."""
+    """Return the counts (grid points, sentences, columns) of a task and language by setting and seed."""
     found = {}
     try:
         with np.load(path) as arrays:
             for name in arrays.files:
                 kind, code, setting, seed = name.split("/")
                 if (kind, code) == (task, language):
-                    found[setting, int(seed)] = arrays[name].astype(np.int64)
+                    found[setting, int(seed)] = arrays[name].swapaxes(1, 2).astype(np.int64)
     except (OSError, ValueError, EOFError) as error:
         raise InputError(path, f"no counts of test sentences: {error}", fix="run record_transfer again") from None
     shapes = sorted({own.shape for own in found.values()})

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from xling.align.contextual_scores import pool
 from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.log import log_to_stderr
@@ -51,7 +50,6 @@ def rows_of(result: Result) -> Iterator[ContextualScore]:
     for training in result["trainings"]:
         task, way, layer = (training[key] for key in ("task", "way", "layer"))
         for code in (code for code in training["scores"] if code != result["source"]):
-            found = pool(task, [training["scores"][code]], way, code, layer)
             yield ContextualScore(
                 task=task,
                 language=code,
@@ -59,7 +57,7 @@ def rows_of(result: Result) -> Iterator[ContextualScore]:
                 encoder=UNTRAINED if result["untrained"] else TRAINED,
                 layer=layer,
                 seed=result["seed"],
-                **{key: found[key] for key in ("score", "low", "high")},
+                **{key: training["scores"][code][key] for key in ("score", "low", "high")},
             )
 
 

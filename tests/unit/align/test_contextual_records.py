@@ -18,6 +18,7 @@ from xling.report.means import contextual_means
 from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore, read_records
 
 Call = Callable[..., Any]
+REACH = 8.0  # of the interval of test sentences
 
 
 def result(
@@ -44,10 +45,8 @@ def result(
 
 
 def found(score: float) -> dict[str, Any]:
-    """Return the counts of a hundred sentences with one entity each, of which so many are found."""
-    columns = {"right": [1] * int(score) + [0] * (100 - int(score)), "predicted": [1] * 100, "gold": [1] * 100}
-    items = {name: " ".join(map(str, column)) for name, column in columns.items()}
-    return {"measures": {"f1": float(score)}, "items": items, "columns": list(columns)}
+    """Return what a job says of a test set, here without its counts."""
+    return {"measure": "f1", "score": float(score), "low": score - REACH, "high": score + REACH}
 
 
 ALONE = {"en": "en.mono.s1", "fr": "fr.mono.s1", "ru": "ru.mono.s1"}
@@ -86,10 +85,7 @@ def test_both_figures_and_their_floors(tmp_path: Path, call: Call) -> None:
         (BI_MLM_ALIGN, 0, 70.0, 45.0),
         (BI_MLM_ALIGN, 4, 74.0, 49.0),
     ]
-    for x in (*five, *eight):
-        assert x.low is not None
-        assert x.high is not None
-        assert x.score - 15 < x.low < x.score < x.high < x.score + 15  # a binomial share of a hundred
+    assert {(x.score - (x.low or 0), (x.high or 0) - x.score) for x in (*five, *eight)} == {(REACH, REACH)}
 
 
 def test_the_mean_over_seeds(tmp_path: Path, call: Call) -> None:
@@ -105,7 +101,7 @@ def test_the_mean_over_seeds(tmp_path: Path, call: Call) -> None:
     seed = t.ppf(0.975, df=2) * math.sqrt(50)
     for language, series, reach in (("fr", MLM_ALIGN, seed / math.sqrt(2)), ("fr", BI_MLM, seed), ("ru", MLM_ALIGN, 0)):
         found = [x for x in scores if (x.language, x.series) == (language, series)]
-        assert all(reach < x.score - (x.low or 0) < math.hypot(reach, 12) for x in found)  # 12: a hundred sentences
+        assert all(x.score - (x.low or 0) == pytest.approx(min(math.hypot(reach, REACH), x.score)) for x in found)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,10 @@ def write(path: Path, text: str = "x") -> None:
 
 def finished(folder: Path) -> Study:
     study = study_in(folder)
-    for name in (*NEEDED, "transfer/en-fr.default.s1/ner.json", "models/en.mono.s1/run.json", "figures/b.svg"):
+    for name in (*NEEDED, "figures/b.svg", "records/items.npz"):
         write(study.results / name)
+    for name in ("transfer/en-fr.default.s1/ner.json", "models/en.mono.s1/run.json"):
+        write(study.results / name, "{}")
     left = (
         "models/a/model.safetensors",
         "text/en.txt",
@@ -42,8 +44,8 @@ def test_results_are_kept_and_neither_data_nor_weights(tmp_path: Path) -> None:
     write(tmp_path / "reference/demo/tables/old.csv")
     target = keep(study, tmp_path / "reference")
     found = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
-    wanted = {*NEEDED, "transfer/en-fr.default.s1/ner.json", "models/en.mono.s1/run.json", "figures/b.svg"}
-    assert found == wanted | {"config.yaml"}
+    wanted = {*NEEDED, "figures/b.svg", "records/items.npz", "transfer.jsonl", "models.jsonl", "config.yaml"}
+    assert found == wanted
     assert yaml.safe_load((target / "config.yaml").read_text(encoding="utf-8")) == study.config
     assert [path.name for path in (tmp_path / "reference").iterdir()] == ["demo"]
 
@@ -60,8 +62,8 @@ def test_an_unfinished_study_is_refused_and_the_earlier_one_stays(tmp_path: Path
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = finished(tmp_path / "results")
-    monkeypatch.setattr(reference, "LARGEST", 5)
-    write(study.results / "tables/big.csv", "123456")
-    with pytest.raises(XlingError, match=r"big.csv: 6 bytes, more than 5"):
+    monkeypatch.setattr(reference, "LARGEST", 50_000)
+    write(study.results / "tables/big.csv", "x" * 50_001)
+    with pytest.raises(XlingError, match=r"tables/big.csv: 50,001 bytes, more than 50,000"):
         keep(study, tmp_path / "reference")
     assert list((tmp_path / "reference").iterdir()) == []

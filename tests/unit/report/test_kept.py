@@ -1,0 +1,66 @@
+"""The kept form of a study: few files, and every file of its jobs again, byte by byte."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xling.core.errors import InputError
+from xling.core.io import write_json
+from xling.report.kept import main, pack, read_jsonl
+
+RNG = np.random.default_rng(3)
+GOLD = [3, 0, 300, 1]
+
+
+def column(values: Any) -> str:
+    return " ".join(map(str, values))
+
+
+def found() -> dict[str, Any]:
+    """Return a score of four sentences."""
+    items = {"right": column(RNG.integers(0, 4, 4)), "gold": column(GOLD)}
+    return {"columns": list(items), "items": items, "measures": {"f1": 61.25}}
+
+
+def files() -> dict[str, Any]:
+    """Return what the jobs of a small study wrote, by path."""
+    job = {"trainings": [{"layer": layer, "scores": {"en": found(), "fr": found()}} for layer in (0, 1)]}
+    return {
+        "models/en.mono.s1/run.json": {"model": "en.mono.s1", "seed": 1},
+        "models/en.mono.s1/provenance.json": {"commit": "abc", "seconds": 2.5},
+        "transfer/en-fr.untrained-joint.s1/run.json": {"model": "en-fr.untrained-joint.s1", "seed": 1},
+        "transfer/en-fr.untrained-joint.s1/ner.json": {"model": "en-fr.untrained-joint.s1", "task": "ner", "dev": 0.1},
+        "transfer/en-fr.default.s1/ner.json": {"model": "en-fr.default.s1", "task": "ner", "dev": 57.68988644029589},
+        "transfer/en-fr.default.s1/pos.json": {"model": "en-fr.default.s1", "task": "pos", "what": "Größe"},
+        "contextual/en.mono.s1.json": {"model": "en.mono.s1", **job},
+        "contextual/en.untrained.s1.json": {"model": "en.untrained.s1", "trainings": []},
+    }
+
+
+def test_everything_comes_back_from_a_few_files(tmp_path: Path, call: Callable[..., Any]) -> None:
+    study, kept, again = tmp_path / "study", tmp_path / "kept", tmp_path / "again"
+    for name, value in files().items():
+        write_json(study / name, value)
+    write_json(study / "transfer/en-fr.default.s1/jobs/ner.json", {"large": True})  # no part of it
+    pack(study, kept)
+    names = {path.relative_to(kept).as_posix() for path in kept.rglob("*") if path.is_file()}
+    assert names == {"models.jsonl", "transfer.jsonl", "contextual.jsonl", "contextual/en.mono.s1.npz"}
+    assert [line["task"] for line in read_jsonl(kept / "transfer.jsonl")] == ["ner", "pos", "ner"]
+    with np.load(kept / "contextual/en.mono.s1.npz") as counts:
+        assert counts["counts"].dtype == np.uint16
+        assert len(counts["ends"]) == 1 + 4  # what was to be found is the same in all four
+    assert call(main, kept, "--out", again).code == 0
+    assert {name: (again / name).read_bytes() for name in files()} == {
+        name: (study / name).read_bytes() for name in files()
+    }
+    assert len([path for path in again.rglob("*") if path.is_file()]) == len(files())
+
+
+def test_a_line_that_is_no_json_is_named(tmp_path: Path) -> None:
+    (tmp_path / "models.jsonl").write_text(json.dumps({"model": "a"}) + "\n{\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"models.jsonl, line 2: not JSON"):
+        list(read_jsonl(tmp_path / "models.jsonl"))

@@ -1,0 +1,66 @@
+"""Make the tables, figures, verdicts and the page of a kept study again, from its records.
+
+python -m xling.report results/reference/mini --choices docs/choices.md docs/data.md
+
+Figures that are not drawn from records (training, anchors and the schematic ones) stay as they are. Nothing is trained,
+and nothing is written before all is made.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from xling.core.errors import XlingError, run
+from xling.core.io import read_json
+from xling.report.records import KINDS
+
+TABLES = ("table1", "examples", "table1-compared", "transfer")  # in the order of the page
+MADE = ("tables/*.csv", "tables/*.md", "tables/*.tex", "figures/*.csv", "figures/*.svg", "claims.*", "report.html")
+
+
+def commands(folder: Path, choices: Sequence[Path]) -> Iterator[list[Any]]:
+    """Yield the commands that make a study's report in its own folder, each as a module with its arguments."""
+    claims, provenance = read_json(folder / "claims.json"), read_json(folder / "provenance.json")
+    records, figures, config = folder / "records", folder / "figures", provenance["config"]
+    settings: list[Any] = ["--settings", records / "settings.csv"]
+    examples = ["--examples", folder / "tables/examples.csv"]
+    cells = ["--cells", records / "figure3.csv"]
+    yield ["xling.report.table1", *cells, *settings, *examples, "--out-dir", folder / "tables"]
+    about = ["--config-hash", claims["config"], *(["--paper-scale"] if claims["paper_scale"] else [])]
+    out = ["--out-json", folder / "claims.json", "--out-md", folder / "claims.md"]
+    yield ["xling.report.claims", "--results", records, *about, *out]
+    further = {"figure3": settings, "figure6": [] if config["data"]["origin"] == "generated" else ["--laser"]}
+    for name in (*KINDS, "cka_matrix"):
+        if (records / f"{name}.csv").exists():
+            own = [name, "--records", records / f"{name}.csv", *further.get(name, [])]
+            yield ["xling.report.figures", *own, "--out-dir", figures]
+    yield ["xling.report.paper_figures", "--out-dir", folder / "paper"]
+    page = ["--title", f"Reproduction report: study {provenance['study']}", "--claims", folder / "claims.json"]
+    page += ["--tables", *(folder / f"tables/{name}.csv" for name in TABLES), "--figures", figures]
+    page += ["--paper-figures", folder / "paper", "--provenance", folder / "provenance.json", "--choices", *choices]
+    yield ["xling.report.page", *page, "--out", folder / "report.html"]
+
+
+def main() -> None:
+    """Make everything in a copy of the study's folder, and put it back."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kept", type=Path, help="folder of a kept study, as workflow_scripts.reference makes it")
+    parser.add_argument("--choices", type=Path, nargs="*", default=[], help="Markdown for the page, as docs/choices.md")
+    args = parser.parse_args()
+    with TemporaryDirectory() as name:
+        copy = Path(shutil.copytree(args.kept, Path(name) / "study"))
+        for command in commands(copy, args.choices):
+            done = subprocess.run([sys.executable, "-m", *map(str, command)], check=False)  # noqa: S603
+            if done.returncode:
+                raise XlingError(f"{args.kept}: {command[0]} failed; nothing was changed")
+        for path in (path for pattern in MADE for path in copy.glob(pattern)):
+            shutil.copyfile(path, args.kept / path.relative_to(copy))
+
+
+if __name__ == "__main__":
+    run(main)
