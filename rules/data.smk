@@ -15,8 +15,6 @@ rule fetch_dataset:
     localrule: True
     conda:
         TEXT_ENV
-    resources:
-        **resource_class("login"),
     params:
         sources=flags.compared(PLANS["plan_fetch"][2]),
         root=STUDY.root,

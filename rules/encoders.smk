@@ -50,8 +50,6 @@ rule draw_encoders:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         results=flags.named_flags("--comparison", ENCODERS.results),

@@ -14,8 +14,6 @@ rule draw_figure:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         inputs=lambda wildcards, input: figure_flags(input),
@@ -50,8 +48,6 @@ rule draw_training:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         folder=FIGURES,

@@ -15,8 +15,6 @@ rule claims:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         scale=STUDY.scale_flag(),
@@ -48,8 +46,6 @@ rule collect_provenance:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         benchmarks=BENCHMARKS,
@@ -80,8 +76,6 @@ rule page:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         title=f"Reproduction report: study {config['study']['name']}",
