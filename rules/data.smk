@@ -21,9 +21,7 @@ rule fetch_dataset:
     shell:
         """
         python -m xling.data.fetch_dataset \
-            --sources {input.sources:q} \
-            --root {params.root:q} \
-            --receipt {output.receipt:q} \
+            --sources {input.sources:q} --root {params.root:q} --receipt {output.receipt:q} \
             2>&1 | tee -a {log:q}
         """
 
@@ -60,11 +58,6 @@ rule extract_text:
     shell:
         """
         python -m xling.data.extract_text \
-            --format {params.format:q} \
-            --input {params.raw:q} \
-            --min-characters {params.characters} \
-            --processes {threads} \
-            --stats {output.stats:q} \
-            --out {output.text:q} \
-            >>{log:q} 2>&1
+            --format {params.format:q} --input {params.raw:q} --min-characters {params.characters} \
+            --processes {threads} --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
         """

@@ -32,9 +32,7 @@ rule compare_published:
     shell:
         """
         python -m workflow_scripts.gpu_slots xling.interop.compare_published \
-            {params.encoders} \
-            --config-hash {params.config_hash} \
-            --out "$(dirname {output.result:q})" \
+            {params.encoders} --config-hash {params.config_hash} --out "$(dirname {output.result:q})" \
             >>{log:q} 2>&1
         """
 
@@ -57,9 +55,7 @@ rule draw_encoders:
     shell:
         """
         python -m xling.report.figures encoders \
-            {params.results} \
-            --out-dir {params.folder:q} \
-            >>{log:q} 2>&1
+            {params.results} --out-dir {params.folder:q} >>{log:q} 2>&1
         """
 
 

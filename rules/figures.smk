@@ -22,10 +22,7 @@ rule draw_figure:
     shell:
         """
         python -m xling.report.figures {wildcards.figure} \
-            {params.inputs} \
-            {params.laser} \
-            --out-dir {params.folder:q} \
-            >>{log:q} 2>&1
+            {params.inputs} {params.laser} --out-dir {params.folder:q} >>{log:q} 2>&1
         """
 
 
@@ -54,10 +51,7 @@ rule draw_training:
     shell:
         """
         python -m xling.report.figures training \
-            --study {input.study:q} \
-            --metrics {input.metrics:q} \
-            --out-dir {params.folder:q} \
-            >>{log:q} 2>&1
+            --study {input.study:q} --metrics {input.metrics:q} --out-dir {params.folder:q} >>{log:q} 2>&1
         """
 
 

@@ -22,12 +22,8 @@ rule claims:
     shell:
         """
         python -m xling.report.claims \
-            --results {input.records:q} \
-            {params.scale} \
-            --config-hash {params.hash} \
-            --out-json {output.json:q} \
-            --out-md {output.markdown:q} \
-            >>{log:q} 2>&1
+            --results {input.records:q} {params.scale} --config-hash {params.hash} --out-json {output.json:q} \
+            --out-md {output.markdown:q} >>{log:q} 2>&1
         """
 
 
@@ -52,11 +48,8 @@ rule collect_provenance:
     shell:
         """
         python -m workflow_scripts.collect_provenance \
-            --plan {input.plan:q} \
-            --models {input.models:q} \
-            --benchmarks {params.benchmarks:q} \
-            --out {output.provenance:q} \
-            >>{log:q} 2>&1
+            --plan {input.plan:q} --models {input.models:q} --benchmarks {params.benchmarks:q} \
+            --out {output.provenance:q} >>{log:q} 2>&1
         """
 
 
@@ -85,16 +78,9 @@ rule page:
     shell:
         """
         python -m xling.report.page \
-            --title {params.title:q} \
-            --claims {input.claims:q} \
-            --tables {input.tables:q} \
-            --figures {params.figures:q} \
-            --only {params.only:q} \
-            --paper-figures {params.paper:q} \
-            --provenance {input.provenance:q} \
-            --choices {input.choices:q} \
-            --out {output.page:q} \
-            >>{log:q} 2>&1
+            --title {params.title:q} --claims {input.claims:q} --tables {input.tables:q} \
+            --figures {params.figures:q} --only {params.only:q} --paper-figures {params.paper:q} \
+            --provenance {input.provenance:q} --choices {input.choices:q} --out {output.page:q} >>{log:q} 2>&1
         """
 
 
