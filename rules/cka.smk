@@ -41,8 +41,6 @@ rule record_alignment:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         analyses=flags.named_flags("--analysis", {name: ANALYSES / f"{name}.json" for name in ALIGNMENT.analyses}),

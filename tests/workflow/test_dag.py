@@ -1,106 +1,89 @@
-"""The real Snakemake on the real Snakefile: what a study expands to, what a mistake costs, what reruns."""
+"""The real Snakemake on the real Snakefile: what a study expands to, what its commands are, what a mistake costs."""
 
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-from dag import dry_run, lay_out, nothing_to_do, output, preset, small_study, snakemake
-from embedded import DEMO, PAPER, ROOT, study
-
-from workflow_scripts.config import Config
+from dag import lay_out, preset, run_module, snakemake
+from embedded import PAPER, study
 
 
-def test_a_sixth_language_and_an_eleventh_setting_dry_run_by_config_alone(tmp_path: Path) -> None:
+def test_a_sixth_language_and_an_eleventh_setting_take_config_alone(tmp_path: Path) -> None:
     italian = study()["languages"]["fr"] | {"name": "Italian", "moses": "it"}
     italian = json.loads(
         json.dumps(italian).replace("/fr", "/it").replace("fr.", "it.").replace("-fr", "-it").replace("fra", "ita")
     )
-    path = preset(
-        tmp_path,
-        study={
-            "pairs": ["en-it"],
-            "languages": ["en", "it"],
-            "extra": [],
-            "skip": [],
-            "settings": ["default", "top-shared"],
-        },
+    chosen = {"pairs": ["en-it"], "languages": ["en", "it"], "extra": [], "skip": [], "results": str(tmp_path)}
+    config = study(
+        study=chosen | {"settings": ["default", "top-shared"]},
         languages={"it": italian},
         pairs={"en-it": {"ner": {"train": "wikiann", "test": "wikiann"}}},
         settings={"top-shared": {"label": "Top shared", "bpe": "per-language", "separate": {"layers": 7}}},
         synthetic={"languages": {"it": study()["synthetic"]["languages"]["fr"] | {"cognates": 0.5}}},
     )
-    counts, said = dry_run("--configfile", path)
-    assert "en-it.top-shared.s1/run.json" in said
-    assert counts["generate_it"] == 1
+    jobs = lay_out(config)
+    assert str(tmp_path / "demo/models/en-it.top-shared.s1/run.json") in {path for job in jobs for path in job.outputs}
+    assert [job.rule for job in jobs].count("generate_it") == 1
 
 
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        ({"pretrain": {"warm_up": 3}}, "config: pretrain.warm_up: unknown key (did you mean 'warmup'?)"),
-        (
-            {"settings": {"sep-l1-6": {"separate": {"layers": 9}}}},
-            "config: settings.sep-l1-6.separate.layers: 9 goes beyond",
-        ),
-        ({"data": {"origin": "local", "root": "/nowhere"}}, "config: data.nli.train: no such file: /nowhere/xnli/"),
-    ],
-)
-def test_a_mistake_is_told_before_any_job_starts(tmp_path: Path, changes: dict[str, Any], line: str) -> None:
-    done = snakemake("--configfile", preset(tmp_path, **changes))
+def test_a_mistake_is_told_before_any_job_starts(tmp_path: Path) -> None:
+    done = snakemake("--configfile", preset(tmp_path, pretrain={"warm_up": 3}))
     assert done.returncode == 2
-    assert any(text.startswith(line) for text in done.stderr.splitlines()), done.stderr
+    assert "config: pretrain.warm_up: unknown key (did you mean 'warmup'?)" in done.stderr.splitlines()
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "results").exists()
+    done = snakemake("-n", "encoders", "--configfile", preset(tmp_path))
+    assert done.returncode != 0
+    assert "config: encoders.compare: empty, so there is nothing to compare (see docs/share.md)" in done.stdout
 
 
-@pytest.mark.parametrize("config", [DEMO.config, PAPER.config], ids=["demo", "paper"])
-def test_no_command_line_holds_json(config: Config) -> None:
-    commands = lay_out(config, ["all", "fetch"], read=lambda job: (job.rule.name, job.shellcmd or ""))
-    written = {name for name, command in commands if "<<'END'" in command}
-    assert {"write_run", "write_tokeniser"} <= written, "plans, which are files"
-    assert {name for name, command in commands if re.search(r"""[\[{]\s*["{\[]""", command)} <= written
+def without_json(jobs: list[tuple[str, str]]) -> bool:
+    """Tell whether no command holds JSON but those that write plans, which are files."""
+    written = {name for name, command in jobs if "<<'END'" in command}
+    assert {"write_run", "write_tokeniser"} <= written
+    return {name for name, command in jobs if re.search(r"""[\[{]\s*["{\[]""", command)} <= written
 
 
-def test_what_reruns_and_what_never_does(tmp_path: Path) -> None:
-    path = small_study(tmp_path)
-    done = snakemake("--cores", "2", "--configfile", path)
-    assert done.returncode == 0, done.stderr[-5000:]
+def command(job: Any) -> tuple[str, str]:
+    return job.rule.name, job.shellcmd or ""
 
-    assert nothing_to_do(snakemake("-n", "--configfile", path))
 
-    module = ROOT / "xling" / "bpe" / "encode_text.py"
-    module.touch()
-    assert nothing_to_do(snakemake("-n", "--configfile", path))
+def test_the_papers_preset_is_the_full_study_in_few_enough_jobs_without_json_on_a_command_line(tmp_path: Path) -> None:
+    places = {"study": {"results": str(tmp_path / "results")}, "data": {"root": str(tmp_path / "data")}}
+    jobs = lay_out(
+        study(**PAPER.config | {key: PAPER.config[key] | place for key, place in places.items()}), read=command
+    )
+    found = [rule for rule, _ in jobs]
+    once = ["translate_words", "retrieve_sentences", "compare_encoders", "table1", "claims", "page"]
+    wanted = {"pretrain": 38, "represent_encoder": 6 + 5, **dict.fromkeys(once, 1)}
+    wanted |= {
+        "fine_tune": (30 + 12) * (18 + 6 + 6),
+        "score_cell": (30 + 12) * 3,
+    }  # Table 1 and floors, a job per point
+    assert {rule: found.count(rule) for rule in wanted} == wanted
+    assert len(jobs) < 4000
+    assert without_json(jobs)
 
-    changed = small_study(tmp_path, settings={"sep-emb": {"train": {"lr": 0.001}}})
-    counts, said = dry_run("--configfile", changed)
-    assert counts["write_run"] == counts["pretrain"] == counts["fine_tune_together"] == 1  # its floor stays as it was
-    assert not {"prepare_task", "train_bpe", "encode_text", "write_untrained"} & set(counts)
-    assert "en-fr.sep-emb.s1/run.json" in said
 
-    safer = small_study(tmp_path, pretrain={"save_every": 7, "keep_checkpoints": 3})
-    counts, _ = dry_run("--configfile", safer)
-    shown = {"plan_provenance", "collect_provenance", "page"}  # the page shows the whole description
-    assert set(counts) == {*shown, "all", "total"}
-    slower = small_study(tmp_path, pretrain={"lr": 0.001})
-    counts, _ = dry_run("--configfile", slower)
-    assert counts["pretrain"] == 4
-    assert counts["fine_tune_together"] == 3  # untrained encoders learn at no rate
+def test_no_command_line_of_the_embedded_study_holds_json() -> None:
+    assert without_json(lay_out(study(), read=command))
 
-    # Looking at times alone nothing but the cell itself would be made again, of weights that learnt at another rate.
-    cell = tmp_path / "results/demo/transfer/en-fr.default.s1/ner.json"
-    before = cell.read_text(encoding="utf-8")
-    late = ["--rerun-triggers", "mtime", "--force", str(cell), "--configfile", slower]
-    counts, _ = dry_run(*late)
-    assert set(counts) == {"fine_tune_together", "total"}
-    stale = snakemake("--cores", "1", *late)
-    assert stale.returncode == 1
-    assert "models/en-fr.default.s1/run.json: of another configuration: " in output(stale)
-    assert not cell.exists() or cell.read_text(encoding="utf-8") == before
 
-    seeded = small_study(tmp_path, codeswitch={"keep": 0.5})
-    counts, _ = dry_run("--configfile", seeded)
-    assert counts["switch_codes"] == 2
-    assert "tokenise_text" not in counts
+def test_every_rule_of_the_papers_preset_is_estimated(tmp_path: Path) -> None:
+    done = run_module("workflow_scripts.plan", "--configfile", "presets/paper.yaml", preset(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "not estimated" not in done.stdout
+    table = re.findall(r"^(\w+) +(\d+) ", done.stdout.split("longest chain")[0], flags=re.MULTILINE)
+    counts = {rule: int(count) for rule, count in table}
+    assert counts["pretrain"] == 38
+    assert counts.pop("total") == sum(counts.values()) <= 4000
+    assert re.search(r"^total .* h  ", done.stdout, flags=re.MULTILINE)
+    assert "bench/results/pretrain-h200.json" in done.stdout.split("Assumptions:")[1]
+
+
+def test_a_plan_of_a_wrong_target_is_told_in_a_line(tmp_path: Path) -> None:
+    done = run_module("workflow_scripts.plan", "table99", "--configfile", preset(tmp_path))
+    assert done.returncode == 2
+    assert "table99" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr

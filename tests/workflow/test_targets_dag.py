@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from dag import lay_out
-from embedded import PAPER, study
+from embedded import study
 
 TUNING = {"fine_tune_together", "write_untrained", "record_transfer"}
 ALIGNING = {"represent_encoder", "translate_words", "retrieve_sentences", "compare_encoders", "transfer_contextual"}
@@ -57,15 +57,3 @@ def test_a_target_brings_what_it_takes(
     found = counts(tmp_path, target, config=study(**changes))
     assert {rule: found[rule] for rule in brings} == brings
     assert not not_brought & set(found)
-
-
-def test_the_paper_preset_is_the_full_study_in_few_enough_jobs(tmp_path: Path) -> None:
-    found = counts(tmp_path, "all", config=study(**PAPER.config))
-    once = ["translate_words", "retrieve_sentences", "compare_encoders", "table1", "claims", "page"]
-    wanted = {"pretrain": 38, "represent_encoder": 6 + 5, **dict.fromkeys(once, 1)}
-    wanted |= {
-        "fine_tune": (30 + 12) * (18 + 6 + 6),
-        "score_cell": (30 + 12) * 3,
-    }  # Table 1 and floors, a job per point
-    assert {rule: found[rule] for rule in wanted} == wanted
-    assert found.total() < 4000
