@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from xling.core.seeds import python_rng
-from xling.synthetic.grammar import Form, Order, Template, layout
-from xling.synthetic.meaning import AND, LINK, Phrase, Slot, parts_of, place_of, swap_clauses
-from xling.synthetic.traits import Traits
-from xling.synthetic.types import Meaning, Multiword, Sentence
+from xling.synthetic.grammar import Form, Order, layout
+from xling.synthetic.meaning import AND, LINK, Meaning, Phrase, Slot, parts_of, place_of, swap_clauses
+from xling.synthetic.traits import Differences
 from xling.synthetic.world import (
     BY_GLOSS,
     CONCEPTS,
@@ -25,40 +25,54 @@ from xling.synthetic.world import (
 )
 
 Lists = dict[Form, list[str]]  # the words of a language in each form, indexed by concept
-Cell = tuple[list[str], int]  # word list and place in the meaning's concepts
+Cells = tuple[tuple[list[str], int], ...]  # word list and place in the meaning's concepts
 
 WITH_SYNONYMS = frozenset({Kind.NOUN, Kind.ADJECTIVE, Kind.VERB, Kind.ADVERB})
 CASED = frozenset({"latin", "cyrillic", "greek"})
-ADJUNCTS = frozenset(
-    {
-        (0, Phrase.OBLIQUE, Slot.PREPOSITION),
-        (0, Phrase.OBLIQUE, Slot.FUSING),
-        (0, Phrase.CLAUSE, Slot.ADVERB),
-        (0, Phrase.CLAUSE, Slot.SOMEHOW),
-    }
-)
-LEMMA = {Form.COUNTED: Form.BASE, Form.OBLIQUE: Form.BASE}
+ADJUNCTS = {(Phrase.OBLIQUE, Slot.PREPOSITION), (Phrase.OBLIQUE, Slot.FUSING)}
+ADJUNCTS |= {(Phrase.CLAUSE, Slot.ADVERB), (Phrase.CLAUSE, Slot.SOMEHOW)}
+WORD = {Form.FUSED: Form.BASE}
+LEMMA = WORD | {Form.COUNTED: Form.BASE, Form.OBLIQUE: Form.BASE}
+
+
+class Tree(NamedTuple):
+    """What a treebank says about the words of a sentence besides their forms."""
+
+    upos: tuple[str, ...]
+    heads: tuple[int, ...]  # 1-based, 0 is the root
+    deprels: tuple[str, ...]
+    ner: tuple[str, ...]  # BIO over PER, LOC, ORG
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of one language: words as a treebank has them, tree, entities and running text."""
+
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    tree: Tree
+    merged: dict[int, str]  # place of a word that is printed as one with the next, and as what: `du` for `de le`
+    text: str  # as it is printed: punctuation attached, no spaces where the script has none
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A template whose forms have been looked up: only the concepts are missing."""
+    """A laid-out sentence whose forms have been looked up: only the concepts are missing."""
 
-    template: Template
-    words: tuple[Cell, ...]
-    lemmas: tuple[Cell, ...]
-    printed: tuple[Cell, ...]
+    tree: Tree
+    words: Cells
+    lemmas: Cells
+    fused: dict[int, tuple[list[str], int]]
+    printed: Cells
     pattern: str
-    fused: dict[int, Cell]
 
 
 class Language:
     """One embedded language in one world; `words` are its words, `synonyms` the same with second words in places."""
 
-    def __init__(self, traits: Traits, world: World) -> None:
-        self.traits, self.world, self.code = traits, world, traits.code
-        self.words, self.synonyms = build_lexicon(traits, world)
-        inside = (self.words, self.synonyms)
+    def __init__(self, code: str, traits: Differences, world: World) -> None:
+        self.traits, self.world, self.code = traits, world, code
+        inside = self.words, self.synonyms = build_lexicon(code, traits, world)
         self._inside = inside
         self._initial = [_each_word(lists, capital) for lists in inside] if traits.script in CASED else inside
         self._padded = inside if traits.spaces else [_each_word(lists, _pad) for lists in inside]
@@ -66,21 +80,28 @@ class Language:
 
     def text(self, meaning: Meaning, synonyms: bool = False) -> str:
         """Return a meaning as running text, with second words where there are some if asked."""
-        return self._text(self._plan(meaning.skeleton, self._order(meaning), synonyms), meaning)
+        return self._text(self._plan(meaning.skeleton, self._order(meaning), synonyms), meaning.concepts)
 
     def realise(self, meaning: Meaning) -> Sentence:
         """Return a meaning as a sentence with its tree and entities."""
-        return self._sentence(meaning, meaning, self._order(meaning), synonyms=False)
+        plan, concepts = self._plan(meaning.skeleton, self._order(meaning), synonyms=False), meaning.concepts
+        return Sentence(
+            forms=tuple([words[concepts[place]] for words, place in plan.words]),
+            lemmas=tuple([words[concepts[place]] for words, place in plan.lemmas]),
+            tree=plan.tree,
+            merged={i: words[concepts[place]] for i, (words, place) in plan.fused.items()},
+            text=self._text(plan, concepts),
+        )
 
-    def paraphrase(self, meaning: Meaning, rng: Random) -> Sentence:
+    def paraphrase(self, meaning: Meaning, rng: Random) -> str:
         """Return a meaning said in another way: other words, another beginning, clauses the other way round."""
-        said = meaning
         if parts_of(meaning).get(LINK) == AND and rng.random() < 0.5:
-            said = swap_clauses(meaning)
-        order = self._order(said)
-        if ADJUNCTS & set(map(place_of, said.skeleton)) and rng.random() < 0.7:
+            meaning = swap_clauses(meaning)
+        order = self._order(meaning)
+        parts = {(phrase, slot) for clause, phrase, slot in map(place_of, meaning.skeleton) if clause == 0}
+        if ADJUNCTS & parts and rng.random() < 0.7:
             order = Order.PLAIN if order == Order.ADJUNCT_FIRST else Order.ADJUNCT_FIRST
-        return self._sentence(said, meaning, order, synonyms=True)
+        return self._text(self._plan(meaning.skeleton, order, synonyms=True), meaning.concepts)
 
     def word_list(self) -> list[tuple[str, int]]:
         """Return every form with a frequency, as a segmenter's dictionary wants them, frequent ones first."""
@@ -92,23 +113,7 @@ class Language:
                     counts[lists[form][i]] = max(counts.get(lists[form][i], 0), frequency)
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
-    def _sentence(self, said: Meaning, meaning: Meaning, order: Order, synonyms: bool) -> Sentence:
-        plan = self._plan(said.skeleton, order, synonyms)
-        concepts, template = said.concepts, plan.template
-        return Sentence(
-            forms=tuple([words[concepts[place]] for words, place in plan.words]),
-            lemmas=tuple([words[concepts[place]] for words, place in plan.lemmas]),
-            upos=template.upos,
-            heads=template.heads,
-            deprels=template.deprels,
-            ner=template.ner,
-            multiwords=tuple([Multiword(i, i + 1, words[concepts[p]]) for i, (words, p) in plan.fused.items()]),
-            text=self._text(plan, said),
-            meaning=meaning,
-        )
-
-    def _text(self, plan: Plan, meaning: Meaning) -> str:
-        concepts = meaning.concepts
+    def _text(self, plan: Plan, concepts: tuple[int, ...]) -> str:
         text = plan.pattern % tuple([words[concepts[place]] for words, place in plan.printed])
         if self.traits.spaces or " " not in text:
             return text
@@ -122,9 +127,7 @@ class Language:
         die = sum(meaning.concepts) * 7919 % 1009 / 1009
         if die < traits.front_object:
             return Order.OBJECT_FIRST
-        if die < traits.front_object + traits.front_adjunct:
-            return Order.ADJUNCT_FIRST
-        return Order.PLAIN
+        return Order.ADJUNCT_FIRST if die < traits.front_object + traits.front_adjunct else Order.PLAIN
 
     def _plan(self, skeleton: tuple[int, ...], order: Order, synonyms: bool) -> Plan:
         plan = self._plans.get((skeleton, order, synonyms))
@@ -133,29 +136,34 @@ class Language:
         return plan
 
     def _make_plan(self, skeleton: tuple[int, ...], order: Order, synonyms: bool) -> Plan:
-        template = layout(skeleton, self.traits, order)
-        inside, initial, padded = self._inside[synonyms], self._initial[synonyms], self._padded[synonyms]
-        cells = list(enumerate(template.words))
-        words = tuple(((inside if i else initial)[form], place) for i, (form, place) in cells)
-        fused = {i: ((inside if i else initial)[Form.FUSED], template.words[i][1]) for i in template.fused}
-        shown = [(i, form, place) for i, (form, place) in cells if i - 1 not in fused]
-        gap = " " if self.traits.spaces else ""
-        marks = (Form.COMMA, Form.STOP)
+        nodes = layout(skeleton, self.traits, order)
+        numbers = {id(node): i for i, node in enumerate(nodes, start=1)} | {id(None): 0}
+        inside, padded, spaces = self._inside[synonyms], self._padded[synonyms], self.traits.spaces
+        at = [self._initial[synonyms], *[inside] * (len(nodes) - 1)]  # the lists for each place
+        words = tuple((at[i][WORD.get(node.form, node.form)], node.concept) for i, node in enumerate(nodes))
+        fused = {i: (at[i][Form.FUSED], node.concept) for i, node in enumerate(nodes) if node.form == Form.FUSED}
+        shown = [(i, node) for i, node in enumerate(nodes) if i - 1 not in fused]
+        gaps = ("" if i == 0 or not spaces or node.form in (Form.COMMA, Form.STOP) else " " for i, node in shown)
         return Plan(
-            template,
-            words,
-            lemmas=tuple((inside[LEMMA.get(form, form)], place) for form, place in template.words),
-            printed=tuple(
-                fused.get(i) or (words[i] if self.traits.spaces else (padded[form], place)) for i, form, place in shown
+            tree=Tree(
+                upos=tuple(node.upos for node in nodes),
+                heads=tuple(numbers[id(node.head)] for node in nodes),
+                deprels=tuple(node.deprel for node in nodes),
+                ner=tuple(node.ner for node in nodes),
             ),
-            pattern="".join(("" if form in marks or i == 0 else gap) + "%s" for i, form, _ in shown),
+            words=words,
+            lemmas=tuple((inside[LEMMA.get(node.form, node.form)], node.concept) for node in nodes),
             fused=fused,
+            printed=tuple(
+                fused.get(i) or (words[i] if spaces else (padded[node.form], node.concept)) for i, node in shown
+            ),
+            pattern="".join(f"{gap}%s" for gap in gaps),
         )
 
 
-def build_lexicon(traits: Traits, world: World) -> tuple[Lists, Lists]:
+def build_lexicon(code: str, traits: Differences, world: World) -> tuple[Lists, Lists]:
     """Return the words of a language, and the same with second words for the share of them that has synonyms."""
-    rng = python_rng("lexicon", world.seed, traits.code)
+    rng = python_rng("lexicon", world.seed, code)
     maker = WordMaker(traits.script, rng, traits.accents, taken=set(world.roots))
     words = _first_words(traits, world, rng, maker)
     second = list(words)
@@ -164,7 +172,7 @@ def build_lexicon(traits: Traits, world: World) -> tuple[Lists, Lists]:
     return _forms(words, traits), _forms(second, traits)
 
 
-def used_forms(concept: Concept, traits: Traits) -> list[Form]:
+def used_forms(concept: Concept, traits: Differences) -> list[Form]:
     """Return the forms in which a concept's word occurs in a language's sentences."""
     if concept.kind == Kind.CLASSIFIER:
         return [Form.BASE] if traits.classifier else []
@@ -178,7 +186,7 @@ def used_forms(concept: Concept, traits: Traits) -> list[Form]:
     return forms
 
 
-def _first_words(traits: Traits, world: World, rng: Random, maker: WordMaker) -> list[str]:
+def _first_words(traits: Differences, world: World, rng: Random, maker: WordMaker) -> list[str]:
     """Return a word for each concept: the international one for the shares the traits name, else one of its own."""
     content = _share(rng, CONTENT, traits.cognates + traits.lookalikes)
     same = set(content[: round(traits.cognates * sum(concept.kind in CONTENT for concept in CONCEPTS))])
@@ -201,7 +209,7 @@ def capital(word: str) -> str:
     return word[:1].upper() + word[1:]
 
 
-def _forms(words: list[str], traits: Traits) -> dict[Form, list[str]]:
+def _forms(words: list[str], traits: Differences) -> dict[Form, list[str]]:
     def printed(word: str, kind: Kind) -> str:
         """Return a word with the capital that it has within a sentence."""
         wants = kind in NAMES or (traits.capital_nouns and kind in NOUNS)
