@@ -18,10 +18,10 @@ from xling.core.io import write_text
 from xling.core.log import log_to_stderr
 from xling.data.dictionary import Translation, read_tsv
 from xling.data.panlex import read_panlex
-from xling.tokenization.words import Words, words_from
+from xling.tokenization.tokeniser import Tokeniser, tokeniser_from
 
 
-def in_words(entries: Iterable[Translation], source: Words, target: Words) -> list[Translation]:
+def in_words(entries: Iterable[Translation], source: Tokeniser, target: Tokeniser) -> list[Translation]:
     """Return the entries in the words of the text, sorted, each pair once with its best quality."""
     best: dict[tuple[str, str], float] = {}
     for entry in entries:
@@ -40,7 +40,7 @@ def main() -> None:
     else:
         entries = read_tsv(args.input, counts)
     options = named_paths(args.tokeniser, "--tokeniser", "SIDE=FILE")
-    found = in_words(entries, *(words_from(options.get(side)) for side in ("source", "target")))
+    found = in_words(entries, *(tokeniser_from(options.get(side)) for side in ("source", "target")))
     if not found:
         raise InputError(args.input, "no translation in it", fix="check --source and --target")
     with write_text(args.out) as handle:

@@ -20,8 +20,7 @@ from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
 from xling.data.lines import clean_line
 from xling.data.wikidump import Counts, read_dump
-from xling.data.wikinames import hidden_prefixes
-from xling.data.wikitext import paragraphs
+from xling.data.wikitext import hidden_prefixes, paragraphs
 
 BATCH_CHARACTERS = 1 << 20  # of wikitext: large enough that handing it over costs little, small enough to hold several
 Batch = tuple[

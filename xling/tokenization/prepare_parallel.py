@@ -17,10 +17,10 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
 from xling.data.parallel import Sentences, read_aligned, read_both, read_multiway
-from xling.tokenization.words import Words, words_from
+from xling.tokenization.tokeniser import Tokeniser, tokeniser_from
 
 
-def write_sides(folder: Path, rows: Iterator[Sentences], sides: Mapping[str, Words]) -> int:
+def write_sides(folder: Path, rows: Iterator[Sentences], sides: Mapping[str, Tokeniser]) -> int:
     """Write the words of each side to its own file, in the order of `sides`, and return how many rows there were."""
     number = 0
     with ExitStack() as stack:  # no file appears before all are whole
@@ -47,7 +47,7 @@ def main() -> None:
         rows = read_both(args.multiway, args.languages, paths)
     else:
         rows = read_multiway(args.multiway, args.languages) if args.multiway else read_aligned(paths)
-    count = write_sides(args.out_dir, rows, {code: words_from(tokenisers.get(code)) for code in codes})
+    count = write_sides(args.out_dir, rows, {code: tokeniser_from(tokenisers.get(code)) for code in codes})
     log_to_stderr(__name__).info("%d parallel sentences in %s", count, ", ".join(codes))
 
 

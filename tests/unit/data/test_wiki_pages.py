@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from xling.data.wikidump import Counts, read_dump
-from xling.data.wikinames import hidden_prefixes
-from xling.data.wikitext import paragraphs
+from xling.data.wikitext import hidden_prefixes, paragraphs
 
 MARKUP = re.compile(
     r"\{\{|\}\}|\[\[|\]\]|\{\||\|\}|\|-|</?ref|<!--|</?(?:br|sub|sup|span|div|small|math)\b|''|&nbsp;|thumb\|"

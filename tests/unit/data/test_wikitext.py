@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xling.data.wikinames import hidden_prefixes
-from xling.data.wikitext import paragraphs
+from xling.data.wikitext import hidden_prefixes, paragraphs
 
 MARKUP = ("{{", "}}", "[[", "]]", "{|", "|}", "|-", "<ref", "</ref", "<!--", "-->", "<nowiki", "\n", "\x00")
 

@@ -21,7 +21,7 @@ from xling.data.fasttext import read_vectors
 from xling.data.ner import read_conll2003, read_wikiann
 from xling.data.panlex import read_panlex
 from xling.data.wikidump import Counts, read_dump
-from xling.data.wikinames import hidden_prefixes
+from xling.data.wikitext import hidden_prefixes
 from xling.data.wikitext import paragraphs as strip
 from xling.synthetic.corpus import Document, Translation, documents, take_sentences, translations
 from xling.synthetic.formats import text
