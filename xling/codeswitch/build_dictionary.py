@@ -33,7 +33,16 @@ def in_words(entries: Iterable[Translation], source: Tokeniser, target: Tokenise
 
 def main() -> None:
     """Read a dictionary in either form and write ours: `source<TAB>target<TAB>quality`."""
-    args = parse_args()
+    parser = argparse.ArgumentParser(description="Build a bilingual dictionary.")
+    parser.add_argument("--format", choices=("panlex", "tsv"), required=True)
+    parser.add_argument("--input", type=Path, required=True, help="a PanLex CSV dump (zip or folder), or a TSV file")
+    parser.add_argument("--source", help="language variety of a PanLex dump, such as eng-000")
+    parser.add_argument("--target", help="language variety of a PanLex dump, such as fra-000")
+    parser.add_argument("--tokeniser", action="append", default=[], metavar="SIDE=FILE", help="source=… or target=…")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    if args.format == "panlex" and not (args.source and args.target):
+        parser.error("--format panlex needs --source and --target")
     counts: Counter[str] = Counter()
     if args.format == "panlex":
         entries = read_panlex(args.input, args.source, args.target)
@@ -46,21 +55,6 @@ def main() -> None:
     with write_text(args.out) as handle:
         handle.writelines(f"{source}\t{target}\t{quality:g}\n" for source, target, quality in found)
     log_to_stderr(__name__).info("%d translations written, %d junk entries left out", len(found), counts["junk"])
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="Build a bilingual dictionary.")
-    parser.add_argument("--format", choices=("panlex", "tsv"), required=True)
-    parser.add_argument("--input", type=Path, required=True, help="a PanLex CSV dump (zip or folder), or a TSV file")
-    parser.add_argument("--source", help="language variety of a PanLex dump, such as eng-000")
-    parser.add_argument("--target", help="language variety of a PanLex dump, such as fra-000")
-    parser.add_argument("--tokeniser", action="append", default=[], metavar="SIDE=FILE", help="source=… or target=…")
-    parser.add_argument("--out", type=Path, required=True)
-    args = parser.parse_args()
-    if args.format == "panlex" and not (args.source and args.target):
-        parser.error("--format panlex needs --source and --target")
-    return args
 
 
 if __name__ == "__main__":

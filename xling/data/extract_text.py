@@ -94,7 +94,14 @@ def _batches(paths: list[Path], counts: Counter[str]) -> Iterator[Batch]:
 
 def main() -> None:
     """Write the paragraphs of the inputs to one file, and what was counted to another."""
-    args = parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--format", choices=("wikipedia", "crawl", "text"), required=True)
+    parser.add_argument("--input", type=Path, nargs="+", required=True, help="files, read in this order")
+    parser.add_argument("--out", type=Path, required=True, help="one paragraph per line, compressed by its suffix")
+    parser.add_argument("--stats", type=Path, help="JSON file for the counts of pages, paragraphs and characters")
+    parser.add_argument("--processes", type=positive, default=1, help="that clean pages, besides the one that reads")
+    parser.add_argument("--min-characters", type=positive, default=1, help="drop shorter paragraphs")
+    args = parser.parse_args()
     counts: Counter[str] = Counter()
     if args.format == "wikipedia":
         found = extract_wikipedia(args.input, counts, args.processes, args.min_characters)
@@ -111,18 +118,6 @@ def main() -> None:
             raise InputError(args.input[0], problem, fix=f"is it the right file, and of format {args.format}?")
     if args.stats:
         write_json(args.stats, {**counts, "format": args.format, "inputs": [path.name for path in args.input]})
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--format", choices=("wikipedia", "crawl", "text"), required=True)
-    parser.add_argument("--input", type=Path, nargs="+", required=True, help="files, read in this order")
-    parser.add_argument("--out", type=Path, required=True, help="one paragraph per line, compressed by its suffix")
-    parser.add_argument("--stats", type=Path, help="JSON file for the counts of pages, paragraphs and characters")
-    parser.add_argument("--processes", type=positive, default=1, help="that clean pages, besides the one that reads")
-    parser.add_argument("--min-characters", type=positive, default=1, help="drop shorter paragraphs")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

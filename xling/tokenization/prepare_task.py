@@ -78,19 +78,6 @@ READERS: dict[str, dict[str, Callable[[Source], Iterator[Record]]]] = {
 
 def main() -> None:
     """Prepare one file of one task."""
-    args = parse_args()
-    source = Source(args.input, args.language, args.tokeniser, tokeniser_from(args.tokeniser), Counter())
-    written = 0
-    with write_text(args.out) as handle:
-        for record in READERS[args.task][args.format](source):
-            handle.write(json.dumps(record, ensure_ascii=False) + "\n")
-            written += 1
-    told = "".join(f", {name}: {count}" for name, count in sorted(source.counts.items()))
-    log_to_stderr(__name__).info("%s %s: %d examples%s", args.task, args.language, written, told)
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
     parser = argparse.ArgumentParser(description="Turn a task's official files into JSON lines.")
     tasks = parser.add_subparsers(dest="task", required=True)
     for task, formats in READERS.items():
@@ -100,7 +87,15 @@ def parse_args() -> argparse.Namespace:
         command.add_argument("--language", required=True, help="code of the language, as the file has it")
         command.add_argument("--tokeniser", type=Path, metavar="FILE", help="JSON options of the language's tokeniser")
         command.add_argument("--out", type=Path, required=True)
-    return parser.parse_args()
+    args = parser.parse_args()
+    source = Source(args.input, args.language, args.tokeniser, tokeniser_from(args.tokeniser), Counter())
+    written = 0
+    with write_text(args.out) as handle:
+        for record in READERS[args.task][args.format](source):
+            handle.write(json.dumps(record, ensure_ascii=False) + "\n")
+            written += 1
+    told = "".join(f", {name}: {count}" for name, count in sorted(source.counts.items()))
+    log_to_stderr(__name__).info("%s %s: %d examples%s", args.task, args.language, written, told)
 
 
 if __name__ == "__main__":

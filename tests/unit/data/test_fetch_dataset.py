@@ -17,6 +17,7 @@ from small_data import dataset, make_archive
 
 from xling.core.errors import InputError
 from xling.data import fetch_dataset
+from xling.data.fetch_dataset import Request
 from xling.data.manifest import Dataset, SourceFile, Sums, Unpack
 
 Fetch = Callable[..., Any]
@@ -216,11 +217,11 @@ def test_malformed_requests_are_told(text: str, tmp_path: Path) -> None:
 
 
 def test_files_shared_by_requests_are_listed_once_and_may_have_folders_of_their_own() -> None:
-    requests = [{"name": "wikiann", "substitutions": {"lg": lg}} for lg in ("en", "fr", "en")]
+    requests = [Request(name="wikiann", substitutions={"lg": lg}) for lg in ("en", "fr", "en")]
     items = fetch_dataset.list_items(requests, None)
     assert [item.file.unpack.to for item in items if item.file.unpack] == ["wikiann/en", "wikiann/fr"]
     assert {item.file.path for item in items} == {"archives/panx_dataset.tar"}
-    items = fetch_dataset.list_items([{"name": "msra", "local": "file:///mnt/own"}, {"name": "xnli"}], None)
+    items = fetch_dataset.list_items([Request(name="msra", local="file:///mnt/own"), Request(name="xnli")], None)
     assert [item.local for item in items] == [Path("/mnt/own"), None]
 
 
