@@ -54,7 +54,7 @@ def test_real_treebanks_have_the_words_heads_and_relations_that_the_conllu_libra
         trees = list(read_conllu(path))
         found.update(files=1, sentences=len(trees), words=sum(len(tree.words) for tree in trees))
         with path.open(encoding="utf-8") as handle:
-            for tree, other in zip(trees[:300], conllu.parse_incr(handle), strict=False):
+            for tree, other in zip(trees[:100], conllu.parse_incr(handle), strict=False):
                 words = [token for token in other if isinstance(token["id"], int)]
                 theirs = [tuple(token[name] for token in words) for name in ("form", "head", "deprel", "upos")]
                 assert [tree.words, tree.heads, tree.deprels, tree.upos] == theirs

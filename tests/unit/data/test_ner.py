@@ -90,7 +90,7 @@ def test_any_segmentation_gives_bio_and_accounts_for_every_entity(tags: list[str
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("language", ["de", "en", "fr", "ru", "zh"])
+@pytest.mark.parametrize("language", ["fr", "zh"])
 def test_real_wikiann(real_data: Path, language: str) -> None:
     path = real_data / "wikiann" / language / "dev"
     counts: Counter[str] = Counter()

@@ -263,10 +263,8 @@ def test_words_that_are_written_are_read(
 
 
 REAL: list[tuple[Reader, str, int]] = [
-    *((wiktionary, f"dictionary/en-{code}.tsv", count) for code, count in
-      {"cmn": 66676, "de": 70537, "fr": 63490, "ru": 89511}.items()),
-    *((read_muse, f"muse/en-{code}.txt", count) for code, count in
-      {"de": 101931, "fr": 113286, "ru": 53186, "zh": 39334}.items()),
+    (wiktionary, "dictionary/en-cmn.tsv", 66676),
+    (read_muse, "muse/en-zh.txt", 39334),
     (multiway, "xnli/xnli.15way.orig.tsv", 10000),
     (training, "xnli/multinli.train.en.subset10k.tsv", 10000),
     (xnli, "xnli/xnli.test.tsv", 5010),
@@ -280,7 +278,7 @@ def test_real_files_are_read_whole(real_data: Path, reader: Reader, file: str, c
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("language", ["en", "fr", "de", "ru", "zh"])
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_real_xnli_is_balanced(real_data: Path, language: str) -> None:
     labels = Counter(example.label for example in read_xnli(real_data / "xnli/xnli.dev.tsv", language, Counter()))
     assert labels == dict.fromkeys(LABELS, 830)
