@@ -1,12 +1,11 @@
 """One embedded language: its words, and how it says meanings, as running text or with tree and entities."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
 from xling.core.seeds import python_rng
-from xling.synthetic.grammar import Form, Order, layout
+from xling.synthetic.grammar import Form, Node, Order, layout
 from xling.synthetic.meaning import AND, LINK, Meaning, Phrase, Slot, parts_of, place_of, swap_clauses
 from xling.synthetic.traits import Differences
 from xling.synthetic.world import (
@@ -25,7 +24,6 @@ from xling.synthetic.world import (
 )
 
 Lists = dict[Form, list[str]]  # the words of a language in each form, indexed by concept
-Cells = tuple[tuple[list[str], int], ...]  # word list and place in the meaning's concepts
 
 WITH_SYNONYMS = frozenset({Kind.NOUN, Kind.ADJECTIVE, Kind.VERB, Kind.ADVERB})
 CASED = frozenset({"latin", "cyrillic", "greek"})
@@ -55,42 +53,38 @@ class Sentence:
     text: str  # as it is printed: punctuation attached, no spaces where the script has none
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A laid-out sentence whose forms have been looked up: only the concepts are missing."""
-
-    tree: Tree
-    words: Cells
-    lemmas: Cells
-    fused: dict[int, tuple[list[str], int]]
-    printed: Cells
-    pattern: str
-
-
 class Language:
     """One embedded language in one world; `words` are its words, `synonyms` the same with second words in places."""
 
     def __init__(self, code: str, traits: Differences, world: World) -> None:
         self.traits, self.world, self.code = traits, world, code
-        inside = self.words, self.synonyms = build_lexicon(code, traits, world)
-        self._inside = inside
-        self._initial = [_each_word(lists, capital) for lists in inside] if traits.script in CASED else inside
-        self._padded = inside if traits.spaces else [_each_word(lists, _pad) for lists in inside]
-        self._plans: dict[tuple[tuple[int, ...], Order, bool], Plan] = {}
+        self.words, self.synonyms = build_lexicon(code, traits, world)
+        self._first = capital if traits.script in CASED else str  # what becomes of the first word of a sentence
+        self._layouts: dict[tuple[tuple[int, ...], Order], list[Node]] = {}
 
     def text(self, meaning: Meaning, synonyms: bool = False) -> str:
         """Return a meaning as running text, with second words where there are some if asked."""
-        return self._text(self._plan(meaning.skeleton, self._order(meaning), synonyms), meaning.concepts)
+        return self._text(
+            self._layout(meaning, self._order(meaning)), meaning, self.synonyms if synonyms else self.words
+        )
 
     def realise(self, meaning: Meaning) -> Sentence:
         """Return a meaning as a sentence with its tree and entities."""
-        plan, concepts = self._plan(meaning.skeleton, self._order(meaning), synonyms=False), meaning.concepts
+        nodes, concepts = self._layout(meaning, self._order(meaning)), meaning.concepts
+        numbers = {id(node): i for i, node in enumerate(nodes, start=1)} | {id(None): 0}
+        forms = [self.words[WORD.get(node.form, node.form)][concepts[node.concept]] for node in nodes]
+        fused = {i: self.words[Form.FUSED][concepts[x.concept]] for i, x in enumerate(nodes) if x.form == Form.FUSED}
         return Sentence(
-            forms=tuple([words[concepts[place]] for words, place in plan.words]),
-            lemmas=tuple([words[concepts[place]] for words, place in plan.lemmas]),
-            tree=plan.tree,
-            merged={i: words[concepts[place]] for i, (words, place) in plan.fused.items()},
-            text=self._text(plan, concepts),
+            forms=(self._first(forms[0]), *forms[1:]),
+            lemmas=tuple([self.words[LEMMA.get(node.form, node.form)][concepts[node.concept]] for node in nodes]),
+            tree=Tree(
+                upos=tuple([node.upos for node in nodes]),
+                heads=tuple([numbers[id(node.head)] for node in nodes]),
+                deprels=tuple([node.deprel for node in nodes]),
+                ner=tuple([node.ner for node in nodes]),
+            ),
+            merged={i: word if i else self._first(word) for i, word in fused.items()},
+            text=self._text(nodes, meaning, self.words),
         )
 
     def paraphrase(self, meaning: Meaning, rng: Random) -> str:
@@ -101,25 +95,29 @@ class Language:
         parts = {(phrase, slot) for clause, phrase, slot in map(place_of, meaning.skeleton) if clause == 0}
         if ADJUNCTS & parts and rng.random() < 0.7:
             order = Order.PLAIN if order == Order.ADJUNCT_FIRST else Order.ADJUNCT_FIRST
-        return self._text(self._plan(meaning.skeleton, order, synonyms=True), meaning.concepts)
+        return self._text(self._layout(meaning, order), meaning, self.synonyms)
 
     def word_list(self) -> list[tuple[str, int]]:
         """Return every form with a frequency, as a segmenter's dictionary wants them, frequent ones first."""
         counts: dict[str, int] = {}
-        for lists in self._inside:
+        for lists in (self.words, self.synonyms):
             for i, concept in enumerate(CONCEPTS):
                 for form in used_forms(concept, self.traits):
                     frequency = (10_000 if concept.topic < 0 else 1_000) // (concept.rank + 1)
                     counts[lists[form][i]] = max(counts.get(lists[form][i], 0), frequency)
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
-    def _text(self, plan: Plan, concepts: tuple[int, ...]) -> str:
-        text = plan.pattern % tuple([words[concepts[place]] for words, place in plan.printed])
-        if self.traits.spaces or " " not in text:
-            return text
-        for mark in (self.traits.comma, self.traits.full_stop):  # only Latin words are kept apart by spaces
-            text = text.replace(f" {mark}", mark)
-        return " ".join(text.split())
+    def _text(self, nodes: list[Node], meaning: Meaning, lists: Lists) -> str:
+        concepts, words, before = meaning.concepts, [], Form.BASE
+        for node in nodes:
+            if before != Form.FUSED:
+                words.append(lists[node.form][concepts[node.concept]])
+            before = node.form
+        text = " ".join(words) if self.traits.spaces else "".join(map(_pad, words))
+        if " " in text:
+            for mark in (self.traits.comma, self.traits.full_stop):
+                text = text.replace(f" {mark}", mark)
+        return self._first(text if self.traits.spaces else " ".join(text.split()))
 
     def _order(self, meaning: Meaning) -> Order:
         """Return what a sentence begins with; the meaning itself is the die, so that it is always said alike."""
@@ -129,36 +127,12 @@ class Language:
             return Order.OBJECT_FIRST
         return Order.ADJUNCT_FIRST if die < traits.front_object + traits.front_adjunct else Order.PLAIN
 
-    def _plan(self, skeleton: tuple[int, ...], order: Order, synonyms: bool) -> Plan:
-        plan = self._plans.get((skeleton, order, synonyms))
-        if plan is None:
-            plan = self._plans[skeleton, order, synonyms] = self._make_plan(skeleton, order, synonyms)
-        return plan
-
-    def _make_plan(self, skeleton: tuple[int, ...], order: Order, synonyms: bool) -> Plan:
-        nodes = layout(skeleton, self.traits, order)
-        numbers = {id(node): i for i, node in enumerate(nodes, start=1)} | {id(None): 0}
-        inside, padded, spaces = self._inside[synonyms], self._padded[synonyms], self.traits.spaces
-        at = [self._initial[synonyms], *[inside] * (len(nodes) - 1)]  # the lists for each place
-        words = tuple((at[i][WORD.get(node.form, node.form)], node.concept) for i, node in enumerate(nodes))
-        fused = {i: (at[i][Form.FUSED], node.concept) for i, node in enumerate(nodes) if node.form == Form.FUSED}
-        shown = [(i, node) for i, node in enumerate(nodes) if i - 1 not in fused]
-        gaps = ("" if i == 0 or not spaces or node.form in (Form.COMMA, Form.STOP) else " " for i, node in shown)
-        return Plan(
-            tree=Tree(
-                upos=tuple(node.upos for node in nodes),
-                heads=tuple(numbers[id(node.head)] for node in nodes),
-                deprels=tuple(node.deprel for node in nodes),
-                ner=tuple(node.ner for node in nodes),
-            ),
-            words=words,
-            lemmas=tuple((inside[LEMMA.get(node.form, node.form)], node.concept) for node in nodes),
-            fused=fused,
-            printed=tuple(
-                fused.get(i) or (words[i] if spaces else (padded[node.form], node.concept)) for i, node in shown
-            ),
-            pattern="".join(f"{gap}%s" for gap in gaps),
-        )
+    def _layout(self, meaning: Meaning, order: Order) -> list[Node]:
+        """Return the words to come; the layout of a skeleton is made once."""
+        key = (meaning.skeleton, order)
+        if key not in self._layouts:
+            self._layouts[key] = layout(meaning.skeleton, self.traits, order)
+        return self._layouts[key]
 
 
 def build_lexicon(code: str, traits: Differences, world: World) -> tuple[Lists, Lists]:
@@ -243,9 +217,6 @@ def _share(rng: Random, kinds: frozenset[Kind], share: float) -> list[int]:
     return rng.sample(concepts, round(share * len(concepts)))
 
 
-def _each_word(lists: Lists, change: Callable[[str], str]) -> Lists:
-    return {form: [change(word) for word in words] for form, words in lists.items()}
-
-
 def _pad(word: str) -> str:
+    """Keep a Latin word apart by spaces in a script without them."""
     return f" {word} " if word.isascii() and word.isalpha() else word
