@@ -182,8 +182,8 @@ def test_a_malformed_flag_is_refused(vocab: Path, tmp_path: Path, call: Call, fl
 def test_eight_times_the_text_needs_no_more_memory(
     vocab: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("xling.bpe.encode_text.CHUNK_CHARACTERS", 1 << 14)
-    block = "".join(f"{line}\n" for line in made_up("en", 2_000)).encode()
+    monkeypatch.setattr("xling.bpe.encode_text.CHUNK_CHARACTERS", 1 << 13)
+    block = "".join(f"{line}\n" for line in made_up("en", 1_000)).encode()
     peaks = []
     for times in (1, 8):
         write_raw(tmp_path / "text.txt.zst", block * times)

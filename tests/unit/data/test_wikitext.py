@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xling.data.wikidump import Counts, read_dump
@@ -132,6 +132,7 @@ PIECES = st.sampled_from([*MARKS.split(), "\x00", "\x01", "\u200b", "\u2028", "\
 MIXTURE = st.lists(st.one_of(PIECES, WORDS, st.sampled_from(["\n", "\n\n", " "]), st.text(max_size=3))).map("".join)
 
 
+@settings(max_examples=40)
 @given(st.lists(PROSE, min_size=1))
 def test_plain_prose_is_unchanged(texts: list[str]) -> None:
     assert paragraphs("\n\n".join(texts)) == texts
