@@ -19,7 +19,7 @@ from xling.core.io import COMPRESSED, numbered_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
 from xling.data.lines import clean_line
-from xling.data.wikidump import Counts, read_dump
+from xling.data.wikidump import Dump
 from xling.data.wikitext import hidden_prefixes, paragraphs
 
 BATCH_CHARACTERS = 1 << 20  # of wikitext: large enough that handing it over costs little, small enough to hold several
@@ -73,22 +73,20 @@ def _batches(paths: list[Path], counts: Counter[str]) -> Iterator[Batch]:
     """Yield the articles of the dumps in batches; progress is in bytes of the compressed files."""
     progress = Progress("extract", sum(path.stat().st_size for path in paths), unit="bytes of dump")
     for path in paths:
-        held = Counts()
+        dump = Dump(path, counts)
         batch: list[str] = []
         size = 0
-        for page in read_dump(path, held, progress.add):
+        for page in dump.pages(progress.add):
             batch.append(page.wikitext)
             size += len(page.wikitext)
             if size >= BATCH_CHARACTERS:
-                yield batch, hidden_prefixes(held.namespaces)
+                yield batch, hidden_prefixes(dump.namespaces)
                 batch, size = [], 0
         if batch:
-            yield batch, hidden_prefixes(held.namespaces)
-        if held.cut_after is not None:
+            yield batch, hidden_prefixes(dump.namespaces)
+        if dump.cut_after is not None:
             warning = "%s: no </mediawiki> after page %r: a part of a dump?"
-            log_to_stderr(__name__).warning(warning, path, held.cut_after)
-        counts.update(pages=held.pages, redirects=held.redirects, other_namespaces=held.other_namespaces)
-        counts.update(input_bytes=held.xml_bytes)
+            log_to_stderr(__name__).warning(warning, path, dump.cut_after)
     progress.finish()
 
 

@@ -1,8 +1,8 @@
 """Pages of a MediaWiki export (pages-articles.xml.bz2, schema 0.10 and 0.11, multistream too), read as a stream."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
@@ -12,7 +12,6 @@ from xling.core.io import BROKEN_ARCHIVE, COMPRESSED
 from xling.data.wikitext import is_redirect
 
 CHUNK = 1 << 20
-Advance = Callable[[int], None]
 FETCH_AGAIN = "fetch the dump again"
 CUT_UP = re.compile(rb"\s*<page>")  # a part of a dump, without what stands before the pages
 
@@ -24,113 +23,94 @@ class Page(NamedTuple):
     wikitext: str
 
 
-@dataclass
-class Counts:
-    """What a dump held besides the articles that were read."""
+class Dump:
+    """The articles of a dump: namespace 0, no redirects; `counts` says what else it held.
 
-    pages: int = 0
-    redirects: int = 0
-    other_namespaces: int = 0
-    namespaces: dict[int, str] = field(default_factory=dict)
-    xml_bytes: int = 0
-    cut_after: str | None = None  # title of the last page of a dump without an end
-
-
-def read_dump(path: Path, counts: Counts, advance: Advance | None = None) -> Iterator[Page]:
-    """Yield the articles of a dump: namespace 0, no redirects; `counts` says what else it held.
-
-    `advance` is called with the number of bytes of the file, compressed or not, that were read since the last call. A
-    dump that ends between two pages without its closing tag is read as far as it goes; `counts.cut_after` says so.
+    `namespaces` are the names seen so far. A dump that ends between two pages without its closing tag is read as far as
+    it goes; then `cut_after` is the title of its last page.
     """
-    reader, position = _Reader(path, counts), 0
-    opener = COMPRESSED.get(path.suffix)
-    with path.open("rb") as raw, opener(raw) if opener else raw as stream:
-        try:
-            while chunk := stream.read1(CHUNK):  # what is there at once: a later break then loses no page
-                counts.xml_bytes += len(chunk)
-                if advance is not None:
+
+    def __init__(self, path: Path, counts: Counter[str] | None = None) -> None:
+        self.path, self.counts = path, Counter[str]() if counts is None else counts
+        self.counts.update(pages=0, redirects=0, other_namespaces=0, input_bytes=0)
+        self.namespaces: dict[int, str] = {}
+        self.cut_after: str | None = None
+        self._title = ""  # of the page that was met last
+        self._found: list[Page] = []
+        self._page: dict[str, str] = {}  # values of its elements
+        self._open: list[str] = []  # names of the open elements
+        self._text: list[str] = []  # since the last tag
+        self._key = ""
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text, self._parser.buffer_size = True, CHUNK
+        self._parser.CharacterDataHandler = self._text.append
+        self._parser.StartElementHandler, self._parser.EndElementHandler = self._start, self._end
+
+    def pages(self, advance: Callable[[int], None] = lambda _: None) -> Iterator[Page]:
+        """Yield the articles; `advance` is told how many bytes of the file, compressed or not, were read for them."""
+        opener, position = COMPRESSED.get(self.path.suffix), 0
+        with self.path.open("rb") as raw, opener(raw) if opener else raw as stream:
+            try:
+                while chunk := stream.read1(CHUNK):  # what is there at once: a later break then loses no page
                     advance(raw.tell() - position)
                     position = raw.tell()
-                yield from reader.read(chunk)
-        except (*BROKEN_ARCHIVE, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:  # bz2 has no number for a damaged block
-                raise
-            problem = f"truncated or damaged {reader.where()}: {str(error).rstrip('.')}"
-            raise InputError(path, problem, fix=FETCH_AGAIN) from None
-    reader.finish()
+                    yield from self._read(chunk)
+            except (*BROKEN_ARCHIVE, OSError) as error:
+                if isinstance(error, OSError) and error.errno is not None:  # bz2 has no number for a damaged block
+                    raise
+                raise self._problem(f"truncated or damaged {self._where()}: {str(error).rstrip('.')}") from None
+        if "page" in self._open:
+            raise self._problem(f"the XML ends inside a page, {self._where()}")
+        self.cut_after = self._title if self._open else None
 
-
-class _Reader:
-    """Collects the pages while Expat goes through the file."""
-
-    def __init__(self, path: Path, counts: Counts) -> None:
-        self.path, self.counts, self.title, self.found = path, counts, "", list[Page]()
-        self.open: list[str] = []  # names of the open elements
-        self.text: list[str] = []  # since the last tag
-        self.page: dict[str, str] = {}  # values of its elements
-        self.key = ""
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text, self.parser.buffer_size = True, CHUNK
-        self.parser.CharacterDataHandler = self.text.append
-        self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
-
-    def read(self, chunk: bytes) -> list[Page]:
+    def _read(self, chunk: bytes) -> list[Page]:
         """Return the articles that end in the next chunk of the file."""
-        self.found = []
-        if not self.counts.xml_bytes > len(chunk) and CUT_UP.match(chunk):
-            self.parser.Parse(b"<mediawiki>")
+        if not self._open and CUT_UP.match(chunk):
+            self._parser.Parse(b"<mediawiki>")
+        self.counts["input_bytes"] += len(chunk)
+        self._found = []
         try:
-            self.parser.Parse(chunk)
+            self._parser.Parse(chunk)
         except expat.ExpatError as error:
-            problem = f"malformed XML {self.where()}: {expat.errors.messages[error.code]}"
-            raise InputError(self.path, problem, line=error.lineno, fix=FETCH_AGAIN) from None
-        return self.found
-
-    def finish(self) -> None:
-        """Refuse a file that ends inside a page, and note one that ends after a page."""
-        if "page" in self.open:
-            raise InputError(self.path, f"the XML ends inside a page, {self.where()}", fix=FETCH_AGAIN)
-        if self.open:
-            self.counts.cut_after = self.title
-
-    def where(self) -> str:
-        """Return words for the place that has been reached."""
-        return f"after the start of page {self.title!r}" if self.title else "before the first page"
+            problem = f"malformed XML {self._where()}: {expat.errors.messages[error.code]}"
+            raise self._problem(problem, error.lineno) from None
+        return self._found
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if not self.open and name != "mediawiki":
+        if not self._open and name != "mediawiki":
             raise InputError(self.path, f"not a MediaWiki export: starts with <{name}>, expected <mediawiki>")
         if name == "page":
-            self.page = {}
+            self._page = {}
         elif name == "redirect":
-            self.page[name] = ""
-        self.key = attributes.get("key", "")
-        self.open.append(name)
-        self.text.clear()
+            self._page[name] = ""
+        self._key = attributes.get("key", "")
+        self._open.append(name)
+        self._text.clear()
 
     def _end(self, name: str) -> None:
-        self.open.pop()
+        self._open.pop()
         if name == "page":
             self._add_page()
-        elif name == "namespace" and self.text:
-            self.counts.namespaces[int(self.key)] = "".join(self.text)
-        elif (*self.open[-1:], name) in (
-            ("page", "title"),
-            ("page", "ns"),
-            ("revision", "text"),
-        ):  # the newest comes last
-            self.page[name] = "".join(self.text)
-            self.title = self.page.get("title", "")
-        self.text.clear()
+        elif name == "namespace" and self._text:
+            self.namespaces[int(self._key)] = "".join(self._text)
+        elif (*self._open[-1:], name) in (("page", "title"), ("page", "ns"), ("revision", "text")):
+            self._page[name] = "".join(self._text)  # the newest revision comes last
+            self._title = self._page.get("title", "")
+        self._text.clear()
 
     def _add_page(self) -> None:
-        if missing := {"title", "ns", "text"} - self.page.keys():
-            problem = f"a page without <{min(missing)}> {self.where()}"
-            raise InputError(self.path, problem, line=self.parser.CurrentLineNumber, fix=FETCH_AGAIN)
-        if int(self.page["ns"]) != 0:
-            self.counts.other_namespaces += 1
-        elif "redirect" in self.page or is_redirect(self.page["text"]):
-            self.counts.redirects += 1
+        if missing := {"title", "ns", "text"} - self._page.keys():
+            raise self._problem(f"a page without <{min(missing)}> {self._where()}", self._parser.CurrentLineNumber)
+        if int(self._page["ns"]) != 0:
+            self.counts["other_namespaces"] += 1
+        elif "redirect" in self._page or is_redirect(self._page["text"]):
+            self.counts["redirects"] += 1
         else:
-            self.counts.pages += 1
-            self.found.append(Page(self.page["title"], self.page["text"]))
+            self.counts["pages"] += 1
+            self._found.append(Page(self._page["title"], self._page["text"]))
+
+    def _where(self) -> str:
+        return f"after the start of page {self._title!r}" if self._title else "before the first page"
+
+    def _problem(self, problem: str, line: int | None = None) -> InputError:
+        return InputError(self.path, problem, line=line, fix=FETCH_AGAIN)

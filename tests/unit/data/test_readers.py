@@ -43,11 +43,15 @@ def multiway(path: Path) -> Iterable[object]:
 
 def halves(path: Path) -> Iterable[object]:
     """Read MSRA with a segmenter that cuts a sentence after its second character."""
-    return read_msra(path, lambda line: [line[:2], "".join(line[2:].split())])
+    return read_msra(path, lambda line: [line[:2], "".join(line[2:].split())], Counter())
+
+
+def tagged(path: Path) -> Iterable[object]:
+    return read_wikiann(path, Counter())
 
 
 def french(path: Path) -> Iterable[object]:
-    return read_wikiann(path, expected="fr")
+    return read_wikiann(path, Counter(), "fr")
 
 
 def write(path: Path, text: str) -> Path:
@@ -77,7 +81,7 @@ GOOD: list[tuple[Reader, str, list[object]]] = [
      "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\n",
      [NerSentence(("John", "Paris", "Rome", "."), ("B-PER", "B-LOC", "B-LOC", "O"), 3),
       NerSentence(("EU",), ("B-ORG",), 10)]),
-    (read_wikiann, "en::\tO\nen:a:b\tB-PER\n\nbe-x-old:en:\tO\nzh:,\tI-LOC\n\n",
+    (tagged, "en::\tO\nen:a:b\tB-PER\n\nbe-x-old:en:\tO\nzh:,\tI-LOC\n\n",
      [NerSentence((":", "a:b"), ("O", "B-PER"), 1), NerSentence(("en:", ","), ("O", "B-LOC"), 4)]),
     (french, "fr-ca:a\tO\n", [NerSentence(("a",), ("O",), 1)]),
     (halves, "我 O\n在 O\n北 B-LOC\n京 I-LOC\n", MSRA),
@@ -119,11 +123,11 @@ BAD: list[tuple[Reader, str, int | None, str]] = [
     (training, "", None, "empty where a header"),
     (multiway, "de\ten\n1\t2\n", 1, "no column 'fr' in the header (has: de, en)"),
     (multiway, "en\tfr\n1\t2\n1\t\n", 3, "no sentence in column fr"),
-    (read_wikiann, "en:a\tO\n\nen:b\tB-CAR\n", 3, "tag 'B-CAR' is none of"),
-    (read_wikiann, "en:a\tO\nen:b O\n", 2, "1 columns"),
-    (read_wikiann, "en:a\tO\nb\tO\n", 2, "language prefix"),
-    (read_wikiann, "en:a\tO\nen:\tO\n", 2, "language prefix"),
-    (read_wikiann, "\n\n", None, "empty"),
+    (tagged, "en:a\tO\n\nen:b\tB-CAR\n", 3, "tag 'B-CAR' is none of"),
+    (tagged, "en:a\tO\nen:b O\n", 2, "1 columns"),
+    (tagged, "en:a\tO\nb\tO\n", 2, "language prefix"),
+    (tagged, "en:a\tO\nen:\tO\n", 2, "language prefix"),
+    (tagged, "\n\n", None, "empty"),
     (french, "fr:a\tO\nfr:b\tO\n\nde:c\tO\n", 4, "a token of 'de', expected 'fr'"),
     *((read_conll2003, f"EU NNP I-NP I-ORG\n{bad}\n", 2, "") for bad in
       ("EU NNP I-ORG", "EU NNP I-NP I-ORG x", "EU NNP I-NP I-X", "EU\tNNP\tI-NP\tO", "a b c S-PER")),

@@ -12,12 +12,12 @@ from small_dump import dump_xml, page_xml, write_dump
 
 from xling.core.errors import InputError
 from xling.data import wikidump
-from xling.data.wikidump import CHUNK, Counts, Page, read_dump
+from xling.data.wikidump import CHUNK, Dump, Page
 
 
 def problem_of(path: Path) -> str:
     with pytest.raises(InputError) as caught:
-        list(read_dump(path, Counts()))
+        list(Dump(path).pages())
     message = str(caught.value)
     assert message.startswith(str(path))
     assert "\n" not in message
@@ -35,13 +35,14 @@ def test_only_articles_that_are_no_redirects_are_read(tmp_path: Path) -> None:
         ),
         page_xml("Leer", "").replace('<text bytes="9" sha1="x" xml:space="preserve"></text>', '<text bytes="0" />'),
     ]
-    counts = Counts()
-    assert list(read_dump(write_dump(tmp_path, dump_xml(*pages)), counts)) == [
+    dump = Dump(write_dump(tmp_path, dump_xml(*pages)))
+    assert list(dump.pages()) == [
         Page("Haus & Hof", 'a < b & "c" &nbsp; &lt;i&gt;'),
         Page("Leer", ""),
     ]
-    assert (counts.pages, counts.redirects, counts.other_namespaces, counts.cut_after) == (2, 6, 1, None)
-    assert counts.namespaces == {6: "Bildnis", 14: "Schublade"}
+    del dump.counts["input_bytes"]
+    assert (dump.counts, dump.cut_after) == ({"pages": 2, "redirects": 6, "other_namespaces": 1}, None)
+    assert dump.namespaces == {6: "Bildnis", 14: "Schublade"}
 
 
 def test_many_streams_and_pages_across_chunks_are_one_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +51,7 @@ def test_many_streams_and_pages_across_chunks_are_one_dump(tmp_path: Path, monke
     parts = dump_xml(*(page_xml(*item) for item in wanted.items())).split("  <page>")
     path = tmp_path / "multistream.xml.bz2"
     path.write_bytes(b"".join(bz2.compress(part.encode()) for part in [parts[0], *("  <page>" + p for p in parts[1:])]))
-    assert {page.title: page.wikitext for page in read_dump(path, Counts())} == wanted
+    assert {page.title: page.wikitext for page in Dump(path).pages()} == wanted
 
 
 @pytest.mark.parametrize(
@@ -60,22 +61,21 @@ def test_other_compressions_by_suffix(tmp_path: Path, suffix: str, compress: Cal
     path = tmp_path / f"dump{suffix}"
     path.write_bytes(compress(dump_xml(page_xml("A", "b")).encode()))
     read: list[int] = []
-    assert [page.title for page in read_dump(path, Counts(), read.append)] == ["A"]
+    assert [page.title for page in Dump(path).pages(read.append)] == ["A"]
     assert sum(read) == path.stat().st_size
 
 
 def test_the_newest_revision_and_its_main_text_are_read(tmp_path: Path) -> None:
     page = page_xml("A", "new").replace("    <revision>", "    <revision><text>old</text></revision><revision>", 1)
     page = page.replace("</text>\n    </revision>", "</text><content><text>slot</text></content></revision>")
-    assert [p.wikitext for p in read_dump(write_dump(tmp_path, dump_xml(page)), Counts())] == ["new"]
+    assert [p.wikitext for p in Dump(write_dump(tmp_path, dump_xml(page))).pages()] == ["new"]
 
 
 @pytest.mark.real_data
 def test_a_dump_that_ends_between_pages_says_so(real_data: Path) -> None:
-    counts = Counts()
-    (path,) = real_data.glob("wikidump/*corus*")
-    assert [page.title for page in read_dump(path, counts)] == ["Литва"]
-    assert counts.cut_after == "Литва"
+    dump = Dump(*real_data.glob("wikidump/*corus*"))
+    assert [page.title for page in dump.pages()] == ["Литва"]
+    assert dump.cut_after == "Литва"
 
 
 def test_a_truncated_file_names_the_page(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_malformed_xml_names_line_and_page(tmp_path: Path, bad: str, problem: st
 
 def test_something_else_is_not_a_dump_but_a_piece_of_one_is(tmp_path: Path) -> None:
     assert "not a MediaWiki export" in problem_of(write_dump(tmp_path, "<html><body>404</body></html>"))
-    assert list(read_dump(write_dump(tmp_path, dump_xml()), Counts())) == []
-    assert [page.title for page in read_dump(write_dump(tmp_path, X + page_xml("Y", "b")), Counts())] == ["X", "Y"]
+    assert list(Dump(write_dump(tmp_path, dump_xml())).pages()) == []
+    assert [page.title for page in Dump(write_dump(tmp_path, X + page_xml("Y", "b"))).pages()] == ["X", "Y"]
 
 
 def test_memory_stays_flat(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     path.write_text(dump_xml(*[page_xml("X", "Ein Satz. " * 2000)] * 800))  # 16 MB
     tracemalloc.start()
     try:
-        assert sum(1 for _ in read_dump(path, Counts())) == 800
+        assert sum(1 for _ in Dump(path).pages()) == 800
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xling.data.wikidump import Counts, read_dump
+from xling.data.wikidump import Dump
 from xling.data.wikitext import hidden_prefixes, paragraphs
 
 MARKUP = ("{{", "}}", "[[", "]]", "{|", "|}", "|-", "<ref", "</ref", "<!--", "-->", "<nowiki", "\n", "\x00")
@@ -180,10 +180,10 @@ GOLDEN = {
 @cache
 def extracted(path: Path) -> dict[str, tuple[str, list[str]]]:
     """Return wikitext and paragraphs of each page."""
-    counts = Counts()
+    dump = Dump(path)
     return {
-        page.title: (page.wikitext, paragraphs(page.wikitext, hidden_prefixes(counts.namespaces)))
-        for page in read_dump(path, counts)
+        page.title: (page.wikitext, paragraphs(page.wikitext, hidden_prefixes(dump.namespaces)))
+        for page in dump.pages()
     }
 
 

@@ -5,6 +5,7 @@ import hashlib
 import random
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -20,7 +21,7 @@ from xling.data.conllu import read_conllu
 from xling.data.fasttext import read_vectors
 from xling.data.ner import read_conll2003, read_wikiann
 from xling.data.panlex import read_panlex
-from xling.data.wikidump import Counts, read_dump
+from xling.data.wikidump import Dump
 from xling.data.wikitext import hidden_prefixes
 from xling.data.wikitext import paragraphs as strip
 from xling.synthetic.corpus import Document, Translation, documents, take_sentences, translations
@@ -106,7 +107,7 @@ def test_the_readers_of_trees_and_entities_find_them(language: Language, tmp_pat
     assert [(tree.words, tree.heads, tree.deprels) for tree in trees] == expected
     text.write_lines(tmp_path / "train", text.wikiann(sentences, language.code, spaces=True))
     text.write_lines(tmp_path / "eng.train", text.conll2003(sentences))
-    one, two = list(read_wikiann(tmp_path / "train")), read_conll2003(tmp_path / "eng.train")
+    one, two = list(read_wikiann(tmp_path / "train", Counter())), read_conll2003(tmp_path / "eng.train")
     assert [(x.words, x.tags) for x in one] == [(y.words, y.tags) for y in two]
     plain = [(x.words, x.tags) for x, s in zip(one, sentences, strict=True) if not s.merged]
     assert plain == [(s.forms, s.tree.ner) for s in sentences if not s.merged]
@@ -261,12 +262,10 @@ def test_the_reader_of_dumps_finds_exactly_the_paragraphs(language: Language, tm
     joiner = " " if language.traits.spaces else ""
     drawn = take_sentences(documents(language, "wiki", 5), 500)
     expected = [joiner.join(paragraph) for document in drawn for paragraph in document.paragraphs]
-    counts = Counts()
-    found: list[str] = []
-    for page in read_dump(tmp_path / "wikidump" / f"{language.code}wiki-{DUMP_DATE}-pages-articles.xml.bz2", counts):
-        found += strip(page.wikitext, hidden_prefixes(counts.namespaces))
+    dump = Dump(tmp_path / "wikidump" / f"{language.code}wiki-{DUMP_DATE}-pages-articles.xml.bz2")
+    found = [line for page in dump.pages() for line in strip(page.wikitext, hidden_prefixes(dump.namespaces))]
     assert found == expected
-    assert min(counts.redirects, counts.other_namespaces) > 3
+    assert min(dump.counts["redirects"], dump.counts["other_namespaces"]) > 3
     vectors = read_vectors(tmp_path / "fasttext" / f"wiki.{language.code}.vec", 10**6)
     assert np.linalg.matrix_rank(vectors.vectors) == vectors.vectors.shape[1] == 16
     prose = "".join(expected).lower()
