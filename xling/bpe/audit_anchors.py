@@ -18,7 +18,7 @@ from xling.bpe.train_bpe import SPECIAL_TOKENS
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
-from xling.core.io import read_lines, write_json
+from xling.core.io import write_json
 from xling.core.log import log_to_stderr
 
 Counts = NDArray[np.int64]
@@ -97,15 +97,6 @@ def count_stream(directory: Path) -> Counts:
     return counts
 
 
-def count_text(vocabulary: Vocabulary, language: str, path: Path) -> Counts:
-    """Count the ids of a tokenised text, line by line."""
-    counts = [0] * vocabulary.size
-    for line in read_lines(path):
-        for number in vocabulary.encode_line(language, line):
-            counts[number] += 1
-    return np.array(counts, dtype=np.int64)
-
-
 def require_none(vocabulary: Vocabulary) -> None:
     """Fail, naming pieces, if the languages share anything besides special tokens."""
     common = shared_ids(vocabulary)
@@ -118,19 +109,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--vocab", type=Path, required=True, help="vocabulary folder")
     parser.add_argument("--streams", action="append", default=[], help="LANGUAGE=token stream folder")
-    parser.add_argument("--text", action="append", default=[], help="LANGUAGE=tokenised text")
     parser.add_argument("--require-none", action="store_true", help="fail if anything but special tokens is shared")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     vocabulary = Vocabulary.load(args.vocab)
-    streams, texts = named_paths(args.streams, "--streams"), named_paths(args.text, "--text")
+    streams = named_paths(args.streams, "--streams")
     if len(vocabulary.languages) != 2:
         raise XlingError(f"anchors need two languages, the vocabulary has {', '.join(vocabulary.languages)}")
-    if sorted([*streams, *texts]) != sorted(vocabulary.languages):
-        raise XlingError(f"give --streams or --text once for each of {', '.join(vocabulary.languages)}")
-    counts = {language: count_stream(path) for language, path in streams.items()}
-    counts |= {language: count_text(vocabulary, language, path) for language, path in texts.items()}
-    result = audit(vocabulary, counts)
+    if sorted(streams) != sorted(vocabulary.languages):
+        raise XlingError(f"give --streams once for each of {', '.join(vocabulary.languages)}")
+    result = audit(vocabulary, {language: count_stream(path) for language, path in streams.items()})
     if args.require_none:
         require_none(vocabulary)
     write_json(args.out, result)

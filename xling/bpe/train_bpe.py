@@ -29,7 +29,21 @@ WORD_START = "\u2581"
 RESERVED = (WORD_START, "\u2585", "\0", *SPECIAL_TOKENS)  # sentencepiece keeps these to itself
 WORD_CHARACTERS = 1000  # sentencepiece counts positions in 16 bits; longer words are not words
 WORD_LIMIT = 4_000_000  # different words kept (rare ones go first): about 3 GB in sentencepiece
-PIECE_CHARACTERS = 256  # merges are not cut short by sentencepiece's limit of 16 (its own maximum is 512)
+SETTINGS: dict[str, Any] = {  # special tokens, and no changes to the text
+    "pad_id": 0,
+    "unk_id": 1,
+    "eos_id": 2,
+    "bos_id": -1,
+    **dict(zip(("pad_piece", "unk_piece", "eos_piece", "control_symbols"), SPECIAL_TOKENS, strict=True)),
+    "normalization_rule_name": "identity",
+    "character_coverage": 1.0,
+    "split_by_unicode_script": False,
+    "split_by_number": False,
+    "max_sentencepiece_length": 256,  # merges are not cut short by its limit of 16 (its own maximum is 512)
+    "max_sentence_length": 8 * WORD_CHARACTERS,
+    "num_threads": 1,
+    "minloglevel": 2,
+}
 
 
 def train_bpe(
@@ -133,8 +147,7 @@ def fit(words: Counter[str], merges: int) -> bytes:
             hard_vocab_limit=False,  # we report too small a text ourselves
             # Coverage is summed in 32 bits: in more than 16 million characters a rare one is as good as none.
             required_chars="".join(sorted(characters - {WORD_START})),
-            **_special_tokens(),
-            **_no_changes_to_the_text(),
+            **SETTINGS,
         )
     return model.getvalue()
 
@@ -142,25 +155,6 @@ def fit(words: Counter[str], merges: int) -> bytes:
 def count_merges(model: sentencepiece.SentencePieceProcessor) -> int:
     """Return how many pieces are neither special tokens nor single characters."""
     return sum(len(model.id_to_piece(i)) > 1 for i in range(len(SPECIAL_TOKENS), len(model)))
-
-
-def _special_tokens() -> dict[str, Any]:
-    pad, unknown, end, mask = SPECIAL_TOKENS
-    ids = {"pad_id": 0, "unk_id": 1, "eos_id": 2, "bos_id": -1}
-    return {**ids, "pad_piece": pad, "unk_piece": unknown, "eos_piece": end, "control_symbols": [mask]}
-
-
-def _no_changes_to_the_text() -> dict[str, Any]:
-    return {
-        "normalization_rule_name": "identity",
-        "character_coverage": 1.0,
-        "split_by_unicode_script": False,
-        "split_by_number": False,
-        "max_sentencepiece_length": PIECE_CHARACTERS,
-        "max_sentence_length": 8 * WORD_CHARACTERS,
-        "num_threads": 1,
-        "minloglevel": 2,
-    }
 
 
 def _usable(word: str) -> bool:

@@ -18,10 +18,10 @@ from xling.core.io import write_text
 from xling.core.log import log_to_stderr
 from xling.data.dictionary import Translation, read_tsv
 from xling.data.panlex import read_panlex
-from xling.tokenization.words import Words, words_from
+from xling.tokenization.tokeniser import Tokeniser, tokeniser_from
 
 
-def in_words(entries: Iterable[Translation], source: Words, target: Words) -> list[Translation]:
+def in_words(entries: Iterable[Translation], source: Tokeniser, target: Tokeniser) -> list[Translation]:
     """Return the entries in the words of the text, sorted, each pair once with its best quality."""
     best: dict[tuple[str, str], float] = {}
     for entry in entries:
@@ -33,23 +33,6 @@ def in_words(entries: Iterable[Translation], source: Words, target: Words) -> li
 
 def main() -> None:
     """Read a dictionary in either form and write ours: `source<TAB>target<TAB>quality`."""
-    args = parse_args()
-    counts: Counter[str] = Counter()
-    if args.format == "panlex":
-        entries = read_panlex(args.input, args.source, args.target)
-    else:
-        entries = read_tsv(args.input, counts)
-    options = named_paths(args.tokeniser, "--tokeniser", "SIDE=FILE")
-    found = in_words(entries, *(words_from(options.get(side)) for side in ("source", "target")))
-    if not found:
-        raise InputError(args.input, "no translation in it", fix="check --source and --target")
-    with write_text(args.out) as handle:
-        handle.writelines(f"{source}\t{target}\t{quality:g}\n" for source, target, quality in found)
-    log_to_stderr(__name__).info("%d translations written, %d junk entries left out", len(found), counts["junk"])
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
     parser = argparse.ArgumentParser(description="Build a bilingual dictionary.")
     parser.add_argument("--format", choices=("panlex", "tsv"), required=True)
     parser.add_argument("--input", type=Path, required=True, help="a PanLex CSV dump (zip or folder), or a TSV file")
@@ -60,7 +43,18 @@ def parse_args() -> argparse.Namespace:
     args = parser.parse_args()
     if args.format == "panlex" and not (args.source and args.target):
         parser.error("--format panlex needs --source and --target")
-    return args
+    counts: Counter[str] = Counter()
+    if args.format == "panlex":
+        entries = read_panlex(args.input, args.source, args.target)
+    else:
+        entries = read_tsv(args.input, counts)
+    options = named_paths(args.tokeniser, "--tokeniser", "SIDE=FILE")
+    found = in_words(entries, *(tokeniser_from(options.get(side)) for side in ("source", "target")))
+    if not found:
+        raise InputError(args.input, "no translation in it", fix="check --source and --target")
+    with write_text(args.out) as handle:
+        handle.writelines(f"{source}\t{target}\t{quality:g}\n" for source, target, quality in found)
+    log_to_stderr(__name__).info("%d translations written, %d junk entries left out", len(found), counts["junk"])
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ language. Blocks are seeded by (seed, direction, block number), so the result do
 """
 
 import argparse
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,9 +23,10 @@ from numpy.typing import NDArray
 
 from xling.core.cli import positive
 from xling.core.errors import InputError, run
-from xling.core.io import numbered_lines, read_lines, write_json, write_text
+from xling.core.io import read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.seeds import numpy_rng
+from xling.data.dictionary import Translation, read_tsv
 
 KEEP = 0.7
 CAP = 0.15
@@ -34,8 +34,6 @@ BLOCK_WORDS = 96 * 256  # one batch of one GPU, section 3.1 of the paper
 
 COLUMNS = "source<TAB>target<TAB>quality"
 FEW = 0.01  # a dictionary of the text's language has far more of its words than this
-
-Pair = tuple[str, str, float]
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Counts:
         return Counts(**sums | {"largest_block_share": max(self.largest_block_share, other.largest_block_share)})
 
 
-def build_dictionary(pairs: Iterable[Pair], backward: bool = False, lower: bool = True) -> Dictionary:
+def build_dictionary(pairs: Iterable[Translation], backward: bool = False, lower: bool = True) -> Dictionary:
     """Index (source, target, quality) pairs; the qualities of a pair that occurs twice are added up."""
     weights: dict[str, dict[str, float]] = {}
     multiword = zero = 0
@@ -147,26 +145,9 @@ def match_case(word: str, translation: str) -> str:
     return translation
 
 
-def read_pairs(path: Path) -> Iterator[Pair]:
-    """Yield the (source, target, quality) pairs of a dictionary file."""
-    for number, line in numbered_lines(path):
-        fields = [" ".join(field.split()) for field in line.split("\t")]
-        if len(fields) not in (2, 3):
-            raise InputError(path, f"{len(fields)} columns, expected {COLUMNS}: {line!r}", line=number)
-        if not fields[0] or not fields[1]:
-            raise InputError(path, f"a word is missing, expected {COLUMNS}: {line!r}", line=number)
-        try:
-            quality = float(fields[2]) if len(fields) == 3 else 1.0
-        except ValueError:
-            quality = math.nan
-        if not 0 <= quality < math.inf:
-            raise InputError(path, f"quality must be a number from 0 up, found {fields[2]!r}", line=number)
-        yield fields[0], fields[1], quality
-
-
 def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
     """Read a dictionary for text of its source (forward) or target (backward) language."""
-    dictionary = build_dictionary(read_pairs(path), direction == "backward", lower)
+    dictionary = build_dictionary(read_tsv(path), direction == "backward", lower)
     if not dictionary.entries:
         left_out = f"{dictionary.multiword_pairs} of several words, {dictionary.zero_pairs} of quality 0"
         raise InputError(path, f"no {direction} translation of a single word (left out: {left_out})")

@@ -1,15 +1,13 @@
-"""CoNLL-U treebanks (section 3.2 of the paper), read without losing anything of a file.
+"""CoNLL-U treebanks (section 3.2 of the paper), read strictly: anything that makes no tree is refused.
 
-The gold words of parsing are the rows with a plain number; multiword tokens (`3-4`) and empty nodes (`8.1`) are
-kept beside them. We have our own parser because the common library rewrites features and comments.
+The gold words of parsing are the rows with a plain number; multiword tokens (`3-4`) and empty nodes (`8.1`) only have
+to stand in their places.
 """
 
 import re
-from collections import namedtuple
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from xling.core.errors import InputError
 from xling.data.lines import NumberedLine, blocks
@@ -20,46 +18,27 @@ UPOS = frozenset(  # the 17 of Universal Dependencies v2
         *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
     ]
 )
-WORD, MULTIWORD, EMPTY = re.compile(r"[1-9]\d*"), re.compile(r"([1-9]\d*)-([1-9]\d*)"), re.compile(r"(\d+)\.([1-9]\d*)")
-Row = namedtuple("Row", "id form lemma upos xpos feats head deprel deps misc")  # texts, as they stand in the file
+COLUMNS = 10
+MULTIWORD, EMPTY = re.compile(r"([1-9]\d*)-([1-9]\d*)"), re.compile(r"(\d+)\.([1-9]\d*)")
 
 
-@dataclass(frozen=True)
-class Tree:
-    """One sentence: its comments, all its rows, and the line of its first comment or row."""
+class Word(NamedTuple):
+    """A syntactic word: the line it stands on and the columns that are used, as they stand there."""
 
-    comments: tuple[str, ...]
-    rows: tuple[Row, ...]
     line: int
+    form: str
+    upos: str
+    head: str
+    deprel: str
 
-    @cached_property
-    def numbered_words(self) -> list[tuple[int, Row]]:
-        """Return the rows of syntactic words, each with its line."""
-        return [(line, row) for line, row in self.numbered_rows() if WORD.fullmatch(row.id)]
 
-    def numbered_rows(self) -> Iterator[tuple[int, Row]]:
-        """Yield all rows, each with its line."""
-        return enumerate(self.rows, start=self.line + len(self.comments))
+class Tree(NamedTuple):
+    """The words of a sentence, the head of each counted from 1, 0 for the root, and the relation to it."""
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """Return the forms of the syntactic words."""
-        return tuple(row.form for _, row in self.numbered_words)
-
-    @property
-    def heads(self) -> tuple[int, ...]:
-        """Return the head of each word, counted from 1, 0 for the root."""
-        return tuple(int(row.head) for _, row in self.numbered_words)
-
-    @property
-    def deprels(self) -> tuple[str, ...]:
-        """Return the relation of each word to its head, with its subtype."""
-        return tuple(row.deprel for _, row in self.numbered_words)
-
-    @property
-    def upos(self) -> tuple[str, ...]:
-        """Return the universal part of speech of each word."""
-        return tuple(row.upos for _, row in self.numbered_words)
+    words: tuple[str, ...]
+    upos: tuple[str, ...]
+    heads: tuple[int, ...]
+    deprels: tuple[str, ...]  # with their subtypes
 
 
 def universal(deprel: str) -> str:
@@ -70,9 +49,13 @@ def universal(deprel: str) -> str:
 def read_conllu(path: Path) -> Iterator[Tree]:
     """Yield the checked sentences of a CoNLL-U file."""
     for block in blocks(path):
-        tree = _parse(path, block)
-        _check_tree(path, tree, _check_ids(path, tree))
-        yield tree
+        words = _words(path, block)
+        _check_words(path, words, block[0][0])
+        _, forms, upos, heads, deprels = zip(*words, strict=True)
+        numbers = tuple(map(int, heads))
+        if on_cycle := find_cycle(numbers):
+            raise InputError(path, f"word {on_cycle} is its own ancestor", line=words[on_cycle - 1].line)
+        yield Tree(forms, upos, numbers, deprels)
 
 
 def find_cycle(heads: Sequence[int]) -> int:
@@ -88,57 +71,51 @@ def find_cycle(heads: Sequence[int]) -> int:
     return 0
 
 
-def _parse(path: Path, block: list[NumberedLine]) -> Tree:
-    comments: list[str] = []
-    rows: list[Row] = []
-    for number, line in block:
-        if line.startswith("#"):
+def _words(path: Path, block: list[NumberedLine]) -> list[Word]:
+    """Return the words of a sentence, which count from 1, with multiword tokens and empty nodes in their places."""
+    words: list[Word] = []
+    rows = covered = empty = 0
+    for line, text in block:
+        if text.startswith("#"):
             if rows:
                 fix = "is a blank line missing?"
-                raise InputError(path, "a comment after the words of a sentence", line=number, fix=fix)
-            comments.append(line)
+                raise InputError(path, "a comment after the words of a sentence", line=line, fix=fix)
             continue
-        fields = line.split("\t")
-        if len(fields) != len(Row._fields):
-            raise InputError(path, f"{len(fields)} columns where CoNLL-U has {len(Row._fields)}", line=number)
+        rows += 1
+        fields = text.split("\t")
+        if len(fields) != COLUMNS:
+            raise InputError(path, f"{len(fields)} columns where CoNLL-U has {COLUMNS}", line=line)
         if not all(fields):
-            raise InputError(path, "an empty field", line=number, fix="CoNLL-U writes _ for nothing")
-        rows.append(Row(*fields))
-    if not rows:
-        raise InputError(path, "comments without words", line=block[0][0])
-    return Tree(tuple(comments), tuple(rows), block[0][0])
-
-
-def _check_ids(path: Path, tree: Tree) -> int:
-    """Check that words count from 1, with multiword tokens and empty nodes in their places; return how many words."""
-    words, covered, empty = 0, 0, 0
-    for line, row in tree.numbered_rows():
-        if row.id == str(words + 1):
-            words, empty = words + 1, 0
-        elif (match := MULTIWORD.fullmatch(row.id)) and int(match[1]) == words + 1 > covered and int(match[2]) > words:
-            covered = int(match[2])
-        elif (match := EMPTY.fullmatch(row.id)) and (int(match[1]), int(match[2])) == (words, empty + 1):
+            raise InputError(path, "an empty field", line=line, fix="CoNLL-U writes _ for nothing")
+        number, form, _, upos, _, _, head, deprel, _, _ = fields
+        before = len(words)
+        if number == str(before + 1):
+            words.append(Word(line, form, upos, head, deprel))
+            empty = 0
+        elif (span := MULTIWORD.fullmatch(number)) and int(span[1]) == before + 1 > covered and int(span[2]) > before:
+            covered = int(span[2])
+        elif (node := EMPTY.fullmatch(number)) and (int(node[1]), int(node[2])) == (before, empty + 1):
             empty += 1
         else:
-            raise InputError(path, f"row number {row.id!r} does not follow word {words}", line=line)
-    if covered > words:
-        raise InputError(path, f"a multiword token reaches word {covered} of {words}", line=tree.line)
+            raise InputError(path, f"row number {number!r} does not follow word {before}", line=line)
+    if not words:
+        raise InputError(path, "comments without words", line=block[0][0])
+    if covered > len(words):
+        raise InputError(path, f"a multiword token reaches word {covered} of {len(words)}", line=block[0][0])
     return words
 
 
-def _check_tree(path: Path, tree: Tree, length: int) -> None:
-    """Refuse a sentence whose parts of speech or heads do not make one tree."""
-    for line, row in tree.numbered_words:
-        if row.upos not in UPOS:
-            raise InputError(path, f"part of speech {row.upos!r} is not one of the universal 17", line=line)
-        if not row.head.isascii() or not row.head.isdigit() or int(row.head) > length:
-            raise InputError(path, f"head {row.head!r} of word {row.id} is not in 0 to {length}", line=line)
-        if not universal(row.deprel) or row.deprel == "_":
-            raise InputError(path, f"word {row.id} has no relation to its head", line=line)
-    roots = [(line, row.id) for line, row in tree.numbered_words if row.head == "0"]
+def _check_words(path: Path, words: list[Word], first_line: int) -> None:
+    """Refuse parts of speech, heads and relations that cannot make one tree."""
+    for number, (line, _, upos, head, deprel) in enumerate(words, start=1):
+        if upos not in UPOS:
+            raise InputError(path, f"part of speech {upos!r} is not one of the universal 17", line=line)
+        if not head.isascii() or not head.isdigit() or int(head) > len(words):
+            raise InputError(path, f"head {head!r} of word {number} is not in 0 to {len(words)}", line=line)
+        if not universal(deprel) or deprel == "_":
+            raise InputError(path, f"word {number} has no relation to its head", line=line)
+    roots = [(word.line, number) for number, word in enumerate(words, start=1) if word.head == "0"]
     if len(roots) != 1:
-        found = ", ".join(number for _, number in roots) or "none"
-        where = roots[1][0] if roots else tree.line
+        found = ", ".join(str(number) for _, number in roots) or "none"
+        where = roots[1][0] if roots else first_line
         raise InputError(path, f"a tree has exactly one root (found: {found})", line=where)
-    if on_cycle := find_cycle(tree.heads):
-        raise InputError(path, f"word {on_cycle} is its own ancestor", line=tree.numbered_words[on_cycle - 1][0])

@@ -26,17 +26,19 @@ class Translation(NamedTuple):
 
 
 def read_tsv(path: Path, counts: Counter[str] | None = None) -> Iterator[Translation]:
-    """Yield the entries of the simple form; those left out are counted as junk."""
+    """Yield the entries of the simple form; with `counts` they are rid of junk, and those left out are counted."""
     for number, line in filled_lines(path, "a dictionary was"):
         fields = line.split("\t")
         if not 2 <= len(fields) <= 3:
             problem = "no tab" if len(fields) == 1 else f"{len(fields)} columns"
             raise InputError(path, f"{problem} where source<TAB>target[<TAB>quality] was expected", line=number)
-        source, target = clean(fields[0]), clean(fields[1])
+        source, target = (" ".join(field.split()) if counts is None else clean(field) for field in fields[:2])
         quality = _quality(path, number, fields[2]) if len(fields) == 3 else 1.0
         if source and target:
             yield Translation(source, target, quality)
-        elif counts is not None:
+        elif counts is None:
+            raise InputError(path, f"a word is missing in {line!r}", line=number)
+        else:
             counts["junk"] += 1
 
 

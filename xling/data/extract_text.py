@@ -19,9 +19,8 @@ from xling.core.io import COMPRESSED, numbered_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
 from xling.data.lines import clean_line
-from xling.data.wikidump import Counts, read_dump
-from xling.data.wikinames import hidden_prefixes
-from xling.data.wikitext import paragraphs
+from xling.data.wikidump import Dump
+from xling.data.wikitext import hidden_prefixes, paragraphs
 
 BATCH_CHARACTERS = 1 << 20  # of wikitext: large enough that handing it over costs little, small enough to hold several
 Batch = tuple[
@@ -74,28 +73,33 @@ def _batches(paths: list[Path], counts: Counter[str]) -> Iterator[Batch]:
     """Yield the articles of the dumps in batches; progress is in bytes of the compressed files."""
     progress = Progress("extract", sum(path.stat().st_size for path in paths), unit="bytes of dump")
     for path in paths:
-        held = Counts()
+        dump = Dump(path, counts)
         batch: list[str] = []
         size = 0
-        for page in read_dump(path, held, progress.add):
+        for page in dump.pages(progress.add):
             batch.append(page.wikitext)
             size += len(page.wikitext)
             if size >= BATCH_CHARACTERS:
-                yield batch, hidden_prefixes(held.namespaces)
+                yield batch, hidden_prefixes(dump.namespaces)
                 batch, size = [], 0
         if batch:
-            yield batch, hidden_prefixes(held.namespaces)
-        if held.cut_after is not None:
+            yield batch, hidden_prefixes(dump.namespaces)
+        if dump.cut_after is not None:
             warning = "%s: no </mediawiki> after page %r: a part of a dump?"
-            log_to_stderr(__name__).warning(warning, path, held.cut_after)
-        counts.update(pages=held.pages, redirects=held.redirects, other_namespaces=held.other_namespaces)
-        counts.update(input_bytes=held.xml_bytes)
+            log_to_stderr(__name__).warning(warning, path, dump.cut_after)
     progress.finish()
 
 
 def main() -> None:
     """Write the paragraphs of the inputs to one file, and what was counted to another."""
-    args = parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--format", choices=("wikipedia", "crawl", "text"), required=True)
+    parser.add_argument("--input", type=Path, nargs="+", required=True, help="files, read in this order")
+    parser.add_argument("--out", type=Path, required=True, help="one paragraph per line, compressed by its suffix")
+    parser.add_argument("--stats", type=Path, help="JSON file for the counts of pages, paragraphs and characters")
+    parser.add_argument("--processes", type=positive, default=1, help="that clean pages, besides the one that reads")
+    parser.add_argument("--min-characters", type=positive, default=1, help="drop shorter paragraphs")
+    args = parser.parse_args()
     counts: Counter[str] = Counter()
     if args.format == "wikipedia":
         found = extract_wikipedia(args.input, counts, args.processes, args.min_characters)
@@ -112,18 +116,6 @@ def main() -> None:
             raise InputError(args.input[0], problem, fix=f"is it the right file, and of format {args.format}?")
     if args.stats:
         write_json(args.stats, {**counts, "format": args.format, "inputs": [path.name for path in args.input]})
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--format", choices=("wikipedia", "crawl", "text"), required=True)
-    parser.add_argument("--input", type=Path, nargs="+", required=True, help="files, read in this order")
-    parser.add_argument("--out", type=Path, required=True, help="one paragraph per line, compressed by its suffix")
-    parser.add_argument("--stats", type=Path, help="JSON file for the counts of pages, paragraphs and characters")
-    parser.add_argument("--processes", type=positive, default=1, help="that clean pages, besides the one that reads")
-    parser.add_argument("--min-characters", type=positive, default=1, help="drop shorter paragraphs")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

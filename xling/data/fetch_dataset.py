@@ -15,13 +15,16 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import Field
 
 from xling.core.errors import EXIT_BAD_INPUT, EXIT_NO_SPACE, InputError, XlingError, run
 from xling.core.io import atomic_path, read_json, sha256_of, write_json
 from xling.core.log import log_to_stderr
+from xling.core.records import read_record, record
 from xling.data.archive import BadArchiveError, unpack
 from xling.data.download import (
     NO_SPACE,
@@ -33,10 +36,59 @@ from xling.data.download import (
     set_aside,
     verify,
 )
-from xling.data.lockfile import LOCK, Lock
 from xling.data.manifest import Dataset, SourceFile, Unpack, resolve
 
+LOCK = "sources.lock.json"  # below the data root: what each fetched file was when it was accepted
 NOTE = ".unpacked.json"  # inside an unpacked folder: what it was made from
+
+
+@dataclass
+class Lock:
+    """What each downloaded file was: its hash, and size and time to see without reading it that nobody touched it."""
+
+    root: Path
+    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, root: Path) -> "Lock":
+        """Read the lock file of a data root, empty where there is none."""
+        path = root / LOCK
+        entries = read_json(path) if path.exists() else {}
+        if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
+            raise InputError(path, "expected a mapping from paths to hashes", fix="remove it, all is verified again")
+        return cls(root, entries)
+
+    def sha256(self, path: str) -> str | None:
+        """Return the hash that a file had when it was first accepted."""
+        return self.entries.get(path, {}).get("sha256")
+
+    def untouched(self, path: str) -> bool:
+        """Tell whether the file is there as it was accepted."""
+        known = self.entries.get(path)
+        return known is not None and (self.root / path).exists() and self._stat(path).items() <= known.items()
+
+    def record(self, path: str, sha256: str) -> None:
+        """Remember an accepted file, on disk at once."""
+        self.entries[path] = {"sha256": sha256, **self._stat(path)}
+        write_json(self.root / LOCK, self.entries)
+
+    def forget(self, path: str) -> None:
+        """Drop a file that turned out to be no good."""
+        self.entries.pop(path, None)
+        write_json(self.root / LOCK, self.entries)
+
+    def _stat(self, path: str) -> dict[str, int]:
+        status = (self.root / path).stat()
+        return {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
+
+
+@record
+class Request:
+    """A dataset that a study needs, for a language or a date, from a local folder if one is named."""
+
+    name: str
+    substitutions: dict[str, str] = Field(default_factory=dict)
+    local: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,27 +105,17 @@ class Item:
         return next((folder / name for name in (path, path.name) if (folder / name).is_file()), None)
 
 
-def read_requests(path: Path) -> list[dict[str, Any]]:
+def read_requests(path: Path) -> list[Request]:
     """Read the requested sources from a JSON file."""
-    requests = read_json(path)
-    for request in requests if isinstance(requests, list) else [requests]:
-        if not isinstance(request, dict) or not _is_request(request):
-            raise InputError(path, f"expected a list of {{name, substitutions, local}}, found {request!r}")
-    return list(requests)
+    return read_record(list[Request], read_json(path), path)
 
 
-def _is_request(request: dict[str, Any]) -> bool:
-    kinds = {"name": str, "substitutions": dict, "local": str}
-    return "name" in request and all(isinstance(value, kinds.get(key, ())) for key, value in request.items())
-
-
-def list_items(requests: Sequence[dict[str, Any]], local: Path | None) -> list[Item]:
+def list_items(requests: Sequence[Request], local: Path | None) -> list[Item]:
     """Return every file that the requests need, once."""
     items: dict[tuple[str, str], Item] = {}
     for request in requests:
-        dataset = resolve(request["name"], **request.get("substitutions", {}))
-        own = request.get("local")
-        folder = Path(own.removeprefix("file://")) if own else local
+        dataset = resolve(request.name, **request.substitutions)
+        folder = Path(request.local.removeprefix("file://")) if request.local else local
         for file in dataset.files:
             items.setdefault((file.path, file.unpack.to if file.unpack else ""), Item(dataset, file, folder))
     return list(items.values())
@@ -161,7 +203,13 @@ def obtain_all(items: Sequence[Item], lock: Lock) -> list[tuple[str, int]]:
 
 def main() -> None:
     """Show the plan, fetch what is missing and say what failed or is the user's to supply."""
-    args = parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sources", type=Path, required=True, help="JSON: list of {name, substitutions, local}")
+    parser.add_argument("--root", type=Path, required=True, help="data root that everything is put below")
+    parser.add_argument("--local", type=Path, help="take files from this folder instead of the network")
+    parser.add_argument("--receipt", type=Path, help="write the hash of each file here, once all are there")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    args = parser.parse_args()
     log = log_to_stderr(__name__)
     items = list_items(read_requests(args.sources), args.local)
     lock = Lock.load(args.root)
@@ -184,17 +232,6 @@ def main() -> None:
         hashes = {path: lock.sha256(path) or sha256_of(lock.root / path) for path in paths}
         write_json(args.receipt, {"files": hashes})
     log.info("%d files there and verified below %s", len(items), args.root)
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sources", type=Path, required=True, help="JSON: list of {name, substitutions, local}")
-    parser.add_argument("--root", type=Path, required=True, help="data root that everything is put below")
-    parser.add_argument("--local", type=Path, help="take files from this folder instead of the network")
-    parser.add_argument("--receipt", type=Path, help="write the hash of each file here, once all are there")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
-    return parser.parse_args()
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def to_bio(tags: Iterable[str]) -> list[str]:
     return result
 
 
-def read_wikiann(path: Path, counts: Counter[str] | None = None, expected: str | None = None) -> Iterator[NerSentence]:
+def read_wikiann(path: Path, counts: Counter[str], expected: str | None = None) -> Iterator[NerSentence]:
     """Yield the sentences of a WikiAnn file (`xx:token<TAB>TAG`), all of the expected language if one is named.
 
     Tags that had to be turned into BIO are counted as repaired.
@@ -45,8 +45,7 @@ def read_wikiann(path: Path, counts: Counter[str] | None = None, expected: str |
     for block in blocks(path):
         words, tags = zip(*(_wikiann_token(path, *line, expected) for line in block), strict=True)
         fixed = to_bio(tags)
-        if counts is not None:
-            counts["repaired"] += sum(old != new for old, new in zip(tags, fixed, strict=True))
+        counts["repaired"] += sum(old != new for old, new in zip(tags, fixed, strict=True))
         yield NerSentence(words, tuple(fixed), block[0][0])
 
 
@@ -65,28 +64,23 @@ def read_conll2003(path: Path) -> Iterator[NerSentence]:
             yield NerSentence(words, tuple(to_bio(tags)), block[0][0])
 
 
-def read_msra(
-    path: Path, segment: Callable[[str], list[str]], counts: Counter[str] | None = None
-) -> Iterator[NerSentence]:
+def read_msra(path: Path, segment: Callable[[str], list[str]], counts: Counter[str]) -> Iterator[NerSentence]:
     """Yield the sentences of an MSRA file (`character TAG`), its labels moved to the words that `segment` finds.
 
     A sentence whose characters the segmenter changes is left in single characters and counted as unsegmented.
     """
-    tally = Counter[str]() if counts is None else counts
     for block in blocks(path):
         characters, tags = _msra_characters(path, block)
         text = "".join(characters)
         words = [word for word in segment(text) if word.strip()]
         if _without_spaces("".join(words)) != _without_spaces(text):
             words = list(_without_spaces(text))
-            tally["unsegmented"] += 1
+            counts["unsegmented"] += 1
         if words:
-            yield NerSentence(tuple(words), tuple(realign(characters, tags, words, tally)), block[0][0])
+            yield NerSentence(tuple(words), tuple(realign(characters, tags, words, counts)), block[0][0])
 
 
-def realign(
-    characters: Sequence[str], tags: Sequence[str], words: Sequence[str], counts: Counter[str] | None = None
-) -> list[str]:
+def realign(characters: Sequence[str], tags: Sequence[str], words: Sequence[str], counts: Counter[str]) -> list[str]:
     """Return BIO tags of words from BIO tags of their characters; white space may be missing from the words.
 
     A word takes the type of the entity that covers its first labelled character. It is tagged B- when it is the
@@ -95,21 +89,19 @@ def realign(
     """
     entity = _entity_numbers(tags)
     result, standing = [], set()
-    tally: Counter[str] = Counter(words=len(words))
+    counts["words"] += len(words)
     for span in _word_spans(characters, words):
         touched = list(dict.fromkeys(entity[i] for i in span))
         inside = [number for number in touched if number]
-        tally["cut"] += len(touched) > 1
-        tally["shared"] += len(inside) > 1
+        counts["cut"] += len(touched) > 1
+        counts["shared"] += len(inside) > 1
         if not inside:
             result.append(OUTSIDE)
             continue
         kind = tags[entity.index(inside[0])][2:]
         result.append(("I-" if inside[0] in standing else "B-") + kind)
         standing.add(inside[0])
-    tally["lost"] = max(entity, default=0) - len(standing)
-    if counts is not None:
-        counts.update(tally)
+    counts["lost"] += max(entity, default=0) - len(standing)
     return result
 
 

@@ -170,16 +170,6 @@ def _natural(text: str) -> int:
 
 def main() -> None:
     """Split one text as the command line says."""
-    args = parse_args()
-    corpus_words = smallest_words(args.max_words_of) if args.max_words_of else None
-    plan = Plan(args.valid_lines, args.test_lines, args.seed, args.max_words, corpus_words, args.shuffle_seed)
-    stats = split_corpus(args.input, args.out_dir, plan)
-    write_json(args.out_dir / "stats.json", stats)
-    log_to_stderr(__name__).info("%s: %s", args.input, stats["splits"])
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph per line")
     parser.add_argument("--valid-lines", type=_natural, default=5000)
@@ -190,7 +180,12 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--shuffle-seed", type=int, help="put the train lines in a random order of their own")
     parser.add_argument("--out-dir", type=Path, required=True)
-    return parser.parse_args()
+    args = parser.parse_args()
+    corpus_words = smallest_words(args.max_words_of) if args.max_words_of else None
+    plan = Plan(args.valid_lines, args.test_lines, args.seed, args.max_words, corpus_words, args.shuffle_seed)
+    stats = split_corpus(args.input, args.out_dir, plan)
+    write_json(args.out_dir / "stats.json", stats)
+    log_to_stderr(__name__).info("%s: %s", args.input, stats["splits"])
 
 
 if __name__ == "__main__":

@@ -1,31 +1,24 @@
-"""The flags that both commands of the generator have; a wrong one is reported in one line that names it."""
+"""The flags that both commands of the generator have."""
 
 import argparse
 from pathlib import Path
-from typing import Any, NoReturn
-
-import yaml
+from typing import Any
 
 from xling.core.cli import positive
-from xling.core.errors import InputError, XlingError
-from xling.core.io import read_json
+from xling.core.errors import InputError
+from xling.core.records import read_record
 from xling.synthetic.language import Language
-from xling.synthetic.traits import Traits
+from xling.synthetic.traits import Differences
 from xling.synthetic.world import World
 
 
-class Flags(argparse.ArgumentParser):
-    """A parser with the shared flags that reports a wrong flag like every other wrong input."""
-
-    def __init__(self, description: str) -> None:
-        super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-        self.add_argument("--world-seed", required=True, type=int, help="the world that all languages of a study share")
-        self.add_argument("--seed", required=True, type=int, help="which draw of text")
-        self.add_argument("--root", required=True, type=Path, help="the data root to write below")
-
-    def error(self, message: str) -> NoReturn:
-        """Raise the complaint instead of printing the usage before it."""
-        raise XlingError(f"{message} (see --help)")
+def shared_flags(description: str) -> argparse.ArgumentParser:
+    """Return a parser with the shared flags."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--world-seed", required=True, type=int, help="the world that all languages of a study share")
+    parser.add_argument("--seed", required=True, type=int, help="which draw of text")
+    parser.add_argument("--root", required=True, type=Path, help="the data root to write below")
+    return parser
 
 
 def counts(text: str) -> dict[str, int]:
@@ -44,18 +37,8 @@ def share(text: str) -> float:
     return value
 
 
-def read_described(path: Path) -> Any:
-    """Read a YAML or JSON file."""
-    if path.suffix not in (".yaml", ".yml"):
-        return read_json(path)
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise InputError(path, f"not YAML: {error}") from None
-
-
 def build_language(code: str, traits: Any, world: World, path: Path) -> Language:
-    """Return the language that the traits in a file describe; the code may stand in them too, but not another one."""
-    if not isinstance(traits, dict) or not traits or traits.get("code", code) != code:
-        raise InputError(path, f"expected a mapping of the traits of {code!r}, without another code in it")
-    return Language(Traits.from_dict({"code": code, **traits}), world)
+    """Return the language that the traits in a file describe."""
+    if not isinstance(traits, dict):
+        raise InputError(path, f"expected a mapping of the traits of {code!r}")
+    return Language(code, read_record(Differences, traits, f"embedded language {code!r}"), world)

@@ -1,6 +1,6 @@
 """Write everything that one embedded language has of its own, each source in its official raw format.
 
-    python -m xling.synthetic.generate_language --code fr --traits fr.yaml --source en --world-seed 1 --seed 1 \\
+    python -m xling.synthetic.generate_language --code fr --traits fr.json --source en --world-seed 1 --seed 1 \\
         --wiki-sentences 40000 --crawl-sentences 40000 --treebank-sentences 4000,500,500 --ner-sentences 4000,500,500 \\
         --vector-size 32 --root DIR
 
@@ -14,16 +14,15 @@ from pathlib import Path
 
 from xling.core.cli import positive
 from xling.core.errors import run
+from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.synthetic.corpus import documents, take_sentences
-from xling.synthetic.draw import draw_meanings
-from xling.synthetic.flags import Flags, build_language, counts, read_described
+from xling.synthetic.flags import build_language, counts, shared_flags
 from xling.synthetic.formats.fasttext import TokenLog, word_splitter, write_vectors
 from xling.synthetic.formats.mediawiki import write_dump
-from xling.synthetic.formats.tagged import conll2003, msra, treebank, wikiann
-from xling.synthetic.formats.text import crawl, jieba_dictionary, write_lines
-from xling.synthetic.language import Language
-from xling.synthetic.types import Domain, Sentence
+from xling.synthetic.formats.text import conll2003, crawl, jieba_dictionary, msra, treebank, wikiann, write_lines
+from xling.synthetic.language import Language, Sentence
+from xling.synthetic.meaning import Domain, draw_meanings
 from xling.synthetic.world import build_world
 
 CONLL_NAMES = {"train": "train", "dev": "testa", "test": "testb"}
@@ -74,9 +73,9 @@ def draw(language: Language, number: int, parts: tuple[object, ...], *domains: D
 
 def main() -> None:
     """Write the sources of one language."""
-    parser = Flags(__doc__)
+    parser = shared_flags(__doc__)
     parser.add_argument("--code", required=True, help="the language, as in file names: fr")
-    parser.add_argument("--traits", required=True, type=Path, help="YAML or JSON file of the language's traits")
+    parser.add_argument("--traits", required=True, type=Path, help="JSON file of the language's traits")
     parser.add_argument("--source", required=True, help="source language of transfer, the one that gets conll2003/")
     parser.add_argument("--wiki-sentences", required=True, type=positive)
     parser.add_argument("--crawl-sentences", required=True, type=positive)
@@ -84,8 +83,7 @@ def main() -> None:
     parser.add_argument("--ner-sentences", required=True, type=counts, help="train,dev,test")
     parser.add_argument("--vector-size", default=32, type=positive)
     args = parser.parse_args()
-    traits = read_described(args.traits)
-    language = build_language(args.code, traits, build_world(args.world_seed), args.traits)
+    language = build_language(args.code, read_json(args.traits), build_world(args.world_seed), args.traits)
     write_wikipedia(language, args.wiki_sentences, args.vector_size, args.seed, args.root)
     write_crawl(language, args.crawl_sentences, args.seed, args.root)
     write_treebanks(language, args.treebank_sentences, args.seed, args.root)

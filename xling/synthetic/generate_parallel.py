@@ -1,6 +1,6 @@
 """Write what the embedded languages have together: inference pairs, parallel sentences and dictionaries.
 
-    python -m xling.synthetic.generate_parallel --languages languages.yaml --world-seed 1 --seed 1 \\
+    python -m xling.synthetic.generate_parallel --languages languages.json --world-seed 1 --seed 1 \\
         --nli 8000,500,1000 --parallel 2000 --tatoeba 500 --dictionary-share 0.9 --root DIR
 
 The file is a list of {code, iso3, traits}; its first language is the source. xnli/ holds the source's training pairs,
@@ -15,16 +15,16 @@ from pathlib import Path
 
 from xling.core.cli import positive
 from xling.core.errors import InputError, run
+from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.core.seeds import derive_seed, python_rng
-from xling.synthetic.dictionary import translations
-from xling.synthetic.draw import draw_meanings
-from xling.synthetic.flags import Flags, build_language, counts, read_described, share
+from xling.synthetic.corpus import translations
+from xling.synthetic.flags import build_language, counts, share, shared_flags
 from xling.synthetic.formats.dictionaries import write_muse, write_panlex
 from xling.synthetic.formats.text import parallel_columns, write_lines, xnli_evaluation, xnli_training
 from xling.synthetic.language import Language
+from xling.synthetic.meaning import Meaning, draw_meanings
 from xling.synthetic.nli import balanced_pairs
-from xling.synthetic.types import Meaning
 from xling.synthetic.world import World, build_world
 
 
@@ -50,7 +50,7 @@ def write_multiway(languages: Sequence[Language], number: int, seed: int, folder
     write_lines(folder / "xnli.15way.orig.tsv", parallel_columns(columns))
     source = languages[0]
     rng = python_rng(seed, "paraphrase", source.code)
-    paraphrases = (source.paraphrase(meaning, rng).text for meaning in meanings)
+    paraphrases = (source.paraphrase(meaning, rng) for meaning in meanings)
     write_lines(folder / f"xnli.15way.{source.code}2.txt", paraphrases)
 
 
@@ -88,7 +88,7 @@ def draw(number: int, *parts: object) -> list[Meaning]:
 
 def read_languages(path: Path, world: World) -> tuple[list[Language], dict[str, str]]:
     """Return the languages that a file lists, the source first, and the three-letter code of each."""
-    listed = read_described(path)
+    listed = read_json(path)
     keys = {"code", "iso3", "traits"}
     if not isinstance(listed, list) or not listed or not all(isinstance(x, dict) and x.keys() == keys for x in listed):
         raise InputError(path, "expected a list of {code, iso3, traits}, the source first")
@@ -101,8 +101,8 @@ def read_languages(path: Path, world: World) -> tuple[list[Language], dict[str, 
 
 def main() -> None:
     """Write the sources that languages share."""
-    parser = Flags(__doc__)
-    parser.add_argument("--languages", required=True, type=Path, help="YAML or JSON file: list of {code, iso3, traits}")
+    parser = shared_flags(__doc__)
+    parser.add_argument("--languages", required=True, type=Path, help="JSON file: list of {code, iso3, traits}")
     parser.add_argument("--nli", required=True, type=counts, help="pairs: train,dev,test")
     parser.add_argument("--parallel", required=True, type=positive, help="rows of XNLI-15way")
     parser.add_argument("--tatoeba", required=True, type=positive, help="pairs for each language")

@@ -1,15 +1,14 @@
 """From a skeleton to a laid-out sentence: which words in which order, with tree and entities, in one language.
 
-A template holds no words: it says which form of which concept stands at each place. See UD's guidelines for labels.
+A layout holds no words: it says which form of which concept stands at each place. See UD's guidelines for labels.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from itertools import pairwise
 
 from xling.synthetic.meaning import Phrase, Slot, place_of
-from xling.synthetic.traits import Traits
+from xling.synthetic.traits import Differences
 
 Parts = dict[Slot, int]  # slot -> place in the meaning's concepts
 
@@ -21,7 +20,7 @@ class Form(StrEnum):
     COUNTED = "counted"
     OBLIQUE = "oblique"
     CLASSIFIER = "classifier"  # of a noun
-    FUSED = "fused"  # a preposition with the definite article
+    FUSED = "fused"  # a preposition printed as one with the definite article after it
     NAME = "name"  # always with a capital
     COMMA = "comma"
     STOP = "stop"
@@ -47,18 +46,6 @@ class Node:
     ner: str = "O"
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A laid-out sentence; `fused` holds the places of a preposition that is printed as one with the next word."""
-
-    words: tuple[tuple[Form, int], ...]
-    upos: tuple[str, ...]
-    heads: tuple[int, ...]
-    deprels: tuple[str, ...]
-    ner: tuple[str, ...]
-    fused: tuple[int, ...]
-
-
 UPOS_AND_LABEL = {
     Slot.ARTICLE: ("DET", "det"),
     Slot.DETERMINER: ("DET", "det"),
@@ -74,8 +61,8 @@ UPOS_AND_LABEL = {
 }
 
 
-def layout(skeleton: tuple[int, ...], traits: Traits, order: Order) -> Template:
-    """Return the template of a skeleton in a language."""
+def layout(skeleton: tuple[int, ...], traits: Differences, order: Order) -> list[Node]:
+    """Return the words of a skeleton in a language, in their order."""
     clauses: dict[int, dict[Phrase, Parts]] = {}
     for place, number in enumerate(skeleton):
         clause, phrase, slot = place_of(number)
@@ -86,23 +73,10 @@ def layout(skeleton: tuple[int, ...], traits: Traits, order: Order) -> Template:
         second.head, second.deprel = verb, "conj"
         link = Node(Form.BASE, clauses[1][Phrase.CLAUSE][Slot.LINK], "CCONJ", "cc", second)
         words += [Node(Form.COMMA, 0, "PUNCT", "punct", second), link, *more]
-    words.append(Node(Form.STOP, 0, "PUNCT", "punct", verb))
-    index = {id(node): i + 1 for i, node in enumerate(words)}
-    return Template(
-        words=tuple((Form.BASE if node.form == Form.FUSED else node.form, node.concept) for node in words),
-        upos=tuple(node.upos for node in words),
-        heads=tuple(0 if node.head is None else index[id(node.head)] for node in words),
-        deprels=tuple(node.deprel for node in words),
-        ner=tuple(node.ner for node in words),
-        fused=tuple(
-            i
-            for i, (node, following) in enumerate(pairwise(words))
-            if traits.contractions and node.form == Form.FUSED and following.deprel == "det"
-        ),
-    )
+    return [*words, Node(Form.STOP, 0, "PUNCT", "punct", verb)]
 
 
-def _clause(phrases: dict[Phrase, Parts], traits: Traits, order: Order) -> tuple[Node, list[Node]]:
+def _clause(phrases: dict[Phrase, Parts], traits: Differences, order: Order) -> tuple[Node, list[Node]]:
     """Return the verb, and subject, verb and the rest in the language's order."""
     own = phrases[Phrase.CLAUSE]
     verb = Node(Form.BASE, own[Slot.VERB], "VERB")
@@ -132,7 +106,7 @@ def _clause(phrases: dict[Phrase, Parts], traits: Traits, order: Order) -> tuple
     return verb, [*front, *subject, *early, *predicate, *near, *target, *late]
 
 
-def _host(phrases: dict[Phrase, Parts], phrase: Phrase, label: str, verb: Node, traits: Traits) -> list[Node]:
+def _host(phrases: dict[Phrase, Parts], phrase: Phrase, label: str, verb: Node, traits: Differences) -> list[Node]:
     """Return a subject or object with its relative clause."""
     host, words = _noun_phrase(phrases[phrase], Form.BASE, label, verb, traits)
     inner = Phrase.SUBJECT_RELATIVE if phrase == Phrase.SUBJECT else Phrase.OBJECT_RELATIVE
@@ -142,7 +116,7 @@ def _host(phrases: dict[Phrase, Parts], phrase: Phrase, label: str, verb: Node, 
     return relative + words if traits.relative == "before" else words + relative
 
 
-def _relative(own: Parts, target: Parts, host: Node, traits: Traits) -> list[Node]:
+def _relative(own: Parts, target: Parts, host: Node, traits: Differences) -> list[Node]:
     """Return a relative clause: its marker is a pronoun before it, or a particle between it and its head."""
     verb = Node(Form.BASE, own[Slot.VERB], "VERB", "acl:relcl", host)
     _, words = _noun_phrase(target, Form.BASE, "obj", verb, traits)
@@ -152,16 +126,17 @@ def _relative(own: Parts, target: Parts, host: Node, traits: Traits) -> list[Nod
     return [Node(Form.BASE, own[Slot.WHO], "PRON", "nsubj", verb), *body]
 
 
-def _oblique(parts: Parts, verb: Node, traits: Traits) -> list[Node]:
+def _oblique(parts: Parts, verb: Node, traits: Differences) -> list[Node]:
     if not parts:
         return []
     head, words = _noun_phrase(parts, Form.OBLIQUE, "obl", verb, traits)
     (preposition,) = _dependents((Slot.FUSING, Slot.PREPOSITION), parts, head)
-    preposition.form = Form.FUSED if Slot.FUSING in parts else Form.BASE
+    if traits.contractions and Slot.FUSING in parts and words[0].deprel == "det":
+        preposition.form = Form.FUSED
     return [preposition, *words]
 
 
-def _noun_phrase(parts: Parts, form: Form, label: str, verb: Node, traits: Traits) -> tuple[Node, list[Node]]:
+def _noun_phrase(parts: Parts, form: Form, label: str, verb: Node, traits: Differences) -> tuple[Node, list[Node]]:
     """Return the head and the words of a phrase: a name, a pronoun, or a noun with what belongs to it."""
     if Slot.PERSON in parts:
         return _name((Slot.PERSON, Slot.SURNAME), "PER", parts, label, verb)

@@ -1,14 +1,13 @@
 """One embedded language: its words, and how it says meanings, as running text or with tree and entities."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from xling.core.seeds import python_rng
-from xling.synthetic.grammar import Form, Order, Template, layout
-from xling.synthetic.meaning import AND, LINK, Phrase, Slot, parts_of, place_of, swap_clauses
-from xling.synthetic.traits import Traits
-from xling.synthetic.types import Meaning, Multiword, Sentence
+from xling.synthetic.grammar import Form, Node, Order, layout
+from xling.synthetic.meaning import AND, LINK, Meaning, Phrase, Slot, parts_of, place_of, swap_clauses
+from xling.synthetic.traits import Differences
 from xling.synthetic.world import (
     BY_GLOSS,
     CONCEPTS,
@@ -25,96 +24,100 @@ from xling.synthetic.world import (
 )
 
 Lists = dict[Form, list[str]]  # the words of a language in each form, indexed by concept
-Cell = tuple[list[str], int]  # word list and place in the meaning's concepts
 
 WITH_SYNONYMS = frozenset({Kind.NOUN, Kind.ADJECTIVE, Kind.VERB, Kind.ADVERB})
 CASED = frozenset({"latin", "cyrillic", "greek"})
-ADJUNCTS = frozenset(
-    {
-        (0, Phrase.OBLIQUE, Slot.PREPOSITION),
-        (0, Phrase.OBLIQUE, Slot.FUSING),
-        (0, Phrase.CLAUSE, Slot.ADVERB),
-        (0, Phrase.CLAUSE, Slot.SOMEHOW),
-    }
-)
-LEMMA = {Form.COUNTED: Form.BASE, Form.OBLIQUE: Form.BASE}
+ADJUNCTS = {(Phrase.OBLIQUE, Slot.PREPOSITION), (Phrase.OBLIQUE, Slot.FUSING)}
+ADJUNCTS |= {(Phrase.CLAUSE, Slot.ADVERB), (Phrase.CLAUSE, Slot.SOMEHOW)}
+WORD = {Form.FUSED: Form.BASE}
+LEMMA = WORD | {Form.COUNTED: Form.BASE, Form.OBLIQUE: Form.BASE}
+
+
+class Tree(NamedTuple):
+    """What a treebank says about the words of a sentence besides their forms."""
+
+    upos: tuple[str, ...]
+    heads: tuple[int, ...]  # 1-based, 0 is the root
+    deprels: tuple[str, ...]
+    ner: tuple[str, ...]  # BIO over PER, LOC, ORG
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """A template whose forms have been looked up: only the concepts are missing."""
+class Sentence:
+    """One sentence of one language: words as a treebank has them, tree, entities and running text."""
 
-    template: Template
-    words: tuple[Cell, ...]
-    lemmas: tuple[Cell, ...]
-    printed: tuple[Cell, ...]
-    pattern: str
-    fused: dict[int, Cell]
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    tree: Tree
+    merged: dict[int, str]  # place of a word that is printed as one with the next, and as what: `du` for `de le`
+    text: str  # as it is printed: punctuation attached, no spaces where the script has none
 
 
 class Language:
     """One embedded language in one world; `words` are its words, `synonyms` the same with second words in places."""
 
-    def __init__(self, traits: Traits, world: World) -> None:
-        self.traits, self.world, self.code = traits, world, traits.code
-        self.words, self.synonyms = build_lexicon(traits, world)
-        inside = (self.words, self.synonyms)
-        self._inside = inside
-        self._initial = [_each_word(lists, capital) for lists in inside] if traits.script in CASED else inside
-        self._padded = inside if traits.spaces else [_each_word(lists, _pad) for lists in inside]
-        self._plans: dict[tuple[tuple[int, ...], Order, bool], Plan] = {}
+    def __init__(self, code: str, traits: Differences, world: World) -> None:
+        self.traits, self.world, self.code = traits, world, code
+        self.words, self.synonyms = build_lexicon(code, traits, world)
+        self._first = capital if traits.script in CASED else str  # what becomes of the first word of a sentence
+        self._layouts: dict[tuple[tuple[int, ...], Order], list[Node]] = {}
 
     def text(self, meaning: Meaning, synonyms: bool = False) -> str:
         """Return a meaning as running text, with second words where there are some if asked."""
-        return self._text(self._plan(meaning.skeleton, self._order(meaning), synonyms), meaning)
+        return self._text(
+            self._layout(meaning, self._order(meaning)), meaning, self.synonyms if synonyms else self.words
+        )
 
     def realise(self, meaning: Meaning) -> Sentence:
         """Return a meaning as a sentence with its tree and entities."""
-        return self._sentence(meaning, meaning, self._order(meaning), synonyms=False)
+        nodes, concepts = self._layout(meaning, self._order(meaning)), meaning.concepts
+        numbers = {id(node): i for i, node in enumerate(nodes, start=1)} | {id(None): 0}
+        forms = [self.words[WORD.get(node.form, node.form)][concepts[node.concept]] for node in nodes]
+        fused = {i: self.words[Form.FUSED][concepts[x.concept]] for i, x in enumerate(nodes) if x.form == Form.FUSED}
+        return Sentence(
+            forms=(self._first(forms[0]), *forms[1:]),
+            lemmas=tuple([self.words[LEMMA.get(node.form, node.form)][concepts[node.concept]] for node in nodes]),
+            tree=Tree(
+                upos=tuple([node.upos for node in nodes]),
+                heads=tuple([numbers[id(node.head)] for node in nodes]),
+                deprels=tuple([node.deprel for node in nodes]),
+                ner=tuple([node.ner for node in nodes]),
+            ),
+            merged={i: word if i else self._first(word) for i, word in fused.items()},
+            text=self._text(nodes, meaning, self.words),
+        )
 
-    def paraphrase(self, meaning: Meaning, rng: Random) -> Sentence:
+    def paraphrase(self, meaning: Meaning, rng: Random) -> str:
         """Return a meaning said in another way: other words, another beginning, clauses the other way round."""
-        said = meaning
         if parts_of(meaning).get(LINK) == AND and rng.random() < 0.5:
-            said = swap_clauses(meaning)
-        order = self._order(said)
-        if ADJUNCTS & set(map(place_of, said.skeleton)) and rng.random() < 0.7:
+            meaning = swap_clauses(meaning)
+        order = self._order(meaning)
+        parts = {(phrase, slot) for clause, phrase, slot in map(place_of, meaning.skeleton) if clause == 0}
+        if ADJUNCTS & parts and rng.random() < 0.7:
             order = Order.PLAIN if order == Order.ADJUNCT_FIRST else Order.ADJUNCT_FIRST
-        return self._sentence(said, meaning, order, synonyms=True)
+        return self._text(self._layout(meaning, order), meaning, self.synonyms)
 
     def word_list(self) -> list[tuple[str, int]]:
         """Return every form with a frequency, as a segmenter's dictionary wants them, frequent ones first."""
         counts: dict[str, int] = {}
-        for lists in self._inside:
+        for lists in (self.words, self.synonyms):
             for i, concept in enumerate(CONCEPTS):
                 for form in used_forms(concept, self.traits):
                     frequency = (10_000 if concept.topic < 0 else 1_000) // (concept.rank + 1)
                     counts[lists[form][i]] = max(counts.get(lists[form][i], 0), frequency)
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
-    def _sentence(self, said: Meaning, meaning: Meaning, order: Order, synonyms: bool) -> Sentence:
-        plan = self._plan(said.skeleton, order, synonyms)
-        concepts, template = said.concepts, plan.template
-        return Sentence(
-            forms=tuple([words[concepts[place]] for words, place in plan.words]),
-            lemmas=tuple([words[concepts[place]] for words, place in plan.lemmas]),
-            upos=template.upos,
-            heads=template.heads,
-            deprels=template.deprels,
-            ner=template.ner,
-            multiwords=tuple([Multiword(i, i + 1, words[concepts[p]]) for i, (words, p) in plan.fused.items()]),
-            text=self._text(plan, said),
-            meaning=meaning,
-        )
-
-    def _text(self, plan: Plan, meaning: Meaning) -> str:
-        concepts = meaning.concepts
-        text = plan.pattern % tuple([words[concepts[place]] for words, place in plan.printed])
-        if self.traits.spaces or " " not in text:
-            return text
-        for mark in (self.traits.comma, self.traits.full_stop):  # only Latin words are kept apart by spaces
-            text = text.replace(f" {mark}", mark)
-        return " ".join(text.split())
+    def _text(self, nodes: list[Node], meaning: Meaning, lists: Lists) -> str:
+        concepts, words, before = meaning.concepts, [], Form.BASE
+        for node in nodes:
+            if before != Form.FUSED:
+                words.append(lists[node.form][concepts[node.concept]])
+            before = node.form
+        text = " ".join(words) if self.traits.spaces else "".join(map(_pad, words))
+        if " " in text:
+            for mark in (self.traits.comma, self.traits.full_stop):
+                text = text.replace(f" {mark}", mark)
+        return self._first(text if self.traits.spaces else " ".join(text.split()))
 
     def _order(self, meaning: Meaning) -> Order:
         """Return what a sentence begins with; the meaning itself is the die, so that it is always said alike."""
@@ -122,40 +125,19 @@ class Language:
         die = sum(meaning.concepts) * 7919 % 1009 / 1009
         if die < traits.front_object:
             return Order.OBJECT_FIRST
-        if die < traits.front_object + traits.front_adjunct:
-            return Order.ADJUNCT_FIRST
-        return Order.PLAIN
+        return Order.ADJUNCT_FIRST if die < traits.front_object + traits.front_adjunct else Order.PLAIN
 
-    def _plan(self, skeleton: tuple[int, ...], order: Order, synonyms: bool) -> Plan:
-        plan = self._plans.get((skeleton, order, synonyms))
-        if plan is None:
-            plan = self._plans[skeleton, order, synonyms] = self._make_plan(skeleton, order, synonyms)
-        return plan
-
-    def _make_plan(self, skeleton: tuple[int, ...], order: Order, synonyms: bool) -> Plan:
-        template = layout(skeleton, self.traits, order)
-        inside, initial, padded = self._inside[synonyms], self._initial[synonyms], self._padded[synonyms]
-        cells = list(enumerate(template.words))
-        words = tuple(((inside if i else initial)[form], place) for i, (form, place) in cells)
-        fused = {i: ((inside if i else initial)[Form.FUSED], template.words[i][1]) for i in template.fused}
-        shown = [(i, form, place) for i, (form, place) in cells if i - 1 not in fused]
-        gap = " " if self.traits.spaces else ""
-        marks = (Form.COMMA, Form.STOP)
-        return Plan(
-            template,
-            words,
-            lemmas=tuple((inside[LEMMA.get(form, form)], place) for form, place in template.words),
-            printed=tuple(
-                fused.get(i) or (words[i] if self.traits.spaces else (padded[form], place)) for i, form, place in shown
-            ),
-            pattern="".join(("" if form in marks or i == 0 else gap) + "%s" for i, form, _ in shown),
-            fused=fused,
-        )
+    def _layout(self, meaning: Meaning, order: Order) -> list[Node]:
+        """Return the words to come; the layout of a skeleton is made once."""
+        key = (meaning.skeleton, order)
+        if key not in self._layouts:
+            self._layouts[key] = layout(meaning.skeleton, self.traits, order)
+        return self._layouts[key]
 
 
-def build_lexicon(traits: Traits, world: World) -> tuple[Lists, Lists]:
+def build_lexicon(code: str, traits: Differences, world: World) -> tuple[Lists, Lists]:
     """Return the words of a language, and the same with second words for the share of them that has synonyms."""
-    rng = python_rng("lexicon", world.seed, traits.code)
+    rng = python_rng("lexicon", world.seed, code)
     maker = WordMaker(traits.script, rng, traits.accents, taken=set(world.roots))
     words = _first_words(traits, world, rng, maker)
     second = list(words)
@@ -164,7 +146,7 @@ def build_lexicon(traits: Traits, world: World) -> tuple[Lists, Lists]:
     return _forms(words, traits), _forms(second, traits)
 
 
-def used_forms(concept: Concept, traits: Traits) -> list[Form]:
+def used_forms(concept: Concept, traits: Differences) -> list[Form]:
     """Return the forms in which a concept's word occurs in a language's sentences."""
     if concept.kind == Kind.CLASSIFIER:
         return [Form.BASE] if traits.classifier else []
@@ -178,7 +160,7 @@ def used_forms(concept: Concept, traits: Traits) -> list[Form]:
     return forms
 
 
-def _first_words(traits: Traits, world: World, rng: Random, maker: WordMaker) -> list[str]:
+def _first_words(traits: Differences, world: World, rng: Random, maker: WordMaker) -> list[str]:
     """Return a word for each concept: the international one for the shares the traits name, else one of its own."""
     content = _share(rng, CONTENT, traits.cognates + traits.lookalikes)
     same = set(content[: round(traits.cognates * sum(concept.kind in CONTENT for concept in CONCEPTS))])
@@ -201,7 +183,7 @@ def capital(word: str) -> str:
     return word[:1].upper() + word[1:]
 
 
-def _forms(words: list[str], traits: Traits) -> dict[Form, list[str]]:
+def _forms(words: list[str], traits: Differences) -> dict[Form, list[str]]:
     def printed(word: str, kind: Kind) -> str:
         """Return a word with the capital that it has within a sentence."""
         wants = kind in NAMES or (traits.capital_nouns and kind in NOUNS)
@@ -235,9 +217,6 @@ def _share(rng: Random, kinds: frozenset[Kind], share: float) -> list[int]:
     return rng.sample(concepts, round(share * len(concepts)))
 
 
-def _each_word(lists: Lists, change: Callable[[str], str]) -> Lists:
-    return {form: [change(word) for word in words] for form, words in lists.items()}
-
-
 def _pad(word: str) -> str:
+    """Keep a Latin word apart by spaces in a script without them."""
     return f" {word} " if word.isascii() and word.isalpha() else word

@@ -1,15 +1,39 @@
-"""What sentences say: a meaning is a set of parts, each with the concept that fills it.
+"""What sentences say, in no language: a meaning is a set of parts, each with the concept that fills it.
 
 A part is a small number made of the clause it is in, the phrase it belongs to and what it does there; a skeleton is
 the sorted parts. A language needs to know only the skeleton to lay out a sentence (see xling.synthetic.grammar).
+
+Meanings are drawn: a style says which parts a sentence has, a topic says what fills them. A draft names for each part
+the table that its concept is drawn from. Drafts and tables are made beforehand, so that drawing a concept is one
+look-up.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cache
+from itertools import accumulate, cycle
+from random import Random
+from typing import Literal, NamedTuple
 
-from xling.synthetic.types import Meaning
-from xling.synthetic.world import BY_GLOSS
+from xling.core.seeds import python_rng
+from xling.synthetic.world import BY_GLOSS, CONCEPTS, FRAMES, FUSING, NAMES, TOPICS, Frame, Kind, concepts_of
+
+Domain = Literal["wiki", "web"]
+Draft = dict[int, str]
+Groups = list[tuple[int, ...]]  # concepts by topic, or a single group that all topics share
+
+SHARPNESS = 0.9  # how often a choice follows the topic
+TOPIC_EXPONENT = 0.7
+WORD_EXPONENT = 1.0
+CONCEPT_BITS, SKELETON_BITS, TOPIC_BITS = 10, 10, 8
+
+
+class Meaning(NamedTuple):
+    """What a sentence says."""
+
+    skeleton: tuple[int, ...]  # which optional parts are there, the key of a language's layout
+    concepts: tuple[int, ...]  # what fills the parts, ids in the world's concept table
 
 
 class Phrase(IntEnum):
@@ -59,12 +83,6 @@ def place_of(number: int) -> tuple[int, Phrase, Slot]:
     return clause, Phrase(phrase), Slot(slot)
 
 
-def generic(number: int) -> tuple[int, int]:
-    """Return the part that says a functional slot generically, and the concept that fills it."""
-    slot = Slot(number % PHRASE_STEP)
-    return number - slot + GENERIC[slot], BY_GLOSS[GENERIC[slot].name.lower()]
-
-
 NEGATION = part(Phrase.CLAUSE, Slot.NOT)
 LINK = part(Phrase.CLAUSE, Slot.LINK, clause=1)
 
@@ -74,10 +92,10 @@ def parts_of(meaning: Meaning) -> dict[int, int]:
     return dict(zip(meaning.skeleton, meaning.concepts, strict=True))
 
 
-def meaning_of(parts: Mapping[int, int], topic: int) -> Meaning:
+def meaning_of(parts: Mapping[int, int]) -> Meaning:
     """Return the meaning that has these parts."""
     skeleton = tuple(sorted(parts))
-    return Meaning(skeleton, tuple([parts[number] for number in skeleton]), topic)
+    return Meaning(skeleton, tuple([parts[number] for number in skeleton]))
 
 
 def exchange_roles(parts: Mapping[int, int]) -> dict[int, int]:
@@ -90,4 +108,240 @@ def exchange_roles(parts: Mapping[int, int]) -> dict[int, int]:
 def swap_clauses(meaning: Meaning) -> Meaning:
     """Return a coordination with its two clauses in the other order."""
     moved = {number if number == LINK else number ^ CLAUSE_STEP: c for number, c in parts_of(meaning).items()}
-    return meaning_of(moved, meaning.topic)
+    return meaning_of(moved)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How often sentences have each optional part."""
+
+    name: str
+    topics: tuple[int, ...]  # the frequent ones first
+    negation: float
+    coordination: float
+    relative: float
+    oblique: float
+    adverb: float
+    adjective: float
+    number: float
+    generic: float = 0.25
+    full_name: float = 0.3
+    frames: tuple[Frame, ...] = (*FRAMES, Frame.MAKES, Frame.CHASES)
+    other_names: bool = False  # the names that are rare elsewhere are the frequent ones here
+
+
+WIKI = Style("wiki", (0, 1, 2, 3), 0.15, 0.10, 0.16, 0.50, 0.30, 0.40, 0.30)
+WEB = Style("web", (2, 3, 1, 0), 0.30, 0.14, 0.04, 0.25, 0.30, 0.25, 0.20, other_names=True)
+STYLES: dict[Domain, Style] = {"wiki": WIKI, "web": WEB}
+# For pairs: one clause whose negation comes later, of any frame or of those in which both can change places.
+EVENT = Style("event", (0, 1, 2, 3), 0.0, 0.0, 0.0, 0.55, 0.45, 0.40, 0.35)
+EXCHANGEABLE = replace(EVENT, name="exchangeable", frames=(Frame.MEETS, Frame.CHASES))
+PAIR_STYLES: dict[Domain, tuple[Style, Style]] = {
+    "wiki": (EVENT, EXCHANGEABLE),
+    "web": (replace(EVENT, other_names=True), replace(EXCHANGEABLE, other_names=True)),
+}
+
+
+class Sampler:
+    """Draws meanings of one style."""
+
+    def __init__(self, style: Style) -> None:
+        self.tables = _topic_tables(style.other_names)
+        self.topics = _quantise(_zipf(style.topics, TOPIC_EXPONENT), TOPIC_BITS)
+        rng = python_rng("skeletons", style.name)
+        drafts = [_draft(rng, style) for _ in range(1 << SKELETON_BITS)]
+        self.shapes = [
+            (tuple(sorted(draft)), tuple([draft[number] for number in sorted(draft)]), _rivals(draft))
+            for draft in drafts
+        ]
+
+    def topic(self, rng: Random) -> int:
+        """Return a topic, frequent ones more often."""
+        return self.topics[rng.getrandbits(TOPIC_BITS)]
+
+    def meaning(self, rng: Random, topic: int) -> Meaning:
+        """Return a meaning of a topic; nobody acts on themself."""
+        bits, tables = rng.getrandbits, self.tables[topic]
+        skeleton, names, apart = self.shapes[bits(SKELETON_BITS)]
+        while True:
+            concepts = tuple([tables[name][bits(CONCEPT_BITS)] for name in names])
+            for one, other in apart:
+                if concepts[one] == concepts[other]:
+                    break
+            else:
+                return Meaning(skeleton, concepts)
+
+    def another(self, rng: Random, topic: int, concept: int, avoid: Collection[int]) -> int:
+        """Return a concept that could stand where this one stands and is none of those to avoid."""
+        known = CONCEPTS[concept]
+        sorted_kind = known.kind in (Kind.NOUN, Kind.HYPERNYM, Kind.ADJECTIVE)
+        name = f"{known.kind} {'thing' if known.group % 2 else 'being'}" if sorted_kind else known.kind
+        while True:
+            other = self.tables[topic][name][rng.getrandbits(CONCEPT_BITS)]
+            if other not in avoid:
+                return other
+
+
+@cache
+def sampler(style: Style) -> Sampler:
+    """Return the sampler of a style; it is made once."""
+    return Sampler(style)
+
+
+def draw_meanings(seed_parts: Sequence[object], *domains: Domain) -> Iterator[Meaning]:
+    """Yield meanings without end, of the domains in turn; the same seed parts give the same ones."""
+    streams = [(sampler(STYLES[domain]), python_rng("meanings", domain, *seed_parts)) for domain in domains]
+    for source, rng in cycle(streams):
+        yield source.meaning(rng, source.topic(rng))
+
+
+def _draft(rng: Random, style: Style) -> Draft:
+    """Return the parts of a sentence and the table that each is drawn from."""
+    draft = _clause(rng, style, 0)
+    if rng.random() < style.coordination:
+        draft |= _clause(rng, style, 1) | {LINK: "link"}
+    elif rng.random() < style.relative:
+        draft |= _relative(rng, draft)
+    return draft
+
+
+def _clause(rng: Random, style: Style, clause: int) -> Draft:
+    """Return the parts of a clause; the second one of a coordination is kept short."""
+    frame = rng.choice(style.frames)
+    actor, patient = frame.split()
+    draft = {part(Phrase.CLAUSE, Slot.VERB): f"verb {frame}"}
+    if actor == "organisation":
+        draft |= {
+            part(Phrase.SUBJECT, Slot.ORGANISATION): Kind.ORGANISATION,
+            part(Phrase.SUBJECT, Slot.HEAD): Kind.HEAD,
+        }
+    elif actor == "being":
+        draft |= _noun_phrase(rng, style, Phrase.SUBJECT, "being")
+    else:
+        draft[part(Phrase.SUBJECT, Slot.PERSON)] = Kind.PERSON
+        if rng.random() < style.full_name:
+            draft[part(Phrase.SUBJECT, Slot.SURNAME)] = Kind.SURNAME
+    if patient == "person":
+        draft |= _filler(rng, style, Phrase.OBJECT, Slot.PERSON, Kind.PERSON)
+    else:
+        draft |= _noun_phrase(rng, style, Phrase.OBJECT, patient)
+    if clause == 0 and rng.random() < style.oblique:
+        draft |= _oblique(rng, style)
+    if clause == 0 and rng.random() < style.adverb:
+        draft |= _filler(rng, style, Phrase.CLAUSE, Slot.ADVERB, Kind.ADVERB)
+    if rng.random() < style.negation:
+        draft[NEGATION] = "not"
+    return {number + clause * CLAUSE_STEP: name for number, name in draft.items()}
+
+
+def _noun_phrase(rng: Random, style: Style, phrase: Phrase, sort: str) -> Draft:
+    kind = Kind.HYPERNYM if rng.random() < style.generic / 2 else Kind.NOUN
+    draft = {part(phrase, Slot.NOUN): f"{kind} {sort}"}
+    if rng.random() < style.number:
+        draft |= _filler(rng, style, phrase, Slot.NUMBER, Kind.DIGIT)
+    else:
+        draft |= _determiner(rng, phrase)
+    if rng.random() < style.adjective:
+        draft |= _filler(rng, style, phrase, Slot.ADJECTIVE, f"{Kind.ADJECTIVE} {sort}")
+    return draft
+
+
+def _determiner(rng: Random, phrase: Phrase) -> Draft:
+    slot, name = (Slot.ARTICLE, "the") if rng.random() < 0.5 else (Slot.DETERMINER, Kind.DETERMINER)
+    return {part(phrase, slot): name}
+
+
+def _oblique(rng: Random, style: Style) -> Draft:
+    if rng.random() < 0.7:
+        place = _filler(rng, style, Phrase.OBLIQUE, Slot.PLACE, Kind.PLACE)
+        return {part(Phrase.OBLIQUE, Slot.PREPOSITION): Kind.PREPOSITION} | place
+    slot, name = (Slot.FUSING, "fusing") if rng.random() < 0.5 else (Slot.PREPOSITION, "unfusing")
+    parts = {slot: name, Slot.ARTICLE: "the", Slot.NOUN: f"{Kind.NOUN} thing"}
+    return {part(Phrase.OBLIQUE, slot): name for slot, name in parts.items()}
+
+
+def _relative(rng: Random, draft: Draft) -> Draft:
+    """Return a relative clause on a person or being of the first clause, if there is one."""
+    hosts = [
+        phrase
+        for phrase in (Phrase.SUBJECT, Phrase.OBJECT)
+        if part(phrase, Slot.PERSON) in draft or draft.get(part(phrase, Slot.NOUN), "").endswith("being")
+    ]
+    if not hosts:
+        return {}
+    host = rng.choice(hosts)
+    inner = Phrase.SUBJECT_RELATIVE if host == Phrase.SUBJECT else Phrase.OBJECT_RELATIVE
+    frame, target = (Frame.MAKES, "thing") if part(host, Slot.PERSON) in draft else (Frame.CHASES, "being")
+    return {
+        part(inner, Slot.WHO): "who",
+        part(inner, Slot.VERB): f"verb {frame}",
+        part(Phrase(inner + 1), Slot.NOUN): f"{Kind.NOUN} {target}",
+    } | _determiner(rng, Phrase(inner + 1))
+
+
+def _filler(rng: Random, style: Style, phrase: Phrase, slot: Slot, name: str) -> Draft:
+    """Return a slot said exactly, or by its generic filler."""
+    if rng.random() < style.generic:
+        slot, name = GENERIC[slot], GENERIC[slot].name.lower()
+    return {part(phrase, slot): name}
+
+
+def _rivals(draft: Draft) -> tuple[tuple[int, int], ...]:
+    """Return the places of a skeleton that must not hold the same concept: those of the same table in one clause."""
+    numbers = sorted(draft)
+    heads = [i for i, number in enumerate(numbers) if number % PHRASE_STEP in (Slot.NOUN, Slot.PERSON)]
+    return tuple(
+        (i, j)
+        for i in heads
+        for j in heads
+        if i < j and numbers[i] // CLAUSE_STEP == numbers[j] // CLAUSE_STEP and draft[numbers[i]] == draft[numbers[j]]
+    )
+
+
+@cache
+def _topic_tables(other_names: bool) -> list[dict[str, list[int]]]:
+    """Return for each topic the tables that concepts are drawn from."""
+    groups = _groups()
+    if other_names:
+        groups |= {kind: [group[::-1] for group in groups[kind]] for kind in NAMES}
+    return [{name: _table(concepts, topic) for name, concepts in groups.items()} for topic in range(TOPICS)]
+
+
+def _groups() -> dict[str, Groups]:
+    topics = range(TOPICS)
+    by_topic = (Kind.PERSON, Kind.SURNAME, Kind.PLACE, Kind.ORGANISATION, Kind.ADVERB)
+    tables: dict[str, Groups] = {kind: [concepts_of(kind, topic) for topic in topics] for kind in by_topic}
+    tables |= {kind: [concepts_of(kind)] for kind in (Kind.HEAD, Kind.DIGIT, Kind.PREPOSITION)}
+    for kind in (Kind.NOUN, Kind.HYPERNYM, Kind.ADJECTIVE):
+        for i, sort in enumerate(("being", "thing")):
+            tables[f"{kind} {sort}"] = [concepts_of(kind, group=2 * topic + i) for topic in topics]
+    for i, frame in enumerate(FRAMES):
+        tables[f"verb {frame}"] = [concepts_of(Kind.VERB, topic, i) for topic in topics]
+    prepositions = concepts_of(Kind.PREPOSITION)
+    tables |= {"fusing": [prepositions[: len(FUSING)]], "unfusing": [prepositions[len(FUSING) :]]}
+    tables |= {Kind.DETERMINER: [concepts_of(Kind.DETERMINER)[1:]], "link": [(BY_GLOSS["and"], BY_GLOSS["but"])]}
+    single = ("the", "not", "who", *(slot.name.lower() for slot in GENERIC.values()))
+    return tables | {gloss: [(BY_GLOSS[gloss],)] for gloss in single}
+
+
+def _table(groups: Groups, topic: int) -> list[int]:
+    """Return a table in which a concept fills the share that it has in a topic."""
+    own = groups[topic] if len(groups) > 1 else groups[0]
+    others = [group for group in groups if group is not own]
+    weights = {concept: (SHARPNESS if others else 1.0) * share for concept, share in _zipf(own, WORD_EXPONENT).items()}
+    for group in others:
+        for concept, share in _zipf(group, WORD_EXPONENT).items():
+            weights[concept] = (1 - SHARPNESS) * share / len(others)
+    return _quantise(weights, CONCEPT_BITS)
+
+
+def _zipf(items: Sequence[int], exponent: float) -> dict[int, float]:
+    weights = [(rank + 1) ** -exponent for rank in range(len(items))]
+    return {item: weight / sum(weights) for item, weight in zip(items, weights, strict=True)}
+
+
+def _quantise(weights: Mapping[int, float], bits: int) -> list[int]:
+    """Return a table of 2^bits entries in which each item fills its share."""
+    size = 1 << bits
+    edges = [0, *(round(size * edge) for edge in accumulate(weights.values()))]
+    return [item for item, start, end in zip(weights, edges, edges[1:], strict=False) for _ in range(end - start)]

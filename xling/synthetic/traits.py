@@ -1,9 +1,9 @@
 """What makes one embedded language differ from another: everything here is data, nothing is code."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Literal
 
-from xling.core.records import Flag, Share, Text, key, read_record, record, refuse
+from xling.core.records import Flag, Share, Text, key, record, refuse
 
 Script = Literal["latin", "cyrillic", "greek", "han"]
 Side = Literal["before", "after"]
@@ -55,18 +55,3 @@ class Differences:
             yield "spaces: false only with script: han, whose words can be told apart"
         if self.script == "han" and (self.counted_suffix or self.oblique_suffix or self.accents):
             yield "script: han takes no counted_suffix, oblique_suffix or accents"
-
-
-@record
-class _Coded:
-    code: str
-
-
-@record
-class Traits(Differences, _Coded):
-    """One embedded language: its code, which a configuration has as a key, and how it differs from English."""
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Traits":
-        """Check a description as it stands in a configuration and return it."""
-        return read_record(cls, values, f"embedded language {values.get('code', '(without code)')!r}")

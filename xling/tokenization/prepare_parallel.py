@@ -17,10 +17,10 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
 from xling.data.parallel import Sentences, read_aligned, read_both, read_multiway
-from xling.tokenization.words import Words, words_from
+from xling.tokenization.tokeniser import Tokeniser, tokeniser_from
 
 
-def write_sides(folder: Path, rows: Iterator[Sentences], sides: Mapping[str, Words]) -> int:
+def write_sides(folder: Path, rows: Iterator[Sentences], sides: Mapping[str, Tokeniser]) -> int:
     """Write the words of each side to its own file, in the order of `sides`, and return how many rows there were."""
     number = 0
     with ExitStack() as stack:  # no file appears before all are whole
@@ -36,7 +36,13 @@ def write_sides(folder: Path, rows: Iterator[Sentences], sides: Mapping[str, Wor
 
 def main() -> None:
     """Read parallel sentences and write their words."""
-    args = parse_args()
+    parser = argparse.ArgumentParser(description="Write the words of parallel sentences, one file per language.")
+    parser.add_argument("--multiway", type=Path, help="table with language codes in its header, as XNLI-15way")
+    parser.add_argument("--languages", nargs="+", default=[], help="columns of --multiway to write")
+    parser.add_argument("--file", action="append", default=[], metavar="CODE=PATH", help="one side, line by line")
+    parser.add_argument("--tokeniser", action="append", default=[], metavar="CODE=FILE", help="JSON options of a side")
+    parser.add_argument("--out-dir", type=Path, required=True)
+    args = parser.parse_args()
     files = named_paths(args.file, "--file", "CODE=PATH")
     tokenisers = named_paths(args.tokeniser, "--tokeniser", "CODE=FILE")
     codes = [*(args.languages if args.multiway else ()), *files]
@@ -47,19 +53,8 @@ def main() -> None:
         rows = read_both(args.multiway, args.languages, paths)
     else:
         rows = read_multiway(args.multiway, args.languages) if args.multiway else read_aligned(paths)
-    count = write_sides(args.out_dir, rows, {code: words_from(tokenisers.get(code)) for code in codes})
+    count = write_sides(args.out_dir, rows, {code: tokeniser_from(tokenisers.get(code)) for code in codes})
     log_to_stderr(__name__).info("%d parallel sentences in %s", count, ", ".join(codes))
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="Write the words of parallel sentences, one file per language.")
-    parser.add_argument("--multiway", type=Path, help="table with language codes in its header, as XNLI-15way")
-    parser.add_argument("--languages", nargs="+", default=[], help="columns of --multiway to write")
-    parser.add_argument("--file", action="append", default=[], metavar="CODE=PATH", help="one side, line by line")
-    parser.add_argument("--tokeniser", action="append", default=[], metavar="CODE=FILE", help="JSON options of a side")
-    parser.add_argument("--out-dir", type=Path, required=True)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from xling.core.io import write_text
 from xling.core.log import log_to_stderr
 from xling.data.conllu import read_conllu, universal
 from xling.data.ner import NerSentence, read_conll2003, read_msra, read_wikiann
-from xling.data.nli import NliExample, read_multinli, read_xnli, read_xnli_mt
-from xling.tokenization.words import Words, segmenter_from, words_from
+from xling.data.nli import NliExample, read_xnli, read_xnli_mt
+from xling.tokenization.tokeniser import Tokeniser, segmenter_from, tokeniser_from
 
 Record = dict[str, Any]
 
@@ -32,7 +32,7 @@ class Source(NamedTuple):
     path: Path
     language: str
     options: Path | None  # of the tokeniser
-    tokeniser: Words
+    tokeniser: Tokeniser
     counts: Counter[str]
 
 
@@ -66,7 +66,6 @@ READERS: dict[str, dict[str, Callable[[Source], Iterator[Record]]]] = {
     "nli": {
         "xnli": lambda s: nli_records(read_xnli(s.path, s.language, s.counts), s),
         "xnli-mt": lambda s: nli_records(read_xnli_mt(s.path, s.counts), s),
-        "multinli": lambda s: nli_records(read_multinli(s.path, s.counts), s),
     },
     "ner": {
         "wikiann": lambda s: ner_records(read_wikiann(s.path, s.counts, s.language), s),
@@ -79,19 +78,6 @@ READERS: dict[str, dict[str, Callable[[Source], Iterator[Record]]]] = {
 
 def main() -> None:
     """Prepare one file of one task."""
-    args = parse_args()
-    source = Source(args.input, args.language, args.tokeniser, words_from(args.tokeniser), Counter())
-    written = 0
-    with write_text(args.out) as handle:
-        for record in READERS[args.task][args.format](source):
-            handle.write(json.dumps(record, ensure_ascii=False) + "\n")
-            written += 1
-    told = "".join(f", {name}: {count}" for name, count in sorted(source.counts.items()))
-    log_to_stderr(__name__).info("%s %s: %d examples%s", args.task, args.language, written, told)
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
     parser = argparse.ArgumentParser(description="Turn a task's official files into JSON lines.")
     tasks = parser.add_subparsers(dest="task", required=True)
     for task, formats in READERS.items():
@@ -101,7 +87,15 @@ def parse_args() -> argparse.Namespace:
         command.add_argument("--language", required=True, help="code of the language, as the file has it")
         command.add_argument("--tokeniser", type=Path, metavar="FILE", help="JSON options of the language's tokeniser")
         command.add_argument("--out", type=Path, required=True)
-    return parser.parse_args()
+    args = parser.parse_args()
+    source = Source(args.input, args.language, args.tokeniser, tokeniser_from(args.tokeniser), Counter())
+    written = 0
+    with write_text(args.out) as handle:
+        for record in READERS[args.task][args.format](source):
+            handle.write(json.dumps(record, ensure_ascii=False) + "\n")
+            written += 1
+    told = "".join(f", {name}: {count}" for name, count in sorted(source.counts.items()))
+    log_to_stderr(__name__).info("%s %s: %d examples%s", args.task, args.language, written, told)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ from xling.core.errors import InputError, run
 from xling.core.io import read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
-from xling.tokenization.tokeniser import Tokeniser, make_tokeniser
-from xling.tokenization.words import read_options
+from xling.tokenization.tokeniser import Tokeniser, make_tokeniser, read_options
 
 SHARD_LINES = 1000
 _worker: list[Tokeniser] = []  # each process has one tokeniser of its own

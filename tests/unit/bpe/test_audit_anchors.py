@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xling.bpe.audit_anchors import audit, count_stream, count_text, main, own_counts, require_none, shared_ids
+from xling.bpe.audit_anchors import audit, count_stream, main, own_counts, require_none, shared_ids
 from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.streams import TokenStreamWriter, pack
 from xling.bpe.train_bpe import fit
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
-from xling.core.io import read_json, write_text
+from xling.core.io import read_json
 
 TEXTS = {"en": ["the table", "the cat", "cat the"], "fr": ["la table", "table la table"]}
 WORDS = {code: Counter(" ".join(lines).split()) for code, lines in TEXTS.items()}
@@ -31,16 +31,17 @@ def vocabularies(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_vocabulary(kind, own, folder / kind)
     write_vocabulary("joint", dict.fromkeys(TEXTS, folder / "joint.model"), folder / "joint")
     write_vocabulary("mono", {"en": own["en"]}, folder / "mono")
-    for code, lines in TEXTS.items():
-        with write_text(folder / f"{code}.txt.zst") as handle:
-            handle.writelines(f"{line}\n" for line in lines)
+    for kind in ("union", "prefixed", "separate", "joint"):
+        vocabulary = Vocabulary.load(folder / kind)
+        for code, lines in TEXTS.items():
+            with TokenStreamWriter(folder / kind / code, vocabulary.size_of(code), code) as writer:
+                for split in ("train", "valid"):
+                    writer.add(split, *pack([vocabulary.encode_line(code, line) for line in lines]))
     return folder
 
 
 def report(folder: Path, kind: str) -> dict[str, object]:
-    vocabulary = Vocabulary.load(folder / kind)
-    counts = {code: count_text(vocabulary, code, folder / f"{code}.txt.zst") for code in TEXTS}
-    return audit(vocabulary, counts)
+    return audit(Vocabulary.load(folder / kind), {code: count_stream(folder / kind / code) for code in TEXTS})
 
 
 @pytest.mark.parametrize("kind", ["joint", "union"])
@@ -77,16 +78,11 @@ def test_special_tokens_are_left_out_and_the_strongest_anchor_comes_first(vocabu
     assert shared_ids(vocabulary).min() >= 4
 
 
-def test_streams_are_counted_like_texts(vocabularies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_are_counted_block_by_block(vocabularies: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xling.bpe.audit_anchors.BLOCK", 3)
     vocabulary = Vocabulary.load(vocabularies / "union")
-    with TokenStreamWriter(tmp_path, vocabulary.size_of("en"), "en") as writer:
-        for split in ("train", "valid"):
-            writer.add(split, *pack([vocabulary.encode_line("en", line) for line in TEXTS["en"]]))
-    counts = count_stream(tmp_path)
-    assert counts[2] == len(TEXTS["en"])
-    counts[2] = 0
-    assert counts.tolist() == count_text(vocabulary, "en", vocabularies / "en.txt.zst").tolist()
+    expected = Counter(number for line in TEXTS["en"] for number in (*vocabulary.encode_line("en", line), 2))
+    assert Counter(dict(enumerate(count_stream(vocabularies / "union/en").tolist()))) == expected
 
 
 def test_stream_of_another_vocabulary_is_refused(vocabularies: Path, tmp_path: Path) -> None:
@@ -103,18 +99,18 @@ def test_stream_of_another_vocabulary_is_refused(vocabularies: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("kind", "texts", "problem"),
+    ("kind", "streams", "problem"),
     [
         ("separate", ["en", "fr"], ""),
         ("union", ["en", "fr"], "pieces shared in a union vocabulary where none may be: ▁t, ab, le"),
         ("mono", ["en"], "anchors need two languages, the vocabulary has en"),
-        ("separate", ["en"], "give --streams or --text once for each of en, fr"),
+        ("separate", ["en"], "give --streams once for each of en, fr"),
     ],
 )
 def test_command(
-    vocabularies: Path, tmp_path: Path, call: Callable[..., Any], kind: str, texts: list[str], problem: str
+    vocabularies: Path, tmp_path: Path, call: Callable[..., Any], kind: str, streams: list[str], problem: str
 ) -> None:
-    flags = [argument for code in texts for argument in ("--text", f"{code}={vocabularies / code}.txt.zst")]
+    flags = [argument for code in streams for argument in ("--streams", f"{code}={vocabularies / kind / code}")]
     out = tmp_path / "anchors.json"
     code, error = call(main, "--vocab", vocabularies / kind, *flags, "--out", out, "--require-none")
     assert (code, error.count("\n")) == ((2, 1) if problem else (0, 0))

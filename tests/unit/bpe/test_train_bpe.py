@@ -4,6 +4,7 @@ import io
 import itertools
 import os
 import random
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -31,7 +32,6 @@ from xling.bpe.train_bpe import (
 )
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_lines, sha256_of, write_text
-from xling.tokenization.tokeniser import make_tokeniser
 
 rng = random.Random(5)
 SYLLABLES = ["ba", "ko", "mi", "ru", "te", "lan", "sor", "dé", "жи", "漢"]
@@ -204,13 +204,11 @@ def test_empty_text_is_named(tmp_path: Path, lines: list[str], problem: str) -> 
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("language", ["en", "fr", "de", "ru", "zh"])
+@pytest.mark.parametrize("language", ["en", "ru", "zh"])
 def test_real_text_is_covered(real_data: Path, tmp_path: Path, language: str) -> None:
-    segmenter = "jieba" if language == "zh" else "none"
-    tokeniser = make_tokeniser({"language": language, "moses": language, "segmenter": segmenter})
-    source = real_data / "text" / f"wiki.{language}.txt.xz"
-    raw = list(itertools.islice(read_lines(source), 200 if language == "zh" else 1000))
-    lines = [line for line in tokeniser.lines(raw) if line]
-    model = load(train_bpe([write(tmp_path / "tok.txt.zst", lines)], 1500, 10_000, 1))
-    assert count_merges(model) == 1500
+    raw = itertools.islice(read_lines(real_data / "text" / f"wiki.{language}.txt.xz"), 400)
+    words = (re.findall(r"\w{1,3}|\S" if language == "zh" else r"\w+|\S", line.lower()) for line in raw)
+    lines = [" ".join(found) for found in words if found]
+    model = load(train_bpe([write(tmp_path / "tok.txt.zst", lines)], 1000, 10_000, 1))
+    assert count_merges(model) == 1000
     assert model.decode(model.encode(lines)) == lines

@@ -55,28 +55,6 @@ def test_ids_of_a_small_vocabulary_in_full(kind: str, french: list[int], size: i
     assert (found_size, found_names) == (size, [*SPECIAL_TOKENS, *names])
 
 
-def test_what_two_languages_share_under_each_kind(models: dict[str, Path], tmp_path: Path) -> None:
-    made = {kind: make(kind, models, tmp_path) for kind in KINDS}
-    names = {
-        kind: [dict(zip(v.ids(code).tolist(), v.pieces(code), strict=True)) for code in ("en", "fr")]
-        for kind, v in made.items()
-    }
-    english, french = names["union"]
-    strings = set(english.values()) & set(french.values())
-    assert len(strings) > len(SPECIAL_TOKENS)
-    assert {number: english[number] for number in english.keys() & french.keys()} == {
-        number: piece for number, piece in french.items() if piece in strings
-    }
-    assert made["union"].size == len(set(english.values()) | set(french.values()))
-    english, french = names["prefixed"]
-    assert english.keys() & french.keys() == set(SPECIAL)
-    assert names["joint"][0] == names["joint"][1]
-    assert sorted(path.name for path in (tmp_path / "joint").glob("*.model")) == ["joint.model"]
-    separate = made["separate"]
-    assert [list(ids) for ids in names["separate"]] == [list(range(separate.size_of(code))) for code in ("en", "fr")]
-    assert separate.size == max(separate.size_of("en"), separate.size_of("fr"))
-
-
 @pytest.mark.parametrize("kind", ["mono", *KINDS])
 def test_directory_has_the_agreed_form(models: dict[str, Path], tmp_path: Path, kind: str) -> None:
     vocabulary = make(kind, models, tmp_path)
@@ -85,6 +63,7 @@ def test_directory_has_the_agreed_form(models: dict[str, Path], tmp_path: Path, 
     total = sum(part["size"] for part in described["languages"].values())
     assert (described["kind"], described["size"]) == (kind, vocabulary.size)
     assert len(entries) == (total if kind == "separate" else vocabulary.size)
+    assert len({part["model"] for part in described["languages"].values()}) == (1 if kind in ("mono", "joint") else 2)
     for code, part in described["languages"].items():
         ids = np.load(tmp_path / kind / part["ids"])
         assert ids.dtype == np.int32
@@ -101,22 +80,13 @@ def union(models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> 
     return make("union", models, tmp_path_factory.mktemp("vocabulary"))
 
 
-@settings(max_examples=100)
-@given(words=st.lists(st.text(alphabet="thecasonbléX漢 ", min_size=1)))
-def test_encoding_is_sentencepieces_own(union: Vocabulary, models: dict[str, Path], words: list[str]) -> None:
-    line = " ".join(words)
-    model = sentencepiece.SentencePieceProcessor(model_file=str(models["fr"]))
-    expected = union.ids("fr")[np.array(model.encode(" ".join(line.split())), dtype=int)].tolist()
-    assert union.encode_line("fr", line) == expected
-
-
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(words=st.lists(st.text(alphabet="chatsleb", min_size=1)))
 def test_known_characters_survive_the_round_trip(union: Vocabulary, words: list[str]) -> None:
     assert union.decode("fr", union.encode_words("fr", words)) == " ".join(words)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(words=st.lists(st.text(alphabet="thecatsonbléX", min_size=1)))
 def test_first_subwords_part_the_ids_into_words(union: Vocabulary, words: list[str]) -> None:
     ids, firsts = union.word_pieces("en", words)
@@ -167,15 +137,6 @@ def test_an_incomplete_description_is_named(models: dict[str, Path], tmp_path: P
     (tmp_path / "union" / "vocab.json").write_text('{"kind": "union"}')
     with pytest.raises(InputError, match=r"vocab.json: 'languages' missing \(make the vocabulary again\)"):
         Vocabulary.load(tmp_path / "union")
-
-
-@pytest.mark.parametrize("arguments", [["--model", "en"], ["--model", "en=a", "--model", "en=b"]])
-def test_command_says_what_a_model_argument_looks_like(
-    tmp_path: Path, call: Callable[..., Any], arguments: list[str]
-) -> None:
-    code, error = call(main, "--kind", "union", *arguments, "--out", tmp_path / "v")
-    assert code == 2
-    assert "expected LANGUAGE=PATH, each language once" in error
 
 
 def test_command_writes_the_same_bytes_every_time(

@@ -11,7 +11,6 @@ from xling.codeswitch.build_dictionary import in_words, main
 from xling.data.dictionary import Translation
 from xling.data.panlex import read_panlex
 from xling.synthetic.formats.dictionaries import write_panlex
-from xling.synthetic.types import Translation as Entry
 from xling.tokenization.tokeniser import make_tokeniser
 
 Call = Callable[..., Any]
@@ -41,7 +40,7 @@ def test_a_simple_dictionary(call: Call, tmp_path: Path) -> None:
 
 
 def test_a_panlex_dump(call: Call, tmp_path: Path) -> None:
-    write_panlex(tmp_path / "dump", "eng", {"fra": [Entry("dog", "chien", 5), Entry("cat", "chat", 3)]})
+    write_panlex(tmp_path / "dump", "eng", {"fra": [Translation("dog", "chien", 5), Translation("cat", "chat", 3)]})
     arguments = ["--format", "panlex", "--input", tmp_path / "dump", "--out", tmp_path / "out.tsv"]
     assert call(main, *arguments).code == 2  # which varieties?
     assert call(main, *arguments, "--source", "eng-000", "--target", "fra-000").code == 0

@@ -80,7 +80,7 @@ def test_a_cut_is_resumed_where_that_is_safe(
         assert server.sent == len(BODY)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.lists(st.integers(0, 3000), max_size=6), st.booleans(), st.sampled_from(['"a"', 'W/"a"', None]))
 def test_any_cuts_on_any_server_give_the_same_bytes(cuts: list[int], ranges_: bool, etag: str | None) -> None:
     with tempfile.TemporaryDirectory() as folder, FaultyServer() as server:

@@ -37,7 +37,7 @@ def extract(call: Callable[..., Any], tmp_path: Path) -> Extract:
 
 @pytest.fixture(scope="module")
 def two_dumps(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    pages = [page_xml(f"Seite {n}", f"'''Seite''' {n} ist {{{{x}}}}hier. " * (1 + 997 * n % 400)) for n in range(300)]
+    pages = [page_xml(f"Seite {n}", f"'''Seite''' {n} ist {{{{x}}}}hier. " * (1 + 997 * n % 400)) for n in range(100)]
     last = page_xml("Ende", "[[Bildnis:x]]Das Ende.\n\nKurz")
     small = [last, page_xml("Weg", "#REDIRECT [[x]]"), page_xml("T", "t", ns=1)]
     return [write_dump(tmp_path_factory.mktemp("dump"), dump_xml(*some)) for some in (pages, small)]
@@ -50,13 +50,13 @@ def test_wikipedia_in_one_and_in_several_processes(extract: Extract, tmp_path: P
         outputs.append([(tmp_path / "out" / name).read_bytes() for name in ("text.txt.zst", "stats.json")])
     assert outputs[0] == outputs[1]
     lines = list(read_lines(tmp_path / "out/text.txt.zst"))
-    assert [line.split(" ist hier.")[0] for line in lines[:300]] == [f"Seite {n}" for n in range(300)]
-    assert lines[300:] == ["Das Ende."]
+    assert [line.split(" ist hier.")[0] for line in lines[:100]] == [f"Seite {n}" for n in range(100)]
+    assert lines[100:] == ["Das Ende."]
     assert json.loads(outputs[0][1]) == {
-        "pages": 301,
+        "pages": 101,
         "redirects": 1,
         "other_namespaces": 1,
-        "paragraphs": 301,
+        "paragraphs": 101,
         "format": "wikipedia",
         "characters": sum(map(len, lines)),
         "input_bytes": sum(len(bz2.decompress(path.read_bytes())) for path in two_dumps),

@@ -53,7 +53,7 @@ def test_labels_move_to_words(words: str, tags: str, counts: dict[str, int]) -> 
 @pytest.mark.parametrize("words", [["中国"], ["中国人民银行在", "北方"], ["中国人民银行在北京", "市"], []])
 def test_words_that_are_not_the_text_are_refused(words: list[str]) -> None:
     with pytest.raises(ValueError, match="segmentation"):
-        realign(CHARACTERS, BIO, words)
+        realign(CHARACTERS, BIO, words, Counter())
 
 
 @given(TAGS)
@@ -90,7 +90,7 @@ def test_any_segmentation_gives_bio_and_accounts_for_every_entity(tags: list[str
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("language", ["de", "en", "fr", "ru", "zh"])
+@pytest.mark.parametrize("language", ["fr", "zh"])
 def test_real_wikiann(real_data: Path, language: str) -> None:
     path = real_data / "wikiann" / language / "dev"
     counts: Counter[str] = Counter()

@@ -102,7 +102,7 @@ def dumps(draw: st.DrawFn) -> Tables:
 
 
 @given(dumps(), st.sampled_from([1, 5, 1 << 20]))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_a_database_says_the_same(tmp_path_factory: pytest.TempPathFactory, tables: Tables, block_rows: int) -> None:
     dump = write_dump(tmp_path_factory.mktemp("panlex"), tables)
     with pytest.MonkeyPatch.context() as patch:

@@ -4,23 +4,20 @@ import bz2
 import gzip
 import lzma
 import tracemalloc
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from small_dump import dump_xml, page_xml, write_dump
 
 from xling.core.errors import InputError
 from xling.data import wikidump
-from xling.data.wikidump import CHUNK, Counts, Page, read_dump, unescape_xml
+from xling.data.wikidump import CHUNK, Dump, Page
 
 
 def problem_of(path: Path) -> str:
     with pytest.raises(InputError) as caught:
-        list(read_dump(path, Counts()))
+        list(Dump(path).pages())
     message = str(caught.value)
     assert message.startswith(str(path))
     assert "\n" not in message
@@ -38,13 +35,14 @@ def test_only_articles_that_are_no_redirects_are_read(tmp_path: Path) -> None:
         ),
         page_xml("Leer", "").replace('<text bytes="9" sha1="x" xml:space="preserve"></text>', '<text bytes="0" />'),
     ]
-    counts = Counts()
-    assert list(read_dump(write_dump(tmp_path, dump_xml(*pages)), counts)) == [
+    dump = Dump(write_dump(tmp_path, dump_xml(*pages)))
+    assert list(dump.pages()) == [
         Page("Haus & Hof", 'a < b & "c" &nbsp; &lt;i&gt;'),
         Page("Leer", ""),
     ]
-    assert (counts.pages, counts.redirects, counts.other_namespaces, counts.cut_after) == (2, 6, 1, None)
-    assert counts.namespaces == {6: "Bildnis", 14: "Schublade"}
+    del dump.counts["input_bytes"]
+    assert (dump.counts, dump.cut_after) == ({"pages": 2, "redirects": 6, "other_namespaces": 1}, None)
+    assert dump.namespaces == {6: "Bildnis", 14: "Schublade"}
 
 
 def test_many_streams_and_pages_across_chunks_are_one_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +51,7 @@ def test_many_streams_and_pages_across_chunks_are_one_dump(tmp_path: Path, monke
     parts = dump_xml(*(page_xml(*item) for item in wanted.items())).split("  <page>")
     path = tmp_path / "multistream.xml.bz2"
     path.write_bytes(b"".join(bz2.compress(part.encode()) for part in [parts[0], *("  <page>" + p for p in parts[1:])]))
-    assert {page.title: page.wikitext for page in read_dump(path, Counts())} == wanted
+    assert {page.title: page.wikitext for page in Dump(path).pages()} == wanted
 
 
 @pytest.mark.parametrize(
@@ -63,70 +61,42 @@ def test_other_compressions_by_suffix(tmp_path: Path, suffix: str, compress: Cal
     path = tmp_path / f"dump{suffix}"
     path.write_bytes(compress(dump_xml(page_xml("A", "b")).encode()))
     read: list[int] = []
-    assert [page.title for page in read_dump(path, Counts(), read.append)] == ["A"]
+    assert [page.title for page in Dump(path).pages(read.append)] == ["A"]
     assert sum(read) == path.stat().st_size
 
 
 def test_the_newest_revision_and_its_main_text_are_read(tmp_path: Path) -> None:
     page = page_xml("A", "new").replace("    <revision>", "    <revision><text>old</text></revision><revision>", 1)
     page = page.replace("</text>\n    </revision>", "</text><content><text>slot</text></content></revision>")
-    assert [p.wikitext for p in read_dump(write_dump(tmp_path, dump_xml(page)), Counts())] == ["new"]
-
-
-@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"])))
-def test_unescaping_is_that_of_an_xml_parser(text: str) -> None:
-    escaped = text.replace("&", "&#38;").replace("<", "&lt;").replace(">", "&#x3e;").replace('"', "&quot;")
-    assert unescape_xml(escaped) == (ElementTree.fromstring(f"<a>{escaped}</a>").text or "")  # noqa: S314
-    assert unescape_xml(text.replace("&", "&amp;").replace("<", "&lt;")) == text
-
-
-@pytest.mark.real_data
-def test_real_dumps_read_as_a_general_parser_reads_them(real_data: Path) -> None:
-    for path in real_data.glob("wikidump/*minidump*"):
-        expected = []
-        for _, element in ElementTree.iterparse(bz2.open(path)):  # noqa: S314
-            if element.tag.endswith("}page"):
-                value = {child.tag.rpartition("}")[2]: child.text or "" for child in element.iter()}
-                if value["ns"] == "0" and "redirect" not in value:
-                    expected.append(Page(value["title"], value["text"]))
-                element.clear()
-        assert list(read_dump(path, Counts())) == expected
+    assert [p.wikitext for p in Dump(write_dump(tmp_path, dump_xml(page))).pages()] == ["new"]
 
 
 @pytest.mark.real_data
 def test_a_dump_that_ends_between_pages_says_so(real_data: Path) -> None:
-    counts = Counts()
-    (path,) = real_data.glob("wikidump/*corus*")
-    assert [page.title for page in read_dump(path, counts)] == ["Литва"]
-    assert counts.cut_after == "Литва"
+    dump = Dump(*real_data.glob("wikidump/*corus*"))
+    assert [page.title for page in dump.pages()] == ["Литва"]
+    assert dump.cut_after == "Литва"
 
 
-def test_truncated_bz2_names_file_and_page(tmp_path: Path) -> None:
+def test_a_truncated_file_names_the_page(tmp_path: Path) -> None:
     path = write_dump(tmp_path, dump_xml(*(page_xml(f"Seite {n}", f"{n * 7919} Text ä") for n in range(3000))))
     whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    assert problem_of(path).startswith(": truncated or damaged before the first page: Compressed file ended before")
-    path.write_bytes(whole + whole[: len(whole) // 2])
-    assert "after the start of page 'Seite 2999'" in problem_of(path)
-    path.write_bytes(whole[:400] + bytes(40) + whole[440:])
-    assert "truncated or damaged" in problem_of(path)
-    path.write_bytes(b"")
-    assert "truncated or damaged before the first page" in problem_of(path)
+    for damaged in (whole[: len(whole) // 2], whole[:400] + bytes(40) + whole[440:], b""):
+        path.write_bytes(damaged)
+        assert problem_of(path).startswith(": truncated or damaged before the first page: ")
+    path.write_bytes(bz2.compress(dump_xml(X).replace("</mediawiki>", "").encode()) + bz2.compress(b"<page>")[:-9])
+    assert "truncated or damaged after the start of page 'X'" in problem_of(path)
 
 
 X = page_xml("X", "a")
 MALFORMED = [
-    (X[:-12], "the XML ends inside the page 'X'"),
-    (X.replace("</page>", "") + page_xml("Y", "b"), ", line 22: malformed XML: page 'X' is not closed"),
-    (X.replace("<title>X</title>", ""), ", line 22: a page without <title>"),
-    (X.replace("<ns>0</ns>", ""), ", line 22: malformed XML: page 'X' has no <ns>"),
-    (X.replace(">a<", ">a<b>c<"), ", line 22: malformed XML: page 'X' has no readable <text>"),
-    (
-        page_xml("X", "1\n2\n3").replace("3<", "AT&T<"),
-        ", line 32: malformed XML: a bare & or an unknown entity in page 'X'",
-    ),
-    (page_xml("X", "eins\nzw\udcff"), ", line 31: not UTF-8 (byte 0xff) in page 'X'"),
-    (X + "rubbish" + X, "'rubbish' after page 'X'"),
+    (X[:-12], "the XML ends inside a page, after the start of page 'X'"),
+    (X.replace("</page>", "") + page_xml("Y", "b"), "the XML ends inside a page, after the start of page 'Y'"),
+    (X.replace("<title>X</title>", ""), ", line 32: a page without <title>"),
+    (X.replace("<ns>0</ns>", ""), ", line 32: a page without <ns> after the start of page 'X'"),
+    (X.replace(">a<", ">a<b>c<"), ", line 30: malformed XML after the start of page 'X': mismatched tag"),
+    (page_xml("X", "1\n2\n3").replace("3<", "AT&T<"), ", line 32: malformed XML after the start of page 'X'"),
+    (page_xml("X", "eins\nzw\udcff"), ", line 31: malformed XML after the start of page 'X': not well-formed"),
 ]
 
 
@@ -138,22 +108,18 @@ def test_malformed_xml_names_line_and_page(tmp_path: Path, bad: str, problem: st
     assert problem in problem_of(path)
 
 
-def test_something_else_is_not_a_dump(tmp_path: Path) -> None:
+def test_something_else_is_not_a_dump_but_a_piece_of_one_is(tmp_path: Path) -> None:
     assert "not a MediaWiki export" in problem_of(write_dump(tmp_path, "<html><body>404</body></html>"))
-    assert list(read_dump(write_dump(tmp_path, dump_xml()), Counts())) == []
+    assert list(Dump(write_dump(tmp_path, dump_xml())).pages()) == []
+    assert [page.title for page in Dump(write_dump(tmp_path, X + page_xml("Y", "b"))).pages()] == ["X", "Y"]
 
 
 def test_memory_stays_flat(tmp_path: Path) -> None:
     path = tmp_path / "dump.xml"
-    body = page_xml("X", "Ein Satz. " * 2000)
-    with path.open("w") as handle:
-        handle.write(dump_xml().replace("</mediawiki>\n", ""))
-        for _ in range(800):  # 16 MB
-            handle.write(body)
-        handle.write("</mediawiki>\n")
+    path.write_text(dump_xml(*[page_xml("X", "Ein Satz. " * 2000)] * 800))  # 16 MB
     tracemalloc.start()
     try:
-        assert sum(1 for _ in read_dump(path, Counts())) == 800
+        assert sum(1 for _ in Dump(path).pages()) == 800
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

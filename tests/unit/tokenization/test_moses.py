@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
@@ -44,17 +44,23 @@ def quick(language: str) -> Moses:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@settings(max_examples=100)
-@given(line=LINES)
-@example(line="5' '6 a. b. C. 5")
-@example(line="',5 x' 'y z.'")
-@example(line='a."𝑎 b. 𝑎 No. 5 no. Five U.S. x')
-@example(line="a,,b 5,,6 ,5 , ,a 5,a a,5,")
+def test_same_output_where_rules_look_across_a_space(language: str) -> None:
+    for line in (
+        "5' '6 a. b. C. 5",
+        "',5 x' 'y z.'",
+        'a."𝑎 b. 𝑎 No. 5 no. Five U.S. x',
+        "a,,b 5,,6 ,5 , ,a 5,a a,5,",
+    ):
+        assert quick(language).line(line) == plain_line(language, line)
+
+
+@settings(max_examples=120)
+@given(language=st.sampled_from(LANGUAGES), line=LINES)
 def test_same_output_on_any_text(language: str, line: str) -> None:
     assert quick(language).line(line) == plain_line(language, line)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(line=LINES)
 def test_same_normalisation_on_any_text(line: str) -> None:
     assert quick("fr").normalise(line) == plain("fr")[0].normalize(spaced(line))
@@ -62,14 +68,14 @@ def test_same_normalisation_on_any_text(line: str) -> None:
 
 def real_lines(real_data: Path, language: str) -> Iterator[str]:
     for path in sorted((real_data / "text").glob(f"*.{language}.txt.xz")):
-        yield from islice(read_lines(path), 200)
+        yield from islice(read_lines(path), 80)
 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("language", ["en", "fr", "de", "ru"])
 def test_same_output_on_real_text(real_data: Path, language: str) -> None:
     lines = [line[:1000] for line in real_lines(real_data, language)]
-    assert len(lines) >= 400
+    assert len(lines) >= 200
     different = [line for line in lines if quick(language).line(line) != plain_line(language, line)]
     assert different == []
 

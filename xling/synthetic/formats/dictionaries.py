@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from xling.core.io import write_text
+from xling.synthetic.corpus import Translation
 from xling.synthetic.formats.text import write_lines
-from xling.synthetic.types import Translation
 
 TRAINING_SHARE = 5000 / 6500  # of the source words: MUSE trains on the 5,000 most frequent and tests on the next 1,500
 GOOD = 4  # from 1 to 9: what is worse is a near miss, and MUSE holds what counts as right

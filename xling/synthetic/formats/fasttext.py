@@ -16,7 +16,7 @@ from scipy.sparse.linalg import svds
 from xling.core.errors import XlingError
 from xling.core.io import write_text
 from xling.core.seeds import numpy_rng
-from xling.synthetic.types import Document
+from xling.synthetic.corpus import Document
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
@@ -42,7 +42,7 @@ class TokenLog:
         """Yield the documents and note their words on the way."""
         numbers = self.numbers
         for document in documents:
-            for sentence in (text for paragraph in document.paragraphs for text in paragraph.sentences):
+            for sentence in (text for paragraph in document.paragraphs for text in paragraph):
                 self.ids.extend([numbers.setdefault(word, len(numbers)) for word in self.splitter(sentence)])
                 self.ids.extend(self._gap)
             yield document

@@ -3,17 +3,17 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from xling.core.io import write_text
 from xling.core.seeds import python_rng
+from xling.synthetic.corpus import Document
 from xling.synthetic.formats.wikitext import Namespaces, article
-from xling.synthetic.types import Document
 
 REDIRECT_SHARE = 0.25  # of the articles; in large Wikipedias there are more redirects than articles
 OTHER_SHARE = 0.15
@@ -47,8 +47,7 @@ OWN_NAMES = {  # of the namespaces, where a language edition has its own, and of
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """A page before it has ids and a date."""
 
     title: str
@@ -88,7 +87,7 @@ def _pages(documents: Iterable[Document], code: str, joiner: str, rng: Random) -
     for document in documents:
         title = free(document.title)
         recent = [*recent[-RECENT_TITLES:], title]
-        paragraphs = [joiner.join(paragraph.sentences) for paragraph in document.paragraphs]
+        paragraphs = [joiner.join(paragraph) for paragraph in document.paragraphs]
         yield Page(title, 0, article(paragraphs, document.title, recent, spaces, rng))
         if rng.random() < REDIRECT_SHARE:
             word = rng.choice((redirect, "#REDIRECT", "#redirect"))

@@ -1,12 +1,27 @@
-"""Lines of the plain-text formats: crawled text, the files of XNLI, a dictionary for jieba."""
+"""Lines of the text formats: CoNLL-U, CoNLL-2003, WikiAnn, MSRA, XNLI, crawled text, a dictionary for jieba."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from xling.core.io import write_text
-from xling.synthetic.formats.tagged import tokens
-from xling.synthetic.types import Document, NliPair, Sentence
+from xling.core.seeds import python_rng
+from xling.synthetic.corpus import Document
+from xling.synthetic.language import Sentence
+from xling.synthetic.nli import NliPair
 
+EMPTY_NODE_SHARE = 0.05  # of the sentences: EWT has them in about 1% (gapping), here they must occur in small files too
+CONLL2003_SENTENCES = 12  # in one document
+PENN_TAGS = {
+    "ADJ": "JJ", "ADP": "IN", "ADV": "RB", "AUX": "VBZ", "CCONJ": "CC", "DET": "DT", "INTJ": "UH", "NOUN": "NN",
+    "NUM": "CD", "PART": "RB", "PRON": "WP", "PROPN": "NNP", "PUNCT": ".", "SCONJ": "IN", "SYM": "SYM",
+    "VERB": "VBZ", "X": "FW",
+}  # fmt: skip
+CHUNKS = {
+    "ADJ": "NP", "ADP": "PP", "ADV": "ADVP", "AUX": "VP", "DET": "NP", "NOUN": "NP", "NUM": "NP", "PART": "VP",
+    "PRON": "NP", "PROPN": "NP", "SCONJ": "SBAR", "VERB": "VP",
+}  # fmt: skip
+CHUNK_OPENERS = ("DET", "PRON")  # a noun phrase that stands right after another one starts with one of these
 XNLI_COLUMNS = (
     "language", "gold_label", "sentence1_binary_parse", "sentence2_binary_parse", "sentence1_parse",
     "sentence2_parse", "sentence1", "sentence2", "promptID", "pairID", "genre", "label1", "label2", "label3",
@@ -18,16 +33,133 @@ GENRES = (
 TRAINING_LABELS = {"entailment": "entailment", "neutral": "neutral", "contradiction": "contradictory"}
 
 
+class Token(NamedTuple):
+    """A token as it is printed: one word, or two merged into one."""
+
+    form: str
+    first: int  # index of its first word, from 0
+    last: int  # index of its last word, inclusive
+    space_after: bool
+
+
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines to a file, compressed by its suffix; it appears only when whole."""
     with write_text(path) as handle:
         handle.writelines(f"{line}\n" for line in lines)
 
 
+def tokens(sentence: Sentence) -> list[Token]:
+    """Return the printed tokens of a sentence, with whether a space follows each in its text."""
+    found: list[Token] = []
+    place = 0
+    for index, word in enumerate(sentence.forms):
+        if index - 1 in sentence.merged:
+            continue
+        form = sentence.merged.get(index, word)
+        if not sentence.text.startswith(form, place):
+            raise ValueError(f"token {form!r} is not at character {place} of {sentence.text!r}")
+        place += len(form)
+        space = sentence.text.startswith(" ", place)
+        place += space
+        last = index + (index in sentence.merged)
+        found.append(Token(form, index, last, space or place == len(sentence.text)))
+    return found
+
+
+def tagged_tokens(sentence: Sentence) -> list[tuple[str, str]]:
+    """Return printed tokens with their entity tags; a merged token has the first tag that is not O."""
+    return [
+        (token.form, next((tag for tag in sentence.tree.ner[token.first : token.last + 1] if tag != "O"), "O"))
+        for token in tokens(sentence)
+    ]
+
+
+def tagged_characters(sentence: Sentence) -> list[tuple[str, str]]:
+    """Return the characters of a sentence with BIO tags: only the first of an entity begins it."""
+    pairs: list[tuple[str, str]] = []
+    for form, tag in tagged_tokens(sentence):
+        inside = "O" if tag == "O" else f"I-{tag[2:]}"
+        pairs += [(form[0], tag), *((character, inside) for character in form[1:])]
+    return pairs
+
+
+def wikiann(sentences: Iterable[Sentence], code: str, spaces: bool) -> Iterator[str]:
+    """Yield `xx:token<TAB>TAG` lines, a blank one after each sentence; characters where the script has no spaces."""
+    for sentence in sentences:
+        pairs = tagged_tokens(sentence) if spaces else tagged_characters(sentence)
+        yield from (f"{code}:{form}\t{tag}" for form, tag in pairs)
+        yield ""
+
+
+def msra(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """Yield lines of the MSRA set of the 2006 bakeoff: one character and its BIO tag, a blank line after a sentence."""
+    for sentence in sentences:
+        yield from (f"{character} {tag}" for character, tag in tagged_characters(sentence))
+        yield ""
+
+
+def conll2003(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """Yield documents of a few sentences: word, part of speech, chunk and entity, IOB1 as in the original release."""
+    for number, sentence in enumerate(sentences):
+        if number % CONLL2003_SENTENCES == 0:
+            yield from ("-DOCSTART- -X- O O", "")
+        upos = [sentence.tree.upos[token.last] for token in tokens(sentence)]
+        forms, entities = zip(*tagged_tokens(sentence), strict=True)
+        parts = [PENN_TAGS[tag] for tag in upos]
+        yield from map(" ".join, zip(forms, parts, iob1(chunks(upos)), iob1(entities), strict=True))
+        yield ""
+
+
+def chunks(upos: Sequence[str]) -> list[str]:
+    """Return flat phrases of the parts of speech as BIO tags."""
+    tags: list[str] = []
+    previous = ""
+    for tag in upos:
+        kind = CHUNKS.get(tag, "")
+        opens = kind != previous or (kind == "NP" and tag in CHUNK_OPENERS)
+        tags.append(f"{'B' if opens else 'I'}-{kind}" if kind else "O")
+        previous = kind
+    return tags
+
+
+def iob1(tags: Sequence[str]) -> list[str]:
+    """Turn BIO into IOB1: B- stays only where a span of the same type ends just before."""
+    return [
+        f"I-{tag[2:]}" if tag.startswith("B-") and previous[2:] != tag[2:] else tag
+        for tag, previous in zip(tags, ["O", *tags[:-1]], strict=True)
+    ]
+
+
+def treebank(sentences: Iterable[Sentence], name: str, seed: int) -> Iterator[str]:
+    """Yield CoNLL-U with comments, multiword tokens, SpaceAfter and now and then an empty node."""
+    rng = python_rng(seed, "treebank", name)
+    yield "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC"
+    for number, sentence in enumerate(sentences, start=1):
+        yield f"# sent_id = {name}_{number:05d}"
+        yield f"# text = {sentence.text}"
+        yield from map("\t".join, _tree_rows(sentence, enhanced=rng.random() < EMPTY_NODE_SHARE))
+        yield ""
+
+
+def _tree_rows(s: Sentence, enhanced: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a sentence, a range before merged words, and a copy of the root as an elided clause has it."""
+    for token in tokens(s):
+        misc = "_" if token.space_after else "SpaceAfter=No"
+        if token.last > token.first:
+            yield (f"{token.first + 1}-{token.last + 1}", token.form, *"_" * 7, misc)
+            misc = "_"
+        for i in range(token.first, token.last + 1):
+            head, relation = str(s.tree.heads[i]), s.tree.deprels[i]
+            word = (s.forms[i], s.lemmas[i], s.tree.upos[i], "_", "_")
+            yield (str(i + 1), *word, head, relation, f"{head}:{relation}" if enhanced else "_", misc)
+            if enhanced and head == "0":
+                yield (f"{i + 1}.1", *word, "_", "_", f"{i + 1}:conj", f"CopyOf={i + 1}")
+
+
 def crawl(documents: Iterable[Document], joiner: str) -> Iterator[str]:
     """Yield text as CC-100 has it: one line per paragraph, a blank line after each document."""
     for document in documents:
-        yield from (joiner.join(paragraph.sentences) for paragraph in document.paragraphs)
+        yield from (joiner.join(paragraph) for paragraph in document.paragraphs)
         yield ""
 
 

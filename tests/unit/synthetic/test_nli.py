@@ -1,21 +1,18 @@
-"""Inference pairs: the rule finds the labels again, set algebra agrees, and surface statistics do not help."""
+"""Inference pairs: listing the events gives every label, and surface statistics do not."""
 
 from collections import Counter
 from itertools import islice, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from xling.synthetic.grammar import Form
-from xling.synthetic.meaning import NEGATION, exchange_roles, meaning_of, parts_of
-from xling.synthetic.nli import GENERIC, OBJECT, SLOTS, balanced_pairs, nli_label, nli_pairs
-from xling.synthetic.types import Meaning, NliPair
+from xling.synthetic.meaning import GENERIC, NEGATION, Meaning, exchange_roles, parts_of, place_of
+from xling.synthetic.nli import OBJECT, SLOTS, NliPair, balanced_pairs, nli_pairs
 from xling.synthetic.world import BY_GLOSS, CONCEPTS, Kind, concepts_of, hypernym
 
 TRAIN, DEV = 6_000, 2_000
@@ -58,33 +55,16 @@ def is_exchange(pair: NliPair) -> bool:
     return left != right and exchange_roles(left) == right
 
 
-def test_the_rule_and_listing_the_events_give_every_label() -> None:
-    assert all(nli_label(pair.premise, pair.hypothesis) == pair.label for pair in PAIRS)
-    assert all(label_by_listing(pair) == pair.label for pair in PAIRS[:1_500] if not is_exchange(pair))
+def test_listing_the_events_gives_every_label() -> None:
+    for pair in PAIRS[:1_500]:
+        assert ("neutral" if is_exchange(pair) else label_by_listing(pair)) == pair.label
     assert min(Counter(pair.label for pair in PAIRS).values()) > 0.31 * len(PAIRS)
-
-
-@given(st.integers(0, len(PAIRS) - 1))
-@settings(max_examples=100)
-def test_contradiction_is_mutual_and_a_sentence_entails_itself(index: int) -> None:
-    pair = PAIRS[index]
-    assert nli_label(pair.premise, pair.premise) == "entailment"
-    back = nli_label(pair.hypothesis, pair.premise)
-    assert (back == "contradiction") == (pair.label == "contradiction")
-
-
-def test_another_verb_is_another_event() -> None:
-    pair, verbs = PAIRS[0], concepts_of(Kind.VERB)
-    parts = parts_of(pair.premise).items()
-    changed = {number: verbs[verbs[0] == concept] if concept in verbs else concept for number, concept in parts}
-    assert nli_label(pair.premise, meaning_of(changed, pair.premise.topic)) == "neutral"
 
 
 def test_exchanged_roles_keep_the_words(languages) -> None:
     pairs = [pair for pair in PAIRS if is_exchange(pair)]
     assert len(pairs) > 0.1 * len(PAIRS)
     for pair in pairs[:100]:
-        assert pair.label == "neutral"
         for language in languages.values():
             sides = [language.realise(meaning) for meaning in (pair.premise, pair.hypothesis)]
             negation = language.words[Form.BASE][BY_GLOSS["not"]]
@@ -95,14 +75,14 @@ def test_exchanged_roles_keep_the_words(languages) -> None:
 def test_only_negation_changes_the_length_and_generic_slots_stand_on_both_sides(languages) -> None:
     for pair in PAIRS[:300]:
         for language in languages.values():
-            sentences = [language.realise(meaning) for meaning in (pair.premise, pair.hypothesis)]
-            lengths = [len(s.forms) - (NEGATION in s.meaning.skeleton) for s in sentences]
+            sides = pair.premise, pair.hypothesis
+            lengths = [len(language.realise(side).forms) - (NEGATION in side.skeleton) for side in sides]
             assert lengths[0] == lengths[1]
-    generic = {number for number, _ in GENERIC.values()}
+    generic = set(GENERIC.values())
     columns = zip(*((pair.premise, pair.hypothesis) for pair in PAIRS), strict=True)
-    sides = [sum(bool(generic & set(meaning.skeleton)) for meaning in column) for column in columns]
-    assert min(sides) > 0.2 * len(PAIRS)
-    assert abs(sides[0] - sides[1]) < 0.05 * len(PAIRS)
+    counts = [sum(any(place_of(part)[2] in generic for part in side.skeleton) for side in column) for column in columns]
+    assert min(counts) > 0.2 * len(PAIRS)
+    assert abs(counts[0] - counts[1]) < 0.05 * len(PAIRS)
 
 
 def hypothesis_bag(_: list[str], hypothesis: list[str], __: str) -> dict[str, float]:
@@ -126,10 +106,10 @@ def both_bags(premise: list[str], hypothesis: list[str], negation: str) -> dict[
 def test_surface_statistics_do_not_give_it_away(languages, features, bar: float) -> None:
     english = languages["en"]
     negation = english.words[Form.BASE][BY_GLOSS["not"]]
-    sides = [[[form.lower() for form in english.realise(m).forms] for m in (p.premise, p.hypothesis)] for p in PAIRS]
+    sides = [[english.text(m).lower().rstrip(".").split() for m in (p.premise, p.hypothesis)] for p in PAIRS]
     vectors = DictVectorizer().fit_transform([features(*side, negation) for side in sides])
     labels = np.array([pair.label for pair in PAIRS])
-    model = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1_000, tol=1e-3))
+    model = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1_000, tol=1e-2))
     model.fit(vectors[:TRAIN], labels[:TRAIN])
     assert model.score(vectors[TRAIN:], labels[TRAIN:]) <= bar
 

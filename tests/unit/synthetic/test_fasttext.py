@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from xling.core.errors import XlingError
+from xling.synthetic.corpus import Document
 from xling.synthetic.formats import fasttext
-from xling.synthetic.types import Document, Paragraph
 
 SENTENCES = [[0, 1, 2, 3], [3, 1], [4], [2, 2, 0, 1, 4, 3]]
 IDS = np.array([word for sentence in SENTENCES for word in (*sentence, *[-1] * 5)], dtype=np.int32)
@@ -52,7 +52,7 @@ def test_factors_are_those_of_a_full_decomposition() -> None:
 
 def log_of(text: list[str]) -> fasttext.TokenLog:
     log = fasttext.TokenLog(fasttext.word_splitter([], spaces=True))
-    page = Document("title", 0, (Paragraph(tuple(text)),))
+    page = Document("title", [tuple(text)])
     assert list(log.overhear([page])) == [page]
     return log
 
@@ -88,19 +88,7 @@ def test_too_little_text_for_the_size_is_reported(tmp_path: Path) -> None:
 
 
 def test_splitters() -> None:
-    assert fasttext.word_splitter([], spaces=True)("The cat's 12 Häuser.") == [
-        "the",
-        "cat",
-        "'",
-        "s",
-        "12",
-        "häuser",
-        ".",
-    ]
-    assert fasttext.word_splitter(["王", "王明", "北京"], spaces=False)("王明爱北京12。") == [
-        "王明",
-        "爱",
-        "北京",
-        "12",
-        "。",
-    ]
+    latin = fasttext.word_splitter([], spaces=True)("The cat's 12 Häuser.")
+    assert latin == ["the", "cat", "'", "s", "12", "häuser", "."]
+    chinese = fasttext.word_splitter(["王", "王明", "北京"], spaces=False)("王明爱北京12。")
+    assert chinese == ["王明", "爱", "北京", "12", "。"]

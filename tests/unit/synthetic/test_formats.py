@@ -1,0 +1,272 @@
+"""The official formats, read by libraries that know nothing of our code and by the readers of the real data."""
+
+import bz2
+import hashlib
+import random
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import conllu
+import jieba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xling.data.conllu import read_conllu
+from xling.data.fasttext import read_vectors
+from xling.data.ner import read_conll2003, read_wikiann
+from xling.data.panlex import read_panlex
+from xling.data.wikidump import Dump
+from xling.data.wikitext import hidden_prefixes
+from xling.data.wikitext import paragraphs as strip
+from xling.synthetic.corpus import Document, Translation, documents, take_sentences, translations
+from xling.synthetic.formats import text
+from xling.synthetic.formats.dictionaries import TRAINING_SHARE, write_muse, write_panlex
+from xling.synthetic.formats.mediawiki import wiki_names, write_dump
+from xling.synthetic.formats.wikitext import article, mark_up
+from xling.synthetic.generate_language import DUMP_DATE, write_wikipedia
+from xling.synthetic.language import Language, Sentence
+from xling.synthetic.meaning import Meaning, draw_meanings
+from xling.synthetic.nli import NliPair
+
+NS = {"m": "http://www.mediawiki.org/xml/export-0.10/"}
+
+
+@pytest.fixture(params=["en", "fr", "zh"])
+def language(languages: dict[str, Language], request: pytest.FixtureRequest) -> Language:
+    return languages[request.param]
+
+
+# Trees and entities
+
+
+def parse(sentences: list[Sentence]) -> list[conllu.TokenList]:
+    return conllu.parse("\n".join(text.treebank(sentences, "fr-ud-train", seed=1)) + "\n")
+
+
+def is_empty(token: conllu.Token) -> bool:
+    return isinstance(token["id"], tuple) and token["id"][1] == "."
+
+
+def test_treebank_reads_back_with_the_conllu_library(spaced: list[Sentence], unspaced: Sentence) -> None:
+    written = [*spaced, unspaced] * 50
+    parsed = parse(written)
+    assert len({tree.metadata["sent_id"] for tree in parsed}) == 150
+    for tree, sentence in zip(parsed, written, strict=True):
+        ranges = [token["id"] for token in tree if isinstance(token["id"], tuple) and token["id"][1] == "-"]
+        inside = {number for first, _, last in ranges for number in range(first, last + 1)}
+        printed = [token for token in tree if not is_empty(token) and token["id"] not in inside]
+        spaces = ["" if (token["misc"] or {}).get("SpaceAfter") == "No" else " " for token in printed]
+        shown = "".join(token["form"] + space for token, space in zip(printed, spaces, strict=True))
+        assert shown.rstrip() == tree.metadata["text"] == sentence.text
+
+
+def test_empty_nodes_and_enhanced_relations_come_together(spaced: list[Sentence]) -> None:
+    trees = parse(spaced[:1] * 300)
+    with_empty = [tree for tree in trees if any(map(is_empty, tree))]
+    assert 0.5 * text.EMPTY_NODE_SHARE < len(with_empty) / 300 < 2 * text.EMPTY_NODE_SHARE
+    for tree in trees:
+        has_one = tree in with_empty
+        assert ([token["id"] for token in tree][3] == (3, ".", 1)) == has_one  # right after the root
+        assert {token["deps"] is not None for token in tree if isinstance(token["id"], int)} == {has_one}
+
+
+def test_a_text_that_does_not_hold_the_tokens_is_refused(spaced: list[Sentence]) -> None:
+    with pytest.raises(ValueError, match="'chat' is not at character 3"):
+        text.tokens(replace(spaced[0], text="Le chien."))
+
+
+def test_scripts_without_spaces_are_tagged_by_character(unspaced: Sentence) -> None:
+    expected = ["王 B-PER", "明 I-PER", "爱 O", "北 B-LOC", "京 I-LOC", "。 O"]
+    assert list(text.msra([unspaced])) == [*expected, ""]
+    by_character = list(text.wikiann([unspaced], "zh", spaces=False))
+    assert by_character == [*("zh:" + line.replace(" ", "\t") for line in expected), ""]
+
+
+def test_conll2003_has_four_columns_iob1_and_documents(spaced: list[Sentence]) -> None:
+    blocks = "\n".join(text.conll2003(spaced * text.CONLL2003_SENTENCES)).rstrip().split("\n\n")
+    starts = [place for place, block in enumerate(blocks) if block == "-DOCSTART- -X- O O"]
+    assert starts == [0, text.CONLL2003_SENTENCES + 1]
+    words, parts, chunks, entities = zip(*(line.split(" ") for line in blocks[2].split("\n")), strict=True)
+    assert words[:4] == ("Anna", "Berg", "Otto", "the")
+    assert parts[3:9] == ("DT", "NNP", "NNP", "VBZ", "CD", "NN")
+    assert chunks[:8] == ("I-NP", "I-NP", "I-NP", "B-NP", "I-NP", "I-NP", "I-VP", "I-NP")
+    assert entities[:6] == ("I-PER", "I-PER", "B-PER", "O", "I-LOC", "I-LOC")
+
+
+def test_the_readers_of_trees_and_entities_find_them(language: Language, tmp_path: Path) -> None:
+    sentences = [language.realise(meaning) for meaning in islice(draw_meanings(("read back",), "wiki", "web"), 300)]
+    text.write_lines(tmp_path / "x.conllu", text.treebank(sentences, "x", seed=1))
+    trees = list(read_conllu(tmp_path / "x.conllu"))
+    expected = [(sentence.forms, sentence.tree.heads, sentence.tree.deprels) for sentence in sentences]
+    assert [(tree.words, tree.heads, tree.deprels) for tree in trees] == expected
+    text.write_lines(tmp_path / "train", text.wikiann(sentences, language.code, spaces=True))
+    text.write_lines(tmp_path / "eng.train", text.conll2003(sentences))
+    one, two = list(read_wikiann(tmp_path / "train", Counter())), read_conll2003(tmp_path / "eng.train")
+    assert [(x.words, x.tags) for x in one] == [(y.words, y.tags) for y in two]
+    plain = [(x.words, x.tags) for x, s in zip(one, sentences, strict=True) if not s.merged]
+    assert plain == [(s.forms, s.tree.ner) for s in sentences if not s.merged]
+
+
+# Inference, crawled text, jieba
+
+
+def test_xnli_has_all_languages_in_19_columns_and_its_training_file_says_contradictory(
+    spaced: list[Sentence], unspaced: Sentence
+) -> None:
+    labels = ["entailment", "contradiction", "neutral"]
+    lines = list(text.xnli_training(("A cat.", "No cat.", label) for label in labels))
+    assert lines[:3] == ["premise\thypo\tlabel", "A cat.\tNo cat.\tentailment", "A cat.\tNo cat.\tcontradictory"]
+    pairs = [NliPair(Meaning((), ()), Meaning((), ()), label) for label in labels]
+    realised = {"zh": [(unspaced, unspaced)] * 3, "fr": [(spaced[0], spaced[1])] * 3}
+    header, *rows = (line.split("\t") for line in text.xnli_evaluation(pairs, realised))
+    assert len(header) == 19
+    found = [dict(zip(header, row, strict=True)) for row in rows]
+    for column, values in (
+        ("language", ["fr"] * 3 + ["zh"] * 3),
+        ("gold_label", labels * 2),
+        ("label5", labels * 2),
+        ("pairID", ["1", "2", "3"] * 2),
+        ("sentence1", [spaced[0].text] * 3 + [unspaced.text] * 3),
+        ("sentence1_tokenized", ["Le chat voit la maison du roi ."] * 3 + ["王明 爱 北京 。"] * 3),
+    ):
+        assert [row[column] for row in found] == values
+
+
+@pytest.mark.real_data
+def test_columns_are_those_of_the_real_files(real_data: Path) -> None:
+    with (real_data / "xnli" / "xnli.dev.tsv").open(encoding="utf-8") as handle:
+        assert tuple(handle.readline().rstrip("\n").split("\t")) == text.XNLI_COLUMNS
+
+
+def test_parallel_columns_are_sorted_and_unequal_ones_leave_no_file(tmp_path: Path) -> None:
+    assert list(text.parallel_columns({"fr": ["un"], "en": ["one"]})) == ["en\tfr", "one\tun"]
+    with pytest.raises(ValueError, match="shorter"):
+        text.write_lines(tmp_path / "xnli.15way.orig.tsv", text.parallel_columns({"fr": ["un"], "en": ["one", "two"]}))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_crawl_has_one_line_per_paragraph_and_a_blank_line_after_a_document(pages: list[Document]) -> None:
+    expected = [line for page in pages[:2] for line in (*map(" ".join, page.paragraphs), "")]
+    assert list(text.crawl(pages[:2], " ")) == expected
+
+
+def test_jieba_loads_its_dictionary_and_cuts_with_it(tmp_path: Path) -> None:
+    lines = list(text.jieba_dictionary([("王明", 500.0), ("爱", 0.2), ("北京", 800.0), ("a b", 3.0)]))
+    assert lines == ["北京 800", "王明 500", "爱 1"]
+    text.write_lines(tmp_path / "zh.dict.txt", lines)
+    tokeniser = jieba.Tokenizer(dictionary=str(tmp_path / "zh.dict.txt"))
+    tokeniser.tmp_dir = str(tmp_path)
+    assert tokeniser.lcut("王明爱北京", HMM=False) == ["王明", "爱", "北京"]
+
+
+# Dictionaries
+
+
+def test_muse_splits_by_source_word_frequent_ones_and_better_translations_first(tmp_path: Path) -> None:
+    entries = [Translation(f"Word{number}", f"mot{number}", 4 + number % 6) for number in range(40)]
+    more = [("two words", "x", 9), ("a", "fair", 5), ("a", "good", 8), ("a", "miss", 2)]
+    frequency = {f"Word{number}": 1 / (1 + number) for number in range(40)}
+    write_muse(tmp_path, "en", "fr", [*entries, *(Translation(*entry) for entry in more)], frequency)
+    full, train, test = (
+        [line.split(" ") for line in (tmp_path / f"en-fr{part}.txt").read_text(encoding="utf-8").splitlines()]
+        for part in ("", ".0-5000", ".5000-6500")
+    )
+    assert full == train + test == [*([f"word{n}", f"mot{n}"] for n in range(40)), ["a", "good"], ["a", "fair"]]
+    assert not {one for one, _ in train} & {one for one, _ in test}
+    assert len({one for one, _ in train}) == round(41 * TRAINING_SHARE)
+
+
+@pytest.mark.parametrize("code", ["fr", "zh"])
+def test_the_reader_of_panlex_finds_the_qualities(languages: dict[str, Language], code: str, tmp_path: Path) -> None:
+    entries = translations(languages["en"], languages[code])
+    assert {entry.quality for entry in entries} == set(range(1, 10))
+    write_panlex(tmp_path, "eng", {"xxx": entries, "yyy": entries[:5]})
+    found = {(entry.source, entry.target): entry.quality for entry in read_panlex(tmp_path, "eng-000", "xxx-000")}
+    assert found == {(entry.source, entry.target): entry.quality for entry in entries}
+    lines = (tmp_path / "expr.csv").read_text(encoding="utf-8").splitlines()
+    assert len({line.split(",")[0] for line in lines}) == len(lines)
+    assert lines[0] == "id,langvar,txt,txt_degr"
+
+
+# Wiki dumps
+
+
+@pytest.fixture
+def dump(tmp_path: Path, pages: list[Document]) -> ET.Element:
+    path = tmp_path / "frwiki-20200101-pages-articles.xml.bz2"
+    write_dump(path, pages, "fr", " ", seed=1)
+    return ET.fromstring(bz2.decompress(path.read_bytes()))  # noqa: S314 we have written it ourselves
+
+
+def test_pages_have_what_the_export_format_demands_and_every_kind_of_markup(dump: ET.Element) -> None:
+    names = {space.get("key"): space.text or "" for space in dump.iterfind("m:siteinfo/m:namespaces/m:namespace", NS)}
+    assert names["10"] == "Modèle"
+    found = dump.findall("m:page", NS)
+    titles = {page.findtext("m:title", "", NS) for page in found}
+    assert len(titles) == len(found)
+    assert {page.findtext("m:ns", "", NS) for page in found} == {"0", "1", "10", "14"}
+    for number, page in enumerate(found, start=1):
+        space, title = page.findtext("m:ns", "", NS), page.findtext("m:title", "", NS)
+        assert space == "0" or title.startswith(f"{names[space]}:")
+        assert page.findtext("m:id", "", NS) == str(number)
+        revision = page.find("m:revision", NS)
+        body = revision.find("m:text", NS)
+        assert int(body.get("bytes")) == len(body.text.encode())
+        sha1 = int(hashlib.sha1(body.text.encode(), usedforsecurity=False).hexdigest(), 16)
+        assert int(revision.findtext("m:sha1", "", NS), 36) == sha1
+        assert re.fullmatch(r"20[01]\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", revision.findtext("m:timestamp", "", NS))
+        assert any(revision.find(f"m:contributor/m:{who}", NS) is not None for who in ("ip", "username"))
+        if (redirect := page.find("m:redirect", NS)) is not None:
+            target = redirect.get("title")
+            assert target in titles
+            assert re.match(rf"#(redirect|redirection) \[\[{re.escape(target)}\]\]", body.text, re.IGNORECASE)
+    everything = "".join(page.findtext("m:revision/m:text", "", NS) for page in found)
+    wanted = ["'''", "[[", "|", "{{", "{{lc:", "{|", "<ref>", "/>", "<gallery>", "<math>", "<!--", "\n== ", "\n* ",
+              "&nbsp;", "[[Fichier:", "[[Catégorie:", "[[Category:", "thumb", "{{Infobox", "<br />"]  # fmt: skip
+    assert [mark for mark in wanted if mark not in everything] == []
+
+
+LETTERS = st.text("abkzаяé王明北", min_size=1, max_size=6)
+ENDINGS = st.sampled_from(["", "", "'", "'s", "ab"])
+WORDS = st.lists(
+    st.builds("{}{}".format, LETTERS, ENDINGS) | st.integers(0, 999).map(str) | st.sampled_from(["Anna,", "Berg,"]),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(WORDS, st.sampled_from([" ", ""]), st.integers(0, 10**6))
+def test_inline_markup_only_adds(words: list[str], joiner: str, seed: int) -> None:
+    paragraph = joiner.join(words) + "."
+    marked = mark_up(paragraph, words[0], ["Berg", "Old Town"], random.Random(seed))
+    assert strip("x" + marked, frozenset()) == ["x" + paragraph]
+
+
+@pytest.mark.parametrize("code", ["en", "fr", "de", "ru", "zh", "xx"])
+def test_articles_in_a_script_without_spaces(code: str) -> None:
+    names, paragraphs = wiki_names(code)[0], ["王明爱北京。他有3只猫。", "北京很大。"]
+    for seed in range(20):
+        wikitext = article(paragraphs, "王明", ["北京", "上海"], names, random.Random(seed))
+        assert strip(wikitext, hidden_prefixes(names)) == paragraphs
+        assert "'''王明'''爱" in wikitext
+
+
+def test_the_reader_of_dumps_finds_exactly_the_paragraphs(language: Language, tmp_path: Path) -> None:
+    write_wikipedia(language, 500, 16, seed=5, root=tmp_path)
+    joiner = " " if language.traits.spaces else ""
+    drawn = take_sentences(documents(language, "wiki", 5), 500)
+    expected = [joiner.join(paragraph) for document in drawn for paragraph in document.paragraphs]
+    dump = Dump(tmp_path / "wikidump" / f"{language.code}wiki-{DUMP_DATE}-pages-articles.xml.bz2")
+    found = [line for page in dump.pages() for line in strip(page.wikitext, hidden_prefixes(dump.namespaces))]
+    assert found == expected
+    assert min(dump.counts["redirects"], dump.counts["other_namespaces"]) > 3
+    vectors = read_vectors(tmp_path / "fasttext" / f"wiki.{language.code}.vec", 10**6)
+    assert np.linalg.matrix_rank(vectors.vectors) == vectors.vectors.shape[1] == 16
+    prose = "".join(expected).lower()
+    assert all(word in prose for word in vectors.words)

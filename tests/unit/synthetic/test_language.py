@@ -1,0 +1,238 @@
+"""Languages: wrong descriptions are refused, words are as near to English as asked, sentences have trees and order."""
+
+from collections import Counter
+from itertools import islice, pairwise
+from pathlib import Path
+
+import jieba
+import networkx
+import opencc
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacremoses import MosesTokenizer
+
+from xling.core.errors import XlingError
+from xling.core.seeds import python_rng
+from xling.synthetic.flags import build_language
+from xling.synthetic.grammar import Form
+from xling.synthetic.language import Sentence, used_forms
+from xling.synthetic.meaning import LINK, SHARPNESS, WIKI, Meaning, draw_meanings, sampler
+from xling.synthetic.nli import nli_pairs
+from xling.synthetic.world import ALONE, CONCEPTS, CONTENT, FIRST, NAMES, SECOND, Kind, WordMaker, build_world
+
+CODES = ["en", "fr", "de", "ru", "zh"]
+LABELS = {
+    "acl:relcl", "advmod", "amod", "case", "cc", "clf", "conj", "det", "flat", "mark", "nsubj", "nummod", "obj", "obl",
+    "punct", "root",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cognats": 0.1}, "cognats: unknown key (did you mean 'cognates'?)"),
+        ({"script": None}, "script: missing key"),
+        ({"names": 1.5}, "names: expected at most 1, found 1.5"),
+        ({"verb": "first"}, "verb: expected one of middle, second, final, found 'first'"),
+        ({"cognates": 0.7, "lookalikes": 0.4}, "together at most 1"),
+        ({"front_adjunct": 0.7, "front_object": 0.4}, "together at most 1"),
+        ({"spaces": False}, "spaces: false only with script: han"),
+        ({"script": "greek", "lookalikes": 0.1}, "need script: latin"),
+        ({"script": "han", "oblique_suffix": "em"}, "script: han takes no"),
+    ],
+)
+def test_a_wrong_description_is_refused_by_name(world, change: dict[str, object], message: str) -> None:
+    traits = {key: value for key, value in ({"script": "latin"} | change).items() if value is not None}
+    with pytest.raises(XlingError) as caught:
+        build_language("xx", traits, world, Path("xx.json"))
+    assert str(caught.value).startswith("embedded language 'xx': ")
+    assert message in str(caught.value)
+
+
+def test_a_sixth_language_is_data_alone(world) -> None:
+    traits = {"script": "greek", "verb": "final", "adjective": "after", "names": 0.2, "synonyms": 0.0}
+    greek = build_language("el", traits, world, Path("el.json"))
+    for meaning in islice(draw_meanings((1,), "wiki"), 200):
+        sentence = greek.realise(meaning)
+        assert any("α" <= letter <= "ω" for letter in sentence.text.lower())
+        if LINK not in meaning.skeleton:
+            assert sentence.tree.deprels[-2:] == ("root", "punct")
+
+
+def test_a_world_has_the_words_of_its_seed_and_a_script_without_words_left_is_named() -> None:
+    one, other = build_world(1), build_world(2)
+    assert one == build_world(1)
+    assert len(set(one.roots)) == len(CONCEPTS)
+    assert sum(a == b for a, b in zip(one.roots, other.roots, strict=True)) < 0.1 * len(CONCEPTS)
+    with pytest.raises(XlingError, match="the script 'han' has no words left"):
+        WordMaker("han", python_rng(1), taken=set(ALONE)).make(short=True)
+
+
+def test_choices_follow_the_topic_and_zipf_and_domains_differ() -> None:
+    source, rng = sampler(WIKI), python_rng(1)
+    drawn = [CONCEPTS[concept] for _ in range(10_000) for concept in source.meaning(rng, 1).concepts]
+    people = [concept for concept in drawn if concept.kind == Kind.PERSON]
+    own = Counter(person.rank for person in people if person.topic == 1)
+    assert own.total() / len(people) == pytest.approx(SHARPNESS, abs=0.03)
+    assert own[0] / own[1] == pytest.approx(2, rel=0.15)
+    assert own[0] / own[2] == pytest.approx(3, rel=0.2)
+    wiki, web = (list(islice(draw_meanings((1,), domain), 2_000)) for domain in ("wiki", "web"))
+    names = [Counter(c for m in drawn for c in m.concepts if CONCEPTS[c].kind == Kind.PERSON) for drawn in (wiki, web)]
+    assert names[0].most_common(1)[0][0] != names[1].most_common(1)[0][0]
+    assert sum(len(m.skeleton) for m in web) < sum(len(m.skeleton) for m in wiki) - 0.3 * 2_000
+
+
+def shared(languages, code: str, kinds) -> float:
+    ids = [i for i, concept in enumerate(CONCEPTS) if concept.kind in kinds]
+    words, english = (languages[c].words[Form.BASE] for c in (code, "en"))
+    return sum(words[i].lower() == english[i].lower() for i in ids) / len(ids)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_words_are_as_near_to_english_as_asked_and_stand_for_one_concept(languages, code: str) -> None:
+    language, traits = languages[code], languages[code].traits
+    assert shared(languages, code, CONTENT) == pytest.approx(traits.cognates, abs=0.006)
+    assert shared(languages, code, NAMES) == pytest.approx(traits.names, abs=0.006)
+    assert shared(languages, code, {Kind.DIGIT}) == 1
+    assert shared(languages, code, {Kind.DETERMINER, Kind.PREPOSITION}) == traits.function_words
+    words, english = (languages[c].words[Form.BASE] for c in (code, "en"))
+    apart = [sum(a != b for a, b in zip(*pair, strict=False)) for pair in zip(words, english, strict=True)]
+    content = sum(concept.kind in CONTENT for concept in CONCEPTS)
+    assert sum(count == 1 for count in apart) >= round(traits.lookalikes * content)
+    owners: dict[str, set[int]] = {}
+    for lists in (language.words, language.synonyms):
+        for i, concept in enumerate(CONCEPTS):
+            for form in used_forms(concept, traits):
+                owners.setdefault(lists[form][i].lower(), set()).add(i)
+    assert "" not in owners
+    assert all(len(concepts) == 1 for concepts in owners.values())
+
+
+def test_near_to_far(languages) -> None:
+    words = {code: {word.lower() for word, _ in languages[code].word_list()} for code in CODES}
+    overlap = [len(words[code] & words["en"]) / len(words[code]) for code in CODES]
+    assert overlap == sorted(overlap, reverse=True)
+    assert 1 == overlap[0] > overlap[2] > overlap[3] + 0.1 > overlap[4] + 0.1 > 0.1
+
+
+def test_characters_are_the_same_in_both_chinese_scripts() -> None:
+    assert len(set(ALONE + FIRST + SECOND)) == len(ALONE) + len(FIRST) + len(SECOND)
+    for scheme in ("t2s", "s2t"):
+        assert opencc.OpenCC(scheme).convert(ALONE + FIRST + SECOND) == ALONE + FIRST + SECOND
+
+
+def some_meanings(seed: int, domain: str, count: int = 5) -> list[Meaning]:
+    pair = next(nli_pairs(seed))
+    return [pair.premise, pair.hypothesis, *islice(draw_meanings((seed,), domain), count)]
+
+
+def surface(sentence: Sentence) -> list[str]:
+    tokens = list(sentence.forms)
+    for place, form in reversed(sentence.merged.items()):
+        tokens[place : place + 2] = [form]
+    return tokens
+
+
+def check_tree(sentence: Sentence) -> None:
+    upos, heads, deprels, ner = sentence.tree
+    count = len(sentence.forms)
+    assert 4 <= count <= 24
+    assert {len(column) for column in (sentence.lemmas, upos, heads, deprels, ner)} == {count}
+    assert heads.count(0) == deprels.count("root") == 1
+    assert heads.index(0) == deprels.index("root")
+    arcs = [(head, i + 1) for i, head in enumerate(heads)]
+    tree = networkx.DiGraph(arcs)
+    assert networkx.is_arborescence(tree)
+    below = {word: networkx.descendants(tree, word) for word in tree}
+    for head, child in arcs:
+        assert below[head].issuperset(range(min(head, child) + 1, max(head, child))), "not projective"
+    assert set(deprels) <= LABELS
+    previous = "O"
+    for tag, part, label in zip(ner, upos, deprels, strict=True):
+        assert (tag == "O") == (part != "PROPN")
+        assert (label == "flat") == tag.startswith("I-")
+        assert not tag.startswith("I-") or previous[2:] == tag[2:]
+        previous = tag
+
+
+@given(seed=st.integers(0, 2**32), domain=st.sampled_from(["wiki", "web"]))
+@settings(max_examples=25)
+def test_every_meaning_is_a_sentence_in_every_language(languages, seed: int, domain: str) -> None:
+    for meaning in some_meanings(seed, domain):
+        said = [language.realise(meaning) for language in languages.values()]
+        for sentence, language in zip(said, languages.values(), strict=True):
+            check_tree(sentence)
+            assert sentence.text == language.text(meaning)
+        assert len({tuple(sorted(tag for tag in sentence.tree.ner if tag != "O")) for sentence in said}) == 1
+
+
+@pytest.mark.parametrize("code", ["en", "fr", "de", "ru"])
+def test_moses_gives_back_the_words(languages, code: str) -> None:
+    tokenizer = MosesTokenizer(lang=code)
+    meanings = (*some_meanings(7, "wiki", 100), *some_meanings(8, "web", 100))
+    for one, other in pairwise(map(languages[code].realise, meanings)):
+        assert tokenizer.tokenize(f"{one.text} {other.text}", escape=False) == surface(one) + surface(other)
+        assert one.text[0].isupper() or one.text[0].isdigit()
+
+
+def test_jieba_gives_back_the_words_where_there_are_no_spaces(languages, tmp_path) -> None:
+    dictionary = tmp_path / "words.txt"
+    dictionary.write_text("".join(f"{word} {count}\n" for word, count in languages["zh"].word_list()), "utf-8")
+    segmenter = jieba.Tokenizer(str(dictionary))
+    segmenter.cache_file = str(tmp_path / "jieba.cache")
+    latin = 0
+    for meaning in (*some_meanings(7, "wiki", 300), *some_meanings(8, "web", 300)):
+        sentence = languages["zh"].realise(meaning)
+        words = [word for word in segmenter.cut(sentence.text, HMM=False) if not word.isspace()]
+        assert words == list(sentence.forms)
+        latin += " " in sentence.text
+    assert latin > 0, "the sample has no Latin name, so it tests too little"
+
+
+def test_contractions_are_one_token_for_two_words(languages) -> None:
+    merged = [languages["fr"].realise(meaning) for meaning in some_meanings(3, "wiki", 500)]
+    found = [(sentence, place, form) for sentence in merged for place, form in sentence.merged.items()]
+    assert len(found) > 10
+    for sentence, place, form in found:
+        assert sentence.tree.upos[place : place + 2] == ("ADP", "DET")
+        assert form in sentence.text.split()
+    assert not any(languages["en"].realise(meaning).merged for meaning in some_meanings(3, "wiki", 500))
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),  # on which sides of their heads the words with a label stand in a language
+    [
+        ({True}, ["en amod", "zh acl:relcl", "zh obl", "en nsubj"]),
+        ({False}, ["fr amod", "en acl:relcl", "en obl", "en obj", "zh clf"]),
+        ({True, False}, ["de obl", "de nsubj", "ru obj"]),
+    ],
+)
+def test_each_language_has_its_own_word_order(languages, before: set[bool], words: list[str]) -> None:
+    for code, label in map(str.split, words):
+        trees = [languages[code].realise(meaning).tree for meaning in some_meanings(5, "wiki", 500)]
+        assert {i + 1 < head for t in trees for i, head in enumerate(t.heads) if t.deprels[i] == label} == before
+
+
+def test_german_main_verbs_are_second_and_russian_objects_lead_only_where_nobody_can_mistake_them(languages) -> None:
+    german = russian = 0
+    for meaning in some_meanings(5, "wiki", 1_000):
+        tree = languages["de"].realise(meaning).tree
+        verb = tree.heads.index(0) + 1
+        before = [i for i, head in enumerate(tree.heads) if head == verb and i + 1 < verb]
+        assert len(before) == 1
+        german += tree.deprels[before[0]] != "nsubj"
+        tree = languages["ru"].realise(meaning).tree
+        places = {tree.deprels[i]: i for i, head in enumerate(tree.heads) if head == tree.heads.index(0) + 1}
+        if places["obj"] < places["nsubj"]:
+            russian += 1
+            assert (tree.upos[places["obj"]], tree.upos[places["nsubj"]]) == ("NOUN", "PROPN")
+    assert german > 100
+    assert russian > 10
+
+
+def test_a_paraphrase_says_the_same_in_other_words(languages) -> None:
+    english, rng = languages["en"], python_rng("paraphrase")
+    pairs = [(english.text(meaning), english.paraphrase(meaning, rng)) for meaning in some_meanings(4, "wiki", 1_000)]
+    assert all(len(plain.split()) == len(other.split()) for plain, other in pairs)
+    assert sum(plain != other for plain, other in pairs) / len(pairs) > 0.75
