@@ -61,6 +61,19 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
     return call_main
 
 
+@pytest.fixture
+def refused(call: Callable[..., Outcome]) -> Callable[..., None]:
+    """Return a function that runs a command and checks that it fails in one line, which says this, and writes nothing."""
+
+    def check(main: Callable[[], None], *arguments: object, problem: str, out: Path) -> None:
+        found = call(main, *arguments)
+        assert (found.code, found.error.count("\n")) == (2, 1), found.error
+        assert problem in found.error
+        assert not out.exists()
+
+    return check
+
+
 @contextmanager
 def _process_as_it_was() -> Iterator[None]:
     """Undo what a command leaves behind that ends with its process: its handlers of SIGTERM and of the log."""

@@ -6,8 +6,6 @@ one of its own flags). torchrun's own exit code is 1 whatever ours is: provenanc
 """
 
 import argparse
-import hashlib
-import json
 import math
 import os
 import shutil
@@ -25,6 +23,7 @@ from xling.core.errors import InputError, run
 from xling.core.io import atomic_path, read_json, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_file, log_to_stderr
+from xling.core.results import hashed
 from xling.model import checkpoint
 from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
@@ -112,8 +111,7 @@ def choose_work(below: Path, args: argparse.Namespace) -> Path:
     run = read_run(args.run)
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
     decides = {"run": read_json(args.run), "inputs": describe(folders, sizes), "revision": args.revision}
-    digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
-    return below / f"{run.model}-{digest[:16]}"
+    return below / f"{run.model}-{hashed(decides)}"
 
 
 def publish(work: Path, out: Path, encoder: Encoder, best: checkpoint.Checkpoint) -> None:

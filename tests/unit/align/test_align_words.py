@@ -9,8 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xling.align import align_words as module
-from xling.align.align_words import PROGRAM, SEED_FILE, align_words, find_program
-from xling.align.symmetrise import Links, format_links, grow_diag_final_and, one_to_one, parse_links
+from xling.align.align_words import (
+    PROGRAM,
+    SEED_FILE,
+    Links,
+    align_words,
+    find_program,
+    format_links,
+    grow_diag_final_and,
+    one_to_one,
+    parse_links,
+)
 from xling.core.errors import XlingError
 from xling.core.io import read_lines, write_text
 from xling.core.seeds import python_rng

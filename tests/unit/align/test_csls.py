@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import xling.align.search as engine
 from xling.align.csls import cosine_search, csls_search, mean_similarity
-from xling.align.normalise import unit_length
+from xling.align.mapping import unit_length
 from xling.align.search import search
 from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng
