@@ -15,7 +15,10 @@ from hypothesis import HealthCheck, settings
 
 from xling.core.errors import run
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: tiny models are slower in several threads
+# Before torch is imported, and for every process that a test starts: tiny models are slower in several threads, and on
+# ARM ten times as slow in oneDNN's matrix products, which spend their time on looking up how to multiply.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("TORCH_MKLDNN_MATMUL_MIN_DIM", "100000")
 settings.register_profile(  # the same examples in every run, however busy the machine is
     "xling", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )

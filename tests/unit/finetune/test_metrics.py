@@ -21,7 +21,7 @@ from xling.finetune.task import count_items, score
 from xling.finetune.tasks import NAMES, make_task
 
 TYPES = ("LOC", "MISC", "ORG", "PER")
-TREEBANKS = ("UD_English-EWT/en_ewt", "UD_French-GSD/fr_gsd", "UD_Russian-GSD/ru_gsd", "UD_Chinese-GSD/zh_gsd")
+TREEBANKS = ("UD_French-GSD/fr_gsd", "UD_Chinese-GSD/zh_gsd")
 
 
 def random_tags(rng: np.random.Generator) -> list[str]:
@@ -49,10 +49,10 @@ def shaken(tags: list[str], rng: np.random.Generator) -> list[str]:
 
 def test_spans_and_their_scores_equal_seqeval_on_valid_sequences() -> None:
     rng = np.random.default_rng(1)
-    gold = [random_tags(rng) for _ in range(10_000)]
+    gold = [random_tags(rng) for _ in range(2000)]
     found = [shaken(tags, rng) for tags in gold]
     assert all(repair(tags) == tags for tags in found)
-    for tags in gold[:1000]:
+    for tags in gold[:500]:
         assert spans(tags) == [(kind, start, last + 1) for kind, start, last in get_entities(tags)]
     counts = np.array([count_spans(one, other) for one, other in zip(gold, found, strict=True)]).sum(axis=0)
     for name, measure in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
@@ -91,7 +91,7 @@ def rule_by_rule(tags: list[str]) -> list[str]:
 def test_repaired_sequences_are_valid_and_score_as_seqeval_says() -> None:
     rng = np.random.default_rng(3)
     labels = ["O", *(f"{mark}-{kind}" for kind in TYPES for mark in "BI")]
-    raw = [[labels[i] for i in rng.integers(len(labels), size=rng.integers(1, 9))] for _ in range(3000)]
+    raw = [[labels[i] for i in rng.integers(len(labels), size=rng.integers(1, 9))] for _ in range(1000)]
     gold = [repair([labels[i] for i in rng.integers(len(labels), size=len(tags))]) for tags in raw]
     mended = [repair(tags) for tags in raw]
     assert mended == [rule_by_rule(tags) for tags in raw]

@@ -115,13 +115,13 @@ def write_model(folder: Path, embeddings: bool | str = False, layers: int = 0, s
     return folder / "vocab", folder / "encoder"
 
 
-def command(folder: Path, tasks: str, model: tuple[Path, Path], out: str, **changes: Any) -> list[str]:
+def command(folder: Path, tasks: str, model: tuple[Path, Path], out: str, size: int = 48, **changes: Any) -> list[str]:
     """Return the flags of a process that does some tasks on toy data, which is written once per folder and task."""
     encoder = changes.pop("encoder", model[1])
     plan = {}
     for task in tasks.split():
         files = {}
-        for name, language, count, seed in (("train", "en", 150, 1), ("dev", "en", 24, 2), ("test", "fr", 24, 3)):
+        for name, language, count, seed in (("train", "en", size, 1), ("dev", "en", 24, 2), ("test", "fr", 24, 3)):
             files[name] = folder / f"{task}.{name}.jsonl"
             if not files[name].is_file():
                 write_set(files[name], task, language, count, seed)

@@ -132,7 +132,7 @@ TRANSFER: list[Fact] = [
     ("3.2", "dropout of the parser", "tasks.parsing.biaffine.dropout", 0.33),
     ("3.2", "dropout of its input", "tasks.parsing.biaffine.input_dropout", 0.2),
     ("3.2", "words that LAS leaves out", "xling.finetune.parsing:UNSCORED", ("PUNCT", "SYM")),
-    ("3.2", "no weight decay: Adam's betas", "xling.finetune.optimiser:BETAS", (0.9, 0.999)),
+    ("3.2", "no weight decay: Adam's betas", "xling.finetune.tuner:BETAS", (0.9, 0.999)),
 ]
 
 ALIGNMENT: list[Fact] = [
