@@ -29,10 +29,11 @@ REAL_DATA = Path(os.environ.get("XLING_DATA", REPOSITORY.parent / "shared" / "da
 
 
 class Outcome(NamedTuple):
-    """How a command ended, and its lines that begin with error."""
+    """How a command ended, its lines that begin with error, and all that it said on standard error."""
 
     code: int
     error: str
+    said: str
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +60,8 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
             code = 0
         except SystemExit as stop:
             code = int(stop.code or 0)
-        return Outcome(code, "".join(f"{x}\n" for x in capfd.readouterr().err.splitlines() if x.startswith("error")))
+        said = capfd.readouterr().err
+        return Outcome(code, "".join(f"{x}\n" for x in said.splitlines() if x.startswith("error")), said)
 
     return call_main
 

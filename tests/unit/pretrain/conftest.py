@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from toy_runs import SIZE, Child, write_streams
 
+from xling.pretrain import loop
+
 
 @pytest.fixture(scope="session")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -21,6 +23,12 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vocab = {"kind": "joint", "languages": about, "size": SIZE, "pieces": "pieces.txt"}
     (folder / "vocab" / "vocab.json").write_text(json.dumps(vocab))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not measure the speed of the processor, which would take as long as training a toy."""
+    monkeypatch.setattr(loop, "measured_peak", lambda *_: 1e12)
 
 
 @pytest.fixture

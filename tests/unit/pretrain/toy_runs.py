@@ -93,7 +93,7 @@ def child(arguments: list[str], environment: dict[str, str], die_at: int | None,
     os.environ.update(environment)
     sys.argv = ["run", *arguments]
     sys.stderr = open(log, "w")
-    loop.measured_peak = lambda *_: 1e12  # as long a measurement as the whole training
+    loop.measured_peak = lambda *_: 1e12
     if die_at is not None:
         moment = "_after_update" if die_at else "_save"
         finish = getattr(loop.Trainer, moment)
