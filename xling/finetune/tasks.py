@@ -24,7 +24,6 @@ from xling.finetune.settings import BiaffineSizes
 from xling.finetune.task import IGNORED, Arrays, Outputs, Task, Tensors
 
 TAGS = (OUTSIDE, *(f"{mark}-{kind}" for kind in TYPES for mark in "BI"))
-NAMES = ("xnli", "ner", "parsing", "pos")
 
 
 def make_task(name: str, biaffine: BiaffineSizes | None) -> Task:

@@ -20,11 +20,10 @@ from xling.model import checkpoint
 from xling.model.files import put_weights, weights_of
 from xling.pretrain.batches import Batch, Batches
 from xling.pretrain.config import Run
-from xling.pretrain.crosslingual import structure
 from xling.pretrain.engine import TRAIL, Engine
 from xling.pretrain.optimiser import learning_rate
 from xling.pretrain.record import Metrics, measured_peak, useful_operations
-from xling.pretrain.validate import Validation, perplexity
+from xling.pretrain.validate import Validation, perplexity, structure
 from xling.pretrain.workers import Workers
 
 log = logging.getLogger(__name__)

@@ -30,11 +30,10 @@ from xling.model.encoder import Encoder
 from xling.model.files import put_weights, save_encoder
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Run, read_run
-from xling.pretrain.crosslingual import read_parallel
 from xling.pretrain.engine import Engine, working_dtype
 from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer
 from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, times_diverged
-from xling.pretrain.validate import Validation
+from xling.pretrain.validate import Validation, read_parallel
 from xling.pretrain.workers import Workers
 
 MOST_TIMES_DIVERGED = 2

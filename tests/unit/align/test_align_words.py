@@ -73,7 +73,7 @@ def test_hand_made_cases(forward: str, backward: str, expected: str) -> None:
     assert format_links(grow_diag_final_and(parse_links(forward), parse_links(backward))) == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(sources=WORDS, targets=WORDS)
 def test_equals_the_definition(sources: list[int | None], targets: list[int | None]) -> None:
     forward = frozenset((f, e) for e, f in enumerate(sources) if f is not None)

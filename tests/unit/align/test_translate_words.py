@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,7 @@ def test_bad_input_is_one_line(refused: Callable[..., None], tmp_path: Path, fau
 @pytest.mark.real_data
 def test_real_dictionaries_are_written_as_the_text_is(real_data: Path) -> None:
     """MUSE's Chinese is Traditional and the text here Simplified: without conversion a third of the pairs are lost."""
-    column = " ".join(text for (text,) in read_multiway(real_data / "xnli" / "xnli.15way.orig.tsv", ["zh"]))
+    column = "".join(t for (t,) in islice(read_multiway(real_data / "xnli" / "xnli.15way.orig.tsv", ["zh"]), 3000))
     pairs = list(read_muse(real_data / "muse" / "en-zh.5000-6500.txt"))
     english = fold_case([pair.source for pair in pairs])
     spell = speller({"language": "zh", "moses": "zh", "segmenter": "jieba", "script": "simplified"})
