@@ -14,16 +14,18 @@ import torch
 from safetensors.torch import load_file
 from toy_runs import SIZE, changed, make_vocab
 
+from xling.core.io import read_json
 from xling.core.seeds import derive_seed
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
 from xling.pretrain.loop import Trainer
 from xling.pretrain.record import times_diverged
-from xling.pretrain.run import main
+from xling.pretrain.run import choose_work, main, parse_args
 
 Command = Callable[..., list[str]]
 Launch = Callable[..., Any]
 Call = Callable[..., Any]
+CHOOSE_WORK = choose_work  # itself: runs of tests are where they can be looked into
 FOR_EVER = changed(pretrain__updates=10**6)
 
 
@@ -91,14 +93,24 @@ def test_with_deterministic_every_kernel_repeats_its_bits(
         torch.use_deterministic_algorithms(False)
 
 
-def test_a_changed_configuration_never_resumes_and_a_truncated_newest_checkpoint_is_passed_over(
-    command: Command, launch: Launch, call: Call, refused: Callable[..., None], tmp_path: Path
+def test_whatever_decides_the_weights_decides_where_they_are_trained(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chosen(*flags: str, **changes: Any) -> str:
+        monkeypatch.setattr("sys.argv", ["run", *command(changed(**changes), "work", *flags)])
+        return CHOOSE_WORK(parse_args()).name
+
+    plain = chosen()
+    assert plain == chosen("--save-every", "7", "--deadline", "9")
+    other = [chosen(pretrain__lr=4e-3), chosen(seed=2), chosen(pretrain__updates=13), chosen("--revision", "2")]
+    monkeypatch.setattr("xling.pretrain.run.read_json", lambda path, read=read_json: read(path) | {"splits": {}})
+    assert len({plain, *other, chosen()}) == 6  # other text
+
+
+def test_a_truncated_newest_checkpoint_is_passed_over(
+    command: Command, launch: Launch, call: Call, tmp_path: Path
 ) -> None:
     assert launch(command(changed()), die_at=8).wait() == -signal.SIGKILL
-    changes: list[dict[str, Any]] = [{"pretrain__lr": 4e-3}, {"seed": 2}, {"pretrain__updates": 13}]
-    for change in changes:
-        problem = "this directory belongs to another run: " + next(iter(change)).replace("__", ".")
-        refused(main, *command(changed(**change)), problem=problem, out=tmp_path / "work.out")
     weights = checkpoints(tmp_path / "work")[-1] / "weights.safetensors"
     os.truncate(weights, weights.stat().st_size - 100)
     assert call(main, *command(changed(), "whole")).code == 0
@@ -128,12 +140,12 @@ def test_a_second_process_is_refused_or_waits_for_the_finished_model(
     command: Command, launch: Launch, tmp_path: Path
 ) -> None:
     arguments = command(changed(pretrain__updates=40))
-    arguments[arguments.index("--work")] = "--work-below"
-    first = launch(arguments)
+    first = launch(arguments, watched=False)
     wait_until("a checkpoint", lambda: any((tmp_path / "work").glob("*/checkpoints")))
     os.kill(first.process.pid, signal.SIGSTOP)  # it holds its lock, which is taken for dead after STALE_SECONDS
     try:
-        refused, waiting = launch(arguments), launch([*arguments, "--wait-for-lock"], die_at=1)  # it must not train
+        waiting = launch([*arguments, "--wait-for-lock"], die_at=1, watched=False)  # it must not train
+        refused = launch(arguments, watched=False)
         assert refused.wait() == 2
         wait_until("the second waits", lambda: waiting.log.exists() and "waiting for it" in waiting.said)
     finally:
@@ -222,7 +234,7 @@ def test_bad_arguments_are_one_line_and_claim_nothing(
     refused = call(main, *given, *added)
     assert (refused.code, refused.error.count("\n")) == (2, 1)
     assert message in refused.error
-    assert list((tmp_path / "work").iterdir()) == []
+    assert not list((tmp_path / "work").rglob("*"))
 
 
 def wait_until(what: str, is_so: Callable[[], bool], seconds: float = 60.0) -> None:
