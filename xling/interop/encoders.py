@@ -9,7 +9,7 @@ Weights are read from safetensors alone, and no code that comes with a model is 
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -27,6 +27,7 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned
+from xling.finetune.batches import by_length
 from xling.interop.export import check_vocabulary, longest_text
 from xling.model.files import load_encoder
 from xling.model.layer_states import layer_states
@@ -70,7 +71,7 @@ class AnyEncoder:
         for text, (_, own) in zip(texts, spelled, strict=True):
             if not any(own):
                 raise XlingError(f"{self.name}: no token in {text!r}")
-        groups = list(by_length([len(ids) for ids, _ in spelled]))
+        groups = by_length([len(ids) for ids, _ in spelled], [1] * len(spelled), BATCH_TOKENS)
         parts = [self._means([spelled[row] for row in rows]) for rows in groups]
         order = np.argsort(np.concatenate(groups), kind="stable")
         return [np.concatenate(layer)[order] for layer in zip(*parts, strict=True)]
@@ -86,18 +87,6 @@ class AnyEncoder:
 
 
 Opened = AnyEncoder | StoredStates
-
-
-def by_length(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
-    """Yield batches of row numbers, rows of similar length together, of at most `tokens` unless one row has more."""
-    batch: list[int] = []
-    for row in np.argsort(lengths, kind="stable").tolist():
-        if batch and (len(batch) + 1) * lengths[row] > tokens:
-            yield batch
-            batch = []
-        batch.append(row)
-    if batch:
-        yield batch
 
 
 def open_any_encoder(
