@@ -24,7 +24,7 @@ def test_updates_equal_plain_adamw_with_clipping(toy: Path, tmp_path: Path, sepa
     other = Encoder(engine.encoder.config, run.seed).train()
     p = run.pretrain
     adam = torch.optim.AdamW(other.parameters(), betas=p.betas, eps=p.eps, weight_decay=p.weight_decay)
-    for update in range(6):
+    for update in range(4):
         languages = batches.languages(update)
         adam.zero_grad()
         loss = sum(plain_loss(other, batches.batch(update, m, lg)) for m, lg in enumerate(languages)) / p.micro_batches
@@ -84,7 +84,7 @@ def test_it_learns(toy: Path, tmp_path: Path, sequences: str, sentences: int) ->
 def test_sixteen_bits_follow_float32(toy: Path, tmp_path: Path, dtype: torch.dtype) -> None:
     run, full, batches = make(toy, tmp_path, **STILL)
     _, half, _ = make(toy, tmp_path, dtype, **STILL)
-    losses = [train(run, engine, batches, range(8)) for engine in (half, full)]
+    losses = [train(run, engine, batches, range(4)) for engine in (half, full)]
     assert losses[0] == pytest.approx(losses[1], rel=0.02)
     assert half.norm.item() == pytest.approx(full.norm.item(), rel=0.05)  # gradients are unscaled
     working = half.optimiser.owned["shared"].working
@@ -155,6 +155,6 @@ def test_work_done_once_can_be_replayed(
     monkeypatch.setattr(
         batches, "batch", lambda *number, make=batches.batch: make(*number, places)
     )  # filled up to a fixed size
-    assert train(run, replayed, batches, range(12)) == pytest.approx(train(run, plain, batches, range(12)), rel=1e-5)
+    assert train(run, replayed, batches, range(8)) == pytest.approx(train(run, plain, batches, range(8)), rel=1e-5)
     kinds = {key[:3] for key in recorded if key[0] == "micro"}
     assert kinds == {("micro", language, fresh) for language in (0, 1) for fresh in FRESH}
