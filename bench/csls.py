@@ -30,7 +30,7 @@ import torch
 
 from xling.align import csls
 from xling.align.csls import NEIGHBOURS, csls_search
-from xling.align.normalise import unit_length
+from xling.align.mapping import unit_length
 from xling.core.io import write_json
 from xling.core.seeds import numpy_rng
 

@@ -15,7 +15,10 @@ from hypothesis import HealthCheck, settings
 
 from xling.core.errors import run
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: tiny models are slower in several threads
+# Before torch is imported, and for every process that a test starts: tiny models are slower in several threads, and on
+# ARM ten times as slow in oneDNN's matrix products, which spend their time on looking up how to multiply.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("TORCH_MKLDNN_MATMUL_MIN_DIM", "100000")
 settings.register_profile(  # the same examples in every run, however busy the machine is
     "xling", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -26,10 +29,11 @@ REAL_DATA = Path(os.environ.get("XLING_DATA", REPOSITORY.parent / "shared" / "da
 
 
 class Outcome(NamedTuple):
-    """How a command ended, and its lines that begin with error."""
+    """How a command ended, its lines that begin with error, and all that it said on standard error."""
 
     code: int
     error: str
+    said: str
 
 
 @pytest.fixture(autouse=True)
@@ -56,9 +60,23 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
             code = 0
         except SystemExit as stop:
             code = int(stop.code or 0)
-        return Outcome(code, "".join(f"{x}\n" for x in capfd.readouterr().err.splitlines() if x.startswith("error")))
+        said = capfd.readouterr().err
+        return Outcome(code, "".join(f"{x}\n" for x in said.splitlines() if x.startswith("error")), said)
 
     return call_main
+
+
+@pytest.fixture
+def refused(call: Callable[..., Outcome]) -> Callable[..., None]:
+    """Return a function that runs a command and checks that it fails in one line, which says this, and writes nothing."""
+
+    def check(main: Callable[[], None], *arguments: object, problem: str, out: Path) -> None:
+        found = call(main, *arguments)
+        assert (found.code, found.error.count("\n")) == (2, 1), found.error
+        assert problem in found.error
+        assert not out.exists()
+
+    return check
 
 
 @contextmanager

@@ -14,9 +14,18 @@ from typing import Literal
 
 from xling.align.contextual_options import Options
 from xling.align.contextual_scores import Result, pool
-from xling.align.frozen import AlignedView, FrozenTuner, Reader, Side, TaskLayers
-from xling.align.normalise import fit_normaliser
-from xling.align.wordpairs import Fitted, Linked, fit_map, word_states
+from xling.align.frozen import (
+    AlignedView,
+    Fitted,
+    FrozenTuner,
+    Linked,
+    Reader,
+    Side,
+    TaskLayers,
+    fit_map,
+    word_states,
+)
+from xling.align.mapping import fit_normaliser
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.stats import LEVEL

@@ -29,7 +29,7 @@ import numpy as np
 import torch
 
 from xling.align.pooling import NOWHERE, Window, add_up, cut
-from xling.align.states import TRAINED, UNTRAINED, states_file, write_states
+from xling.align.states import TRAINED, UNTRAINED, Matrix, states_file, write_states
 from xling.bpe.encode_text import split_sentences
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import UNKNOWN, Vocabulary
@@ -39,7 +39,6 @@ from xling.core.io import read_lines, sha256_of, write_json
 from xling.core.log import log_to_stderr, track
 from xling.data.parallel import read_aligned
 from xling.model.device import local_device, use_one_thread
-from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
 from xling.pretrain.trained import language_index, open_encoder
 
@@ -87,48 +86,6 @@ def frequent_words(sample: Sample, most: int) -> dict[str, int]:
     return dict(nsmallest(most, counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """An encoder and how a language reaches it; `longest` is how many tokens it has learnt to read."""
-
-    encoder: Encoder
-    vocabulary: Vocabulary
-    language: str
-    index: int
-    longest: int
-    ends: bool = False  # whether `</s>` stands between the sentences of a line, as in the streams it was trained on
-
-    def sentence_states(self, sentences: Sequence[str]) -> list[np.ndarray[Any, Any]]:
-        """Return the mean of each sentence's subwords at every layer."""
-        spelled = (np.array(self.vocabulary.encode_line(self.language, sentence)) for sentence in sentences)
-        whole = (Window(x, np.full(len(x), row), np.full(len(x), 1 / len(x))) for row, x in enumerate(spelled))
-        totals = add_up(self.encoder, self.index, self._cut(whole), len(sentences))
-        return [layer.cpu().numpy() for layer in totals]
-
-    def word_windows(self, sample: Sample, words: Iterable[str]) -> list[Window]:
-        """Return the lines as this encoder, or another of its vocabulary, reads them for the states of these words."""
-        rows = {word: row for row, word in enumerate(words)}
-        lines = track(sample, f"spelling {self.language} words", sample.lines)
-        whole = (word_window(self.vocabulary, self.language, line, rows, self.ends) for line in lines)
-        return list(self._cut(whole))
-
-    def word_states(self, windows: Sequence[Window], often: Sequence[int]) -> list[np.ndarray[Any, Any]]:
-        """Return the mean over all occurrences of each word at every layer, in float16; `often` counts them."""
-        read = track(windows, f"reading {self.language} words", len(windows), "windows")
-        totals = add_up(self.encoder, self.index, read, len(often))
-        counts = torch.tensor(often, device=totals.device)[:, None]
-        return [(layer / counts).half().cpu().numpy() for layer in totals]
-
-    def embedding_rows(self, words: Sequence[str]) -> np.ndarray[Any, Any]:
-        """Return the rows of the embedding matrix of words that are one subword."""
-        ids = self.vocabulary.encode_words(self.language, words)
-        table = self.encoder.path(self.index).embeddings.token
-        return np.asarray(table.detach()[ids].float().cpu().numpy())
-
-    def _cut(self, whole: Iterable[Window]) -> Iterator[Window]:
-        return (window for line in whole for window in cut(line, self.longest))
-
-
 def word_window(
     vocabulary: Vocabulary, language: str, words: Sequence[str], rows: Mapping[str, int], ends: bool = False
 ) -> Window:
@@ -156,61 +113,71 @@ def single_words(vocabulary: Vocabulary, language: str, words: Iterable[str]) ->
     return found
 
 
-def represent_sentences(readers: Mapping[str, Mapping[str, Reader]], file: SentenceFile, out: Path) -> dict[str, Any]:
-    """Write the states of one set of sentences and return what they are."""
-    sentences = [text for (text,) in read_aligned([file.path])]
-    for kind, by_language in readers.items():
-        states = by_language[file.language].sentence_states(sentences)
-        write_states(states_file(out, kind, file.name, file.language), states, {"encoder": kind}, sentences)
-    return {"sentences": len(sentences), "text": sha256_of(file.path)}
+class Encoders:
+    """An encoder, perhaps beside its untrained twin; text is spelled once for both, which is what takes longest."""
 
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.described, self.vocabulary = read_run(args.encoder / "run.json"), Vocabulary.load(args.vocab)
+        self.out, self.ends, device = args.out, args.sentence_ends, local_device(args.device)
+        asked = {file.language for file in args.sentences}
+        self.indexes = {code: language_index(self.described, code, "--sentences") for code in sorted(asked)}
+        seeds = {TRAINED: None} | ({UNTRAINED: self.described.seed} if args.untrained else {})
+        self.kinds = {
+            kind: open_encoder(args.encoder, self.described, self.vocabulary, seed).to(device)
+            for kind, seed in seeds.items()
+        }
 
-def represent_words(readers: Mapping[str, Reader], text: Path, lines: int, most: int, out: Path) -> dict[str, Any]:
-    """Write the states of words and the rows of the embedding matrix and return what they are."""
-    reader = readers[TRAINED]
-    sample = sample_lines(text, lines)
-    counts = frequent_words(sample, most)
-    single = single_words(reader.vocabulary, reader.language, counts)
-    windows, often = reader.word_windows(sample, counts), list(counts.values())  # spelling takes longer than a GPU does
-    for kind, one in readers.items():
-        states = one.word_states(windows, often)
-        write_states(states_file(out, kind, WORDS, one.language), states, {"encoder": kind}, list(counts))
-        rows = [one.embedding_rows(single)]
-        write_states(states_file(out, kind, ROWS, one.language), rows, {"encoder": kind}, single)
-    found = {"words": len(counts), "one_subword": len(single), "rarest": min(counts.values())}
-    return found | {"lines": sample.lines, "lines_of_text": sample.of, "text": sha256_of(text)}
+    def represent_sentences(self, file: SentenceFile) -> dict[str, Any]:
+        """Write the mean of each sentence's subwords at every layer, and return what was read."""
+        sentences = [text for (text,) in read_aligned([file.path])]
+        spelled = (np.array(self.vocabulary.encode_line(file.language, sentence)) for sentence in sentences)
+        whole = (Window(x, np.full(len(x), row), np.full(len(x), 1 / len(x))) for row, x in enumerate(spelled))
+        windows = self._cut(whole)
+        for kind, encoder in self.kinds.items():
+            totals = add_up(encoder, self.indexes[file.language], windows, len(sentences))
+            self._write(kind, file.name, file.language, [layer.cpu().numpy() for layer in totals], sentences)
+        return {"sentences": len(sentences), "text": sha256_of(file.path)}
 
+    def represent_words(self, text: Path, lines: int, most: int) -> dict[str, Any]:
+        """Write the mean over all occurrences of each word, and rows of the embedding matrix; return what was read."""
+        code, *others = self.described.languages
+        if others:
+            raise XlingError("--text is for an encoder of one language")
+        sample = sample_lines(text, lines)
+        counts = frequent_words(sample, most)
+        words, single = list(counts), single_words(self.vocabulary, code, counts)
+        rows = {word: row for row, word in enumerate(words)}
+        tracked = track(sample, f"spelling {code} words", sample.lines)
+        windows = self._cut(word_window(self.vocabulary, code, line, rows, self.ends) for line in tracked)
+        for kind, encoder in self.kinds.items():
+            read = track(windows, f"reading {code} words", len(windows), "windows")
+            totals = add_up(encoder, 0, read, len(words))
+            often = torch.tensor(list(counts.values()), device=totals.device)[:, None]
+            self._write(kind, WORDS, code, [(layer / often).half().cpu().numpy() for layer in totals], words)
+            table = encoder.path(0).embeddings.token.detach()[self.vocabulary.encode_words(code, single)]
+            self._write(kind, ROWS, code, [table.float().cpu().numpy()], single)
+        found = {"words": len(counts), "one_subword": len(single), "rarest": min(counts.values())}
+        return found | {"lines": sample.lines, "lines_of_text": sample.of, "text": sha256_of(text)}
 
-def open_readers(args: argparse.Namespace) -> dict[str, dict[str, Reader]]:
-    """Return for each kind of encoder a reader of each of its languages."""
-    described, vocabulary = read_run(args.encoder / "run.json"), Vocabulary.load(args.vocab)
-    seeds = {TRAINED: None} | ({UNTRAINED: described.seed} if args.untrained else {})
-    device = local_device(args.device)
-    encoders = {
-        kind: open_encoder(args.encoder, described, vocabulary, seed).to(device) for kind, seed in seeds.items()
-    }
-    asked = dict.fromkeys(file.language for file in args.sentences)
-    indexes = {code: language_index(described, code, "--sentences") for code in (*described.languages, *asked)}
-    longest, ends = described.pretrain.length, args.sentence_ends
-    return {
-        kind: {code: Reader(encoder, vocabulary, code, index, longest, ends) for code, index in indexes.items()}
-        for kind, encoder in encoders.items()
-    }
+    def _cut(self, whole: Iterable[Window]) -> list[Window]:
+        """Return windows no longer than what the encoder has learnt to read."""
+        return [window for line in whole for window in cut(line, self.described.pretrain.length)]
+
+    def _write(self, kind: str, name: str, language: str, layers: list[Matrix], items: list[str]) -> None:
+        write_states(states_file(self.out, kind, name, language), layers, {"encoder": kind}, items)
 
 
 def represent(args: argparse.Namespace) -> dict[str, Any]:
     """Write all states that the command line asks for and return what states.json says."""
-    readers = open_readers(args)
-    sets = {f"{file.name}.{file.language}": represent_sentences(readers, file, args.out) for file in args.sentences}
+    encoders = Encoders(args)
+    sets = {f"{file.name}.{file.language}": encoders.represent_sentences(file) for file in args.sentences}
     if args.text:
-        code, *others = readers[TRAINED]
-        if others:
-            raise XlingError("--text is for an encoder of one language")
-        own = {kind: by_language[code] for kind, by_language in readers.items()}
-        sets[f"{WORDS}.{code}"] = represent_words(own, args.text, args.lines, args.words, args.out)
+        code = encoders.described.languages[0]
+        sets[f"{WORDS}.{code}"] = encoders.represent_words(args.text, args.lines, args.words)
     files = {"weights": args.encoder / "model.safetensors", "vocabulary": args.vocab / "vocab.json"}
     hashes = {name: sha256_of(path) for name, path in files.items()}
-    return {"sets": sets, "encoders": list(readers), "config": args.config_hash, "torch": torch.__version__, **hashes}
+    made = {"config": args.config_hash, "torch": torch.__version__, **hashes}
+    return {"sets": sets, "encoders": list(encoders.kinds), **made}
 
 
 def main() -> None:

@@ -84,25 +84,18 @@ def states_file(folder: Path, kind: str, name: str, language: str) -> Path:
 
 
 def seed_states(
-    seeds: Sequence[Mapping[str, str]], kind: str, name: str, codes: Sequence[str]
+    seeds: Sequence[Mapping[str, Path]], kind: str, name: str, codes: Sequence[str]
 ) -> Iterator[list[States]]:
     """Yield the states of a set in these languages for each seed, a folder per language; all of the same items."""
     first: list[States] = []
     for folders in seeds:
-        states = [States(states_file(Path(folders[code]), kind, name, code)) for code in codes]
+        states = [States(states_file(folders[code], kind, name, code)) for code in codes]
         first = first or states
         for ours, known in zip(states, first, strict=True):
             if ours.items != known.items or ours.rows != known.rows:
                 raise InputError(ours.path, f"other words or sentences than {known.path}", fix=FIX)
             _check_layers(ours, known)
         yield states
-
-
-def open_parallel(left: Path, right: Path) -> tuple[States, States]:
-    """Open the states of both sides of a parallel set."""
-    sides = States(left), States(right)
-    check_parallel(*sides)
-    return sides
 
 
 def check_parallel(left: States, right: States) -> None:

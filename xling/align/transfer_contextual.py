@@ -12,25 +12,23 @@ folder below --work-below is named by everything that decides the result.
 """
 
 import argparse
-import hashlib
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
-from xling.align.contextual import DataSet, Job, Language, describe, run_job
+from xling.align.contextual import DataSet, Job, Language, Way, describe, run_job
 from xling.align.contextual_options import Options, check_layers
-from xling.align.frozen import Reader
-from xling.align.plan import plan_parser, read_plan
-from xling.align.wordpairs import read_linked, read_sentences
+from xling.align.frozen import Reader, read_linked, read_sentences
+from xling.align.plan import plan_parser
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.errors import InputError, run
-from xling.core.io import sha256_of, write_json
+from xling.core.errors import run
+from xling.core.io import read_json, sha256_of, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
-from xling.core.records import read_record
+from xling.core.records import Flag, Size, read_record, record, refuse
+from xling.core.results import hashed
 from xling.finetune.data import Example, Speller
 from xling.finetune.run import read_set
 from xling.finetune.settings import BiaffineSizes
@@ -41,28 +39,64 @@ from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
 from xling.pretrain.trained import language_index, open_encoder
 
-KEYS = ("name", "source", "languages", "untrained", "ways", "options", "biaffine", "data", "seed", "config")
 Content = dict[str, Any]
+
+
+@record
+class ReadLanguage:
+    """Where a language's encoder, vocabulary and parallel sentences are, and their links with the source's."""
+
+    encoder: Path
+    vocab: Path
+    parallel: Path
+    links: Path | None = None
+
+
+@record
+class TaskFiles:
+    """A task's data: training and dev set in the source language, test sets by language."""
+
+    task: Literal["xnli", "ner", "parsing", "pos"]
+    train: Path
+    dev: Path
+    test: dict[str, Path]
+
+
+@record
+class Plan:
+    """All that a job reads and does; `config` is what the result belongs to."""
+
+    name: str
+    source: str
+    languages: dict[str, ReadLanguage]
+    untrained: Flag
+    ways: tuple[Way, ...]
+    options: Options
+    biaffine: BiaffineSizes
+    data: dict[str, TaskFiles]
+    seed: Size
+    config: str
+
+    def __post_init__(self) -> None:
+        refuse(self._problems())
+
+    def _problems(self) -> Iterator[str]:
+        if self.source not in self.languages or len(self.languages) < 2:
+            yield f"languages: expected {self.source} and at least one other"
+        for code, own in self.languages.items():
+            if code != self.source and own.links is None:
+                yield f"languages.{code}.links: missing key"
+        for name, about in self.data.items():
+            if unread := sorted(set(about.test) - set(self.languages)):
+                yield f"data.{name}.test: no encoder reads {', '.join(unread)}"
 
 
 def read_transfer_plan(path: Path) -> Content:
     """Return the plan of a job with its languages in order, the source first."""
-    plan = read_plan(path)
-    values = plan.object(*KEYS)
-    source = values["source"]
-    others = [code for code in plan["languages"].object(source) if code != source]
-    if not others:
-        raise InputError(path, f"languages: expected {source} and at least one other")
-    for code in (source, *others):
-        plan["languages"][code].object("encoder", "vocab", "parallel", *(["links"] if code != source else []))
-    for name in plan["data"].object():
-        about = plan["data"][name].object("task", "train", "dev", "test")
-        if unread := sorted(set(about["test"]) - {source, *others}):
-            raise InputError(path, f"data.{name}.test: no encoder reads {', '.join(unread)}")
-    for way in values["ways"]:
-        if way not in ("plain", "aligned"):
-            raise InputError(path, f"ways: expected plain or aligned, not {way!r}")
-    return values | {"languages": {code: values["languages"][code] for code in (source, *others)}}
+    values: Content = read_json(path)
+    source = read_record(Plan, values, path).source
+    own = values["languages"]
+    return values | {"languages": {source: own[source]} | own}
 
 
 def open_readers(plan: Content, device: torch.device) -> tuple[dict[str, Reader], dict[str, Speller]]:
@@ -119,8 +153,8 @@ def choose_work(plan: Content, below: Path) -> Path:
     given = {key: plan[key] for key in ("options", "biaffine", "ways", "untrained", "seed", "config")}
     data = {name: [about["task"], list(about["test"])] for name, about in plan["data"].items()}
     known = {"data": data, "languages": list(plan["languages"])}
-    decides = json.dumps(given | known | {"inputs": [sha256_of(path) for path in read]}, sort_keys=True)
-    return below / f"contextual-{plan['name']}-{hashlib.sha256(decides.encode()).hexdigest()[:16]}"
+    decides = given | known | {"inputs": [sha256_of(path) for path in read]}
+    return below / f"contextual-{plan['name']}-{hashed(decides)}"
 
 
 def transfer(args: argparse.Namespace, plan: Content, work: Path) -> Content:
@@ -156,7 +190,6 @@ def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = plan_parser(__doc__)
     parser.add_argument("--work-below", type=Path, required=True, help="where to keep what a killed job goes on from")
-    parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this job")
     return parser.parse_args()
 

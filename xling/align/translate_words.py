@@ -1,4 +1,4 @@
-"""Word translation for all languages of a study: Figures 4a and 4b (section 5.1.1).
+"""Word translation for all languages of a study, by the rules of MUSE: Figures 4a and 4b (section 5.1.1).
 
     python -m xling.align.translate_words --plan plan.json --out words.json
 
@@ -7,79 +7,138 @@ xling.align.represent_encoder), MUSE dictionaries, fastText vectors or null, and
 {"source": "en", "config": "…", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
 "train": "…", "test": "…", "vectors": {"en": "…", "fr": "…"}, "tokenisers": {"en": {…}, "fr": {…}}}}}
 
-Words of dictionaries and of fastText are written as the tokeniser writes the text. Where there are fastText vectors,
-only words that both they and the encoders know are kept: all are asked the same words among the same candidates.
+Each side is normalised over its whole vocabulary, the map is fitted on the training pairs, and translations are
+retrieved by CSLS among all target words. Words of dictionaries and of fastText are written as the tokeniser writes the
+text and compared in lower case; the first of several spellings counts. Pairs with an unknown word are left out and
+counted; a source word counts once, and is right when any of its translations is found. Where there are fastText
+vectors, only words that both they and the encoders know are kept: all are asked the same words among the same
+candidates.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from xling.align.intervals import Hits, summarise
-from xling.align.normalise import Matrix
-from xling.align.plan import plan_parser, read_language_plan
+from xling.align.csls import csls_search
+from xling.align.mapping import Matrix, apply_map, fit_normaliser, procrustes
+from xling.align.plan import Seeds, missing_folders, plan_parser
 from xling.align.states import TRAINED, UNTRAINED, States, seed_states
-from xling.align.words import LIMIT, KnownPairs, Vocabulary, chance, fold_case, known_pairs, translate
 from xling.core.errors import InputError, run
-from xling.core.io import write_json
+from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
+from xling.core.records import read_record, record, refuse
+from xling.core.stats import Hits, summarise
 from xling.data.fasttext import Vectors, read_vectors
 from xling.data.muse import WordPair, read_muse
-from xling.model.device import local_device
+from xling.model.device import local_device, side_by_side
 from xling.tokenization.tokeniser import make_tokeniser
 
 FIGURES = {"figure4a": "rows", "figure4b": "words"}  # which states each is made from
-Record = dict[str, Any]
-Series = tuple[Record, list[Hits]]  # what was asked, and which test words were right, seed by seed
+LIMIT = 200_000  # vectors of fastText that are read (section 5.1.1 of the paper)
+Result = dict[str, Any]
+Series = tuple[Result, list[Hits]]  # what was asked, and which test words were right, seed by seed
 
 
-@dataclass(frozen=True)
-class Material:
-    """What a pair of languages is evaluated with; fastText's vectors may be missing."""
+@record
+class Language:
+    """What a language is compared with: states, dictionaries, fastText's vectors if there are any."""
 
-    codes: tuple[str, str]
-    seeds: Sequence[Mapping[str, str]]
-    files: tuple[Path, Path]  # training and test dictionary
-    pairs: tuple[list[WordPair], ...]
-    vectors: tuple[Path, ...]
-    spell: tuple[Callable[[str], str], ...]
-
-    @cached_property
-    def tables(self) -> tuple[Vectors, ...]:
-        """Return fastText's tables, read when they are first asked for: those of one pair are half a gigabyte."""
-        tables = (read_vectors(path, LIMIT) for path in self.vectors)
-        spelled = zip(tables, self.spell, strict=False)
-        return tuple(table._replace(words=tuple(map(own, table.words))) for table, own in spelled)
-
-    def known(self, spaces: Sequence[Vocabulary]) -> list[KnownPairs]:
-        """Return the training and the test pairs whose words are in both vocabularies."""
-        return [known_pairs(path, pairs, *spaces) for path, pairs in zip(self.files, self.pairs, strict=True)]
-
-    def states(self, kind: str, figure: str) -> list[list[States]]:
-        """Return the states of both languages, seed by seed."""
-        return list(seed_states(self.seeds, kind, FIGURES[figure], self.codes))
+    seeds: Seeds
+    train: Path
+    test: Path
+    vectors: dict[str, Path] | None
+    tokenisers: dict[str, dict[str, Any]]
 
 
-def read_materials(path: Path) -> tuple[list[Material], str]:
-    """Read every pair's dictionaries, note where its fastText vectors are, and return them with the plan's `config`."""
-    whole, materials = read_language_plan(path, "train", "test", "vectors", "tokenisers"), []
-    for target, plan in whole["languages"].value.items():
-        codes, own = (whole["source"].value, target), whole["languages"][target]
-        tokenisers = own["tokenisers"].object()
-        tables = own["vectors"].object(*codes) if plan["vectors"] else {}
-        spell = tuple(speller(tokenisers.get(code)) for code in codes)
-        files = Path(plan["train"]), Path(plan["test"])
-        pairs = tuple([WordPair(spell[0](p.source), spell[1](p.target)) for p in read_muse(file)] for file in files)
-        vectors = tuple(Path(tables[code]) for code in codes if tables)
-        for file in vectors:
-            file.open("rb").close()
-        materials.append(Material(codes, plan["seeds"], files, pairs, vectors, spell))
-    return materials, whole["config"].value
+@record
+class Plan:
+    """Every language to be translated to; `config` is what the result belongs to."""
+
+    source: str
+    languages: dict[str, Language]
+    config: str
+
+    def __post_init__(self) -> None:
+        refuse(missing_folders(self.source, self.languages))
+        for code, own in self.languages.items():
+            if own.vectors is not None and not {self.source, code} <= set(own.vectors):
+                refuse([f"languages.{code}.vectors: expected files of {self.source} and {code}, or null"])
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Lower-cased words, each with its place among those kept, and the rows of the file they came from."""
+
+    places: dict[str, int]
+    rows: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPairs:
+    """The pairs of a dictionary with both words known, as places, each once; and how many had an unknown word."""
+
+    pairs: tuple[tuple[int, int], ...]
+    given: int
+    unknown_source: int
+    unknown_target: int
+
+    def by_source(self) -> dict[int, set[int]]:
+        """Return the known translations of each source word."""
+        found: dict[int, set[int]] = {}
+        for source, target in self.pairs:
+            found.setdefault(source, set()).add(target)
+        return found
+
+    def describe(self) -> dict[str, int]:
+        """Return the counts that a result carries."""
+        kept = {"pairs_kept": len(self.pairs), "source_words_kept": len(self.by_source())}
+        unknown = {"unknown_source": self.unknown_source, "unknown_target": self.unknown_target}
+        return {"pairs": self.given} | kept | unknown
+
+
+def known_pairs(path: Path, pairs: Iterable[WordPair], source: Vocabulary, target: Vocabulary) -> KnownPairs:
+    """Return the pairs of a dictionary (its path is for errors) whose words both have vectors; there must be some."""
+    folded = dict.fromkeys((pair.source.lower(), pair.target.lower()) for pair in pairs)
+    unknown_source = sum(left not in source.places for left, _ in folded)
+    unknown_target = sum(right not in target.places for _, right in folded)
+    known = ((x, y) for x, y in folded if x in source.places and y in target.places)
+    found = dict.fromkeys((source.places[x], target.places[y]) for x, y in known)
+    if not found:
+        counts = f"{unknown_source} source and {unknown_target} target words are unknown"
+        raise InputError(path, f"none of its {len(folded)} pairs has vectors on both sides ({counts})")
+    return KnownPairs(tuple(found), len(folded), unknown_source, unknown_target)
+
+
+def fold_case(words: Sequence[str], allowed: Iterable[str] | None = None) -> Vocabulary:
+    """Return the vocabulary of words in the order of a file, restricted to the allowed ones where some are named."""
+    wanted = None if allowed is None else {word.lower() for word in allowed}
+    rows: dict[str, int] = {}
+    for row, word in enumerate(words):
+        if wanted is None or word.lower() in wanted:
+            rows.setdefault(word.lower(), row)
+    places = {word: place for place, word in enumerate(rows)}
+    return Vocabulary(places, np.fromiter(rows.values(), dtype=np.int64))
+
+
+def translate(source: Matrix, target: Matrix, train: KnownPairs, test: KnownPairs, device: str = "cpu") -> Hits:
+    """Return for each test word whether one of its translations comes first after mapping the source space."""
+    x, y = side_by_side(lambda side: fit_normaliser(side)[1], (source, target))
+    left, right = np.array(train.pairs).T
+    gold = test.by_source()
+    mapped = apply_map(procrustes(x[left], y[right]), x)
+    found = csls_search(mapped, y, 1, np.array(list(gold)), device=device).indices[:, 0].tolist()
+    return np.array([first in answers for first, answers in zip(found, gold.values(), strict=True)])
+
+
+def chance(gold: Iterable[set[int]], targets: int) -> float:
+    """Return the precision at 1 of guessing a target word at random."""
+    return float(np.mean([1 - (targets - len(answers)) / targets for answers in gold]))
 
 
 def speller(options: Mapping[str, Any] | None) -> Callable[[str], str]:
@@ -95,19 +154,51 @@ def _word(options: str) -> Callable[[str], str]:
     return make_tokeniser(json.loads(options)).word
 
 
-def evaluate(material: Material, figure: str, device: str) -> tuple[list[Record], Record]:
-    """Return the records of a figure in one language, and how many words and pairs they rest on."""
-    words = [_items(side) for side in material.states(TRAINED, figure)[0]]
-    allowed = [table.words for table in material.tables] or words
-    spaces = [fold_case(own, others) for own, others in zip(words, allowed, strict=True)]
-    train, test = material.known(spaces)
-    guess = chance(test.by_source().values(), len(spaces[1].rows))
-    about = {"figure": figure, "language": material.codes[1], "chance": guess, "pairs": len(test.pairs)}
-    series = [*_encoders(material, figure, spaces, device), *_fasttext(material, words, device)]
-    scores = summarise([hits for _, hits in series], figure, *material.codes)
-    records = [about | own | score for (own, _), score in zip(series, scores, strict=True)]
-    sizes = {"source_words": len(spaces[0].rows), "target_words": len(spaces[1].rows)}
-    return records, sizes | {"train": train.describe(), "test": test.describe()}
+class Material:
+    """What a pair of languages is evaluated with; its dictionaries are read at once, so that a bad one ends all."""
+
+    def __init__(self, source: str, target: str, plan: Language) -> None:
+        self.codes, self.plan = (source, target), plan
+        self.spell = [speller(plan.tokenisers.get(code)) for code in self.codes]
+        left, right = self.spell
+        self.dictionaries = {
+            path: [WordPair(left(pair.source), right(pair.target)) for pair in read_muse(path)]
+            for path in (plan.train, plan.test)
+        }
+        self.vectors = [plan.vectors[code] for code in self.codes] if plan.vectors else []
+        for file in self.vectors:
+            file.open("rb").close()
+
+    def known(self, spaces: Sequence[Vocabulary]) -> list[KnownPairs]:
+        """Return the training and the test pairs whose words are in both vocabularies."""
+        return [known_pairs(path, self.dictionaries[path], *spaces) for path in (self.plan.train, self.plan.test)]
+
+    def read_tables(self) -> list[Vectors]:
+        """Read fastText's tables, if there are any: those of one pair are half a gigabyte."""
+        tables = zip(self.vectors, self.spell, strict=False)
+        read = ((read_vectors(path, LIMIT), spell) for path, spell in tables)
+        return [table._replace(words=tuple(map(spell, table.words))) for table, spell in read]
+
+    def states(self, kind: str, figure: str) -> list[list[States]]:
+        """Return the states of both languages, seed by seed."""
+        return list(seed_states(self.plan.seeds, kind, FIGURES[figure], self.codes))
+
+
+def evaluate(material: Material, device: str) -> Iterator[tuple[str, list[Result], Result]]:
+    """Yield for each figure the records of one language, and how many words and pairs they rest on."""
+    tables = material.read_tables()
+    for figure in FIGURES:
+        words = [_items(side) for side in material.states(TRAINED, figure)[0]]
+        allowed = [table.words for table in tables] or words
+        spaces = [fold_case(own, others) for own, others in zip(words, allowed, strict=True)]
+        train, test = material.known(spaces)
+        guess = chance(test.by_source().values(), len(spaces[1].rows))
+        about = {"figure": figure, "language": material.codes[1], "chance": guess, "pairs": len(test.pairs)}
+        series = [*_encoders(material, figure, spaces, device), *_fasttext(material, words, tables, device)]
+        scores = summarise([hits for _, hits in series], figure, *material.codes)
+        records = [about | own | score for (own, _), score in zip(series, scores, strict=True)]
+        sizes = {"source_words": len(spaces[0].rows), "target_words": len(spaces[1].rows)}
+        yield figure, records, sizes | {"train": train.describe(), "test": test.describe()}
 
 
 def _encoders(material: Material, figure: str, spaces: Sequence[Vocabulary], device: str) -> Iterator[Series]:
@@ -120,12 +211,14 @@ def _encoders(material: Material, figure: str, spaces: Sequence[Vocabulary], dev
             yield {"vectors": kind, "layer": layer if figure == "figure4b" else None}, hits
 
 
-def _fasttext(material: Material, words: Sequence[Sequence[str]], device: str) -> Iterator[Series]:
+def _fasttext(
+    material: Material, words: Sequence[Sequence[str]], tables: Sequence[Vectors], device: str
+) -> Iterator[Series]:
     """Yield the hits of fastText on the words of the encoders, if there is fastText."""
-    if material.tables:
-        spaces = [fold_case(table.words, own) for table, own in zip(material.tables, words, strict=True)]
-        vectors = [table.vectors for table in material.tables]
-        yield {"vectors": "fasttext", "layer": None}, [_hits(vectors, spaces, material.known(spaces), device)]
+    if tables:
+        spaces = [fold_case(table.words, own) for table, own in zip(tables, words, strict=True)]
+        hits = _hits([table.vectors for table in tables], spaces, material.known(spaces), device)
+        yield {"vectors": "fasttext", "layer": None}, [hits]
 
 
 def _hits(sides: Sequence[Matrix], spaces: Sequence[Vocabulary], known: Sequence[KnownPairs], device: str) -> Hits:
@@ -141,25 +234,21 @@ def _items(states: States) -> list[str]:
 
 def main() -> None:
     """Evaluate both figures in all languages and write the result."""
-    parser = plan_parser(__doc__)
-    parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
-    args = parser.parse_args()
+    args = plan_parser(__doc__).parse_args()
     log, device = log_to_stderr(__name__), local_device(args.device).type
-    records: list[Record] = []
-    counts: dict[str, Record] = {figure: {} for figure in FIGURES}
-    materials, config = read_materials(args.plan)  # all dictionaries, so that a bad one is reported first
-    while materials:
-        material = materials.pop(0)  # so that its fastText tables go with it
-        target = material.codes[1]
-        for figure in FIGURES:
-            found, counts[figure][target] = evaluate(material, figure, device)
+    plan = read_record(Plan, read_json(args.plan), args.plan)
+    records: list[Result] = []
+    counts: dict[str, Result] = {figure: {} for figure in FIGURES}
+    for material in [Material(plan.source, target, own) for target, own in plan.languages.items()]:
+        for figure, found, sizes in evaluate(material, device):
+            counts[figure][material.codes[1]] = sizes
             records += found
             best: dict[str, float] = {}
-            for record in found:
-                best[record["vectors"]] = max(record["p1"], best.get(record["vectors"], 0.0))
+            for one in found:
+                best[one["vectors"]] = max(one["p1"], best.get(one["vectors"], 0.0))
             shown = ", ".join(f"{kind} {score:.3f}" for kind, score in best.items())
-            log.info("%s %s, best P@1 on %d pairs: %s", figure, target, found[0]["pairs"], shown)
-    write_json(args.out, {"records": records, "counts": counts, "config": config})
+            log.info("%s %s, best P@1 on %d pairs: %s", figure, material.codes[1], found[0]["pairs"], shown)
+    write_json(args.out, {"records": records, "counts": counts, "config": plan.config})
 
 
 if __name__ == "__main__":

@@ -1,32 +1,59 @@
 """CKA of every layer of one encoder with every layer of another: Figure 7 (section 5.2).
 
     python -m xling.cka.compare_encoders --plan plan.json --out cka.json
-    python -m xling.cka.compare_encoders --left en.safetensors --right fr.safetensors --out cka.json
 
 The plan lists what is compared, seed by seed; the result has the mean over seeds, and each seed's layers:
-{"set": "parallel", "config": "…", "comparisons": [{"pair": "en-fr", "model": "random",
+{"source": "en", "set": "parallel", "config": "…", "comparisons": [{"pair": "en-fr", "model": "random",
 "seeds": [[{"folder": "states/en.mono.s1", "kind": "trained", "language": "en"},
 {"folder": "states/fr.mono.s1", "kind": "untrained", "language": "fr"}]]}]}
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
-from xling.align.plan import parse_plan_or_pair, plan_parser, read_plan
-from xling.align.states import States, open_parallel, states_file
+from xling.align.plan import plan_parser
+from xling.align.states import States, check_parallel, states_file
 from xling.core.errors import InputError, run
-from xling.core.io import write_json
+from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
+from xling.core.records import read_record, record
 from xling.model.similarity import BLOCK, CkaStream
 
-Record = dict[str, Any]
+
+@record
+class Side:
+    """The states of an encoder in one language."""
+
+    folder: Path
+    kind: str
+    language: str
+
+
+@record
+class Comparison:
+    """Two encoders, seed by seed."""
+
+    pair: str
+    model: str
+    seeds: Annotated[tuple[tuple[Side, Side], ...], Field(min_length=1)]
+
+
+@record
+class Plan:
+    """All comparisons, on one set of sentences; `config` is what the result belongs to."""
+
+    set: str
+    comparisons: Annotated[tuple[Comparison, ...], Field(min_length=1)]
+    config: str
+    source: str = ""
 
 
 def compare(left: States, right: States, every_pair: bool = True) -> CkaStream:
     """Stream two files of states of the same sentences, each read once."""
+    check_parallel(left, right)
     if left.rows < 2:
         raise InputError(left.path, "CKA needs at least two sentences")
     stream = CkaStream(left.layers, right.layers, every_pair)
@@ -36,18 +63,18 @@ def compare(left: States, right: States, every_pair: bool = True) -> CkaStream:
     return stream
 
 
-def average(comparison: Mapping[str, Any], name: str) -> Record:
+def average(comparison: Comparison, name: str) -> dict[str, Any]:
     """Return a comparison's layers, their average and the matrix, averaged over its seeds."""
     matrices = []
-    for sides in comparison["seeds"]:
-        left, right = (states_file(Path(side["folder"]), side["kind"], name, side["language"]) for side in sides)
-        matrices.append(np.array(compare(*open_parallel(left, right)).matrix()))
+    for sides in comparison.seeds:
+        left, right = (States(states_file(side.folder, side.kind, name, side.language)) for side in sides)
+        matrices.append(np.array(compare(left, right).matrix()))
     mean = np.stack(matrices).mean(axis=0)
     layers = {f"L{layer}": float(value) for layer, value in enumerate(np.diag(mean))}
     averages = [float(np.mean(np.diag(one))) for one in matrices]
     return {
-        "pair": comparison["pair"],
-        "model": comparison["model"],
+        "pair": comparison.pair,
+        "model": comparison.model,
         "cka": layers | {"AVER": float(np.mean(averages))},
         "matrix": mean.tolist(),
         "by_seed": averages,
@@ -55,39 +82,15 @@ def average(comparison: Mapping[str, Any], name: str) -> Record:
     }
 
 
-def read_comparisons(path: Path) -> dict[str, Any]:
-    """Return the plan, in which every comparison must name two sides for each seed."""
-    plan = read_plan(path)
-    plan.object("set", "comparisons", "config")
-    for comparison in plan["comparisons"].list():
-        comparison.object("pair", "model", "seeds")
-        for seed in comparison["seeds"].list():
-            for side in seed.list(2):
-                side.object("folder", "kind", "language")
-    return plan.object()
-
-
-def compare_study(path: Path) -> Record:
-    """Return the records of all comparisons of a plan."""
-    plan, records = read_comparisons(path), []
-    for comparison in plan["comparisons"]:
-        records.append(average(comparison, plan["set"]))
-        found = comparison["pair"], comparison["model"], records[-1]["cka"]["AVER"]
-        log_to_stderr(__name__).info("%s %s: AVER %.3f", *found)
-    return {"records": records, "config": plan["config"]}
-
-
-def compare_pair(left: Path, right: Path) -> Record:
-    """Return the comparison of two files of states."""
-    sides = open_parallel(left, right)
-    stream = compare(*sides)
-    return {"cka": stream.layerwise(), "matrix": stream.matrix(), "sentences": sides[0].rows}
-
-
 def main() -> None:
-    """Compare all pairs of a study, or one pair of files, and write the result."""
-    args = parse_plan_or_pair(plan_parser(__doc__, required=False))
-    write_json(args.out, compare_study(args.plan) if args.plan else compare_pair(args.left, args.right))
+    """Compare all pairs of a study and write the result."""
+    args = plan_parser(__doc__).parse_args()
+    plan, records = read_record(Plan, read_json(args.plan), args.plan), []
+    for comparison in plan.comparisons:
+        records.append(average(comparison, plan.set))
+        found = comparison.pair, comparison.model, records[-1]["cka"]["AVER"]
+        log_to_stderr(__name__).info("%s %s: AVER %.3f", *found)
+    write_json(args.out, {"records": records, "config": plan.config})
 
 
 if __name__ == "__main__":

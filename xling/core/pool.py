@@ -1,14 +1,12 @@
 """Work that is shared out over processes, or done ahead in a thread, and comes back in order."""
 
 import multiprocessing
-import queue
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from xling.core.errors import XlingError
 
@@ -57,35 +55,11 @@ def ahead(made: Iterator[Item], depth: int) -> Iterator[Item]:
 
     A GPU then never waits for its next batch.
     """
-    ready: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(depth)
-    gone = threading.Event()
-
-    def put(item: Item | None, error: BaseException | None) -> None:
-        while not gone.is_set():
-            try:
-                return ready.put((item, error), timeout=0.2)
-            except queue.Full:
-                continue
-        return None
-
-    def fill() -> None:
-        try:
-            for item in made:
-                put(item, None)
-                if gone.is_set():
-                    return
-            put(None, StopIteration())
-        except BaseException as error:
-            put(None, error)
-
-    threading.Thread(target=fill, daemon=True).start()
+    pool, end = ThreadPoolExecutor(1), object()
     try:
-        while True:
-            item, error = ready.get()
-            if isinstance(error, StopIteration):
-                return
-            if error is not None:
-                raise error
-            yield item  # type: ignore[misc]
+        waiting = deque(pool.submit(next, made, end) for _ in range(depth))
+        while (item := waiting.popleft().result()) is not end:
+            waiting.append(pool.submit(next, made, end))
+            yield cast(Item, item)
     finally:
-        gone.set()
+        pool.shutdown(cancel_futures=True)

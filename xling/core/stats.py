@@ -1,11 +1,12 @@
 """How far a score would move with other test items: percentile bootstrap intervals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng
 
 LEVEL = 0.95  # of every interval in the study
@@ -13,6 +14,7 @@ RESAMPLES = 1000
 CHUNK = 1 << 22  # numbers drawn at a time
 
 Counts = NDArray[np.int64]  # one column per quantity in the last axis
+Hits = NDArray[np.bool_]  # one of each test item
 Scores = NDArray[np.float64]
 Measure = Callable[[NDArray[Any]], Scores]
 
@@ -26,6 +28,24 @@ def interval(counts: Counts, measure: Measure, *parts: object) -> tuple[float, f
     found = resampled(counts, measure, RESAMPLES, numpy_rng("bootstrap", *parts))
     low, high = bounds(found)
     return float(low), float(high)
+
+
+def summarise(series: Sequence[Sequence[Hits]], *parts: object) -> list[dict[str, Any]]:
+    """Return for each series the mean of its seeds' hits, each seed's own, and a bootstrap interval.
+
+    All are of the same items, and every resample takes the same items of all; `parts` name the random numbers.
+    """
+    sizes = {len(hits) for seeds in series for hits in seeds}
+    if len(sizes) != 1:
+        raise XlingError(f"asked different numbers of test items: {sorted(sizes)}")
+    counts = np.stack([np.stack(seeds).sum(axis=0, dtype=np.int64) for seeds in series], axis=-1)[None]
+    totals = counts.shape[1] * np.array([len(seeds) for seeds in series])
+    found = resampled(counts, lambda sums: sums / totals, RESAMPLES, numpy_rng("hits", *parts))  # (resamples, series)
+    means = counts[0].sum(axis=0) / totals
+    return [
+        {"p1": float(mean), "low": float(low), "high": float(high), "by_seed": [float(hits.mean()) for hits in seeds]}
+        for mean, (low, high), seeds in zip(means, bounds(found).T, series, strict=True)
+    ]
 
 
 def bounds(found: Scores) -> NDArray[np.float64]:

@@ -61,15 +61,19 @@ def training_batches(lengths: Order, order: Order, size: int, seed: int, epoch: 
 
 def evaluation_batches(examples: Sequence[Example], budget: int) -> list[list[int]]:
     """Return the numbers of all examples, sorted by length, in batches of at most so many tokens, padding included."""
+    return by_length([example.length for example in examples], [len(example.windows) for example in examples], budget)
+
+
+def by_length(lengths: Sequence[int], rows: Sequence[int], budget: int) -> list[list[int]]:
+    """Return the numbers of items of this length and so many rows, sorted, in batches within a budget of tokens."""
     batches: list[list[int]] = []
-    rows = 0
-    for number in sorted(range(len(examples)), key=lambda i: examples[i].length):
-        own = len(examples[number].windows)
-        if not batches or (rows + own) * examples[number].length > budget:
+    total = 0
+    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if not batches or (total + rows[number]) * lengths[number] > budget:
             batches.append([])
-            rows = 0
+            total = 0
         batches[-1].append(number)
-        rows += own
+        total += rows[number]
     return batches
 
 

@@ -4,7 +4,7 @@ Counts are integers in the last axis, one column per quantity; the axes before i
 spans of BIO tags that are repaired first (section 3.2 of the paper).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,24 +79,10 @@ def spans(tags: Sequence[str]) -> list[Span]:
 
     The last type of a span is its type: `B-X I-Y I-Z` is one span of type Z.
     """
-    return [(tags[end - 1][2:], start, end) for start, end in _runs(tags)]
-
-
-def repair(tags: Sequence[str]) -> list[str]:
-    """Return valid BIO: a standalone `I-X` becomes `B-X`; within one span the last type wins."""
-    mended = list(tags)
-    for kind, start, end in spans(tags):
-        mended[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
-    return mended
-
-
-def _runs(tags: Sequence[str]) -> Iterator[tuple[int, int]]:
-    start: int | None = None
+    found: list[Span] = []
     for place, tag in enumerate(tags):
-        if start is not None and not tag.startswith("I-"):
-            yield start, place
-            start = None
-        if start is None and tag != OUTSIDE:
-            start = place
-    if start is not None:
-        yield start, len(tags)
+        if tag.startswith("I-") and found and found[-1][2] == place:
+            found[-1] = tag[2:], found[-1][1], place + 1
+        elif tag != OUTSIDE:
+            found.append((tag[2:], place, place + 1))
+    return found

@@ -17,7 +17,7 @@ from xling.finetune.data import BadRecordError, Example, Labels, Record, Speller
 from xling.finetune.metrics import ATTACHMENT, ATTACHMENT_SCORES, count_attachments
 from xling.finetune.mst import best_tree
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.task import IGNORED, Arrays, Outputs, Tensors, most_common
+from xling.finetune.task import IGNORED, Arrays, Outputs, Task, Tensors, most_common
 
 RELATIONS = (  # the 37 of Universal Dependencies v2
     *("acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop"),
@@ -76,12 +76,12 @@ def drop_alike(states: Tensor, rate: float, training: bool) -> Tensor:
     return states * functional.dropout(states.new_ones(states.shape[0], 1, states.shape[2]), rate)
 
 
-class Parsing:
+class Parsing(Task):
     """Trees. Labels of an example are three rows: heads, relations, whether the word is scored."""
 
-    name = "parsing"
+    name, labels = "parsing", RELATIONS
     golds = 2
-    columns: tuple[str, ...] = ATTACHMENT
+    columns = ATTACHMENT
     measures = ATTACHMENT_SCORES
     baseline = "every word hangs on its neighbour, left or right, with the training set's most common relation"
 
@@ -89,7 +89,6 @@ class Parsing:
         self.sizes = sizes
 
     def encode(self, record: Record, speller: Speller) -> Example:
-        """Return a sentence with its tree."""
         words = words_of(record, "words")
         heads = _heads(record, len(words))
         relations = labels_of(record, "deprels", NUMBERS, len(words))
@@ -97,13 +96,11 @@ class Parsing:
         return Example(*speller.sentence(words), np.array([heads, relations, scored]))
 
     def head(self, width: int) -> nn.Module:
-        """Return the parser."""
         return Biaffine(width, self.sizes, len(RELATIONS))
 
     def places(self, layout: Layout) -> Arrays:
         """Return where the states of root and words are (n, h), the root at the first `</s>`, and which exist."""
-        most = 1 + rounded(max(len(example.rows) for example in layout.examples), layout.rounding)
-        places = np.repeat(layout.starts[:-1, None] * layout.length, most, axis=1)
+        places = np.repeat(layout.starts[:-1, None] * layout.length, 1 + _most_words(layout), axis=1)
         exist = np.zeros_like(places)
         for number, example in enumerate(layout.examples):
             places[number, 1 : 1 + len(example.rows)] = layout.flat(number)
@@ -112,17 +109,14 @@ class Parsing:
 
     def gold(self, layout: Layout) -> Arrays:
         """Return heads and relations (n, w)."""
-        most = rounded(max(len(example.rows) for example in layout.examples), layout.rounding)
-        labels = np.full((2, len(layout.examples), most), IGNORED, dtype=np.int64)
+        labels = np.full((2, len(layout.examples), _most_words(layout)), IGNORED, dtype=np.int64)
         for number, example in enumerate(layout.examples):
             labels[:, number, : len(example.rows)] = example.labels[:2]
         return labels[0], labels[1]
 
     def loss(self, head: nn.Module, states: Tensor, places: Tensors, gold: Tensors) -> Tensor:
         """Return the cross-entropy of heads plus that of relations given the gold head, each a mean over words."""
-        parser, (heads, relations) = _parser(head), gold
-        arc_dep, arc_head, label_dep, label_head = parser.views(_word_states(states, places))
-        arcs = _arcs(parser, arc_dep, arc_head, places)
+        (parser, arcs, label_dep, label_head), (heads, relations) = _scored(head, states, places), gold
         index = heads.clamp(min=0)[..., None].expand(-1, -1, label_head.shape[-1])
         labels = parser.labels_at(label_dep, label_head.gather(1, index))
         arc_loss = functional.cross_entropy(arcs.flatten(0, 1), heads.flatten())
@@ -130,14 +124,12 @@ class Parsing:
 
     def predict(self, head: nn.Module, states: Tensor, places: Tensors) -> tuple[Tensor, ...]:
         """Return log-probabilities of heads and the likeliest relation to each head: `root` to the root alone."""
-        parser = _parser(head)
-        arc_dep, arc_head, label_dep, label_head = parser.views(_word_states(states, places))
-        arcs = functional.log_softmax(_arcs(parser, arc_dep, arc_head, places), dim=-1)
+        parser, arcs, label_dep, label_head = _scored(head, states, places)
         labels = parser.labels(label_dep, label_head)
         labels[..., ROOT] = CLOSED
         best = labels.argmax(dim=-1)
         best[..., 0] = ROOT
-        return arcs, best
+        return functional.log_softmax(arcs, dim=-1), best
 
     def read(self, outputs: Outputs, layout: Layout) -> list[Labels]:
         """Return heads and relations of the best tree of each sentence."""
@@ -175,15 +167,13 @@ def _heads(record: Record, words: int) -> list[int]:
     return heads
 
 
-def _parser(head: nn.Module) -> Biaffine:
-    assert isinstance(head, Biaffine)  # noqa: S101 (made by `head` above)
-    return head
+def _most_words(layout: Layout) -> int:
+    return rounded(max(len(example.rows) for example in layout.examples), layout.rounding)
 
 
-def _word_states(states: Tensor, places: Tensors) -> Tensor:
-    return states.flatten(0, 1)[places[0]]
-
-
-def _arcs(parser: Biaffine, dependents: Tensor, heads: Tensor, places: Tensors) -> Tensor:
-    exists: Tensor = places[1].bool()[:, None, :]
-    return torch.where(exists, parser.arcs(dependents, heads), CLOSED)
+def _scored(head: nn.Module, states: Tensor, places: Tensors) -> tuple[Biaffine, Tensor, Tensor, Tensor]:
+    """Return the parser, the scores of arcs between words that exist, and words as dependents and heads of labels."""
+    assert isinstance(head, Biaffine)  # noqa: S101 (made by `Parsing.head`)
+    arc_dep, arc_head, label_dep, label_head = head.views(states.flatten(0, 1)[places[0]])
+    arcs = torch.where(places[1].bool()[:, None, :], head.arcs(arc_dep, arc_head), CLOSED)
+    return head, arcs, label_dep, label_head

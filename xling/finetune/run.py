@@ -19,94 +19,68 @@ A killed process resumes from its last finished epoch when it is started again w
 """
 
 import argparse
-import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import torch
+from pydantic import Field
 
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.errors import InputError, XlingError, run
+from xling.core.errors import InputError, run
 from xling.core.io import read_json, sha256_of, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
+from xling.core.records import Size, find_problems, read_record, record, refuse
+from xling.core.results import hashed
 from xling.finetune.collect import log_scores, summarise
 from xling.finetune.data import Example, Speller, read_examples
-from xling.finetune.settings import WHERE, Point, Settings, grid_points, read_settings
+from xling.finetune.settings import Settings, grid_points, read_settings
 from xling.finetune.task import Result, Task
-from xling.finetune.tasks import NAMES, make_task
+from xling.finetune.tasks import make_task
 from xling.finetune.trainer import Material, Target, baselines, run_points
 from xling.model.device import local_device, use_one_thread
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.trained import language_index, open_encoder
 
-KEYS = ("task", "train", "dev", "test", "settings", "config")
 
-
-@dataclass(frozen=True)
+@record
 class Job:
-    """One result of a plan; if `points` is None, the whole grid is run."""
+    """One result of a plan; without `points` the whole grid is run."""
 
-    name: str
-    task: str
+    task: Literal["xnli", "ner", "parsing", "pos"]
     train: Path
     dev: Path
-    test: dict[str, Path]
-    settings: dict[str, Any]
+    test: Annotated[dict[str, Path], Field(min_length=1)]
+    settings: dict[str, Any]  # as the result carries them
     config: str
-    points: list[int] | None = None
+    points: tuple[Size, ...] | None = None
+
+    def __post_init__(self) -> None:
+        refuse(f"settings.{problem}" for problem in find_problems(Settings, self.settings))
+        last = len(grid_points(self.read_settings)) - 1
+        if self.task == "parsing" and self.read_settings.biaffine is None:
+            refuse(["settings.biaffine: missing key, which parsing needs"])
+        if self.points is not None and (len(set(self.points)) < len(self.points) or max(self.points, default=0) > last):
+            refuse([f"points: expected different numbers from 0 to {last}, found {list(self.points)}"])
+
+    @cached_property
+    def read_settings(self) -> Settings:
+        """The settings that this module works with."""
+        return read_settings(self.settings)[0]
 
     def files(self) -> list[Path]:
         """Return the data that it reads."""
         return [self.train, self.dev, *self.test.values()]
 
 
-def read_plan(path: Path, only: str | None = None) -> list[Job]:
+def read_plan(path: Path, only: str | None = None) -> dict[str, Job]:
     """Read and check a plan, or one entry of it."""
-    plan = read_json(path)
-    if not isinstance(plan, dict) or not plan:
-        raise InputError(path, "expected an object with one entry per result")
-    if only is not None and only not in plan:
-        raise InputError(path, f"no entry {only!r} (it has {', '.join(plan)})")
-    return [_job(name, entry, path) for name, entry in plan.items() if only in (None, name)]
-
-
-def _job(name: str, entry: Any, path: Path) -> Job:
-    wrong = set(entry) ^ set(KEYS) if isinstance(entry, dict) else set(KEYS)
-    if wrong - {"points"}:
-        fix = f"expected {', '.join(KEYS)} and, for a part of the grid, points"
-        raise InputError(path, f"{name}: {', '.join(sorted(wrong))} missing or unknown", fix=fix)
-    if entry["task"] not in NAMES:
-        raise InputError(path, f"{name}.task: {entry['task']!r} is none of {', '.join(NAMES)}")
-    if not isinstance(entry["test"], dict) or not entry["test"]:
-        raise InputError(path, f"{name}.test: expected files by language, found {entry['test']!r}")
-    test = {code: Path(file) for code, file in entry["test"].items()}
-    return Job(**{**entry, "name": name, "train": Path(entry["train"]), "dev": Path(entry["dev"]), "test": test})
-
-
-def chosen_points(job: Job, settings: Settings, plan: Path) -> list[Point]:
-    """Return the points of the grid that a job runs."""
-    points, wanted = grid_points(settings), job.points
-    if wanted is None:
-        return points
-    if not isinstance(wanted, list) or not set(wanted) <= set(range(len(points))) or len(set(wanted)) < len(wanted):
-        fix = f"expected different numbers from 0 to {len(points) - 1}"
-        raise InputError(plan, f"{job.name}.points: {wanted}", fix=fix)
-    return [points[number] for number in wanted]
-
-
-def read_task(job: Job, plan: Path) -> tuple[Settings, Task]:
-    """Return a job's training settings and its task; errors in the settings name their place in the plan."""
-    try:
-        settings, biaffine = read_settings(job.settings)
-        return settings, make_task(job.task, biaffine)
-    except XlingError as error:
-        problem = str(error).removeprefix(f"{WHERE}: ")
-        raise InputError(plan, f"{job.name}.settings: {problem}") from None
+    plan = read_record(dict[str, Job], read_json(path), path)
+    if not plan or only not in (None, *plan):
+        raise InputError(path, f"no entry {only or 'at all'} (it has {', '.join(plan) or 'none'})")
+    return {name: job for name, job in plan.items() if only in (None, name)}
 
 
 def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, longest: int) -> list[Example]:
@@ -114,21 +88,23 @@ def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, long
     return read_examples(path, partial(task.encode, speller=Speller(vocabulary, language, longest)))
 
 
-def fine_tune(job: Job, args: argparse.Namespace, described: Run, vocabulary: Vocabulary, work: Path) -> Result:
+def fine_tune(
+    job: Job, name: str, args: argparse.Namespace, described: Run, vocabulary: Vocabulary, work: Path
+) -> Result:
     """Return everything that a job measures; the test sets are used only for the final evaluation."""
-    settings, task = read_task(job, args.plan)
-    points = chosen_points(job, settings, args.plan)
+    settings, source, longest = job.read_settings, described.selection_language, described.pretrain.length
+    task, points = make_task(job.task, settings.biaffine), grid_points(settings)
     encoder = open_encoder(args.encoder, described, vocabulary, args.seed if args.untrained else None)
-    source, longest = described.selection_language, described.pretrain.length
     train, dev = (read_set(path, task, vocabulary, source, longest) for path in (job.train, job.dev))
     targets = [
-        Target(code, language_index(described, code, f"{args.plan} {job.name}.test"),
+        Target(code, language_index(described, code, f"{args.plan} {name}.test"),
                read_set(path, task, vocabulary, code, longest))
         for code, path in job.test.items()
     ]  # fmt: skip
     language = language_index(described, source, "selection_language")
     material = Material(task, settings, language, longest, train, dev, args.seed)
-    results = run_points(encoder.to(local_device(args.device)), material, targets, points, work)
+    chosen = points if job.points is None else [points[number] for number in job.points]
+    results = run_points(encoder.to(local_device(args.device)), material, targets, chosen, work)
     sizes = {"train": len(train), "dev": len(dev), "test": {one.language: len(one.examples) for one in targets}}
     about = {"model": described.model, "source": source, "task": job.task, "untrained": args.untrained}
     made = {"settings": job.settings, "seed": args.seed, "config": job.config, "torch": torch.__version__}
@@ -145,14 +121,17 @@ def log_points(result: Mapping[str, Any]) -> None:
         )
 
 
-def work_folder(args: argparse.Namespace, jobs: list[Job], model: str) -> Path:
+def work_folder(args: argparse.Namespace, jobs: Mapping[str, Job], model: str) -> Path:
     """Return the resume directory, named by all that decides the results, so that no other plan resumes from it."""
-    files = [args.encoder / "run.json", *sorted(args.vocab.iterdir()), *(path for job in jobs for path in job.files())]
+    files = [args.encoder / "run.json", *sorted(args.vocab.iterdir())]
+    files += [path for job in jobs.values() for path in job.files()]
     files += [] if args.untrained else [args.encoder / "model.safetensors"]
-    decides = [(job.name, job.task, list(job.test), job.settings, job.config, job.points) for job in jobs]
+    decides = [
+        (name, job.task, list(job.test), job.settings, job.config, job.points and list(job.points))
+        for name, job in jobs.items()
+    ]
     known = [decides, args.seed, args.untrained, [sha256_of(path) for path in files]]
-    digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
-    work: Path = args.work_below / f"{model}.{'+'.join(job.name for job in jobs)}-{digest[:16]}"
+    work: Path = args.work_below / f"{model}.{'+'.join(jobs)}-{hashed(known)}"
     return work
 
 
@@ -164,14 +143,14 @@ def main() -> None:
     vocabulary = Vocabulary.load(args.vocab)
     work = work_folder(args, jobs, described.model)
     with Lock(work, args.wait_for_lock) as lock:
-        results = []
-        for job in jobs:
-            results.append(fine_tune(job, args, described, vocabulary, work / job.name))
-            log_points(results[-1])
-        for job, result in zip(jobs, results, strict=True):
-            write_json(args.out_dir / "jobs" / f"{job.name}.json", result)
-            if job.points is None:
-                write_json(args.out_dir / f"{job.name}.json", summary := summarise(result))
+        results = {}
+        for name, job in jobs.items():
+            results[name] = fine_tune(job, name, args, described, vocabulary, work / name)
+            log_points(results[name])
+        for name, result in results.items():
+            write_json(args.out_dir / "jobs" / f"{name}.json", result)
+            if jobs[name].points is None:
+                write_json(args.out_dir / f"{name}.json", summary := summarise(result))
                 log_scores(summary)
         lock.remove_folder()
 

@@ -1,8 +1,10 @@
 """What a task is to the trainer, and the parts that tasks share."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +15,7 @@ from xling.core.seeds import numpy_rng
 from xling.core.stats import Counts, Measure
 from xling.finetune.batches import Layout
 from xling.finetune.data import Example, Labels, Record, Speller
+from xling.finetune.metrics import ACCURACY, RIGHT, count_right
 
 IGNORED = -100  # a label that counts for nothing, as PyTorch has it
 Arrays = tuple[NDArray[np.int64], ...]
@@ -21,44 +24,61 @@ Outputs = Sequence[NDArray[Any]]
 Result = dict[str, Any]
 
 
-class Task(Protocol):
+class Task(ABC):
     """A task: what its examples are, its layers on top of the encoder, its loss, its predictions, its score.
 
-    `places` and `predict` never see a label; predictions have the shape of the labels they are compared with.
+    `places` and `predict` never see a label; predictions have the shape of the labels they are compared with. Unless a
+    task says otherwise, an example has one label per item, a linear layer predicts it, and accuracy scores it.
     """
 
     name: str
-    golds: int  # how many arrays `gold` returns
-    columns: tuple[str, ...]  # of the counts an item is scored by
-    measures: Mapping[str, Measure]  # from sums of counts; the first decides
+    labels: Sequence[str]
+    golds = 1  # how many arrays `gold` returns
+    columns: tuple[str, ...] = RIGHT  # of the counts an item is scored by
+    measures: Mapping[str, Measure] = ACCURACY  # from sums of counts; the first decides
     baseline: str  # what `guess` does, in words
 
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each label."""
+        return {label: number for number, label in enumerate(self.labels)}
+
+    @abstractmethod
     def encode(self, record: Record, speller: Speller) -> Example:
         """Return a record as ids and labels."""
 
     def head(self, width: int) -> nn.Module:
         """Return the task's own layers, not initialised yet."""
+        return nn.Linear(width, len(self.labels))
 
+    @abstractmethod
     def places(self, layout: Layout) -> Arrays:
         """Return where in a batch the states are that the task reads."""
 
+    @abstractmethod
     def gold(self, layout: Layout) -> Arrays:
         """Return the labels of a batch."""
 
+    @abstractmethod
     def loss(self, head: nn.Module, states: Tensor, places: Tensors, gold: Tensors) -> Tensor:
         """Return the mean loss of a batch from the encoder's states (rows, length, width)."""
 
+    @abstractmethod
     def predict(self, head: nn.Module, states: Tensor, places: Tensors) -> tuple[Tensor, ...]:
         """Return all that the predictions of a batch are read from."""
 
+    @abstractmethod
     def read(self, outputs: Outputs, layout: Layout) -> list[Labels]:
         """Return the prediction for each example of a batch."""
 
     def count(self, example: Example, prediction: Labels) -> tuple[int, ...]:
         """Return the counts of one item."""
+        return count_right(example.labels, prediction)
 
     def guess(self, train: Sequence[Example]) -> Callable[[Example], Labels]:
         """Return what one would say without reading the text, from the training labels alone."""
+        label = most_common([example.labels for example in train], len(self.labels))
+        return lambda example: np.full(len(example.labels), label)
 
 
 def score(task: Task, counts: Counts) -> dict[str, float]:

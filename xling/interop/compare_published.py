@@ -2,8 +2,9 @@
 
 xling compare MODEL_A MODEL_B --parallel FILE [FILE] [--languages en fr] [--retrieve FILE [FILE]] --out DIR
 
-MODEL is a folder (ours, exported or Hugging Face's) or a name on the hub. FILE is `sentence<TAB>sentence`, a table with
-language codes in its header (then name two), or two files, line by line.
+MODEL is a folder (ours, exported or Hugging Face's), a name on the hub, or a file of states of these sentences that
+`xling import` wrote. FILE is `sentence<TAB>sentence`, a table with language codes in its header (then name two), or two
+files, line by line.
 
 CKA compares every layer with every other; layers at the same depth are also compared by sentence retrieval, with and
 without a map. The map is fitted on three pairs in four and the others are looked for, so that no sentence helps to find
@@ -13,24 +14,24 @@ a map nothing can be compared there. Shapes: n pairs of sentences; on each side 
 """
 
 import argparse
-import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
-from xling.align.retrieve_sentences import retrieve, retrieve_mapped
+from xling.align.mapping import map_pair
+from xling.align.retrieve_sentences import retrieval_hits
 from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import atomic_path, numbered_lines, write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned, read_multiway
-from xling.interop.encoders import SENTENCES, AnyEncoder, Matrix, open_any_encoder
+from xling.interop.encoders import SENTENCES, Matrix, Opened, open_any_encoder
 from xling.model.device import local_device
 from xling.model.similarity import BLOCK, CkaStream
 from xling.report import style
@@ -42,22 +43,10 @@ Pairs = Sequence[tuple[str, str]]
 Sides = tuple[Sequence[Matrix], Sequence[Matrix]]
 
 
-@dataclass(frozen=True, slots=True)
-class LayerPair:
-    """One layer of the left encoder beside the layer of the right one at the same depth."""
-
-    left: int
-    right: int
-    cka: float
-    plain: float | None  # share of held-out sentences found by cosine, both directions; none where widths differ
-    mapped: float
-
-
-def compare(encoders: Sequence[AnyEncoder], pairs: Pairs, tested: Pairs = ()) -> dict[str, Any]:
+def compare(encoders: Sequence[Opened], pairs: Pairs, tested: Pairs = ()) -> dict[str, Any]:
     """Return how alike the layers of two encoders are on pairs of sentences; those of `tested` are looked for."""
     left, right = _states(encoders, pairs)
     matrix = cka_matrix(left, right)
-    rows = layer_pairs(left, right, matrix, _states(encoders, tested) if tested else None)
     looked_for = len(tested) or len(pairs) // HELD_OUT
     return {
         "models": [encoder.name for encoder in encoders],
@@ -67,11 +56,11 @@ def compare(encoders: Sequence[AnyEncoder], pairs: Pairs, tested: Pairs = ()) ->
         "chance": 1 / looked_for,
         "widths": [layers[0].shape[1] for layers in (left, right)],
         "matrix": matrix,
-        "layers": [asdict(row) for row in rows],
+        "layers": layer_pairs(left, right, matrix, _states(encoders, tested) if tested else None),
     }
 
 
-def _states(encoders: Sequence[AnyEncoder], pairs: Pairs) -> Sides:
+def _states(encoders: Sequence[Opened], pairs: Pairs) -> Sides:
     left, right = (encoder.sentence_means([pair[side] for pair in pairs]) for side, encoder in enumerate(encoders))
     return left, right
 
@@ -92,12 +81,16 @@ def cka_matrix(left: Sequence[Matrix], right: Sequence[Matrix]) -> list[list[flo
 
 def layer_pairs(
     left: Sequence[Matrix], right: Sequence[Matrix], matrix: Sequence[Sequence[float]], tested: Sides | None = None
-) -> list[LayerPair]:
-    """Return CKA and retrieval of layers at the same depth; `tested` has both sides of a set to be looked for."""
+) -> list[dict[str, Any]]:
+    """Return CKA and retrieval of layers at the same depth; `tested` has both sides of a set to be looked for.
+
+    `plain` and `mapped` are the share of sentences found by cosine, both directions averaged; `plain` is None where
+    widths differ.
+    """
     found = []
     for i, j in same_depth(len(left), len(right)):
-        test = None if tested is None else (tested[0][i], tested[1][j])
-        found.append(LayerPair(i, j, matrix[i][j], *retrieval(left[i], right[j], test)))
+        plain, mapped = retrieval(left[i], right[j], None if tested is None else (tested[0][i], tested[1][j]))
+        found.append({"left": i, "right": j, "cka": matrix[i][j], "plain": plain, "mapped": mapped})
     return found
 
 
@@ -112,10 +105,15 @@ def retrieval(left: Matrix, right: Matrix, tested: tuple[Matrix, Matrix] | None 
     held = np.arange(len(left)) % HELD_OUT == HELD_OUT - 1
     fit = (left, right) if tested else (left[~held], right[~held])
     x, y = tested or (left[held], right[held])
-    plain = retrieve(x, y)["mean"] if x.shape[1] == y.shape[1] else None
+    plain = _found(x, y) if x.shape[1] == y.shape[1] else None
     width = max(x.shape[1], y.shape[1])
     x, y, fit_x, fit_y = (np.pad(side, ((0, 0), (0, width - side.shape[1]))) for side in (x, y, *fit))
-    return plain, retrieve_mapped(x, y, fit_x, fit_y)["mean"]
+    return plain, _found(*map_pair(x, y, fit_x, fit_y))
+
+
+def _found(left: Matrix, right: Matrix) -> float:
+    forward, backward = (float(hits.mean()) for hits in retrieval_hits(left, right))
+    return (forward + backward) / 2
 
 
 def read_pairs(paths: Sequence[Path], languages: Sequence[str] | None, most: int) -> list[tuple[str, str]]:
@@ -159,12 +157,11 @@ def table(result: dict[str, Any]) -> str:
     return "\n".join([head, *rows, last])
 
 
-def cautions(result: dict[str, Any]) -> list[str]:
-    """Return warnings about numbers that come from few sentences."""
+def caution(result: dict[str, Any]) -> str | None:
+    """Return a warning where the numbers come from few sentences."""
     width, fitted = max(result["widths"]), result["fitted"]
-    if fitted >= width:
-        return []
-    return [f"{fitted} pairs for vectors {width} wide are few: CKA comes out too high, and the map fits badly"]
+    few = f"{fitted} pairs for vectors {width} wide are few: CKA comes out too high, and the map fits badly"
+    return few if fitted < width else None
 
 
 def heat_map(result: dict[str, Any]) -> Figure:
@@ -190,14 +187,11 @@ def heat_map(result: dict[str, Any]) -> Figure:
 
 def write_all(result: dict[str, Any], folder: Path) -> None:
     """Write compare.json, layers.csv, matrix.csv and matrix.png."""
-    layers, matrix = result["layers"], result["matrix"]
-    tables = {
-        "layers": [list(layers[0]), *(list(row.values()) for row in layers)],
-        "matrix": [["", *(f"L{j}" for j in range(len(matrix[0])))], *([f"L{i}", *row] for i, row in enumerate(matrix))],
-    }
-    for name, rows in tables.items():
+    names = [[f"L{i}" for i in range(size)] for size in (len(result["matrix"]), len(result["matrix"][0]))]
+    matrix = pd.DataFrame(result["matrix"], *names)
+    for name, frame in (("layers", pd.DataFrame(result["layers"])), ("matrix", matrix)):
         with write_text(folder / f"{name}.csv") as handle:
-            csv.writer(handle, lineterminator="\n").writerows(rows)
+            frame.to_csv(handle, index=name == "matrix")
     with style.styled(), atomic_path(folder / "matrix.png") as temporary:
         heat_map(result).savefig(temporary, format="png", dpi=style.DOTS_PER_INCH, metadata=style.FORMATS["png"])
     write_json(folder / "compare.json", result)
@@ -228,14 +222,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     result = compare(encoders, pairs, tested) | {"config": args.config_hash}
     write_all(result, args.out)
     print(table(result))
-    for caution in cautions(result):
-        log_to_stderr(__name__).warning(caution)
+    if warning := caution(result):
+        log_to_stderr(__name__).warning(warning)
 
 
 def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="xling compare", description=__doc__.split("\n")[0])
-    parser.add_argument("model_a", help="folder of a model, or a name on the Hugging Face hub")
+    parser.add_argument("model_a", help="folder of a model, a name on the Hugging Face hub, or a file of states")
     parser.add_argument("model_b")
     parser.add_argument("--parallel", type=Path, nargs="+", required=True, help="one file or two")
     parser.add_argument("--languages", nargs=2, metavar=("A", "B"), help="columns of a table; languages of the models")

@@ -3,13 +3,13 @@
 xling import MODEL --text FILE --out states.safetensors [--language fr] [--vocab DIR --tokeniser FILE]
 
 MODEL is a folder, or a name on the hub. The command brings a checkpoint (XLM, BERT, XLM-R, …) into the analyses: it
-writes the sentence means of every layer, without special tokens, as a file of states, which
-`xling.cka.compare_encoders` and `xling.align.retrieve_sentences` read. Hugging Face models need the extra `xling[hf]`.
+writes the sentence means of every layer, without special tokens, as a file of states, which `xling compare` takes in
+place of the model, and the analyses of a study as they are. Hugging Face models need the extra `xling[hf]`.
 Weights are read from safetensors alone, and no code that comes with a model is run.
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from xling.align.states import write_states
+from xling.align.states import States, write_states
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.cli import positive
@@ -27,6 +27,7 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned
+from xling.finetune.batches import by_length
 from xling.interop.export import check_vocabulary, longest_text
 from xling.model.files import load_encoder
 from xling.model.layer_states import layer_states
@@ -36,6 +37,23 @@ Matrix = NDArray[np.floating]
 Spelled = tuple[list[int], list[bool]]  # ids, and which of them are the text's own
 BATCH_TOKENS = 4096
 SENTENCES = 10_000  # as many as XNLI-15way has (section 5.2)
+
+
+@dataclass(frozen=True)
+class StoredStates:
+    """States that `xling import` wrote, in place of their encoder: they know the sentences of their file alone."""
+
+    name: str
+
+    def sentence_means(self, texts: Sequence[str]) -> list[Matrix]:
+        """Return the states of texts, which must all be in the file."""
+        states = States(Path(self.name))
+        rows = {text: row for row, text in enumerate(states.items or ())}
+        for text in texts:
+            if text not in rows:
+                raise InputError(states.path, f"no states of {text!r}", fix="import all sentences that are compared")
+        chosen = [rows[text] for text in texts]
+        return [states.read(layer)[chosen].astype(np.float32) for layer in range(states.layers)]
 
 
 @dataclass(frozen=True)
@@ -53,7 +71,7 @@ class AnyEncoder:
         for text, (_, own) in zip(texts, spelled, strict=True):
             if not any(own):
                 raise XlingError(f"{self.name}: no token in {text!r}")
-        groups = list(by_length([len(ids) for ids, _ in spelled]))
+        groups = by_length([len(ids) for ids, _ in spelled], [1] * len(spelled), BATCH_TOKENS)
         parts = [self._means([spelled[row] for row in rows]) for rows in groups]
         order = np.argsort(np.concatenate(groups), kind="stable")
         return [np.concatenate(layer)[order] for layer in zip(*parts, strict=True)]
@@ -68,16 +86,7 @@ class AnyEncoder:
             return [((layer * own).sum(dim=1) / own.sum(dim=1)).numpy() for layer in states]
 
 
-def by_length(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
-    """Yield batches of row numbers, rows of similar length together, of at most `tokens` unless one row has more."""
-    batch: list[int] = []
-    for row in np.argsort(lengths, kind="stable").tolist():
-        if batch and (len(batch) + 1) * lengths[row] > tokens:
-            yield batch
-            batch = []
-        batch.append(row)
-    if batch:
-        yield batch
+Opened = AnyEncoder | StoredStates
 
 
 def open_any_encoder(
@@ -86,9 +95,11 @@ def open_any_encoder(
     vocab: Path | None = None,
     tokeniser: Path | None = None,
     device: str = "cpu",
-) -> AnyEncoder:
-    """Open a folder or a name on the hub; `vocab` and `tokeniser` (a file of options) belong to a model of ours."""
+) -> Opened:
+    """Open a folder, a name on the hub or a file of states; `vocab` and `tokeniser` are for a model of ours."""
     folder = Path(name)
+    if folder.suffix == ".safetensors":
+        return StoredStates(name)
     if (folder / "model.json").is_file():
         return open_own(folder, language, vocab, tokeniser, device)
     if vocab is not None or tokeniser is not None:

@@ -30,11 +30,6 @@ class Checkpoint:
     folder: Path
     meta: dict[str, Any]
 
-    @property
-    def update(self) -> int:
-        """Return after how many updates it was made."""
-        return int(self.meta["update"])
-
     def tensors(self, name: str) -> dict[str, Tensor]:
         """Read one of its files."""
         return load_file(self.folder / f"{name}.safetensors")

@@ -1,13 +1,11 @@
 """What an encoder looks like, and which of its parts each language has for itself (sections 3.1 and 4.3)."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
-from xling.core.records import Count, Dropout, Flag, Positive, Size, key, read_record, record, refuse
+from xling.core.records import Count, Dropout, Flag, Positive, Size, key, record, refuse
 
 SHARED = "shared"  # the owner of what all languages use
 Softmax = Literal["shared", "per-language"]
@@ -73,10 +71,6 @@ class ModelConfig:
             yield "sizes: languages with shared embeddings must share one vocabulary size"
         yield from sharing_problems(self.shape, self.separate, self.softmax)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the values as JSON types."""
-        return asdict(self)
-
     @property
     def has_language_embeddings(self) -> bool:
         """Say whether language embeddings exist: a model of one language has none, as in XLM."""
@@ -102,8 +96,3 @@ def sharing_problems(shape: Shape, separate: Separate, softmax: Softmax) -> Iter
     wanted = "per-language" if separate.embeddings else "shared"
     if softmax != wanted:
         yield f"softmax: expected {wanted}, because it is tied to the embeddings (see separate.embeddings)"
-
-
-def model_config(values: object, path: Path | str) -> ModelConfig:
-    """Read and check a model's configuration as it stands in model.json."""
-    return read_record(ModelConfig, values, path)

@@ -6,6 +6,7 @@ Token vectors may be a language's own where positions are shared: `embeddings.en
 """
 
 import math
+from collections import OrderedDict
 from collections.abc import Mapping
 
 import numpy as np
@@ -18,21 +19,6 @@ from xling.model.config import SHARED, ModelConfig
 from xling.model.layers import EmbeddingWeights, LayerWeights, Path, embed_rows, layer, logits, padded
 
 
-class Weights(nn.Module):
-    """A set of named parameters."""
-
-    def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
-        super().__init__()
-        for name, size in shapes.items():
-            self.register_parameter(name, nn.Parameter(torch.empty(size)))
-
-    def get(self, name: str) -> Tensor:
-        """Return one parameter."""
-        parameter = self._parameters[name]
-        assert parameter is not None  # noqa: S101 (registered above)
-        return parameter
-
-
 class Encoder(nn.Module):
     """Embeddings, layers and softmax of every owner, and the way of each language through them."""
 
@@ -42,15 +28,15 @@ class Encoder(nn.Module):
         self.config = config
         shape, languages = config.shape, config.languages
         sizes = {config.embedding_owner(code): size for code, size in zip(languages, config.sizes, strict=True)}
-        self.embeddings = nn.ModuleDict({owner: Weights(s) for owner, s in _embedding_shapes(config).items()})
+        self.embeddings = nn.ModuleDict({owner: _weights(s) for owner, s in _embedding_shapes(config).items()})
         spoken = languages if config.has_language_embeddings else ()
         vectors = {code: nn.Parameter(torch.empty(shape.width)) for code in spoken}
         self.language = nn.ParameterDict(vectors)
         self.layers = nn.ModuleList(
-            nn.ModuleDict({owner: Weights(_layer_shapes(config)) for owner in _owners(config, i)})
+            nn.ModuleDict({owner: _weights(_layer_shapes(config)) for owner in _owners(config, i)})
             for i in range(shape.layers)
         )
-        self.softmax = nn.ModuleDict({owner: Weights({"bias": (padded(v),)}) for owner, v in sizes.items()})
+        self.softmax = nn.ModuleDict({owner: _weights({"bias": (padded(v),)}) for owner, v in sizes.items()})
         if seed is not None:
             initialise(self, seed)
 
@@ -59,16 +45,16 @@ class Encoder(nn.Module):
         config, code = self.config, self.config.languages[language]
         owner, position_owner = config.embedding_owner(code), config.position_owner(code)
         vector = self.language[code] if config.has_language_embeddings else None
-        (token,) = _get(self.embeddings, owner, ("token",))
-        position, scale, shift = _get(self.embeddings, position_owner, ("position", "norm_weight", "norm_bias"))
+        own, added = _part(self.embeddings, owner), _part(self.embeddings, position_owner)
         layers = tuple(
-            LayerWeights(*_get(group, config.layer_owner(i, code), LayerWeights._fields))
+            LayerWeights(*map(_part(group, config.layer_owner(i, code)).__getitem__, LayerWeights._fields))
             for i, group in enumerate(self.layers)
         )
-        sentence = _get(self.embeddings, position_owner, ("sentence",))[0] if config.shape.sentences else None
-        embeddings = EmbeddingWeights(token, position, vector, scale, shift, sentence)
-        bias = _get(self.softmax, owner, ("bias",))[0]
-        return Path(embeddings, layers, token, bias, config.sizes[language])
+        sentence = added["sentence"] if config.shape.sentences else None
+        norm = added["norm_weight"], added["norm_bias"]
+        embeddings = EmbeddingWeights(own["token"], added["position"], vector, *norm, sentence)
+        bias = _part(self.softmax, owner)["bias"]
+        return Path(embeddings, layers, own["token"], bias, config.sizes[language])
 
     def forward(
         self, tokens: Tensor, language: int, keep: Tensor | None = None, layers: int | None = None
@@ -173,7 +159,10 @@ def _owners(config: ModelConfig, index: int) -> list[str]:
     return list(dict.fromkeys(config.layer_owner(index, code) for code in config.languages))
 
 
-def _get(group: nn.Module, owner: str, names: tuple[str, ...]) -> list[Tensor]:
-    weights = group.get_submodule(owner)
-    assert isinstance(weights, Weights)  # noqa: S101 (built above)
-    return [weights.get(name) for name in names]
+def _weights(shapes: Mapping[str, tuple[int, ...]]) -> nn.ParameterDict:
+    """Return named parameters in this order, which is that of checkpoints; torch would sort a plain dict."""
+    return nn.ParameterDict(OrderedDict((name, nn.Parameter(torch.empty(size))) for name, size in shapes.items()))
+
+
+def _part(group: nn.Module, owner: str) -> Mapping[str, Tensor]:
+    return group[owner]  # type: ignore[index,no-any-return]

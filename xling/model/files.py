@@ -1,6 +1,7 @@
 """Encoders on disk: weights in safetensors, the configuration beside them; reading executes no code."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -10,7 +11,8 @@ from torch import Tensor
 
 from xling.core.errors import InputError
 from xling.core.io import atomic_path, read_json, write_json
-from xling.model.config import model_config
+from xling.core.records import read_record
+from xling.model.config import ModelConfig
 from xling.model.encoder import Encoder
 
 
@@ -45,15 +47,14 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write model.json and model.safetensors into a folder, the weights last."""
-    write_json(folder / "model.json", encoder.config.as_dict())
+    write_json(folder / "model.json", asdict(encoder.config))
     with atomic_path(folder / "model.safetensors") as temporary:
         save_file(weights_of(encoder), temporary)
 
 
 def load_encoder(folder: Path) -> Encoder:
     """Read the encoder that `save_encoder` wrote, ready for evaluation."""
-    config = model_config(read_json(folder / "model.json"), folder / "model.json")
-    encoder = Encoder(config)
+    encoder = Encoder(read_record(ModelConfig, read_json(folder / "model.json"), folder / "model.json"))
     with torch.no_grad():
         for parameter in encoder.parameters():
             parameter.zero_()  # the padding rows of vocabulary tables are not on disk

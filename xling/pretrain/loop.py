@@ -20,11 +20,10 @@ from xling.model import checkpoint
 from xling.model.files import put_weights, weights_of
 from xling.pretrain.batches import Batch, Batches
 from xling.pretrain.config import Run
-from xling.pretrain.crosslingual import structure
 from xling.pretrain.engine import TRAIL, Engine
 from xling.pretrain.optimiser import learning_rate
 from xling.pretrain.record import Metrics, measured_peak, useful_operations
-from xling.pretrain.validate import Validation, perplexity
+from xling.pretrain.validate import Validation, perplexity, structure
 from xling.pretrain.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -76,7 +75,8 @@ class Trainer:
         self.state = State(sums=[0.0] * (2 * len(run.languages)))
         self.new_tokens, self.checked, self.began_at = 0, 0, 0
         self.took = {"update": 0.0, "validation": 0.0, "saving": 0.0}  # seconds, the latest of each
-        self.window = self.looked = (time.monotonic(), 0, 0)
+        self.aside = 0.0  # seconds that went into other things than training
+        self.window = self.looked = (self._clock(), 0, 0)
         self.peak = 0.0
 
     def train(self) -> None:
@@ -87,7 +87,7 @@ class Trainer:
             self._validate()  # a new run, or one whose best checkpoint is gone: this one is the best there is
             self._save()
         self.checked = self.began_at = self.state.update
-        self.window = self.looked = (time.monotonic(), self.state.update, self.state.tokens)
+        self.window = self.looked = (self._clock(), self.state.update, self.state.tokens)
         for languages, batches in self.batches_to_do():
             self.update(languages, batches)
             self.state.update += 1
@@ -166,7 +166,7 @@ class Trainer:
 
     def _log(self) -> None:
         self._collect()
-        (then, before, tokens_before), now = self.window, time.monotonic()
+        (then, before, tokens_before), now = self.window, self._clock()
         self.window = (now, self.state.update, self.state.tokens)
         speed = (self.state.tokens - tokens_before) / max(now - then, 1e-9)
         left = (self.settings.updates - self.state.update) * (now - then) / max(self.state.update - before, 1)
@@ -246,9 +246,11 @@ class Trainer:
         began = time.monotonic()
         yield
         self.took[what] = time.monotonic() - began
-        (then, *counts), (looked, *updates) = self.window, self.looked
-        self.window = (then + self.took[what], counts[0], counts[1])
-        self.looked = (looked + self.took[what], updates[0], updates[1])
+        self.aside += self.took[what]
+
+    def _clock(self) -> float:
+        """Return the seconds of training, from any start."""
+        return time.monotonic() - self.aside
 
     def _resume(self) -> bool:
         """Continue from the newest whole checkpoint; return whether there was one."""
@@ -288,7 +290,7 @@ class Trainer:
         if self.lock is not None and self.lock.lost:
             raise InputError(self.lock.path, "another process took this directory over while this one stood still")
         self.engine.pace()
-        (then, before, _), now = self.looked, time.monotonic()
+        (then, before, _), now = self.looked, self._clock()
         self.looked = (now, self.state.update, 0)
         self.took["update"] = (now - then) / max(self.state.update - before, 1)
         margin = 3 * looks * self.took["update"] + self.took["validation"] + 3 * self.took["saving"] + 2.0

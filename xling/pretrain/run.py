@@ -1,45 +1,42 @@
-"""Train one model: python -m xling.pretrain.run --run run.json --streams en=DIR --vocab DIR --work DIR --out DIR
+"""Train one model: python -m xling.pretrain.run --run run.json --streams en=DIR --vocab DIR --work-below DIR --out DIR
 
-Run again, it resumes from its last checkpoint. Exit code 75 means: saved and left before the deadline, run me again.
+It works in a folder below --work-below that is named by all that decides the weights, so that no other run resumes it.
+Run again, it resumes from its last checkpoint there. Exit code 75 means: saved and left before the deadline, run again.
 Several processes: torchrun --nproc-per-node N -m xling.pretrain.run --run-json run.json … (torchrun takes `--run` for
 one of its own flags). torchrun's own exit code is 1 whatever ours is: provenance.json says how the attempt ended.
 """
 
 import argparse
-import hashlib
-import json
 import math
 import os
 import shutil
 import time
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from xling.core.cli import named_paths, positive
 from xling.core.errors import InputError, run
-from xling.core.io import atomic_path, read_json, write_json
+from xling.core.io import atomic_path, read_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_file, log_to_stderr
+from xling.core.results import hashed
 from xling.model import checkpoint
 from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
 from xling.model.files import put_weights, save_encoder
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Run, read_run
-from xling.pretrain.crosslingual import read_parallel
 from xling.pretrain.engine import Engine, working_dtype
 from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer
 from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, times_diverged
-from xling.pretrain.validate import Validation
+from xling.pretrain.validate import Validation, read_parallel
 from xling.pretrain.workers import Workers
 
 MOST_TIMES_DIVERGED = 2
-RECORDS = ("run.json", "train.log", "metrics.jsonl", "provenance.json")
+RECORDS = ("train.log", "metrics.jsonl", "provenance.json")
 
 
 def read_named(given: list[str], run: Run, flag: str) -> dict[str, Path]:
@@ -64,15 +61,6 @@ def vocabulary_sizes(vocab: Path, run: Run) -> dict[str, int]:
         raise InputError(vocab / "vocab.json", f"no size for each of {languages}") from None
 
 
-def check_owner(work: Path, belongings: Mapping[str, Any]) -> None:
-    """Refuse a directory that belongs to another configuration or other data."""
-    for name, wanted in belongings.items():
-        known = read_json(work / name) if (work / name).is_file() else wanted
-        if known != wanted:
-            problem = f"this directory belongs to another run: {difference(known, wanted)}"
-            raise InputError(work / name, problem, fix="give another --work, or delete it to start afresh")
-
-
 def refuse_repeated_divergence(work: Path) -> None:
     """Refuse a training that keeps diverging from the same checkpoint: a script might submit it for ever."""
     record = work / "provenance.json"
@@ -83,46 +71,26 @@ def refuse_repeated_divergence(work: Path) -> None:
         raise InputError(record, problem, fix=fix)
 
 
-def claim(work: Path, belongings: Mapping[str, Any], workers: Workers) -> None:
-    """Mark a directory as this run's and begin an attempt in it."""
-    for name, value in belongings.items():
-        if not (work / name).is_file():
-            write_json(work / name, value)
-    log_to_file(work / "train.log")
-    begin_attempt(work / "provenance.json", workers.device, workers.world)
-
-
-def difference(known: Any, wanted: Any, where: str = "") -> str:
-    """Return the first place where two JSON values differ."""
-    if isinstance(known, dict) and isinstance(wanted, dict):
-        for key in sorted(known.keys() | wanted.keys()):
-            if known.get(key) != wanted.get(key):
-                return difference(known.get(key), wanted.get(key), f"{where}.{key}".lstrip("."))
-    return f"{where} is {known!r} there and {wanted!r} here"
-
-
-def describe(folders: Mapping[str, Path], sizes: Mapping[str, int]) -> dict[str, Any]:
-    """Return what identifies the data of a run."""
-    meta = {code: read_json(folder / "meta.json") for code, folder in sorted(folders.items())}
-    return {"sizes": dict(sizes), "splits": {code: about.get("splits") for code, about in meta.items()}}
-
-
-def choose_work(below: Path, args: argparse.Namespace) -> Path:
-    """Return the directory of this run below another: named by what decides the weights, so no other run resumes it."""
+def choose_work(args: argparse.Namespace) -> Path:
+    """Return the directory of this run, named by what decides the weights."""
     run = read_run(args.run)
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
-    decides = {"run": read_json(args.run), "inputs": describe(folders, sizes), "revision": args.revision}
-    digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
-    return below / f"{run.model}-{digest[:16]}"
+    meta = {code: read_json(folder / "meta.json") for code, folder in sorted(folders.items())}
+    inputs = {"sizes": dict(sizes), "splits": {code: about.get("splits") for code, about in meta.items()}}
+    decides = {"run": read_json(args.run), "inputs": inputs, "revision": args.revision}
+    below: Path = args.work_below
+    return below / f"{run.model}-{hashed(decides)}"
 
 
-def publish(work: Path, out: Path, encoder: Encoder, best: checkpoint.Checkpoint) -> None:
+def publish(args: argparse.Namespace, work: Path, encoder: Encoder, best: checkpoint.Checkpoint) -> None:
     """Write the best model and the run's records into the output directory, the weights last."""
+    out: Path = args.out
     out.mkdir(parents=True, exist_ok=True)
-    for name in RECORDS:
+    for path in (args.run, *(work / name for name in RECORDS)):
+        name = "run.json" if path == args.run else path.name
         if name != "run.json" or not (out / name).is_file():  # it may be there already, as the workflow's input
             with atomic_path(out / name) as temporary:
-                shutil.copyfile(work / name, temporary)
+                shutil.copyfile(path, temporary)
     put_weights(encoder, best.tensors("weights"), best.folder)
     save_encoder(encoder, out)
 
@@ -142,32 +110,31 @@ def saved(run: Run, args: argparse.Namespace) -> Run:
     return replace(run, pretrain=replace(run.pretrain, **given))
 
 
-def build(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> Trainer:
-    """Read everything that a run needs, and claim its directory only when nothing is wrong."""
+def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | None) -> Trainer:
+    """Read everything that a run needs, and begin an attempt only when nothing is wrong."""
     run = saved(read_run(args.run), args)
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
-    belongings = {"run.json": read_json(args.run), "inputs.json": describe(folders, sizes)}
     if workers.first:
-        check_owner(args.work, belongings)
-        refuse_repeated_divergence(args.work)
+        refuse_repeated_divergence(work)
     encoder = Encoder(run.model_config(sizes, args.run), run.seed).to(workers.device)
     dtype = working_dtype(run.pretrain.precision, workers.device)
     engine = Engine(encoder, run.pretrain, workers.device, dtype, args.plain)
     batches, validation = Batches(run, folders, sizes), Validation(run, folders)
-    trainer = Trainer(run, engine, batches, validation, workers, args.work, lock)
+    trainer = Trainer(run, engine, batches, validation, workers, work, lock)
     trainer.deadline = args.deadline
     if args.parallel and len(run.languages) > 1 and workers.first:
         files = read_named(args.parallel, run, "--parallel")
         trainer.parallel = read_parallel(files, args.vocab, run.pretrain.length)
     if workers.first:
-        claim(args.work, belongings, workers)
+        log_to_file(work / "train.log")
+        begin_attempt(work / "provenance.json", workers.device, workers.world)
     return trainer
 
 
-def train(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> None:
+def train(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | None) -> None:
     """Train to the end and publish the model."""
     log = log_to_stderr(__name__)
-    trainer = build(args, workers, lock)
+    trainer = build(args, work, workers, lock)
     log.info("%s on %s, %d process(es)", trainer.run.model, device_name(workers.device), workers.world)
     began, outcome = time.monotonic(), "failed"
     try:
@@ -182,12 +149,11 @@ def train(args: argparse.Namespace, workers: Workers, lock: Lock | None) -> None
     finally:
         if workers.first:
             updates = trainer.began_at, trainer.state.update
-            end_attempt(args.work / "provenance.json", outcome, updates, time.monotonic() - began)
+            end_attempt(work / "provenance.json", outcome, updates, time.monotonic() - began)
         if outcome == "left":
             workers.wait()
     if workers.first:
-        best = best_checkpoint(args.work, trainer.state.best_update or 0)
-        publish(args.work, args.out, trainer.engine.encoder, best)
+        publish(args, work, trainer.engine.encoder, best_checkpoint(work, trainer.state.best_update or 0))
     workers.wait()
 
 
@@ -200,22 +166,21 @@ def main() -> None:
         torch.use_deterministic_algorithms(True)
     device = local_device(args.device)
     use_one_thread(device)
-    args.work = args.work or choose_work(args.work_below, args)
-    workers = Workers(device)
+    work, workers = choose_work(args), Workers(device)
     try:
-        with Lock(args.work, args.wait_for_lock) if workers.first else nullcontext() as lock:
-            if not workers.broadcast(lock is not None and made_meanwhile(args, lock)):
-                train(args, workers, lock)
-            if lock is not None and args.work_below:
+        with Lock(work, args.wait_for_lock) if workers.first else nullcontext() as lock:
+            if not workers.broadcast(lock is not None and made_meanwhile(work, args.out, lock)):
+                train(args, work, workers, lock)
+            if lock is not None:
                 lock.remove_folder()  # everything is in the output: a forced rerun starts afresh
     finally:
         workers.leave()
 
 
-def made_meanwhile(args: argparse.Namespace, lock: Lock) -> bool:
+def made_meanwhile(work: Path, out: Path, lock: Lock) -> bool:
     """Return whether the process that held the lock has meanwhile finished the model and removed the directory."""
-    begun = any((args.work / "checkpoints").glob("step-*"))
-    return lock.waited and not begun and (args.out / "model.safetensors").is_file()
+    begun = any((work / "checkpoints").glob("step-*"))
+    return lock.waited and not begun and (out / "model.safetensors").is_file()
 
 
 def parse_args() -> argparse.Namespace:
@@ -224,10 +189,8 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--run", "--run-json", dest="run", type=Path, required=True, help="the resolved run.json")
     parser.add_argument("--streams", action="append", required=True, metavar="LANGUAGE=DIR", help="token streams")
     parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
-    work = parser.add_mutually_exclusive_group(required=True)
-    work.add_argument("--work", type=Path, help="directory to resume from; survives between attempts")
-    work.add_argument("--work-below", type=Path, help="choose it below this one, by what decides the weights")
-    parser.add_argument("--revision", type=int, default=0, help="with --work-below: of the code that trains")
+    parser.add_argument("--work-below", type=Path, required=True, help="where the directory to resume from is made")
+    parser.add_argument("--revision", type=int, default=0, help="of the code that trains; decides the weights")
     parser.add_argument("--out", type=Path, required=True, help="where the finished model goes")
     parser.add_argument("--deadline", type=float, default=math.inf, help="leave before this time (seconds since 1970)")
     parser.add_argument("--parallel", action="append", metavar="LANGUAGE=FILE", help="sentences for retrieval and CKA")

@@ -12,10 +12,8 @@ from unit.finetune.toy_tasks import BIAFFINE, write_model
 
 from xling.align.contextual import DataSet, Job, Language, fit_layer, run_job
 from xling.align.contextual_options import Options, check_layers
-from xling.align.frozen import AlignedView, Reader
-from xling.align.mapping import apply_map
-from xling.align.normalise import fit_normaliser
-from xling.align.wordpairs import Linked, first_words, fit_map, read_sentences, word_states
+from xling.align.frozen import AlignedView, Linked, Reader, first_words, fit_map, read_sentences, word_states
+from xling.align.mapping import apply_map, fit_normaliser
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
 from xling.core.records import read_record

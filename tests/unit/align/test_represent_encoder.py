@@ -1,5 +1,6 @@
 """Representations equal what one reads off the encoder word by word, however text is cut, batched and streamed."""
 
+import copy
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_encoder import WORDS, made_up_lines, write_model
+from unit.finetune.toy_tasks import RUN, all_words, write_described
 
 from xling.align import pooling
 from xling.align.pooling import NOWHERE, Window, batches, cut
@@ -20,13 +21,24 @@ from xling.bpe.encode_text import encode_sentences
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.io import read_json
+from xling.core.seeds import python_rng
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
 from xling.pretrain.config import read_run
 
 Call = Callable[..., Any]
-LINES = made_up_lines(60)
+WORDS = all_words("en")
+RNG = python_rng("toy lines", 1)  # of very different length, some longer than the encoder reads
+LINES = [" ".join(RNG.choices(WORDS, weights=range(len(WORDS), 0, -1), k=RNG.randrange(1, 15))) for _ in range(60)]
 LENGTH = 12  # of the toy encoder's training
+
+
+def write_model(folder: Path, norm: str = "pre") -> tuple[Path, Path]:
+    """Write a vocabulary, in which some words are one subword, and an encoder of English alone."""
+    described = copy.deepcopy(RUN) | {"model": "en.mono.s1", "languages": ["en"]}
+    described["shape"] |= {"norm": norm, "positions": 16}
+    described["pretrain"]["length"] = LENGTH
+    return write_described(folder, "mono", described, seed=5)
 
 
 def oracle(encoder: Encoder, vocabulary: Vocabulary, line: str) -> tuple[list[int], np.ndarray]:
@@ -160,12 +172,12 @@ def test_a_sample_is_spread_evenly_and_its_most_frequent_words_come_first(tmp_pa
 
 
 def test_ends_of_sentences_stand_where_training_had_them(tmp_path: Path) -> None:
-    vocabulary, line = Vocabulary.load(write_model(tmp_path)[0]), f"{WORDS[0]} {WORDS[5]} . {WORDS[1]} ."
+    vocabulary, line = Vocabulary.load(write_model(tmp_path)[0]), "the cat . sees ."
     rows = {word: row for row, word in enumerate(WORDS)}
     window = word_window(vocabulary, "en", line.split(), rows, ends=True)
     assert window.ids.tolist() == encode_sentences(vocabulary, "en", line)
     assert set(window.rows.tolist()) == {NOWHERE, *(rows.get(word, NOWHERE) for word in line.split())}
-    for row in (0, 1, 5):
+    for row in (rows["the"], rows["cat"], rows["sees"]):
         assert window.weights[window.rows == row].sum() == pytest.approx(1.0)
     plain = word_window(vocabulary, "en", line.split(), rows)
     inner = window.ids != END

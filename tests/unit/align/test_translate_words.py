@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,7 @@ import pytest
 
 from xling.align import translate_words
 from xling.align.states import states_file, write_states
-from xling.align.translate_words import main, speller
-from xling.align.words import KnownPairs, chance, fold_case, known_pairs, translate
+from xling.align.translate_words import KnownPairs, chance, fold_case, known_pairs, main, speller, translate
 from xling.core.io import read_json
 from xling.core.seeds import numpy_rng
 from xling.data.muse import WordPair, read_muse
@@ -89,15 +89,15 @@ def write_plan(folder: Path, seeds: int = 1, vectors: bool = True) -> dict[str, 
     return {"source": "en", "config": "abc", "languages": {"fr": fr}}
 
 
-def run(call: Call, folder: Path, plan: object) -> Any:
+def written(folder: Path, plan: object) -> list[object]:
+    """Write a plan and return the flags of the command."""
     (folder / "plan.json").write_text(json.dumps(plan))
-    flags = ["--plan", folder / "plan.json", "--device", "cpu"]
-    return call(main, *flags, "--out", folder / "out.json")
+    return ["--plan", folder / "plan.json", "--device", "cpu", "--out", folder / "out.json"]
 
 
 def study(call: Call, folder: Path, plan: object) -> Any:
     """Run the command and return its result."""
-    done = run(call, folder, plan)
+    done = call(main, *written(folder, plan))
     assert done.code == 0, done.error
     return read_json(folder / "out.json")
 
@@ -140,30 +140,28 @@ def test_without_fasttext_every_word_of_the_encoders_counts(call: Call, tmp_path
 
 
 def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
-    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    refused: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(translate_words, "evaluate", lambda *_: pytest.fail("evaluated"))
     plan = write_plan(tmp_path)
     (tmp_path / "broken.txt").write_text("dog\n")
     own = {"seeds": [{"en": "x", "ru": "x"}], "vectors": None, "test": str(tmp_path / "broken.txt")}
     plan["languages"]["ru"] = plan["languages"]["fr"] | own
-    done = run(call, tmp_path, plan)
-    assert done.code == 2
-    assert "broken.txt, line 1: " in done.error
+    refused(main, *written(tmp_path, plan), problem="broken.txt, line 1: ", out=tmp_path / "out.json")
 
 
 @pytest.mark.parametrize(
     ("fault", "problem"),
     [
-        ("language", "languages.fr: expected an object with seeds, train, test, vectors, tokenisers"),
-        ("tokenisers", "languages.fr.tokenisers: expected an object"),
-        ("vectors", "languages.fr.vectors: expected an object with en, fr"),
+        ("language", "languages.fr.tokenisers: missing key"),
+        ("tokenisers", "languages.fr.tokenisers: expected keys and values"),
+        ("vectors", "languages.fr.vectors: expected files of en and fr, or null"),
         ("words", "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)"),
         ("seeds", "other words or sentences than"),
         ("items", "words.en.safetensors: states without a list of words"),
     ],
 )
-def test_bad_input_is_one_line(call: Call, tmp_path: Path, fault: str, problem: str) -> None:
+def test_bad_input_is_one_line(refused: Callable[..., None], tmp_path: Path, fault: str, problem: str) -> None:
     plan = write_plan(tmp_path, seeds=2)
     fr = plan["languages"]["fr"]
     if fault == "language":
@@ -179,16 +177,13 @@ def test_bad_input_is_one_line(call: Call, tmp_path: Path, fault: str, problem: 
     else:
         for seed in range(2):
             write_states(states_file(tmp_path / f"en{seed}", "trained", "words", "en"), [SPACE, SPACE], {})
-    done = run(call, tmp_path, plan)
-    assert (done.code, done.error.count("\n")) == (2, 1)
-    assert problem in done.error
-    assert not (tmp_path / "out.json").exists()
+    refused(main, *written(tmp_path, plan), problem=problem, out=tmp_path / "out.json")
 
 
 @pytest.mark.real_data
 def test_real_dictionaries_are_written_as_the_text_is(real_data: Path) -> None:
     """MUSE's Chinese is Traditional and the text here Simplified: without conversion a third of the pairs are lost."""
-    column = " ".join(text for (text,) in read_multiway(real_data / "xnli" / "xnli.15way.orig.tsv", ["zh"]))
+    column = "".join(t for (t,) in islice(read_multiway(real_data / "xnli" / "xnli.15way.orig.tsv", ["zh"]), 3000))
     pairs = list(read_muse(real_data / "muse" / "en-zh.5000-6500.txt"))
     english = fold_case([pair.source for pair in pairs])
     spell = speller({"language": "zh", "moses": "zh", "segmenter": "jieba", "script": "simplified"})

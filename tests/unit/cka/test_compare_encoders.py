@@ -1,6 +1,5 @@
-"""Figure 7: all pairs of a plan, averaged over seeds, one pair of files, and input that is wrong."""
+"""Figure 7: all pairs of a plan, averaged over seeds, read in blocks, and input that is wrong."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 from xling.align.states import States, states_file, write_states
 from xling.cka.compare_encoders import compare, main
-from xling.core.io import read_json
+from xling.core.io import read_json, write_json
 from xling.core.seeds import numpy_rng
 from xling.model.similarity import linear_cka
 
@@ -36,13 +35,9 @@ def write_plan(folder: Path) -> dict[str, Any]:
     return {"set": "parallel", "config": "abc", "comparisons": [mono, random]}
 
 
-def run(call: Call, folder: Path, plan: object) -> Any:
-    (folder / "plan.json").write_text(json.dumps(plan))
-    return call(main, "--plan", folder / "plan.json", "--out", folder / "out.json")
-
-
 def test_every_comparison_is_the_mean_over_seeds_of_every_layer_with_every_layer(call: Call, tmp_path: Path) -> None:
-    done = run(call, tmp_path, write_plan(tmp_path))
+    write_json(tmp_path / "plan.json", write_plan(tmp_path))
+    done = call(main, "--plan", tmp_path / "plan.json", "--out", tmp_path / "out.json")
     assert done.code == 0, done.error
     result = read_json(tmp_path / "out.json")
     mono, random = result["records"]
@@ -58,54 +53,41 @@ def test_every_comparison_is_the_mean_over_seeds_of_every_layer_with_every_layer
     assert ((random["pair"], random["model"]), result["config"]) == (("en-fr", "random"), "abc")
 
 
-def test_a_pair_of_files_is_read_once_in_blocks(call: Call, tmp_path: Path) -> None:
-    left, right = layers("left", 2500), layers("right", 2500)
-    for name, states in (("l", left), ("r", right)):
+def test_two_files_are_read_once_in_blocks(tmp_path: Path) -> None:
+    sides = layers("left", 2500), layers("right", 2500)
+    for name, states in zip("lr", sides, strict=True):
         write_states(tmp_path / f"{name}.safetensors", states, {})
-    files = ["--left", tmp_path / "l.safetensors", "--right", tmp_path / "r.safetensors"]
-    assert call(main, *files, "--out", tmp_path / "out.json").code == 0
-    result = read_json(tmp_path / "out.json")
-    expected = [linear_cka(x.astype(float), y.astype(float)) for x, y in zip(left, right, strict=True)]
-    assert [result["cka"][f"L{layer}"] for layer in range(3)] == pytest.approx(expected, abs=5e-7)
-    assert [result["matrix"][i][i] for i in range(3)] == pytest.approx(expected, abs=5e-7)
-    assert result["cka"]["AVER"] == pytest.approx(np.mean(expected), abs=5e-7)
-    assert result["sentences"] == 2500
-    states, asked = States(tmp_path / "l.safetensors"), []
-    read = states.read
-    states.read = lambda layer, start, stop: asked.append(stop - start) or read(layer, start, stop)  # type: ignore[method-assign]
-    compare(states, states)
+    left, right, asked = States(tmp_path / "l.safetensors"), States(tmp_path / "r.safetensors"), []
+    read = left.read
+    left.read = lambda layer, start, stop: asked.append(stop - start) or read(layer, start, stop)  # type: ignore[method-assign]
+    expected = [linear_cka(x.astype(float), y.astype(float)) for x, y in zip(*sides, strict=True)]
+    assert np.diag(compare(left, right).matrix()) == pytest.approx(expected, abs=5e-7)
     assert max(asked) <= 1024
-    assert len(asked) == 2 * 3 * 3  # sides, layers, blocks: everything once
+    assert len(asked) == 3 * 3  # layers, blocks: everything once
+
+
+SEEDS = {"pair": "en-fr", "model": "x"}
 
 
 @pytest.mark.parametrize(
-    ("comparisons", "problem"),
+    ("plan", "problem"),
     [
-        ([], "comparisons: expected a list of one or more"),
-        ([{"pair": "en-fr"}], "comparisons[0]: expected an object with pair, model, seeds"),
-        ([{"pair": "en-fr", "model": "x", "seeds": [[{}]]}], "comparisons[0].seeds[0]: expected a list of 2"),
-        ([{"pair": "en-fr", "model": "x", "seeds": [[{}, {}]]}], "seeds[0][0]: expected an object with folder, kind"),
-    ],
-)
-def test_a_plan_that_lacks_something_says_what(call: Call, tmp_path: Path, comparisons: Any, problem: str) -> None:
-    refused(call, tmp_path, {"set": "parallel", "config": "", "comparisons": comparisons}, problem)
-
-
-@pytest.mark.parametrize(
-    ("spoilt", "problem"),
-    [
+        ([], "comparisons: expected at least 1 items"),
+        ([{"pair": "en-fr"}], "comparisons[0].model: missing key"),
+        ([SEEDS | {"seeds": [[{}]]}], "comparisons[0].seeds[0]"),
+        ([SEEDS | {"seeds": [[{}, {}]]}], "seeds[0][0].folder: missing key"),
         ([x[:9] for x in layers("fr")], "parallel.fr.safetensors: 9 rows, but"),
         ([x * 0 for x in layers("fr")], "CKA is undefined: all vectors of layer 0 or 0 are the same"),
     ],
 )
-def test_states_that_cannot_be_compared(call: Call, tmp_path: Path, spoilt: list[np.ndarray], problem: str) -> None:
-    plan = write_plan(tmp_path)
-    write_states(states_file(tmp_path / "fr2", "trained", "parallel", "fr"), spoilt, {})
-    refused(call, tmp_path, plan, problem)
-
-
-def refused(call: Call, folder: Path, plan: object, problem: str) -> None:
-    done = run(call, folder, plan)
-    assert (done.code, done.error.count("\n")) == (2, 1)
-    assert problem in done.error
-    assert not (folder / "out.json").exists()
+def test_plans_that_lack_something_and_states_that_cannot_be_compared(
+    refused: Callable[..., None], tmp_path: Path, plan: list[Any], problem: str
+) -> None:
+    whole = write_plan(tmp_path)
+    if plan and isinstance(plan[0], np.ndarray):
+        write_states(states_file(tmp_path / "fr2", "trained", "parallel", "fr"), plan, {})
+    else:
+        whole["comparisons"] = plan
+    write_json(tmp_path / "plan.json", whole)
+    out = tmp_path / "out.json"
+    refused(main, "--plan", tmp_path / "plan.json", "--out", out, problem=problem, out=out)

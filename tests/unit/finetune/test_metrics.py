@@ -14,14 +14,22 @@ from xling.core.errors import XlingError
 from xling.data.conllu import read_conllu, universal
 from xling.finetune.collect import select
 from xling.finetune.data import Example
-from xling.finetune.metrics import MEASURES, SPAN_SCORES, count_spans, mean_scores, repair, spans
+from xling.finetune.metrics import MEASURES, SPAN_SCORES, count_spans, mean_scores, spans
 from xling.finetune.parsing import NUMBERS, PARTS, RELATIONS, Parsing
 from xling.finetune.settings import BiaffineSizes
 from xling.finetune.task import count_items, score
-from xling.finetune.tasks import NAMES, make_task
+from xling.finetune.tasks import make_task
 
 TYPES = ("LOC", "MISC", "ORG", "PER")
-TREEBANKS = ("UD_English-EWT/en_ewt", "UD_French-GSD/fr_gsd", "UD_Russian-GSD/ru_gsd", "UD_Chinese-GSD/zh_gsd")
+TREEBANKS = ("UD_French-GSD/fr_gsd", "UD_Chinese-GSD/zh_gsd")
+
+
+def repair(tags: list[str]) -> list[str]:
+    """Valid BIO of the same spans."""
+    mended = list(tags)
+    for kind, start, end in spans(tags):
+        mended[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+    return mended
 
 
 def random_tags(rng: np.random.Generator) -> list[str]:
@@ -49,10 +57,10 @@ def shaken(tags: list[str], rng: np.random.Generator) -> list[str]:
 
 def test_spans_and_their_scores_equal_seqeval_on_valid_sequences() -> None:
     rng = np.random.default_rng(1)
-    gold = [random_tags(rng) for _ in range(10_000)]
+    gold = [random_tags(rng) for _ in range(2000)]
     found = [shaken(tags, rng) for tags in gold]
     assert all(repair(tags) == tags for tags in found)
-    for tags in gold[:1000]:
+    for tags in gold[:500]:
         assert spans(tags) == [(kind, start, last + 1) for kind, start, last in get_entities(tags)]
     counts = np.array([count_spans(one, other) for one, other in zip(gold, found, strict=True)]).sum(axis=0)
     for name, measure in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
@@ -91,7 +99,7 @@ def rule_by_rule(tags: list[str]) -> list[str]:
 def test_repaired_sequences_are_valid_and_score_as_seqeval_says() -> None:
     rng = np.random.default_rng(3)
     labels = ["O", *(f"{mark}-{kind}" for kind in TYPES for mark in "BI")]
-    raw = [[labels[i] for i in rng.integers(len(labels), size=rng.integers(1, 9))] for _ in range(3000)]
+    raw = [[labels[i] for i in rng.integers(len(labels), size=rng.integers(1, 9))] for _ in range(1000)]
     gold = [repair([labels[i] for i in rng.integers(len(labels), size=len(tags))]) for tags in raw]
     mended = [repair(tags) for tags in raw]
     assert mended == [rule_by_rule(tags) for tags in raw]
@@ -128,7 +136,7 @@ def test_attachment_scores_equal_a_plain_count_on_perturbed_real_trees(name: str
 
 
 def test_scores_are_collected_by_the_measures_of_the_tasks() -> None:
-    tasks = {name: make_task(name, BiaffineSizes(8, 4, 0.0, 0.0)) for name in NAMES}
+    tasks = {name: make_task(name, BiaffineSizes(8, 4, 0.0, 0.0)) for name in MEASURES}
     assert {name: dict(task.measures) for name, task in tasks.items()} == {k: dict(v) for k, v in MEASURES.items()}
     assert mean_scores([{"las": 1.0, "uas": 3.0}, {"las": 2.0, "uas": 5.0}]) == {"las": 1.5, "uas": 4.0}
 

@@ -40,7 +40,7 @@ def is_tree(heads: np.ndarray) -> bool:
 
 def test_equals_networkx_on_hundreds_of_graphs() -> None:
     rng = np.random.default_rng(5)
-    for number in range(600):
+    for number in range(200):
         words = 7 if number % 50 == 0 else int(rng.integers(1, 5))
         scores = rng.random((words, words + 1)) + 0.1
         if number % 2:
@@ -52,7 +52,7 @@ def test_equals_networkx_on_hundreds_of_graphs() -> None:
 
 
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 1.0, 1e4]), st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_always_one_root_and_a_tree(words: int, seed: int, scale: float, ties: bool) -> None:
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 3, (words, words + 1)) if ties else rng.normal(size=(words, words + 1))
@@ -74,7 +74,7 @@ def test_one_root_costs_less_than_a_second_root_would_bring() -> None:
 
 
 def test_a_long_sentence_of_nested_cycles_ends() -> None:
-    words = 300
+    words = 120
     scores = np.zeros((words, words + 1))
     for word in range(words):
         scores[word, (word + 1) % words + 1] = 10.0 + word  # one great circle

@@ -16,10 +16,9 @@ from xling.align.frozen import FrozenTuner, Reader, Side, TaskLayers
 from xling.bpe.vocabulary import Vocabulary
 from xling.finetune import tuner as tuner_module
 from xling.finetune.data import Example, Speller
-from xling.finetune.optimiser import Group
 from xling.finetune.settings import Point, grid_points, read_settings
 from xling.finetune.trainer import Material, initial_weights, make_tuner, rate_scale, train_epoch
-from xling.finetune.tuner import Tuner, shared_parameters
+from xling.finetune.tuner import Group, Tuner, shared_parameters
 from xling.model import layer_states
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder

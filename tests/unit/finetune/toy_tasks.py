@@ -94,19 +94,21 @@ def all_words(language: str) -> list[str]:
     return in_language(["the", "not", ".", *NOUNS, *VERBS, *NAMES], language)
 
 
-def write_model(folder: Path, embeddings: bool | str = False, layers: int = 0, seed: int = 1) -> tuple[Path, Path]:
-    """Write a vocabulary and an encoder with random weights; return their folders."""
-    models = {}
-    for code in ("en", "fr"):
-        models[code] = folder / f"{code}.model"
-        models[code].parent.mkdir(parents=True, exist_ok=True)
-        models[code].write_bytes(fit(Counter(dict.fromkeys(all_words(code), 10)), 25))
-    kind = "separate" if embeddings else "union"
-    write_vocabulary(kind, models, folder / "vocab")
+def write_model(folder: Path, embeddings: bool | str = False, layers: int = 0) -> tuple[Path, Path]:
+    """Write the vocabulary and the encoder of a toy pair, with random weights; return their folders."""
     described = copy.deepcopy(RUN)
     described["separate"] = {"embeddings": embeddings, "layers": layers}
     described["softmax"] = "per-language" if embeddings else "shared"
-    (folder / "encoder").mkdir(exist_ok=True)
+    return write_described(folder, "separate" if embeddings else "union", described)
+
+
+def write_described(folder: Path, kind: str, described: dict[str, Any], seed: int = 1) -> tuple[Path, Path]:
+    """Write the toy languages' vocabulary of a kind and the encoder that a run.json describes; return their folders."""
+    (folder / "encoder").mkdir(parents=True, exist_ok=True)
+    models = {code: folder / f"{code}.model" for code in described["languages"]}
+    for code, model in models.items():
+        model.write_bytes(fit(Counter(dict.fromkeys(all_words(code), 10)), 25))
+    write_vocabulary(kind, models, folder / "vocab")
     path = folder / "encoder" / "run.json"
     path.write_text(json.dumps(described))
     vocabulary, parsed = Vocabulary.load(folder / "vocab"), read_run(path)
@@ -115,13 +117,13 @@ def write_model(folder: Path, embeddings: bool | str = False, layers: int = 0, s
     return folder / "vocab", folder / "encoder"
 
 
-def command(folder: Path, tasks: str, model: tuple[Path, Path], out: str, **changes: Any) -> list[str]:
+def command(folder: Path, tasks: str, model: tuple[Path, Path], out: str, size: int = 48, **changes: Any) -> list[str]:
     """Return the flags of a process that does some tasks on toy data, which is written once per folder and task."""
     encoder = changes.pop("encoder", model[1])
     plan = {}
     for task in tasks.split():
         files = {}
-        for name, language, count, seed in (("train", "en", 150, 1), ("dev", "en", 24, 2), ("test", "fr", 24, 3)):
+        for name, language, count, seed in (("train", "en", size, 1), ("dev", "en", 24, 2), ("test", "fr", 24, 3)):
             files[name] = folder / f"{task}.{name}.jsonl"
             if not files[name].is_file():
                 write_set(files[name], task, language, count, seed)

@@ -19,7 +19,7 @@ def test_the_newest_is_found(tmp_path: Path) -> None:
     save_some(tmp_path, 1, 20, 3)
     found = newest(tmp_path)
     assert found is not None
-    assert found.update == 20
+    assert found.meta["update"] == 20
     assert found.folder.name == "step-0000020"
     assert found.tensors("weights")["w"][0].item() == 20.0
     assert found.meta["best_update"] == 1
@@ -42,14 +42,14 @@ def test_a_damaged_newest_is_passed_over_with_a_warning(
     with caplog.at_level(logging.WARNING, "xling"):
         found = newest(tmp_path)
     assert found is not None
-    assert found.update == 1
+    assert found.meta["update"] == 1
     assert "step-0000002 is damaged and passed over" in caplog.text
 
 
 def test_the_newest_and_the_best_are_kept_and_half_written_ones_go(tmp_path: Path) -> None:
     save_some(tmp_path, 1, 2, 3, 4, 5)
     (tmp_path / ".step-0000006.77").mkdir()
-    assert newest(tmp_path).update == 5  # type: ignore[union-attr]
+    assert newest(tmp_path).meta["update"] == 5  # type: ignore[union-attr]
     prune(tmp_path, 2, best=2)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["step-0000002", "step-0000004", "step-0000005"]
 

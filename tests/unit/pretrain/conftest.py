@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_runs import SIZE, Child, write_streams
+from toy_runs import SIZE, WATCHED, Child, write_streams
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +23,13 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def _watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let trainings of this process be looked into, as `Child` does."""
+    for owner, name, other in WATCHED:
+        monkeypatch.setattr(owner, name, other)
+
+
 @pytest.fixture
 def command(toy: Path, tmp_path: Path) -> Callable[..., list[str]]:
     """Return a maker of command lines: the run's JSON, the work directory's name, further flags."""
@@ -31,7 +38,14 @@ def command(toy: Path, tmp_path: Path) -> Callable[..., list[str]]:
         path = tmp_path / f"{work}.run.json"
         path.write_text(json.dumps(run))
         streams = [flag for code in run["languages"] for flag in ("--streams", f"{code}={toy / code}")]
-        places = ["--vocab", str(toy / "vocab"), "--work", str(tmp_path / work), "--out", str(tmp_path / f"{work}.out")]
+        places = [
+            "--vocab",
+            str(toy / "vocab"),
+            "--work-below",
+            str(tmp_path / work),
+            "--out",
+            str(tmp_path / f"{work}.out"),
+        ]
         return ["--run", str(path), *streams, *places, "--device", "cpu", *flags]
 
     return make
@@ -50,11 +64,10 @@ def launch(context: Any, tmp_path: Path) -> Callable[..., Child]:
     """Return a starter of the training command in a new process."""
     count = 0
 
-    def start(arguments: list[str], die_at: int | None = None, **environment: str) -> Child:
+    def start(arguments: list[str], die_at: int | None = None, watched: bool = True, **environment: str) -> Child:
         nonlocal count
         count += 1
-        return Child(
-            context, tmp_path / f"child-{count}.log", arguments, {"OMP_NUM_THREADS": "1", **environment}, die_at
-        )
+        given = {"OMP_NUM_THREADS": "1", **environment}
+        return Child(context, tmp_path / f"child-{count}.log", arguments, given, die_at, watched)
 
     return start

@@ -24,7 +24,7 @@ def test_updates_equal_plain_adamw_with_clipping(toy: Path, tmp_path: Path, sepa
     other = Encoder(engine.encoder.config, run.seed).train()
     p = run.pretrain
     adam = torch.optim.AdamW(other.parameters(), betas=p.betas, eps=p.eps, weight_decay=p.weight_decay)
-    for update in range(6):
+    for update in range(4):
         languages = batches.languages(update)
         adam.zero_grad()
         loss = sum(plain_loss(other, batches.batch(update, m, lg)) for m, lg in enumerate(languages)) / p.micro_batches
@@ -72,11 +72,10 @@ def test_the_golden_curve(toy: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("sequences", "sentences"), [("streams", 0), ("lines", 3)])
 def test_it_learns(toy: Path, tmp_path: Path, sequences: str, sentences: int) -> None:
     changes = {"pretrain__sequences": sequences, "shape__sentences": sentences, "shape__norm": "pre"}
-    run, engine, batches = make(
-        toy, tmp_path, pretrain__mask_rate=0.3, pretrain__lr=1e-2, pretrain__warmup=20, **changes
-    )
+    changes |= {"pretrain__mask_rate": 0.3, "pretrain__lr": 1e-2, "pretrain__warmup": 20, "pretrain__micro_batches": 1}
+    run, engine, batches = make(toy, tmp_path, **changes)
     before = [engine.encoder.get_parameter("embeddings.shared.sentence").detach().clone()] if sentences else []
-    losses = train(run, engine, batches, range(150))
+    losses = train(run, engine, batches, range(120))
     assert all(not torch.equal(was, engine.encoder.get_parameter("embeddings.shared.sentence")) for was in before)
     assert sum(losses[-10:]) / 10 < sum(losses[:10]) / 10 - 0.4
 
@@ -85,7 +84,7 @@ def test_it_learns(toy: Path, tmp_path: Path, sequences: str, sentences: int) ->
 def test_sixteen_bits_follow_float32(toy: Path, tmp_path: Path, dtype: torch.dtype) -> None:
     run, full, batches = make(toy, tmp_path, **STILL)
     _, half, _ = make(toy, tmp_path, dtype, **STILL)
-    losses = [train(run, engine, batches, range(8)) for engine in (half, full)]
+    losses = [train(run, engine, batches, range(4)) for engine in (half, full)]
     assert losses[0] == pytest.approx(losses[1], rel=0.02)
     assert half.norm.item() == pytest.approx(full.norm.item(), rel=0.05)  # gradients are unscaled
     working = half.optimiser.owned["shared"].working
@@ -141,17 +140,6 @@ def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy: Path, tmp_pa
     assert saved["scale"].item() == 512.0
 
 
-def test_saved_state_comes_back(toy: Path, tmp_path: Path) -> None:
-    run, engine, batches = make(toy, tmp_path)
-    train(run, engine, batches, range(3))
-    _, again, _ = make(toy, tmp_path)
-    again.optimiser.load_state(engine.optimiser.state())
-    for name, value in engine.optimiser.state().items():
-        assert torch.equal(value, again.optimiser.state()[name]), name
-    with pytest.raises(KeyError):
-        again.optimiser.load_state({"nonsense": torch.zeros(1)})
-
-
 @pytest.mark.parametrize("separate", [False, True, "tokens"])
 def test_work_done_once_can_be_replayed(
     toy: Path, tmp_path: Path, separate: bool | str, monkeypatch: pytest.MonkeyPatch
@@ -167,6 +155,6 @@ def test_work_done_once_can_be_replayed(
     monkeypatch.setattr(
         batches, "batch", lambda *number, make=batches.batch: make(*number, places)
     )  # filled up to a fixed size
-    assert train(run, replayed, batches, range(12)) == pytest.approx(train(run, plain, batches, range(12)), rel=1e-5)
+    assert train(run, replayed, batches, range(8)) == pytest.approx(train(run, plain, batches, range(8)), rel=1e-5)
     kinds = {key[:3] for key in recorded if key[0] == "micro"}
     assert kinds == {("micro", language, fresh) for language in (0, 1) for fresh in FRESH}

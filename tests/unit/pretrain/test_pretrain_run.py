@@ -14,14 +14,18 @@ import torch
 from safetensors.torch import load_file
 from toy_runs import SIZE, changed, make_vocab
 
+from xling.core.io import read_json
 from xling.core.seeds import derive_seed
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
+from xling.pretrain.loop import Trainer
 from xling.pretrain.record import times_diverged
-from xling.pretrain.run import main
+from xling.pretrain.run import choose_work, main, parse_args
 
 Command = Callable[..., list[str]]
 Launch = Callable[..., Any]
+Call = Callable[..., Any]
+CHOOSE_WORK = choose_work  # itself: runs of tests are where they can be looked into
 FOR_EVER = changed(pretrain__updates=10**6)
 
 
@@ -34,14 +38,16 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted((folder / "checkpoints").glob("step-*"))
 
 
-def test_a_run_directory_explains_itself(command: Command, launch: Launch, tmp_path: Path) -> None:
+def test_a_run_directory_explains_itself(
+    command: Command, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_vocab(tmp_path, size=SIZE)
     (tmp_path / "en.txt").write_text("the cat\nthe mat\n")
     (tmp_path / "fr.txt").write_text("le chat\nle tapis\n")
     sides = [word for code in ("en", "fr") for word in ("--parallel", f"{code}={tmp_path / code}.txt")]
     arguments, out = [*command(changed()), "--vocab", str(tmp_path), *sides], tmp_path / "work.out"
-    done = launch(arguments)
-    assert done.wait() == 0, done.said
+    done = call(main, *arguments)
+    assert done.code == 0, done.said
     names = {"run.json", "train.log", "metrics.jsonl", "provenance.json", "model.json", "model.safetensors"}
     assert {path.name for path in out.iterdir()} == names
     assert json.loads((out / "run.json").read_text()) == changed()
@@ -63,12 +69,13 @@ def test_a_run_directory_explains_itself(command: Command, launch: Launch, tmp_p
     assert not (tmp_path / "work" / "lock.json").exists()
     content = (out / "model.safetensors").read_bytes()
     (out / "model.safetensors").unlink()
-    assert launch(arguments, die_at=12).wait() == 0  # run again after the end, it does no update again
+    monkeypatch.setattr(Trainer, "update", lambda *_: pytest.fail("it trained"))
+    assert call(main, *arguments).code == 0  # run again after the end, it does no update again
     assert (out / "model.safetensors").read_bytes() == content
 
 
-def test_no_updates_give_the_untrained_encoder(command: Command, launch: Launch, tmp_path: Path) -> None:
-    assert launch(command(changed(pretrain__updates=0))).wait() == 0
+def test_no_updates_give_the_untrained_encoder(command: Command, call: Call, tmp_path: Path) -> None:
+    assert call(main, *command(changed(pretrain__updates=0))).code == 0
     found = load_encoder(tmp_path / "work.out")
     untrained = weights_of(Encoder(found.config, derive_seed("run", 1, "en", "fr")))
     assert all((value == untrained[name]).all() for name, value in weights_of(found).items())
@@ -86,23 +93,29 @@ def test_with_deterministic_every_kernel_repeats_its_bits(
         torch.use_deterministic_algorithms(False)
 
 
-def test_a_changed_configuration_never_resumes(command: Command, launch: Launch, tmp_path: Path) -> None:
-    assert launch(command(changed()), die_at=7).wait() == -signal.SIGKILL
-    changes: list[dict[str, Any]] = [{"pretrain__lr": 4e-3}, {"seed": 2}, {"pretrain__updates": 13}]
-    for change in changes:
-        refused = launch(command(changed(**change)))
-        assert (refused.wait(), refused.said.count("\n")) == (2, 1)
-        assert "this directory belongs to another run: " + next(iter(change)).replace("__", ".") in refused.said
-    assert not (tmp_path / "work.out").exists()
+def test_whatever_decides_the_weights_decides_where_they_are_trained(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chosen(*flags: str, **changes: Any) -> str:
+        monkeypatch.setattr("sys.argv", ["run", *command(changed(**changes), "work", *flags)])
+        return CHOOSE_WORK(parse_args()).name
+
+    plain = chosen()
+    assert plain == chosen("--save-every", "7", "--deadline", "9")
+    other = [chosen(pretrain__lr=4e-3), chosen(seed=2), chosen(pretrain__updates=13), chosen("--revision", "2")]
+    monkeypatch.setattr("xling.pretrain.run.read_json", lambda path, read=read_json: read(path) | {"splits": {}})
+    assert len({plain, *other, chosen()}) == 6  # other text
 
 
-def test_a_truncated_newest_checkpoint_is_passed_over(command: Command, launch: Launch, tmp_path: Path) -> None:
-    assert launch(command(changed(), "whole")).wait() == 0
+def test_a_truncated_newest_checkpoint_is_passed_over(
+    command: Command, launch: Launch, call: Call, tmp_path: Path
+) -> None:
     assert launch(command(changed()), die_at=8).wait() == -signal.SIGKILL
     weights = checkpoints(tmp_path / "work")[-1] / "weights.safetensors"
     os.truncate(weights, weights.stat().st_size - 100)
-    again = launch(command(changed()))
-    assert again.wait() == 0
+    assert call(main, *command(changed(), "whole")).code == 0
+    again = call(main, *command(changed()))
+    assert again.code == 0
     assert f"{weights.parent.name} is damaged and passed over" in again.said
     results = [(tmp_path / f"{name}.out" / "model.safetensors").read_bytes() for name in ("whole", "work")]
     assert results[0] == results[1]
@@ -110,7 +123,7 @@ def test_a_truncated_newest_checkpoint_is_passed_over(command: Command, launch: 
 
 @pytest.mark.parametrize("reason", ["deadline", "signal"])
 def test_it_saves_and_leaves_in_time(reason: str, command: Command, launch: Launch, tmp_path: Path) -> None:
-    flags = ["--deadline", str(time.time() + 4)] if reason == "deadline" else []
+    flags = ["--deadline", str(time.time() + 3)] if reason == "deadline" else []
     left = launch(command(FOR_EVER, "work", *flags))
     if reason == "signal":
         wait_until("a checkpoint", (tmp_path / "work/checkpoints/step-0000003").exists)
@@ -126,13 +139,13 @@ def test_it_saves_and_leaves_in_time(reason: str, command: Command, launch: Laun
 def test_a_second_process_is_refused_or_waits_for_the_finished_model(
     command: Command, launch: Launch, tmp_path: Path
 ) -> None:
-    arguments = command(changed(pretrain__updates=80))
-    arguments[arguments.index("--work")] = "--work-below"
-    first = launch(arguments)
+    arguments = command(changed(pretrain__updates=40))
+    first = launch(arguments, watched=False)
     wait_until("a checkpoint", lambda: any((tmp_path / "work").glob("*/checkpoints")))
     os.kill(first.process.pid, signal.SIGSTOP)  # it holds its lock, which is taken for dead after STALE_SECONDS
     try:
-        refused, waiting = launch(arguments), launch([*arguments, "--wait-for-lock"], die_at=1)  # it must not train
+        waiting = launch([*arguments, "--wait-for-lock"], die_at=1, watched=False)  # it must not train
+        refused = launch(arguments, watched=False)
         assert refused.wait() == 2
         wait_until("the second waits", lambda: waiting.log.exists() and "waiting for it" in waiting.said)
     finally:
@@ -143,12 +156,12 @@ def test_a_second_process_is_refused_or_waits_for_the_finished_model(
     assert len(attempts(tmp_path / "work.out")) == 1
 
 
-def test_how_often_it_is_saved_decides_nothing(command: Command, launch: Launch, tmp_path: Path) -> None:
+def test_how_often_it_is_saved_decides_nothing(command: Command, call: Call, tmp_path: Path) -> None:
     run = changed()
     del run["pretrain"]["save_every"], run["pretrain"]["keep_checkpoints"]
     kept, weights = [], []
     for name, every, keep in (("rarely", "100", "1"), ("often", "2", "9")):
-        assert launch(command(run, name, "--save-every", every, "--keep-checkpoints", keep)).wait() == 0
+        assert call(main, *command(run, name, "--save-every", every, "--keep-checkpoints", keep)).code == 0
         kept.append(len(checkpoints(tmp_path / name)))
         weights.append((tmp_path / f"{name}.out" / "model.safetensors").read_bytes())
     assert kept[0] <= 2 < 6 <= kept[1]
@@ -156,36 +169,30 @@ def test_how_often_it_is_saved_decides_nothing(command: Command, launch: Launch,
 
 
 def test_a_lost_best_checkpoint_is_replaced_by_the_one_resumed_from(
-    command: Command, launch: Launch, tmp_path: Path
+    command: Command, call: Call, tmp_path: Path
 ) -> None:
     arguments = command(changed(pretrain__keep_checkpoints=3))
-    assert launch(arguments).wait() == 0
+    assert call(main, *arguments).code == 0
     meta = checkpoints(tmp_path / "work")[-1] / "meta.json"
     meta.write_text(json.dumps(json.loads(meta.read_text()) | {"best_update": 3}))
     before = (tmp_path / "work.out" / "model.safetensors").read_bytes()
     metrics = tmp_path / "work" / "metrics.jsonl"
     said = [line.split('"kind"')[1] for line in metrics.read_text().splitlines()]
     shutil.rmtree(tmp_path / "work" / "checkpoints" / "step-0000003", ignore_errors=True)
-    again = launch(arguments)
-    assert again.wait() == 0, again.said
+    again = call(main, *arguments)
+    assert again.code == 0, again.said
     assert "is gone; the one resumed from takes its place" in again.said
     assert (tmp_path / "work.out" / "model.safetensors").read_bytes() == before
     assert [line.split('"kind"')[1] for line in metrics.read_text().splitlines()] == said
 
 
-def test_a_loss_that_is_no_number_stops_the_run(command: Command, launch: Launch, tmp_path: Path) -> None:
-    wild = changed(pretrain__lr=1e30, pretrain__warmup=0, pretrain__clip=1e30, shape__norm="pre")
-    for _ in range(2):
-        stopped = launch(command(wild))
-        assert stopped.wait() == 2
-        assert "the loss is nan at update" in stopped.said
-        assert "the last good checkpoint is" in stopped.said
-        assert "step-0000000" in stopped.said
-    refused = launch(command(wild))
-    assert (refused.wait(), refused.said.count("\n")) == (2, 1)
-    assert "provenance.json: this training has diverged 2 times from its last checkpoint" in refused.said
+def test_a_loss_that_is_no_number_stops_the_run(command: Command, refused: Callable[..., None], tmp_path: Path) -> None:
+    wild = command(changed(pretrain__lr=1e30, pretrain__warmup=0, pretrain__clip=1e30, shape__norm="pre"))
+    good = f"the last good checkpoint is {tmp_path}/work/checkpoints/step-0000000"
+    often = "provenance.json: this training has diverged 2 times from its last checkpoint"
+    for problem in ("the loss is nan at update", good, often):
+        refused(main, *wild, problem=problem, out=tmp_path / "work.out")
     assert [attempt["outcome"] for attempt in attempts(tmp_path / "work")] == ["diverged", "diverged"]
-    assert not (tmp_path / "work.out").exists()
 
 
 @pytest.mark.parametrize(
@@ -227,7 +234,7 @@ def test_bad_arguments_are_one_line_and_claim_nothing(
     refused = call(main, *given, *added)
     assert (refused.code, refused.error.count("\n")) == (2, 1)
     assert message in refused.error
-    assert list((tmp_path / "work").iterdir()) == []
+    assert not list((tmp_path / "work").rglob("*"))
 
 
 def wait_until(what: str, is_so: Callable[[], bool], seconds: float = 60.0) -> None:

@@ -13,8 +13,15 @@ from xling.bpe.streams import TokenStream
 from xling.core.errors import InputError
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
-from xling.pretrain.crosslingual import read_parallel, retrieval, sentence_vectors, structure
-from xling.pretrain.validate import Validation, held_out, unigram_entropy
+from xling.pretrain.validate import (
+    Validation,
+    held_out,
+    read_parallel,
+    retrieval,
+    sentence_vectors,
+    structure,
+    unigram_entropy,
+)
 
 
 @pytest.mark.parametrize("sequences", ["streams", "lines"])

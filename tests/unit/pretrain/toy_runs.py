@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -15,7 +16,11 @@ from torch.nn import functional
 
 from xling.bpe.streams import TokenStreamWriter, pack
 from xling.bpe.train_bpe import fit
+from xling.core.errors import run
+from xling.core.lock import Lock
 from xling.model.encoder import Encoder
+from xling.pretrain import loop
+from xling.pretrain import run as command
 from xling.pretrain.batches import Batch, Batches
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.engine import Engine
@@ -82,17 +87,21 @@ def make_vocab(folder: Path, size: int = 0) -> None:
     (folder / "vocab.json").write_text(json.dumps(vocab))
 
 
-def child(arguments: list[str], environment: dict[str, str], die_at: int | None, log: str) -> None:
+# The peak of the processor takes as long to measure as a toy to train; the folder of a run has a known name and stays.
+WATCHED: list[tuple[Any, str, Any]] = [
+    (loop, "measured_peak", lambda *_: 1e12),
+    (command, "choose_work", lambda args: args.work_below),
+    (Lock, "remove_folder", lambda _: None),
+]
+
+
+def child(arguments: list[str], environment: dict[str, str], die_at: int | None, log: str, watched: bool) -> None:
     """Run the command; if asked to, kill it for good at the end of an update, or (0) before its first checkpoint."""
-    import signal
-
-    from xling.core.errors import run
-    from xling.pretrain import loop
-    from xling.pretrain.run import main
-
     os.environ.update(environment)
     sys.argv = ["run", *arguments]
     sys.stderr = open(log, "w")
+    for owner, name, other in WATCHED if watched else ():
+        setattr(owner, name, other)
     if die_at is not None:
         moment = "_after_update" if die_at else "_save"
         finish = getattr(loop.Trainer, moment)
@@ -103,17 +112,18 @@ def child(arguments: list[str], environment: dict[str, str], die_at: int | None,
             finish(self)
 
         setattr(loop.Trainer, moment, deadly)
-    run(main)
+    run(command.main)
 
 
 class Child:
     """One run of the command in a process of its own."""
 
     def __init__(
-        self, context: Any, log: Path, arguments: list[str], environment: dict[str, str], die_at: int | None
+        self, context: Any, log: Path, arguments: list[str], environment: dict[str, str], *how: int | bool | None
     ) -> None:
         self.log = log
-        self.process = context.Process(target=child, args=(arguments, environment, die_at, str(log)))
+        die_at, watched = how
+        self.process = context.Process(target=child, args=(arguments, environment, die_at, str(log), watched))
         self.process.start()
 
     def wait(self) -> int:

@@ -60,7 +60,7 @@ DATA: list[Fact] = [
     ("3.2", "treebank fr", "languages.fr.treebank.test", "ud/UD_French-GSD/fr_gsd-ud-test.conllu"),
     ("3.2", "treebank ru", "languages.ru.treebank.test", "ud/UD_Russian-GSD/ru_gsd-ud-test.conllu"),
     ("3.2", "treebank zh", "languages.zh.treebank.test", "ud/UD_Chinese-GSD/zh_gsd-ud-test.conllu"),
-    ("5.1.1", "vectors of fastText", "xling.align.words:LIMIT", 200 * THOUSAND),
+    ("5.1.1", "vectors of fastText", "xling.align.translate_words:LIMIT", 200 * THOUSAND),
     ("5.1.2", "parallel sentences", "data.parallel", "xnli-15way/xnli.15way.orig.tsv"),
 ]
 
@@ -132,11 +132,11 @@ TRANSFER: list[Fact] = [
     ("3.2", "dropout of the parser", "tasks.parsing.biaffine.dropout", 0.33),
     ("3.2", "dropout of its input", "tasks.parsing.biaffine.input_dropout", 0.2),
     ("3.2", "words that LAS leaves out", "xling.finetune.parsing:UNSCORED", ("PUNCT", "SYM")),
-    ("3.2", "no weight decay: Adam's betas", "xling.finetune.optimiser:BETAS", (0.9, 0.999)),
+    ("3.2", "no weight decay: Adam's betas", "xling.finetune.tuner:BETAS", (0.9, 0.999)),
 ]
 
 ALIGNMENT: list[Fact] = [
-    ("5.1", "rounds of normalisation", "xling.align.normalise:ROUNDS", 5),
+    ("5.1", "rounds of normalisation", "xling.align.mapping:ROUNDS", 5),
     ("5.1.1", "neighbours of CSLS", "xling.align.csls:NEIGHBOURS", 10),
     ("5.1.1", "sentences that words are averaged over", "align.word_sentences", 500 * THOUSAND),
     ("5.1.1", "words kept, as many as of fastText", "align.word_vocabulary", 200 * THOUSAND),

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from xling.align.mapping import apply_map, map_pair, procrustes
-from xling.align.normalise import ROUNDS, fit_normaliser, unit_length
+from xling.align.mapping import ROUNDS, apply_map, fit_normaliser, map_pair, procrustes, unit_length
 from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng
 
