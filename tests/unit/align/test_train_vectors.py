@@ -12,7 +12,9 @@ from xling.align.words import fold_case
 from xling.data.fasttext import read_vectors
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-WORDS = [first + second + third for first, second, third in zip(LETTERS * 2, LETTERS[3:] * 3, LETTERS[7:] * 3)]
+WORDS = [
+    first + second + third for first, second, third in zip(LETTERS * 2, LETTERS[3:] * 3, LETTERS[7:] * 3, strict=False)
+]
 TOPICS = [WORDS[start : start + 4] for start in range(0, 40, 4)]
 
 
