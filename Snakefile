@@ -35,7 +35,6 @@ include: "rules/report_inputs.smk"
 include: "rules/report.smk"
 include: "rules/figures.smk"
 include: "rules/page.smk"
-include: "rules/plan.smk"
 
 
 refuse_wrong_targets(Asked(STUDY, shown_by_name()), sys.argv[1:])

@@ -26,11 +26,8 @@ rule prepare_tatoeba:
     shell:
         """
         python -m xling.tokenization.prepare_parallel \
-            {params.sides} \
-            --tokeniser source={input.tokenisers[0]:q} \
-            --tokeniser target={input.tokenisers[1]:q} \
-            --out-dir "$(dirname {output.source:q})" \
-            >>{log:q} 2>&1
+            {params.sides} --tokeniser source={input.tokenisers[0]:q} --tokeniser target={input.tokenisers[1]:q} \
+            --out-dir "$(dirname {output.source:q})" >>{log:q} 2>&1
         """
 
 
@@ -60,12 +57,8 @@ rule represent_encoder:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.represent_encoder \
-            --encoder "$(dirname {input.model:q})" \
-            --vocab "$(dirname {input.vocabulary:q})" \
-            {params.text} \
-            --config-hash {params.config_hash} \
-            --out "$(dirname {output.states:q})" \
-            >>{log:q} 2>&1
+            --encoder "$(dirname {input.model:q})" --vocab "$(dirname {input.vocabulary:q})" {params.text} \
+            --config-hash {params.config_hash} --out "$(dirname {output.states:q})" >>{log:q} 2>&1
         """
 
 
@@ -88,18 +81,17 @@ rule translate_words:
     params:
         rev=REV["align"],
         expected=lambda wildcards, output: ALIGNMENT.expected_states("words"),
+        module=lambda wildcards, output: "xling.align.translate_words",
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.gpu_slots xling.align.translate_words \
-            --plan {input.plan:q} \
-            --out {output.result:q} \
-            >>{log:q} 2>&1
+        python -m workflow_scripts.gpu_slots {params.module} \
+            --plan {input.plan:q} --out {output.result:q} >>{log:q} 2>&1
         """
 
 
-rule retrieve_sentences:
-    """Sentence retrieval at every layer, both directions, with and without the map, untrained encoders beside it."""
+use rule translate_words as retrieve_sentences with:
+    # Sentence retrieval at every layer, both directions, with and without the map, untrained encoders beside it.
     input:
         plan=RESULTS / "plans/sentences.json",
         states=ALIGNMENT.represented("sentences"),
@@ -109,18 +101,7 @@ rule retrieve_sentences:
         LOGS / "retrieve_sentences.log",
     benchmark:
         BENCHMARKS / "retrieve_sentences.tsv"
-    conda:
-        ENV
-    resources:
-        **resource_class("gpu"),
     params:
         rev=REV["align"],
         expected=lambda wildcards, output: ALIGNMENT.expected_states("sentences"),
-    shell:
-        """
-        python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m workflow_scripts.gpu_slots xling.align.retrieve_sentences \
-            --plan {input.plan:q} \
-            --out {output.result:q} \
-            >>{log:q} 2>&1
-        """
+        module=lambda wildcards, output: "xling.align.retrieve_sentences",

@@ -23,13 +23,8 @@ rule train_bpe:
     shell:
         """
         python -m xling.bpe.train_bpe \
-            --input {input.text:q} \
-            --merges {params.merges} \
-            --max-lines {params.lines} \
-            --balance {params.balance} \
-            --seed 1 \
-            --out {output.model:q} \
-            >>{log:q} 2>&1
+            --input {input.text:q} --merges {params.merges} --max-lines {params.lines} \
+            --balance {params.balance} --seed 1 --out {output.model:q} >>{log:q} 2>&1
         """
 
 
@@ -51,10 +46,7 @@ rule build_vocabulary:
     shell:
         """
         python -m xling.bpe.build_vocabulary \
-            --kind {wildcards.kind:q} \
-            {params.models} \
-            --out "$(dirname {output.vocabulary:q})" \
-            >>{log:q} 2>&1
+            --kind {wildcards.kind:q} {params.models} --out "$(dirname {output.vocabulary:q})" >>{log:q} 2>&1
         """
 
 
@@ -81,15 +73,9 @@ rule encode_text:
     shell:
         """
         python -m xling.bpe.encode_text \
-            --vocab "$(dirname {input.vocabulary:q})" \
-            --language {wildcards.language:q} \
-            --split train={input.train:q} \
-            --split valid={input.valid:q} \
-            --split test={input.test:q} \
-            {params.ends} \
-            --processes {threads} \
-            --out "$(dirname {output.meta:q})" \
-            >>{log:q} 2>&1
+            --vocab "$(dirname {input.vocabulary:q})" --language {wildcards.language:q} \
+            --split train={input.train:q} --split valid={input.valid:q} --split test={input.test:q} \
+            {params.ends} --processes {threads} --out "$(dirname {output.meta:q})" >>{log:q} 2>&1
         """
 
 
@@ -113,9 +99,6 @@ rule audit_anchors:
     shell:
         """
         python -m xling.bpe.audit_anchors \
-            --vocab "$(dirname {input.vocabulary:q})" \
-            {params.streams} \
-            {params.proof} \
-            --out {output.audit:q} \
+            --vocab "$(dirname {input.vocabulary:q})" {params.streams} {params.proof} --out {output.audit:q} \
             >>{log:q} 2>&1
         """

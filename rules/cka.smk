@@ -40,8 +40,6 @@ rule record_alignment:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         analyses=ALIGNMENT.collect_flags(ANALYSES),

@@ -25,11 +25,8 @@ rule build_dictionary:
     shell:
         """
         python -m xling.codeswitch.build_dictionary \
-            {params.flags} \
-            --tokeniser source={input.tokenisers[0]:q} \
-            --tokeniser target={input.tokenisers[1]:q} \
-            --out {output.dictionary:q} \
-            >>{log:q} 2>&1
+            {params.flags} --tokeniser source={input.tokenisers[0]:q} --tokeniser target={input.tokenisers[1]:q} \
+            --out {output.dictionary:q} >>{log:q} 2>&1
         """
 
 
@@ -59,15 +56,7 @@ rule switch_codes:
     shell:
         """
         python -m xling.codeswitch.switch_codes \
-            --input {input.text:q} \
-            --dictionary {input.dictionary:q} \
-            --direction {params.direction} \
-            --dictionary-case {params.case} \
-            --keep {params.keep} \
-            --cap {params.cap} \
-            --block-words {params.block} \
-            --seed 1 \
-            --stats {output.stats:q} \
-            --out {output.text:q} \
-            >>{log:q} 2>&1
+            --input {input.text:q} --dictionary {input.dictionary:q} --direction {params.direction} \
+            --dictionary-case {params.case} --keep {params.keep} --cap {params.cap} --block-words {params.block} \
+            --seed 1 --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
         """

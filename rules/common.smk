@@ -38,9 +38,8 @@ BENCHMARKS = RESULTS / "benchmarks"
 RECORDS = RESULTS / "records"
 ENV, TEXT_ENV = "../envs/xling.yaml", "../envs/text.yaml"  # text stages never import torch
 
-# What a job of each class asks of a machine. A cluster's own wishes are in profiles/slurm/site.yaml.
+# What a job of each class asks of a machine; local rules, which take seconds, have none. A cluster's own wishes are in profiles/slurm/site.yaml.
 RESOURCE_CLASSES = {
-    "login": dict(mem_mb=500, runtime=30),
     "cpu": dict(mem_mb=4000, runtime=240),
     "cpu-many": dict(mem_mb=16000, runtime=720),
     "gpu": dict(mem_mb=16000, runtime=240, gpu=1, nodes=1, cpus_per_task=2),

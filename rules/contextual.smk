@@ -83,8 +83,6 @@ rule record_contextual:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=[*CONTEXTUAL.revision, REV["report"]],
         results=flags.named_flags("--result", CONTEXTUAL.results()),

@@ -15,17 +15,13 @@ rule fetch_dataset:
     localrule: True
     conda:
         TEXT_ENV
-    resources:
-        **resource_class("login"),
     params:
         sources=flags.compared(PLANS["plan_fetch"][2]),
         root=STUDY.root,
     shell:
         """
         python -m xling.data.fetch_dataset \
-            --sources {input.sources:q} \
-            --root {params.root:q} \
-            --receipt {output.receipt:q} \
+            --sources {input.sources:q} --root {params.root:q} --receipt {output.receipt:q} \
             2>&1 | tee -a {log:q}
         """
 
@@ -62,11 +58,6 @@ rule extract_text:
     shell:
         """
         python -m xling.data.extract_text \
-            --format {params.format:q} \
-            --input {params.raw:q} \
-            --min-characters {params.characters} \
-            --processes {threads} \
-            --stats {output.stats:q} \
-            --out {output.text:q} \
-            >>{log:q} 2>&1
+            --format {params.format:q} --input {params.raw:q} --min-characters {params.characters} \
+            --processes {threads} --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
         """

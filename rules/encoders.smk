@@ -32,9 +32,7 @@ rule compare_published:
     shell:
         """
         python -m workflow_scripts.gpu_slots xling.interop.compare_published \
-            {params.encoders} \
-            --config-hash {params.config_hash} \
-            --out "$(dirname {output.result:q})" \
+            {params.encoders} --config-hash {params.config_hash} --out "$(dirname {output.result:q})" \
             >>{log:q} 2>&1
         """
 
@@ -50,8 +48,6 @@ rule draw_encoders:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         results=flags.named_flags("--comparison", ENCODERS.results),
@@ -59,9 +55,7 @@ rule draw_encoders:
     shell:
         """
         python -m xling.report.figures encoders \
-            {params.results} \
-            --out-dir {params.folder:q} \
-            >>{log:q} 2>&1
+            {params.results} --out-dir {params.folder:q} >>{log:q} 2>&1
         """
 
 

@@ -14,8 +14,6 @@ rule draw_figure:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         inputs=lambda wildcards, input: figure_flags(input),
@@ -24,10 +22,7 @@ rule draw_figure:
     shell:
         """
         python -m xling.report.figures {wildcards.figure} \
-            {params.inputs} \
-            {params.laser} \
-            --out-dir {params.folder:q} \
-            >>{log:q} 2>&1
+            {params.inputs} {params.laser} --out-dir {params.folder:q} >>{log:q} 2>&1
         """
 
 
@@ -50,18 +45,13 @@ rule draw_training:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         folder=FIGURES,
     shell:
         """
         python -m xling.report.figures training \
-            --study {input.study:q} \
-            --metrics {input.metrics:q} \
-            --out-dir {params.folder:q} \
-            >>{log:q} 2>&1
+            --study {input.study:q} --metrics {input.metrics:q} --out-dir {params.folder:q} >>{log:q} 2>&1
         """
 
 

@@ -15,8 +15,6 @@ rule claims:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         scale=STUDY.scale_flag(),
@@ -24,12 +22,8 @@ rule claims:
     shell:
         """
         python -m xling.report.claims \
-            --results {input.records:q} \
-            {params.scale} \
-            --config-hash {params.hash} \
-            --out-json {output.json:q} \
-            --out-md {output.markdown:q} \
-            >>{log:q} 2>&1
+            --results {input.records:q} {params.scale} --config-hash {params.hash} --out-json {output.json:q} \
+            --out-md {output.markdown:q} >>{log:q} 2>&1
         """
 
 
@@ -48,19 +42,14 @@ rule collect_provenance:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         benchmarks=BENCHMARKS,
     shell:
         """
         python -m workflow_scripts.collect_provenance \
-            --plan {input.plan:q} \
-            --models {input.models:q} \
-            --benchmarks {params.benchmarks:q} \
-            --out {output.provenance:q} \
-            >>{log:q} 2>&1
+            --plan {input.plan:q} --models {input.models:q} --benchmarks {params.benchmarks:q} \
+            --out {output.provenance:q} >>{log:q} 2>&1
         """
 
 
@@ -80,8 +69,6 @@ rule page:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         title=f"Reproduction report: study {config['study']['name']}",
@@ -91,16 +78,9 @@ rule page:
     shell:
         """
         python -m xling.report.page \
-            --title {params.title:q} \
-            --claims {input.claims:q} \
-            --tables {input.tables:q} \
-            --figures {params.figures:q} \
-            --only {params.only:q} \
-            --paper-figures {params.paper:q} \
-            --provenance {input.provenance:q} \
-            --choices {input.choices:q} \
-            --out {output.page:q} \
-            >>{log:q} 2>&1
+            --title {params.title:q} --claims {input.claims:q} --tables {input.tables:q} \
+            --figures {params.figures:q} --only {params.only:q} --paper-figures {params.paper:q} \
+            --provenance {input.provenance:q} --choices {input.choices:q} --out {output.page:q} >>{log:q} 2>&1
         """
 
 

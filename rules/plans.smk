@@ -71,8 +71,6 @@ for plan, (path, revision, content) in PLANS.items():
         localrule: True
         conda:
             ENV
-        resources:
-            **resource_class("login"),
         params:
             rev=revision,
             plan=flags.compared(content),

@@ -37,17 +37,8 @@ rule pretrain:
     shell:
         """
         exec python -m workflow_scripts.launch \
-            --gpus {resources.gpu} \
-            --nodes {resources.nodes} \
-            xling.pretrain.run \
-            --run-json {input.run:q} \
-            {params.streams} \
-            {params.parallel} \
-            --vocab "$(dirname {input.vocabulary:q})" \
-            {params.saving} \
-            --work-below {params.work:q} \
-            --revision {params.rev} \
-            --wait-for-lock \
-            --out "$(dirname {output.model:q})" \
-            >>{log:q} 2>&1
+            --gpus {resources.gpu} --nodes {resources.nodes} xling.pretrain.run --run-json {input.run:q} \
+            {params.streams} {params.parallel} --vocab "$(dirname {input.vocabulary:q})" {params.saving} \
+            --work-below {params.work:q} --revision {params.rev} --wait-for-lock \
+            --out "$(dirname {output.model:q})" >>{log:q} 2>&1
         """

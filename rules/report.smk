@@ -16,8 +16,6 @@ rule paper_figures:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         folder=PAPER,
@@ -42,8 +40,6 @@ rule table1:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         folder=TABLES,

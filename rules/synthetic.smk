@@ -28,10 +28,7 @@ if STUDY.generated:
             shell:
                 """
                 python -m xling.synthetic.generate_language \
-                    --traits {input.traits:q} \
-                    {params.flags} \
-                    --root {params.root:q} \
-                    >>{log:q} 2>&1
+                    --traits {input.traits:q} {params.flags} --root {params.root:q} >>{log:q} 2>&1
                 """
 
     rule generate_parallel:
@@ -57,8 +54,5 @@ if STUDY.generated:
         shell:
             """
             python -m xling.synthetic.generate_parallel \
-                --languages {input.languages:q} \
-                {params.flags} \
-                --root {params.root:q} \
-                >>{log:q} 2>&1
+                --languages {input.languages:q} {params.flags} --root {params.root:q} >>{log:q} 2>&1
             """

@@ -25,12 +25,8 @@ rule tokenise_text:
     shell:
         """
         python -m xling.tokenization.tokenise_text \
-            --input {input.text:q} \
-            --options {input.tokeniser:q} \
-            --processes {threads} \
-            --stats {output.stats:q} \
-            --out {output.words:q} \
-            >>{log:q} 2>&1
+            --input {input.text:q} --options {input.tokeniser:q} --processes {threads} --stats {output.stats:q} \
+            --out {output.words:q} >>{log:q} 2>&1
         """
 
 
@@ -61,14 +57,8 @@ rule split_corpus:
     shell:
         """
         python -m xling.data.split_corpus \
-            --input {input.words:q} \
-            --valid-lines {params.valid_lines} \
-            --test-lines {params.test_lines} \
-            --seed 1 \
-            {params.size} \
-            {params.order} \
-            --out-dir "$(dirname {output.stats:q})" \
-            >>{log:q} 2>&1
+            --input {input.words:q} --valid-lines {params.valid_lines} --test-lines {params.test_lines} --seed 1 \
+            {params.size} {params.order} --out-dir "$(dirname {output.stats:q})" >>{log:q} 2>&1
         """
 
 
@@ -96,12 +86,8 @@ rule prepare_task:
     shell:
         """
         python -m xling.tokenization.prepare_task {wildcards.task:q} \
-            --format {params.format:q} \
-            --input {params.raw:q} \
-            --language {params.language:q} \
-            --tokeniser {input.tokeniser:q} \
-            --out {output.data:q} \
-            >>{log:q} 2>&1
+            --format {params.format:q} --input {params.raw:q} --language {params.language:q} \
+            --tokeniser {input.tokeniser:q} --out {output.data:q} >>{log:q} 2>&1
         """
 
 
@@ -131,9 +117,6 @@ rule prepare_parallel:
     shell:
         """
         python -m xling.tokenization.prepare_parallel \
-            --multiway {params.table:q} \
-            {params.side} \
-            --tokeniser {wildcards.language}={input.tokeniser:q} \
-            --out-dir "$(dirname {output.side:q})" \
-            >>{log:q} 2>&1
+            --multiway {params.table:q} {params.side} --tokeniser {wildcards.language}={input.tokeniser:q} \
+            --out-dir "$(dirname {output.side:q})" >>{log:q} 2>&1
         """

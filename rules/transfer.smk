@@ -18,8 +18,6 @@ rule score_cell:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         config=lambda wildcards: TRANSFER.config_hash(wildcards.encoder, wildcards.task),
     shell:
@@ -47,8 +45,6 @@ rule record_transfer:
     localrule: True
     conda:
         ENV
-    resources:
-        **resource_class("login"),
     params:
         rev=REV["report"],
         scores=TRANSFER.folder,

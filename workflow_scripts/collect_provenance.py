@@ -9,7 +9,7 @@ What a folder still holds of models, pairs and languages that the study has no l
 """
 
 import argparse
-import csv
+import os
 import platform
 import re
 import time
@@ -18,11 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.machine import commit, machine, versions
-from workflow_scripts.plan.used import attempts
-from xling.core.errors import InputError, run
-from xling.core.io import read_json, read_lines, sha256_of, write_json
+from workflow_scripts.config import REPOSITORY
+from workflow_scripts.lock import direct_dependencies
+from workflow_scripts.plan.used import attempts, read_benchmark
+from xling.core import provenance
+from xling.core.errors import run
+from xling.core.io import read_json, sha256_of, write_json
 
+PROCESSORS = Path("/proc/cpuinfo")
 TRAINING = "pretrain"  # the stage whose jobs write down every attempt
 ENCODER = re.compile(r"[a-z][a-z0-9_-]*\.[a-z0-9][a-z0-9-]*\.s[0-9]+(?=\.|$)")  # en-fr.default.s1
 
@@ -51,22 +54,22 @@ def stage_times(benchmarks: Path, models: Iterable[Mapping[str, Any]], names: Na
     stages: dict[str, list[dict[str, float]]] = {}
     for path in (path for path in sorted(benchmarks.rglob("*.tsv")) if names.include(path.stem)):
         stage = path.relative_to(benchmarks).parts[0].removesuffix(".tsv")
-        stages.setdefault(stage, []).append(job_times(path))
-    rows = [_stage(name, jobs) for name, jobs in stages.items()]
-    for row in rows:
-        if row["stage"] == TRAINING:
-            _add_attempts(row, models)
-    return rows
+        stages.setdefault(stage, []).append(read_benchmark(path))
+    known = {TRAINING: list(models)}
+    return [_stage(name, jobs, known.get(name, [])) for name, jobs in stages.items()]
 
 
-def job_times(path: Path) -> dict[str, float]:
-    """Return wall and processor seconds and peak memory (MB) of a job from Snakemake's benchmark file."""
-    rows = list(csv.DictReader(read_lines(path), delimiter="\t"))
-    if not rows or "s" not in rows[0]:
-        raise InputError(path, "not a benchmark of Snakemake's: no column 's'", line=1)
-    names = {"wall": "s", "cpu": "cpu_time"}
-    totals = {key: sum(_number(row.get(name)) for row in rows) for key, name in names.items()}
-    return totals | {"memory": max(_number(row.get("max_rss")) for row in rows)}
+def _stage(name: str, jobs: Sequence[Mapping[str, float]], models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    wall = sum(job["wall"] for job in jobs) + sum(model["earlier_seconds"] for model in models)
+    return {
+        "stage": name,
+        "jobs": len(jobs),
+        "attempts": len(jobs) + sum(model["attempts"] - 1 for model in models),
+        "wall": round(wall, 2),
+        "cpu": round(sum(job["cpu"] for job in jobs), 2),
+        "gpu": round(sum(model["gpu_seconds"] for model in models), 2),
+        "memory": max(job["memory"] for job in jobs),
+    }
 
 
 def model_records(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
@@ -90,42 +93,32 @@ def model_records(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
 
 def data_files(root: Path, paths: Iterable[Path]) -> list[dict[str, Any]]:
     """Return name, size and hash of raw files, of a folder all that are in it; one that was removed has neither."""
-    return [_data_file(root, file) for file in sorted({file for path in paths for file in _files(path)})]
-
-
-def _stage(name: str, jobs: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    sums = {key: round(sum(job[key] for job in jobs), 2) for key in ("wall", "cpu")}
-    memory = max(job["memory"] for job in jobs)
-    return {"stage": name, "jobs": len(jobs), "attempts": len(jobs), **sums, "gpu": 0.0, "memory": memory}
-
-
-def _add_attempts(row: dict[str, Any], models: Iterable[Mapping[str, Any]]) -> None:
-    for model in models:
-        row["attempts"] += model["attempts"] - 1
-        row["wall"] = round(row["wall"] + model["earlier_seconds"], 2)
-        row["gpu"] = round(row["gpu"] + model["gpu_seconds"], 2)
-
-
-def _number(text: str | None) -> float:
-    """Snakemake writes NA or - where a job was over before it could be measured."""
-    try:
-        return float(text or 0)
-    except ValueError:
-        return 0.0
-
-
-def _files(path: Path) -> list[Path]:
-    return [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    folders = [path.rglob("*") if path.is_dir() else [path] for path in paths]
+    return [_data_file(root, file) for file in sorted({f for found in folders for f in found if not f.is_dir()})]
 
 
 def _data_file(root: Path, path: Path) -> dict[str, Any]:
-    there = path.is_file()
-    size, digest = (path.stat().st_size, sha256_of(path)) if there else (None, None)
-    return {"file": _below(root, path), "bytes": size, "sha256": digest}
+    size, digest = (path.stat().st_size, sha256_of(path)) if path.is_file() else (None, None)
+    name = path.relative_to(root) if path.is_relative_to(root) else path
+    return {"file": name.as_posix(), "bytes": size, "sha256": digest}
 
 
-def _below(root: Path, path: Path) -> str:
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+def machine() -> dict[str, Any]:
+    """Return this machine's processor, cores, memory and system."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "host": platform.node(),
+        "processor": processor(PROCESSORS.read_text(encoding="utf-8") if PROCESSORS.is_file() else ""),
+        "cores": os.cpu_count() or 1,
+        "memory_gib": round(memory / 2**30, 2),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+
+
+def processor(cpuinfo: str) -> str:
+    """Return the processor's name as Linux gives it, else only its kind."""
+    names = [line.split(":", 1)[1].strip() for line in cpuinfo.splitlines() if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 def main() -> None:
@@ -133,14 +126,13 @@ def main() -> None:
     args = parse_args()
     plan, models = read_json(args.plan), list(model_records(args.models))
     names = Names(plan["encoders"], plan["texts"], plan["config"]["languages"])
-    head, changed = commit()
     known = {
         **{key: plan[key] for key in ("study", "config", "config_hash")},
         "collected": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "commit": head,
-        "changed": changed,
+        "commit": provenance.commit(REPOSITORY),
+        "changed": bool(provenance.git(REPOSITORY, "status", "--porcelain", "--untracked-files=no")),
         "python": platform.python_version(),
-        "versions": versions(),
+        "versions": provenance.installed(direct_dependencies(REPOSITORY / "pyproject.toml")),
         "machine": machine(),
         "stages": stage_times(args.benchmarks, models, names),
         "models": models,

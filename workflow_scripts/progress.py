@@ -1,15 +1,32 @@
 """What a person sees while the workflow runs: one line per stage, how far it is and how long it will take.
 
-Pure bookkeeping: events in, lines out. The plugin `snakemake_logger_plugin_progress` feeds it and prints.
+This is Snakemake's logger `progress` (plugins/snakemake_logger_plugin_progress). On a terminal the stages at work are a
+few lines that change; elsewhere a line comes when a stage is done, and one now and then. Errors and warnings are always
+printed in full, as Snakemake prints them.
 """
 
-from collections.abc import Mapping
+import logging
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
+
+from xling.core.io import read_json
 from xling.core.log import duration
 
-TOTAL = "total"  # the row of Snakemake's job statistics that is no rule
-TARGETS = {"all", "report"}  # rules that only name files
+NO_STAGES = {"total", "all", "report"}  # rows of Snakemake's job statistics that are no rule, or only name files
+SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_REDRAWS = 15.0, 0.5
+MOST_STAGES = 8
+PASSED_ON = ("Nothing to be done",)  # of what Snakemake says in passing
+CLEAR_BELOW = "\x1b[J"
 
 
 @dataclass
@@ -25,33 +42,20 @@ class Stage:
     began: float | None = None
     ended: float = 0.0
 
-    @property
-    def label(self) -> str:
-        """The rule's name as words."""
-        return self.name.replace("_", " ")
-
-    @property
-    def finished(self) -> bool:
-        """Whether all its jobs are done."""
-        return self.done >= self.total
-
-    def each(self, pace: float) -> float | None:
-        """Return the seconds that a job takes: as measured, else as expected at this machine's pace."""
-        if self.done:
-            return self.seconds / self.done
-        return None if self.expected is None else self.expected * pace
-
     def work_left(self, now: float, pace: float) -> float | None:
-        """Return the seconds of work that its unfinished jobs still need, if that can be known."""
-        each = self.each(pace)
-        if each is None:
+        """Return the seconds of work that its unfinished jobs still need, if that can be known.
+
+        A job takes as long as those before it, or as in the earlier run at this machine's pace.
+        """
+        if not self.done and self.expected is None:
             return None
+        each = self.seconds / self.done if self.done else (self.expected or 0.0) * pace
         waiting = self.total - self.done - len(self.running)
         return waiting * each + sum(max(each - (now - start), 0.0) for start in self.running.values())
 
 
 class Board:
-    """All stages of a run."""
+    """All stages of a run: pure bookkeeping, events in, lines out."""
 
     def __init__(self, expected: Mapping[str, float] | None = None) -> None:
         self.expected = dict(expected or {})
@@ -60,26 +64,27 @@ class Board:
         self.began: float | None = None
         self.widest = 1  # most jobs that were seen running at once
 
-    def plan(self, counts: Mapping[str, int], now: float) -> None:
-        """Take in how many jobs each rule has, in the order in which they come."""
+    def plan(self, counts: Mapping[str, int], now: float) -> str:
+        """Take in how many jobs each rule has, in the order in which they come; return how much there is to do."""
         self.began = now if self.began is None else self.began
         for rule, count in counts.items():
-            if rule != TOTAL and rule not in TARGETS:
-                self.stages.setdefault(rule, Stage(rule, count, self._expected(rule))).total = count
-
-    def plan_line(self) -> str:
-        """Return how much there is to do."""
+            if rule not in NO_STAGES:
+                self._stage(rule).total = count
         return f"{sum(stage.total for stage in self.stages.values())} jobs in {len(self.stages)} stages"
+
+    def _stage(self, rule: str) -> Stage:
+        """Return a rule's stage; rules that are made for each language are timed under the name that they share."""
+        names = [name for name in self.expected if rule == name or rule.startswith(f"{name}_")]
+        expected = self.expected[max(names, key=len)] if names else None
+        return self.stages.setdefault(rule, Stage(rule, 1, expected))
 
     def start(self, job: int, rule: str, now: float) -> None:
         """Note that a job begins."""
-        if rule in TARGETS:
-            return
-        stage = self.stages.setdefault(rule, Stage(rule, 1, self._expected(rule)))
-        stage.began = now if stage.began is None else stage.began
-        stage.running[job] = now
-        self.rule_of[job] = rule
-        self.widest = max(self.widest, len(self._running()))
+        if rule not in NO_STAGES:
+            stage, self.rule_of[job] = self._stage(rule), rule
+            stage.began = now if stage.began is None else stage.began
+            stage.running[job] = now
+            self.widest = max(self.widest, sum(len(one.running) for one in self.stages.values()))
 
     def finish(self, job: int, now: float) -> Stage | None:
         """Note that a job has succeeded; return its stage if that was the last one."""
@@ -87,14 +92,12 @@ class Board:
         if stage is None or job not in stage.running:
             return None
         stage.seconds += now - stage.running.pop(job)
-        stage.done += 1
-        stage.ended = now
-        return stage if stage.finished else None
+        stage.done, stage.ended = stage.done + 1, now
+        return stage if stage.done >= stage.total else None
 
     def fail(self, job: int) -> None:
         """Note that a job has failed; if it is tried again, it starts again."""
-        stage = self.stages.get(self.rule_of.get(job, ""))
-        if stage is not None:
+        if stage := self.stages.get(self.rule_of.get(job, "")):
             stage.running.pop(job, None)
 
     def pace(self) -> float:
@@ -105,47 +108,129 @@ class Board:
 
     def time_left(self, now: float) -> float | None:
         """Return the seconds until everything is done, if every stage that is left can be judged."""
-        pace = self.pace()
-        left = [stage.work_left(now, pace) for stage in self.stages.values() if not stage.finished]
-        known = [seconds for seconds in left if seconds is not None]
+        pace, left = self.pace(), [stage for stage in self.stages.values() if stage.done < stage.total]
+        known = [work for stage in left if (work := stage.work_left(now, pace)) is not None]
         return sum(known) / self.widest if len(known) == len(left) else None
-
-    def active(self) -> list[Stage]:
-        """Return the stages that have a job running."""
-        return [stage for stage in self.stages.values() if stage.running]
 
     def stage_line(self, stage: Stage, now: float) -> str:
         """Return one line for a stage: how far it is, since when, and how long it will take."""
-        text = f"{stage.label}: {stage.done} of {stage.total}"
-        if stage.finished:
-            return f"{text} in {duration(_since(stage.began, stage.ended))}"
+        text = f"{stage.name.replace('_', ' ')}: {stage.done} of {stage.total}"
+        if stage.done >= stage.total:
+            return f"{text} in {_since(stage.began, stage.ended)}"
         work = stage.work_left(now, self.pace())
-        width = max(1, min(self.widest, stage.total - stage.done))
-        left = "" if work is None else f", about {duration(work / width)} left"
-        return f"{text}, {duration(_since(stage.began, now))}{left}"
+        width = min(self.widest, stage.total - stage.done)
+        return f"{text}, {_since(stage.began, now)}{_left(None if work is None else work / width)}"
 
-    def total_line(self, now: float) -> str:
-        """Return one line for the whole run."""
+    def lines(self, now: float) -> list[str]:
+        """Return a line for each stage at work, and one for the whole run."""
+        active = [stage for stage in self.stages.values() if stage.running][:MOST_STAGES]
         done, total = (sum(getattr(stage, key) for stage in self.stages.values()) for key in ("done", "total"))
-        left = self.time_left(now)
-        tail = f", about {duration(left)} left" if left is not None and done < total else ""
-        return f"{done} of {total} jobs, {duration(_since(self.began, now))}{tail}"
-
-    def _running(self) -> list[int]:
-        return [job for stage in self.stages.values() for job in stage.running]
-
-    def _expected(self, rule: str) -> float | None:
-        """A rule that is made once for every language is timed under the name that they share."""
-        names = [name for name in self.expected if rule == name or rule.startswith(f"{name}_")]
-        return self.expected[max(names, key=len)] if names else None
+        left = self.time_left(now) if done < total else None
+        whole = f"{done} of {total} jobs, {_since(self.began, now)}{_left(left)}"
+        return [*(self.stage_line(stage, now) for stage in active), whole]
 
 
-def seconds_a_job(provenance: Mapping[str, object]) -> dict[str, float]:
+def _since(began: float | None, now: float) -> str:
+    return duration(0.0 if began is None else now - began)
+
+
+def _left(seconds: float | None) -> str:
+    return "" if seconds is None else f", about {duration(seconds)} left"
+
+
+def seconds_a_job(provenance: Mapping[str, Any]) -> dict[str, float]:
     """Return the seconds that a job of each stage took in the run that a provenance file describes."""
-    stages = provenance.get("stages")
-    rows = stages if isinstance(stages, list) else []
-    return {row["stage"]: row["wall"] / row["jobs"] for row in rows if row["jobs"]}
+    return {row["stage"]: row["wall"] / row["jobs"] for row in provenance.get("stages", []) if row["jobs"]}
 
 
-def _since(began: float | None, now: float) -> float:
-    return 0.0 if began is None else now - began
+@dataclass
+class LogHandlerSettings(LogHandlerSettingsBase):
+    """What can be set on the command line, as --logger-progress-earlier."""
+
+    earlier: str = field(
+        default="",
+        metadata={"help": "provenance.json of an earlier run: its times tell how long this one will take"},
+    )
+
+
+class LogHandler(LogHandlerBase):
+    """Prints progress."""
+
+    writes_to_stream = True
+    writes_to_file = False
+    has_filter = False
+    has_formatter = False
+    needs_rulegraph = False
+
+    def __post_init__(self) -> None:
+        """Begin with nothing known but what an earlier run took."""
+        earlier = getattr(self.settings, "earlier", None)
+        self.board = Board(seconds_a_job(read_json(Path(earlier))) if earlier else None)
+        self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
+        self.live = self.stream.isatty()
+        self.drawn = 0  # lines on the terminal that will be drawn anew
+        self.failed = False
+        self.over = threading.Event()
+        self.ticker: threading.Thread | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take an event in, and print what is to be seen of it."""
+        try:
+            self._show(self._lines_of(record))
+        except BrokenPipeError:
+            raise
+        except Exception:
+            self.handleError(record)
+
+    def close(self) -> None:
+        """Say how long everything took."""
+        if not self.over.is_set():
+            self.over.set()
+            if self.board.began is not None:
+                took = _since(self.board.began, time.monotonic())
+                self._show([f"stopped after {took}" if self.failed else f"all done in {took}"], finished=True)
+        super().close()
+
+    def _lines_of(self, record: logging.LogRecord) -> list[str]:
+        event, now, about = getattr(record, "event", None), time.monotonic(), record.__dict__
+        self.failed = self.failed or record.levelno >= logging.ERROR
+        if event == LogEvent.JOB_ERROR:
+            self.board.fail(about["jobid"])
+        if self.common_settings.dryrun or record.levelno >= logging.WARNING:
+            return [self.format(record)]
+        match event:
+            case LogEvent.RUN_INFO:
+                if self.ticker is None:
+                    self.ticker = threading.Thread(target=self._tick, daemon=True)
+                    self.ticker.start()
+                return [self.board.plan(about["stats"], now)]
+            case LogEvent.JOB_INFO:
+                self.board.start(about["jobid"], about["rule_name"], now)
+            case LogEvent.JOB_FINISHED:
+                stage = self.board.finish(about["job_id"], now)
+                return [self.board.stage_line(stage, now)] if stage else []
+            case None if self.failed or str(record.msg).startswith(PASSED_ON):
+                return [self.format(record)]
+        return []
+
+    def _tick(self) -> None:
+        while not self.over.wait(SECONDS_BETWEEN_REDRAWS if self.live else SECONDS_BETWEEN_LINES):
+            self.acquire()
+            try:
+                *stages, whole = self.board.lines(time.monotonic())
+                self._show([] if self.live else [f"{whole} ({'; '.join(stages)})" if stages else whole])
+            finally:
+                self.release()
+
+    def _show(self, lines: Sequence[str], finished: bool = False) -> None:
+        """Print lines for good and, on a terminal, below them the stages at work."""
+        below: list[str] = []
+        if self.live and not finished and self.board.began is not None:
+            *stages, whole = self.board.lines(time.monotonic())
+            width = shutil.get_terminal_size().columns - 1
+            below = [line[:width] for line in [*(f"  {stage}" for stage in stages), whole]]
+        up = f"\x1b[{self.drawn}A" if self.drawn else ""
+        text = "".join(f"{line}\n" for line in [*lines, *below])
+        self.stream.write(f"{up}\r{CLEAR_BELOW}{text}" if self.live else text)
+        self.drawn = len(below)
+        self.stream.flush()

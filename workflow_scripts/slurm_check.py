@@ -12,9 +12,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -45,6 +46,13 @@ class Partition:
     nodes: int
 
 
+class Finding(NamedTuple):
+    """One thing that was looked at: right, wrong, or only to be known."""
+
+    mark: str
+    text: str
+
+
 def ask(command: Sequence[str]) -> tuple[int, str]:
     """Return exit code and all that a command said; one that does not answer in time has failed."""
     try:
@@ -69,28 +77,23 @@ def minutes(text: str) -> int | None:
 def partitions(text: str) -> dict[str, Partition]:
     """Read what SINFO prints: a line for each kind of node of a partition, the default one with a star."""
     found: dict[str, Partition] = {}
-    for line in text.splitlines():
-        fields = line.strip().split("|")
-        if len(fields) != 5:
-            continue
-        name, up, limit, gres, nodes = fields
-        plain = name.rstrip("*")
-        known = found.get(plain, Partition(plain, name != plain, False, minutes(limit), {}, 0))
-        gpus = {**known.gpus, **gpus_of(gres)}
-        found[plain] = Partition(
-            plain, known.default, known.up or up == "up", known.minutes, gpus, known.nodes + int(nodes)
-        )
+    for fields in (line.strip().split("|") for line in text.splitlines()):
+        if len(fields) == 5:
+            (name, up, limit, gres, nodes), plain = fields, fields[0].rstrip("*")
+            known = found.get(plain, Partition(plain, name != plain, False, minutes(limit), {}, 0))
+            gpus, total = {**known.gpus, **gpus_of(gres)}, known.nodes + int(nodes)
+            found[plain] = replace(known, up=known.up or up == "up", gpus=gpus, nodes=total)
     return found
 
 
 def gpus_of(gres: str) -> dict[str, int]:
     """Read a node's generic resources (gpu:a100:4(S:0-1),gpu:2): GPUs by type, `` where it has no name."""
-    found: dict[str, int] = {}
-    for item in gres.replace("(null)", "").split(","):
-        words = item.split("(")[0].split(":")
-        if words[0] == "gpu" and words[-1].isdecimal():
-            found[words[1] if len(words) > 2 else ""] = int(words[-1])
-    return found
+    items = [item.split("(")[0].split(":") for item in gres.split(",")]
+    return {
+        words[1] if len(words) > 2 else "": int(words[-1])
+        for words in items
+        if words[0] == "gpu" and words[-1].isdecimal()
+    }
 
 
 def settings(text: str) -> dict[str, str]:
@@ -103,22 +106,14 @@ def accounts_of(user: str) -> list[str]:
     """Return the user's accounts, none where SLURM keeps none."""
     wanted = ["--noheader", "--parsable2", "show", "associations", f"user={user}", "format=account"]
     code, text = ask(["sacctmgr", *wanted])
-    return sorted({line.strip() for line in text.splitlines() if line.strip()}) if not code else []
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at: right, wrong, or only to be known."""
-
-    mark: str
-    text: str
+    return sorted(set(text.split())) if not code else []
 
 
 def requests(jobs: Sequence[Job]) -> list[dict[str, Any]]:
     """Return what jobs ask of the cluster, every different request once, the longest first."""
     asked = [{key: job.resources[key] for key in REQUEST if job.resources.get(key)} for job in jobs]
-    unique = {tuple(sorted((key, str(value)) for key, value in one.items())): one for one in asked if one}
-    return sorted(unique.values(), key=lambda one: (-int(one.get("runtime", 0)), str(sorted(one.items(), key=str))))
+    unique = {str(sorted(one.items())): one for one in asked if one}
+    return sorted(unique.values(), key=lambda one: (-int(one.get("runtime", 0)), str(sorted(one.items()))))
 
 
 def trial(request: Mapping[str, Any]) -> list[str]:
@@ -135,37 +130,32 @@ def trial(request: Mapping[str, Any]) -> list[str]:
     return [*command, "--wrap=true"]
 
 
-def check_requests(asked: Sequence[Mapping[str, Any]], known: Mapping[str, Partition]) -> Iterator[Finding]:
-    """Yield what is wrong with each request: its partition, its time, or what sbatch itself says."""
-    for request in asked:
-        label = " ".join(f"{key.removeprefix('slurm_')}={value}" for key, value in request.items())
-        partition = known.get(str(request.get("slurm_partition", "")))
-        if "slurm_partition" in request and partition is None:
-            hint = nearest(str(request["slurm_partition"]), known)
-            yield Finding("wrong", f"no partition {request['slurm_partition']!r} ({hint})")
-            continue
-        limit, wanted = partition.minutes if partition else None, int(request.get("runtime", 0))
-        if limit is not None and wanted > limit:
-            text = f"{wanted} minutes asked of partition {request['slurm_partition']}, which allows {limit}"
-            yield Finding("wrong", f"{text} (set runtime in the class, or for training time_limits, in site.yaml)")
-            continue
-        code, said = ask(trial(request))
-        reason = said.splitlines()[-1] if said else "no answer"
-        yield Finding("wrong", f"{label}: {reason}") if code else Finding("right", f"accepted: {label}")
+def check_request(request: Mapping[str, Any], known: Mapping[str, Partition]) -> Finding:
+    """Tell what is wrong with a request: its partition, its time, or what sbatch itself says.
+
+    Many clusters accept a job that asks for too much time, and never start it.
+    """
+    name, asked = str(request.get("slurm_partition", "")), int(request.get("runtime", 0))
+    if name and name not in known:
+        return Finding("wrong", f"no partition {name!r} ({nearest(name, known)})")
+    limit = known[name].minutes if name else None
+    if limit is not None and asked > limit:
+        fix = "set runtime in the class, or for training time_limits, in site.yaml"
+        return Finding("wrong", f"{asked} minutes asked of partition {name}, which allows {limit} ({fix})")
+    label = " ".join(f"{key.removeprefix('slurm_')}={value}" for key, value in request.items())
+    code, said = ask(trial(request))
+    reason = said.splitlines()[-1] if said else "no answer"
+    return Finding("wrong", f"{label}: {reason}") if code else Finding("right", f"accepted: {label}")
 
 
 def check_partitions(known: Mapping[str, Partition], asked: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """Yield the GPUs and states of the partitions that jobs go to."""
-    for name in dict.fromkeys(str(request.get("slurm_partition", "")) for request in asked):
-        if name not in known:
-            continue
-        gpus = ", ".join(f"{count} {kind or 'unnamed'}" for kind, count in sorted(known[name].gpus.items()))
+    for name in dict.fromkeys(str(one["slurm_partition"]) for one in asked if one.get("slurm_partition") in known):
+        gpus = ", ".join(f"{number} {kind or 'unnamed'}" for kind, number in sorted(known[name].gpus.items()))
         text = f"partition {name}: {known[name].nodes} nodes, GPUs a node: {gpus or 'none'}"
         yield Finding("right", text) if known[name].up else Finding("wrong", f"{text}, and it is not up")
-        wants = any(
-            "gpu" in request or "gres" in request for request in asked if request.get("slurm_partition") == name
-        )
-        if wants and not known[name].gpus:
+        wanted = any(one["slurm_partition"] == name and {"gpu", "gres"} & set(one) for one in asked)
+        if wanted and not gpus:
             yield Finding("wrong", f"partition {name}: SLURM knows of no GPUs there (partitions.gpu in site.yaml)")
 
 
@@ -173,12 +163,9 @@ def check_limits(
     known: Mapping[str, Partition], retried: Sequence[Mapping[str, Any]], limits: Mapping[str, int]
 ) -> Iterator[Finding]:
     """Yield the partitions that would refuse twice the time, which a retry asks for where the site has no limit."""
-    longest: dict[str, int] = {}
-    for request in retried:
-        name = str(request.get("slurm_partition", ""))
-        longest[name] = max(longest.get(name, 0), int(request.get("runtime", 0)))
-    for name, minutes in longest.items():
-        allowed, twice = known[name].minutes if name in known else None, 2 * minutes
+    for name in dict.fromkeys(str(one["slurm_partition"]) for one in retried if one.get("slurm_partition") in known):
+        twice = 2 * max(int(one.get("runtime", 0)) for one in retried if one.get("slurm_partition") == name)
+        allowed = known[name].minutes
         if allowed is not None and min(twice, limits.get(name, twice)) > allowed:
             text = f"partition {name} allows {allowed} minutes, and a retry would ask it for up to {twice}"
             yield Finding("known", f"{text} (set time_limits in site.yaml)")
@@ -231,10 +218,8 @@ def site(known: Mapping[str, Partition], account: str) -> dict[str, Any]:
 
 def write_site(content: Mapping[str, Any], path: Path, about: str) -> Path:
     """Write a site file under a name that is free."""
-    free, number = path, 1
-    while free.exists():
-        number += 1
-        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    names = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
+    free = next(one for one in chain([path], names) if not one.exists())
     with write_text(free) as handle:
         handle.write(f"# Found by make slurm-check: {about}. Look it over, then: export XLING_SITE={free}\n")
         handle.write(yaml.safe_dump(dict(content), sort_keys=False))
@@ -255,7 +240,7 @@ def look(
     findings += [*check_account(accounts, asked), *check_partitions(known, asked)]
     resuming = profile.get("preemptible-rules", [])
     findings += check_limits(known, requests([job for job in jobs if job.rule not in resuming]), limits or {})
-    findings += [*check_requests(asked, known), *check_status(config, status, first_look)]
+    findings += [*(check_request(one, known) for one in asked), *check_status(config, status, first_look)]
     findings.append(check_folder(Path.cwd()))
     used = [str(request["slurm_account"]) for request in asked if "slurm_account" in request]
     account = next(iter([name for name in used if name in accounts] or accounts or used), "")
@@ -264,31 +249,22 @@ def look(
 
 def main() -> None:
     """Look, say what was found, and leave with 1 if something is wrong."""
-    args = parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--configfile", nargs="+", type=lambda text: str(Path(text).resolve()), default=[])
+    parser.add_argument("--out", type=Path, default=FOUND, help="site file to write, under this name or the next free")
+    args = parser.parse_args()
     os.chdir(REPOSITORY)
     if absent := [name for name in NEEDED if shutil.which(name) is None]:
-        print(f"wrong  no {', '.join(absent)} here: run this on the login node of the cluster")
-        sys.exit(1)
+        sys.exit(f"wrong  no {', '.join(absent)} here: run this on the login node of the cluster")
     code, said = ask(["scontrol", "ping"])
     if code:
-        print(f"wrong  the controller does not answer: {said}")
-        sys.exit(1)
-    files = ["--configfile", *map(str, args.configfile)] if args.configfile else []
+        sys.exit(f"wrong  the controller does not answer: {said}")
+    files = ["--configfile", *args.configfile] if args.configfile else []
     jobs = dry_run(["--forceall", "--cores", "1024", *files])  # which has read the site file and told its mistakes
     findings, found = look(jobs, read_yaml(PROFILE), read_yaml(site_file(REPOSITORY)).get("time_limits"))
-    for finding in findings:
-        print(f"{finding.mark:5}  {finding.text}")
-    written = write_site(found, args.out, findings[0].text)
-    print(f"\nwritten: {written}")
-    sys.exit(1 if any(finding.mark == "wrong" for finding in findings) else 0)
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
-    parser.add_argument("--out", type=Path, default=FOUND, help="site file to write, under this name or the next free")
-    return parser.parse_args()
+    print("\n".join(f"{finding.mark:5}  {finding.text}" for finding in findings))
+    print(f"\nwritten: {write_site(found, args.out, findings[0].text)}")
+    sys.exit(any(finding.mark == "wrong" for finding in findings))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,6 @@ NOT_RUN = {
     ".venv/bin/snakemake --profile slurm --configfile presets/paper.yaml": "a cluster; tests/slurm runs a study on one",
     "make plan PRESET=presets/paper.yaml TARGET=table1": "a part of the plan above; test_plan_command.py runs targets",
     "make plan PRESET=presets/paper.yaml RATES=cpu": "the plan above at other rates; test_plan.py reads them",
-    "TARGET=table1 .venv/bin/snakemake plan --configfile presets/paper.yaml": "test_plan_command.py runs the rule",
     ".venv/bin/snakemake --resources gpu=4": "laid out as with the shares below it",
     "CUDA_VISIBLE_DEVICES=2,3 .venv/bin/snakemake --resources gpu=2": "needs GPUs; test_gpu_slots.py hands out some",
     ".venv/bin/snakemake encoders --configfile my.yaml": "a file of the reader's; test_encoders_dag.py has one",

@@ -43,22 +43,6 @@ def test_what_is_done_is_left_out_and_set_against_what_it_used(tmp_path: Path) -
     assert re.search(r"^extract_text +1 +1 +- +- +[0-9.]+ s +[0-9.]+ s$", used, flags=re.MULTILINE)
 
 
-def test_snakemake_plan_prints_the_same_plan(tmp_path: Path) -> None:
-    configured, target = preset(tmp_path, **SMALL), str(tmp_path / "results/demo/text/fr.crawl.txt.zst")
-    text = Path(configured).read_text().replace(str(tmp_path / "data"), "${PLAN_DATA}")
-    Path(configured).write_text(text)
-    one = run_module(
-        "workflow_scripts.plan", target, "--rates", "cpu", "--configfile", configured, PLAN_DATA=str(tmp_path)
-    )
-    other = snakemake(
-        "--cores", "1", "plan", "--configfile", configured, TARGET=target, RATES="cpu", PLAN_DATA=str(tmp_path)
-    )
-    assert "${PLAN_DATA}" in text
-    assert one.returncode == 0, one.stderr
-    assert other.returncode == 0, other.stderr
-    assert one.stdout.strip() in other.stdout
-
-
 def test_a_wrong_target_and_a_wrong_config_are_told_in_a_line(tmp_path: Path) -> None:
     done = run_module("workflow_scripts.plan", "table99", "--configfile", preset(tmp_path))
     assert done.returncode == 2

@@ -9,22 +9,20 @@ import argparse
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from workflow_scripts.config import REPOSITORY, ConfigError, read_config
-from workflow_scripts.plan import table
-from workflow_scripts.plan.estimate import Estimator, cost
-from workflow_scripts.plan.jobs import Cost, Job, dry_run, longest_chain, total
+from workflow_scripts.plan.estimate import Estimator, cost, manifest
+from workflow_scripts.plan.jobs import Cost, Job, by_rule, dry_run, longest_chain, total
 from workflow_scripts.plan.rates import Rates, load_rates
-from workflow_scripts.plan.sizes import Sizes
-from workflow_scripts.plan.used import covered, divided, gpu_spans, other_spans, unfinished, used_by
+from workflow_scripts.plan.used import covered, gpu_spans, unfinished, used_by
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import XlingError, run
-from xling.core.io import read_json
 
 OWN_RATES = Path("results/rates.yaml")
 CORES = "1024"  # of the machines that the study will run on: none of its jobs is to be scaled down to this one
+GPUS = (1, 8, 32)
 
 
 def choose_rates(asked: str, study: Study) -> Rates:
@@ -48,54 +46,112 @@ def lay_out(arguments: list[str], study: Study) -> tuple[list[Job], list[Job]]:
 
 def report(study: Study, rates: Rates, left: list[Job], finished: list[Job], target: str) -> list[str]:
     """Return the lines of a plan."""
-    estimator = Estimator(study, rates, Sizes(study, rates))
-    costs = {job.number: cost(estimator, job) for job in left}
+    plan = Estimator(study, rates)
     lines = [f"Plan of {study.config['study']['name']}, {target}, at the rates of {rates.device['name']}", ""]
-    if left:
-        every = total(one for one in costs.values() if one)
-        seconds, jobs = longest_chain(left, {number: one or Cost() for number, one in costs.items()})
-        lines += [*table.to_do(left, costs), "", *table.chain(seconds, jobs, costs, every)]
-        lines += [*table.missing(left, costs), *_data(estimator.sizes, left)]
-    else:
-        lines += ["Nothing is left to do."]
-    if finished:
-        planned = {job.number: cost(estimator, job) for job in finished}
-        used = {job.number: used_by(job, rates.gpu) for job in finished}
-        lines += ["", "Done so far, planned against used, all attempts of a training run together:", ""]
-        lines += table.done(finished, planned, used)
-        held = [span for job in finished for span in gpu_spans(job, rates.gpu)]
-        own = divided(held, other_spans(finished, rates.gpu))
-        lines += table.shared(total(one for one in used.values() if one), covered(held), own)
+    lines += to_do(plan, left) if left else ["Nothing is left to do."]
+    lines += ["", *done(plan, finished)] if finished else []
     begun = unfinished((study.results / "work").glob("*"))
     if begun.seconds:
-        lines += [f"in runs that are not finished: GPU {table.duration(begun.gpu)}, CPU {table.duration(begun.cpu)}"]
-    return [*lines, "", "Assumptions:", *table.assumptions(rates)]
+        lines += [f"in runs that are not finished: GPU {duration(begun.gpu)}, CPU {duration(begun.cpu)}"]
+    assumed = [
+        [name.replace("device.", "device: "), f"{float(entry['value']):g}", entry["unit"], entry["source"]]
+        for name, entry in sorted(rates.used.items())
+    ]
+    return [*lines, "", "Assumptions:", *aligned(assumed, left=4)]
 
 
-def _data(sizes: Sizes, left: list[Job]) -> list[str]:
-    """Return what has to be known about data: sizes that nobody knows, and what the user has to supply."""
-    datasets = [job.wildcards["dataset"] for job in left if job.rule == "fetch_dataset"]
-    unknown = [path for name in datasets for path in sizes.download(name).unknown]
-    supplied = [name for name in datasets if not sizes.has_address(name)]
-    lines = [f"download size not known: {', '.join(unknown)}"] if unknown else []
+def to_do(plan: Estimator, jobs: list[Job]) -> list[str]:
+    """Return what is left: one line per rule, the longest chain, and what is not known.
+
+    A rule without an estimate is listed, because its cost is not 0 but unknown.
+    """
+    costs = {job.number: cost(plan, job) for job in jobs}
+    rows, unknown = [["rule", "jobs", "GPU time", "CPU time", "disk", "download"]], []
+    for rule, some in by_rule(jobs).items():
+        if any(costs[job.number] is None for job in some):
+            unknown.append(f"not estimated: {rule}, {len(some)} jobs")
+            rows.append([rule, str(len(some)), "not estimated", *"---"])
+        else:
+            rows.append([rule, str(len(some)), *_amounts(total(costs[job.number] for job in some))])
+    every = total(costs.values())
+    lines = aligned([*rows, ["total", str(len(jobs)), *_amounts(every)]], ruled=True)
+    wall = {number: (known or Cost()).seconds for number, known in costs.items()}
+    seconds, chain = longest_chain(jobs, wall)
+    lines += ["", f"longest chain: {duration(seconds)}"]
+    for job in chain:
+        name = f" ({'.'.join(job.wildcards.values())})" if job.wildcards else ""
+        lines += [f"    {duration(wall[job.number]):>9}  {job.rule}{name}"] if wall[job.number] else []
+    if every.gpu:
+        times = [f"{count} GPU{'s' if count > 1 else ''} {duration(max(seconds, every.gpu / count))}" for count in GPUS]
+        lines.append(f"at best, queueing aside: {', '.join(times)}")
+    datasets = [job.wildcards["dataset"] for job in jobs if job.rule == "fetch_dataset"]
+    sizes = [path for name in datasets for path in plan.download(name)[1]]
+    supplied = [name for name in datasets if manifest()[name].ask]
+    lines += [*unknown, *([f"download size not known: {', '.join(sizes)}"] if sizes else [])]
     return lines + ([f"not downloaded, to be supplied: {', '.join(supplied)}"] if supplied else [])
 
 
-def configuration(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the merged description of the study."""
-    if args.config:
-        return dict(read_json(args.config))
-    try:
-        return read_config(REPOSITORY / "config.yaml", *args.configfile)
-    except ConfigError as error:
-        raise XlingError("; ".join(error.problems)) from None
+def done(plan: Estimator, jobs: list[Job]) -> list[str]:
+    """Return what is done, planned against used; a job without a record counts on neither side."""
+    rows = [["rule", "jobs", "recorded", "GPU time planned", "used", "CPU time planned", "used"]]
+    both: list[tuple[Cost, Cost]] = []
+    for rule, some in by_rule(jobs).items():
+        pairs = [(cost(plan, job), used_by(job, plan.rates.gpu)) for job in some]
+        known = [(planned, used) for planned, used in pairs if planned and used]
+        rows += [[rule, str(len(some)), str(len(known)), *_sides(known)]] if known else []
+        both += known
+    lines = ["Done so far, planned against used, all attempts of a training run together:", ""]
+    lines += aligned([*rows, ["total", str(len(jobs)), "", *_sides(both)]], ruled=True)
+    held = total(used_by(job, plan.rates.gpu) for job in jobs).gpu
+    wall = covered(span for job in jobs for span in gpu_spans(job, plan.rates.gpu))
+    return lines + ([f"jobs held GPUs for {duration(wall)} of wall time, {held / wall:.1f} at once"] if wall else [])
+
+
+def _amounts(cost: Cost) -> list[str]:
+    return [duration(cost.gpu), duration(cost.cpu), size(cost.disk), size(cost.download)]
+
+
+def _sides(both: Sequence[tuple[Cost, Cost]]) -> list[str]:
+    planned, used = (total(pair[side] for pair in both) for side in (0, 1))
+    return [duration(seconds) for seconds in (planned.gpu, used.gpu, planned.cpu, used.cpu)]
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int = 1, ruled: bool = False) -> list[str]:
+    """Return a table as text, its first columns to the left; `ruled`: with lines below its head and above its total."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [f"{cell:{'<' if i < left else '>'}{widths[i]}}" for i, cell in enumerate(row)]
+        lines.append("  ".join(cells).rstrip())
+    rule = "-" * max(map(len, lines), default=0)
+    return [lines[0], rule, *lines[1:-1], rule, lines[-1]] if ruled else lines
+
+
+def duration(seconds: float) -> str:
+    """Return seconds in the unit that fits; hours are never made days, because allocations are counted in hours."""
+    for unit, name in ((3600, "h"), (60, "min")):
+        if seconds >= unit:
+            value = seconds / unit
+            return f"{value:,.0f} {name}" if value >= 100 else f"{value:.1f} {name}"
+    return f"{seconds:.1f} s" if seconds else "-"
+
+
+def size(count: float) -> str:
+    """Return bytes in the unit that fits."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if count >= unit:
+            return f"{count / unit:.3g} {name}"
+    return f"{count / 1e3:.3g} kB" if count else "-"
 
 
 def main() -> None:
     """Print a plan."""
     args = parse_args()
     os.chdir(REPOSITORY)
-    config = configuration(args)
+    try:
+        config = read_config(REPOSITORY / "config.yaml", *args.configfile)
+    except ConfigError as error:
+        raise XlingError("; ".join(error.problems)) from None
     study = load_study(config)
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as merged:
         json.dump(config, merged)
@@ -110,7 +166,6 @@ def parse_args() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", nargs="*")
     parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
-    parser.add_argument("--config", type=Path, help="a JSON file of the whole description, instead of these")
     parser.add_argument("--rates", default="", help="h200, cpu, or a file of python -m bench.calibrate")
     return parser.parse_args()
 

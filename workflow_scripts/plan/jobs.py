@@ -4,7 +4,7 @@ import contextlib
 import logging
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -47,12 +47,12 @@ class Cost:
 
     def __add__(self, other: "Cost") -> "Cost":
         """Return both together."""
-        return Cost(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+        return Cost(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
 
-def total(costs: Iterable[Cost]) -> Cost:
-    """Return the sum of costs."""
-    return sum(costs, Cost())
+def total(costs: Iterable[Cost | None]) -> Cost:
+    """Return the sum of the costs that are known."""
+    return sum((cost for cost in costs if cost), Cost())
 
 
 def dry_run(arguments: Sequence[str]) -> list[Job]:
@@ -84,25 +84,14 @@ class _Listener(logging.Filter):
         self.jobs: list[Job] = []
         self.errors: list[str] = []
 
-    def filter(self, record: logging.LogRecord) -> bool:
+    def filter(self, record: Any) -> bool:
         if getattr(getattr(record, "event", None), "value", None) == "job_info":
-            self.jobs.append(_job(record))
+            inputs, outputs = (tuple(map(str, found or ())) for found in (record.input, record.output))
+            about = (dict(record.wildcards or {}), inputs, outputs, record.threads, dict(record.resources.items()))
+            self.jobs.append(Job(record.jobid, record.rule_name, *about, record.benchmark))
         if record.levelno >= logging.ERROR:
             self.errors.append(str(record.getMessage()).strip())
-        return record.levelno >= logging.ERROR
-
-
-def _job(record: Any) -> Job:
-    return Job(
-        number=record.jobid,
-        rule=record.rule_name,
-        wildcards=dict(record.wildcards or {}),
-        inputs=tuple(map(str, record.input or ())),
-        outputs=tuple(map(str, record.output or ())),
-        threads=record.threads,
-        resources=dict(record.resources.items()),
-        benchmark=record.benchmark,
-    )
+        return bool(record.levelno >= logging.ERROR)
 
 
 def dependencies(jobs: Iterable[Job]) -> dict[int, set[int]]:
@@ -112,31 +101,23 @@ def dependencies(jobs: Iterable[Job]) -> dict[int, set[int]]:
     return {job.number: {maker[path] for path in job.inputs if path in maker} - {job.number} for job in jobs}
 
 
-def in_order(jobs: Sequence[Job]) -> list[Job]:
-    """Return jobs so that each rule comes after the rules it depends on, one rule after the other."""
+def by_rule(jobs: Sequence[Job]) -> dict[str, list[Job]]:
+    """Return jobs by rule; each rule comes after the rules that it depends on."""
     needs = dependencies(jobs)
     level: dict[int, int] = {}
     for number in TopologicalSorter(needs).static_order():
         level[number] = 1 + max((level[other] for other in needs[number]), default=0)
-    of_rule: dict[str, int] = {}
+    found: dict[str, list[Job]] = {}
     for job in jobs:
-        of_rule[job.rule] = max(level[job.number], of_rule.get(job.rule, 0))
-    return sorted(jobs, key=lambda job: (of_rule[job.rule], job.rule, job.number))
+        found.setdefault(job.rule, []).append(job)
+    return dict(sorted(found.items(), key=lambda item: (max(level[job.number] for job in item[1]), item[0])))
 
 
-def longest_chain(jobs: Sequence[Job], costs: Mapping[int, Cost]) -> tuple[float, list[Job]]:
+def longest_chain(jobs: Sequence[Job], seconds: Mapping[int, float]) -> tuple[float, list[Job]]:
     """Return the seconds that no number of machines can save, and the jobs that take them, first to last."""
     by_number, needs = {job.number: job for job in jobs}, dependencies(jobs)
-    ends: dict[int, float] = {}
-    before: dict[int, int | None] = {}
+    chains: dict[int, tuple[float, list[Job]]] = {}
     for number in TopologicalSorter(needs).static_order():
-        last = max(sorted(needs[number]), key=lambda other: ends[other], default=None)
-        before[number] = last
-        ends[number] = costs[number].seconds + (ends[last] if last is not None else 0.0)
-    chain: list[Job] = []
-    step = max(sorted(ends), key=lambda number: ends[number], default=None)
-    total = ends[step] if step is not None else 0.0
-    while step is not None:
-        chain.append(by_number[step])
-        step = before[step]
-    return total, chain[::-1]
+        longest = max((chains[other] for other in sorted(needs[number])), key=lambda chain: chain[0], default=(0.0, []))
+        chains[number] = (longest[0] + seconds[number], [*longest[1], by_number[number]])
+    return max((chains[number] for number in sorted(chains)), key=lambda chain: chain[0], default=(0.0, []))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.config import ConfigError, nearest, read_yaml
-from xling.core.errors import InputError
+from xling.core.errors import InputError, XlingError
 
 RATES_FILE = Path(__file__).with_name("rates.yaml")
 MEASURED = ("step", "operations_per_second", "tuning_step")
@@ -23,9 +23,8 @@ class Rates:
     def __call__(self, name: str) -> float:
         """Return a rate and note that it was used; `device.step` and the like belong to what trains."""
         table = self.device if name.startswith("device.") else self.stages
-        entry = table[name.removeprefix("device.")]
-        self.used[name] = entry
-        return float(entry["value"])
+        self.used[name] = table[name.removeprefix("device.")]
+        return float(self.used[name]["value"])
 
     @property
     def gpu(self) -> bool:
@@ -35,16 +34,27 @@ class Rates:
 
 def load_rates(device: str) -> Rates:
     """Return the committed rates with a committed device (h200, cpu) or one of the user's own, a file."""
-    known = _read(RATES_FILE)
+    known = read_yaml(RATES_FILE)
     stages = {**known["stages"], **known["text"], **known["tasks"]}
     if device in known["devices"]:
         return Rates(stages, known["devices"][device], known["downloads"])
     path = Path(device)
     if not path.is_file():
         raise InputError(path, "no such file of rates", fix=f"{nearest(device, known['devices'])}, or a file")
-    own = _checked(_read(path), path)
-    alike = known["devices"]["h200" if own["gpu"] else "cpu"]
-    return Rates(stages, {**alike, **own}, known["downloads"])
+    try:
+        own = read_yaml(path)
+    except ConfigError as error:
+        raise XlingError(error.problems[0]) from None
+    if wrong := [key for key in ("name", "gpu", *MEASURED) if not _is_right(key, own.get(key))]:
+        raise InputError(path, f"missing or wrong: {', '.join(wrong)}", fix="write it with python -m bench.calibrate")
+    return Rates(stages, known["devices"]["h200" if own["gpu"] else "cpu"] | own, known["downloads"])
+
+
+def _is_right(key: str, value: Any) -> bool:
+    if key in ("name", "gpu"):
+        return isinstance(value, str if key == "name" else bool)
+    number = value.get("value") if isinstance(value, dict) else None
+    return isinstance(number, int | float) and (number > 0 or (number == 0 and key != "operations_per_second"))
 
 
 def fit(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
@@ -56,22 +66,3 @@ def fit(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, fl
     per_operation = max(long - short, 1e-12) / (many - few)
     step = max(0.0, short - few * per_operation)
     return step, (many / long if step == 0.0 else 1 / per_operation)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return read_yaml(path)
-    except ConfigError as error:
-        raise InputError(path, error.problems[0].removeprefix(f"{path}, ").removeprefix(f"{path}: ")) from None
-
-
-def _checked(device: dict[str, Any], path: Path) -> dict[str, Any]:
-    wanted = {"name": str, "gpu": bool}
-    wrong = [key for key, kind in wanted.items() if not isinstance(device.get(key), kind)]
-    for key in MEASURED:
-        value = device.get(key, {}).get("value") if isinstance(device.get(key), dict) else None
-        if not isinstance(value, int | float) or value < 0 or (key == "operations_per_second" and value == 0):
-            wrong.append(key)
-    if wrong:
-        raise InputError(path, f"missing or wrong: {', '.join(wrong)}", fix="write it with python -m bench.calibrate")
-    return device

@@ -2,107 +2,53 @@
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from workflow_scripts.plan.jobs import Cost, Job, total
 from xling.core.errors import InputError
-from xling.core.io import read_json
+from xling.core.io import read_json, read_lines
 
 PROVENANCE, METRICS = "provenance.json", "metrics.jsonl"
+COLUMNS = {"wall": "s", "cpu": "cpu_time", "memory": "max_rss"}  # of Snakemake's benchmark files
 
 Span = tuple[float, float]  # when a job ran: seconds since 1970
 
 
 def used_by(job: Job, on_gpu: bool) -> Cost | None:
-    """Return what a job has used, or None where there is no record of it."""
+    """Return what a job has used, or None where there is no record of it.
+
+    Of a benchmark only the wall time counts: the CPU time there is sampled, and for a short job often nothing.
+    """
     if record := _provenance(job):
         return attempts(record)
-    if file := _benchmark(job):
-        return benchmarked(file, job.threads, job.gpus if on_gpu else 0)
+    if job.benchmark and Path(job.benchmark).is_file():
+        wall = read_benchmark(Path(job.benchmark))["wall"]
+        return Cost(wall, wall * job.threads, wall * job.gpus if on_gpu else 0.0)
     return None
 
 
 def _provenance(job: Job) -> Path | None:
     """Return the record of a training run, which stands beside its metrics; a study has a file of that name too."""
-    outputs = [Path(path) for path in job.outputs]
-    runs = {path.parent for path in outputs if path.name == METRICS}
-    files = [path for path in outputs if path.name == PROVENANCE and path.parent in runs and path.is_file()]
-    return files[0] if files else None
-
-
-def _benchmark(job: Job) -> Path | None:
-    return Path(job.benchmark) if job.benchmark and Path(job.benchmark).is_file() else None
+    files = {Path(path) for path in job.outputs}
+    return next((p for p in files if p.name == PROVENANCE and p.with_name(METRICS) in files and p.is_file()), None)
 
 
 def attempts(path: Path) -> Cost:
-    """Return what the attempts of a run used together.
-
-    A killed attempt could not write how long it took: it counts up to the last line of its metrics.
-    """
-    return total(_attempt(attempt, seconds) for attempt, seconds in _known_attempts(path))
-
-
-def _attempt(attempt: dict[str, Any], seconds: float) -> Cost:
-    processes = int(attempt.get("processes", 1))
-    return Cost(seconds, seconds * processes, seconds * processes if _had_gpu(attempt) else 0.0)
-
-
-def _had_gpu(attempt: dict[str, Any]) -> bool:
-    return not str(attempt.get("device", "")).startswith("CPU")
-
-
-def _known_attempts(path: Path) -> list[tuple[dict[str, Any], float]]:
-    """Return the attempts of a run, each with its seconds."""
-    known = read_json(path)["attempts"]
-    ends = [attempt["began"] for attempt in known[1:]]
-    times = _metric_times(path.with_name(METRICS))
-    return [(one, _seconds(one, end, times)) for one, end in zip(known, [*ends, "9"], strict=True)]
-
-
-def _seconds(attempt: dict[str, Any], next_began: str, times: Sequence[str]) -> float:
-    if attempt.get("seconds") is not None:
-        return float(attempt["seconds"])
-    seen = [time for time in times if attempt["began"] <= time < next_began]
-    return _between(attempt["began"], seen[-1]) if seen else 0.0
+    """Return what the attempts of a run used together."""
+    return total(cost for _, cost in _attempts(path))
 
 
 def gpu_spans(job: Job, on_gpu: bool) -> list[Span]:
-    """Return when a job had GPUs: attempts of a training run, else the seconds before its benchmark file."""
+    """Return when a job had GPUs: the attempts of a training run, else the seconds before its benchmark file."""
     if record := _provenance(job):
-        return _trained(record)
-    file = _benchmark(job) if on_gpu and job.gpus else None
-    return [_benchmark_span(file)] if file else []
-
-
-def other_spans(jobs: Iterable[Job], on_gpu: bool) -> list[Span]:
-    """Return when jobs of the same rules had GPUs that are not among those named: of other seeds, say.
-
-    Their records stand beside those of the jobs; a rule without wildcards has one job alone.
-    """
-    named = list(jobs)
-    runs = {record for job in named if (record := _provenance(job))}
-    others = {path for record in runs for path in record.parent.parent.glob(f"*/{PROVENANCE}")} - runs
-    held = [job for job in named if on_gpu and job.gpus and job.wildcards and not _provenance(job)]
-    files = {file for job in held if (file := _benchmark(job))}
-    beside = {path for file in files for path in file.parent.glob(f"*{file.suffix}")} - files
-    return [*(span for record in sorted(others) for span in _trained(record)), *map(_benchmark_span, sorted(beside))]
-
-
-def _trained(record: Path) -> list[Span]:
-    return [_span(one["began"], seconds) for one, seconds in _known_attempts(record) if _had_gpu(one)]
-
-
-def _benchmark_span(file: Path) -> Span:
-    end = file.stat().st_mtime
-    return end - benchmarked(file, 1, 1).seconds, end
-
-
-def _span(began: str, seconds: float) -> Span:
-    start = datetime.fromisoformat(began).timestamp()
-    return start, start + seconds
+        return [(start, start + cost.seconds) for start, cost in _attempts(record) if cost.gpu]
+    used = used_by(job, on_gpu)
+    if not used or not used.gpu:
+        return []
+    end = Path(str(job.benchmark)).stat().st_mtime
+    return [(end - used.seconds, end)]
 
 
 def covered(ran: Iterable[Span]) -> float:
@@ -114,19 +60,20 @@ def covered(ran: Iterable[Span]) -> float:
     return whole
 
 
-def divided(own: Iterable[Span], others: Iterable[Span]) -> float:
-    """Return what is some jobs' own of the time that they ran, every moment divided evenly by all that ran then."""
-    moves = sorted((time, mine, step) for spans, mine in ((own, 1), (others, 0)) for time, step in _ends(spans))
-    whole, before, running, ours = 0.0, 0.0, 0, 0
-    for time, mine, step in moves:
-        whole += (time - before) * ours / running if running else 0.0
-        before, running, ours = time, running + step, ours + step * mine
-    return whole
+def _attempts(path: Path) -> list[tuple[float, Cost]]:
+    """Return when each attempt of a run began and what it used.
 
-
-def _ends(spans: Iterable[Span]) -> Iterator[tuple[float, int]]:
-    for start, end in spans:
-        yield from ((start, 1), (end, -1))
+    A killed attempt could not write how long it took: it counts up to the last line of its metrics.
+    """
+    known, times, found = read_json(path)["attempts"], _metric_times(path.with_name(METRICS)), []
+    for attempt, end in zip(known, [*(later["began"] for later in known[1:]), "9"], strict=True):
+        seen = [time for time in times if attempt["began"] <= time < end]
+        start, last = (datetime.fromisoformat(time) for time in (attempt["began"], [attempt["began"], *seen][-1]))
+        seconds = attempt.get("seconds", (last - start).total_seconds())
+        processes, cpu = int(attempt.get("processes", 1)), str(attempt.get("device", "")).startswith("CPU")
+        used = Cost(seconds, seconds * processes, 0.0 if cpu else seconds * processes)
+        found.append((start.timestamp(), used))
+    return found
 
 
 def _metric_times(path: Path) -> list[str]:
@@ -140,21 +87,21 @@ def _metric_times(path: Path) -> list[str]:
     return times
 
 
-def _between(began: str, ended: str) -> float:
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
+def read_benchmark(path: Path) -> dict[str, float]:
+    """Return wall and processor seconds and peak memory (MB) of a job's last attempt from Snakemake's file."""
+    rows = list(csv.DictReader(read_lines(path), delimiter="\t"))
+    if not rows or "s" not in rows[0]:
+        raise InputError(path, "not a benchmark of Snakemake's: no column 's'", line=1, fix="delete it")
+    values = {key: [_number(row.get(column)) for row in rows] for key, column in COLUMNS.items()}
+    return {key: max(found) if key == "memory" else sum(found) for key, found in values.items()}
 
 
-def benchmarked(path: Path, threads: int, gpus: int) -> Cost:
-    """Return what Snakemake's benchmark file says of a job's last attempt.
-
-    Only its wall time: the CPU time there is sampled, and for a short job often nothing.
-    """
-    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+def _number(text: str | None) -> float:
+    """Snakemake writes NA or - where a job was over before it could be measured."""
     try:
-        seconds = sum(float(row["s"]) for row in rows)
-    except (KeyError, ValueError):
-        raise InputError(path, "not a benchmark of Snakemake", fix="delete it") from None
-    return Cost(seconds, seconds * threads, seconds * gpus)
+        return float(text or 0)
+    except ValueError:
+        return 0.0
 
 
 def unfinished(folders: Iterable[Path]) -> Cost:

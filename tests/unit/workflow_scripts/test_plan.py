@@ -13,29 +13,16 @@ from embedded import DEMO, PAPER, ROOT, SEP_TOKENS, made
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.plan import table
-from workflow_scripts.plan.__main__ import choose_rates, report
-from workflow_scripts.plan.estimate import Estimator, cost, encoder_operations, operations, parameters
-from workflow_scripts.plan.jobs import Cost, Job, dependencies, in_order, longest_chain
+from workflow_scripts.plan.__main__ import choose_rates, done, duration, report
+from workflow_scripts.plan.estimate import Estimator, cost, manifest, operations, parameters
+from workflow_scripts.plan.jobs import Cost, Job, by_rule, dependencies, longest_chain
 from workflow_scripts.plan.rates import fit, load_rates
-from workflow_scripts.plan.sizes import Sizes
-from workflow_scripts.plan.used import (
-    attempts,
-    benchmarked,
-    covered,
-    divided,
-    gpu_spans,
-    other_spans,
-    unfinished,
-    used_by,
-)
+from workflow_scripts.plan.used import attempts, covered, gpu_spans, read_benchmark, unfinished, used_by
 from workflow_scripts.study import Study
 from xling.core.errors import InputError
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
 from xling.pretrain.record import useful_operations
-
-SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=8)
 
 
 def job(number: int, rule: str = "pretrain", reads: str = "", makes: str = "", **more: Any) -> Job:
@@ -46,8 +33,7 @@ def job(number: int, rule: str = "pretrain", reads: str = "", makes: str = "", *
 
 def estimator(described: Study, device: str = "h200") -> Estimator:
     """Return an estimator at committed rates."""
-    rates = load_rates(device)
-    return Estimator(described, rates, Sizes(described, rates))
+    return Estimator(described, load_rates(device))
 
 
 def write(path: Path, value: Any) -> Path:
@@ -70,7 +56,7 @@ def test_the_longest_chain_is_that_of_another_implementation(edges: list[tuple[i
     graph.add_nodes_from(range(12))
     graph.add_weighted_edges_from((a, b, weights[b]) for a, b in forward)
     expected = max(weights[start] + max(_longest(graph, start).values()) for start in range(12))
-    seconds, chain = longest_chain(jobs, {i: Cost(weights[i]) for i in range(12)})
+    seconds, chain = longest_chain(jobs, dict(enumerate(map(float, weights))))
     assert seconds == expected
     assert sum(weights[one.number] for one in chain) == expected
     assert all(one.number in dependencies(jobs)[after.number] for one, after in pairwise(chain))
@@ -88,7 +74,8 @@ def _longest(graph: networkx.DiGraph, start: int) -> dict[int, float]:
 
 def test_rules_come_after_what_they_read() -> None:
     jobs = [job(1, "all", "m1 m2"), job(2, "train", "s1", "m1"), job(3, "encode", "", "s1"), job(4, "train", "", "m2")]
-    assert [one.rule for one in in_order(jobs)] == ["encode", "train", "train", "all"]
+    assert {rule: len(some) for rule, some in by_rule(jobs).items()} == {"encode": 1, "train": 2, "all": 1}
+    assert list(by_rule(jobs)) == ["encode", "train", "all"]
 
 
 @pytest.mark.parametrize(
@@ -125,9 +112,9 @@ def test_a_device_that_is_as_fast_on_little_has_no_step() -> None:
 
 def test_the_h200s_rates_are_those_of_the_committed_benchmark() -> None:
     bench = json.loads((ROOT / "bench/results/pretrain-h200.json").read_text())
-    small = {"shape": {"layers": 8, "width": 256, "feedforward": 1024}, "pretrain": {"length": 128, "mask_rate": 0.15}}
+    small = operations({"layers": 8, "width": 256, "feedforward": 1024}, 128, 0.15 * 16000)
     paper = (24576 * bench["operations_per_token"], 24576 / bench["settings"]["Default"])
-    step, speed = fit(paper, (8192 * operations(small, 16000), 8192 / bench["small"]))
+    step, speed = fit(paper, (8192 * small, 8192 / bench["small"]))
     rates = load_rates("h200")
     assert rates("device.step") == pytest.approx(step, rel=0.01)
     assert rates("device.operations_per_second") == pytest.approx(speed, rel=0.01)
@@ -180,7 +167,8 @@ def test_operations_and_weights_are_those_of_the_model(setting: str, tmp_path: P
     path = write(tmp_path / "run.json", run)
     config = read_run(path).model_config({"en": 512, "fr": 512}, path)  # tables are stored in multiples of 64 rows
     train = run["pretrain"]
-    assert operations(run, 512) == useful_operations(config, train["length"], train["mask_rate"])
+    ours = operations(run["shape"], train["length"], 512 * train["mask_rate"])
+    assert ours == pytest.approx(useful_operations(config, train["length"], train["mask_rate"]))
     tables = [parameter for parameter in Encoder(config, 1).parameters() if parameter.dim() > 1]
     assert parameters(run, 512) == sum(parameter.numel() for parameter in tables)
 
@@ -207,7 +195,7 @@ def test_fine_tuning_counts_points_epochs_and_examples() -> None:
     assert small is not None
     assert large is not None
     steps = 200 * 20000 / 4
-    tokens = 200 * 20000 * 46 * encoder_operations({"shape": PAPER.config["model"]}, 46)
+    tokens = 200 * 20000 * 46 * operations(PAPER.config["model"], 46)
     least = steps * plan.rates("device.tuning_step") + tokens / plan.rates("device.operations_per_second")
     assert least < small.gpu < 1.1 * least + 60
     assert large.gpu < 0.6 * small.gpu  # batches of 8 halve the steps
@@ -223,33 +211,33 @@ def test_on_a_cpu_there_are_no_gpu_hours() -> None:
 
 
 def test_web_text_is_trimmed_to_the_encyclopaedia() -> None:
-    sizes = estimator(PAPER).sizes
+    sizes = estimator(PAPER)
     assert sizes.corpus("fr", "crawl") == sizes.corpus("fr", "wiki") == sizes.text("fr", "wiki")
     assert sizes.text("fr", "crawl") > sizes.text("fr", "wiki")
     assert sizes.tokens("zh", "wiki") < sizes.corpus("zh", "wiki") / 10
 
 
 def test_downloads_leave_out_what_is_there_and_name_what_nobody_knows(tmp_path: Path) -> None:
-    sizes = estimator(Study({**PAPER.config, "data": PAPER.config["data"] | {"root": str(tmp_path)}})).sizes
-    assert sizes.download("panlex").known == 1272778403
-    assert sizes.download("msra").known == 0
-    assert not sizes.has_address("msra")
-    before = sizes.download("wikipedia").known
+    sizes = estimator(Study({**PAPER.config, "data": PAPER.config["data"] | {"root": str(tmp_path)}}))
+    assert sizes.download("panlex") == (1272778403, [])
+    assert sizes.download("msra")[0] == 0
+    assert manifest()["msra"].ask
+    before = sizes.download("wikipedia")[0]
     dump = tmp_path / "wikipedia/frwiki-20261001-pages-articles.xml.bz2"
     dump.parent.mkdir()
     dump.write_bytes(b"x" * 1000)
-    assert sizes.download("wikipedia").known == pytest.approx(before - 7.0e9)
+    assert sizes.download("wikipedia")[0] == pytest.approx(before - 7.0e9)
     assert sizes.raw(str(dump)) == 1000
     sizes.rates.downloads["wikipedia"].pop("de")
-    assert sizes.download("wikipedia").unknown == ("wikipedia/dewiki-20261001-pages-articles.xml.bz2",)
+    assert sizes.download("wikipedia")[1] == ["wikipedia/dewiki-20261001-pages-articles.xml.bz2"]
 
 
 def test_a_rule_that_nobody_knows_is_listed_and_never_free() -> None:
     plan = estimator(PAPER)
     assert cost(plan, job(1, "brew_tea", makes="x", resources={"runtime": 240})) is None
-    assert cost(plan, job(1, "brew_tea", makes="x", resources={"runtime": 30})) == plan.cores(job(1), 0.0)
-    assert cost(plan, job(1, "brew_tea", makes="x", resources={"runtime": 30, "gpu": 1})) is None
-    lines = report(PAPER, plan.rates, [job(i, "brew_tea", makes=f"x{i}") for i in range(3)], [], "target tea")
+    assert cost(plan, job(1, "brew_tea", makes="x")) == plan.cores(job(1), 0.0)  # a local rule takes seconds
+    tea = [job(i, "brew_tea", makes=f"x{i}", resources={"runtime": 240}) for i in range(3)]
+    lines = report(PAPER, plan.rates, tea, [], "target tea")
     assert "not estimated: brew_tea, 3 jobs" in lines
     assert next(line for line in lines if line.startswith("brew_tea")).split()[1:4] == ["3", "not", "estimated"]
 
@@ -281,81 +269,57 @@ def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path: Pa
     assert gpu_spans(trained, on_gpu=True) == on_gpus
 
 
-def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "b.tsv"
-    path.write_text("s\th:m:s\tmean_load\tcpu_time\n40.0\t0:00:40\t99\t38.5\n2.0\t0:00:02\tNA\tNA\n")
-    assert benchmarked(path, 2, 1) == Cost(42.0, 84.0, 42.0)
-    assert used_by(job(1, makes="x", benchmark=str(path), resources={"gpu": 1}), on_gpu=False) == Cost(42.0, 42.0, 0.0)
-    whole = job(1, "collect_provenance", makes=str(write(tmp_path / "provenance.json", {"models": []})))
-    assert used_by(job(1, makes="x"), on_gpu=True) is used_by(whole, on_gpu=True) is None
-    os.utime(path, (1000.0, 1000.0))
-    held = job(1, makes="x", benchmark=str(path), resources={"gpu": 1})
-    assert gpu_spans(held, on_gpu=True) == [(958.0, 1000.0)]
-    assert gpu_spans(held, on_gpu=False) == gpu_spans(job(1, makes="x"), on_gpu=True) == []
-    path.write_text("something\nelse\n")
-    with pytest.raises(InputError, match=r"b\.tsv: not a benchmark"):
-        benchmarked(path, 1, 0)
-
-
 def benchmark(path: Path, end: float, seconds: float) -> str:
     """Write a benchmark file of a job that ended at some time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"s\n{seconds}\n")
     os.utime(path, (end, end))
     return str(path)
 
 
-@given(SPANS, SPANS)
-def test_every_moment_is_divided_by_those_that_ran_then(
-    own: list[tuple[int, int]], others: list[tuple[int, int]]
-) -> None:
-    ours, theirs = ([(float(start), float(start + seconds)) for start, seconds in some] for some in (own, others))
-
-    def running(spans: list[tuple[float, float]], tick: int) -> int:
-        return sum(start <= tick < end for start, end in spans)
-
-    counts = [(running(ours, tick), running(theirs, tick)) for tick in range(40)]
-    assert covered(ours) == sum(mine > 0 for mine, _ in counts)
-    assert divided(ours, theirs) == pytest.approx(sum(mine / (mine + other) for mine, other in counts if mine))
-    assert divided(ours, theirs) + divided(theirs, ours) == pytest.approx(covered([*ours, *theirs]))
-
-
-def test_others_are_records_beside_those_of_the_jobs(tmp_path: Path) -> None:
-    gpu = {"gpu": 1}
-    file = benchmark(tmp_path / "fine_tune/a.s1.tsv", 1040, 40)
-    first = job(1, "brew_tea", makes="x", wildcards={"model": "a.s1"}, resources=gpu, benchmark=file)
-    benchmark(tmp_path / "fine_tune/a.s2.tsv", 1050, 20)
-    benchmark(tmp_path / "encode_text/a.tsv", 1050, 20)
-    assert other_spans([first], on_gpu=True) == [(1030.0, 1050.0)]
-    assert other_spans([first], on_gpu=False) == []
-    lines = report(PAPER, load_rates("h200"), [], [first], "everything")
-    assert "jobs held GPUs for 40.0 s of wall time, 1.0 at once" in lines
-    assert "other jobs of the study ran beside them; divided evenly, 35.0 s of it are theirs" in lines
-    whole = job(1, "brew_tea", makes="x", resources=gpu, benchmark=benchmark(tmp_path / "brew_tea.tsv", 1040, 40))
-    benchmark(tmp_path / "encode_text.tsv", 1050, 20)
-    assert other_spans([whole], on_gpu=True) == []  # a rule with one job alone
+def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "b.tsv"
+    path.write_text("s\th:m:s\tmax_rss\tcpu_time\n40.0\t0:00:40\t99\t38.5\n2.0\t0:00:02\tNA\tNA\n")
+    assert read_benchmark(path) == {"wall": 42.0, "cpu": 38.5, "memory": 99.0}
+    assert used_by(job(1, makes="x", benchmark=str(path), resources={"gpu": 1}), on_gpu=False) == Cost(42.0, 42.0, 0.0)
+    whole = job(1, "collect_provenance", makes=str(write(tmp_path / "provenance.json", {"models": []})))
+    assert used_by(job(1, makes="x"), on_gpu=True) is used_by(whole, on_gpu=True) is None
+    held = job(1, makes="x", benchmark=benchmark(path, 1000.0, 42.0), resources={"gpu": 1})
+    assert gpu_spans(held, on_gpu=True) == [(958.0, 1000.0)]
+    assert gpu_spans(held, on_gpu=False) == gpu_spans(job(1, makes="x"), on_gpu=True) == []
+    path.write_text("something\nelse\n")
+    with pytest.raises(InputError, match=r"b\.tsv, line 1: not a benchmark"):
+        read_benchmark(path)
 
 
-def test_trainings_that_are_not_named_are_others_where_they_had_a_gpu(tmp_path: Path) -> None:
-    for name, device in (("a.s1", "NVIDIA H200"), ("a.s2", "NVIDIA H200"), ("b.s1", "CPU")):
-        attempt = {"began": "1970-01-01T00:01:00+00:00", "seconds": 30.0, "device": device}
-        write(tmp_path / name / "provenance.json", {"attempts": [attempt]})
-    makes = " ".join(str(tmp_path / "a.s1" / name) for name in ("provenance.json", "metrics.jsonl"))
-    trained = job(1, makes=makes, wildcards={"model": "a.s1"}, resources={"gpu": 1})
-    assert other_spans([trained], on_gpu=True) == [(60.0, 90.0)]
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=8))
+def test_time_in_which_several_jobs_ran_counts_once(spans: list[tuple[int, int]]) -> None:
+    ran = [(float(start), float(start + seconds)) for start, seconds in spans]
+    assert covered(ran) == sum(any(start <= tick < end for start, end in ran) for tick in range(40))
 
 
-def test_planned_stands_beside_used_for_the_same_jobs_only() -> None:
-    jobs = [job(i, "encode_text", makes=f"x{i}") for i in range(3)]
-    lines = table.done(
-        jobs, {0: Cost(60, 60), 1: Cost(60, 60), 2: Cost(60, 60)}, {0: Cost(30, 30), 1: None, 2: Cost(1, 1)}
-    )
-    assert lines[2].split() == ["encode_text", "3", "2", "-", "-", "2.0", "min", "31.0", "s"]
+def test_planned_stands_beside_used_for_the_same_jobs_only(tmp_path: Path) -> None:
+    texts = {"language": "fr", "domain": "wiki"}
+    files = [benchmark(tmp_path / f"{i}.tsv", 1000.0 + i, 30.0) if i else None for i in range(3)]
+    jobs = [job(i, "split_corpus", makes=f"x{i}", wildcards=texts, benchmark=files[i]) for i in range(3)]
+    plan = estimator(DEMO)
+    each = cost(plan, jobs[0])
+    assert each is not None
+    assert done(plan, jobs)[4].split() == [
+        "split_corpus",
+        "3",
+        "2",
+        "-",
+        "-",
+        *duration(2 * each.cpu).split(),
+        "1.0",
+        "min",
+    ]
+    held = [
+        job(i, "split_corpus", makes=f"x{i}", wildcards=texts, benchmark=files[1], resources={"gpu": 1}) for i in (1, 2)
+    ]
+    assert done(plan, held)[-1] == "jobs held GPUs for 30.0 s of wall time, 2.0 at once"
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "-"), (1.25, "1.2 s"), (90, "1.5 min"), (3600, "1.0 h"), (3.6e6, "1,000 h"), (4e8, "111,111 h")],
-)
-def test_durations_fit_their_unit(seconds: float, text: str) -> None:
-    assert table.duration(seconds) == text
+def test_durations_fit_their_unit() -> None:
+    units = {0: "-", 1.25: "1.2 s", 90: "1.5 min", 3600: "1.0 h", 3.6e6: "1,000 h", 4e8: "111,111 h"}
+    assert {seconds: duration(seconds) for seconds in units} == units
