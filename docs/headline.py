@@ -19,6 +19,7 @@ from xling.core.io import atomic_path
 from xling.report import published, style
 from xling.report.cells import Cells
 from xling.report.estimate import Estimate, mean
+from xling.report.means import cell_means
 from xling.report.names import DEFAULT, TASKS
 from xling.report.records import Cell, read_records
 
@@ -117,8 +118,8 @@ def with_block(readme: str, made: str) -> str:
 def read_reference(folder: Path = REFERENCE) -> tuple[Cells, Cells, dict[str, Any]]:
     """Return the cells of a reference run, those of the paper, and the run's verdicts."""
     claims = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    cells = read_records(folder / "records/figure3.csv", Cell)
-    return Cells(cells), Cells(published.table1().cells), claims
+    cells = cell_means(read_records(folder / "records/figure3.csv", Cell))
+    return Cells(cells), Cells(published.table1().means), claims
 
 
 def main() -> None:

@@ -33,6 +33,7 @@ rule record_alignment:
     """What the three analyses found, as records that figures and claims are made from."""
     input:
         analyses=expand(ANALYSES / "{name}.json", name=ALIGNMENT.analyses),
+        plans=expand(RESULTS / "plans/{name}.json", name=ALIGNMENT.analyses),
     output:
         records=expand(RECORDS / "{name}.csv", name=ALIGNMENT.records),
     log:
@@ -42,12 +43,14 @@ rule record_alignment:
         ENV
     params:
         rev=REV["report"],
-        analyses=ALIGNMENT.collect_flags(ANALYSES),
+        analyses=flags.named_flags("--analysis", {name: ANALYSES / f"{name}.json" for name in ALIGNMENT.analyses}),
+        plans=flags.named_flags("--plan", {name: RESULTS / f"plans/{name}.json" for name in ALIGNMENT.analyses}),
         folder=RECORDS,
     shell:
         """
         python -m xling.report.record_alignment \
             {params.analyses} \
+            {params.plans} \
             --out-dir {params.folder:q} \
             >>{log:q} 2>&1
         """

@@ -23,7 +23,7 @@ def drawn(name):
 def figure_names():
     """Return every figure that the study has something to show in."""
     recorded = [*ALIGNMENT.records, *(path.stem for path in CONTEXTUAL.records())]
-    names = ["figure1", "figure2", "training", *(name for name in recorded if name != "pearson")]
+    names = ["figure1", "figure2", "training", *recorded]
     names += ["emergence", "anchors"] if bilingual_models() else []
     return names + (["figure3"] if TRANSFER.models else [])
 

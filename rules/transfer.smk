@@ -31,12 +31,14 @@ rule score_cell:
 
 
 rule record_transfer:
-    """Every score beside its floor, seeds averaged; a score of another configuration is refused."""
+    """Every score of every seed and floor, and the counts behind it; a score of another configuration is refused."""
     input:
         plan=TRANSFER.folder / "plan.json",
         scores=TRANSFER.scores(),
+        jobs=TRANSFER.all_jobs(),
     output:
         cells=RECORDS / "figure3.csv",
+        items=RECORDS / "items.npz",
         settings=RECORDS / "settings.csv",
         examples=RESULTS / "tables/examples.csv",
         long=RESULTS / "tables/transfer.csv",
@@ -54,6 +56,7 @@ rule record_transfer:
             --plan {input.plan:q} \
             --scores {params.scores:q} \
             --cells {output.cells:q} \
+            --items {output.items:q} \
             --settings {output.settings:q} \
             --examples {output.examples:q} \
             --long {output.long:q} \

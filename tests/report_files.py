@@ -6,8 +6,8 @@ from typing import Any
 
 from xling.report import published
 from xling.report.claims.render import as_json, judge_all
+from xling.report.means import Means, means
 from xling.report.page.build import Sources
-from xling.report.records import Results
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="60" viewBox="0 0 120 60">'
@@ -46,9 +46,9 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def verdicts(results: Results | None = None) -> dict[str, Any]:
+def verdicts(results: Means | None = None) -> dict[str, Any]:
     """Return the verdicts on some results: the paper's own numbers, unless others are given."""
-    return as_json(judge_all(published.results() if results is None else results), False, "0123456789abcdef")
+    return as_json(judge_all(means(published.results()) if results is None else results), False, "0123456789abcdef")
 
 
 def write_sources(

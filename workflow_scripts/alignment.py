@@ -53,8 +53,7 @@ class Alignment:
     @cached_property
     def records(self) -> list[str]:
         """Names of the record files that the analyses end in."""
-        names = [record for name in self.analyses for record in RECORDS[name]]
-        return names + (["pearson"] if {"sentences", "cka"} <= set(self.analyses) else [])
+        return [record for name in self.analyses for record in RECORDS[name]]
 
     @cached_property
     def encoders(self) -> list[str]:
@@ -154,12 +153,6 @@ class Alignment:
             return about | {"set": PARALLEL, "comparisons": rows}
         described = {"words": self._words, "sentences": self._sentences}[analysis]
         return about | {"languages": {code: described(code) for code in codes}}
-
-    def collect_flags(self, folder: Path) -> str:
-        """Return the flags that name every analysis with the hash that its result must carry."""
-        files = {name: folder / f"{name}.json" for name in self.analyses}
-        hashes = {name: self.study.identity("analysis", name) for name in self.analyses}
-        return f"{named_flags('--analysis', files)} {named_flags('--config-hash', hashes)}"
 
     def _words(self, code: str) -> dict[str, Any]:
         language, codes = self.study.language(code), (self.source, code)

@@ -181,6 +181,11 @@ class Transfer:
         """Return all scores of the study."""
         return [self.folder / name / f"{task}.json" for name in self.encoders for task in self.tasks]
 
+    def all_jobs(self) -> list[Path]:
+        """Return the results of all jobs, which have the counts behind the scores."""
+        alone = [self.folder / name / f"jobs/{task}.json" for name in self.encoders for task in self.together]
+        return [*alone, *(job for name in self.encoders for task in self.apart for job in self.jobs(name, task))]
+
     def plan(self) -> dict[str, Any]:
         """Return what is to be collected: the rows of Table 1, models beside their floors, expected hashes."""
         config = self.study.config

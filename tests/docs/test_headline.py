@@ -8,12 +8,12 @@ from doc_blocks import ROOT, texts_and_marks
 from docs import headline
 from xling.report import style
 from xling.report.cells import Cells
-from xling.report.records import Cell
+from xling.report.means import CellMean
 
 
 def cells(default: float, other: float, floor: float = 10.0) -> Cells:
     return Cells(
-        Cell(setting, "ner", language, score, floor)
+        CellMean(setting, "ner", language, score, floor)
         for language in ("fr", "ru")
         for setting, score in (("Default", default), ("No anchors", other))
     )

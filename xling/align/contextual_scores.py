@@ -11,12 +11,6 @@ from xling.finetune.metrics import MEASURES, counts_of, mean_scores
 Result = dict[str, Any]
 
 
-def by_seed(task: str, found: Sequence[Result]) -> list[float]:
-    """Return each seed's score in the task's deciding measure."""
-    name = next(iter(MEASURES[task]))
-    return [one["measures"][name] for one in found]
-
-
 def pool(task: str, found: Sequence[Result], *parts: object) -> Result:
     """Return the task's deciding measure of a test set, the mean over seeds, with its interval.
 

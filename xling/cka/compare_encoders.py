@@ -3,7 +3,7 @@
     python -m xling.cka.compare_encoders --plan plan.json --out cka.json
     python -m xling.cka.compare_encoders --left en.safetensors --right fr.safetensors --out cka.json
 
-The plan lists what is compared, seed by seed; the result is the mean over seeds:
+The plan lists what is compared, seed by seed; the result has the mean over seeds, and each seed's layers:
 {"set": "parallel", "config": "…", "comparisons": [{"pair": "en-fr", "model": "random",
 "seeds": [[{"folder": "states/en.mono.s1", "kind": "trained", "language": "en"},
 {"folder": "states/fr.mono.s1", "kind": "untrained", "language": "fr"}]]}]}
@@ -45,8 +45,14 @@ def average(comparison: Mapping[str, Any], name: str) -> Record:
     mean = np.stack(matrices).mean(axis=0)
     layers = {f"L{layer}": float(value) for layer, value in enumerate(np.diag(mean))}
     averages = [float(np.mean(np.diag(one))) for one in matrices]
-    scores = {"cka": layers | {"AVER": float(np.mean(averages))}, "matrix": mean.tolist(), "by_seed": averages}
-    return {"pair": comparison["pair"], "model": comparison["model"]} | scores
+    return {
+        "pair": comparison["pair"],
+        "model": comparison["model"],
+        "cka": layers | {"AVER": float(np.mean(averages))},
+        "matrix": mean.tolist(),
+        "by_seed": averages,
+        "layers_by_seed": [np.diag(one).tolist() for one in matrices],
+    }
 
 
 def read_comparisons(path: Path) -> dict[str, Any]:

@@ -35,6 +35,11 @@ def bounds(found: Scores) -> NDArray[np.float64]:
 
 def resampled(counts: Counts, measure: Measure, resamples: int, rng: np.random.Generator) -> Scores:
     """Return the mean score over points of so many samples of items, drawn with replacement."""
+    return np.asarray(resampled_points(counts, measure, resamples, rng).mean(axis=1))
+
+
+def resampled_points(counts: Counts, measure: Measure, resamples: int, rng: np.random.Generator) -> Scores:
+    """Return the score of each point (resamples, points) in samples of items that are the same for all points."""
     points, items, columns = counts.shape
     flat = counts.transpose(1, 0, 2).reshape(items, points * columns).astype(np.float64)
     step = max(1, CHUNK // items)
@@ -42,8 +47,7 @@ def resampled(counts: Counts, measure: Measure, resamples: int, rng: np.random.G
         _times_drawn(items, min(step, resamples - start), rng) @ flat  # whole numbers: exact
         for start in range(0, resamples, step)
     ]
-    scores: Scores = measure(np.concatenate(sums).reshape(resamples, points, columns)).mean(axis=1)
-    return scores
+    return measure(np.concatenate(sums).reshape(resamples, points, columns))
 
 
 def _times_drawn(items: int, resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -7,8 +7,8 @@ are each read above their own floor.
 from collections.abc import Iterable
 
 from xling.report.estimate import Estimate, ratio, shifted
+from xling.report.means import CellMean
 from xling.report.names import DEFAULT
-from xling.report.records import Cell
 
 SIGNAL = 5.0  # points above its floor that Default needs for a cell to say anything
 ROUNDING = 1e-9  # sums of decimal scores are not exact
@@ -17,7 +17,7 @@ ROUNDING = 1e-9  # sums of decimal scores are not exact
 class Cells:
     """Scores that can be asked for by setting, task and language."""
 
-    def __init__(self, cells: Iterable[Cell]) -> None:
+    def __init__(self, cells: Iterable[CellMean]) -> None:
         self.by_key = {(cell.setting, cell.task, cell.language): cell for cell in cells}
 
     def has(self, setting: str, task: str, language: str) -> bool:

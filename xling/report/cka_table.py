@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from xling.report.records import AVERAGE, CkaScore
+from xling.report.means import CkaMean
+from xling.report.records import AVERAGE
 
 
-def similarity(scores: Sequence[CkaScore]) -> dict[tuple[str, str, str], float]:
+def similarity(scores: Sequence[CkaMean]) -> dict[tuple[str, str, str], float]:
     """Return CKA by layer, pair and model, with the average row: printed where it was given, else computed."""
     table = {(score.layer, score.pair, score.model): score.cka for score in scores}
     layers = layers_of(scores)
@@ -17,6 +18,6 @@ def similarity(scores: Sequence[CkaScore]) -> dict[tuple[str, str, str], float]:
     return table
 
 
-def layers_of(scores: Sequence[CkaScore]) -> list[str]:
+def layers_of(scores: Sequence[CkaMean]) -> list[str]:
     """Return the layers that were compared, from the embeddings up, without the average."""
     return sorted({score.layer for score in scores} - {AVERAGE}, key=lambda layer: int(layer.removeprefix("L")))

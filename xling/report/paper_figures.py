@@ -12,17 +12,19 @@ from xling.report import published, style
 from xling.report.figures.bars import figure3
 from xling.report.figures.heat_maps import figure7
 from xling.report.grid import write_grid
+from xling.report.means import cka_means
 from xling.report.table1 import CAPTION, delta_check, table1
 
 
 def draw_paper(folder: Path) -> None:
     """Write Table 1 with its check of the deltas, Figure 3 and Figure 7 into a folder."""
     table, settings = published.table1(), published.settings()
-    write_grid(table1(table.cells, settings, table.deltas), folder, "table1", CAPTION)
-    write_grid(delta_check(table.cells, table.deltas), folder, "table1-deltas")
+    cells, similarities = table.means, cka_means(published.figure7())
+    write_grid(table1(cells, settings, table.deltas), folder, "table1", CAPTION)
+    write_grid(delta_check(cells, table.deltas), folder, "table1-deltas")
     with style.styled():
-        style.save_figure(figure3(table.cells, settings), folder, "figure3", table.cells)
-        style.save_figure(figure7(published.figure7()), folder, "figure7", published.figure7())
+        style.save_figure(figure3(cells, settings), folder, "figure3", cells)
+        style.save_figure(figure7(similarities), folder, "figure7", similarities)
 
 
 def main() -> None:

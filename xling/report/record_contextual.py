@@ -1,4 +1,4 @@
-"""Collect the jobs of Figures 5 and 8 into records, each score beside its floor.
+"""Collect the jobs of Figures 5 and 8 into records, floors among them.
 
 python -m xling.report.record_contextual --result en.mono.s1=a.json --result en.untrained.s1=b.json … \
     --hash en.mono.s1=H … --figure5 figure5.csv --figure8 figure8.csv
@@ -8,22 +8,27 @@ of both languages beside such a one, and each shown in the same way, with a map 
 """
 
 import argparse
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from xling.align.contextual_scores import by_seed, pool
+from xling.align.contextual_scores import pool
 from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
-from xling.report.estimate import Estimate, in_points, seed_reach, with_seeds
-from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore, write_records
+from xling.report.records import (
+    BI_MLM,
+    BI_MLM_ALIGN,
+    MLM_ALIGN,
+    TRAINED,
+    UNTRAINED,
+    ContextualScore,
+    write_records,
+)
 
 Result = Mapping[str, Any]
-Found = dict[tuple[str, str, str, int], list[tuple[str, Any]]]
-KEYS = ("untrained", "models", "source", "trainings")
+KEYS = ("untrained", "models", "source", "seed", "trainings")
 
 
 def read_job(path: Path, config: str) -> Result:
@@ -41,39 +46,31 @@ def series_of(result: Result, way: str) -> str:
     return BI_MLM_ALIGN if way == "aligned" else BI_MLM
 
 
-def by_curve(results: Iterable[Result]) -> Found:
-    """Return what every seed measured, by task, language, series and layer; the source language is in no figure."""
-    found: Found = defaultdict(list)
-    for result in results:
-        for training in result["trainings"]:
-            for code in (code for code in training["scores"] if code != result["source"]):
-                key = (training["task"], code, series_of(result, training["way"]), training["layer"])
-                found[key].append((training["way"], training["scores"][code]))
-    return found
+def rows_of(result: Result) -> Iterator[ContextualScore]:
+    """Yield a job's scores with the intervals of their test items; the source language is in no figure."""
+    for training in result["trainings"]:
+        task, way, layer = (training[key] for key in ("task", "way", "layer"))
+        for code in (code for code in training["scores"] if code != result["source"]):
+            found = pool(task, [training["scores"][code]], way, code, layer)
+            yield ContextualScore(
+                task=task,
+                language=code,
+                series=series_of(result, way),
+                encoder=UNTRAINED if result["untrained"] else TRAINED,
+                layer=layer,
+                seed=result["seed"],
+                **{key: found[key] for key in ("score", "low", "high")},
+            )
 
 
-def seed_reaches(found: Found) -> dict[tuple[str, str], float]:
-    """Return how far one seed may be off, by task and language, from all its curves and layers together."""
-    columns: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
-    for (task, code, *_), scores in found.items():
-        columns[task, code].append(by_seed(task, [score for _, score in scores]))
-    return {column: seed_reach(scores) for column, scores in columns.items()}
-
-
-def records(results: Sequence[Result]) -> list[ContextualScore]:
-    """Return every trained encoder's scores with their floors: the same series of untrained ones at the same layer."""
-    trained = by_curve(result for result in results if not result["untrained"])
-    untrained = by_curve(result for result in results if result["untrained"])
-    reaches, made = seed_reaches(trained), []
-    for (task, code, series, layer), found in trained.items():
-        floor = untrained.get((task, code, series, layer))
-        if floor is None:
-            raise XlingError(f"{task} {code} layer {layer}: no untrained {series} beside it (run that job again)")
-        # Means over seeds, with the interval of their test items.
-        own, base = (pool(task, [score for _, score in one], one[0][0], code, layer) for one in (found, floor))
-        items = Estimate(own["score"], own["low"], own["high"])
-        ends = in_points(with_seeds(items, reaches[task, code], len(found)))
-        made.append(ContextualScore(task, code, series, layer, own["score"], base["score"], *ends))
+def records(results: Iterable[Result]) -> list[ContextualScore]:
+    """Return every score; each of a trained encoder must have its floor: the same of an untrained one, of any seed."""
+    made = [row for result in results for row in rows_of(result)]
+    floors = {(x.task, x.language, x.series, x.layer) for x in made if x.encoder == UNTRAINED}
+    for x in made:
+        if (x.task, x.language, x.series, x.layer) not in floors:
+            place = f"{x.task} {x.language} layer {x.layer}"
+            raise XlingError(f"{place}: no untrained {x.series} beside it (run that job again)")
     return made
 
 
@@ -87,7 +84,7 @@ def main() -> None:
     for path, shown in ((args.figure5, (MLM_ALIGN, BI_MLM)), (args.figure8, (BI_MLM, BI_MLM_ALIGN))):
         own = sorted(
             (score for score in found if score.series in shown),
-            key=lambda x: (x.task, x.language, shown.index(x.series), x.layer),
+            key=lambda x: (x.task, x.language, shown.index(x.series), x.encoder, x.layer, x.seed),
         )
         write_records(path, ContextualScore, own)
         log_to_stderr(__name__).info("%s: %d records", path, len(own))

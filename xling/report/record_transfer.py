@@ -1,32 +1,31 @@
-"""From the scores of fine-tuned encoders to the records of Table 1 and Figure 3, each beside its floor.
+"""From the scores of fine-tuned encoders to the records of Table 1 and Figure 3, floors among them.
 
 python -m xling.report.record_transfer --plan plan.json --scores transfer/ \
-    --cells figure3.csv --settings settings.csv --examples examples.csv --long transfer.csv
+    --cells figure3.csv --items items.npz --settings settings.csv --examples examples.csv --long transfer.csv
 
 The plan says which encoders there are: `settings` (rows of Table 1), `models` and `floors`, lists of objects with
 model, setting (its label), pair, seed, config (the expected hash of each task) and, for models, floor. The score of a
-task is MODEL/TASK.json below --scores, as xling.finetune.collect writes it. `--long` gets every score of every seed,
-English and the floors included.
-
-Several seeds of a setting are averaged. The interval of one seed is that of its test items. Seeds are tested on the
-same items, so their intervals do not shrink by averaging: the mean of their reaches is kept. Seed variance is added in
-quadrature: Student's t times the standard error of the mean. Seeds are assumed to vary equally in all settings of a
-task and language, and their spread is pooled: two seeds say next to nothing about it, those of six settings do, and a
-setting with one seed takes it from the others.
+task is MODEL/TASK.json below --scores, as xling.finetune.collect writes it; the counts of its test sentences are in
+MODEL/jobs (a task has one job or several) and go into --items, see xling.report.items. `--long` gets every score of
+every seed, English included.
 """
 
 import argparse
-import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
+
+import numpy as np
 
 from xling.core.errors import InputError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
-from xling.report.estimate import Estimate, in_points, mean_together, seed_reach, with_seeds
+from xling.core.stats import Counts
+from xling.finetune.collect import merge
+from xling.finetune.metrics import counts_of
+from xling.report.items import Key, write_items
 from xling.report.names import other_language
 from xling.report.records import Cell, Examples, Setting, write_records
 
@@ -122,23 +121,37 @@ def examples(planned: Iterable[Planned], scores: Scores) -> list[Examples]:
     return list(found.values())
 
 
-def cells(rows: Iterable[Scored]) -> list[Cell]:
-    """Return the cells of Table 1: transfer to the other language, seeds averaged."""
-    groups: dict[tuple[str, str, str], list[Scored]] = {}
-    for row in rows:
-        if row.language == other_language(row.pair):
-            groups.setdefault((row.setting, row.task, row.language), []).append(row)
-    columns: dict[tuple[str, str], list[list[float]]] = {}
-    for (_, task, code), group in groups.items():
-        columns.setdefault((task, code), []).append([row.score for row in group])
-    return [average(group, seed_reach(columns[task, code])) for (_, task, code), group in groups.items()]
+def items(folder: Path, planned: Iterable[Planned], scores: Scores) -> dict[Key, Counts]:
+    """Return the counts of the test sentences behind every score in the other language, at its selected points."""
+    found = {}
+    for one, task in _jobs(planned):
+        jobs, code = folder / one["model"] / "jobs", other_language(one["pair"])
+        paths, selected = sorted(jobs.glob(f"{task}*.json")), scores[one["model"], task]["selected"]
+        merged = merge(paths, one["config"][task]) if paths else {"points": []}
+        points = {point["number"]: point["test"][code] for point in merged["points"]}
+        if not points.keys() >= set(selected):
+            raise InputError(jobs, f"no counts of {task} at the points {selected}", fix="run its jobs again")
+        found[task, code, one["setting"], one["seed"]] = np.stack([counts_of(points[number]) for number in selected])
+    return found
 
 
-def average(rows: Sequence[Scored], seed: float) -> Cell:
-    """Return the cell of a setting's seeds, given how far one seed may be off."""
-    items = mean_together([Estimate(row.score, row.low, row.high) for row in rows])
-    whole, floor = with_seeds(items, seed, len(rows)), statistics.fmean(row.floor for row in rows)
-    return Cell(rows[0].setting, rows[0].task, rows[0].language, whole.value, floor, *in_points(whole))
+def cells(rows: Iterable[Scored], floors: Mapping[str, str]) -> list[Cell]:
+    """Return every seed's transfer to the other language, with the label of the floor of each model that has one."""
+    return [
+        Cell(
+            setting=row.setting,
+            task=row.task,
+            language=row.language,
+            seed=row.seed,
+            score=row.score,
+            low=row.low,
+            high=row.high,
+            chance=row.chance,
+            floor=floors.get(row.model, ""),
+        )
+        for row in rows
+        if row.language == other_language(row.pair)
+    ]
 
 
 def main() -> None:
@@ -147,12 +160,15 @@ def main() -> None:
     plan = read_json(args.plan)
     scores = read_all(args.scores, [*plan["models"], *plan["floors"]])
     models, floors = (list(rows_of(plan[kind], scores)) for kind in ("models", "floors"))
-    found = cells(models)
+    labels = {one["model"]: one["setting"] for one in plan["floors"]}
+    found = cells([*models, *floors], {one["model"]: labels[one["floor"]] for one in plan["models"]})
+    write_items(args.items, items(args.scores, [*plan["models"], *plan["floors"]], scores))
     write_records(args.cells, Cell, found)
     write_records(args.settings, Setting, [Setting(**row) for row in plan["settings"]])
     write_records(args.examples, Examples, examples(plan["models"], scores))
     write_records(args.long, Scored, [row.rounded for row in (*models, *floors)])
-    log_to_stderr(__name__).info("%d cells of %d encoders and %d floors", len(found), len(plan["models"]), len(floors))
+    counts = len(found), len(plan["models"]), len(plan["floors"])
+    log_to_stderr(__name__).info("%d scores of %d encoders and %d floors", *counts)
 
 
 def parse_args() -> argparse.Namespace:
@@ -161,6 +177,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--plan", type=Path, required=True, help="which encoders there are, see above")
     parser.add_argument("--scores", type=Path, required=True, help="folder of the scores")
     parser.add_argument("--cells", type=Path, required=True, help="records of Table 1 and Figure 3, written")
+    parser.add_argument("--items", type=Path, required=True, help="counts of every test sentence, written")
     parser.add_argument("--settings", type=Path, required=True, help="records of the rows of Table 1, written")
     parser.add_argument("--examples", type=Path, required=True, help="how many examples each task had, written")
     parser.add_argument("--long", type=Path, required=True, help="every score of every seed, written")

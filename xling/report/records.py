@@ -1,8 +1,10 @@
 """The result records that tables, figures and claims are made from, and the one reader and writer of their files.
 
-A CSV file holds one kind of record: its columns are the fields. Scores, P@1, floors and chance are points from 0 to
-100; CKA is from 0 to 1. An empty `low` and `high` mean that no interval is known. The second English model is written
-en'. A file that is not as expected is refused in one line that names the file, the line and the column.
+A CSV file holds one kind of record: its columns are the fields, its rows what was measured, each seed by itself
+(xling.report.means takes the means). Scores, P@1 and chance are points from 0 to 100; CKA is from 0 to 1. An empty
+`seed` means that the seed is not known, or that the value is a mean over all; an empty `low` and `high` that no
+interval is known. The second English model is written en'. A file that is not as expected is refused in one line that
+names the file, the line and the column.
 """
 
 import csv
@@ -21,6 +23,7 @@ from xling.core.io import read_lines, write_text
 MLM_ALIGN, BI_MLM, BI_MLM_ALIGN = "MLM align", "biMLM", "biMLM align"
 BILINGUAL, MONOLINGUAL, RANDOM = CKA_MODELS = ("bilingual", "monolingual", "random")
 BERT, FASTTEXT, UNTRAINED = "BERT", "fastText", "untrained"
+TRAINED = "trained"
 AVERAGE = "AVER"
 
 Points = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
@@ -30,18 +33,24 @@ CkaModel = Annotated[str, Field(pattern="^(bilingual|monolingual|random)$")]
 Record = TypeVar("Record")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cell:
-    """Table 1, Figure 3: zero-shot score of a setting (by its label), with the score of the untrained encoder."""
+    """Table 1, Figure 3: one seed's zero-shot score in a setting (by its label).
 
-    KEY: ClassVar = ("setting", "task", "language")
+    `floor` names the rows of the untrained encoder beside it, which are of the same task and language; they and the
+    paper's numbers have none. `chance` is what one scores without reading the text. The interval is of the test items.
+    """
+
+    KEY: ClassVar = ("setting", "task", "language", "seed")
     setting: str
     task: str
     language: str
+    seed: int | None = None
     score: Points
-    floor: Points
     low: End = None
     high: End = None
+    chance: Points
+    floor: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,62 +79,67 @@ class Examples:
     test: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WordScore:
-    """Figures 4a, 4b: word translation from English; in 4b contextual vectors have a layer, fastText has none."""
+    """Figures 4a, 4b: word translation from English; in 4b contextual vectors have a layer, fastText has none.
 
-    KEY: ClassVar = ("language", "vectors", "layer")
+    Here and in Figure 6 the interval is that of the mean over the seeds, which were asked the same items.
+    """
+
+    KEY: ClassVar = ("language", "vectors", "layer", "seed")
     language: str
     vectors: Annotated[str, Field(pattern="^(BERT|fastText|untrained)$")]
-    p1: Points
-    chance: Points
     layer: int | None = None
+    seed: int | None = None
+    p1: Points
     low: End = None
     high: End = None
+    chance: Points
     pairs: int | None = None  # how many pairs of the dictionary could be asked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ContextualScore:
-    """Figures 5, 8: transfer through the first `layer` layers; the floor is the untrained encoder's score."""
+    """Figures 5, 8: transfer through the first `layer` layers of trained encoders, and of untrained ones: the floor."""
 
-    KEY: ClassVar = ("task", "language", "series", "layer")
+    KEY: ClassVar = ("task", "language", "series", "encoder", "layer", "seed")
     task: str
     language: str
     series: Annotated[str, Field(pattern="^(MLM align|biMLM|biMLM align)$")]
+    encoder: Annotated[str, Field(pattern="^(trained|untrained)$")]
     layer: int
+    seed: int | None = None
     score: Points
-    floor: Points
     low: End = None
     high: End = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SentenceScore:
     """Figure 6: retrieval of the other language's sentence after mapping, in one direction."""
 
-    KEY: ClassVar = ("language", "model", "direction", "layer")
+    KEY: ClassVar = ("language", "model", "direction", "layer", "seed")
     language: str
     model: Annotated[str, Field(pattern="^(monolingual|untrained)$")]
     direction: Annotated[str, Field(pattern="^(en-x|x-en)$")]
     layer: int
+    seed: int | None = None
     p1: Points
-    chance: Points
     low: End = None
     high: End = None
+    chance: Points
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CkaScore:
-    """Figure 7: similarity of two encoders at a layer (L0, L1, …, or AVER for a printed average)."""
+    """Figure 7: similarity of two encoders at a layer (L0, L1, …, or AVER for the average over the layers)."""
 
-    KEY: ClassVar = ("layer", "pair", "model")
+    KEY: ClassVar = ("layer", "pair", "model", "seed")
     layer: Annotated[str, Field(pattern=rf"^(L\d+|{AVERAGE})$")]
     pair: str
     model: CkaModel
+    seed: int | None = None
     cka: Similarity
-    low: End = None
-    high: End = None
 
 
 @dataclass(frozen=True)
@@ -142,7 +156,7 @@ class LayerPair:
 
 @dataclass(frozen=True)
 class Results:
-    """Everything a study has measured, by figure; what is empty was not run."""
+    """Everything a study has measured, by figure and seed; what is empty was not run."""
 
     figure3: tuple[Cell, ...] = ()
     figure4a: tuple[WordScore, ...] = ()
@@ -246,7 +260,6 @@ def refuse_repeats(path: Path, records: Sequence[Any]) -> None:
     for record in records:
         key = tuple(getattr(record, name) for name in record.KEY)
         if key in seen:
-            raise InputError(
-                path, f"given twice: {' '.join(map(str, key))}", fix="one record each; average seeds first"
-            )
+            given = " ".join(str(part) for part in key if part is not None)
+            raise InputError(path, f"given twice: {given}", fix="one record each")
         seen.add(key)

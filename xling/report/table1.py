@@ -15,6 +15,7 @@ from xling.report import published
 from xling.report.cells import Cells
 from xling.report.estimate import Estimate
 from xling.report.grid import grid, signed, write_grid
+from xling.report.means import CellMean, cell_means
 from xling.report.names import DEFAULT, LANGUAGES, MARGINS, NOT_RUN, SETTINGS, TASKS, in_order, task_title
 from xling.report.records import Cell, Examples, Setting, read_records
 
@@ -30,11 +31,11 @@ COMPARED_CAPTION = (
     "In square brackets: the interval of a score. Floor: the untrained encoder. Kept: the share of Default's score "
     "above its floor; none is given where Default is less than 5 points above its floor."
 )
-Scores = Mapping[tuple[str, str, str], Cell]
+Scores = Mapping[tuple[str, str, str], CellMean]
 Deltas = Mapping[tuple[str, str], float]
 
 
-def table1(cells: Iterable[Cell], settings: Sequence[Setting], printed: Deltas | None = None) -> pd.DataFrame:
+def table1(cells: Iterable[CellMean], settings: Sequence[Setting], printed: Deltas | None = None) -> pd.DataFrame:
     """Return Table 1; printed deltas, where given, stand in place of those computed from the cells."""
     scores = Cells(cells).by_key
     tasks, languages = (list(dict.fromkeys(names)) for names in zip(*columns_of(scores), strict=True))
@@ -64,7 +65,7 @@ def trained_on(examples: Iterable[Examples]) -> str:
     return f"Training examples: {', '.join(parts)}."
 
 
-def margins(cells: Sequence[Cell], settings: Sequence[Setting]) -> pd.DataFrame | None:
+def margins(cells: Sequence[CellMean], settings: Sequence[Setting]) -> pd.DataFrame | None:
     """Return the interval and the floor of every cell, as columns that the paper's layout has no room for."""
     scores = Cells(cells).by_key
     asked = [column for column in columns_of(scores) if column in {key[1:] for key in scores}]
@@ -110,7 +111,7 @@ def _delta_text(scores: Scores, setting: str, task: str, languages: Sequence[str
     return signed(value) if len(both) == len(languages) else f"{signed(value)} ({' '.join(both)})"
 
 
-def delta_check(cells: Iterable[Cell], printed: Deltas) -> pd.DataFrame:
+def delta_check(cells: Iterable[CellMean], printed: Deltas) -> pd.DataFrame:
     """Return printed deltas beside those recomputed from the printed cells, which were rounded first."""
     scores = Cells(cells).by_key
     languages = in_order((language for _, _, language in scores), LANGUAGES)
@@ -122,7 +123,7 @@ def delta_check(cells: Iterable[Cell], printed: Deltas) -> pd.DataFrame:
     return grid([("", name) for name in ("Model", "Task", "printed", "from the cells", "difference")], rows)
 
 
-def comparison(ours: Iterable[Cell], theirs: Iterable[Cell]) -> pd.DataFrame:
+def comparison(ours: Iterable[CellMean], theirs: Iterable[CellMean]) -> pd.DataFrame:
     """Return every cell that either side has, ours and theirs in one row, grouped by task."""
     left, right = Cells(ours), Cells(theirs)
     keys = {*left.by_key, *right.by_key}
@@ -177,11 +178,11 @@ def main() -> None:
     parser.add_argument("--examples", type=Path, help="how many examples each task had, for the caption")
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
-    cells = read_records(args.cells, Cell)
+    cells = cell_means(read_records(args.cells, Cell))
     settings = read_records(args.settings, Setting) if args.settings else published.settings()
     caption = f"{CAPTION} {trained_on(read_records(args.examples, Examples))}" if args.examples else CAPTION
     write_grid(table1(cells, settings), args.out_dir, "table1", caption, margins(cells, settings))
-    compared = comparison(cells, published.table1().cells)
+    compared = comparison(cells, published.table1().means)
     write_grid(compared, args.out_dir, "table1-compared", COMPARED_CAPTION)
 
 

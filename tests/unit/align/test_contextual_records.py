@@ -14,6 +14,7 @@ from workflow_scripts.checks import check
 from workflow_scripts.config import ConfigError
 from workflow_scripts.study import Study
 from xling.report import record_contextual
+from xling.report.means import contextual_means
 from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore, read_records
 
 Call = Callable[..., Any]
@@ -32,7 +33,14 @@ def result(
         for layer in (0, 4)
         for way in ways
     ]  # fmt: skip
-    return {"config": "abc", "untrained": untrained, "models": models, "source": "en", "trainings": trainings}
+    return {
+        "config": "abc",
+        "untrained": untrained,
+        "models": models,
+        "source": "en",
+        "seed": 1,
+        "trainings": trainings,
+    }
 
 
 def found(score: float) -> dict[str, Any]:
@@ -63,7 +71,7 @@ def write_results(folder: Path) -> list[str]:
 
 def test_both_figures_and_their_floors(tmp_path: Path, call: Call) -> None:
     assert call(record_contextual.main, *write_results(tmp_path)).code == 0
-    five, eight = (read_records(tmp_path / f"figure{n}.csv", ContextualScore) for n in (5, 8))
+    five, eight = (contextual_means(read_records(tmp_path / f"figure{n}.csv", ContextualScore)) for n in (5, 8))
     assert [(x.language, x.series, x.layer, x.score, x.floor) for x in five] == [
         ("fr", MLM_ALIGN, 0, 60.0, 20.0),
         ("fr", MLM_ALIGN, 4, 64.0, 24.0),
@@ -86,11 +94,11 @@ def test_both_figures_and_their_floors(tmp_path: Path, call: Call) -> None:
 
 def test_the_mean_over_seeds(tmp_path: Path, call: Call) -> None:
     flags = write_results(tmp_path)
-    again = result(ALONE, {"fr": 70.0, "ru": 40.0}, ("aligned",))
+    again = result(ALONE, {"fr": 70.0, "ru": 40.0}, ("aligned",)) | {"seed": 2}
     (tmp_path / "again.json").write_text(json.dumps(again))
     flags += ["--result", f"again={tmp_path}/again.json", "--hash", "again=abc"]
     assert call(record_contextual.main, *flags).code == 0
-    scores = read_records(tmp_path / "figure5.csv", ContextualScore)
+    scores = contextual_means(read_records(tmp_path / "figure5.csv", ContextualScore))
     assert [x.score for x in scores if (x.language, x.series) == ("fr", MLM_ALIGN)] == [65.0, 69.0]
     assert [x.score for x in scores if (x.language, x.series) == ("ru", MLM_ALIGN)] == [40.0, 44.0]
     # In French two layers have seeds ten points apart: a variance of 50 by two degrees of freedom. In Russian they agree.

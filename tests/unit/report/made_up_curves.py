@@ -6,19 +6,8 @@ from typing import Any
 
 from xling.report.claims.all import CLAIMS
 from xling.report.claims.verdict import Outcome, Verdict, judge
-from xling.report.records import (
-    BERT,
-    BI_MLM,
-    BI_MLM_ALIGN,
-    FASTTEXT,
-    MLM_ALIGN,
-    UNTRAINED,
-    CkaScore,
-    ContextualScore,
-    Results,
-    SentenceScore,
-    WordScore,
-)
+from xling.report.means import CkaMean, ContextualMean, Means, SentenceMean, WordMean
+from xling.report.records import BERT, BI_MLM, BI_MLM_ALIGN, FASTTEXT, MLM_ALIGN, UNTRAINED
 
 BY_NUMBER = {claim.number: claim for claim in CLAIMS}
 LANGUAGES, LAYERS = ("fr", "de", "ru", "zh"), range(9)
@@ -32,23 +21,23 @@ SERIES = {
 }
 
 
-def words_4a() -> list[WordScore]:
+def words_4a() -> list[WordMean]:
     levels = {BERT: 40.0, FASTTEXT: 40.0, UNTRAINED: 2.0}
-    return [WordScore(language, vectors, p1, 0.1) for language in LANGUAGES for vectors, p1 in levels.items()]
+    return [WordMean(language, vectors, p1, 0.1) for language in LANGUAGES for vectors, p1 in levels.items()]
 
 
-def words_4b() -> list[WordScore]:
+def words_4b() -> list[WordMean]:
     scores = []
     for language in LANGUAGES:
-        scores.append(WordScore(language, FASTTEXT, 50.0, 0.1))
-        scores += [WordScore(language, BERT, 20.0 + 2 * layer, 0.1, layer) for layer in LAYERS]
-        scores += [WordScore(language, UNTRAINED, 3.0, 0.1, layer) for layer in LAYERS]
+        scores.append(WordMean(language, FASTTEXT, 50.0, 0.1))
+        scores += [WordMean(language, BERT, 20.0 + 2 * layer, 0.1, layer) for layer in LAYERS]
+        scores += [WordMean(language, UNTRAINED, 3.0, 0.1, layer) for layer in LAYERS]
     return scores
 
 
-def contextual(*series: str) -> list[ContextualScore]:
+def contextual(*series: str) -> list[ContextualMean]:
     return [
-        ContextualScore(task, language, name, layer, MIDDLE[layer] + SERIES[name][task], 5.0)
+        ContextualMean(task, language, name, layer, MIDDLE[layer] + SERIES[name][task], 5.0)
         for name in series
         for task in ("ner", "parsing")
         for language in ("fr", "ru", "zh")
@@ -56,10 +45,10 @@ def contextual(*series: str) -> list[ContextualScore]:
     ]
 
 
-def sentences() -> list[SentenceScore]:
+def sentences() -> list[SentenceMean]:
     levels = {"monolingual": 80.0, UNTRAINED: 30.0}
     return [
-        SentenceScore(language, model, direction, layer, top - 5 * layer * (model != UNTRAINED), 0.1)
+        SentenceMean(language, model, direction, layer, top - 5 * layer * (model != UNTRAINED), 0.1)
         for language in LANGUAGES
         for model, top in levels.items()
         for direction in ("en-x", "x-en")
@@ -67,19 +56,19 @@ def sentences() -> list[SentenceScore]:
     ]
 
 
-def cka() -> list[CkaScore]:
+def cka() -> list[CkaMean]:
     start = {"bilingual": 0.7, "monolingual": 0.7, "random": 0.5}
     return [
-        CkaScore(f"L{layer}", pair, model, start[model] + GAP[pair] * (model == "bilingual") - 0.02 * layer)
+        CkaMean(f"L{layer}", pair, model, start[model] + GAP[pair] * (model == "bilingual") - 0.02 * layer)
         for pair in PAIRS
         for model in start
         for layer in LAYERS
     ]
 
 
-def study() -> Results:
+def study() -> Means:
     """Return made-up results that show everything the paper says."""
-    return Results(
+    return Means(
         figure4a=tuple(words_4a()),
         figure4b=tuple(words_4b()),
         figure5=tuple(contextual(MLM_ALIGN, BI_MLM)),
@@ -89,7 +78,7 @@ def study() -> Results:
     )
 
 
-def changed(figure: str, value: str, new: Callable[[Any], float], **where: Any) -> Results:
+def changed(figure: str, value: str, new: Callable[[Any], float], **where: Any) -> Means:
     """Return the made-up results with a value changed in the records of a figure that match."""
     results = study()
     records = tuple(
@@ -99,7 +88,7 @@ def changed(figure: str, value: str, new: Callable[[Any], float], **where: Any) 
     return replace(results, **{figure: records})
 
 
-def outcome(number: str, results: Results) -> Outcome:
+def outcome(number: str, results: Means) -> Outcome:
     return judge(BY_NUMBER[number], results)
 
 
@@ -107,7 +96,7 @@ def verdict_of(supported: bool) -> Verdict:
     return Verdict.SUPPORTED if supported else Verdict.NOT_SUPPORTED
 
 
-def only(*languages: str) -> Results:
+def only(*languages: str) -> Means:
     """Return the made-up results of some languages only."""
     results = study()
     kept = {

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from xling.report.claims.all import CLAIMS
 from xling.report.claims.verdict import Outcome, judge
+from xling.report.means import CellMean, Means
 from xling.report.names import SETTINGS
-from xling.report.records import Cell, Results
 
 Key = tuple[str, str, str]
 TASKS, LANGUAGES = ("xnli", "ner", "parsing"), ("fr", "ru", "zh")
@@ -25,16 +25,16 @@ def base_score(setting: str, task: str, language: str) -> float:
     return DEFAULT[language] - (5 if (setting, task) == (CC, "ner") else LOSS[setting])
 
 
-def study(changes: Mapping[Key, float] | None = None, drop: tuple[str, ...] = (), paper_scale: bool = False) -> Results:
+def study(changes: Mapping[Key, float] | None = None, drop: tuple[str, ...] = (), paper_scale: bool = False) -> Means:
     """Return that study with some scores changed and some settings, tasks or languages not run."""
     keys = [(s, t, x) for s in SETTINGS for t in TASKS for x in LANGUAGES if not {s, t, x} & set(drop)]
     scores = {key: base_score(*key) for key in keys} | dict(changes or {})
-    return Results(figure3=tuple(Cell(*key, score, FLOOR) for key, score in scores.items()), paper_scale=paper_scale)
+    return Means(figure3=tuple(CellMean(*key, score, FLOOR) for key, score in scores.items()), paper_scale=paper_scale)
 
 
 def whole(setting: str, task: str, fr: float, ru: float, zh: float) -> dict[Key, float]:
     return {(setting, task, "fr"): fr, (setting, task, "ru"): ru, (setting, task, "zh"): zh}
 
 
-def outcome(number: str, results: Results) -> Outcome:
+def outcome(number: str, results: Means) -> Outcome:
     return judge(BY_NUMBER[number], results)

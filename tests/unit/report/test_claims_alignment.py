@@ -9,7 +9,8 @@ from made_up_curves import MIDDLE, SERIES, changed, only, outcome, study, verdic
 
 from xling.report import published
 from xling.report.claims.verdict import Verdict
-from xling.report.records import BERT, BI_MLM, BI_MLM_ALIGN, FASTTEXT, MLM_ALIGN, UNTRAINED, Results
+from xling.report.means import Means, means
+from xling.report.records import BERT, BI_MLM, BI_MLM_ALIGN, FASTTEXT, MLM_ALIGN, UNTRAINED
 
 
 def raised(by: float) -> Callable[[Any], float]:
@@ -19,7 +20,7 @@ def raised(by: float) -> Callable[[Any], float]:
 @pytest.mark.parametrize("number", ["6a", "6b", "6c", "7a", "7b", "7c"])
 def test_the_made_up_study_shows_everything_and_no_study_nothing(number: str) -> None:
     assert outcome(number, study()).verdict is Verdict.SUPPORTED
-    assert outcome(number, Results()).verdict is Verdict.NOT_RUN
+    assert outcome(number, Means()).verdict is Verdict.NOT_RUN
 
 
 HALVES = [("6a", "4a"), ("6a", "4b"), ("6b", "5"), ("6b", "8"), ("7c", "6"), ("7c", "7")]
@@ -129,7 +130,7 @@ def test_6c_two_directions_over_the_same_sentences_are_no_surer_than_one() -> No
 
 @pytest.mark.parametrize("number", ["6a", "6b", "6c", "7c"])
 def test_what_the_paper_printed_no_numbers_for_is_not_run(number: str) -> None:
-    assert outcome(number, published.results()).verdict is Verdict.NOT_RUN
+    assert outcome(number, means(published.results())).verdict is Verdict.NOT_RUN
 
 
 COVERED = {"6a": (4, "pairs"), "6b": (6, "cells"), "6c": (4, "pairs"), "7a": (5, "pairs"), "7b": (10, "curves")}

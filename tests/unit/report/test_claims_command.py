@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from xling.report.claims.show import verdict_lines
 from xling.report.claims.verdict import Check, Claim, Coverage, Outcome, Over, Part, Relation, Unit, Verdict
 from xling.report.claims.words import brief_standing, count_text, counted, sentence, standing
 from xling.report.estimate import Estimate
-from xling.report.records import Cell, Results, write_records
+from xling.report.means import Means, means
+from xling.report.records import Cell, write_records
 
-PUBLISHED = judge_all(published.results())
+PUBLISHED = judge_all(means(published.results()))
 NUMBERS = ["1a", "1b", "2a", "2b", "3", "4a", "4b", "4c", "4d", "5", "6a", "6b", "6c", "7a", "7b", "7c"]
 UNPRINTED = "said in the text; the figure was not published as numbers"
 Judged = Callable[..., dict[str, Any]]
@@ -155,7 +157,7 @@ def test_the_page_has_a_row_and_a_sentence_for_each_claim() -> None:
 @pytest.mark.parametrize("score", [11.0, 60.0], ids=["refuting", "flat"])
 def test_the_command_ends_well_whatever_the_verdicts(score: float, judged: Judged) -> None:
     cells = [
-        Cell(cell.setting, cell.task, cell.language, 70.0 if cell.setting == "Default" else score, 10.0)
+        replace(cell, score=70.0 if cell.setting == "Default" else score, chance=10.0)
         for cell in published.table1().cells
     ]
     found = judged(cells, "--config-hash", "abc")
@@ -164,7 +166,7 @@ def test_the_command_ends_well_whatever_the_verdicts(score: float, judged: Judge
 
 
 def test_nothing_run_is_a_page_too(judged: Judged, tmp_path: Path) -> None:
-    assert judged([]) == as_json(judge_all(Results()), False, "")
+    assert judged([]) == as_json(judge_all(Means()), False, "")
     assert "Language by language" not in (tmp_path / "claims.md").read_text(encoding="utf-8")
 
 
@@ -194,11 +196,11 @@ def test_bad_input_leaves_nothing_behind(tmp_path: Path, call: Callable[..., Any
 
 
 def test_what_make_demo_ends_with(tmp_path: Path, call: Callable[..., Any]) -> None:
-    lines = verdict_lines(verdicts(Results()))
+    lines = verdict_lines(verdicts(Means()))
     assert lines[0] == "The paper's claims in this run: 16 not run"
     assert [line.split()[0] for line in lines[1:]] == NUMBERS
-    cells = tuple(cell for cell in published.results().figure3 if cell.language == "fr")
-    some, whole = verdict_lines(verdicts(Results(figure3=cells))), verdict_lines(verdicts())
+    cells = tuple(cell for cell in means(published.results()).figure3 if cell.language == "fr")
+    some, whole = verdict_lines(verdicts(Means(figure3=cells))), verdict_lines(verdicts())
     assert "6 supported (6 of them on fewer cells than the claim is about), " in some[0]
     assert some[2].startswith("  1b  supported, only 2 of 6 cells ")
     assert whole[2].startswith("  1b  supported, 6 of 6 cells ")

@@ -7,13 +7,13 @@ from made_up_table import CC, DA, EA, L3, L6, LANGUAGES, TASKS, D, Key, outcome,
 
 from xling.report import published
 from xling.report.claims.verdict import Verdict
-from xling.report.records import Results
+from xling.report.means import Means, means
 
 
-def without(missing: set[Key], changes: Mapping[Key, float] | None = None) -> Results:
+def without(missing: set[Key], changes: Mapping[Key, float] | None = None) -> Means:
     """Return the made-up study without some cells of some settings."""
     cells = study(changes).figure3
-    return Results(figure3=tuple(c for c in cells if (c.setting, c.task, c.language) not in missing))
+    return Means(figure3=tuple(c for c in cells if (c.setting, c.task, c.language) not in missing))
 
 
 CELLS = [(task, language) for task in TASKS for language in LANGUAGES]
@@ -53,7 +53,7 @@ WANTED = {"1a": 6, "1b": 6, "2a": 6, "2b": 9, "3": 9, "4a": 9, "4b": 9, "4c": 9,
 
 @pytest.mark.parametrize(("number", "wanted"), WANTED.items())
 def test_a_whole_study_covers_every_cell(number: str, wanted: int) -> None:
-    for results in (study(), study(paper_scale=True), published.results()):
+    for results in (study(), study(paper_scale=True), means(published.results())):
         found = outcome(number, results).coverage
         assert (found.judged, found.run, found.wanted, found.whole) == (wanted, wanted, wanted, True)
         assert found.over == ("rows" if number == "5" else "cells")
@@ -102,5 +102,5 @@ WEAK = WEAK_FR | {(D, task, x): 14.99 for task in TASKS for x in ("ru", "zh")}
     ],
 )
 @pytest.mark.parametrize("number", ["1a", "2a", "4b", "4c"])
-def test_signal_is_lacking_only_where_all_was_run(number: str, results: Results, expected: Verdict) -> None:
+def test_signal_is_lacking_only_where_all_was_run(number: str, results: Means, expected: Verdict) -> None:
     assert outcome(number, results).verdict is expected

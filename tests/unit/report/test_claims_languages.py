@@ -5,10 +5,10 @@ from dataclasses import replace
 from xling.report import published
 from xling.report.claims.languages import Held, by_language, languages_table
 from xling.report.claims.render import as_json, judge_all
+from xling.report.means import Means, means
 from xling.report.names import NO_ANCHORS
-from xling.report.records import Results
 
-PAPER = published.results()
+PAPER = means(published.results())
 
 
 def test_the_published_numbers_hold_in_every_language() -> None:
@@ -37,4 +37,4 @@ def test_a_claim_that_fails_in_one_language_is_seen_to_hold_in_the_others() -> N
     claims = as_json(outcomes, paper_scale=True, config_hash="")["claims"]
     assert claims[0]["by_language"]["zh"] == {"held": 0, "checks": 2}
     assert claims[1]["by_language"] == {}
-    assert languages_table(judge_all(Results())) == []
+    assert languages_table(judge_all(Means())) == []

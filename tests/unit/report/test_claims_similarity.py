@@ -9,9 +9,9 @@ import pytest
 from made_up_curves import LANGUAGES, changed, cka, outcome, sentences, study, verdict_of
 
 from xling.report import published
-from xling.report.claims.similarity import correlations, pearson
+from xling.report.claims.similarity import pearson
 from xling.report.claims.verdict import Verdict
-from xling.report.records import CkaScore, Results, SentenceScore
+from xling.report.means import CkaMean, Means, SentenceMean, means
 
 BORDERS: list[tuple[str, int, Callable[[Any], float], dict[str, str], bool]] = [
     # 7a: bilingual over monolingual over random
@@ -45,14 +45,14 @@ def test_both_sides_of_every_border(
 
 
 def test_7a_a_printed_average_counts_before_a_computed_one() -> None:
-    printed = CkaScore("AVER", "en-zh", "bilingual", 0.1)
+    printed = CkaMean("AVER", "en-zh", "bilingual", 0.1)
     assert outcome("7a", replace(study(), figure7=(*cka(), printed))).verdict is Verdict.NOT_SUPPORTED
 
 
 def test_7a_the_interval_of_an_average_reaches_the_effect() -> None:
     printed = (
-        CkaScore("AVER", "en-zh", "bilingual", 0.6, 0.57, 0.63),
-        CkaScore("AVER", "en-zh", "monolingual", 0.5, 0.46, 0.54),
+        CkaMean("AVER", "en-zh", "bilingual", 0.6, 0.57, 0.63),
+        CkaMean("AVER", "en-zh", "monolingual", 0.5, 0.46, 0.54),
     )
     checks = outcome("7a", replace(study(), figure7=(*cka(), *printed))).parts[0].checks
     effect = next(check.effect for check in checks if check.where == "en-zh")
@@ -83,34 +83,27 @@ def test_7c_the_border_is_at_nine_tenths(last: float, supported: bool) -> None:
     points = [(0.0, 0.0), (1.0, 2.0), (2.0, last)]
     assert pearson(points) == pytest.approx(np.corrcoef(np.array(points).T)[0, 1])
     layers = tuple(
-        CkaScore(f"L{n}", f"en-{x}", "monolingual", c / 10) for x in LANGUAGES for n, (c, _) in enumerate(points)
+        CkaMean(f"L{n}", f"en-{x}", "monolingual", c / 10) for x in LANGUAGES for n, (c, _) in enumerate(points)
     )
     found = tuple(
-        SentenceScore(x, "monolingual", "en-x", n, p, 0.1) for x in LANGUAGES for n, (_, p) in enumerate(points)
+        SentenceMean(x, "monolingual", "en-x", n, p, 0.1) for x in LANGUAGES for n, (_, p) in enumerate(points)
     )
-    assert outcome("7c", Results(figure6=found, figure7=layers)).verdict is verdict_of(supported)
-
-
-def test_correlations_are_those_of_7c_and_say_where_a_side_is_missing() -> None:
-    checks = outcome("7c", study()).parts[0].checks
-    rows = correlations(sentences(), cka(), "en")
-    assert {pair: r for pair, _, r in rows} == {check.where: check.effect.value for check in checks}
-    layers = len({score.layer for score in sentences()})
-    assert {count for _, count, _ in rows} == {layers}
-    assert correlations(sentences(), cka(), "it")[0] == (f"it-{rows[0][0].partition('-')[2]}", 0, None)
+    assert outcome("7c", Means(figure6=found, figure7=layers)).verdict is verdict_of(supported)
 
 
 @pytest.mark.parametrize("number", ["7a", "7b"])
 def test_the_published_numbers_support_the_claims_on_figure_7(number: str) -> None:
-    found = outcome(number, published.results())
+    found = outcome(number, means(published.results()))
     assert found.verdict is Verdict.SUPPORTED
     assert not any(part.left_out or part.not_run for part in found.parts)
 
 
 def test_the_published_effects_of_figure_7() -> None:
-    gaps = {check.where: round(check.effect.value, 2) for check in outcome("7a", published.results()).parts[0].checks}
+    gaps = {
+        check.where: round(check.effect.value, 2) for check in outcome("7a", means(published.results())).parts[0].checks
+    }
     assert gaps == {"en-en'": 0.09, "en-fr": 0.11, "en-de": 0.11, "en-ru": 0.08, "en-zh": 0.01}
-    best_layers = outcome("7b", published.results()).parts[0].checks
+    best_layers = outcome("7b", means(published.results())).parts[0].checks
     assert (len(best_layers), all(check.passed for check in best_layers)) == (10, True)
 
 

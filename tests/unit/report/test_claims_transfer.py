@@ -29,15 +29,15 @@ from made_up_table import (
 
 from xling.report import published
 from xling.report.claims.verdict import Verdict
+from xling.report.means import CellMean, Means, means
 from xling.report.names import SETTINGS
-from xling.report.records import Cell, Results
 
 
 @pytest.mark.parametrize("number", TRANSFER)
 @pytest.mark.parametrize("results", [study(), study(paper_scale=True)], ids=["elsewhere", "paper scale"])
-def test_the_made_up_study_shows_everything_and_no_study_nothing(number: str, results: Results) -> None:
+def test_the_made_up_study_shows_everything_and_no_study_nothing(number: str, results: Means) -> None:
     assert outcome(number, results).verdict is Verdict.SUPPORTED
-    assert outcome(number, Results(paper_scale=results.paper_scale)).verdict is Verdict.NOT_RUN
+    assert outcome(number, Means(paper_scale=results.paper_scale)).verdict is Verdict.NOT_RUN
 
 
 LEVEL_WITH_NER = whole(CC, "ner", 88.0, 68.0, 48.0)
@@ -155,19 +155,19 @@ def test_each_score_is_read_above_its_own_floor() -> None:
     cells = [
         replace(cell, floor=50.0 if cell.setting == NA else FLOOR) for cell in study().figure3 if cell.language == "fr"
     ]
-    found = outcome("1a", Results(figure3=tuple(cells)))
+    found = outcome("1a", Means(figure3=tuple(cells)))
     assert found.parts[0].checks[0].effect.value == pytest.approx((86 - 50) / (90 - 10))
 
 
 def test_intervals_are_carried_to_the_effect() -> None:
     cells = tuple(replace(cell, low=cell.score - 3, high=cell.score + 4) for cell in study().figure3)
-    check = outcome("2a", Results(figure3=cells)).parts[0].checks[0]
+    check = outcome("2a", Means(figure3=cells)).parts[0].checks[0]
     assert (check.effect.low, check.effect.high) == (0.0, 10.0)  # 91 - 86, and sides of 3 and 4 make 5
 
 
 @pytest.mark.parametrize("number", TRANSFER)
 def test_the_published_numbers_support_every_claim(number: str) -> None:
-    found = outcome(number, published.results())
+    found = outcome(number, means(published.results()))
     assert found.verdict is Verdict.SUPPORTED
     assert not any(part.left_out or part.not_run for part in found.parts)
 
@@ -192,7 +192,7 @@ def test_the_published_numbers_support_every_claim(number: str) -> None:
     ],
 )
 def test_the_published_effects(number: str, part: int, count: int, low: float, high: float) -> None:
-    checks = outcome(number, published.results()).parts[part].checks
+    checks = outcome(number, means(published.results())).parts[part].checks
     values = [check.effect.value for check in checks]
     digits = 2 if high < 1 and number in {"1a", "3", "4d"} else 1
     assert (len(values), round(min(values), digits), round(max(values), digits)) == (count, low, high)
@@ -205,10 +205,10 @@ SCORES = st.lists(st.integers(20, 60), min_size=90, max_size=90)
 @given(scores=SCORES, shift=st.integers(-10, 30), order=st.randoms(use_true_random=False))
 def test_verdicts_do_not_hang_on_order_or_on_where_zero_is(scores: list[int], shift: int, order: object) -> None:
     keys = [(s, t, x) for s in SETTINGS for t in TASKS for x in LANGUAGES]
-    cells = [Cell(*key, float(score), FLOOR) for key, score in zip(keys, scores, strict=True)]
+    cells = [CellMean(*key, float(score), FLOOR) for key, score in zip(keys, scores, strict=True)]
     moved = [replace(cell, score=cell.score + shift, floor=cell.floor + shift) for cell in cells]
     order.shuffle(moved)  # type: ignore[attr-defined]
-    first, second = Results(figure3=tuple(cells)), Results(figure3=tuple(moved))
+    first, second = Means(figure3=tuple(cells)), Means(figure3=tuple(moved))
     assert [outcome(n, first).verdict for n in TRANSFER] == [outcome(n, second).verdict for n in TRANSFER]
 
 

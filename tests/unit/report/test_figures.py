@@ -7,8 +7,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,9 @@ from xling.report.figures.bars import figure3, figure4a
 from xling.report.figures.heat_maps import annotation, cka_matrix, figure7
 from xling.report.figures.labels import Label, label_ends, spread
 from xling.report.figures.layers import SERIES, contextual_figure, encoder_curves, figure4b, figure6, read_comparison
+from xling.report.means import CellMean, ContextualMean, cka_means
 from xling.report.paper_figures import main as paper_main
-from xling.report.records import Cell, LayerPair, read_records, write_records
+from xling.report.records import ContextualScore, LayerPair, SentenceScore, WordScore, read_records, write_records
 
 FIGURE7 = """\
 0.76 0.75 0.52 0.61 0.65 0.46 0.66 0.64 0.46 0.56 0.56 0.42 0.56 0.6 0.44
@@ -51,15 +52,34 @@ SENTENCES = [
     for s in sentences()
     for p1 in [s.p1 - 3 * LANGUAGES.index(s.language) - (s.direction == "x-en")]
 ]
-RECORDS: dict[str, Any] = {
-    "figure3": published.table1().cells[:5],
+SIMILARITIES = cka_means(published.figure7())
+SHOWN: dict[str, Any] = {
+    "figure3": published.table1().means[:5],
     "figure4a": WORDS[:6],
     "figure4b": WORDS_BY_LAYER[:19],
     "figure5": TRANSFER[:12],
     "figure6": SENTENCES[:12],
-    "figure7": published.figure7()[:45],
+    "figure7": SIMILARITIES[:45],
     "figure8": BILINGUAL[:12],
     "cka_matrix": matrices(2)[:27],
+}
+
+
+def contextual_records(shown: ContextualMean) -> Iterator[ContextualScore]:
+    """Yield the rows of one seed that a point of Figure 5 or 8 is the mean of, its floor's last."""
+    own = {key: value for key, value in asdict(shown).items() if key != "floor"}
+    yield ContextualScore(encoder="trained", seed=1, **own)
+    yield ContextualScore(encoder="untrained", seed=1, **own | {"score": shown.floor})
+
+
+RECORDS: dict[str, Any] = SHOWN | {
+    "figure3": published.table1().cells[:5],
+    "figure4a": [WordScore(**asdict(shown), seed=1) for shown in SHOWN["figure4a"]],
+    "figure4b": [WordScore(**asdict(shown), seed=1) for shown in SHOWN["figure4b"]],
+    "figure5": [record for shown in SHOWN["figure5"] for record in contextual_records(shown)],
+    "figure6": [SentenceScore(**asdict(shown), seed=1) for shown in SHOWN["figure6"]],
+    "figure7": published.figure7()[:45],
+    "figure8": [record for shown in SHOWN["figure8"] for record in contextual_records(shown)],
 }
 MODELS = ("en-fr.default.s1", "en-fr.sep-emb.s1", "en-en2.sep-emb.s1", "fr.mono.s1")
 CODE = "import json, sys\nfrom test_figures import draw\ndraw(json.loads(sys.argv[1]))"
@@ -147,8 +167,8 @@ def test_labels_stand_as_near_to_their_lines_as_they_can() -> None:
 
 
 def test_figure3_divides_bars_at_the_floor_and_draws_intervals_to_scale() -> None:
-    cells = [Cell("Default", "ner", "fr", 50.0, 10.0, 47.0, 54.0), Cell("Default", "ner", "ru", 40.0, 10.0)]
-    with_bar, without = drawn(figure3, [*cells, Cell("Sep Emb", "ner", "fr", 7.0, 10.0)], published.settings())
+    cells = [CellMean("Default", "ner", "fr", 50.0, 10.0, 47.0, 54.0), CellMean("Default", "ner", "ru", 40.0, 10.0)]
+    with_bar, without = drawn(figure3, [*cells, CellMean("Sep Emb", "ner", "fr", 7.0, 10.0)], published.settings())
     bars = [(bar.get_x(), bar.get_width()) for bar in with_bar.patches]
     assert bars == [(0, 50), (10, 40), (0, 7), (10, 0)]
     (bar,) = next(found for found in with_bar.containers if hasattr(found, "has_xerr"))[2]
@@ -158,7 +178,7 @@ def test_figure3_divides_bars_at_the_floor_and_draws_intervals_to_scale() -> Non
 
 
 def test_figure3_shows_the_papers_numbers() -> None:
-    cells = published.table1().cells
+    cells = published.table1().means
     panels = drawn(figure3, cells, published.settings())
     places = itertools.product(("xnli", "ner", "parsing"), ("fr", "ru", "zh"))
     for axes, place in zip(panels, places, strict=True):
@@ -168,15 +188,15 @@ def test_figure3_shows_the_papers_numbers() -> None:
 
 
 def test_figure7_shows_the_papers_numbers_and_what_was_not_run() -> None:
-    axes = drawn(figure7, published.figure7())[0]
+    axes = drawn(figure7, SIMILARITIES)[0]
     shown = {(math.floor(text.get_position()[1]), text.get_position()[0]): text.get_text() for text in axes.texts}
     rows = [[shown[key] for key in sorted(shown) if key[0] == row] for row in range(10)]
     assert [" ".join(row) for row in rows] == FIGURE7.split("\n")
     assert [label.get_text() for label in axes.get_yticklabels()] == [*(f"L{n}" for n in range(9)), "AVER"]
     assert [annotation(value) for value in (0.604, 0.056, 1.0, 0.0)] == ["0.6", "0.06", "1", "0"]
-    some = [x for x in published.figure7() if x.pair != "en-de" or x.model != "bilingual"]
+    some = [x for x in SIMILARITIES if x.pair != "en-de" or x.model != "bilingual"]
     assert texts(drawn(figure7, some)[0]).count("not run") == 10
-    layers = [x for x in published.figure7() if x.layer not in {"AVER", "L3"} or x.pair != "en-ru"]
+    layers = [x for x in SIMILARITIES if x.layer not in {"AVER", "L3"} or x.pair != "en-ru"]
     assert texts(drawn(figure7, layers)[0]).count("not run") == 6  # an average needs every layer
 
 
@@ -351,9 +371,9 @@ def test_each_figure_has_three_pictures_and_its_numbers(figures: Path) -> None:
     expected += [f"training/{model}.{suffix}" for model in MODELS for suffix in ("png", "svg")]
     expected += [f"paper/{name}.{suffix}" for name in ("table1", "table1-deltas") for suffix in ("csv", "md", "tex")]
     assert names(figures) == sorted(expected)
-    for name, records in RECORDS.items():
-        assert read_records(figures / f"{name}.csv", type(records[0])) == list(records)
-    assert tuple(read_records(figures / "paper/figure3.csv", Cell)) == published.table1().cells
+    for name, shown in SHOWN.items():
+        assert read_records(figures / f"{name}.csv", type(shown[0])) == list(shown)
+    assert read_records(figures / "paper/figure3.csv", CellMean) == published.table1().means
 
 
 def test_pictures_carry_their_fonts_and_say_nothing_of_when_and_where(figures: Path) -> None:

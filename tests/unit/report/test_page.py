@@ -17,11 +17,11 @@ from report_files import provenance, verdicts, write_sources
 
 from xling.core.errors import InputError
 from xling.report import published
+from xling.report.means import Means, means
 from xling.report.page.__main__ import main
 from xling.report.page.build import Sources, asset, build, markdown
 from xling.report.page.gallery import find_figures
 from xling.report.page.tables import data_table, is_numeric, shortened, study_table
-from xling.report.records import Results
 
 HOSTILE = '<script>alert(\'x\')</script>" onload="x" &amp; </td></table><!-- ]]> \x00\ud800 {{ }}'
 VERDICTS = verdicts()
@@ -134,8 +134,8 @@ def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> N
 
 
 def test_a_verdict_on_fewer_cells_says_so_wherever_it_stands(tmp_path: Path) -> None:
-    cells = tuple(cell for cell in published.results().figure3 if cell.language == "fr")
-    page = Page(build(write_sources(tmp_path, verdicts(Results(figure3=cells)))))
+    cells = tuple(cell for cell in means(published.results()).figure3 if cell.language == "fr")
+    page = Page(build(write_sources(tmp_path, verdicts(Means(figure3=cells)))))
     tiles = {link.get("aria-label") for link in page.all("a")}
     assert "Claim 1b: supported on what was run: 2 of 6 cells" in tiles
     for text in (
@@ -163,7 +163,7 @@ def test_every_claim_stands_with_verdict_effect_paper_and_sentence(page: Page, t
 
 
 def test_what_was_not_run_says_so(tmp_path: Path) -> None:
-    sources = write_sources(tmp_path, verdicts(Results()))
+    sources = write_sources(tmp_path, verdicts(Means()))
     text = Page(build(Sources("Nothing", sources.claims, sources.provenance))).text
     assert "16 not run" in text
     assert "transfer was not run" in text

@@ -1,22 +1,21 @@
-"""Scores of encoders become records: floors beside them, seeds averaged, a stale score refused."""
+"""Scores of encoders become records, floors among them; a stale score is refused."""
 
 import csv
 import json
-import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from scipy import stats
 
+from xling.finetune import collect
 from xling.report import record_transfer, table1
-from xling.report.record_alignment import average_intervals
+from xling.report.items import read_items
+from xling.report.means import CellMean, cell_means
 from xling.report.records import Cell, Examples, Setting, read_records
 
 ROW = {"group": "", "domain": "Wiki-Wiki", "merges": "900", "anchors": "all", "share": "all", "softmax": "shared"}
-FLOOR = "en-fr.untrained-joint.s1"
+FLOOR, JOINT = "en-fr.untrained-joint.s1", "untrained (joint)"
 
 
 def planned(model: str, setting: str, seed: int) -> dict[str, Any]:
@@ -36,29 +35,29 @@ def score(name: str, value: float, reach: float = 2.0, **changes: Any) -> dict[s
     return {**about, "sizes": sizes, "languages": found, **changes}
 
 
+def job(name: str, number: int) -> dict[str, Any]:
+    """Return what a job of one grid point would have written: counts of two sentences, told apart by the point."""
+    items = {"right": f"{number} 300", "predicted": "5 300", "gold": "7 300"}
+    test = {"columns": list(items), "items": items, "measures": {"f1": 1.0}}
+    about = dict.fromkeys(collect.SAME, "as in all jobs") | {"config": f"hash {name}"}
+    return about | {"points": [{"number": number, "test": {"en": test, "fr": test}}]}
+
+
 def write(folder: Path, models: dict[str, str], *scores: dict[str, Any]) -> list[str]:
     """Write a plan of models (by name, with their settings) and one floor, and all scores; return the flags."""
-    floor = planned(FLOOR, "untrained (joint)", 1)
+    floor = planned(FLOOR, JOINT, 1)
     rows = [{"setting": label, **ROW} for label in dict.fromkeys(models.values())]
     own = [planned(name, setting, int(name[-1])) | {"floor": FLOOR} for name, setting in models.items()]
     (folder / "plan.json").write_text(json.dumps({"settings": rows, "models": own, "floors": [floor]}))
     for name, value in zip([FLOOR, *models], [score(FLOOR, 20.0), *scores], strict=True):
         path = folder / "scores" / name / "ner.json"
-        path.parent.mkdir(parents=True)
+        (path.parent / "jobs").mkdir(parents=True)
         path.write_text(json.dumps(value))
+        for number in (0, 1, 2):
+            (path.parent / f"jobs/ner.{number}.json").write_text(json.dumps(job(name, number)))
     flags = {"--plan": "plan.json", "--scores": "scores", "--cells": "figure3.csv", "--settings": "settings.csv"}
-    flags |= {"--examples": "examples.csv", "--long": "long.csv"}
+    flags |= {"--examples": "examples.csv", "--long": "long.csv", "--items": "items.npz"}
     return [str(x) for key, name in flags.items() for x in (key, folder / name)]
-
-
-def scored(setting: str, values: list[float], reach: float = 0.0, task: str = "ner", code: str = "fr") -> list[Any]:
-    """Return the rows of a setting's seeds."""
-    about = ("m", setting, f"en-{code}", task)
-    return [
-        record_transfer.Scored(*about, i, x, "f1", v, v - reach, v + reach, 0, 0, 90, "0")
-        for i, v in enumerate(values)
-        for x in ("en", code)
-    ]
 
 
 def test_every_file_of_two_settings(tmp_path: Path, call: Callable[..., Any]) -> None:
@@ -66,9 +65,17 @@ def test_every_file_of_two_settings(tmp_path: Path, call: Callable[..., Any]) ->
     flags = write(tmp_path, models, score("a.s1", 60.0), score("b.s1", 30.0))
     assert call(record_transfer.main, *flags).code == 0
     cells = read_records(tmp_path / "figure3.csv", Cell)
-    assert cells[0] == Cell("Default", "ner", "fr", 60.0, 20.0, 58.0, 62.0)  # one seed: the interval of its items
+    default, floor = ({"setting": x, "task": "ner", "language": "fr", "seed": 1} for x in ("Default", JOINT))
+    assert cells[0] == Cell(**default, score=60.0, low=58.0, high=62.0, chance=1.5, floor=JOINT)
+    assert cells[-1] == Cell(**floor, score=20.0, low=18.0, high=22.0, chance=1.5)
+    assert cell_means(cells)[0] == CellMean("Default", "ner", "fr", 60.0, 20.0, 58.0, 62.0)
     assert read_records(tmp_path / "settings.csv", Setting)[0] == Setting("Default", **ROW)
     assert read_records(tmp_path / "examples.csv", Examples) == [Examples("ner", "fr", 2000, 300, 50)]
+    counts = read_items(tmp_path / "items.npz", "ner", "fr")
+    assert list(counts) == [("Default", 1), ("Top shared", 1), (JOINT, 1)]
+    assert counts["Default", 1].tolist() == [
+        [[n, 5, 7], [300, 300, 300]] for n in (1, 0)
+    ]  # the selected points, best first
     with (tmp_path / "long.csv").open() as handle:
         rows = list(csv.DictReader(handle))
     expected = [(name, code) for name in (*models, FLOOR) for code in ("en", "fr")]
@@ -80,55 +87,12 @@ def test_every_file_of_two_settings(tmp_path: Path, call: Callable[..., Any]) ->
     assert "Top shared" in (tmp_path / "table1.md").read_text()
 
 
-def test_seeds_are_averaged_and_their_spread_widens_the_interval(tmp_path: Path, call: Callable[..., Any]) -> None:
-    values = [50.0, 54.0, 61.0]
-    models = {f"a.s{i}": "Default" for i in range(3)}
-    flags = write(tmp_path, models, *(score(name, value) for name, value in zip(models, values, strict=True)))
-    assert call(record_transfer.main, *flags).code == 0
-    (cell,) = read_records(tmp_path / "figure3.csv", Cell)
-    half = (stats.t.interval(0.95, 2, 0.0, stats.sem(values))[1] ** 2 + 2.0**2) ** 0.5
-    assert cell.score == pytest.approx(statistics.mean(values))
-    assert (cell.low, cell.high) == pytest.approx((cell.score - half, cell.score + half))
-    assert cell.floor == 20.0
-
-
-def test_intervals_neither_shrink_where_seeds_agree_nor_leave_0_to_100() -> None:
-    (agreed,) = record_transfer.cells(scored("S", [50.0] * 4, reach=3.0))
-    assert (agreed.low, agreed.high) == (47.0, 53.0)
-    (wide,) = record_transfer.cells(scored("S", [1.0, 99.0]))
-    assert (wide.low, wide.high) == (0.0, 100.0)
-
-
-def test_seeds_of_all_settings_tell_how_much_seeds_differ() -> None:
-    """The pooled spread is the residual one of a one-way analysis of variance, here by least squares."""
-    seeds = {"A": [50.0, 54.0], "B": [20.0, 21.0, 29.0], "C": [40.0]}
-    which = [name for name, values in seeds.items() for _ in values]
-    design = np.array([[float(name == one) for name in seeds] for one in which])
-    scores = np.array([value for values in seeds.values() for value in values])
-    _, (residual,), rank, _ = np.linalg.lstsq(design, scores)
-    freedom = len(scores) - rank
-    rows = [row for name, values in seeds.items() for row in scored(name, values)]
-    for cell in record_transfer.cells(rows):
-        half = stats.t.ppf(0.975, freedom) * (residual / freedom / len(seeds[cell.setting])) ** 0.5
-        assert (cell.low, cell.high) == pytest.approx((max(cell.score - half, 0.0), cell.score + half))
-
-
-def test_tasks_and_languages_have_their_own_seeds() -> None:
-    rows = [*scored("A", [50.0, 60.0], 1.0), *scored("A", [30.0], 1.0, code="ru"), *scored("A", [70.0], 1.0, "pos")]
-    reaches = {(cell.task, cell.language): (cell.high or 0) - cell.score for cell in record_transfer.cells(rows)}
-    assert reaches["ner", "ru"] == reaches["pos", "fr"] == 1.0
-    assert reaches["ner", "fr"] > 20.0
-
-
-def test_cka_pools_the_spread_of_seeds_over_the_pairs_of_a_kind() -> None:
-    found = [("bilingual", [0.50, 0.52]), ("random", [0.3]), ("bilingual", [0.70, 0.74, 0.72]), ("bilingual", [0.6])]
-    reach = stats.t.ppf(0.975, df=3) * ((0.0002 + 0.0008) / 3) ** 0.5
-    first, random, second, single = average_intervals(found)
-    for interval, middle, seeds in ((first, 0.51, 2), (second, 0.72, 3), (single, 0.6, 1)):
-        assert interval == pytest.approx((middle - reach / seeds**0.5, middle + reach / seeds**0.5))
-    assert random == (None, None)
-    assert average_intervals([("bilingual", [0.1, 0.9])]) == [(0.0, 1.0)]
-    assert average_intervals([("random", [0.5, 0.5])]) == [(0.5, 0.5)]
+def test_a_score_without_the_counts_of_its_points_is_refused(tmp_path: Path, call: Callable[..., Any]) -> None:
+    flags = write(tmp_path, {"a.s1": "Default"}, score("a.s1", 60.0))
+    (tmp_path / "scores/a.s1/jobs/ner.1.json").unlink()
+    found = call(record_transfer.main, *flags)
+    assert "a.s1/jobs: no counts of ner at the points [1, 0] (run its jobs again)" in found.error
+    assert not (tmp_path / "figure3.csv").exists()
 
 
 @pytest.mark.parametrize(

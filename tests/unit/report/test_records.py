@@ -21,15 +21,31 @@ from xling.report.records import (
 )
 
 EXAMPLES = {
-    "figure3": Cell("Sep Emb + L1-3", "ner", "fr", 61.25, 12.5, 60.0, 62.5),
-    "figure4a": WordScore("de", "fastText", 40.0, 0.1, pairs=812),
-    "figure4b": WordScore("zh", "BERT", 31.0, 0.1, layer=0),
-    "figure5": ContextualScore("parsing", "ru", "MLM align", 4, 33.0, 8.0),
-    "figure6": SentenceScore("fr", "monolingual", "x-en", 1, 71.5, 0.1, 70.0, 73.0),
-    "figure7": CkaScore("L0", "en-en'", "random", 0.52),
-    "figure8": ContextualScore("ner", "zh", "biMLM align", 8, 3.0, 1.0),
+    "figure3": Cell(
+        setting="Sep Emb + L1-3",
+        task="ner",
+        language="fr",
+        seed=2,
+        score=61.25,
+        low=60.0,
+        high=62.5,
+        chance=0.0,
+        floor="x",
+    ),
+    "figure4a": WordScore(language="de", vectors="fastText", p1=40.0, chance=0.1, pairs=812),
+    "figure4b": WordScore(language="zh", vectors="BERT", p1=31.0, chance=0.1, layer=0, seed=1),
+    "figure5": ContextualScore(
+        task="parsing", language="ru", series="MLM align", encoder="trained", layer=4, seed=1, score=33.0
+    ),
+    "figure6": SentenceScore(
+        language="fr", model="monolingual", direction="x-en", layer=1, seed=3, p1=71.5, low=70.0, high=73.0, chance=0.1
+    ),
+    "figure7": CkaScore(layer="L0", pair="en-en'", model="random", cka=0.52),
+    "figure8": ContextualScore(
+        task="ner", language="zh", series="biMLM align", encoder="untrained", layer=8, seed=1, score=3.0
+    ),
 }
-CELLS = "setting,task,language,score,floor,low,high\n"
+CELLS = "setting,task,language,score,chance,low,high\n"
 CKA = "layer,pair,model,cka\n"
 
 
@@ -37,7 +53,11 @@ def test_a_folder_is_read_by_the_names_of_its_files(tmp_path: Path) -> None:
     for kind, record in EXAMPLES.items():
         write_records(tmp_path / f"{kind}.csv", type(record), [record])
     (tmp_path / "table1.csv").write_text("not a record file\n", encoding="utf-8")
-    write_records(tmp_path / "more/figure3.csv", Cell, [Cell("Default", "ner", "ru", 50.0, 0.0)])
+    write_records(
+        tmp_path / "more/figure3.csv",
+        Cell,
+        [Cell(setting="Default", task="ner", language="ru", score=50.0, chance=0.0)],
+    )
     results = read_results([tmp_path, tmp_path / "more/figure3.csv"], paper_scale=True)
     assert [cell.language for cell in results.figure3] == ["fr", "ru"]
     others = [kind for kind in KINDS if kind != "figure3"]
@@ -48,7 +68,7 @@ def test_a_folder_is_read_by_the_names_of_its_files(tmp_path: Path) -> None:
 @settings(max_examples=50)
 @given(name=st.text(st.characters(exclude_categories=["C"]), min_size=1), score=st.floats(0, 100))
 def test_any_name_and_any_score_survive(name: str, score: float) -> None:
-    record = Cell(name, "xnli", "fr", score, 0.0)
+    record = Cell(setting=name, task="xnli", language="fr", score=score, chance=0.0)
     with tempfile.TemporaryDirectory() as folder:
         write_records(Path(folder) / "cells.csv", Cell, [record])
         assert read_records(Path(folder) / "cells.csv", Cell) == [record]
@@ -76,7 +96,7 @@ def test_no_records_is_an_empty_list(tmp_path: Path) -> None:
         ("figure7.csv", CKA + "L1,en-fr,bilingul,0.5\n", "line 2: 'model' is 'bilingul' .*bilingual"),
         ("figure7.csv", CKA + "1,en-fr,random,0.5\n", "line 2: 'layer' is '1' .*AVER"),
         ("figure7.csv", CKA + "L1,en-fr,random,52\n", "'cka' is '52' .*equal to 1"),
-        ("figure5.csv", "task,language,series,layer,score,floor\nner,fr,biMLM,1.5,1,1\n", "'layer' is '1.5' .*integer"),
+        ("figure5.csv", "task,language,series,encoder,layer,score\nner,fr,biMLM,trained,1.5,1\n", "'layer' is '1.5' .*integer"),
         ("cells.csv", "a\n1\n", "not named after a figure"),
     ],
 )  # fmt: skip

@@ -9,7 +9,8 @@ import pytest
 from xling.report import published
 from xling.report.cka_table import similarity
 from xling.report.grid import as_csv, as_latex, as_markdown, grid, signed, write_grid
-from xling.report.records import AVERAGE, Cell, Examples, Setting
+from xling.report.means import CellMean, cka_means
+from xling.report.records import AVERAGE, Examples, Setting
 from xling.report.table1 import comparison, delta, delta_check, margins, table1, trained_on
 
 # As the text of the paper has it, one row per line.
@@ -26,9 +27,9 @@ Sep Emb + L1-3 - 40k/40k 0* Sep Emb + L1-3 lang-specific 69.2 61.7 56.4 -7.8 73.
 Sep Emb + L1-6 - 40k/40k 0* Sep Emb + L1-6 lang-specific 51.6 35.8 34.4 -29.6 56.5 5.4 1.0 -47.1 50.9 6.4 1.5 -33.3"""
 PAPER, SETTINGS = published.table1(), published.settings()
 CELLS = [
-    Cell("Default", "ner", "fr", 80.04, 20.0, 78.26, 82.0),
-    Cell("Default", "ner", "ru", 60.0, 20.0),
-    Cell("Sep Emb", "ner", "fr", 65.04, 20.0, 62.0, 68.0),
+    CellMean("Default", "ner", "fr", 80.04, 20.0, 78.26, 82.0),
+    CellMean("Default", "ner", "ru", 60.0, 20.0),
+    CellMean("Sep Emb", "ner", "fr", 65.04, 20.0, 62.0, 68.0),
 ]
 
 
@@ -43,7 +44,7 @@ def test_the_package_holds_the_shared_numbers(name: str, real_data: Path) -> Non
 
 
 def test_table1_equals_the_papers_to_the_printed_digit_in_every_format() -> None:
-    table = table1(PAPER.cells, SETTINGS, PAPER.deltas)
+    table = table1(PAPER.means, SETTINGS, PAPER.deltas)
     assert [" ".join(row) for row in table.to_numpy().tolist()] == TABLE1.split("\n")
     groups = {"": 1, "Domain Similarity (§4.1)": 1, "Anchor Points (§4.2)": 3, "Parameter Sharing (§4.3)": 5}
     assert list(table.index) == [group for group, count in groups.items() for _ in range(count)]
@@ -55,13 +56,14 @@ def test_table1_equals_the_papers_to_the_printed_digit_in_every_format() -> None
 
 
 def test_printed_deltas_and_averages_differ_from_the_cells_by_rounding_alone() -> None:
-    scores = {(cell.setting, cell.task, cell.language): cell for cell in PAPER.cells}
+    scores = {(cell.setting, cell.task, cell.language): cell for cell in PAPER.means}
     worst = max(abs(delta(scores, *key, ("fr", "ru", "zh"))[0] - value) for key, value in PAPER.deltas.items())
     assert worst == pytest.approx(0.10, abs=1e-9)
-    checked = delta_check(PAPER.cells, PAPER.deltas).to_numpy().tolist()
+    checked = delta_check(PAPER.means, PAPER.deltas).to_numpy().tolist()
     assert ["Sep L1-3", "NER", "-5.3", "-5.40", "-0.10"] in checked
-    layers_only = [score for score in published.figure7() if score.layer != AVERAGE]
-    computed, printed = similarity(layers_only), similarity(published.figure7())
+    similarities = cka_means(published.figure7())
+    layers_only = [score for score in similarities if score.layer != AVERAGE]
+    computed, printed = similarity(layers_only), similarity(similarities)
     keys = [key for key in printed if key[0] == AVERAGE]
     assert len(keys) == 15
     assert 0.005 < max(abs(computed[key] - printed[key]) for key in keys) <= 0.006
@@ -79,7 +81,7 @@ def test_cells_that_were_not_run_say_so_and_deltas_name_their_languages() -> Non
 
 
 def test_settings_languages_and_tasks_of_ones_own_are_shown() -> None:
-    table = table1([Cell("Mine", "pos", "cs", 50.0, 5.0)], SETTINGS)
+    table = table1([CellMean("Mine", "pos", "cs", 50.0, 5.0)], SETTINGS)
     assert list(table.columns)[9:11] == [("XNLI (Acc)", "cs"), ("XNLI (Acc)", "Δ")]
     assert row_of(table, "Mine")[-2] == "50.0"
     rows = [Setting("Default", "", "Wiki-Wiki", "1200", "all", "all", "shared")]
@@ -93,14 +95,16 @@ def test_a_table_says_on_how_much_its_tasks_were_trained() -> None:
 
 
 def test_ours_beside_theirs() -> None:
-    table = comparison(CELLS, [Cell("Default", "ner", "fr", 79.8, 0.0), Cell("Sep Emb", "ner", "fr", 75.5, 0.0)])
+    table = comparison(
+        CELLS, [CellMean("Default", "ner", "fr", 79.8, 0.0), CellMean("Sep Emb", "ner", "fr", 75.5, 0.0)]
+    )
     ours = {"Default": ["80.0 [78.3, 82.0]", "20.0", "1.00"], "Sep Emb": ["65.0 [62.0, 68.0]", "20.0"]}
     assert row_of(table, "Default", "fr")[2:] == [*ours["Default"], "79.8", "1.00", "+0.2", "0.00"]
     assert row_of(table, "Sep Emb", "fr")[2:4] == ours["Sep Emb"]
     assert row_of(table, "Sep Emb", "fr")[5:] == ["75.5", "0.95", "-10.5", "-0.20"]
     assert row_of(table, "Sep Emb", "fr")[4].startswith("0.75 [")
     assert row_of(table, "Default", "ru")[5:] == ["not run", "", "", ""]
-    weak = comparison([Cell("Default", "ner", "fr", 24.9, 20.0), Cell("Sep Emb", "ner", "fr", 24.0, 20.0)], [])
+    weak = comparison([CellMean("Default", "ner", "fr", 24.9, 20.0), CellMean("Sep Emb", "ner", "fr", 24.0, 20.0)], [])
     assert row_of(weak, "Sep Emb", "fr")[4] == ""  # no kept share without signal
 
 

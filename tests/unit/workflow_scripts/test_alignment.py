@@ -108,4 +108,4 @@ def test_every_preset_has_all_analyses(monkeypatch: pytest.MonkeyPatch) -> None:
     for path in (ROOT / "presets").glob("*.yaml"):
         there = Study(read_config(ROOT / "config.yaml", path)).alignment
         assert there.analyses == ["words", "sentences", "cka"]
-        assert len(there.records) == 6
+        assert len(there.records) == 5

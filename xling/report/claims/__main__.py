@@ -12,13 +12,14 @@ from xling.core.errors import run
 from xling.core.io import write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.report.claims.render import as_json, as_markdown, judge_all, summary
+from xling.report.means import means
 from xling.report.records import read_results
 
 
 def main() -> None:
     """Judge every claim and write the verdicts."""
     args = _arguments()
-    outcomes = judge_all(read_results(args.results, args.paper_scale))
+    outcomes = judge_all(means(read_results(args.results, args.paper_scale)))
     write_json(args.out_json, as_json(outcomes, args.paper_scale, args.config_hash))
     with write_text(args.out_md) as handle:
         handle.write(as_markdown(outcomes))

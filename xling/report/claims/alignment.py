@@ -11,13 +11,14 @@ from xling.report.claims.layers import Curve, best, layer_curves, lower, rest, u
 from xling.report.claims.over import Tally
 from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, mean_together
+from xling.report.means import Means, WordMean
 from xling.report.names import OTHERS
-from xling.report.records import BERT, FASTTEXT, MONOLINGUAL, UNTRAINED, Results, WordScore
+from xling.report.records import BERT, FASTTEXT, MONOLINGUAL, UNTRAINED
 
 CurveJudge = Callable[[Curve, Curve], Check | None]
 
 
-def words_align(results: Results) -> list[Part]:
+def words_align(results: Means) -> list[Part]:
     """6a: embeddings level with fastText; contextual averages below it, best in upper layers; all far above chance."""
     static, contextual = results.figure4a, results.figure4b
     return [
@@ -29,7 +30,7 @@ def words_align(results: Results) -> list[Part]:
     ]
 
 
-def sentences_align(results: Results) -> list[Part]:
+def sentences_align(results: Means) -> list[Part]:
     """6c: sentence retrieval is far above chance and the untrained encoder, and best at lower layers."""
     trained, untrained = (layer_curves(results.figure6, model) for model in (MONOLINGUAL, UNTRAINED))
     chance = {score.language: score.chance for score in results.figure6}
@@ -43,7 +44,7 @@ def sentences_align(results: Results) -> list[Part]:
     return [far.part(lead, Unit.POINTS, Over.PAIRS), below]
 
 
-def _words(scores: Sequence[WordScore], what: str, judge: CurveJudge) -> Part:
+def _words(scores: Sequence[WordMean], what: str, judge: CurveJudge) -> Part:
     tally = Tally()
     for language in OTHERS:
         bert, fasttext = (word_curve(scores, language, vectors) for vectors in (BERT, FASTTEXT))
@@ -66,7 +67,7 @@ def _rising(bert: Curve, _: Curve) -> Check | None:
     return Check("", difference(*halves), Relation.ABOVE)
 
 
-def _words_far_above(scores: Sequence[WordScore], what: str) -> Part:
+def _words_far_above(scores: Sequence[WordMean], what: str) -> Part:
     tally = Tally()
     chance = {score.language: score.chance for score in scores}
     for language in OTHERS:

@@ -17,23 +17,23 @@ from xling.report.claims.over import (
 )
 from xling.report.claims.verdict import Check, Part, Relation, Unit
 from xling.report.estimate import difference
+from xling.report.means import Means
 from xling.report.names import DEFAULT, DEFAULT_ANCHORS, EXTRA_ANCHORS, NO_ANCHORS, TASKS, WIKI_CC, cell_name
-from xling.report.records import Results
 
 
-def anchors_not_needed(results: Results) -> list[Part]:
+def anchors_not_needed(results: Means) -> list[Part]:
     """1a: No anchors keeps at least .75 of Default's transfer in every XNLI and parsing cell."""
     question = Question("kept share of No anchors", Unit.SHARE, (NO_ANCHORS,), NOT_NER)
     return [kept_share(Cells(results.figure3), NO_ANCHORS, Relation.AT_LEAST, 0.75, question)]
 
 
-def no_anchors_near_default_anchors(results: Results) -> list[Part]:
+def no_anchors_near_default_anchors(results: Means) -> list[Part]:
     """1b: No anchors against Default anchors, which has the same BPE: in points at paper scale, in shares elsewhere."""
     cells = Cells(results.figure3)
     return [_near_in_points(cells) if results.paper_scale else _near_in_shares(cells)]
 
 
-def more_anchors_help(results: Results) -> list[Part]:
+def more_anchors_help(results: Means) -> list[Part]:
     """2a: Extra anchors is above No anchors in every XNLI and parsing cell."""
     cells = Cells(results.figure3)
 
@@ -45,7 +45,7 @@ def more_anchors_help(results: Results) -> list[Part]:
     return [by_cell(cells, Question("Extra anchors minus No anchors", Unit.POINTS, settings, NOT_NER), judge)]
 
 
-def most_for_the_distant_pair(results: Results) -> list[Part]:
+def most_for_the_distant_pair(results: Means) -> list[Part]:
     """2b: what Extra anchors adds to Default is largest on zh in each task."""
     cells = Cells(results.figure3)
 
@@ -65,7 +65,7 @@ def most_for_the_distant_pair(results: Results) -> list[Part]:
     return [by_task(cells, Question(what, Unit.POINTS, (EXTRA_ANCHORS,)), judge)]
 
 
-def domain_matters_little(results: Results) -> list[Part]:
+def domain_matters_little(results: Means) -> list[Part]:
     """3: Wiki-CC keeps at least .9 on average on XNLI and on parsing, and less on NER than on either."""
     cells = Cells(results.figure3)
     question = Question("mean kept share of Wiki-CC", Unit.SHARE, (WIKI_CC,), NOT_NER)

@@ -13,8 +13,9 @@ from xling.report.claims.layers import best, middle, rest
 from xling.report.claims.over import ALL_LANGUAGES, Tally, cell_names
 from xling.report.claims.verdict import Check, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, mean
+from xling.report.means import ContextualMean, Means
 from xling.report.names import TASKS, cell_name
-from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore, Results
+from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN
 
 CONTEXTUAL_TASKS = ("ner", "parsing")
 EXCEPTION = ("parsing", "fr")  # where the paper's aligned models are not below the bilingual one
@@ -42,13 +43,13 @@ class Panels:
         return difference(best(self.curves[task, language, left]), best(self.curves[task, language, right]))
 
 
-def contextual_states_align(results: Results) -> list[Part]:
+def contextual_states_align(results: Means) -> list[Part]:
     """6b: aligned below bilingual but for parsing en-fr; best in the middle; NER's gap larger; 8 helps parsing only."""
     five, eight = _panels(results.figure5), _panels((*results.figure5, *results.figure8))
     return [_below_bilingual(five), _best_in_the_middle(five), _gap_larger_in_ner(five), *_helps_parsing_only(eight)]
 
 
-def _panels(scores: Iterable[ContextualScore]) -> Panels:
+def _panels(scores: Iterable[ContextualMean]) -> Panels:
     curves: dict[tuple[str, str, str], dict[int, Estimate]] = defaultdict(dict)
     floors: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for score in scores:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from xling.report.estimate import Estimate, mean_together
-from xling.report.records import SentenceScore, WordScore
+from xling.report.means import SentenceMean, WordMean
 
 Curve = Mapping[int, Estimate]
 
@@ -37,7 +37,7 @@ def rest(curve: Curve, part: Curve) -> dict[int, Estimate]:
     return {layer: point for layer, point in curve.items() if layer not in part}
 
 
-def layer_curves(scores: Sequence[SentenceScore], model: str) -> dict[str, dict[int, Estimate]]:
+def layer_curves(scores: Sequence[SentenceMean], model: str) -> dict[str, dict[int, Estimate]]:
     """Return sentence retrieval by language and layer, the mean of the directions that were run."""
     found: dict[tuple[str, int], list[Estimate]] = defaultdict(list)
     for score in scores:
@@ -49,7 +49,7 @@ def layer_curves(scores: Sequence[SentenceScore], model: str) -> dict[str, dict[
     return dict(curves)
 
 
-def word_curve(scores: Sequence[WordScore], language: str, vectors: str) -> dict[int, Estimate]:
+def word_curve(scores: Sequence[WordMean], language: str, vectors: str) -> dict[int, Estimate]:
     """Return word translation by layer; vectors that have no layers stand at layer 0."""
     return {
         score.layer or 0: Estimate(score.p1, score.low, score.high)

@@ -10,7 +10,7 @@ from xling.report.claims.all import CLAIMS
 from xling.report.claims.languages import by_language, languages_table
 from xling.report.claims.verdict import Check, Coverage, Outcome, Part, Unit, Verdict, judge
 from xling.report.claims.words import count_text, counted, effect_text, sentence, standing
-from xling.report.records import Results
+from xling.report.means import Means, means
 
 RULES = """\
 *Floor*: the untrained encoder with the same kind of vocabulary, fine-tuned the same way (for the paper's numbers:
@@ -32,14 +32,14 @@ How many of a claim's checks hold, of those that judge a cell, pair or curve of 
 languages nor comparisons of them are among them, nor cells without signal or not run in full."""
 
 
-def judge_all(results: Results) -> list[Outcome]:
+def judge_all(results: Means) -> list[Outcome]:
     """Return every claim judged on some results."""
     return [judge(claim, results) for claim in CLAIMS]
 
 
 def as_json(outcomes: Sequence[Outcome], paper_scale: bool, config_hash: str) -> dict[str, Any]:
     """Return the verdicts as plain values."""
-    paper = {outcome.claim.number: outcome for outcome in judge_all(published.results())}
+    paper = {outcome.claim.number: outcome for outcome in judge_all(means(published.results()))}
     counts = Counter(outcome.verdict for outcome in outcomes)
     return {
         "config": config_hash,
@@ -51,7 +51,7 @@ def as_json(outcomes: Sequence[Outcome], paper_scale: bool, config_hash: str) ->
 
 def as_markdown(outcomes: Sequence[Outcome]) -> str:
     """Return the verdicts as a page: a table, each in a sentence, and in which languages it holds."""
-    paper = {outcome.claim.number: outcome for outcome in judge_all(published.results())}
+    paper = {outcome.claim.number: outcome for outcome in judge_all(means(published.results()))}
     lines = ["# What this run shows of the paper's claims", "", summary(outcomes), ""]
     lines += ["| | claim | verdict | rests on | this run | paper |", "|---|---|---|---|---|---|"]
     for outcome in outcomes:

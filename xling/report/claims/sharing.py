@@ -21,6 +21,7 @@ from xling.report.claims.over import (
 )
 from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, ratio
+from xling.report.means import Means
 from xling.report.names import (
     DEFAULT,
     NO_ANCHORS,
@@ -33,16 +34,15 @@ from xling.report.names import (
     TASKS,
     cell_name,
 )
-from xling.report.records import Results
 
 
-def sharing_matters(results: Results) -> list[Part]:
+def sharing_matters(results: Means) -> list[Part]:
     """4a: each further group of separate layers costs transfer, with shared and with separate embeddings."""
     cells = Cells(results.figure3)
     return [_falling(cells, (DEFAULT, SEP_3, SEP_6)), _falling(cells, (SEP_EMB, SEP_EMB_3, SEP_EMB_6))]
 
 
-def shared_softmax_helps(results: Results) -> list[Part]:
+def shared_softmax_helps(results: Means) -> list[Part]:
     """4b: the mean of Sep Emb is below that of No anchors in each task."""
     cells = Cells(results.figure3)
 
@@ -53,7 +53,7 @@ def shared_softmax_helps(results: Results) -> list[Part]:
     return [by_task(cells, Question("mean of No anchors minus Sep Emb", Unit.POINTS, (NO_ANCHORS, SEP_EMB)), judge)]
 
 
-def six_layers_cost_most(results: Results) -> list[Part]:
+def six_layers_cost_most(results: Means) -> list[Part]:
     """4c: the mean loss of Sep L1-6 is at least three times that of Sep L1-3.
 
     Where Sep L1-3 loses nothing there is no ratio: then Sep L1-6 must lose something.
@@ -86,14 +86,14 @@ def six_layers_cost_most(results: Results) -> list[Part]:
     ]
 
 
-def nothing_shared_below_is_lowest(results: Results) -> list[Part]:
+def nothing_shared_below_is_lowest(results: Means) -> list[Part]:
     """4d: Sep Emb + L1-6 is the lowest of all ten settings in every cell, and keeps at most .15 for ru and zh."""
     cells = Cells(results.figure3)
     kept = Question("kept share of Sep Emb + L1-6", Unit.SHARE, (SEP_EMB_6,), languages=DISTANT)
     return [_lowest(cells), kept_share(cells, SEP_EMB_6, Relation.AT_MOST, 0.15, kept)]
 
 
-def closer_languages_transfer_better(results: Results) -> list[Part]:
+def closer_languages_transfer_better(results: Means) -> list[Part]:
     """5: fr is above ru and above zh in every row, and ru above zh on parsing (NER has another dataset for zh)."""
     cells = Cells(results.figure3)
     return [

@@ -8,40 +8,33 @@ from xling.report.claims.layers import best, layer_curves
 from xling.report.claims.over import Tally
 from xling.report.claims.verdict import Check, Over, Part, Relation, Unit
 from xling.report.estimate import Estimate, difference, pearson_interval
+from xling.report.means import CkaMean, Means, SentenceMean
 from xling.report.names import OTHERS, PAIRS, other_language
-from xling.report.records import AVERAGE, BILINGUAL, MONOLINGUAL, RANDOM, CkaScore, Results, SentenceScore
+from xling.report.records import AVERAGE, BILINGUAL, MONOLINGUAL, RANDOM
 
 FIRST_LAYERS = ("L0", "L1")
 NEARER = (("en-fr", "en-ru"), ("en-de", "en-ru"), ("en-ru", "en-zh"))
 FEWEST_LAYERS = 3  # two points are always on a line
 
 
-def bilingual_over_monolingual_over_random(results: Results) -> list[Part]:
+def bilingual_over_monolingual_over_random(results: Means) -> list[Part]:
     """7a: on average over the layers bilingual models are most alike, then monolingual ones, then random encoders."""
     averages = _averages(results.figure7)
     return [_above(averages, BILINGUAL, MONOLINGUAL), _above(averages, MONOLINGUAL, RANDOM)]
 
 
-def first_layers_most_alike(results: Results) -> list[Part]:
+def first_layers_most_alike(results: Means) -> list[Part]:
     """7b: the best layer is L0 or L1, and what a shared model adds shrinks with distance (fr, de > ru > zh)."""
     return [_best_layer(results.figure7), _shrinking(_averages(results.figure7))]
 
 
-def similarity_tracks_retrieval(results: Results) -> list[Part]:
+def similarity_tracks_retrieval(results: Means) -> list[Part]:
     """7c: over the layers, monolingual CKA correlates with sentence retrieval by more than .9 for each language."""
     tally = Tally()
     found = _layer_by_layer(results.figure6, results.figure7, "en")
     for pair in (f"en-{language}" for language in OTHERS):
         _correlate(tally, pair, found.get(pair, []))
     return [tally.part("Pearson correlation of monolingual CKA with sentence retrieval", Unit.PEARSON, Over.PAIRS)]
-
-
-def correlations(
-    sentences: Sequence[SentenceScore], scores: Sequence[CkaScore], source: str
-) -> list[tuple[str, int, float | None]]:
-    """Return Pearson's r of 7c for every pair with the source that has retrieval, and the layers it rests on."""
-    found = _layer_by_layer(sentences, scores, source)
-    return [(pair, len(points), pearson(points) if points else None) for pair, points in found.items()]
 
 
 def pearson(pairs: Sequence[tuple[float, float]]) -> float:
@@ -53,7 +46,7 @@ def pearson(pairs: Sequence[tuple[float, float]]) -> float:
 
 
 def _layer_by_layer(
-    sentences: Sequence[SentenceScore], scores: Sequence[CkaScore], source: str
+    sentences: Sequence[SentenceMean], scores: Sequence[CkaMean], source: str
 ) -> dict[str, list[tuple[float, float]]]:
     """Return for each pair with retrieval its monolingual CKA and retrieval, at the layers that have both."""
     table = similarity(scores)
@@ -80,7 +73,7 @@ def _correlate(tally: Tally, place: str, pairs: Sequence[tuple[float, float]]) -
         tally.checks.append(Check(place, effect, Relation.ABOVE, 0.9, language=other_language(place)))
 
 
-def _averages(scores: Sequence[CkaScore]) -> dict[tuple[str, str], Estimate]:
+def _averages(scores: Sequence[CkaMean]) -> dict[tuple[str, str], Estimate]:
     given = {(x.pair, x.model): Estimate(x.cka, x.low, x.high) for x in scores if x.layer == AVERAGE}
     computed = {
         (pair, model): Estimate(value) for (layer, pair, model), value in similarity(scores).items() if layer == AVERAGE
@@ -99,7 +92,7 @@ def _above(averages: Mapping[tuple[str, str], Estimate], upper: str, lower: str)
     return tally.part(f"average CKA, {upper} minus {lower}", Unit.CKA, Over.PAIRS)
 
 
-def _best_layer(scores: Sequence[CkaScore]) -> Part:
+def _best_layer(scores: Sequence[CkaMean]) -> Part:
     tally = Tally()
     layers = layers_of(scores)
     table = {(x.layer, x.pair, x.model): Estimate(x.cka, x.low, x.high) for x in scores}

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from xling.report.cells import ROUNDING
 from xling.report.estimate import Estimate
-from xling.report.records import Results
+from xling.report.means import Means
 
 
 class Verdict(StrEnum):
@@ -167,7 +167,7 @@ class Claim:
     number: str
     says: str
     source: str
-    judge: Callable[[Results], Sequence[Part]]
+    judge: Callable[[Means], Sequence[Part]]
     paper: str = ""
 
 
@@ -197,7 +197,7 @@ class Outcome:
         return min(found, key=lambda coverage: (coverage.share, -coverage.wanted))
 
 
-def judge(claim: Claim, results: Results) -> Outcome:
+def judge(claim: Claim, results: Means) -> Outcome:
     """Return what some results say about a claim."""
     return Outcome(claim, tuple(claim.judge(results)))
 

@@ -23,6 +23,7 @@ from xling.report.figures.metrics import read_metrics
 from xling.report.figures.schematic import comparisons, figure1, figure2
 from xling.report.figures.study import model_name, read_study
 from xling.report.figures.training import emergence, loss_records, model_figure, overview, structures
+from xling.report.means import cell_means, cka_means, contextual_means, sentence_means, word_means
 from xling.report.records import (
     Cell,
     CkaScore,
@@ -37,6 +38,14 @@ from xling.report.records import (
 
 SCREEN_DPI = 130  # of one model's training: one of many, looked at on a screen; the SVG beside it is for print
 
+MEANS: dict[type[Any], Callable[[Any], list[Any]]] = {
+    Cell: cell_means,
+    WordScore: word_means,
+    ContextualScore: contextual_means,
+    SentenceScore: sentence_means,
+    CkaScore: cka_means,
+}
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -49,6 +58,8 @@ class Drawn:
 
 def _from_records(kind: type[Any], draw: Callable[..., Figure], args: argparse.Namespace) -> Iterator[Drawn]:
     records = some_records(args.records, kind)
+    if kind in MEANS:
+        records = MEANS[kind](records)
     yield Drawn(args.figure, draw(records), records)
 
 
@@ -61,9 +72,8 @@ def _schematic(args: argparse.Namespace) -> Iterator[Drawn]:
 
 
 def _figure3(args: argparse.Namespace) -> Iterator[Drawn]:
-    cells = some_records(args.records, Cell)
     settings = read_records(args.settings, Setting) if args.settings else published.settings()
-    yield Drawn("figure3", figure3(cells, settings), cells)
+    yield from _from_records(Cell, partial(figure3, settings=settings), args)
 
 
 def _figure6(args: argparse.Namespace) -> Iterator[Drawn]:

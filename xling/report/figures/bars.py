@@ -17,8 +17,9 @@ from xling.core.io import read_json
 from xling.report import style
 from xling.report.cells import Cells
 from xling.report.figures.study import Study, model_name
+from xling.report.means import CellMean, WordMean
 from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, PAIRS, TASKS, in_order, pair_title, task_title
-from xling.report.records import BERT, FASTTEXT, UNTRAINED, Cell, Setting, WordScore
+from xling.report.records import BERT, FASTTEXT, UNTRAINED, Setting
 from xling.report.table1 import with_unlisted
 
 BAR3, ROW3, PANEL3, LEGEND3 = 0.72, 0.165, 0.45, 0.45  # share of a row; inches: a row, what else a panel needs, legend
@@ -47,7 +48,7 @@ class Anchors:
     anchors: int
 
 
-def figure3(cells: Sequence[Cell], settings: Sequence[Setting]) -> Figure:
+def figure3(cells: Sequence[CellMean], settings: Sequence[Setting]) -> Figure:
     """Return Figure 3: rows are tasks, columns are pairs, bars are settings from top to bottom as in Table 1."""
     scores = Cells(cells).by_key
     tasks = in_order((cell.task for cell in cells), TASKS)
@@ -70,7 +71,7 @@ def figure3(cells: Sequence[Cell], settings: Sequence[Setting]) -> Figure:
     return figure
 
 
-def _transfer(axes: Axes, cells: Sequence[Cell | None], rows: Sequence[Setting], top: float) -> None:
+def _transfer(axes: Axes, cells: Sequence[CellMean | None], rows: Sequence[Setting], top: float) -> None:
     style.light_grid(axes, "x")
     edge = 1.27 * top
     look: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 6.5}
@@ -89,7 +90,7 @@ def _transfer(axes: Axes, cells: Sequence[Cell | None], rows: Sequence[Setting],
     axes.tick_params(axis="y", length=0)
 
 
-def _transfer_bar(axes: Axes, place: int, cell: Cell, colour: str) -> None:
+def _transfer_bar(axes: Axes, place: int, cell: CellMean, colour: str) -> None:
     axes.barh(place, cell.score, BAR3, color=style.pale(colour))
     axes.barh(place, max(cell.score - cell.floor, 0.0), BAR3, left=cell.floor, color=colour)
     if reach := style.reach(cell.score, cell.low, cell.high):
@@ -97,7 +98,7 @@ def _transfer_bar(axes: Axes, place: int, cell: Cell, colour: str) -> None:
         axes.errorbar(cell.score, place, xerr=bars, color=style.BLACK, elinewidth=0.8, capsize=1.5, capthick=0.8)
 
 
-def figure4a(scores: Sequence[WordScore]) -> Figure:
+def figure4a(scores: Sequence[WordMean]) -> Figure:
     """Return Figure 4a: bars of embedding matrices beside fastText, grouped by language, over a dotted chance level."""
     found = {(score.language, score.vectors): score for score in scores}
     languages = in_order((score.language for score in scores), LANGUAGES)
@@ -121,7 +122,7 @@ def figure4a(scores: Sequence[WordScore]) -> Figure:
     return figure
 
 
-def _word_bar(axes: Axes, x: float, score: WordScore | None, top: float) -> None:
+def _word_bar(axes: Axes, x: float, score: WordMean | None, top: float) -> None:
     look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 6.5}
     if score is None:
         axes.text(x, 0.02 * top, NOT_RUN, rotation=90, style="italic", color=style.ink(style.GREY), **look)
@@ -134,7 +135,7 @@ def _word_bar(axes: Axes, x: float, score: WordScore | None, top: float) -> None
     axes.text(x, max(score.p1, score.high or 0) + 0.015 * top, f"{score.p1:.1f}", **look)
 
 
-def _with_pairs(language: str, scores: Sequence[WordScore]) -> str:
+def _with_pairs(language: str, scores: Sequence[WordMean]) -> str:
     """Return a language with the number of pairs asked, which may differ between the kinds of vectors."""
     asked = sorted({score.pairs for score in scores if score.language == language and score.pairs is not None})
     counts = f"\n{' or '.join(f'{number:,}' for number in asked)} pairs" if asked else ""

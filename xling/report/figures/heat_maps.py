@@ -13,8 +13,9 @@ from matplotlib.patches import Rectangle
 
 from xling.report import style
 from xling.report.cka_table import layers_of, similarity
+from xling.report.means import CkaMean
 from xling.report.names import NOT_RUN, PAIRS, in_order, pair_title
-from xling.report.records import AVERAGE, CKA_MODELS, CkaScore, LayerPair
+from xling.report.records import AVERAGE, CKA_MODELS, LayerPair
 
 GAP = 0.25  # between pairs, and above the average row, in cells
 ROW = 0.29  # inches
@@ -29,7 +30,7 @@ def annotation(value: float) -> str:
     return f"{round(value, 2):g}"
 
 
-def figure7(scores: Sequence[CkaScore]) -> Figure:
+def figure7(scores: Sequence[CkaMean]) -> Figure:
     """Return Figure 7: CKA by layer, pair and model; what was not run is hatched."""
     table = similarity(scores)
     rows = [*layers_of(scores), AVERAGE]

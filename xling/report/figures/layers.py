@@ -15,6 +15,7 @@ from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report import style
 from xling.report.figures.labels import Label, label_ends, room_for
+from xling.report.means import ContextualMean, SentenceMean, WordMean
 from xling.report.names import LANGUAGES, NOT_RUN, TASKS, in_order, task_title
 from xling.report.records import (
     BERT,
@@ -24,9 +25,6 @@ from xling.report.records import (
     MLM_ALIGN,
     MONOLINGUAL,
     UNTRAINED,
-    ContextualScore,
-    SentenceScore,
-    WordScore,
 )
 
 MEASURED, DASHED, DOTTED = "-", (0, (4, 2)), (0, (1, 1.5))  # what was measured; untrained encoders; levels
@@ -109,7 +107,7 @@ class EncoderLayer:
     chance: float
 
 
-def figure4b(scores: Sequence[WordScore]) -> Figure:
+def figure4b(scores: Sequence[WordMean]) -> Figure:
     """Return Figure 4b: translation of words by their mean contextual vectors, one panel per language."""
     layers = sorted({score.layer for score in scores if score.layer is not None}) or [0, 1]
     panels = []
@@ -127,7 +125,7 @@ def figure4b(scores: Sequence[WordScore]) -> Figure:
     return draw_grid(rows, 2.1, ["P@1 (%)"] * len(rows), WORD_NOTE)
 
 
-def contextual_figure(scores: Sequence[ContextualScore], series: Sequence[str]) -> Figure:
+def contextual_figure(scores: Sequence[ContextualMean], series: Sequence[str]) -> Figure:
     """Return Figure 5 or 8, which differ in their series: transfer through the first layers, by task and language."""
     tasks = in_order((score.task for score in scores), TASKS)
     languages = in_order((score.language for score in scores), LANGUAGES)
@@ -135,7 +133,7 @@ def contextual_figure(scores: Sequence[ContextualScore], series: Sequence[str]) 
     return draw_grid(rows, 2.2, [task_title(task) for task in tasks], SERIES_NOTE)
 
 
-def _contextual_panel(scores: Sequence[ContextualScore], task: str, language: str, series: Sequence[str]) -> Panel:
+def _contextual_panel(scores: Sequence[ContextualMean], task: str, language: str, series: Sequence[str]) -> Panel:
     here = [score for score in scores if (score.task, score.language) == (task, language)]
     of = {name: [score for score in here if score.series == name] for name in series}
     found = {name: own for name, own in of.items() if own}
@@ -152,13 +150,13 @@ def _contextual_panel(scores: Sequence[ContextualScore], task: str, language: st
     return Panel(f"en-{language}", tuple(curves), tuple(name for name in of if name not in found))
 
 
-def figure6(scores: Sequence[SentenceScore], laser: bool = False) -> Figure:
+def figure6(scores: Sequence[SentenceMean], laser: bool = False) -> Figure:
     """Return Figure 6: sentence retrieval after mapping, one panel per direction; LASER's level on request."""
     panels = [_direction(scores, direction, laser) for direction in DIRECTIONS]
     return draw_grid([panels], 3.0, ["sentence retrieval, P@1 (%)"], SENTENCE_NOTE + (LASER_NOTE if laser else ""))
 
 
-def _direction(scores: Sequence[SentenceScore], direction: str, laser: bool) -> Panel:
+def _direction(scores: Sequence[SentenceMean], direction: str, laser: bool) -> Panel:
     layers = sorted({score.layer for score in scores})
     here = [score for score in scores if score.direction == direction]
     languages = in_order((score.language for score in scores), LANGUAGES)

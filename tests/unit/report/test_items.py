@@ -1,0 +1,82 @@
+"""Scores of models that were tested on the same sentences err together: closed forms, pairing, and the file."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xling.core.errors import InputError
+from xling.core.stats import Counts
+from xling.report.items import Key, item_covariance, read_items, write_items
+
+RNG = np.random.default_rng(5)
+
+
+def accuracy(right: np.ndarray) -> Counts:
+    """Return the counts of one grid point whose sentences are one item each."""
+    return np.stack([right, np.ones_like(right)], axis=-1).astype(np.int64)[None]
+
+
+def saved(folder: Path, **models: Counts) -> Path:
+    """Write the counts of models on XNLI in French, by name; all are of the first seed."""
+    counts: dict[Key, Counts] = {("xnli", "fr", name, 1): own for name, own in models.items()}
+    write_items(folder / "items.npz", counts)
+    return folder / "items.npz"
+
+
+def test_accuracies_have_the_covariance_of_their_items(tmp_path: Path) -> None:
+    """The bootstrap of a mean has the items' covariance over their number: for one model p (1 - p) / n."""
+    first = RNG.random(2000) < 0.7
+    second = np.where(RNG.random(2000) < 0.5, first, RNG.random(2000) < 0.4)
+    names, found = item_covariance(saved(tmp_path, a=accuracy(first), b=accuracy(second)), "xnli", "fr")
+    expected = 100**2 * np.cov(first, second, ddof=0) / 2000
+    assert names == [("a", 1), ("b", 1)]
+    assert found == pytest.approx(expected, rel=0.12)  # of 1000 samples
+    assert found[0, 0] == pytest.approx(100**2 * first.mean() * (1 - first.mean()) / 2000, rel=0.12)
+
+
+def test_two_models_that_are_right_in_the_same_sentences_do_not_differ_by_chance(tmp_path: Path) -> None:
+    same, opposite = accuracy(RNG.random(500) < 0.6), accuracy(RNG.random(500) < 0.6)
+    _, found = item_covariance(saved(tmp_path, a=same, b=same, c=1 - opposite, d=opposite), "xnli", "fr")
+    contrast = np.array([1, -1, 0, 0])
+    assert contrast @ found @ contrast == pytest.approx(0, abs=1e-9)
+    assert abs(found[0, 3]) < 0.2 * found[0, 0]  # other sentences: no more than chance has in common
+
+
+def test_a_score_is_the_mean_of_its_grid_points(tmp_path: Path) -> None:
+    right = RNG.random(400) < 0.5
+    alone, twice = accuracy(right), np.concatenate([accuracy(right)] * 2)
+    _, one = item_covariance(saved(tmp_path, a=alone), "xnli", "fr")
+    _, two = item_covariance(saved(tmp_path, a=twice), "xnli", "fr")
+    assert one == pytest.approx(two)
+    opposite = np.concatenate([accuracy(right), accuracy(~right)])
+    _, none = item_covariance(saved(tmp_path, a=opposite), "xnli", "fr")
+    assert none == pytest.approx(np.zeros((1, 1)))  # always one half
+
+
+def test_counts_are_the_same_after_saving_and_take_little_room(tmp_path: Path) -> None:
+    small, large = RNG.integers(0, 200, (2, 1000, 3)), RNG.integers(0, 60_000, (2, 1000, 3))
+    keys: list[Key] = [("ner", "fr", "Sep Emb + L1-3", 2), ("ner", "ru", "untrained (joint)", 1)]
+    path = tmp_path / "items.npz"
+    write_items(path, dict(zip(keys, (small, large), strict=True)))
+    for (task, code, setting, seed), own in zip(keys, (small, large), strict=True):
+        (read,) = read_items(path, task, code).items()
+        assert read[0] == (setting, seed)
+        assert np.array_equal(read[1], own)
+    assert path.stat().st_size < 1.1 * (small.size + 2 * large.size)
+    first = path.read_bytes()
+    write_items(path, dict(zip(keys, (small, large), strict=True)))
+    assert path.read_bytes() == first
+
+
+def test_without_counts_there_is_no_covariance_and_nonsense_is_named(tmp_path: Path) -> None:
+    path = saved(tmp_path, a=accuracy(np.ones(3)))
+    for place, task in ((path, "ner"), (tmp_path / "none.npz", "xnli")):
+        names, found = item_covariance(place, task, "fr")
+        assert (names, found.shape) == ([], (0, 0))
+    path = saved(tmp_path, a=accuracy(np.ones(3)), b=accuracy(np.ones(4)))
+    with pytest.raises(InputError, match=r"items.npz: xnli fr: of different test sets or grids, \(1, 3, 2\) and"):
+        item_covariance(path, "xnli", "fr")
+    path.write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="no counts of test sentences"):
+        item_covariance(path, "xnli", "fr")
