@@ -38,7 +38,7 @@ rule record_transfer:
         jobs=TRANSFER.all_jobs(),
     output:
         cells=RECORDS / "figure3.csv",
-        items=RECORDS / "items.npz",
+        counts=RECORDS / "items.npz",
         settings=RECORDS / "settings.csv",
         examples=RESULTS / "tables/examples.csv",
         long=RESULTS / "tables/transfer.csv",
@@ -56,7 +56,7 @@ rule record_transfer:
             --plan {input.plan:q} \
             --scores {params.scores:q} \
             --cells {output.cells:q} \
-            --items {output.items:q} \
+            --items {output.counts:q} \
             --settings {output.settings:q} \
             --examples {output.examples:q} \
             --long {output.long:q} \

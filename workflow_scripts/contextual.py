@@ -50,10 +50,7 @@ class Contextual:
         return {job.name: job for seed in seeds for job in self._jobs(seed)}
 
     def _jobs(self, seed: int) -> Iterator[Job]:
-        """Yield monolingual encoders with a map, Default without a map and with one, and what each began as: its floor.
-
-        As in Table 1 the untrained Default, which has the vocabulary of both languages, is of the first seed alone.
-        """
+        """Yield monolingual encoders with a map, Default without and with one, and what each began as: its floor."""
         source, targets, both = self.source, self.targets(), ("plain", "aligned")
         alone = {code: f"{code}.{MONO}.s{seed}" for code in (source, *targets)}
         yield Job(alone[source], seed, alone, ("aligned",))
@@ -63,8 +60,7 @@ class Contextual:
             if model in self.study.models:
                 models = {source: model, code: model}
                 yield Job(model, seed, models, both)
-                if seed == self.study.config["study"]["seeds"][0]:
-                    yield Job(f"{source}-{code}.{FLOOR}.s{seed}", seed, models, both, untrained=True)
+                yield Job(f"{source}-{code}.{FLOOR}.s{seed}", seed, models, both, untrained=True)
 
     def targets(self) -> list[str]:
         """Return the columns of Table 1 whose languages have monolingual models."""

@@ -56,7 +56,7 @@ class Transfer:
 
     @cached_property
     def floors(self) -> dict[str, Floor]:
-        """The untrained encoders by name: one for each pair and kind of vocabulary, with the study's first seed.
+        """The untrained encoders by name: one for each pair, kind of vocabulary and seed of `study.seeds`.
 
         Wiki-CC's vocabulary is of another text but of the same kind: the floor is that of the encyclopaedia's, where
         the study has a model of it.
@@ -65,8 +65,11 @@ class Transfer:
         for model in self.models.values():
             domain = domain_of(self.study.config, model, model.languages[-1])
             kinds.setdefault(self._kind(model), set()).add(domain)
-        seed = self.study.config["study"]["seeds"][0]
-        made = [Floor(*key, "wiki" if "wiki" in domains else min(domains), seed) for key, domains in kinds.items()]
+        made = [
+            Floor(*key, "wiki" if "wiki" in domains else min(domains), seed)
+            for key, domains in kinds.items()
+            for seed in self.study.config["study"]["seeds"]
+        ]
         return {floor.name: floor for floor in made}
 
     @cached_property
@@ -90,9 +93,12 @@ class Transfer:
         return [task for task in self.tasks if task not in self.together]
 
     def floor_of(self, name: str) -> str:
-        """Return the floor beside a model."""
-        wanted = self._kind(self.models[name])
-        return next(floor.name for floor in self.floors.values() if (floor.pair, floor.kind) == wanted)
+        """Return the floor beside a model: that of its own seed, or of the first one for a seed of `more_seeds`."""
+        model = self.models[name]
+        own = {
+            floor.seed: floor.name for floor in self.floors.values() if (floor.pair, floor.kind) == self._kind(model)
+        }
+        return own.get(model.seed, next(iter(own.values())))
 
     def pair(self, name: str) -> str:
         """Return an encoder's pair of languages."""

@@ -178,7 +178,7 @@ def test_the_floor_of_the_bilingual_model_is_that_model_untrained_with_its_own_v
             {"tasks": ["ner"], "pairs": ["en-fr"], "seeds": [3, 4]},
             [
                 *("en.mono.s3", "en.untrained.s3", "en-fr.default.s3", "en-fr.untrained.s3"),
-                *("en.mono.s4", "en.untrained.s4", "en-fr.default.s4"),
+                *("en.mono.s4", "en.untrained.s4", "en-fr.default.s4", "en-fr.untrained.s4"),
             ],
         ),
     ],

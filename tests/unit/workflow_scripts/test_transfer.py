@@ -31,14 +31,18 @@ def test_every_model_of_table_1_is_fine_tuned_and_no_other() -> None:
     assert not {"en-de.default.s1", "en-en2.sep-emb.s1", "en-ru.default-anchors.s1"} & set(DEMO.encoders)
 
 
-def test_floors_are_once_per_pair_and_kind_of_vocabulary() -> None:
+def test_floors_are_once_per_pair_kind_of_vocabulary_and_seed() -> None:
     kinds = ("joint", "union", "prefixed", "separate")
     expected = {f"{pair}.untrained-{kind}.s1" for pair in ("en-fr", "en-ru", "en-zh") for kind in kinds}
     assert set(FULL.floors) == expected
     assert expected - set(DEMO.floors) == {f"{pair}.untrained-union.s1" for pair in ("en-ru", "en-zh")}
     seeds = transfer(study={"seeds": [3, 4], "more_seeds": [{"models": ["en-fr.*"], "seeds": [5]}]})
-    assert (len(seeds.floors), {floor.seed for floor in seeds.floors.values()}) == (10, {3})
+    assert (len(seeds.floors), {floor.seed for floor in seeds.floors.values()}) == (2 * 10, {3, 4})
     assert len(seeds.models) == 2 * 18 + 10
+    found = [seeds.floor_of(f"en-fr.default.s{seed}").rpartition(".")[2] for seed in (3, 4, 5)]
+    assert found == ["s3", "s4", "s3"]  # a further seed of some models has no floor of its own
+    run, other = (seeds.run(f"en-fr.untrained-joint.s{seed}") for seed in (3, 4))
+    assert {key for key in run if run[key] != other[key]} == {"model", "seed"}
 
 
 @pytest.mark.parametrize(
