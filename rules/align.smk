@@ -62,12 +62,36 @@ rule represent_encoder:
         """
 
 
+rule train_vectors:
+    """fastText on a language's own text, the baseline of Figure 4 where no published vectors are named."""
+    input:
+        text=RESULTS / "corpus/{language}.wiki/train.txt.zst",
+    output:
+        vectors=ALIGNMENT.trained_vectors("{language}"),
+    log:
+        LOGS / "train_vectors/{language}.log",
+    benchmark:
+        BENCHMARKS / "train_vectors/{language}.tsv"
+    conda:
+        ENV
+    resources:
+        **resource_class("cpu-many"),
+    params:
+        rev=REV["align"],
+        options=flags.option_flags(config["align"]["own_vectors"]),
+    shell:
+        """
+        python -m xling.align.train_vectors --text {input.text:q} {params.options} --out {output.vectors:q} >>{log:q} 2>&1
+        """
+
+
 rule translate_words:
     """Word translation from the embedding matrix and from every layer, fastText and untrained encoders beside it."""
     input:
         plan=RESULTS / "plans/words.json",
         states=ALIGNMENT.represented("words"),
         raw=lambda wildcards: raw_files(ALIGNMENT.raw_words()),
+        vectors=ALIGNMENT.own_vectors(),
     output:
         result=ANALYSES / "words.json",
     log:

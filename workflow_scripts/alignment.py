@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from workflow_scripts.flags import expected_run, named_flags
-from workflow_scripts.grid import MONO
+from workflow_scripts.grid import MONO, OWN
 
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
@@ -137,10 +137,21 @@ class Alignment:
         return " ".join(quote(f"{path}={self.study.identity('states', model)}") for model, path in files.items())
 
     def raw_words(self) -> list[str]:
-        """Return the dictionaries and vectors that words are evaluated with."""
-        plans = [self._words(code) for code in self.languages("words")]
-        paths = [path for plan in plans for path in (plan["train"], plan["test"], *(plan["vectors"] or {}).values())]
-        return list(dict.fromkeys(paths))
+        """Return the dictionaries and published vectors that words are evaluated with."""
+        codes = self.languages("words")
+        pairs = [self.study.language(code)["muse"][split] for code in codes for split in ("train", "test")]
+        vectors = [path for code in (self.source, *codes) if (path := self.study.language(code).get("vectors"))]
+        return [self.study.raw(path) for path in dict.fromkeys([*pairs, *vectors]) if path != OWN]
+
+    def own_vectors(self) -> list[Path]:
+        """Return the vectors that are trained on the study's own text."""
+        codes = self.languages("words")
+        codes = [self.source, *codes] if codes else []
+        return [self.trained_vectors(code) for code in codes if self.study.language(code).get("vectors") == OWN]
+
+    def trained_vectors(self, code: str) -> Path:
+        """Return where the vectors of a language's own text are."""
+        return self.study.results / f"vectors/{code}.vec"
 
     def plan(self, analysis: str) -> dict[str, Any]:
         """Return what an analysis compares, and the hash that its result carries."""
@@ -156,7 +167,8 @@ class Alignment:
 
     def _words(self, code: str) -> dict[str, Any]:
         language, codes = self.study.language(code), (self.source, code)
-        vectors = {c: self.study.raw(p) for c in codes if (p := self.study.language(c).get("vectors"))}
+        given = {c: path for c in codes if (path := self.study.language(c).get("vectors"))}
+        vectors = {c: str(self.trained_vectors(c)) if p == OWN else self.study.raw(p) for c, p in given.items()}
         return {
             "seeds": self._seeds(code),
             **{split: self.study.raw(language["muse"][split]) for split in ("train", "test")},

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from workflow_scripts.config import Config, expand_path
 from workflow_scripts.grid import (
+    OWN,
     domains_used,
     language_of,
     original_of,
@@ -99,7 +100,5 @@ def _files_of_language(config: Config, code: str) -> dict[str, str]:
     files |= {f"{where}.muse.{split}": path for split, path in language.get("muse", {}).items()}
     if code in switched_languages(config):
         files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
-    files |= {
-        f"{where}.{key}": language[key] for key in ("vectors", "parallel", "segmenter_dictionary") if language.get(key)
-    }
-    return files
+    single = {key: language.get(key) for key in ("vectors", "parallel", "segmenter_dictionary")}
+    return files | {f"{where}.{key}": path for key, path in single.items() if path and path != OWN}

@@ -51,8 +51,12 @@ def expected_run(path: Path, described: Mapping[str, object], untrained: bool) -
 
 def saving_flags(study: "Study", model: str) -> str:
     """Return the flags that say how often a model's training is saved."""
-    values = saving(study.config, study.models[model])
-    return join_flags({f"--{key.replace('_', '-')}": value for key, value in values.items()})
+    return option_flags(saving(study.config, study.models[model]))
+
+
+def option_flags(options: Mapping[str, object]) -> str:
+    """Return keys of the config as flags of the same name."""
+    return join_flags({f"--{key.replace('_', '-')}": value for key, value in options.items()})
 
 
 def dictionary_flags(study: "Study", pair: str) -> str:

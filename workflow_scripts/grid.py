@@ -11,6 +11,7 @@ MONO = "mono"
 SAVING = ("save_every", "keep_checkpoints")  # how a run survives: no part of what it is
 # Keys that were added later, with what was done before: at that value they are left out, so results stay valid.
 ADDED = {"language_share": "lines", "language_draws": "independent", "start": "apart", "balance": "lines"}
+OWN = "own"  # vectors that are trained on the study's own text
 SOURCES = ("treebank", "ner", "dictionary", "muse", "tatoeba")  # of a language that can do without
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workflow_scripts.grid import domain_in, parts_of, without_added
+from workflow_scripts.grid import OWN, domain_in, parts_of, without_added
 from xling.core.results import hashed, untrained_parts
 
 if TYPE_CHECKING:
@@ -171,12 +171,22 @@ def tatoeba(made: Identity, source: str, code: str) -> Any:
 
 @stage
 def translations(made: Identity, source: str, code: str) -> Any:
-    """The word pairs and published vectors that word translation is evaluated with."""
+    """The word pairs and vectors that word translation is evaluated with."""
     codes = [source, code]
     pairs = {split: made.raw(path, codes) for split, path in made.study.language(code)["muse"].items()}
     paths = {one: made.study.language(one).get("vectors") for one in codes}
-    vectors = {c: made.raw(p, [c], ["wiki_sentences", "vector_size"]) for c, p in paths.items() if p}
+    vectors = {
+        c: made("vectors", c) if p == OWN else made.raw(p, [c], ["wiki_sentences", "vector_size"])
+        for c, p in paths.items()
+        if p
+    }
     return [pairs, vectors, *made.tokenisers(*codes)]
+
+
+@stage
+def vectors(made: Identity, code: str) -> Any:
+    """train_vectors."""
+    return [made.revision("align"), made("corpus", code, "wiki"), made.config["align"]["own_vectors"]]
 
 
 @stage

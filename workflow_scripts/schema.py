@@ -173,7 +173,9 @@ class Language:
     dictionary: Dictionary | None = optional("Bilingual dictionary for Extra anchors, or null for none.")
     muse: WordPairs | None = optional("Word translations from the source language (MUSE), or null for none.")
     tatoeba: TatoebaCode | None = optional("Tatoeba's code of the language, or null for none.")
-    vectors: DataPath | None = optional("fastText vectors, the baseline of Figure 4, or null for none.")
+    vectors: DataPath | None = optional(
+        "fastText vectors, the baseline of Figure 4: a file, own (trained on its own text), or null for none."
+    )
     parallel: DataPath | None = optional("Its parallel sentences, one per line, if data.parallel has no column for it.")
 
 
@@ -260,10 +262,20 @@ class Tasks:
 
 
 @record
+class OwnVectors:
+    """How fastText is trained where a language has `vectors: own`."""
+
+    width: Count = key("Width of the vectors (300 in those that fastText published).")
+    epochs: Count = key("Passes over the text.")
+    min_count: Count = key("Rarer words have no vector.")
+
+
+@record
 class Align:
     """Alignment of monolingual models (section 5)."""
 
     contextual: Contextual
+    own_vectors: OwnVectors
     word_sentences: Count = key("Lines, spread over the text, whose words are represented in context (Figure 4b).")
     word_vocabulary: Count = key("Most frequent words that are kept (Figures 4a and 4b).")
 

@@ -16,6 +16,7 @@ from workflow_scripts.contextual import Contextual
 from workflow_scripts.encoders import Encoders
 from workflow_scripts.files import needed_files, parallel_sides, tatoeba_files
 from workflow_scripts.grid import (
+    OWN,
     Model,
     describe_run,
     domain_in,
@@ -268,7 +269,7 @@ class Study:
         language = self.language(code)
         texts = [path for source in language["text"].values() for path in source["files"]]
         entities = [data[split] for data in language.get("ner", {}).values() for split in SPLITS if split in data]
-        single = [language[key] for key in ("vectors", "segmenter_dictionary") if language.get(key)]
+        single = [language[key] for key in ("vectors", "segmenter_dictionary") if language.get(key) not in (None, OWN)]
         paths = [*texts, *language.get("treebank", {}).values(), *entities, *single]
         return [self.raw(path) for path in dict.fromkeys(paths)]
 

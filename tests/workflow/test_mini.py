@@ -69,6 +69,7 @@ def cut(full: dict[str, Any], results: Path) -> dict[str, Any]:
         "align": {
             "word_sentences": 200,
             "word_vocabulary": 2000,
+            "own_vectors": {"width": 8, "epochs": 2, "min_count": 2},
             "contextual": {"layers": [0, LAYERS], "task_layers": 1, "heads": 2, "feedforward": 64, "epochs": 1},
         },
     }

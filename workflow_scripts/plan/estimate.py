@@ -297,6 +297,13 @@ def audit_anchors(plan: Estimator, job: Job) -> Cost:
 
 
 @rule
+def train_vectors(plan: Estimator, job: Job) -> Cost:
+    """Some passes over a language's text on one core."""
+    epochs = plan.study.config["align"]["own_vectors"]["epochs"]
+    return plan.cores(job, epochs * plan.corpus(job.wildcards["language"], "wiki") / plan.rates("vectors"))
+
+
+@rule
 def align_words(plan: Estimator, job: Job) -> Cost:
     """Links between the words of parallel sentences."""
     return plan.cores(job, plan.parallel() / plan.rates("align_words"))

@@ -98,6 +98,16 @@ def test_a_study_without_fasttext_or_a_copys_own_sentences() -> None:
     assert bare.sentences("en2.mono.s1")["parallel:en2"] == bare.sentences("en.mono.s1")["parallel:en"]
 
 
+def test_vectors_of_the_study_s_own_text_are_no_raw_files() -> None:
+    both = made(languages={"en": {"vectors": "own"}, "fr": {"vectors": "own"}})
+    own = {code: str(both.trained_vectors(code)) for code in ("en", "fr")}
+    assert both.plan("words")["languages"]["fr"]["vectors"] == own
+    assert [str(path) for path in both.own_vectors()] == list(own.values())
+    raw = {Path(path).name for path in both.raw_words()}
+    assert not raw & {"own", "wiki.en.vec", "wiki.fr.vec"}
+    assert "wiki.de.vec" in raw
+
+
 def test_without_a_model_of_the_source_there_is_nothing_to_compare() -> None:
     alone = made(study={"languages": ["fr"], "extra": []})
     assert (alone.analyses, alone.encoders, alone.records) == ([], [], [])

@@ -20,6 +20,7 @@ SMALL: dict[str, Any] = {
     "extra": [],
     "skip": [],
 }
+OWN = {"fr": {"vectors": "own"}}
 OTHER_WORDS = {
     "wiki": "crawl", "crawl": "wiki", "joint": "per-language", "per-language": "joint", "all": "none", "none": "all",
     "extra": "all", "shared": "per-language", "generated": "local",
@@ -49,7 +50,7 @@ def hashes(config: dict[str, Any], revisions: dict[str, int] | None = None) -> d
     return {key: one.identity(*key) for key in keys}
 
 
-BEFORE = hashes(study(study=SMALL))
+BEFORE = hashes(study(study=SMALL, languages=OWN))
 
 
 def changed(config: dict[str, Any], revisions: dict[str, int] | None = None) -> set[Key]:
@@ -85,7 +86,7 @@ def other(value: Any) -> Any:
 
 def with_other(path: str) -> dict[str, Any]:
     """Return the small study with another value at one place."""
-    config = study(study=SMALL)
+    config = study(study=SMALL, languages=OWN)
     place, *rest = config, *path.split(".")
     for key in rest[:-1]:
         place = place[key]
@@ -93,7 +94,7 @@ def with_other(path: str) -> dict[str, Any]:
     return config
 
 
-ALL = [path for path in leaves(study(study=SMALL)) if not path.startswith(STRUCTURE)]
+ALL = [path for path in leaves(study(study=SMALL, languages=OWN)) if not path.startswith(STRUCTURE)]
 NEUTRAL = [path for path in ALL if any(fnmatchcase(path, pattern) for pattern in DECIDES_NOTHING)]
 
 
@@ -108,7 +109,7 @@ def test_what_decides_nothing_changes_no_result() -> None:
 
 
 def test_separate_tokens_reach_the_models_of_their_setting_and_no_floor() -> None:
-    tokens = study(study=SMALL, settings={"sep-emb": {"separate": {"embeddings": "tokens"}}})
+    tokens = study(study=SMALL, languages=OWN, settings={"sep-emb": {"separate": {"embeddings": "tokens"}}})
     assert changed(tokens) == {key for key in BEFORE if "sep-emb" in key[1]}
 
 
@@ -146,7 +147,7 @@ def revisions() -> dict[str, int]:
 
 def test_every_stage_of_the_code_has_its_revision_in_a_recipe() -> None:
     stages = set(revisions()) - {"report"}
-    assert {stage for stage in stages if changed(study(study=SMALL), {stage: 1})} == stages
+    assert {stage for stage in stages if changed(study(study=SMALL, languages=OWN), {stage: 1})} == stages
 
 
 @pytest.mark.parametrize("name", ["demo-full", "mini"])
@@ -168,7 +169,7 @@ def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
 
 
 def test_only_the_studys_own_jobs_are_its_time() -> None:
-    plan = Study(study(study=SMALL)).provenance()
+    plan = Study(study(study=SMALL, languages=OWN)).provenance()
     names = Names(plan["encoders"], plan["texts"], plan["config"]["languages"])
     own = ["en-fr.default.s1", "en-fr.untrained-joint.s1.ner.0", "en.untrained.s1", "en.wiki", "parallel"]
     own += ["en-fr.joint.wiki.fr.plain", "translate_words", "en-fr", "bert-en+bert-fr.en-fr"]

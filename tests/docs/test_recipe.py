@@ -1,0 +1,37 @@
+"""The table of docs/recipe.md is that of the committed runs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNS = [json.loads(line) for line in (ROOT / "results/controls/recipe.jsonl").read_text().splitlines()]
+TABLE = [line for line in (ROOT / "docs/recipe.md").read_text().splitlines() if line.startswith("|")]
+SETTINGS = [cell.strip() for cell in TABLE[0].strip("|").split("|")][1:]
+
+
+def described(run: dict[str, Any]) -> str:
+    """Return the row that a run belongs to."""
+    dropout, rate, eps = run["shape"]["dropout"], run["pretrain"]["lr"], run["pretrain"]["eps"]
+    row = f"{f'{dropout:g}'.lstrip('0') or '0'}, {rate * 1000:g}e-3"
+    return row if eps == 1e-6 else f"{row}, Adam's eps 1e-8"
+
+
+@pytest.mark.parametrize("line", TABLE[2:], ids=lambda line: line.split("|")[1].strip())
+def test_every_cell_is_what_the_runs_scored(line: str) -> None:
+    """Seeds in order: LAS on French dev trees, and in brackets the last retrieval."""
+    row, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+    for setting, cell in zip(SETTINGS, cells, strict=True):
+        own = [run for run in RUNS if run["setting"] == setting and described(run["run"]) == row]
+        own.sort(key=lambda run: run["run"]["seed"])
+        scores = ", ".join(f"{run['las']['fr']:.1f}" for run in own)
+        ends = ", ".join(f"{run['retrieval'][-1][1]:.1f}" for run in own)
+        assert cell == (f"{scores} ({ends})" if own else "")
+
+
+def test_no_run_is_left_out() -> None:
+    """Every line of the file belongs to a row."""
+    rows = {line.strip("|").split("|")[0].strip() for line in TABLE[2:]}
+    assert {described(run["run"]) for run in RUNS} == rows
