@@ -106,10 +106,18 @@ def as_markdown(stored: Stored) -> str:
 
 def row(claim: Stored) -> list[str]:
     """Return a claim in cells: number, claim, effect, border, the paper's value, verdict, seeds to decide."""
-    part = claim["deciding"] is not None and claim["parts"][claim["deciding"]]
-    effect, border = (effect_text(part), border_text(part)) if part and part["checks"] else ("-", "-")
-    paper = (paper_text(part) if part else "") or claim["paper"]
-    return [claim["claim"], claim["says"], effect, border, paper, f"**{claim['verdict']}**", seeds_text(claim)]
+    part = claim["parts"][claim["deciding"]]
+    effect = effect_text(part) if part["checks"] else "-"
+    paper = paper_text(part) or claim["paper"]
+    return [
+        claim["claim"],
+        claim["says"],
+        effect,
+        border_text(part),
+        paper,
+        f"**{claim['verdict']}**",
+        seeds_text(claim),
+    ]
 
 
 def part_row(claim: Stored, part: Stored) -> list[str]:
