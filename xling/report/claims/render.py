@@ -41,7 +41,8 @@ test items alone, and nothing is called contradicted. *Seeds to decide*: how man
 far that it no longer holds the border, if the effect stays as it is; "not by seeds" if more than 20, or if the test
 items alone leave it open.
 """
-KEYS = {"claim", "says", "source", "verdict", "sentence", "parts", "paper", "judged", "wanted", "counted_in"}
+KEYS = {"claim", "says", "source", "verdict", "seeds_to_decide", "deciding", "sentence", "parts", "paper"}
+KEYS |= {"judged", "wanted", "counted_in"}
 SUFFIX = {Unit.POINTS: " points", Unit.TIMES: " times"}
 DIGITS = {Unit.POINTS: 1, Unit.TIMES: 1, Unit.SHARE: 2, Unit.PEARSON: 2, Unit.CKA: 3}
 MOST_DIGITS = 6
@@ -85,7 +86,11 @@ def read_claims(path: Path) -> dict[str, Any]:
     value = read_json(path)
     claims = value.get("claims") if isinstance(value, dict) else None
     whole = isinstance(claims, list) and all(isinstance(claim, dict) and claim.keys() >= KEYS for claim in claims)
-    if not whole or not value.keys() >= {"paper_scale", "headline", "seed_variance"}:
+    if (
+        not whole
+        or any(claim["verdict"] not in list(Verdict) for claim in claims)
+        or not value.keys() >= {"paper_scale", "headline", "seed_variance"}
+    ):
         raise InputError(path, "not a file of verdicts", fix="made by python -m xling.report.claims")
     return dict(value)
 
