@@ -43,6 +43,7 @@ items alone leave it open.
 """
 KEYS = {"claim", "says", "source", "verdict", "seeds_to_decide", "deciding", "sentence", "parts", "paper"}
 KEYS |= {"judged", "wanted", "counted_in"}
+TOP = {"paper_scale", "headline", "seed_variance"}
 SUFFIX = {Unit.POINTS: " points", Unit.TIMES: " times"}
 DIGITS = {Unit.POINTS: 1, Unit.TIMES: 1, Unit.SHARE: 2, Unit.PEARSON: 2, Unit.CKA: 3}
 MOST_DIGITS = 6
@@ -85,14 +86,13 @@ def read_claims(path: Path) -> dict[str, Any]:
     """Return the verdicts of a study as `judged` made them."""
     value = read_json(path)
     claims = value.get("claims") if isinstance(value, dict) else None
-    whole = isinstance(claims, list) and all(isinstance(claim, dict) and claim.keys() >= KEYS for claim in claims)
-    if (
-        not whole
-        or any(claim["verdict"] not in list(Verdict) for claim in claims)
-        or not value.keys() >= {"paper_scale", "headline", "seed_variance"}
-    ):
+    if not isinstance(claims, list) or not value.keys() >= TOP or not all(map(_is_claim, claims)):
         raise InputError(path, "not a file of verdicts", fix="made by python -m xling.report.claims")
     return dict(value)
+
+
+def _is_claim(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() >= KEYS and value["verdict"] in list(Verdict)
 
 
 def as_markdown(stored: Stored) -> str:
