@@ -45,6 +45,7 @@ def test_the_published_numbers_with_their_noise_contradict_nothing_and_support_n
 def test_mini_is_judged_as_the_analysis_found() -> None:
     stored = by_number(judged(read_results([REFERENCE / "mini/records"])))
     assert {name: stored[name]["verdict"] for name in MINI} == MINI
+    assert "one seed: its variance is taken from Table 1" in stored["6b"]["sentence"]
 
 
 @pytest.mark.parametrize("run", ["mini", "demo-full"])

@@ -234,6 +234,7 @@ def _part(part: Part, paper: Part | None, above_chance: Part | None) -> dict[str
         "seeds": part.mean.seeds if own else None,
         "seeds_to_decide": part.seeds if own and part.verdict is Verdict.UNDECIDED else None,
         "one_seed": bool(own) and not part.mean.known,
+        "lent": bool(own) and part.mean.lent,
         "judged": len(part.judged),
         "wanted": len(part.wanted),
         "counted_in": part.over,
@@ -269,6 +270,7 @@ def _sentence(claim: Stored) -> str:
     others = Counter(Verdict(part["verdict"]) for part in claim["parts"] if part not in parts)
     texts += [f"of its {len(claim['parts'])} parts {_count(n)} {TOLD[v][n > 1]}" for v, n in others.items()]
     texts += ["seed variance unknown"] if any(part["one_seed"] for part in claim["parts"]) else []
+    texts += ["one seed: its variance is taken from Table 1"] if any(part["lent"] for part in claim["parts"]) else []
     for key, title in (("left_out", "left out for too little signal"), ("not_run", "not run, or not in full")):
         if places := list(dict.fromkeys(place for part in parts for place in part[key])):
             texts.append(f"{title}: {_some(places)}")
