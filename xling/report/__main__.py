@@ -33,7 +33,9 @@ def commands(folder: Path, choices: Sequence[Path]) -> Iterator[list[Any]]:
     yield ["xling.report.table1", *cells, *settings, *examples, "--out-dir", folder / "tables"]
     about = ["--config-hash", claims["config"], *(["--paper-scale"] if claims["paper_scale"] else [])]
     out = ["--out-json", folder / "claims.json", "--out-md", folder / "claims.md"]
-    yield ["xling.report.claims", "--results", records, *about, *out]
+    items = ["--items", records / "items.npz"] if (records / "items.npz").exists() else []
+    yield ["xling.report.claims", "--results", records, *items, *about, *out]
+    yield ["xling.report.figures", "forest", "--claims", folder / "claims.json", "--out-dir", figures]
     further = {"figure3": settings, "figure6": [] if config["data"]["origin"] == "generated" else ["--laser"]}
     for name in (*KINDS, "cka_matrix"):
         if (records / f"{name}.csv").exists():

@@ -57,11 +57,11 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True)
 class Source:
-    """How well the seed variance of a quantity is known; `seeds` is 0 for what is not trained by us."""
+    """How well the seed variance of a quantity is known, and from where; `seeds` is 0 for what is not trained by us."""
 
     freedom: float
     seeds: float
-    known: bool = True
+    origin: str = "own"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,12 @@ class Value:
     @property
     def known(self) -> bool:
         """Whether every seed variance in it is known."""
-        return all(source.known for source in self.sources)
+        return all(source.origin != "unknown" for source in self.sources)
+
+    @property
+    def lent(self) -> bool:
+        """Whether a seed variance in it is that of another measurement, because this one has one seed."""
+        return any(source.origin == "lent" for source in self.sources)
 
     @property
     def _halves(self) -> list[Array]:
@@ -288,7 +293,7 @@ def redraw(measured: Sequence[Measured], covariances: Covariances, count: int = 
     item_noise = _item_noise(keys, rows, covariances, count, rng)
     z = keys["z"].to_numpy()[:, None]
     draws = np.hstack([keys["score"].to_numpy()[:, None], from_z(z + noise + item_noise), from_z(z + item_noise)])
-    sources = map(Source, keys["freedom"], keys["seeds"], keys["known"])
+    sources = map(Source, keys["freedom"], keys["seeds"], keys["origin"])
     return Redrawn(
         {key: Value(line, frozenset([s])) for key, line, s in zip(keys.index, draws, sources, strict=True)}, variances
     )
@@ -305,7 +310,7 @@ def _quantities(measured: Sequence[Measured]) -> tuple[pd.DataFrame, pd.DataFram
     keys["score"], keys["seeds"] = grouped["score"].mean(), grouped["seeds"].sum()
     own = [variances[name] for name in zip(keys["pool"], keys["group"], strict=True)]
     keys["seed_error"] = np.sqrt([v.variance for v in own] / np.maximum(keys["seeds"], 1))
-    keys["freedom"], keys["known"] = [v.freedom for v in own], [v.origin != "unknown" for v in own]
+    keys["freedom"], keys["origin"] = [v.freedom for v in own], [v.origin for v in own]
     return rows, keys, list(variances.values())
 
 

@@ -35,7 +35,8 @@ def read_items(path: Path, task: str, language: str) -> dict[tuple[str, int], Co
     try:
         with np.load(path) as arrays:
             for name in arrays.files:
-                kind, code, setting, seed = name.split("/")
+                kind, code, label = name.split("/", 2)
+                setting, _, seed = label.rpartition("/")  # a label may have a slash in it
                 if (kind, code) == (task, language):
                     found[setting, int(seed)] = arrays[name].swapaxes(1, 2).astype(np.int64)
     except (OSError, ValueError, EOFError) as error:

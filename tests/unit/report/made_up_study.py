@@ -135,9 +135,10 @@ def only(*languages: str) -> Results:
     return replace(results, **kept, figure7=tuple(r for r in results.figure7 if r.pair in pairs))
 
 
-def outcome(number: str, results: Results, redraws: int = 0) -> Outcome:
+def outcome(number: str, results: Results | Study, redraws: int = 0) -> Outcome:
     claim = BY_NUMBER[number]
-    return Outcome(claim, tuple(claim.parts(Study(results, redraws=redraws))))
+    study = results if isinstance(results, Study) else Study(results, redraws=redraws)
+    return Outcome(claim, tuple(claim.parts(study)))
 
 
 def holds(found: Outcome) -> bool:

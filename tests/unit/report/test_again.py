@@ -25,7 +25,7 @@ def test_tables_verdicts_and_page_of_a_reference_run_come_out_again(tmp_path: Pa
         command = import_module(module)
         main = command.main if hasattr(command, "main") else import_module(f"{module}.__main__").main
         assert call(main, *arguments).code == 0
-    assert figures[:-1] == [*(f"figure{n}" for n in ("3", "4a", "4b", "5", "6", "7", "8")), "cka_matrix"]
+    assert figures[:-1] == ["forest", *(f"figure{n}" for n in ("3", "4a", "4b", "5", "6", "7", "8")), "cka_matrix"]
     for name in ("tables/table1.md", "tables/table1-compared.csv", "claims.md"):
         assert (copy / name).read_bytes() == (REFERENCE / name).read_bytes()
     assert "study demo-full" in (copy / "report.html").read_text(encoding="utf-8")

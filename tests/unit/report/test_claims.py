@@ -39,6 +39,7 @@ from made_up_study import (
 
 from xling.report import published
 from xling.report.evidence import Verdict
+from xling.report.measured import Study
 from xling.report.names import SETTINGS
 from xling.report.records import (
     BERT,
@@ -422,5 +423,5 @@ def test_predicates_do_not_hang_on_order_or_on_where_zero_is(scores: list[int], 
     cells = [cell(*key, float(score)) for key, score in zip(keys, scores, strict=True)]
     moved = [replace(c, score=c.score + shift, chance=c.chance + shift) for c in cells]
     order.shuffle(moved)
-    first, second = Results(figure3=tuple(cells)), Results(figure3=tuple(moved))
+    first, second = (Study(Results(figure3=tuple(rows)), redraws=0) for rows in (cells, moved))
     assert [holds(outcome(n, first)) for n in TRANSFER] == [holds(outcome(n, second)) for n in TRANSFER]

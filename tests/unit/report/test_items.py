@@ -56,7 +56,7 @@ def test_a_score_is_the_mean_of_its_grid_points(tmp_path: Path) -> None:
 
 def test_counts_are_the_same_after_saving_and_take_little_room(tmp_path: Path) -> None:
     small, large = RNG.integers(0, 200, (2, 1000, 3)), RNG.integers(0, 60_000, (2, 1000, 3))
-    keys: list[Key] = [("ner", "fr", "Sep Emb + L1-3", 2), ("ner", "ru", "untrained (joint)", 1)]
+    keys: list[Key] = [("ner", "fr", "Emb/L1-3", 2), ("ner", "ru", "untrained (joint)", 1)]
     path = tmp_path / "items.npz"
     write_items(path, dict(zip(keys, (small, large), strict=True)))
     for (task, code, setting, seed), own in zip(keys, (small, large), strict=True):

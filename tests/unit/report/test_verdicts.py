@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from made_up_study import cell, curves, table
 
@@ -17,6 +18,8 @@ from xling.report.claims.render import as_markdown, headline, judged, number, ro
 from xling.report.claims.show import main as show
 from xling.report.claims.show import verdict_lines
 from xling.report.evidence import Verdict
+from xling.report.items import write_items
+from xling.report.measured import item_covariances
 from xling.report.records import Cell, Results, read_results, write_records
 
 REFERENCE = Path(__file__).resolve().parents[3] / "results/reference"
@@ -42,6 +45,7 @@ def test_the_published_numbers_with_their_noise_contradict_nothing_and_support_n
 def test_mini_is_judged_as_the_analysis_found() -> None:
     stored = by_number(judged(read_results([REFERENCE / "mini/records"])))
     assert {name: stored[name]["verdict"] for name in MINI} == MINI
+    assert "one seed: its variance is taken from Table 1" in stored["6b"]["sentence"]
 
 
 @pytest.mark.parametrize("run", ["mini", "demo-full"])
@@ -152,3 +156,22 @@ def test_what_make_demo_ends_with() -> None:
     assert lines[0].startswith("Of the paper's 17 claims, six hold")
     assert [line.split()[0] for line in lines[1:]] == [claim["claim"] for claim in PAPER["claims"]]
     assert verdict_lines(judged(Results()))[0] == "Of the paper's 17 claims, 17 were not run."
+
+
+def test_scores_on_the_same_sentences_are_paired_where_their_counts_are_kept(tmp_path: Path) -> None:
+    right = np.arange(400) % 10 < 6
+    settings, seeds = ("Default", "No anchors", "Extra anchors"), (1, 2)
+    cells = [
+        cell(name, "xnli", "fr", 60.0 + seed, seed=seed, low=56.2 + seed, high=65.8 + seed, chance=33.3)
+        for name in settings
+        for seed in seeds
+    ]
+    counts = np.stack([right, np.ones_like(right)], axis=-1).astype(np.int64)[None]
+    write_items(tmp_path / "items.npz", {("xnli", "fr", name, seed): counts for name in settings for seed in seeds})
+    results = Results(figure3=tuple(cells))
+    alone, paired = (
+        by_number(judged(results, covariances=known))["2a"]["parts"][0]
+        for known in ({}, item_covariances(tmp_path / "items.npz", cells))
+    )
+    assert paired["high"] - paired["low"] < 0.6 * (alone["high"] - alone["low"])
+    assert item_covariances(tmp_path / "none.npz", cells) == {}

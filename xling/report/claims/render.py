@@ -41,7 +41,9 @@ test items alone, and nothing is called contradicted. *Seeds to decide*: how man
 far that it no longer holds the border, if the effect stays as it is; "not by seeds" if more than 20, or if the test
 items alone leave it open.
 """
-KEYS = {"claim", "says", "source", "verdict", "sentence", "parts", "paper", "judged", "wanted", "counted_in"}
+KEYS = {"claim", "says", "source", "verdict", "seeds_to_decide", "deciding", "sentence", "parts", "paper"}
+KEYS |= {"judged", "wanted", "counted_in"}
+TOP = {"paper_scale", "headline", "seed_variance"}
 SUFFIX = {Unit.POINTS: " points", Unit.TIMES: " times"}
 DIGITS = {Unit.POINTS: 1, Unit.TIMES: 1, Unit.SHARE: 2, Unit.PEARSON: 2, Unit.CKA: 3}
 MOST_DIGITS = 6
@@ -84,10 +86,13 @@ def read_claims(path: Path) -> dict[str, Any]:
     """Return the verdicts of a study as `judged` made them."""
     value = read_json(path)
     claims = value.get("claims") if isinstance(value, dict) else None
-    whole = isinstance(claims, list) and all(isinstance(claim, dict) and claim.keys() >= KEYS for claim in claims)
-    if not whole or not value.keys() >= {"paper_scale", "headline", "seed_variance"}:
+    if not isinstance(claims, list) or not value.keys() >= TOP or not all(map(_is_claim, claims)):
         raise InputError(path, "not a file of verdicts", fix="made by python -m xling.report.claims")
     return dict(value)
+
+
+def _is_claim(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() >= KEYS and value["verdict"] in list(Verdict)
 
 
 def as_markdown(stored: Stored) -> str:
@@ -106,10 +111,18 @@ def as_markdown(stored: Stored) -> str:
 
 def row(claim: Stored) -> list[str]:
     """Return a claim in cells: number, claim, effect, border, the paper's value, verdict, seeds to decide."""
-    part = claim["deciding"] is not None and claim["parts"][claim["deciding"]]
-    effect, border = (effect_text(part), border_text(part)) if part and part["checks"] else ("-", "-")
-    paper = (paper_text(part) if part else "") or claim["paper"]
-    return [claim["claim"], claim["says"], effect, border, paper, f"**{claim['verdict']}**", seeds_text(claim)]
+    part = claim["parts"][claim["deciding"]]
+    effect = effect_text(part) if part["checks"] else "-"
+    paper = paper_text(part) or claim["paper"]
+    return [
+        claim["claim"],
+        claim["says"],
+        effect,
+        border_text(part),
+        paper,
+        f"**{claim['verdict']}**",
+        seeds_text(claim),
+    ]
 
 
 def part_row(claim: Stored, part: Stored) -> list[str]:
@@ -221,6 +234,7 @@ def _part(part: Part, paper: Part | None, above_chance: Part | None) -> dict[str
         "seeds": part.mean.seeds if own else None,
         "seeds_to_decide": part.seeds if own and part.verdict is Verdict.UNDECIDED else None,
         "one_seed": bool(own) and not part.mean.known,
+        "lent": bool(own) and part.mean.lent,
         "judged": len(part.judged),
         "wanted": len(part.wanted),
         "counted_in": part.over,
@@ -256,6 +270,7 @@ def _sentence(claim: Stored) -> str:
     others = Counter(Verdict(part["verdict"]) for part in claim["parts"] if part not in parts)
     texts += [f"of its {len(claim['parts'])} parts {_count(n)} {TOLD[v][n > 1]}" for v, n in others.items()]
     texts += ["seed variance unknown"] if any(part["one_seed"] for part in claim["parts"]) else []
+    texts += ["one seed: its variance is taken from Table 1"] if any(part["lent"] for part in claim["parts"]) else []
     for key, title in (("left_out", "left out for too little signal"), ("not_run", "not run, or not in full")):
         if places := list(dict.fromkeys(place for part in parts for place in part[key])):
             texts.append(f"{title}: {_some(places)}")

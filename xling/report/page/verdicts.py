@@ -33,7 +33,7 @@ NOTES = {
 def overview(stored: Stored) -> Table:
     """Return one row for each claim: effect, interval, the paper's value, verdict, seeds to decide."""
     rows = [[cell.strip("*") for cell in row(claim)] for claim in stored["claims"]]
-    return data_table(["Claim", *ROW_COLUMNS[1:]], rows, "verdicts")
+    return data_table(["No.", *ROW_COLUMNS[1:]], rows, "verdicts")
 
 
 def seed_variances(stored: Stored) -> Table:
