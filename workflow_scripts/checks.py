@@ -6,7 +6,14 @@ from itertools import product
 from pathlib import Path, PurePosixPath
 
 from workflow_scripts.config import Config, ConfigError, expand_path, merge
-from workflow_scripts.files import TREE_TASKS, needed_files, parallel_sides, sources_of_language, switched_languages
+from workflow_scripts.files import (
+    TREE_TASKS,
+    datasets_by_file,
+    needed_files,
+    parallel_sides,
+    sources_of_language,
+    switched_languages,
+)
 from workflow_scripts.grid import (
     MONO,
     domains_used,
@@ -18,7 +25,6 @@ from workflow_scripts.grid import (
     trained_models,
 )
 from workflow_scripts.schema import Setting, schema_problems
-from workflow_scripts.sources import datasets_by_file
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines
 from xling.core.records import find_problems, missing_keys, nearest

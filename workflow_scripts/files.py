@@ -1,6 +1,10 @@
-"""Which raw files a study reads."""
+"""Which raw files a study reads, and which published datasets bring them."""
 
-from pathlib import Path
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from string import Formatter
+from typing import Any, NamedTuple
 
 from workflow_scripts.config import Config, expand_path
 from workflow_scripts.grid import (
@@ -13,6 +17,8 @@ from workflow_scripts.grid import (
     study_languages,
     trained_models,
 )
+from xling.core.errors import InputError
+from xling.data.manifest import SAFE_VALUE, Dataset, load_manifest
 
 TREE_TASKS = {"parsing", "pos"}
 
@@ -32,19 +38,16 @@ def needed_files(config: Config) -> dict[str, Path]:
 def tatoeba_files(config: Config) -> list[str]:
     """Return both sides of the Tatoeba test set of every language but the source."""
     source, folder = config["study"]["source"], config["data"]["tatoeba"]
-    originals = dict.fromkeys(original_of(config, code) for code in study_languages(config))
-    codes = {code: language_of(config, code).get("tatoeba") for code in originals}
+    codes = {code: language_of(config, code).get("tatoeba") for code in original_languages(config)}
     if not codes.get(source):
         return []
     others = [name for code, name in codes.items() if name and code != source]
     return [f"{folder}/tatoeba.{other}-{codes[source]}.{side}" for other in others for side in (other, codes[source])]
 
 
-def paths_of_language(config: Config, code: str) -> list[str]:
-    """Return the raw files that a language brings into the study, as they are written below the data root."""
-    sentences = f"tatoeba.{language_of(config, code).get('tatoeba')}-"
-    pairs = [path for path in tatoeba_files(config) if Path(path).name.startswith(sentences)]
-    return [*_files_of_language(config, code).values(), *pairs]
+def original_languages(config: Config) -> list[str]:
+    """Return the languages that have text of their own: all that are no copies."""
+    return list(dict.fromkeys(original_of(config, code) for code in study_languages(config)))
 
 
 def parallel_sides(config: Config) -> dict[str, str | None]:
@@ -76,15 +79,11 @@ def switched_languages(config: Config) -> list[str]:
     return sorted({m.languages[1] for m in models if setting_of(config, m.setting)["anchors"] == "extra"})
 
 
-def ner_sets_used(config: Config, code: str) -> list[str]:
+def _ner_sets(config: Config, code: str) -> list[str]:
     """Return the NER data sets of a language that the study's pairs name, if it has the task at all."""
-    if "ner" not in config["study"]["tasks"]:
-        return []
-    pairs = [(pair_languages(pair), config["pairs"][pair]["ner"]) for pair in config["study"]["pairs"]]
-    used = [
-        ner[role] for codes, ner in pairs for owner, role in zip(codes, ("train", "test"), strict=True) if owner == code
-    ]
-    return sorted(set(used))
+    pairs = config["study"]["pairs"] if "ner" in config["study"]["tasks"] else []
+    roles = [(pair, *role) for pair in pairs for role in zip(pair_languages(pair), ("train", "test"), strict=True)]
+    return sorted({config["pairs"][pair]["ner"][role] for pair, owner, role in roles if owner == code})
 
 
 def _files_of_language(config: Config, code: str) -> dict[str, str]:
@@ -94,7 +93,7 @@ def _files_of_language(config: Config, code: str) -> dict[str, str]:
         files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(language["text"][domain]["files"])}
     if TREE_TASKS & set(config["study"]["tasks"]):
         files |= {f"{where}.treebank.{split}": path for split, path in language.get("treebank", {}).items()}
-    for name in ner_sets_used(config, code):
+    for name in _ner_sets(config, code):
         data = language["ner"][name]
         files |= {f"{where}.ner.{name}.{split}": data[split] for split in ("train", "dev", "test") if split in data}
     files |= {f"{where}.muse.{split}": path for split, path in language.get("muse", {}).items()}
@@ -102,3 +101,81 @@ def _files_of_language(config: Config, code: str) -> dict[str, str]:
         files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
     single = {key: language.get(key) for key in ("vectors", "parallel", "segmenter_dictionary")}
     return files | {f"{where}.{key}": path for key, path in single.items() if path and path != OWN}
+
+
+class Filled(NamedTuple):
+    """A published dataset with its placeholders filled in: what it brings, and the folders that it unpacks whole."""
+
+    name: str
+    substitutions: dict[str, str]
+    products: list[PurePosixPath]
+    folders: list[str]
+
+    def holds(self, path: PurePosixPath) -> bool:
+        """Tell whether it brings a file, a folder with its files in it, or something inside an unpacked folder."""
+        inside = any(path.is_relative_to(folder) for folder in self.folders)
+        return inside or any(product.is_relative_to(path) for product in self.products)
+
+
+def datasets_by_file(config: Config) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
+    """Return for each raw file of the study what to ask of the datasets that bring it.
+
+    A file that no dataset brings is the user's to put below the data root.
+    """
+    root, date = expand_path(config["data"]["root"]), config["data"]["wikipedia_date"]
+    paths = {code: _paths_of_language(config, code) for code in original_languages(config)}
+    filled = [one for dataset in load_manifest().values() for one in _fillings(dataset, date, paths)]
+    needed = dict.fromkeys(PurePosixPath(path.relative_to(root)) for path in needed_files(config).values())
+    found: dict[PurePosixPath, dict[str, list[dict[str, Any]]]] = {path: {} for path in needed}
+    for path, asked in found.items():
+        for one in (one for one in filled if one.holds(path)):
+            asked.setdefault(one.name, []).append({"name": one.name, "substitutions": one.substitutions})
+    return found
+
+
+def _paths_of_language(config: Config, code: str) -> list[str]:
+    """Return the raw files that a language brings into the study, as they are written below the data root."""
+    sentences = f"tatoeba.{language_of(config, code).get('tatoeba')}-"
+    pairs = [path for path in tatoeba_files(config) if Path(path).name.startswith(sentences)]
+    return [*_files_of_language(config, code).values(), *pairs]
+
+
+def _fillings(dataset: Dataset, date: str, paths: Mapping[str, list[str]]) -> Iterator[Filled]:
+    """Yield every way to fill in a dataset for the languages of `paths`; one that it does not have is passed over."""
+    fixed = {"date": date} if "date" in dataset.parameters else {}
+    ways: list[dict[str, str]] = [fixed]
+    if "lg" in dataset.parameters:
+        named = [(code, names) for code in paths for names in [{}, *_names_in_paths(dataset, paths[code])]]
+        ways = [{"lg": code, **fixed, **names} for code, names in named]
+    known: list[tuple[str | None, Dataset]] = []
+    for values in ways:
+        try:
+            filled = dataset.resolve(**values)
+        except InputError:
+            continue
+        if (values.get("lg"), filled) not in known:
+            known.append((values.get("lg"), filled))
+            products = [PurePosixPath(product) for file in filled.files for product in file.products()]
+            folders = [file.unpack.to for file in filled.files if file.unpack and not file.products()]
+            yield Filled(dataset.name, values, products, folders)
+
+
+def _names_in_paths(dataset: Dataset, paths: list[str]) -> list[dict[str, str]]:
+    """Return the names that a language's paths have where the dataset's own have a placeholder.
+
+    So a language that the manifest has never heard of, or another treebank, takes no more than its paths.
+    """
+    templates = [_pattern(product) for file in dataset.files if dataset.from_lg for product in file.products()]
+    found = [match.groupdict() for template in templates for path in paths if (match := template.fullmatch(path))]
+    return [{name: value for name, value in names.items() if name in dataset.from_lg} for names in found]
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    """Return what matches the paths that a template stands for; a name that comes twice is the same both times."""
+    text, seen = "", set()
+    for literal, name, _, _ in Formatter().parse(template):
+        text += re.escape(literal)
+        if name is not None:
+            text += f"(?P={name})" if name in seen else f"(?P<{name}>{SAFE_VALUE})"
+            seen.add(name)
+    return re.compile(text)

@@ -13,6 +13,18 @@ from xling.core.results import hashed, untrained_parts
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
 
+# Keys of the section synthetic that a language's files depend on, and those that the files of all languages do.
+OF_A_LANGUAGE = ["wiki_sentences", "crawl_sentences", "treebank_sentences", "ner_sentences", "vector_size"]
+OF_A_LANGUAGE += ["world_seed", "seed"]
+OF_ALL_LANGUAGES = {
+    "--nli": "nli_pairs",
+    "--parallel": "parallel_sentences",
+    "--tatoeba": "tatoeba_sentences",
+    "--dictionary-share": "dictionary_share",
+    "--world-seed": "world_seed",
+    "--seed": "seed",
+}
+
 
 def as_json(value: object) -> str:
     """Return a value as one line of JSON."""
@@ -80,37 +92,16 @@ def parallel_flags(study: "Study", code: str) -> str:
 def language_flags(study: "Study", code: str) -> str:
     """Return the flags that say what the generator writes for one language."""
     sizes = study.config["synthetic"]
-    values = {
-        "--code": code,
-        "--source": study.config["study"]["source"],
-        "--wiki-sentences": sizes["wiki_sentences"],
-        "--crawl-sentences": sizes["crawl_sentences"],
-        "--treebank-sentences": _comma(sizes["treebank_sentences"]),
-        "--ner-sentences": _comma(sizes["ner_sentences"]),
-        "--vector-size": sizes["vector_size"],
-    }
-    return join_flags(values | _seeds(study))
+    own = {f"--{key.replace('_', '-')}": sizes[key] for key in OF_A_LANGUAGE}
+    return join_flags({"--code": code, "--source": study.config["study"]["source"], **own})
 
 
 def together_flags(study: "Study") -> str:
     """Return the flags that say what the generator writes for all languages at once."""
-    sizes = study.config["synthetic"]
-    values = {
-        "--nli": _comma(sizes["nli_pairs"]),
-        "--parallel": sizes["parallel_sentences"],
-        "--tatoeba": sizes["tatoeba_sentences"],
-        "--dictionary-share": sizes["dictionary_share"],
-    }
-    return join_flags(values | _seeds(study))
-
-
-def _seeds(study: "Study") -> dict[str, object]:
-    return {"--world-seed": study.config["synthetic"]["world_seed"], "--seed": study.config["synthetic"]["seed"]}
-
-
-def _comma(numbers: list[int]) -> str:
-    return ",".join(str(number) for number in numbers)
+    return join_flags({flag: study.config["synthetic"][key] for flag, key in OF_ALL_LANGUAGES.items()})
 
 
 def join_flags(values: Mapping[str, object]) -> str:
-    return " ".join(f"{flag} {quote(str(value))}" for flag, value in values.items())
+    """Return flags with their values; a list is one value, with commas."""
+    texts = {flag: ",".join(map(str, v)) if isinstance(v, list) else str(v) for flag, v in values.items()}
+    return " ".join(f"{flag} {quote(text)}" for flag, text in texts.items())

@@ -1,6 +1,6 @@
 """The grid: which models a study trains, and what each of them is (section 4 of the paper, Table 1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -41,10 +41,12 @@ class Model:
 
 def trained_models(config: Config) -> list[Model]:
     """Return every model that the study trains, in the order of the config, without repeats."""
-    cells = list(dict.fromkeys([*table_cells(config), *_extra_cells(config), *_mono_cells(config)]))
-    return [
-        Model(languages, setting, seed) for languages, setting in cells for seed in _seeds(config, languages, setting)
+    extra = [
+        (pair_languages(pair), setting) for pair, setting in (cell.split(".", 1) for cell in config["study"]["extra"])
     ]
+    alone = [((code,), MONO) for code in config["study"]["languages"]]
+    cells = dict.fromkeys([*table_cells(config), *extra, *alone])
+    return [Model(*cell, seed) for cell in cells for seed in _seeds(config, *cell)]
 
 
 def table_cells(config: Config) -> list[tuple[tuple[str, ...], str]]:
@@ -121,17 +123,6 @@ def original_of(config: Config, code: str) -> str:
     """Return the language whose files a language reads: itself, or what it is a copy of."""
     original = config["languages"][code].get("copy_of")
     return original_of(config, original) if original else code
-
-
-def _extra_cells(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
-    for cell in config["study"]["extra"]:
-        pair, setting = cell.split(".", 1)
-        yield pair_languages(pair), setting
-
-
-def _mono_cells(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
-    for code in config["study"]["languages"]:
-        yield (code,), MONO
 
 
 def _seeds(config: Config, languages: tuple[str, ...], setting: str) -> list[int]:

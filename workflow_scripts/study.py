@@ -14,7 +14,7 @@ from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_yaml
 from workflow_scripts.contextual import Contextual
 from workflow_scripts.encoders import Encoders
-from workflow_scripts.files import needed_files, parallel_sides, tatoeba_files
+from workflow_scripts.files import datasets_by_file, needed_files, original_languages, parallel_sides, tatoeba_files
 from workflow_scripts.grid import (
     OWN,
     Model,
@@ -32,7 +32,6 @@ from workflow_scripts.grid import (
     vocabulary_kind,
 )
 from workflow_scripts.identity import Identity
-from workflow_scripts.sources import datasets_by_file
 from workflow_scripts.transfer import Transfer
 from xling.core.results import hashed
 
@@ -290,7 +289,7 @@ class Study:
     @cached_property
     def originals(self) -> list[str]:
         """Languages that have text of their own: all that are no copies."""
-        return list(dict.fromkeys(self.original(code) for code in self.languages))
+        return original_languages(self.config)
 
     @cached_property
     def _datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:

@@ -13,7 +13,7 @@ from doc_blocks import ROOT, texts_and_marks
 from docs.draw_dag import STAGES, draw, drawn_edges
 from xling.report import style
 
-BESIDE = {"common", "inputs", "report_inputs", "plan", "plans", "encoders"}  # no stages of a study
+BESIDE = {"common", "inputs", "report_inputs", "plans", "encoders"}  # no stages of a study
 STAGE_OF = {rules: stage.name for stage in STAGES.values() for rules in stage.rules}
 
 
@@ -23,7 +23,9 @@ def rule_files() -> dict[str, str]:
     return {
         name: path.stem
         for path in files
-        for name in re.findall(r"^ *rule (\w+):", path.read_text(encoding="utf-8"), re.MULTILINE)
+        for name in re.findall(
+            r"^ *(?:use rule \w+ as|rule) (\w+)(?: with)?:", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
     }
 
 

@@ -57,11 +57,11 @@ NOT_RUN = {
     "make aligner": "compiles; tests/unit/align/test_contextual_environment.py has what it runs",
     "make slurm-check": "asks a cluster; tests/unit/workflow_scripts/test_slurm_check.py and tests/slurm run it",
     ".venv/bin/snakemake --profile slurm --configfile presets/paper.yaml": "a cluster; tests/slurm runs a study on one",
-    "make plan PRESET=presets/paper.yaml TARGET=table1": "a part of the plan above; test_plan_command.py runs targets",
+    "make plan PRESET=presets/paper.yaml TARGET=table1": "a part of the plan above; test_run.py asks for one",
     "make plan PRESET=presets/paper.yaml RATES=cpu": "the plan above at other rates; test_plan.py reads them",
     ".venv/bin/snakemake --resources gpu=4": "laid out as with the shares below it",
     "CUDA_VISIBLE_DEVICES=2,3 .venv/bin/snakemake --resources gpu=2": "needs GPUs; test_gpu_slots.py hands out some",
-    ".venv/bin/snakemake encoders --configfile my.yaml": "a file of the reader's; test_encoders_dag.py has one",
+    ".venv/bin/snakemake encoders --configfile my.yaml": "a file of the reader's; test_run.py has one",
     "$EDITOR profiles/slurm/site.yaml": "opens an editor",
 }
 PYTHON = {"docs/share.md": "needs an exported model; tests/unit/tokenization/test_hf_tokenizer.py loads one"}

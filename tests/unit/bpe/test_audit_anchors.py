@@ -112,7 +112,7 @@ def test_command(
 ) -> None:
     flags = [argument for code in streams for argument in ("--streams", f"{code}={vocabularies / kind / code}")]
     out = tmp_path / "anchors.json"
-    code, error = call(main, "--vocab", vocabularies / kind, *flags, "--out", out, "--require-none")
+    code, error, _ = call(main, "--vocab", vocabularies / kind, *flags, "--out", out, "--require-none")
     assert (code, error.count("\n")) == ((2, 1) if problem else (0, 0))
     assert problem in error
     assert not problem or not out.exists()

@@ -35,7 +35,7 @@ def test_full_disk(
         "encode": [encode_text.main, *encode],
         "encode in processes": [encode_text.main, *encode, "--processes", 2],
     }[name]
-    code, error = call(main, *arguments)
+    code, error, _ = call(main, *arguments)
     assert (code, error.count("\n")) == (EXIT_NO_SPACE, 1)
     assert error.startswith("error: no space left on the disk")
     assert [path.name for path in disk.rglob("*")] in ([], ["out"])

@@ -128,7 +128,7 @@ def test_one_clear_line_and_nothing_half_written(
 ) -> None:
     whole = (texts / "valid.txt.zst").read_bytes()
     damage(texts / "valid.txt.zst")
-    code, error = call(main, *arguments(vocab, texts, "out"))
+    code, error, _ = call(main, *arguments(vocab, texts, "out"))
     assert (code, error.count("\n")) == (2, 1)
     assert message in error
     assert list((texts / "out").iterdir()) == []
@@ -141,7 +141,7 @@ def test_a_process_that_dies_and_an_error_while_processes_are_busy_are_one_line(
     vocab: Path, texts: Path, call: Call
 ) -> None:
     write_raw(texts / "test.txt.zst", b"fine\n" * 100 + b"caf\xe9\n")
-    code, error = call(main, *arguments(vocab, texts, "out", processes=2))
+    code, error, _ = call(main, *arguments(vocab, texts, "out", processes=2))
     assert (code, error.count("\n")) == (2, 1)
     assert "test.txt.zst, line 101: not UTF-8" in error
     assert list((texts / "out").iterdir()) == []
@@ -158,7 +158,7 @@ def test_an_unknown_language_and_ids_outside_the_vocabulary_are_named(vocab: Pat
     assert "the vocabulary has no language 'de' (it has en, fr)" in error
     broken = shutil.copytree(vocab, texts / "broken")
     write_json(broken / "vocab.json", read_json(broken / "vocab.json") | {"size": 100})
-    code, error = call(main, *arguments(broken, texts, "out"))
+    code, error, _ = call(main, *arguments(broken, texts, "out"))
     assert code == 2
     assert "vocab.json: en has ids from 0 to " in error
     assert "but only 100 are allowed (make the vocabulary again)" in error

@@ -125,7 +125,7 @@ def test_same_bytes_in_every_process(tmp_path: Path, call: Callable[..., Any]) -
 @pytest.mark.parametrize("bad", [["--merges", -1], ["--max-lines", 0], ["--character-coverage", 1.5]])
 def test_numbers_out_of_range_are_refused(tmp_path: Path, call: Callable[..., Any], bad: list[object]) -> None:
     common = ["--input", tmp_path / "x.txt", "--merges", 1, "--seed", 1, "--out", tmp_path / "x.model"]
-    code, error = call(main, *common, *bad)
+    code, error, _ = call(main, *common, *bad)
     assert (code, str(bad[0]) in error) == (2, True)
 
 

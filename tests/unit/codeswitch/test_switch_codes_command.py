@@ -82,7 +82,7 @@ def test_one_clear_line_and_nothing_left_behind(
 ) -> None:
     whole = (files / name).read_bytes()
     (files / name).write_bytes(damage) if isinstance(damage, bytes) else write(name, damage)
-    code, error = call(main, *FLAGS)
+    code, error, _ = call(main, *FLAGS)
     assert (code, error.count("\n")) == (2, 1)
     assert error.startswith(f"error: {message}")
     assert sorted(path.name for path in files.iterdir()) == ["dict.tsv", "train.txt.zst"]

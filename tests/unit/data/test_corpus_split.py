@@ -167,7 +167,7 @@ def test_too_little_text_is_one_clear_line(
 ) -> None:
     text = write(tmp_path / "tok.txt.zst", lines)
     held = ["--valid-lines", 10, "--test-lines", 20, "--seed", 4, "--out-dir", tmp_path / "out"]
-    code, error = call(main, "--input", text, *held, *more)
+    code, error, _ = call(main, "--input", text, *held, *more)
     assert (code, error.count("\n")) == (2, 1)
     assert f"tok.txt.zst: {message}" in error
     assert list((tmp_path / "out").glob("*")) == []

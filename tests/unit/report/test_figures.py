@@ -442,9 +442,9 @@ def test_nothing_to_draw_and_nonsense_are_one_line(name: str, tmp_path: Path, ca
     path, out = tmp_path / "in.csv", tmp_path / "out"
     write_records(path, type(RECORDS[name][0]), [])
     command = (main, name, "--records", path, "--out-dir", out)
-    assert call(*command) == (2, f"error: {path}: no records: nothing to draw\n")
+    assert call(*command)[:2] == (2, f"error: {path}: no records: nothing to draw\n")
     path.write_text("colour\nred\n", encoding="utf-8")
-    code, error = call(*command)
+    code, error, _ = call(*command)
     assert (code, error.count("\n")) == (2, 1)
     assert f"{path}, line 1: unknown column 'colour'" in error
     assert not out.exists()
@@ -463,7 +463,7 @@ def test_bad_inputs_of_the_other_figures_are_one_line(inputs: Path, tmp_path: Pa
         ("encoders", "--comparison", f"x={tmp_path / 'loose.json'}", "loose.json: no result of `xling compare`"),
     ):
         known = [] if name == "encoders" else ["--study", inputs / "study.json"]
-        code, error = call(main, name, *known, flag, path, "--out-dir", out)
+        code, error, _ = call(main, name, *known, flag, path, "--out-dir", out)
         assert (code, error.count("\n")) == (2, 1)
         assert problem in error
     assert not out.exists()

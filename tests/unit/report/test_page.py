@@ -237,7 +237,7 @@ def test_the_command_writes_the_page_or_one_line(sources: Sources, tmp_path: Pat
     assert call(main, *flags(sources, tmp_path / "out/report.html")).code == 0
     assert (tmp_path / "out/report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     sources.provenance.write_text("{}", encoding="utf-8")
-    code, error = call(main, *flags(sources, tmp_path / "bad.html"))
+    code, error, _ = call(main, *flags(sources, tmp_path / "bad.html"))
     assert code == 2
     assert error.startswith(f"error: {sources.provenance}: not a study's provenance: changed, collected,")
     assert not (tmp_path / "bad.html").exists()

@@ -145,7 +145,7 @@ def test_the_command_ends_well_whatever_the_verdicts(tmp_path: Path, call: Calla
     assert call(show, "--claims", tmp_path / "claims.json", "--report", "out/report.html").code == 0
     (tmp_path / "in/figure7.csv").write_text("layer,pair,model,cka\nL0,en-fr,bilingual,much\n", encoding="utf-8")
     (tmp_path / "claims.json").unlink()
-    code, error = call(main, "--results", tmp_path / "in", *outputs)
+    code, error, _ = call(main, "--results", tmp_path / "in", *outputs)
     assert code == 2
     assert "figure7.csv, line 2: 'cka' is 'much'" in error
     assert not (tmp_path / "claims.json").exists()

@@ -22,7 +22,7 @@ def prepare(call: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
         if options is not None:
             (tmp_path / "options.json").write_text(options if isinstance(options, str) else json.dumps(options))
             flags += ["--tokeniser", tmp_path / "options.json"]
-        code, error = call(prepare_task.main, task, *flags)
+        code, error, _ = call(prepare_task.main, task, *flags)
         if code == 0:
             return [json.loads(line) for line in (tmp_path / "out").read_text(encoding="utf-8").split("\n")[:-1]]
         assert not (tmp_path / "out").exists()
