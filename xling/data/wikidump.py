@@ -78,7 +78,7 @@ class Dump:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if not self._open and name != "mediawiki":
-            raise InputError(self.path, f"not a MediaWiki export: starts with <{name}>, expected <mediawiki>")
+            raise InputError(self.path, f"not a MediaWiki export: starts with <{name}>, expected <mediawiki> or <page>")
         if name == "page":
             self._page = {}
         elif name == "redirect":
