@@ -19,7 +19,7 @@ import torch
 
 from xling.core.cli import named_paths, positive
 from xling.core.errors import InputError, run
-from xling.core.io import atomic_path, read_json
+from xling.core.io import atomic_path, read_json, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_file, log_to_stderr
 from xling.core.results import hashed
@@ -86,11 +86,11 @@ def publish(args: argparse.Namespace, work: Path, encoder: Encoder, best: checkp
     """Write the best model and the run's records into the output directory, the weights last."""
     out: Path = args.out
     out.mkdir(parents=True, exist_ok=True)
-    for path in (args.run, *(work / name for name in RECORDS)):
-        name = "run.json" if path == args.run else path.name
-        if name != "run.json" or not (out / name).is_file():  # it may be there already, as the workflow's input
-            with atomic_path(out / name) as temporary:
-                shutil.copyfile(path, temporary)
+    if not (out / "run.json").is_file():  # it may be there already, as the workflow's input
+        write_json(out / "run.json", read_json(args.run))
+    for name in RECORDS:
+        with atomic_path(out / name) as temporary:
+            shutil.copyfile(work / name, temporary)
     put_weights(encoder, best.tensors("weights"), best.folder)
     save_encoder(encoder, out)
 

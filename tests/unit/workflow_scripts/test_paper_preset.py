@@ -14,7 +14,7 @@ from embedded import PAPER, made
 
 from workflow_scripts.study import Study
 from xling.data.manifest import load_manifest
-from xling.finetune.metrics import repair
+from xling.finetune.metrics import spans
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
@@ -256,7 +256,7 @@ def test_the_first_metric_of_a_task_decides() -> None:
     assert {task: next(iter(measures[task])) for task in ("xnli", "ner", "parsing")} == {
         "xnli": "accuracy", "ner": "f1", "parsing": "las",
     }  # fmt: skip
-    assert repair(["B-X", "I-Y", "I-Z", "O", "I-X"]) == ["B-Z", "I-Z", "I-Z", "O", "B-X"]
+    assert spans(["B-X", "I-Y", "I-Z", "O", "I-X"]) == [("Z", 0, 3), ("X", 4, 5)]
 
 
 def test_all_data_is_what_the_paper_names() -> None:
