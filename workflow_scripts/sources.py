@@ -19,7 +19,9 @@ def datasets_by_file(config: Config) -> dict[PurePosixPath, dict[str, list[dict[
     A file that no dataset brings is the user's to put below the data root.
     """
     candidates = [
-        (dataset, values) for dataset in load_manifest().values() for values in _substitutions(config, dataset)
+        (dataset.resolve(**values), values)
+        for dataset in load_manifest().values()
+        for values in _substitutions(config, dataset)
     ]
     return {path: _bringing(path, candidates) for path in _needed(config)}
 
@@ -27,7 +29,7 @@ def datasets_by_file(config: Config) -> dict[PurePosixPath, dict[str, list[dict[
 def _bringing(path: PurePosixPath, candidates: list[tuple[Dataset, dict[str, str]]]) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for dataset, values in candidates:
-        if _holds(path, dataset, values):
+        if _holds(path, dataset):
             found.setdefault(dataset.name, []).append({"name": dataset.name, "substitutions": values})
     return found
 
@@ -80,13 +82,9 @@ def _pattern(template: str) -> re.Pattern[str]:
     return re.compile(text)
 
 
-def _holds(path: PurePosixPath, dataset: Dataset, values: dict[str, str]) -> bool:
+def _holds(path: PurePosixPath, dataset: Dataset) -> bool:
     """Tell whether a dataset brings a file, a folder with its files in it, or something inside an unpacked folder."""
-    if any(product.is_relative_to(path) for product in _products(dataset, values)):
+    if any(PurePosixPath(product).is_relative_to(path) for file in dataset.files for product in file.products()):
         return True
-    unpacked = [file.unpack.to for file in dataset.resolve(**values).files if file.unpack and not file.products()]
+    unpacked = [file.unpack.to for file in dataset.files if file.unpack and not file.products()]
     return any(path.is_relative_to(folder) for folder in unpacked)
-
-
-def _products(dataset: Dataset, values: dict[str, str]) -> list[PurePosixPath]:
-    return [PurePosixPath(product) for file in dataset.resolve(**values).files for product in file.products()]
