@@ -1,9 +1,8 @@
-"""The plan of the real rules, asked of the real Snakemake: nothing left out, and what is done set against its use."""
+"""The plan of the real rules, asked of the real Snakemake; tests/docs/test_readme.py has those of whole presets."""
 
 import re
 from pathlib import Path
 
-import pytest
 from dag import TINY, preset, run_module, snakemake
 
 SMALL = {"text": {"valid_lines": 20, "test_lines": 20}, "synthetic": TINY}
@@ -16,47 +15,28 @@ def rows(text: str) -> dict[str, int]:
     return {rule: int(count) for rule, count in found}
 
 
-@pytest.mark.parametrize("name", ["paper", "demo-full"])
-def test_every_rule_of_a_preset_is_estimated(name: str, tmp_path: Path) -> None:
-    files = [f"presets/{name}.yaml", preset(tmp_path)]
-    done = run_module("workflow_scripts.plan", "--rates", "h200", "--configfile", *files)
-    assert done.returncode == 0, done.stderr
-    assert "not estimated" not in done.stdout
-    counts = rows(done.stdout)
-    assert counts["pretrain"] == 38
-    assert counts.pop("total") == sum(counts.values()) <= 4000
-    assert re.search(r"^total .* h  ", done.stdout, flags=re.MULTILINE)
-    assert "bench/results/pretrain-h200.json" in done.stdout.split("Assumptions:")[1]
-
-
 def test_what_is_done_is_left_out_and_set_against_what_it_used(tmp_path: Path) -> None:
     configured, target = preset(tmp_path, **SMALL), str(tmp_path / "results/demo/text/fr.crawl.txt.zst")
-    before = run_module("workflow_scripts.plan", target, "--configfile", configured)
+    text = Path(configured).read_text().replace(str(tmp_path / "data"), "${PLAN_DATA}")
+    assert "${PLAN_DATA}" in text
+    Path(configured).write_text(text)
+    here = {"PLAN_DATA": str(tmp_path)}
+    plan = ["workflow_scripts.plan", target, "--rates", "cpu", "--configfile", configured]
+
+    before = run_module(*plan, **here)
     assert before.returncode == 0, before.stderr
     assert rows(before.stdout) == {"write_traits": 1, "generate_fr": 1, "extract_text": 1, "total": 3}
-    made = snakemake("--cores", "1", target, "--configfile", configured)
+    by_rule = snakemake("--cores", "1", "plan", "--configfile", configured, TARGET=target, RATES="cpu", **here)
+    assert by_rule.returncode == 0, by_rule.stderr
+    assert before.stdout.strip() in by_rule.stdout
+
+    made = snakemake("--cores", "1", target, "--configfile", configured, **here)
     assert made.returncode == 0, made.stderr
-    after = run_module("workflow_scripts.plan", target, "--configfile", configured)
+    after = run_module(*plan, **here)
     assert after.returncode == 0, after.stderr
     assert "Nothing is left to do." in after.stdout
     used = after.stdout.split("planned against used")[1]
     assert re.search(r"^extract_text +1 +1 +- +- +[0-9.]+ s +[0-9.]+ s$", used, flags=re.MULTILINE)
-
-
-def test_snakemake_plan_prints_the_same_plan(tmp_path: Path) -> None:
-    configured, target = preset(tmp_path, **SMALL), str(tmp_path / "results/demo/text/fr.crawl.txt.zst")
-    text = Path(configured).read_text().replace(str(tmp_path / "data"), "${PLAN_DATA}")
-    Path(configured).write_text(text)
-    one = run_module(
-        "workflow_scripts.plan", target, "--rates", "cpu", "--configfile", configured, PLAN_DATA=str(tmp_path)
-    )
-    other = snakemake(
-        "--cores", "1", "plan", "--configfile", configured, TARGET=target, RATES="cpu", PLAN_DATA=str(tmp_path)
-    )
-    assert "${PLAN_DATA}" in text
-    assert one.returncode == 0, one.stderr
-    assert other.returncode == 0, other.stderr
-    assert one.stdout.strip() in other.stdout
 
 
 def test_a_wrong_target_and_a_wrong_config_are_told_in_a_line(tmp_path: Path) -> None:

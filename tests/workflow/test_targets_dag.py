@@ -1,6 +1,8 @@
 """Each table, figure, cell and comparison is a target that brings what it takes and nothing else, on the real DAG."""
 
+import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,14 @@ import pytest
 from dag import lay_out
 from embedded import PAPER, study
 
+from workflow_scripts.config import merge
+
 TUNING = {"fine_tune_together", "write_untrained", "record_transfer"}
 ALIGNING = {"represent_encoder", "translate_words", "retrieve_sentences", "compare_encoders", "transfer_contextual"}
 TEXT = {"generate_en", "tokenise_text"}
 PUBLISHED = {"bert": {"hub": "someone/bert", "languages": ["en"]}, "mbert": {"hub": "mbert", "languages": ["en", "fr"]}}
+NOWHERE = {"study": {"results": "/nonexistent/results"}, "data": {"root": "/nonexistent/data"}}
+STUDIES = {"demo": study(**NOWHERE), "paper": study(**merge(PAPER.config, NOWHERE))}
 MONO, TABLE = 6, 18  # monolingual models, and those of the embedded study's Table 1
 
 
@@ -59,13 +65,24 @@ def test_a_target_brings_what_it_takes(
     assert not not_brought & set(found)
 
 
-def test_the_paper_preset_is_the_full_study_in_few_enough_jobs(tmp_path: Path) -> None:
-    found = counts(tmp_path, "all", config=study(**PAPER.config))
+@cache
+def commands(name: str) -> list[tuple[str, str]]:
+    """Return rule and command line of every job of a study that is not there yet."""
+    return lay_out(STUDIES[name], ["all", "fetch"], read=lambda job: (job.rule.name, job.shellcmd or ""))
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_command_line_holds_json(name: str) -> None:
+    written = {rule for rule, command in commands(name) if "<<'END'" in command}
+    assert {"write_run", "write_tokeniser"} <= written, "plans, which are files"
+    assert {rule for rule, command in commands(name) if re.search(r"""[\[{]\s*["{\[]""", command)} <= written
+
+
+def test_the_paper_preset_is_the_full_study_in_few_enough_jobs() -> None:
+    found = Counter(rule for rule, _ in commands("paper"))
     once = ["translate_words", "retrieve_sentences", "compare_encoders", "table1", "claims", "page"]
     wanted = {"pretrain": 38, "represent_encoder": 6 + 5, **dict.fromkeys(once, 1)}
-    wanted |= {
-        "fine_tune": (30 + 12) * (18 + 6 + 6),
-        "score_cell": (30 + 12) * 3,
-    }  # Table 1 and floors, a job per point
+    # Table 1 and floors, a job per point.
+    wanted |= {"fine_tune": (30 + 12) * (18 + 6 + 6), "score_cell": (30 + 12) * 3}
     assert {rule: found[rule] for rule in wanted} == wanted
     assert found.total() < 4000
