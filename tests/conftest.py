@@ -132,9 +132,11 @@ def real_data() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Measure no coverage on real files: it makes reading them three times as slow, and small tests run those lines."""
+    """Measure coverage in tests of the package alone: it makes Snakemake and reading real files three times as slow."""
+    package = REPOSITORY / "tests" / "unit"
     for item in items:
-        if "real_data" in getattr(item, "fixturenames", ()):
+        inside = item.path.is_relative_to(package) and not item.path.is_relative_to(package / "workflow_scripts")
+        if not inside or "real_data" in getattr(item, "fixturenames", ()):
             item.add_marker("no_cover")
 
 

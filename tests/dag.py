@@ -47,10 +47,11 @@ def laid(job: Any) -> Laid:
 
 
 def lay_out(
-    config: Mapping[str, Any],
+    config: Mapping[str, Any] | None = None,
     targets: Iterable[str] = (),
     snakefile: Path = ROOT / "Snakefile",
     read: Callable[[Any], Read] = laid,  # type: ignore[assignment]
+    files: Iterable[Path] = (),
 ) -> list[Read]:
     """Return all jobs of some targets, made or not, from Snakemake itself but in this process: half a second."""
     from snakemake.api import SnakemakeApi
@@ -59,7 +60,7 @@ def lay_out(
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL}, dryrun=True)) as api:
         opened = api.workflow(
             resource_settings=ResourceSettings(cores=8),
-            config_settings=ConfigSettings(config=dict(config)),
+            config_settings=ConfigSettings(config=dict(config or {}), configfiles=list(files)),
             snakefile=snakefile,
         )
         opened.dag(DAGSettings(forceall=True, targets=frozenset(targets)))
@@ -90,16 +91,6 @@ def preset(folder: Path, **changes: Any) -> str:
     changes.setdefault("data", {}).setdefault("root", str(folder / "data"))
     path.write_text(yaml.safe_dump(changes), encoding="utf-8")
     return str(path)
-
-
-def small_study(folder: Path, **changes: Any) -> str:
-    """Write a preset of one pair and three settings on tiny data."""
-    chosen = {"languages": ["fr"], "pairs": ["en-fr"], "extra": [], "skip": [], "tasks": ["ner"]}
-    chosen["settings"] = ["default", "extra-anchors", "sep-emb"]
-    text = {"valid_lines": 20, "test_lines": 20}
-    bpe = {"joint_merges": 150, "language_merges": 80}
-    pretrain = {"updates": 4, "warmup": 1, "validate_every": 2, "validation_tokens": 200} | changes.pop("pretrain", {})
-    return preset(folder, study=chosen, synthetic=TINY, text=text, bpe=bpe, pretrain=pretrain, **changes)
 
 
 def dry_run(*arguments: str) -> tuple[dict[str, int], str]:

@@ -1,14 +1,14 @@
 """docs/dag.svg shows the stages that there are and the way that files go, by Snakemake's own account."""
 
 import re
-import subprocess
-import sys
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
 import pytest
-import yaml
-from doc_blocks import ROOT, texts_and_marks
+from dag import lay_out
+from doc_blocks import texts_and_marks
+from embedded import ROOT, study
 
 from docs.draw_dag import STAGES, draw, drawn_edges
 from xling.report import style
@@ -17,6 +17,7 @@ BESIDE = {"common", "inputs", "report_inputs", "plans", "encoders"}  # no stages
 STAGE_OF = {rules: stage.name for stage in STAGES.values() for rules in stage.rules}
 
 
+@cache
 def rule_files() -> dict[str, str]:
     """Return the file that each rule stands in, named rules alone."""
     files = (ROOT / "rules").glob("*.smk")
@@ -37,15 +38,12 @@ def stage_of(rule: str) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def real_edges(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str]]:
+def real_edges() -> set[tuple[str, str]]:
     """Return which stage hands files to which in the embedded study."""
-    folder = tmp_path_factory.mktemp("dag")
-    changes = {"study": {"results": str(folder / "results")}, "data": {"root": str(folder / "data")}}
-    (folder / "here.yaml").write_text(yaml.safe_dump(changes), encoding="utf-8")
-    command = [sys.executable, "-m", "snakemake", "--nolock", "--rulegraph", "--configfile", str(folder / "here.yaml")]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True).stdout
-    names = dict(re.findall(r'(\d+)\[label = "(\w+)"', said))
-    pairs = {(stage_of(names[a]), stage_of(names[b])) for a, b in re.findall(r"(\d+) -> (\d+)", said)}
+    jobs = lay_out(study(study={"results": "/nonexistent"}, data={"root": "/nonexistent"}))
+    made_by = {path: job.rule for job in jobs for path in job.outputs}
+    given = {(made_by[path], job.rule) for job in jobs for path in job.inputs if path in made_by}
+    pairs = {(stage_of(a), stage_of(b)) for a, b in given}
     return {(a, b) for a, b in pairs if a and b and a != b}
 
 

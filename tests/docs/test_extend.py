@@ -1,17 +1,15 @@
-"""docs/extend.md, followed to the letter: its files are written, its commands are run, and it sees what it says."""
+"""docs/extend.md, followed to the letter; its small study is run by tests/workflow/test_small_study.py."""
 
-import re
 from pathlib import Path
 
 import pytest
-from doc_blocks import ROOT, blocks, commands, expanded, run
+from dag import Laid
+from doc_blocks import EXTEND, GENERATED, Reader, blocks, commands, expanded
 
-PAGE = ROOT / "docs" / "extend.md"
 TOP, POSITIONS, GREEK = "presets/top.yaml", "presets/positions.yaml", "presets/greek.yaml"
 GERMAN, ARABIC = "presets/german.yaml", "presets/arabic.yaml"
 SETTING = ".venv/bin/snakemake -n table1 --configfile presets/top.yaml"
 TOKENS = ".venv/bin/snakemake -n table1 --configfile presets/overlays/sep-tokens.yaml presets/positions.yaml"
-GENERATED = ".venv/bin/snakemake table1 --configfile presets/top.yaml presets/greek.yaml"
 SWAPPED = ".venv/bin/snakemake -n --configfile presets/german.yaml"
 REAL = ".venv/bin/snakemake -n --configfile presets/paper.yaml presets/arabic.yaml"
 PLAN = 'make plan PRESET="presets/paper.yaml presets/arabic.yaml"'
@@ -22,105 +20,71 @@ CLUSTER = (
 
 
 @pytest.fixture
-def follow(tmp_path: Path) -> "Follower":
-    """Return somebody who has written the page's files, in a folder of their own."""
-    return Follower(tmp_path)
+def follow(tmp_path: Path) -> Reader:
+    """Return a reader of the page."""
+    return Reader(tmp_path)
 
 
-class Follower:
-    """Writes the files of the page and runs its commands on them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.files = files_of_the_page()
-        (folder / "presets").mkdir()
-        for name, text in self.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
-
-    def __call__(self, command: str, *extra: str) -> str:
-        """Run a command of the page with our copies of its files."""
-        for name in self.files:
-            command = command.replace(name, str(self.folder / name))
-        return run(command, self.folder, *extra)
+def count(jobs: list[Laid], rule: str) -> int:
+    """Return how many jobs of a rule there are."""
+    return [job.rule for job in jobs].count(rule)
 
 
-def files_of_the_page() -> dict[str, str]:
-    """Return every file that the page has the reader write, by its name in the first line."""
-    texts = [block.text for block in blocks(PAGE) if block.language == "yaml"]
-    return {text.splitlines()[0].removeprefix("# "): text for text in texts}
+def models(jobs: list[Laid]) -> set[str]:
+    """Return the models that are trained."""
+    return {Path(path).parent.name for job in jobs if job.rule == "pretrain" for path in job.outputs}
 
 
-def jobs(said: str, rule: str) -> int:
-    """Return how many jobs of a rule a dry run shows."""
-    found = re.search(rf"^{rule} +(\d+)$", said, re.MULTILINE)
-    return int(found[1]) if found else 0
+def test_the_page_has_these_files_and_commands_and_no_others(follow: Reader) -> None:
+    assert list(follow.files) == [TOP, POSITIONS, GREEK, GERMAN, ARABIC]
+    assert commands(EXTEND) == [SETTING, TOKENS, GENERATED, SWAPPED, REAL, PLAN, FETCH, CLUSTER]
 
 
-def test_the_page_has_these_files_and_commands_and_no_others() -> None:
-    assert list(files_of_the_page()) == [TOP, POSITIONS, GREEK, GERMAN, ARABIC]
-    assert commands(PAGE) == [SETTING, TOKENS, GENERATED, SWAPPED, REAL, PLAN, FETCH, CLUSTER]
+def test_a_setting(follow: Reader) -> None:
+    assert models(follow.lay_out(SETTING)) == {
+        f"en-fr.{name}.s1" for name in ("default", "sep-emb-l1-6", "sep-emb-l1-7")
+    }
 
 
-def test_a_setting(follow: Follower) -> None:
-    said = follow(SETTING)
-    assert jobs(said, "pretrain") == 3
-    assert "models/en-fr.sep-emb-l1-7.s1/run.json" in said
+def test_a_setting_that_cannot_be_is_refused_as_the_page_says(
+    follow: Reader, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (shown,) = [block.text.strip() for block in blocks(EXTEND) if block.language == "text"]
+    follow.write(TOP, "bpe: per-language", "bpe: joint")
+    with pytest.raises(SystemExit, match="2"):
+        follow.lay_out(SETTING)
+    assert shown in capfd.readouterr().err.splitlines()
 
 
-def test_a_setting_that_cannot_be_is_refused_as_the_page_says(follow: Follower) -> None:
-    (shown,) = [block.text.strip() for block in blocks(PAGE) if block.language == "text"]
-    path = follow.folder / TOP
-    path.write_text(follow.files[TOP].replace("bpe: per-language", "bpe: joint"), encoding="utf-8")
-    with pytest.raises(AssertionError, match=re.escape(shown)):
-        follow(SETTING)
+def test_separate_tokens_beside_separate_embeddings(follow: Reader) -> None:
+    jobs = follow.lay_out(TOKENS)
+    assert models(jobs) == {f"en-fr.{name}.s1" for name in ("default", "sep-emb", "sep-tokens")}
+    assert (
+        count(jobs, "build_vocabulary") == 4
+    )  # joint, separate, and each language's, whose streams both settings read
+    untrained = {Path(path).parent.name for job in jobs if job.rule == "write_untrained" for path in job.outputs}
+    assert untrained == {"en-fr.untrained-joint.s1", "en-fr.untrained-separate.s1"}
 
 
-def test_separate_tokens_beside_separate_embeddings(follow: Follower) -> None:
-    said = follow(TOKENS)
-    assert jobs(said, "pretrain") == 3
-    assert "models/en-fr.sep-tokens.s1/run.json" in said
-    assert jobs(said, "build_vocabulary") == 4  # joint, separate, and each language's, whose streams both settings read
-    assert set(re.findall(r"untrained-(\w+)", said)) == {"joint", "separate"}
+def test_a_swapped_language(follow: Reader) -> None:
+    jobs = follow.lay_out(SWAPPED)
+    assert count(jobs, "pretrain") == len(models(jobs)) == 26
+    assert len([name for name in models(jobs) if name.startswith("en-de.")]) == 10
+    assert [name for name in models(jobs) if name.startswith("en-fr.")] == ["en-fr.default.s1"]
+    assert any("transfer/en-de.no-anchors.s1/" in path for job in jobs for path in job.outputs)
 
 
-def test_a_generated_language_from_raw_files_to_the_table(follow: Follower) -> None:
-    follow(GENERATED, "--cores", "1")
-    head, _, *rows = (follow.folder / "results/greek/tables/table1.md").read_text(encoding="utf-8").splitlines()
-    columns = [name.strip() for name in head.split("|")]
-    cells = [[cell.strip() for cell in row.split("|")] for row in rows]
-    (row,) = [row for row in cells if len(row) == len(columns) and row[1] == "Sep Emb + L1-7"]
-    assert 0 <= float(row[columns.index("NER (F1) el")]) <= 100
-    assert row[columns.index("NER (F1) fr")] == "not run"
-
-    (follow.folder / GREEK).write_text(
-        follow.files[GREEK].replace("pairs: [en-el]", "pairs: [en-el, en-fr]"), encoding="utf-8"
-    )
-    said = follow(GENERATED, "-n")
-    assert jobs(said, "pretrain") == 2  # of the new pair: what was there is not trained again
-    assert "models/en-fr.sep-emb-l1-7.s1/run.json" in said
+def test_a_real_language(follow: Reader, capfd: pytest.CaptureFixture[str]) -> None:
+    jobs = follow.lay_out(REAL)
+    assert len([name for name in models(jobs) if name.startswith("en-ar.")]) == 10
+    assert "ar.mono.s1" in models(jobs)
+    assert count(jobs, "tokenise_text") == 10  # Arabic's two domains beside the eight of the paper
+    follow.write(ARABIC, "moses: en ", "moses: ar ")
+    with pytest.raises(SystemExit, match="2"):
+        follow.lay_out(REAL)
+    assert "languages.ar.moses: expected one of null, as," in capfd.readouterr().err
 
 
-def test_a_swapped_language(follow: Follower) -> None:
-    said = follow(SWAPPED)
-    models = set(re.findall(r"models/([\w.-]+)/run\.json", said))
-    assert jobs(said, "pretrain") == len(models) == 26
-    assert len([name for name in models if name.startswith("en-de.")]) == 10
-    assert [name for name in models if name.startswith("en-fr.")] == ["en-fr.default.s1"]
-    assert "transfer/en-de.no-anchors.s1/" in said
-
-
-def test_a_real_language(follow: Follower) -> None:
-    said = follow(REAL)
-    models = set(re.findall(r"models/([\w.-]+)/run\.json", said))
-    assert len([name for name in models if name.startswith("en-ar.")]) == 10
-    assert "ar.mono.s1" in models
-    assert jobs(said, "tokenise_text") == 10  # Arabic's two domains beside the eight of the paper
-    (follow.folder / ARABIC).write_text(follow.files[ARABIC].replace("moses: en ", "moses: ar "), encoding="utf-8")
-    with pytest.raises(AssertionError, match=r"languages\.ar\.moses: expected one of null, as,"):
-        follow(REAL)
-
-
-def test_its_files_are_fetched_and_its_plan_reads_both_files(follow: Follower) -> None:
-    said = follow(FETCH, "-n")
-    assert jobs(said, "fetch_dataset") == 15
+def test_its_files_are_fetched_and_its_plan_reads_both_files(follow: Reader) -> None:
+    assert count(follow.lay_out(FETCH), "fetch_dataset") == 15
     assert expanded(PLAN).endswith("--configfile presets/paper.yaml presets/arabic.yaml")

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from doc_blocks import ROOT, texts_and_marks
+from doc_blocks import texts_and_marks
+from embedded import ROOT
 
 from docs import headline
 from xling.report import style

@@ -7,27 +7,27 @@ from typing import Any
 
 import pytest
 import yaml
-from doc_blocks import PAGES, ROOT, blocks, commands, expanded, helped, run
-from embedded import study
+from dag import Laid
+from doc_blocks import EXTEND, PAGES, blocks, commands, expanded, laid_out, run
+from embedded import ROOT, study
 
 from workflow_scripts.checks import check
 from workflow_scripts.site import read_site
+from xling.cli import dispatch
 
-EXTEND = ROOT / "docs" / "extend.md"  # test_extend.py runs that page
 PLAN = "make plan PRESET=presets/paper.yaml"
 
 # Run as they stand, but for where results go.
-RUN = ["make plan", PLAN]
-# Run as dry runs: the jobs are laid out, none is started.
+RUN = ["make demo", "make plan", PLAN]  # the first one as a dry run
+# The jobs are laid out, none is started.
 DRY = [
-    "make demo",
     ".venv/bin/snakemake --configfile presets/demo-full.yaml",
     ".venv/bin/snakemake fetch --keep-going --configfile presets/paper.yaml",
     "XLING_GPU_SHARE=3 .venv/bin/snakemake --resources gpu=12",
     ".venv/bin/snakemake --configfile presets/demo-full.yaml presets/overlays/sep-tokens.yaml"
     " -- results/demo-full/transfer/en-fr.sep-tokens.s1/parsing.json",
 ]
-# Dry runs, where the real data is: each with a model that it trains.
+# The same where the real data is: each with a model that it trains.
 MINI = {
     "XLING_DATA=… XLING_GPU_SHARE=8 .venv/bin/snakemake --configfile presets/mini.yaml --resources gpu=8": (
         "en-zh.sep-emb-l1-6.s1"
@@ -57,11 +57,11 @@ NOT_RUN = {
     "make aligner": "compiles; tests/unit/align/test_contextual_environment.py has what it runs",
     "make slurm-check": "asks a cluster; tests/unit/workflow_scripts/test_slurm_check.py and tests/slurm run it",
     ".venv/bin/snakemake --profile slurm --configfile presets/paper.yaml": "a cluster; tests/slurm runs a study on one",
-    "make plan PRESET=presets/paper.yaml TARGET=table1": "a part of the plan above; test_run.py asks for one",
+    "make plan PRESET=presets/paper.yaml TARGET=table1": "a part of the plan above; test_small_study.py asks for one",
     "make plan PRESET=presets/paper.yaml RATES=cpu": "the plan above at other rates; test_plan.py reads them",
     ".venv/bin/snakemake --resources gpu=4": "laid out as with the shares below it",
     "CUDA_VISIBLE_DEVICES=2,3 .venv/bin/snakemake --resources gpu=2": "needs GPUs; test_gpu_slots.py hands out some",
-    ".venv/bin/snakemake encoders --configfile my.yaml": "a file of the reader's; test_run.py has one",
+    ".venv/bin/snakemake encoders --configfile my.yaml": "a file of the reader's; test_small_study.py has one",
     "$EDITOR profiles/slurm/site.yaml": "opens an editor",
 }
 PYTHON = {"docs/share.md": "needs an exported model; tests/unit/tokenization/test_hf_tokenizer.py loads one"}
@@ -86,12 +86,21 @@ def test_every_command_is_run_or_has_a_reason() -> None:
     assert {block.page for page in PAGES for block in blocks(page) if block.language == "python"} == set(PYTHON)
 
 
+def trained(jobs: list[Laid]) -> set[str]:
+    """Return the models that jobs train."""
+    return {Path(path).parent.name for job in jobs if job.rule == "pretrain" for path in job.outputs}
+
+
+def test_a_dry_run_of_the_first_command_shows_its_jobs_and_makes_nothing(tmp_path: Path) -> None:
+    assert "pretrain" in run(RUN[0], tmp_path, "-n")
+    assert not (tmp_path / "results").exists()
+
+
 @pytest.mark.parametrize("command", DRY)
 def test_a_command_lays_out_its_jobs(command: str, tmp_path: Path) -> None:
-    said = run(command, tmp_path, "-n")
-    assert "fetch_dataset" in said if " fetch " in command else "pretrain" in said
-    assert all(model in said for model in re.findall(r"/transfer/([^/]+)/", command))  # it stands for the target
-    assert not (tmp_path / "results").exists()
+    jobs = laid_out(command, tmp_path)
+    assert ("fetch_dataset" if " fetch " in command else "pretrain") in {job.rule for job in jobs}
+    assert set(re.findall(r"/transfer/([^/]+)/", command)) <= trained(jobs)
 
 
 @pytest.mark.real_data
@@ -100,7 +109,7 @@ def test_the_study_on_real_text_lays_out_its_jobs(
     command: str, real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XLING_DATA", str(real_data))
-    assert MINI[command] in run(command, tmp_path, "-n", own_data=False)
+    assert MINI[command] in trained(laid_out(command, tmp_path, own_data=False))
 
 
 def cost(row: str, column: int) -> str:
@@ -110,14 +119,18 @@ def cost(row: str, column: int) -> str:
     return line.split("|")[2 + column].strip()
 
 
-def total(plan: str) -> list[str]:
-    """Return GPU time, CPU time, disk and download of a plan; - for none."""
-    (line,) = [line for line in plan.splitlines() if line.startswith("total  ") and line.count("  ") > 3]
-    return re.split(r" {2,}", line)[2:]
+def planned(command: str, folder: Path, own_data: bool = True) -> tuple[list[str], str]:
+    """Return GPU time, CPU time, disk and download of a plan, - for none, and all that it said; no job lacks a cost."""
+    said = run(command, folder, own_data=own_data)
+    assert "not estimated" not in said
+    counts = dict(re.findall(r"^(\w+) +(\d+) ", said.split("longest chain")[0], re.MULTILINE))
+    assert int(counts.pop("total")) == sum(map(int, counts.values()))
+    (line,) = [line for line in said.splitlines() if line.startswith("total  ") and line.count("  ") > 3]
+    return re.split(r" {2,}", line)[2:], said
 
 
 def test_the_cost_of_the_embedded_study_is_the_plan_s(tmp_path: Path) -> None:
-    gpu, _, disk, download = total(run(f"{RUN[0]} RATES=cpu", tmp_path))  # not those of a calibrated machine
+    (gpu, _, disk, download), _ = planned(f"{RUN[1]} RATES=cpu", tmp_path)  # not those of a calibrated machine
     assert (gpu, download) == ("-", "-")
     assert cost("disk, of which downloaded", 0) == f"{disk}, nothing"
 
@@ -125,30 +138,31 @@ def test_the_cost_of_the_embedded_study_is_the_plan_s(tmp_path: Path) -> None:
 @pytest.mark.real_data
 def test_the_cost_of_mini_is_the_plan_s(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLING_DATA", str(real_data))
-    gpu, _, disk, _ = total(run("make plan PRESET=presets/mini.yaml RATES=h200", tmp_path, own_data=False))
+    (gpu, _, disk, _), _ = planned("make plan PRESET=presets/mini.yaml RATES=h200", tmp_path, own_data=False)
     assert (cost("GPU time", 1), cost("from start to end", 1)) == (gpu, f"{gpu}, one job at a time")
     assert cost("disk, of which downloaded", 1) == f"{disk}, nothing"
 
 
 def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
-    said = run(f"{PLAN} RATES=h200", tmp_path)
-    gpu, _, disk, download = total(said)
+    (gpu, _, disk, download), said = planned(f"{PLAN} RATES=h200", tmp_path)
+    assert re.search(r"^pretrain +38 ", said, re.MULTILINE)
+    assert "bench/results/pretrain-h200.json" in said.split("Assumptions:")[1]
     eight, best = re.findall(r"(?:8|32) GPUs ([\d,.]+ h)", said)
     assert cost("GPU time", 2) == gpu
     assert cost("disk, of which downloaded", 2) == f"{disk}, {download}"
     assert cost("from start to end", 2) == f"{eight} with 8 GPUs, {best} with 32 (the longest chain of jobs)"
 
 
-def test_the_figures_of_the_paper_are_drawn(tmp_path: Path) -> None:
-    run("make paper-figures", tmp_path, "--cores", "1")
-    assert (tmp_path / "results/demo/paper/figure3.svg").is_file()
-    assert (tmp_path / "results/demo/paper/table1-deltas.csv").is_file()
+def test_the_figures_of_the_paper_take_no_study(tmp_path: Path) -> None:
+    jobs = laid_out(expanded("make paper-figures"), tmp_path)  # test_small_study.py draws them
+    assert [job.rule for job in jobs] == ["paper_figures"]
 
 
 @pytest.mark.parametrize("command", [line for line in all_commands() if line.startswith("xling ")])
-def test_flags_of_the_package_s_command_exist(command: str) -> None:
-    said = helped(" ".join(command.split()[:2]))
-    flags = re.findall(r"--[a-z-]+", command)
+def test_flags_of_the_package_s_command_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        dispatch([command.split()[1], "--help"])
+    said, flags = capsys.readouterr().out, re.findall(r"--[a-z-]+", command)
     assert flags
     assert [flag for flag in flags if flag not in said] == []
 

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from doc_blocks import ROOT
+from embedded import ROOT
 
 PAGE = ROOT / "docs" / "troubleshooting.md"
 ROW = re.compile(r"^\| `([^`]+)`.*\|$", re.MULTILINE)

@@ -74,6 +74,7 @@ CHEAP = re.compile(
 Snapshot = dict[str, Laid]  # the job behind every file, by the file's path below the study's folder or the data root
 
 
+@cache
 def below(path: str) -> str:
     """Return a path below the study's folder, or raw/… for one below the data root."""
     folder = FOLDER / "data"

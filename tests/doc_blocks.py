@@ -1,22 +1,28 @@
 """What the documentation shows: its blocks of code, its commands, and how a test runs one without touching results."""
 
-import functools
 import os
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 import yaml
+from dag import Laid, lay_out
+from embedded import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:\A|\n\n)((?: {4}\S.*\n)+)")
 COMMENT = re.compile(r" {2,}.*$| # .*$")  # what stands behind a command on its line
+EXTEND = ROOT / "docs" / "extend.md"
+GENERATED = (
+    ".venv/bin/snakemake table1 --configfile presets/top.yaml presets/greek.yaml"  # the small study of that page
+)
 
 
 class Block(NamedTuple):
@@ -75,25 +81,59 @@ def run(command: str, folder: Path, *extra: str, own_data: bool = True) -> str:
     environment = os.environ | {"OMP_NUM_THREADS": "1"} | {k: v for k, v in variables.items() if v != "…"}
     done = subprocess.run(
         [*_program(words), *extra, "--configfile", *_files(words), str(isolated(folder, own_data))],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False,
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
     return done.stdout + done.stderr
 
 
-@functools.cache
-def helped(command: str) -> str:
-    """Return the help of a command of the package."""
-    words = [sys.executable, "-m", "xling.cli", *command.split()[1:], "--help"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def laid_out(command: str, folder: Path, own_data: bool = True) -> list[Laid]:
+    """Return the jobs of a Snakemake command of the documentation: Snakemake reads its flags, results go to a folder."""
+    from snakemake.cli import parse_args
+
+    variables, (_, *words) = split_variables(command)
+    shown = {name: value for name, value in variables.items() if value != "…"}
+    with chdir(ROOT), patch.dict(os.environ, shown):
+        _, args = parse_args(words)
+        targets = [str(folder / target) if target.startswith("results/") else target for target in args.targets]
+        with patch.object(sys, "argv", ["snakemake", *targets]):  # where the Snakefile looks for wrong targets
+            return lay_out(targets=targets, files=[*map(Path, args.configfile or []), isolated(folder, own_data)])
+
+
+class Reader:
+    """Somebody who has written the files of docs/extend.md, in a folder of their own, and runs its commands on them."""
+
+    def __init__(self, folder: Path) -> None:
+        texts = [block.text for block in blocks(EXTEND) if block.language == "yaml"]
+        self.folder = folder
+        self.files = {text.splitlines()[0].removeprefix("# "): text for text in texts}
+        (folder / "presets").mkdir()
+        for name in self.files:
+            self.write(name)
+
+    def write(self, name: str, old: str = "", new: str = "") -> None:
+        """Write a file of the page, with one text in it replaced by another."""
+        (self.folder / name).write_text(self.files[name].replace(old, new), encoding="utf-8")
+
+    def lay_out(self, command: str) -> list[Laid]:
+        """Return the jobs of a command of the page."""
+        return laid_out(self.own(command), self.folder)
+
+    def run(self, command: str, *extra: str) -> str:
+        """Run a command of the page and return what it says."""
+        return run(self.own(command), self.folder, *extra)
+
+    def own(self, command: str) -> str:
+        """Return a command of the page with our copies of its files."""
+        for name in self.files:
+            command = command.replace(name, str(self.folder / name))
+        return command
 
 
 def _program(words: list[str]) -> list[str]:
     """Return the words without their --configfile; Snakemake and Python are this interpreter's."""
     start = words.index("--configfile") if "--configfile" in words else len(words)
-    words = [words[0], *words[1:start]]
+    words = words[:start]
     if Path(words[0]).name == "snakemake":
         return [sys.executable, "-m", "snakemake", "--nolock", *words[1:]]
     locks = ["--nolock"] if "snakemake" in words[:3] else []
