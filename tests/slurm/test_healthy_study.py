@@ -15,17 +15,15 @@ pytestmark = [pytest.mark.slurm, pytest.mark.timeout(1200)]
 def test_the_study_ends_with_its_table(study: Workplace) -> None:
     with (study.study / "tables/table1.csv").open(encoding="utf-8") as handle:
         rows = list(csv.DictReader(handle))
-    assert [row["Model"] for row in rows] == ["Default", "Sep Emb"]
+    assert [row["Model"] for row in rows] == ["Default"]
     assert all(0 <= float(row["NER (F1) fr"]) <= 100 for row in rows)
     assert study.nothing_left("table1")
 
 
 def test_training_ran_over_two_nodes(study: Workplace) -> None:
-    for name in (MODEL, "en-fr.sep-emb.s1"):
-        record = read_json(study.study / "models" / name / "provenance.json")
-        assert [attempt["outcome"] for attempt in record["attempts"]] == ["finished"]
-        assert record["attempts"][0]["processes"] == 2
-        assert "on n[1-2], to leave by" in (study.study / f"logs/pretrain/{name}.log").read_text()
+    (attempt,) = read_json(study.model.parent / "provenance.json")["attempts"]
+    assert (attempt["outcome"], attempt["processes"]) == ("finished", 2)
+    assert "on n[1-2], to leave by" in (study.study / f"logs/pretrain/{MODEL}.log").read_text()
 
 
 def test_two_nodes_train_the_model_that_one_process_trains(study: Workplace) -> None:
@@ -39,8 +37,7 @@ def test_two_nodes_train_the_model_that_one_process_trains(study: Workplace) -> 
 
 
 def test_every_job_has_a_log_where_the_documentation_says(study: Workplace) -> None:
-    for name in (MODEL, "en-fr.sep-emb.s1"):
-        assert len(list((study.folder / "logs/slurm/rule_pretrain" / name).glob("*.log"))) == 1
+    assert len(list((study.folder / "logs/slurm/rule_pretrain" / MODEL).glob("*.log"))) == 1
 
 
 @pytest.mark.parametrize("profile", [("--profile", "profiles/slurm"), ("--workflow-profile", "slurm")])

@@ -52,10 +52,10 @@ class Workplace:
         return Workplace(self.folder.parent / name, pretrain or self.pretrain, self.data, **classes)
 
     def _preset(self) -> dict[str, Any]:
-        """Return a study of one pair and two settings on very little text."""
+        """Return a study of one pair and one setting on very little text."""
         chosen = {"name": "tiny", "results": str(self.results), "languages": [], "pairs": ["en-fr"], "extra": []}
         return {
-            "study": chosen | {"settings": ["default", "sep-emb"], "skip": [], "tasks": ["ner"]},
+            "study": chosen | {"settings": ["default"], "skip": [], "tasks": ["ner"]},
             "data": {"root": str(self.data)},
             "synthetic": TINY | {"ner_sentences": [40, 10, 10]},
             "text": {"valid_lines": 20, "test_lines": 20},
@@ -152,15 +152,6 @@ class Workplace:
         """Wait until a job of this place has saved some training, and return it."""
         running: list[Job] = self.wait_until("a checkpoint", lambda: self.update() > 0 and self.jobs("RUNNING"))
         return running[0]
-
-    def wait_for_twins(self) -> list[Job]:
-        """Wait until two jobs of this place run at once, and return them."""
-
-        def twins() -> list[Job]:
-            running = self.jobs("RUNNING")
-            return running if len(running) == 2 else []
-
-        return list(self.wait_until("the twin", twins))
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
