@@ -1,4 +1,4 @@
-"""Command-line flags that depend on the study: what a rule cannot write as one value a line."""
+"""Command-line flags that depend on the study: what a rule cannot write as one value per line."""
 
 import json
 from collections.abc import Callable, Mapping

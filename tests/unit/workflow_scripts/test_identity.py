@@ -12,6 +12,7 @@ from workflow_scripts.collect_provenance import Names
 from workflow_scripts.config import read_config
 from workflow_scripts.study import Study
 from xling.core.io import read_json
+from xling.report.kept import read_jsonl
 
 SMALL: dict[str, Any] = {
     "pairs": ["en-fr", "en-zh"],
@@ -159,11 +160,14 @@ def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
     kept = ROOT / "results" / "reference" / name
     one = Study(read_config(ROOT / "config.yaml", kept / "config.yaml"), revisions())
     scored = [(model, task) for model in one.transfer.encoders for task in one.transfer.tasks]
-    carried = {("score", *key): kept / "transfer" / key[0] / f"{key[1]}.json" for key in scored}
-    carried |= {("analysis", key): kept / "analyses" / f"{key}.json" for key in one.alignment.analyses}
-    carried |= {("contextual", key): kept / "contextual" / f"{key}.json" for key in one.contextual.jobs}
-    assert [key for key, path in carried.items() if read_json(path)["config"] != one.identity(*key)] == []
-    runs = {model: read_json(kept / "models" / model / "run.json") for model in one.models}
+    wanted = [("score", *key) for key in scored] + [("contextual", key) for key in one.contextual.jobs]
+    lines = {name: list(read_jsonl(kept / f"{name}.jsonl")) for name in ("transfer", "contextual", "models")}
+    carried = {("score", line["model"], line["task"]): line["config"] for line in lines["transfer"]}
+    carried |= {("contextual", line["model"]): line["config"] for line in lines["contextual"]}
+    assert [key for key in wanted if carried[key] != one.identity(*key)] == []
+    for name in one.alignment.analyses:
+        assert read_json(kept / "analyses" / f"{name}.json")["config"] == one.identity("analysis", name)
+    runs = {line["model"]: line["run"] for line in lines["models"] if line["model"] in one.models}
     assert [model for model, run in runs.items() if run != one.run(model)] == []
     assert (len(carried) > 150, len(runs)) == (True, 64)
 
