@@ -104,7 +104,7 @@ def test_broken_inputs_are_one_line_and_leave_nothing(
 ) -> None:
     if body is not None:
         (tmp_path / name).write_bytes(body)
-    code, error = extract(form, tmp_path / name)
+    code, error, _ = extract(form, tmp_path / name)
     assert (code, error.count("error: ")) == (2, 1)
     assert error.startswith(f"error: {tmp_path / name}{problem}")
     assert not list((tmp_path / "out").glob("*"))
@@ -113,7 +113,7 @@ def test_broken_inputs_are_one_line_and_leave_nothing(
 def test_a_failure_among_several_processes_is_told_too(extract: Extract, tmp_path: Path, two_dumps: list[Path]) -> None:
     cut = tmp_path / "cut.xml.bz2"
     cut.write_bytes(two_dumps[0].read_bytes()[:-30])
-    code, error = extract("wikipedia", two_dumps[1], cut, processes=2)
+    code, error, _ = extract("wikipedia", two_dumps[1], cut, processes=2)
     assert (code, error.startswith(f"error: {cut}: truncated or damaged")) == (2, True)
 
 

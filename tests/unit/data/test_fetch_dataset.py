@@ -101,7 +101,7 @@ def test_what_the_user_must_supply_is_waited_for(fetch: Fetch, study: Study, tmp
 
 def test_one_failure_does_not_stop_the_others(fetch: Fetch, server: FaultyServer, study: Study) -> None:
     del server.files["/loose.txt"]
-    code, error = fetch(study.loose, study.zipped, study.mine)
+    code, error, _ = fetch(study.loose, study.zipped, study.mine)
     assert (code, error.count("error: ")) == (1, 1)
     assert error.startswith("error: loose: ")
     assert "answered 404" in error
@@ -112,7 +112,7 @@ def test_the_first_hash_is_kept_and_a_changed_file_is_refused(fetch: Fetch, serv
     assert fetch(study.loose).code == 0
     (study.data / "loose.txt").unlink()
     server.files["/loose.txt"] = Served(b"changed\n", etag='"v2"')
-    code, error = fetch(study.loose)
+    code, error, _ = fetch(study.loose)
     first, second = (hashlib.sha256(body).hexdigest() for body in (b"loose\n", b"changed\n"))
     assert (code, f"has sha256 {second}, expected {first} (sources.lock.json" in error) == (1, True)
     assert not (study.data / "loose.txt").exists()
@@ -177,13 +177,13 @@ def test_a_missing_or_wrong_local_file_is_named_and_not_taken(
 ) -> None:
     local = tmp_path / "usb"
     local.mkdir()
-    code, error = fetch(study.zipped, more=("--local", local))
+    code, error, _ = fetch(study.zipped, more=("--local", local))
     assert (code, f"{local}: holds no archives/x.zip or x.zip" in error) == (1, True)
     assert server.asked == []
     assert fetch(study.loose).code == 0
     (study.data / "loose.txt").unlink()
     (local / "loose.txt").write_text("other")
-    code, error = fetch(study.loose, more=("--local", local))
+    code, error, _ = fetch(study.loose, more=("--local", local))
     assert (code, "expected " + hashlib.sha256(b"loose\n").hexdigest() in error) == (1, True)
     assert not (study.data / "loose.txt").exists()
     assert (local / "loose.txt").read_text() == "other"

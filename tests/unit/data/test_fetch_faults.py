@@ -73,7 +73,7 @@ def test_a_bad_archive(
     fetch: Fetch, server: FaultyServer, tmp_path: Path, name: str, body: bytes, problem: str
 ) -> None:
     root = tmp_path / "data"
-    code, error = fetch(packed(server, name, body))
+    code, error, _ = fetch(packed(server, name, body))
     assert (code, error.count("error")) == (1, 1)
     assert f"archives/{name}: " in error
     assert problem in error
@@ -109,7 +109,7 @@ def test_a_broken_lock_file_is_named(
 ) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/sources.lock.json").write_text(text)
-    code, error = fetch(loose(server))
+    code, error, _ = fetch(loose(server))
     assert (code, error.count("error:")) == (2, 1)
     assert "sources.lock.json" in error
     assert problem in error
@@ -125,7 +125,7 @@ def test_a_full_disk_while_downloading(
 ) -> None:
     disk, body = mount_disk("1m"), TEXT * 8
     server.files["/f"] = Served(body, say_length=say_length)
-    code, error = fetch(loose(server), root=disk)
+    code, error, _ = fetch(loose(server), root=disk)
     assert (code, "f.bin.part: no space left on device" in error) == (3, True)
     assert names(disk) <= (set() if say_length else {"f.bin.part", "f.bin.part.json"})
     enlarge(disk)
@@ -137,7 +137,7 @@ def test_a_full_disk_while_downloading(
 def test_a_full_disk_while_unpacking(fetch: Fetch, server: FaultyServer, mount_disk: Callable[[str], Path]) -> None:
     disk = mount_disk("1m")
     file = packed(server, "x.zip", zip_of({"good.txt": b"good", "zeros": bytes(3_000_000)}), max_bytes=4_000_000)
-    code, error = fetch(file, root=disk)
+    code, error, _ = fetch(file, root=disk)
     assert (code, "archives/x.zip: no space left on device" in error) == (3, True)
     assert names(disk) == {"archives/x.zip"}
     enlarge(disk)

@@ -60,7 +60,7 @@ def test_one_file_per_side(prepare: Prepare, tmp_path: Path, flags: str, expecte
     ],
 )
 def test_nothing_is_left_behind_by_a_failure(prepare: Prepare, tmp_path: Path, flags: str, problem: str) -> None:
-    code, error = prepare(flags)
+    code, error, _ = prepare(flags)
     assert (code, error.count("error: ")) == (2, 1)
     assert problem in error
     assert list((tmp_path / "out").iterdir()) == []

@@ -61,7 +61,7 @@ def test_faults_are_one_line_and_leave_nothing(
     source.write_text(content, encoding="utf-8")
     if options is not None:
         described.write_text(options)
-    code, error = run(call, source, described, processes)
+    code, error, _ = run(call, source, described, processes)
     assert (code, problem in error) == (2, True)
     assert error.count("\n") <= 1
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path != described] == [source]

@@ -107,11 +107,12 @@ def test_a_pair_has_its_own_data_sets() -> None:
 def test_the_command_understands_its_plan(tmp_path: Path) -> None:
     for name in ("en-ru.sep-emb.s1", "en-ru.untrained-separate.s1"):
         (tmp_path / "plan.json").write_text(json.dumps(WHOLE.fine_tuning_in_parts(name, "parsing")))
-        (part,) = run.read_plan(tmp_path / "plan.json", "parsing.3")
-        assert (part.name, part.points, list(part.test)) == ("parsing.3", [3], ["en", "ru"])
+        plan = run.read_plan(tmp_path / "plan.json", "parsing.3")
+        part = plan["parsing.3"]
+        assert (list(plan), part.points, list(part.test)) == (["parsing.3"], (3,), ["en", "ru"])
         assert part.config == WHOLE.config_hash(name, "parsing")
         (tmp_path / "plan.json").write_text(json.dumps(DEMO.fine_tuning(name, DEMO.together)))
-        jobs = {job.name: job for job in run.read_plan(tmp_path / "plan.json")}
+        jobs = run.read_plan(tmp_path / "plan.json")
         assert set(jobs) == set(DEMO.together)
         assert (jobs["ner"].config, jobs["ner"].points) == (DEMO.config_hash(name, "ner"), None)
         assert WHOLE.untrained_flag(name) == ("--untrained" if "untrained" in name else "")
