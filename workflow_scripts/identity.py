@@ -1,7 +1,7 @@
-"""The stages of a study in one table: what each product is made from, and the hash of that.
+"""The stages of a study in one table: what each product depends on, and its hash.
 
 A recipe returns everything that decides one product: the revision of its code, the values it takes from the config, and
-the hashes of what it reads. So a result at the end of the chain knows every value that decides it. Locations of files
+the hashes of what it reads. So the hash of a final result depends on every value that affects it. Locations of files
 (study.results, data.root) and the division of work into jobs are left out, because they do not affect results. The
 docstring of a recipe names the rules that it covers.
 """
@@ -46,9 +46,9 @@ class Identity:
         return [self.study.revisions.get(stage, 0) for stage in stages]
 
     def raw(self, path: str, codes: Iterable[str], sizes: Iterable[str] = ()) -> dict[str, Any]:
-        """Return what a raw file below the data root is: where it comes from, or what it is generated from.
+        """Return what identifies a raw file: its path, its origin, and the generator's settings if it is generated.
 
-        `codes` are the languages whose traits affect what is read of the file, `sizes` the generator's sizes that do.
+        `codes` are the languages whose traits affect the part that is read, `sizes` the generator's sizes that do so.
         """
         about: dict[str, Any] = {"path": path, "origin": self.config["data"]["origin"]}
         if not self.study.generated:
@@ -59,18 +59,18 @@ class Identity:
         return about | {"traits": traits, "revision": self.revision("synthetic"), **numbers}
 
     def tokeniser(self, code: str) -> dict[str, Any]:
-        """Return what decides how text is split into words; the segmenter's dictionary counts by its origin."""
+        """Return what decides how text is split into words; a segmenter's dictionary enters by its origin."""
         options, path = self.study.tokeniser(code), self.study.language(code).get("segmenter_dictionary")
         data = {"data": self.raw(path, [code]) if path else None, "revision": self.revision("tokenization")}
         return {key: value for key, value in options.items() if key not in ("dictionary", "stanford_home")} | data
 
     def prepared(self, data: Mapping[str, Any]) -> list[str]:
-        """Return the hashes of the files of a task, whose paths name them: tasks/ner/fr.wikiann.test.jsonl."""
+        """Return the hashes of a task's files, which are named as tasks/ner/fr.wikiann.test.jsonl."""
         paths = [Path(path) for path in (data["train"], data["dev"], *data["test"].values())]
         return [self("task", path.parent.name, *path.stem.split(".")) for path in paths]
 
     def tokenisers(self, *codes: str) -> list[dict[str, Any]]:
-        """Return the same for several languages."""
+        """Return `tokeniser` for several languages."""
         return [self.tokeniser(code) for code in codes]
 
 
@@ -125,7 +125,7 @@ def switched(made: Identity, pair: str, domain: str, code: str) -> Any:
 
 @stage
 def dictionary(made: Identity, pair: str) -> Any:
-    """build_dictionary; a generated dictionary knows the same words in all languages of the study."""
+    """build_dictionary; a generated one depends on all languages of the study, whose words are chosen together."""
     codes = pair.split("-")
     entries = [made.study.language(code).get("dictionary", {}) for code in codes]
     raw = made.raw(entries[1]["path"], made.study.originals, ["dictionary_share"])
@@ -141,7 +141,7 @@ def model(made: Identity, name: str) -> Any:
 
 @stage
 def untrained(made: Identity, name: str) -> Any:
-    """An encoder that is initialised and not trained; of its training, only the length that it reads counts."""
+    """An encoder that is initialised and not trained; of its pretraining options only the sequence length matters."""
     return [made.revision("pretrain"), *untrained_parts(made.study.transfer.run(name))]
 
 
@@ -272,7 +272,7 @@ def comparison(made: Identity, name: str) -> Any:
 
 @stage
 def verdicts(made: Identity) -> Any:
-    """claims: the results that they are judged on, each by its own hash."""
+    """claims: the hashes of all results that the claims are judged on."""
     study = made.study
     return {
         "transfer": study.transfer.plan() if study.transfer.models else None,

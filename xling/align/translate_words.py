@@ -2,17 +2,17 @@
 
     python -m xling.align.translate_words --plan plan.json --out words.json
 
-The plan names the source language, and for each other one the folders of states that belong together (made by
-xling.align.represent_encoder), MUSE dictionaries, fastText vectors or null, and how words are written:
+The plan names the source language and, for each target language, the state folders of each seed (made by
+xling.align.represent_encoder), MUSE dictionaries, fastText vectors or null, and the tokenisers' options:
 {"source": "en", "config": "…", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
 "train": "…", "test": "…", "vectors": {"en": "…", "fr": "…"}, "tokenisers": {"en": {…}, "fr": {…}}}}}
 
 Each side is normalised over its whole vocabulary, the map is fitted on the training pairs, and translations are
-retrieved by CSLS among all target words. Words of dictionaries and of fastText are written as the tokeniser writes the
-text and compared in lower case; the first of several spellings counts. Pairs with an unknown word are left out and
-counted; a source word counts once, and is right when any of its translations is found. Where there are fastText
-vectors, only words that both they and the encoders know are kept: all are asked the same words among the same
-candidates.
+retrieved by CSLS among all target words. Words of dictionaries and of fastText are normalised like the text and
+lower-cased; of spellings that differ in case, the first is used. Pairs with a word that has no vector are dropped, and
+their number is reported. Each source word is scored once: it is correct if any of its translations is retrieved. Where
+there are fastText vectors, both vocabularies are restricted to words that fastText and the encoders share, so that all
+are tested on the same words and candidates.
 """
 
 import json
@@ -42,12 +42,12 @@ from xling.tokenization.tokeniser import make_tokeniser
 FIGURES = {"figure4a": "rows", "figure4b": "words"}  # which states each is made from
 LIMIT = 200_000  # vectors of fastText that are read (section 5.1.1 of the paper)
 Result = dict[str, Any]
-Series = tuple[Result, list[Hits]]  # what was asked, and which test words were right, seed by seed
+Series = tuple[Result, list[Hits]]  # vectors and layer, and which test words were right, seed by seed
 
 
 @record
 class Language:
-    """What a language is compared with: states, dictionaries, fastText's vectors if there are any."""
+    """Inputs for one target language: states, dictionaries, and fastText vectors if there are any."""
 
     seeds: Seeds
     train: Path
@@ -58,7 +58,7 @@ class Language:
 
 @record
 class Plan:
-    """Every language to be translated to; `config` is what the result belongs to."""
+    """All target languages; `config` is the configuration hash that the result carries."""
 
     source: str
     languages: dict[str, Language]
@@ -73,7 +73,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Lower-cased words, each with its place among those kept, and the rows of the file they came from."""
+    """The index of each kept lower-cased word, and the rows of the file that they came from."""
 
     places: dict[str, int]
     rows: NDArray[np.int64]
@@ -127,7 +127,7 @@ def fold_case(words: Sequence[str], allowed: Iterable[str] | None = None) -> Voc
 
 
 def translate(source: Matrix, target: Matrix, train: KnownPairs, test: KnownPairs, device: str = "cpu") -> Hits:
-    """Return for each test word whether one of its translations comes first after mapping the source space."""
+    """Return for each test word whether the nearest target word (by CSLS, after mapping) is one of its translations."""
     x, y = side_by_side(lambda side: fit_normaliser(side)[1], (source, target))
     left, right = np.array(train.pairs).T
     gold = test.by_source()
@@ -142,7 +142,7 @@ def chance(gold: Iterable[set[int]], targets: int) -> float:
 
 
 def speller(options: Mapping[str, Any] | None) -> Callable[[str], str]:
-    """Return how a word of a list is written in the text; what splits running text is not loaded."""
+    """Return a function that normalises a dictionary word as the tokeniser would; no word segmenter is loaded."""
     if not options:
         return str
     return _word(json.dumps({**options, "segmenter": "none", "dictionary": None, "stanford_home": None}))
@@ -150,12 +150,12 @@ def speller(options: Mapping[str, Any] | None) -> Callable[[str], str]:
 
 @cache
 def _word(options: str) -> Callable[[str], str]:
-    """Return the tokeniser of these options, made once: every language comes with the source language."""
+    """Return the tokeniser of these options; cached, because every target language needs the source language's."""
     return make_tokeniser(json.loads(options)).word
 
 
 class Material:
-    """What a pair of languages is evaluated with; its dictionaries are read at once, so that a bad one ends all."""
+    """What a pair of languages is evaluated with; dictionaries are read up front, so that a bad one is found early."""
 
     def __init__(self, source: str, target: str, plan: Language) -> None:
         self.codes, self.plan = (source, target), plan
@@ -174,7 +174,7 @@ class Material:
         return [known_pairs(path, self.dictionaries[path], *spaces) for path in (self.plan.train, self.plan.test)]
 
     def read_tables(self) -> list[Vectors]:
-        """Read fastText's tables, if there are any: those of one pair are half a gigabyte."""
+        """Read fastText's tables, if there are any: about half a gigabyte for one pair."""
         tables = zip(self.vectors, self.spell, strict=False)
         read = ((read_vectors(path, LIMIT), spell) for path, spell in tables)
         return [table._replace(words=tuple(map(spell, table.words))) for table, spell in read]
@@ -228,7 +228,9 @@ def _hits(sides: Sequence[Matrix], spaces: Sequence[Vocabulary], known: Sequence
 
 def _items(states: States) -> list[str]:
     if states.items is None:
-        raise InputError(states.path, "states without a list of words", fix="write them with their items")
+        raise InputError(
+            states.path, "the file has no word list (items)", fix="make it again with xling.align.represent_encoder"
+        )
     return states.items
 
 
@@ -247,7 +249,8 @@ def main() -> None:
             for one in found:
                 best[one["vectors"]] = max(one["p1"], best.get(one["vectors"], 0.0))
             shown = ", ".join(f"{kind} {score:.3f}" for kind, score in best.items())
-            log.info("%s %s, best P@1 on %d pairs: %s", figure, material.codes[1], found[0]["pairs"], shown)
+            asked = sizes["test"]["source_words_kept"]
+            log.info("%s %s, best P@1 over %d source words: %s", figure, material.codes[1], asked, shown)
     write_json(args.out, {"records": records, "counts": counts, "config": plan.config})
 
 

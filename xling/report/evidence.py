@@ -1,9 +1,9 @@
-"""What noise leaves of a measurement: seed variance, redraws, and verdicts that rest on them (docs/verdicts.md).
+"""Uncertainty of measurements and the verdicts based on it: seed variance, redraws, the rule (docs/verdicts.md).
 
 Scores become z = asin(sqrt(score)), where errors hardly depend on the level. Every quantity (a cell of Table 1, a
-layer of a curve) is redrawn many times around its mean; whatever is computed from quantities is computed on all
-redraws at once, because a `Value` holds them in one array. A quantity that is used in several places is the same array
-in each, so what it shares cancels out as it should.
+layer of a curve) is redrawn many times around its mean, as in a parametric bootstrap. A `Value` holds all redraws in
+one array, so functions of quantities are computed on all of them at once. A quantity used in several places is the
+same array everywhere: its noise is fully correlated and cancels in differences.
 """
 
 import math
@@ -21,12 +21,12 @@ from scipy.special import stdtr, stdtrit
 from xling.core.seeds import numpy_rng
 
 REDRAWS = 2000
-PRIOR = 3.0  # degrees of freedom that the variance of the whole task counts for in that of a group
-SHARED = 0.5  # of a pair's seed variance is that of the English model, which all pairs share: one of two models
+PRIOR = 3.0  # weight, in degrees of freedom, of the pool's variance when a group's is shrunk towards it
+SHARED = 0.5  # share of a pair's seed variance due to its English model, which all pairs have in common
 TAIL = 0.025
-MOST_SEEDS = 20  # beyond these, seeds are no way to decide
+MOST_SEEDS = 20  # if more were needed, more seeds cannot decide
 STEADY = 0.45  # the largest coefficient of variation of a denominator at which a ratio is shown
-CERTAIN = 1e6  # degrees of freedom of what is not estimated
+CERTAIN = 1e6  # degrees of freedom of a variance that is known, not estimated
 Array = NDArray[np.float64]
 Covariances = Mapping[str, tuple[Sequence[str], Array]]  # by test set: rows as in `Measured.paired`, and their matrix
 
@@ -43,7 +43,7 @@ class Verdict(StrEnum):
 
 
 class Relation(StrEnum):
-    """How a value must stand to its border."""
+    """The relation that a claim requires between a value and its border."""
 
     ABOVE = "above"
     AT_LEAST = "at least"
@@ -57,7 +57,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True)
 class Source:
-    """How well the seed variance of a quantity is known, and from where; `seeds` is 0 for what is not trained by us."""
+    """Where a seed variance comes from and its degrees of freedom; `seeds` is 0 for models that we did not train."""
 
     freedom: float
     seeds: float
@@ -66,7 +66,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A number as observed, then its redraws, then as many redraws in which only the test items vary."""
+    """A number: as observed, n redraws with seed and item noise, then n redraws with item noise only."""
 
     draws: Array
     sources: frozenset[Source] = frozenset()
@@ -83,7 +83,7 @@ class Value:
 
     @cached_property
     def item_spread(self) -> float:
-        """The part of the standard error that is due to the test items, which more seeds would leave."""
+        """The part of the standard error that is due to the test items, which more seeds would not reduce."""
         return _spread(self._halves[1])
 
     @property
@@ -157,10 +157,10 @@ def pearson(left: Sequence[Value], right: Sequence[Value]) -> Value:
 
 
 def share(top: Value, bottom: Value, border: float | None = None) -> Value:
-    """Return top / bottom as observed, redrawn by its linear contrast at the border (Fieller 1954), not as a ratio.
+    """Return the observed ratio, with redraws of the linear contrast top - c bottom in its place (Fieller 1954).
 
-    Whether top / bottom is beyond a border c is whether top - c bottom is beyond 0, which is as normal as its two
-    terms are, while a ratio with a noisy denominator is not. Without a border c is the observed ratio.
+    For a positive bottom, top / bottom is above c exactly when top - c bottom is above 0. That difference is nearly
+    normal, and a ratio with a noisy denominator is not. Without a border c is the observed ratio.
     """
     at = top.observed / bottom.observed if border is None else border
     return (top - at * bottom) * (1 / bottom.observed) + at
@@ -179,9 +179,9 @@ class Measured:
     """One score of one seed, from 0 to 1, and what it has in common with others.
 
     Seed variance is pooled by `pool` (a task) and `group`; `cluster` names the model where it has several scores
-    (layers), which are not independent. `test` names the test set. `english` names what pairs share. `seeds` says how
-    many seeds the score is the mean of (0: not trained by us, so no seed variance). `lender` is another pool, whose
-    variance is taken where this one has no second seed. `paired` is the name of the row in a covariance of test items.
+    (layers), which are not independent. `test` names the test set. `english` is the English model that several pairs
+    share. `seeds` says how many seeds the score is the mean of (0: not trained by us, so no seed variance). `lender` is
+    the pool whose variance is used if this one has only one seed. `paired` is the score's row in the item covariance.
     """
 
     key: str
@@ -225,7 +225,7 @@ def to_z(score: Any) -> Any:
 
 
 def from_z(z: Any) -> Any:
-    """Return the scores of z; beyond 0 and 1 they go on by reflection, so that noise at an end keeps its size."""
+    """Return the scores of z; beyond 0 and 1 they continue antisymmetrically, so that noise is not folded back."""
     inside = np.sin(z) ** 2
     return np.where(z < 0, -inside, np.where(z > math.pi / 2, 2 - inside, inside))
 
@@ -233,7 +233,7 @@ def from_z(z: Any) -> Any:
 def seed_variances(rows: pd.DataFrame) -> list[Variance]:
     """Return the seed variance of every group, shrunk towards its pool's: v = (3 v_pool + d v_group) / (3 + d).
 
-    A pool's variance is that of its trained models. Untrained encoders without a second seed take it as it is.
+    A pool's variance is that of its trained models. Untrained encoders with one seed take it unshrunk.
     """
     by_key = rows.groupby(["pool", "group", "cluster", "key"], sort=True)["z"].agg(["size", "var"]).reset_index()
     by_key["freedom"] = by_key["size"] - 1.0
@@ -315,17 +315,19 @@ def _quantities(measured: Sequence[Measured]) -> tuple[pd.DataFrame, pd.DataFram
 
 
 def _on_z(rows: pd.DataFrame) -> tuple[Array, Array]:
-    """Return scores and their item errors on z; at 0 and 1 half an item off, with the error of their test set.
+    """Return scores and their item errors on z; scores of 0 or 1 are moved inward by half an item.
 
-    On z the error of a share of N items is 1 / (2 sqrt(N)) whatever the share is, so a test set's other scores tell
-    both N and the error of a score at which the bootstrap finds none.
+    On z the error of a share of N items is 1 / (2 sqrt(N)) whatever the share is, so the other
+    scores on a test set give N, and the error of a score of 0 or 1, of which the bootstrap finds none.
     """
     score, error = rows["score"].to_numpy(float), rows["error"].to_numpy(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         on_z = error / (2 * np.sqrt(score * (1 - score)))
     usable = pd.Series(np.where((error > 0) & (score > 0) & (score < 1), on_z, np.nan), index=rows.index)
     typical = usable.groupby(rows["test"]).transform("median").to_numpy()
-    rough = np.where(error > 0, np.sqrt(np.maximum(error, 0)) / 2, 0.0)  # an end without company: its interval's reach
+    rough = np.where(
+        error > 0, np.sqrt(np.maximum(error, 0)) / 2, 0.0
+    )  # 0 or 1, and no other score on this test set: from its own error
     z_error = usable.fillna(pd.Series(np.where(np.isnan(typical), rough, typical), index=rows.index)).to_numpy()
     z_error = np.where(np.isnan(error), 0.0, z_error)
     half_item = np.minimum(2 * np.nan_to_num(z_error) ** 2, 0.5)  # 1 / (2 N)
@@ -362,7 +364,7 @@ def _item_noise(
         for key, paired in zip(mine["key"], mine["paired"], strict=True):
             average[wanted.index(key), list(names).index(paired)] = 1 / (mine["key"] == key).sum()
         where = [place[key] for key in wanted]
-        slope = 1 / np.sin(2 * keys["z"].to_numpy()[where])  # of z over the score
+        slope = 1 / np.sin(2 * keys["z"].to_numpy()[where])  # dz / dscore
         joint = (slope[:, None] * average) @ matrix @ (slope[:, None] * average).T
         values, vectors = np.linalg.eigh(joint)
         root = vectors * np.sqrt(np.clip(values, 0, None))
@@ -375,19 +377,19 @@ def _item_noise(
 
 @dataclass(frozen=True)
 class Check:
-    """One inequality in one place; where `partial`, something was not run, so it can contradict but not support."""
+    """One inequality for a cell or some cells; if `partial`, some were not run: it can contradict but not support."""
 
     where: str
     value: Value
     language: str | None = None
-    cells: tuple[str, ...] = ()  # what it judges where that is not the place itself
+    cells: tuple[str, ...] = ()  # the cells that it judges, if not just `where`
     partial: bool = False
     shown: bool = True  # False: a ratio whose denominator is too noisy to be read
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a value stands: as observed, its 95% interval, and the confidence that it respects its border."""
+    """Where a value stands: as observed, its 95% interval, and the confidence that the inequality holds."""
 
     value: float
     low: float
@@ -395,7 +397,7 @@ class Standing:
     confidence: float
 
     def state(self, tests: int) -> str:
-        """Return clear, open or against, in one of so many tests."""
+        """Return clear, open, or against (corrected for the number of tests, as Bonferroni)."""
         if self.confidence <= TAIL / tests:
             return "against"
         return "clear" if self.confidence >= 1 - TAIL else "open"
@@ -416,7 +418,7 @@ def decide(checks: Sequence[Check], relation: Relation, border: float) -> Verdic
     ends = sorted(relation.sign * (end - border) for end in (whole.low, whole.high))
     against = any(standing(c.value, relation, border).state(len(checks)) == "against" for c in checks)
     if ends[1] < 0 or (ends[0] <= 0 and against):
-        # One seed says how a model came out, not how such models come out.
+        # With one seed the variance is unknown, so a failure may be that seed's.
         return Verdict.CONTRADICTED if all(check.value.known for check in checks) else Verdict.UNDECIDED
     if ends[0] <= 0:
         return Verdict.UNDECIDED

@@ -158,7 +158,7 @@ def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
         ("vectors", "languages.fr.vectors: expected files of en and fr, or null"),
         ("words", "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)"),
         ("seeds", "other words or sentences than"),
-        ("items", "words.en.safetensors: states without a list of words"),
+        ("items", "words.en.safetensors: the file has no word list (items)"),
     ],
 )
 def test_bad_input_is_one_line(refused: Callable[..., None], tmp_path: Path, fault: str, problem: str) -> None:
