@@ -20,9 +20,10 @@ from scipy.special import stdtr, stdtrit
 
 from xling.core.seeds import numpy_rng
 
-REDRAWS = 2000
+REDRAWS = 10_000  # 2,000 leave the ends of an interval uncertain by 2%
 PRIOR = 3.0  # weight, in degrees of freedom, of the pool's variance when a group's is shrunk towards it
 SHARED = 0.5  # share of a pair's seed variance due to its English model, which all pairs have in common
+LAYERS = 0.5  # share of a layer's noise that all layers of its model have in common (about .5 in Figure 6 of `mini`)
 TAIL = 0.025
 MOST_SEEDS = 20  # if more were needed, more seeds cannot decide
 STEADY = 0.45  # the largest coefficient of variation of a denominator at which a ratio is shown
@@ -244,25 +245,23 @@ def seed_variances(rows: pd.DataFrame) -> list[Variance]:
     groups = clusters.groupby(["pool", "group"]).sum().reindex(about.index, fill_value=0.0)
     trained = groups[~about["untrained"].astype(bool)].groupby("pool").sum()
     pools = {
-        pool: (own.squares / own.freedom, own.freedom)
+        pool: own.squares / own.freedom
         for pool, own in zip(trained.index, trained.itertuples(), strict=True)
         if own.freedom
     }
     found = []
     for (pool, group), freedom, squares in groups[["freedom", "squares"]].itertuples(name=None):
-        untrained, lender, seeds = about.loc[(pool, group)]
+        lender, seeds = about.loc[(pool, group), ["lender", "seeds"]]
         own = float(squares / freedom) if freedom else None
-        whole = pools.get(pool) or pools.get(lender) or (own and (own, freedom))
+        whole = pools.get(pool) or pools.get(lender) or own
         if not seeds:
             found.append(Variance(pool, group, None, 0, 0.0, CERTAIN, "none"))
         elif not whole:
             found.append(Variance(pool, group, None, 0, 0.0, CERTAIN, "unknown"))
         else:
-            towards, base = whole
-            shrunk = (PRIOR * towards + freedom * (own or 0.0)) / (PRIOR + freedom)
-            total = PRIOR + (freedom or (base if untrained and pool in pools else 0.0))
+            shrunk = (PRIOR * whole + freedom * (own or 0.0)) / (PRIOR + freedom)
             origin = "own" if pool in pools or freedom else "lent"
-            found.append(Variance(pool, group, own, freedom, shrunk, total, origin))
+            found.append(Variance(pool, group, own, freedom, shrunk, PRIOR + freedom, origin))
     return found
 
 
@@ -289,7 +288,7 @@ def redraw(measured: Sequence[Measured], covariances: Covariances, count: int = 
         return Redrawn({}, [])
     rows, keys, variances = _quantities(measured)
     rng = numpy_rng("claims", "redraws", count)
-    noise = keys["seed_error"].to_numpy()[:, None] * _seed_noise(keys["english"].tolist(), count, rng)
+    noise = keys["seed_error"].to_numpy()[:, None] * _seed_noise(keys, count, rng)
     item_noise = _item_noise(keys, rows, covariances, count, rng)
     z = keys["z"].to_numpy()[:, None]
     draws = np.hstack([keys["score"].to_numpy()[:, None], from_z(z + noise + item_noise), from_z(z + item_noise)])
@@ -334,15 +333,22 @@ def _on_z(rows: pd.DataFrame) -> tuple[Array, Array]:
     return to_z(np.clip(score, half_item, 1 - half_item)), z_error
 
 
-def _seed_noise(english: Sequence[str], count: int, rng: np.random.Generator) -> Array:
+def _seed_noise(keys: pd.DataFrame, count: int, rng: np.random.Generator) -> Array:
     """Return noise of unit variance, of which pairs with the same English model share a part."""
-    own = rng.standard_normal((len(english), count))
-    names = sorted({name for name in english if name})
-    common = dict(zip(names, rng.standard_normal((len(names), count)), strict=True))
-    for place, name in enumerate(english):
+    own = _layered(keys["cluster"].tolist(), count, rng)
+    names = sorted({name for name in keys["english"] if name})
+    common = dict(zip(names, _layered([name.rpartition("|")[0] for name in names], count, rng), strict=True))
+    for place, name in enumerate(keys["english"]):
         if name:
             own[place] = math.sqrt(1 - SHARED) * own[place] + math.sqrt(SHARED) * common[name]
     return own
+
+
+def _layered(models: Sequence[str], count: int, rng: np.random.Generator) -> Array:
+    """Return a row of unit noise for each model named; rows of the same model, its layers, share a part."""
+    places = {model: place for place, model in enumerate(dict.fromkeys(models))}
+    common = rng.standard_normal((len(places), count))[[places[model] for model in models]]
+    return math.sqrt(1 - LAYERS) * rng.standard_normal((len(models), count)) + math.sqrt(LAYERS) * common
 
 
 def _item_noise(
@@ -352,11 +358,16 @@ def _item_noise(
     count: int,
     rng: np.random.Generator,
 ) -> Array:
-    """Return noise of the test items: paired where a covariance is known, else independent."""
-    noise: Array = keys["z_error"].to_numpy()[:, None] * rng.standard_normal((len(keys), count))
+    """Return noise of the test items: paired where a covariance is known, else independent but for a model's layers.
+
+    A score of 0 or 1 has no covariance that a bootstrap could find; it keeps the error of its test set.
+    """
+    noise: Array = keys["z_error"].to_numpy()[:, None] * _layered(keys["cluster"].tolist(), count, rng)
+    inside = keys.index[(keys["score"] > 0) & (keys["score"] < 1)]
     place = {key: i for i, key in enumerate(keys.index)}
     for test, (names, matrix) in sorted(covariances.items()):
-        mine = rows[(rows["test"] == test) & rows["paired"].isin(list(names))]
+        varied = {name for name, variance in zip(names, np.diag(matrix), strict=True) if variance > 0}
+        mine = rows[(rows["test"] == test) & rows["paired"].isin(varied) & rows["key"].isin(inside)]
         wanted = list(dict.fromkeys(mine["key"]))
         if not wanted:
             continue
@@ -426,7 +437,7 @@ def decide(checks: Sequence[Check], relation: Relation, border: float) -> Verdic
 
 
 def seeds_to_decide(value: Value, border: float) -> int | None:
-    """Return with how many seeds the interval would exclude the border; None where seeds are no way to decide."""
+    """Return with how many seeds of everything involved the interval would exclude the border; None if seeds cannot."""
     factor = float(stdtrit(value.freedom, 1 - TAIL))
     left = (value.observed - border) ** 2 - (factor * value.item_spread) ** 2
     seed_part = max(value.spread**2 - value.item_spread**2, 0.0)

@@ -9,8 +9,10 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import t as student
 
+from xling.report.claims.parts import Part, Unit
 from xling.report.evidence import (
     MOST_SEEDS,
+    REDRAWS,
     Check,
     Measured,
     Relation,
@@ -134,7 +136,7 @@ def test_groups_without_a_second_seed_take_their_tasks_variance_and_layers_count
     found = {(own.pool, own.group): own for own in redraw(rows, {}).variances}
     task = found["task", "two"].variance
     assert found["task", "one"].variance == found["task", "floor"].variance == found["other", "g"].variance == task
-    assert [found["task", name].freedom for name in ("two", "one", "floor")] == [4, 3, 4]
+    assert [found["task", name].freedom for name in ("two", "one", "floor")] == [4, 3, 3]
     assert found["curve", "g"].second_seeds == 1
     assert [found[pool, "g"].origin for pool in ("other", "alone", "t2")] == ["lent", "unknown", "none"]
     assert found["t2", "g"].variance == 0
@@ -165,6 +167,42 @@ def test_paired_items_cancel_out_where_their_covariance_is_known() -> None:
     assert paired["a"].item_spread == pytest.approx(0.02, rel=0.1)
     assert (paired["a"] - paired["b"]).item_spread == pytest.approx(0, abs=1e-9)
     assert (alone["a"] - alone["b"]).item_spread == pytest.approx(0.02 * math.sqrt(2), rel=0.1)
+
+
+def test_a_paired_score_of_nothing_keeps_the_error_of_its_test_set() -> None:
+    rows = [
+        Measured(name, score, error, "task", "g", name, "test", paired=name)
+        for name, score, error in (("zero", 0.0, 0.0), ("some", 0.2, 0.04), ("other", 0.3, 0.045))
+    ]
+    covariances = {"test": (["zero", "some", "other"], np.diag([0.0, 0.04**2, 0.045**2]))}
+    assert redraw(rows, covariances).values["zero"].item_spread == pytest.approx(
+        redraw(rows, {}).values["zero"].item_spread, rel=0.05
+    )
+
+
+def test_the_layers_of_a_model_err_together_in_part() -> None:
+    rows = [
+        Measured(f"{model}|{layer}", 0.5 + step, None, "curve", "g", model, "test")
+        for model in ("x", "y")
+        for layer in range(9)
+        for step in (-0.05, 0.05)
+    ]
+    values = redraw(rows, {}).values
+    found = np.corrcoef([values[key].draws[1 : 1 + REDRAWS] for key in ("x|0", "x|1", "y|0")])
+    assert found[0, 1:] == pytest.approx([0.5, 0.0], abs=0.05)
+
+
+def test_what_was_not_run_in_full_can_contradict_a_part_but_not_support_it() -> None:
+    def verdict(whole: float, partial: float) -> Verdict:
+        part = Part("effect", Unit.POINTS, Relation.ABOVE)
+        part.add("a", normal(whole, 1.0))
+        for place in "bcdef":
+            part.add(place, normal(partial, 1.0), partial=True)
+        return part.verdict
+
+    assert verdict(-0.1, 7.0) is Verdict.UNDECIDED
+    assert verdict(-0.1, -7.0) is Verdict.CONTRADICTED
+    assert verdict(7.0, 0.1) is Verdict.SUPPORTED
 
 
 def test_a_score_of_nothing_errs_as_its_test_set_does() -> None:

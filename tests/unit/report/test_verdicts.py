@@ -85,7 +85,7 @@ def test_the_page_has_a_row_and_a_sentence_for_each_claim_and_a_table_of_seed_va
         (
             {"supported": 5, "contradicted": 3, "undecided": 8},
             2,
-            "five hold, three do not and eight are undecided (more seeds would decide two of them).",
+            "five hold, three do not (one at a border that we set) and eight are undecided (more seeds would decide two of them).",
         ),
         (
             {"supported": 1, "mixed": 1, "not run": 15},
@@ -96,7 +96,11 @@ def test_the_page_has_a_row_and_a_sentence_for_each_claim_and_a_table_of_seed_va
     ],
 )
 def test_the_first_sentence(counts: dict[str, int], seeds: int, told: str) -> None:
-    claims = [{"verdict": verdict, "seeds_to_decide": None} for verdict, n in counts.items() for _ in range(n)]
+    claims: list[dict[str, Any]] = [
+        {"verdict": verdict, "seeds_to_decide": None, "deciding": 0, "parts": [{"ours": i == 0}]}
+        for verdict, n in counts.items()
+        for i in range(n)
+    ]
     undecided = [claim for claim in claims if claim["verdict"] == "undecided"]
     for claim in undecided[:seeds]:
         claim["seeds_to_decide"] = "3"

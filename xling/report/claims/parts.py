@@ -57,15 +57,20 @@ class Part:
 
     @cached_property
     def mean(self) -> Value:
-        """The mean over all checks."""
-        return mean([check.value for check in self.checks])
+        """The mean over the checks of whole cells, or over all where there are none."""
+        return mean([check.value for check in self._whole or self.checks])
+
+    @property
+    def _whole(self) -> list[Check]:
+        return [check for check in self.checks if not check.partial]
 
     @cached_property
     def verdict(self) -> Verdict:
         """What the checks say together."""
-        found = decide(self.checks, self.relation, self.border) if self.checks else None
-        if found and (self.judged or found is Verdict.CONTRADICTED):
-            return found
+        for checks in (self.checks, self._whole):
+            found = decide(checks, self.relation, self.border) if checks else None
+            if found is Verdict.CONTRADICTED or (found and checks == self._whole):
+                return found
         return Verdict.NO_SIGNAL if self.left_out and not self.not_run else Verdict.NOT_RUN
 
     @cached_property

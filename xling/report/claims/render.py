@@ -146,9 +146,15 @@ def headline(claims: Sequence[Stored]) -> str:
     counts = Counter(Verdict(claim["verdict"]) for claim in claims)
     told = [f"{_count(n)} {TOLD[verdict][n > 1]}" for verdict in Verdict if (n := counts[verdict])]
     by_seeds = sum(claim["seeds_to_decide"] is not None for claim in claims)
-    if by_seeds:
-        place = next(i for i, text in enumerate(told) if "undecided" in text)
-        told[place] += f" (more seeds would decide {_count(by_seeds)} of them)"
+    fallen = [claim for claim in claims if claim["verdict"] == Verdict.CONTRADICTED]
+    by_ours = sum(claim["parts"][claim["deciding"]]["ours"] for claim in fallen)
+    for verdict, count, what in (
+        (Verdict.CONTRADICTED, by_ours, "{} at a border that we set"),
+        (Verdict.UNDECIDED, by_seeds, "more seeds would decide {} of them"),
+    ):
+        if count:
+            place = next(i for i, text in enumerate(told) if text.endswith(TOLD[verdict]))
+            told[place] += f" ({what.format(_count(count))})"
     listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
     return f"Of the paper's {len(claims)} claims, {listed}."
 
@@ -164,7 +170,10 @@ def seeds_text(claim: Stored) -> str:
 
 def effect_text(part: Stored) -> str:
     """Return the mean of a part's cells with its interval."""
-    ends = f"[{number(part['low'], part)}, {number(part['high'], part)}]"
+    low, high = part["low"], part["high"]
+    if part["unit"] == Unit.PEARSON:
+        low, high = max(low, -1.0), min(high, 1.0)
+    ends = f"[{number(low, part)}, {number(high, part)}]"
     return f"{number(part['value'], part)} {ends}{SUFFIX.get(Unit(part['unit']), '')}"
 
 
