@@ -22,9 +22,14 @@ def local_device(kind: str) -> torch.device:
 
 
 def use_one_thread(device: torch.device) -> None:
-    """On a CPU, use one thread: two processes of one thread are far faster than one of two on small models."""
+    """On a CPU, use one thread: two processes of one thread are far faster than one of two on small models.
+
+    On ARM, leave products of small matrices to BLAS too: oneDNN takes longer to look up how to multiply them than to do
+    it, a quarter of the time of a model of width 32. torch reads the variable at its first product.
+    """
     if device.type == "cpu":
         torch.set_num_threads(1)
+        os.environ.setdefault("TORCH_MKLDNN_MATMUL_MIN_DIM", "256")
 
 
 def generator(device: torch.device) -> torch.Generator:
