@@ -97,7 +97,7 @@ def test_the_page_has_a_row_and_a_sentence_for_each_claim_and_a_table_of_seed_va
 )
 def test_the_first_sentence(counts: dict[str, int], seeds: int, told: str) -> None:
     claims: list[dict[str, Any]] = [
-        {"verdict": verdict, "seeds_to_decide": None, "deciding": 0, "parts": [{"ours": i == 0}]}
+        {"verdict": verdict, "seeds_to_decide": None, "deciding": 0, "parts": [{"ours": i == 0, "one_seed": False}]}
         for verdict, n in counts.items()
         for i in range(n)
     ]
@@ -105,6 +105,8 @@ def test_the_first_sentence(counts: dict[str, int], seeds: int, told: str) -> No
     for claim in undecided[:seeds]:
         claim["seeds_to_decide"] = "3"
     assert headline(claims) == f"Of the paper's {len(claims)} claims, {told}"
+    claims[0]["parts"][0]["one_seed"] = True
+    assert "one seed, so seed variance is unknown" in headline(claims)
 
 
 @pytest.mark.parametrize(

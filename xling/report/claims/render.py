@@ -156,7 +156,9 @@ def headline(claims: Sequence[Stored]) -> str:
             place = next(i for i, text in enumerate(told) if text.endswith(TOLD[verdict]))
             told[place] += f" ({what.format(_count(count))})"
     listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
-    return f"Of the paper's {len(claims)} claims, {listed}."
+    alone = any(part["one_seed"] for claim in claims for part in claim["parts"])
+    note = " There is one seed, so seed variance is unknown: intervals are those of the test items." if alone else ""
+    return f"Of the paper's {len(claims)} claims, {listed}.{note}"
 
 
 def seeds_text(claim: Stored) -> str:
