@@ -138,16 +138,15 @@ class Alignment:
 
     def raw_words(self) -> list[str]:
         """Return the dictionaries and published vectors that words are evaluated with."""
-        codes = self.languages("words")
-        pairs = [self.study.language(code)["muse"][split] for code in codes for split in ("train", "test")]
-        vectors = [path for code in (self.source, *codes) if (path := self.study.language(code).get("vectors"))]
-        return [self.study.raw(path) for path in dict.fromkeys([*pairs, *vectors]) if path != OWN]
+        plans = [self._words(code) for code in self.languages("words")]
+        paths = [path for plan in plans for path in (plan["train"], plan["test"], *(plan["vectors"] or {}).values())]
+        return [path for path in dict.fromkeys(paths) if Path(path) not in self.own_vectors()]
 
     def own_vectors(self) -> list[Path]:
         """Return the vectors that are trained on the study's own text."""
-        codes = self.languages("words")
-        codes = [self.source, *codes] if codes else []
-        return [self.trained_vectors(code) for code in codes if self.study.language(code).get("vectors") == OWN]
+        plans = [self._words(code)["vectors"] or {} for code in self.languages("words")]
+        used = dict.fromkeys(Path(path) for plan in plans for path in plan.values())
+        return [path for path in used if path.parent == self.trained_vectors(self.source).parent]
 
     def trained_vectors(self, code: str) -> Path:
         """Return where the vectors of a language's own text are."""

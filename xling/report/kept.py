@@ -48,7 +48,7 @@ def restore(kept: Path, out: Path) -> None:
 
 
 def read_jsonl(path: Path) -> Iterator[Line]:
-    """Yield the objects of a file that has one a line; a file that is not there has none."""
+    """Yield the objects of a file that has one per line; a file that is not there has none."""
     for number, text in enumerate(read_lines(path) if path.exists() else [], 1):
         try:
             yield json.loads(text)

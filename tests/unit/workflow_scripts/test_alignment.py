@@ -105,7 +105,9 @@ def test_vectors_of_the_study_s_own_text_are_no_raw_files() -> None:
     assert [str(path) for path in both.own_vectors()] == list(own.values())
     raw = {Path(path).name for path in both.raw_words()}
     assert not raw & {"own", "wiki.en.vec", "wiki.fr.vec"}
-    assert "wiki.de.vec" in raw
+    assert not {"wiki.de.vec", "wiki.ru.vec"} - raw
+    alone = made(languages={"en": {"vectors": None}, "fr": {"vectors": "own"}})
+    assert alone.own_vectors() == [], "a baseline needs both languages"
 
 
 def test_without_a_model_of_the_source_there_is_nothing_to_compare() -> None:
