@@ -17,10 +17,11 @@ from matplotlib.lines import Line2D
 from xling.core.errors import run
 from xling.core.io import atomic_path
 from xling.report import published, style
-from xling.report.evidence import Relation, Standing, Verdict, mean, standing
+from xling.report.evidence import mean
 from xling.report.measured import Study, kept_share
 from xling.report.names import DEFAULT, TASKS
 from xling.report.records import Cell, Results, read_records
+from xling.report.rule import Relation, Standing, Verdict, standing
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "results/reference/mini"

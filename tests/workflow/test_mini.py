@@ -16,8 +16,8 @@ from workflow_scripts.config import read_config
 from workflow_scripts.files import needed_files
 from xling.align.align_words import PROGRAM, find_program
 from xling.report.claims.all import CLAIMS
-from xling.report.evidence import Verdict
 from xling.report.names import task_title
+from xling.report.rule import Verdict
 
 MINI = ROOT / "presets" / "mini.yaml"
 LAYERS = 8  # more than the settings of the preset ever separate

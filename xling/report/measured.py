@@ -9,7 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from xling.report.evidence import REDRAWS, Covariances, Measured, Redrawn, Value, mean, redraw, share
+from xling.report.evidence import (
+    REDRAWS,
+    Covariances,
+    Measured,
+    Redrawn,
+    Value,
+    mean,
+    redraw,
+    share,
+)
 from xling.report.items import item_covariance
 from xling.report.names import (
     DEFAULT,

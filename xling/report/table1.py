@@ -13,12 +13,13 @@ import pandas as pd
 
 from xling.core.errors import run
 from xling.report import published
-from xling.report.evidence import Relation, Standing, standing, steady
+from xling.report.evidence import steady
 from xling.report.grid import grid, signed, write_grid
 from xling.report.means import CellMean, Key, by_key, cell_means
 from xling.report.measured import Study, kept_share
 from xling.report.names import DEFAULT, LANGUAGES, MARGINS, NOT_RUN, SETTINGS, TASKS, in_order, task_title
 from xling.report.records import Cell, Examples, Results, Setting, read_records
+from xling.report.rule import Relation, Standing, standing
 
 PAPER_TASKS, PAPER_LANGUAGES = ("xnli", "ner", "parsing"), ("fr", "ru", "zh")
 DESCRIPTION = ("Model", "Domain", "BPE Merges", "Anchors Pts", "Share Param.", "Softmax")

@@ -6,7 +6,6 @@ from typing import Any
 
 from xling.report.claims.all import CLAIMS
 from xling.report.claims.parts import Outcome
-from xling.report.evidence import Relation
 from xling.report.measured import Study
 from xling.report.names import SETTINGS
 from xling.report.records import (
@@ -23,6 +22,7 @@ from xling.report.records import (
     SentenceScore,
     WordScore,
 )
+from xling.report.rule import Relation
 
 Key = tuple[str, str, str]
 BY_NUMBER = {claim.number: claim for claim in CLAIMS}

@@ -38,7 +38,6 @@ from made_up_study import (
 )
 
 from xling.report import published
-from xling.report.evidence import Verdict
 from xling.report.measured import Study
 from xling.report.names import SETTINGS
 from xling.report.records import (
@@ -52,6 +51,7 @@ from xling.report.records import (
     Results,
     SentenceScore,
 )
+from xling.report.rule import Verdict
 
 NUMBERS = ["1a", "1b", "2a", "2b", "3", "4a", "4b", "4c", "4d", "4e", "5", "6a", "6b", "6c", "7a", "7b", "7c"]
 TRANSFER, ALIGNMENT = NUMBERS[:11], NUMBERS[11:]

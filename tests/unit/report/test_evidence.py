@@ -11,25 +11,19 @@ from scipy.stats import t as student
 
 from xling.report.claims.parts import Part, Unit
 from xling.report.evidence import (
-    MOST_SEEDS,
     REDRAWS,
-    Check,
     Measured,
-    Relation,
     Source,
     Value,
-    Verdict,
     best,
-    decide,
     from_z,
     mean,
     pearson,
     redraw,
-    seeds_to_decide,
     share,
-    standing,
     to_z,
 )
+from xling.report.rule import MOST_SEEDS, Check, Relation, Verdict, decide, seeds_to_decide, standing
 
 GROUPS = {"shared": 0.03, "separate": 0.02, "none": 0.04}  # the true s.d. of a seed on z
 LANGUAGES, SETTINGS = ("fr", "ru", "zh"), [f"{group} {n}" for group in GROUPS for n in range(3)]

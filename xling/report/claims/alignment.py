@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xling.report.claims.parts import Claims, Part, Unit
-from xling.report.evidence import Relation, Value, best, mean, pearson
+from xling.report.evidence import Value, best, mean, pearson
 from xling.report.measured import SIGNAL, Curve, Study, halves, others, upper_minus_lower
 from xling.report.names import OTHERS, PAIRS, TASKS, cell_name, other_language
 from xling.report.records import (
@@ -24,6 +24,7 @@ from xling.report.records import (
     TRAINED,
     UNTRAINED,
 )
+from xling.report.rule import Relation
 
 CONTEXTUAL_TASKS, CONTEXTUAL_LANGUAGES = ("ner", "parsing"), ("fr", "ru", "zh")
 EXCEPTION = ("parsing", "fr")  # where the paper's aligned models are not below the bilingual one

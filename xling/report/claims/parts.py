@@ -11,8 +11,9 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from xling.report.evidence import Check, Relation, Value, Verdict, decide, mean, seeds_to_decide, standing
+from xling.report.evidence import Value, mean
 from xling.report.measured import Study
+from xling.report.rule import Check, Relation, Verdict, decide, seeds_to_decide, standing
 
 
 class Unit(StrEnum):

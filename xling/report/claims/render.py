@@ -12,9 +12,10 @@ from xling.core.io import read_json
 from xling.report import published
 from xling.report.claims.all import judge_all
 from xling.report.claims.parts import Outcome, Part, Unit
-from xling.report.evidence import Check, Covariances, Variance, Verdict, standing
+from xling.report.evidence import Covariances, Variance
 from xling.report.measured import Study
 from xling.report.records import Results
+from xling.report.rule import Check, Verdict, standing
 
 RULES = """\
 *Floor*: the untrained encoder with the same kind of vocabulary, fine-tuned the same way (for the paper's numbers:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 
 from xling.report.claims.parts import Claims, Part, Unit
-from xling.report.evidence import Relation, Value, mean, share, steady, worst
+from xling.report.evidence import Value, mean, share, steady, worst
 from xling.report.measured import Study, kept_share
 from xling.report.names import (
     DEFAULT,
@@ -21,6 +21,7 @@ from xling.report.names import (
     WIKI_CC,
     cell_name,
 )
+from xling.report.rule import Relation
 
 ALL_TASKS, NOT_NER = ("xnli", "ner", "parsing"), ("xnli", "parsing")
 ALL_LANGUAGES, DISTANT = ("fr", "ru", "zh"), ("ru", "zh")

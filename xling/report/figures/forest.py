@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 
 from xling.report import style
 from xling.report.claims.render import border_text, effect_text
-from xling.report.evidence import Relation, Verdict
 from xling.report.names import LANGUAGES, in_order
+from xling.report.rule import Relation, Verdict
 
 LIMIT = 4.0  # half-widths of an interval that the picture shows; what is further stands at its edge
 COLOURS = {

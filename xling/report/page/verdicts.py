@@ -12,8 +12,8 @@ from xling.report.claims.render import (
     row,
     variance_row,
 )
-from xling.report.evidence import Verdict
 from xling.report.page.tables import Table, data_table
+from xling.report.rule import Verdict
 
 CLASSES = {
     Verdict.SUPPORTED: ("supported", "✓"),
