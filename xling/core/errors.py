@@ -39,7 +39,8 @@ class InputError(XlingError):
 def run(main: Callable[[], None]) -> None:
     """Call a command's main and turn an expected failure into one line and an exit code."""
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _on_sigterm)
+        # Unwind like any other failure, so that a cancelled job leaves nothing half-written behind.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_TERMINATED))
     try:
         main()
     except XlingError as error:
@@ -58,12 +59,6 @@ def run(main: Callable[[], None]) -> None:
         raise
 
 
-def _on_sigterm(*_: object) -> None:
-    """Unwind like any other failure, so that a cancelled job leaves nothing half-written behind."""
-    sys.exit(EXIT_TERMINATED)
-
-
 def _leave(message: object, code: int) -> None:
-    one_line = " ".join(str(message).split("\n"))
-    print(f"error: {one_line}", file=sys.stderr, flush=True)
+    print("error:", str(message).replace("\n", " "), file=sys.stderr, flush=True)
     sys.exit(code)

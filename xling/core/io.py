@@ -22,7 +22,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-BROKEN_ARCHIVE = (EOFError, lzma.LZMAError, zstd.ZstdError, gzip.BadGzipFile, zlib.error)
+BROKEN_ARCHIVE = (EOFError, OSError, lzma.LZMAError, zstd.ZstdError, zlib.error)
 COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": zstd.open}
 
 
@@ -39,8 +39,11 @@ def atomic_path(path: Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        _flush_to_disk(temporary)
-        temporary.chmod(0o666 & ~_umask())
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -49,8 +52,10 @@ def atomic_path(path: Path) -> Iterator[Path]:
 @contextmanager
 def write_text(path: Path) -> Iterator[IO[str]]:
     """Open a UTF-8 text file for writing, compressed by its suffix; it appears only when whole."""
-    with atomic_path(path) as temporary, _open(temporary, "wt") as handle:
-        yield cast(IO[str], handle)
+    with atomic_path(path) as temporary:
+        opened: IO[str] = COMPRESSED.get(temporary.suffix, open)(temporary, "wt", encoding="utf-8", newline="\n")
+        with opened as handle:
+            yield handle
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -71,8 +76,7 @@ def read_json(path: Path) -> Any:
 
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a UTF-8 text file without their line ends, decompressed by its suffix."""
-    for _, line in numbered_lines(path):
-        yield line
+    return (line for _, line in numbered_lines(path))
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -87,16 +91,15 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             for number, raw in enumerate(handle, start=1):
                 yield number, _decode(raw.removeprefix(BOM_UTF8) if number == 1 else raw, path, number)
         except BROKEN_ARCHIVE as error:
-            raise _broken(path, error, number) from None
-        except OSError as error:  # bz2 says OSError for a damaged block
-            if error.errno is None:
-                raise _broken(path, error, number) from None
-            raise
+            if isinstance(error, OSError) and error.errno is not None:  # gzip and bz2 give a damaged block no number
+                raise
+            problem = f"truncated or damaged after line {number}: {error}"
+            raise InputError(path, problem, fix="fetch or make the file again") from None
 
 
 def open_binary(path: Path) -> BinaryIO:
     """Open a file for reading bytes, decompressed by its suffix."""
-    return cast(BinaryIO, _open(Path(path), "rb"))
+    return cast(BinaryIO, COMPRESSED.get(Path(path).suffix, open)(path, "rb"))
 
 
 def sha256_of(path: Path) -> str:
@@ -105,30 +108,9 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def _open(path: Path, mode: str) -> IO[Any]:
-    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
-    opener = COMPRESSED.get(path.suffix, open)
-    return cast(IO[Any], opener(path, mode, **text))
-
-
 def _decode(raw: bytes, path: Path, number: int) -> str:
     try:
         return raw.rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:
         byte = raw[error.start]
         raise InputError(path, f"not UTF-8 (byte {byte:#04x} at column {error.start + 1})", line=number) from None
-
-
-def _broken(path: Path, error: Exception, number: int) -> InputError:
-    return InputError(path, f"truncated or damaged after line {number}: {error}", fix="fetch or make the file again")
-
-
-def _flush_to_disk(path: Path) -> None:
-    with path.open("rb") as handle:
-        os.fsync(handle.fileno())
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

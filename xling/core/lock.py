@@ -36,9 +36,14 @@ class Lock:
 
     def __enter__(self) -> "Lock":
         while not self._take():
-            if self._clear_if_dead():
+            holder = _read(self.path)
+            if self._is_dead(holder):
+                self._clear(holder)
                 continue
-            problem = _in_use(_read(self.path))
+            if not self.path.exists():
+                continue
+            job = f", SLURM job {holder['job']}" if holder.get("job") else ""
+            problem = f"in use by process {holder.get('pid')} on {holder.get('host')}{job}"
             if not self.wait:
                 raise InputError(self.path, problem, fix="wait for it, or stop it; --wait-for-lock waits")
             if not self.waited:
@@ -63,35 +68,37 @@ class Lock:
         shutil.rmtree(aside, ignore_errors=True)
 
     def _take(self) -> bool:
-        try:
+        with suppress(FileExistsError, FileNotFoundError):
             self.path.parent.mkdir(parents=True, exist_ok=True)  # its last holder may have finished and removed it
-            handle = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-        except (FileExistsError, FileNotFoundError):
-            return False
-        with os.fdopen(handle, "w") as file:
-            file.write(self._text())
-        return _read(self.path).get("token") == self.token
+            with self.path.open("x") as file:
+                file.write(self._text())
+            return _read(self.path).get("token") == self.token
+        return False
 
-    def _clear_if_dead(self) -> bool:
-        """Move a dead process's lock aside; put back a live one that slipped in. Return whether to try again."""
-        holder = _read(self.path)
-        if not self._is_dead(holder):
-            return not self.path.exists()
+    def _is_dead(self, holder: dict[str, Any]) -> bool:
+        """Say whether the holder is gone from this host, or stopped beating by the clock of the file system."""
+        probe = self.path.with_name(f"lock.{uuid.uuid4().hex}.clock")
+        try:
+            if holder.get("host") == socket.gethostname():
+                with suppress(PermissionError):  # another user's, and alive
+                    os.kill(holder["pid"], 0)
+            probe.touch()
+            return probe.stat().st_mtime - self.path.stat().st_mtime > self.stale
+        except ProcessLookupError:
+            return True
+        except FileNotFoundError:
+            return False
+        finally:
+            probe.unlink(missing_ok=True)
+
+    def _clear(self, holder: dict[str, Any]) -> None:
+        """Move a dead process's lock aside; put back a live one that slipped in."""
         aside = self.path.with_name(f"lock.{self.token}.dead")
         with suppress(FileNotFoundError, FileExistsError):  # another process was faster
             self.path.rename(aside)
             if _read(aside).get("token") != holder.get("token"):
                 os.link(aside, self.path)
         aside.unlink(missing_ok=True)
-        return True
-
-    def _is_dead(self, holder: dict[str, Any]) -> bool:
-        age = _age(self.path)
-        if age is None:
-            return False
-        if holder.get("host") == socket.gethostname() and not _alive(int(holder.get("pid", 0))):
-            return True
-        return age > self.stale
 
     def _renew(self) -> None:
         while not self.stop.wait(self.beat):
@@ -116,30 +123,3 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, json.JSONDecodeError):
         return {}
     return holder if isinstance(holder, dict) else {}
-
-
-def _in_use(holder: dict[str, Any]) -> str:
-    job = f", SLURM job {holder['job']}" if holder.get("job") else ""
-    return f"in use by process {holder.get('pid')} on {holder.get('host')}{job}"
-
-
-def _age(path: Path) -> float | None:
-    """Return how long ago a file was written, by the clock of its file system."""
-    probe = path.with_name(f"lock.{uuid.uuid4().hex}.clock")
-    try:
-        probe.touch()
-        return probe.stat().st_mtime - path.stat().st_mtime
-    except FileNotFoundError:
-        return None
-    finally:
-        probe.unlink(missing_ok=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return pid > 0

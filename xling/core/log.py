@@ -59,27 +59,24 @@ class Progress:
         now = time.monotonic()
         if now - self.last_shown >= (SECONDS_BETWEEN_BARS if self.bar else SECONDS_BETWEEN_LINES):
             self.last_shown = now
-            self._show(end="\r" if self.bar else "\n")
+            self.finish(end="\r" if self.bar else "\n")
 
-    def finish(self) -> None:
+    def finish(self, end: str = "\n") -> None:
         """Show the total and the rate."""
-        self._show(end="\n")
+        clear = "\x1b[2K" if self.bar else ""
+        print(f"{clear}{self.text(time.monotonic() - self.start)}", end=end, file=sys.stderr, flush=True)
 
     def text(self, elapsed: float) -> str:
         """Return the line shown after `elapsed` seconds."""
         rate = self.done / elapsed if elapsed > 0 else 0.0
-        parts = [f"{self.what}: {_count(self.done)} {self.unit}"]
+        of = f" of {_count(self.total)}" if self.total else ""
+        parts = [f"{self.what}: {_count(self.done)}{of} {self.unit}"]
         if self.total:
-            parts[0] = f"{self.what}: {_count(self.done)} of {_count(self.total)} {self.unit}"
             parts.append(f"{100 * self.done / self.total:.0f}%")
         parts.append(f"{_count(rate)} {self.unit}/s")
         if self.total and rate > 0 and self.done < self.total:
             parts.append(f"{duration((self.total - self.done) / rate)} left")
         return ", ".join(parts)
-
-    def _show(self, end: str) -> None:
-        clear = "\x1b[2K" if self.bar else ""
-        print(f"{clear}{self.text(time.monotonic() - self.start)}", end=end, file=sys.stderr, flush=True)
 
 
 def track(items: Iterable[Item], what: str, total: float | None = None, unit: str = "lines") -> Iterator[Item]:

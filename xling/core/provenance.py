@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -25,8 +26,6 @@ def installed(names: Iterable[str]) -> dict[str, str]:
     """Return the versions of those distributions that are installed."""
     found = {}
     for name in names:
-        try:
+        with suppress(PackageNotFoundError):  # a dependency of another Python version
             found[name] = version(name)
-        except PackageNotFoundError:  # a dependency of another Python version
-            continue
     return found

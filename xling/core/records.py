@@ -115,8 +115,8 @@ def find_problems(kind: type, values: object) -> list[str]:
 
 def missing_keys(kind: type, values: Mapping[str, Any], where: str) -> list[str]:
     """Return one line for every key of a record that is not there, even if the record itself could do without."""
-    missing = [(name, field) for name, field in _fields(kind).items() if name not in values]
-    return [f"{where}.{name}: missing key{_about(field)}" for name, field in missing]
+    known = _fields(kind).items()
+    return [f"{where}.{name}: missing key{_about(field)}" for name, field in known if name not in values]
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:
@@ -137,9 +137,7 @@ def describe_value(value: object) -> str:
     return "nothing (null)" if value is None else f"the text {value!r}" if isinstance(value, str) else repr(value)
 
 
-@cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+_adapter = cache(TypeAdapter)
 
 
 def _explain(kind: type, error: Any) -> Iterator[str]:
@@ -147,7 +145,9 @@ def _explain(kind: type, error: Any) -> Iterator[str]:
     if loc and loc[-1] == "[key]":
         loc = loc[:-2]  # the key itself is what was found
     fields = _fields(_record_at(kind, loc[:-1]))
-    field, where = fields.get(loc[-1]) if loc else None, key_path(loc)
+    field = fields.get(loc[-1]) if loc else None
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
+    where = where.removeprefix(".") or "(top level)"
     match rule:
         case "unexpected_keyword_argument" | "extra_forbidden":
             yield f"{where}: unknown key ({nearest(str(loc[-1]), fields)})"
@@ -174,12 +174,6 @@ def _explain(kind: type, error: Any) -> Iterator[str]:
             else:
                 hint = _about(field) if expected.startswith("keys and values") else _yaml_hint(found, expected)
             yield f"{where}: expected {expected}, found {describe_value(found)}{hint}"
-
-
-def key_path(parts: Iterable[object]) -> str:
-    """Return the path of a key as people write it, as languages.fr.text.wiki.files[0]."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-    return text.removeprefix(".") or "(top level)"
 
 
 def _fields(kind: type) -> dict[Any, FieldInfo]:

@@ -25,8 +25,7 @@ def interval(counts: Counts, measure: Measure, *parts: object) -> tuple[float, f
     Counts (points, items, columns) are of the same items at each selected point, so a resample takes the same items of
     all points, and its score is their mean, as the score itself is.
     """
-    found = resampled(counts, measure, RESAMPLES, numpy_rng("bootstrap", *parts))
-    low, high = bounds(found)
+    low, high = bounds(resampled_points(counts, measure, RESAMPLES, numpy_rng("bootstrap", *parts)).mean(axis=1))
     return float(low), float(high)
 
 
@@ -40,7 +39,7 @@ def summarise(series: Sequence[Sequence[Hits]], *parts: object) -> list[dict[str
         raise XlingError(f"asked different numbers of test items: {sorted(sizes)}")
     counts = np.stack([np.stack(seeds).sum(axis=0, dtype=np.int64) for seeds in series], axis=-1)[None]
     totals = counts.shape[1] * np.array([len(seeds) for seeds in series])
-    found = resampled(counts, lambda sums: sums / totals, RESAMPLES, numpy_rng("hits", *parts))  # (resamples, series)
+    found = resampled_points(counts, lambda sums: sums / totals, RESAMPLES, numpy_rng("hits", *parts))[:, 0]
     means = counts[0].sum(axis=0) / totals
     return [
         {"p1": float(mean), "low": float(low), "high": float(high), "by_seed": [float(hits.mean()) for hits in seeds]}
@@ -53,28 +52,17 @@ def bounds(found: Scores) -> NDArray[np.float64]:
     return np.asarray(np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0))
 
 
-def resampled(counts: Counts, measure: Measure, resamples: int, rng: np.random.Generator) -> Scores:
-    """Return the mean score over points of so many samples of items, drawn with replacement."""
-    return np.asarray(resampled_points(counts, measure, resamples, rng).mean(axis=1))
-
-
 def resampled_points(counts: Counts, measure: Measure, resamples: int, rng: np.random.Generator) -> Scores:
     """Return the score of each point (resamples, points) in samples of items that are the same for all points."""
     points, items, columns = counts.shape
     flat = counts.transpose(1, 0, 2).reshape(items, points * columns).astype(np.float64)
-    step = max(1, CHUNK // items)
-    sums = [
-        _times_drawn(items, min(step, resamples - start), rng) @ flat  # whole numbers: exact
-        for start in range(0, resamples, step)
-    ]
+    step, sums = max(1, CHUNK // items), []
+    for start in range(0, resamples, step):
+        rows = min(step, resamples - start)
+        draws = rng.integers(items, size=(rows, items)) + items * np.arange(rows)[:, None]
+        times = np.bincount(draws.ravel(), minlength=rows * items).reshape(rows, items)  # how often each item is drawn
+        sums.append(times.astype(np.float64) @ flat)  # whole numbers: exact
     return measure(np.concatenate(sums).reshape(resamples, points, columns))
-
-
-def _times_drawn(items: int, resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return how often each item is in each sample (resamples, items)."""
-    draws = rng.integers(items, size=(resamples, items)) + items * np.arange(resamples)[:, None]
-    times = np.bincount(draws.ravel(), minlength=resamples * items)
-    return times.reshape(resamples, items).astype(np.float64)
 
 
 def unanimous_reach(items: int) -> float:

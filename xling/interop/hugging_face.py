@@ -84,7 +84,8 @@ def hugging_face_weights(encoder: Encoder, language: int) -> dict[str, Tensor]:
         "layer_norm_emb.bias": embeddings.norm_bias,
     }
     if config.has_language_embeddings:
-        body["lang_embeddings.weight"] = torch.stack([encoder.language[code] for code in config.languages])
+        vectors: list[Tensor] = [encoder.get_parameter(f"language.{code}") for code in config.languages]
+        body["lang_embeddings.weight"] = torch.stack(vectors)
     for number, weights in enumerate(path.layers):
         body |= _layer(weights, number)
     named = {f"transformer.{name}": tensor for name, tensor in body.items()}

@@ -59,17 +59,14 @@ class ModelConfig:
     softmax: Softmax
 
     def __post_init__(self) -> None:
-        refuse(self._problems())
-
-    def _problems(self) -> Iterator[str]:
-        names = self.languages
+        problems, names = [], self.languages
         if not names or len(set(names)) < len(names):
-            yield "languages: expected at least one, all different"
+            problems.append("languages: expected at least one, all different")
         if any(name == SHARED or "." in name for name in names):
-            yield f"languages: {SHARED!r} and names with a dot cannot be used"
+            problems.append(f"languages: {SHARED!r} and names with a dot cannot be used")
         if not self.separate.embeddings and len(set(self.sizes)) > 1:
-            yield "sizes: languages with shared embeddings must share one vocabulary size"
-        yield from sharing_problems(self.shape, self.separate, self.softmax)
+            problems.append("sizes: languages with shared embeddings must share one vocabulary size")
+        refuse([*problems, *sharing_problems(self.shape, self.separate, self.softmax)])
 
     @property
     def has_language_embeddings(self) -> bool:

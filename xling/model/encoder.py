@@ -6,7 +6,6 @@ Token vectors may be a language's own where positions are shared: `embeddings.en
 """
 
 import math
-from collections import OrderedDict
 from collections.abc import Mapping
 
 import numpy as np
@@ -26,35 +25,31 @@ class Encoder(nn.Module):
         """Build the encoder; with a seed, draw its weights from it."""
         super().__init__()
         self.config = config
-        shape, languages = config.shape, config.languages
-        sizes = {config.embedding_owner(code): size for code, size in zip(languages, config.sizes, strict=True)}
-        self.embeddings = nn.ModuleDict({owner: _weights(s) for owner, s in _embedding_shapes(config).items()})
-        spoken = languages if config.has_language_embeddings else ()
-        vectors = {code: nn.Parameter(torch.empty(shape.width)) for code in spoken}
-        self.language = nn.ParameterDict(vectors)
-        self.layers = nn.ModuleList(
-            nn.ModuleDict({owner: _weights(_layer_shapes(config)) for owner in _owners(config, i)})
-            for i in range(shape.layers)
-        )
-        self.softmax = nn.ModuleDict({owner: _weights({"bias": (padded(v),)}) for owner, v in sizes.items()})
+        for name, size in parameter_shapes(config).items():
+            module: nn.Module = self
+            *parents, last = name.split(".")
+            for parent in parents:
+                if parent not in module._modules:
+                    module.add_module(parent, nn.Module())
+                module = module.get_submodule(parent)
+            module.register_parameter(last, nn.Parameter(torch.empty(size)))
         if seed is not None:
             initialise(self, seed)
 
     def path(self, language: int) -> Path:
         """Return the weights that a language (its index) passes through."""
         config, code = self.config, self.config.languages[language]
-        owner, position_owner = config.embedding_owner(code), config.position_owner(code)
-        vector = self.language[code] if config.has_language_embeddings else None
-        own, added = _part(self.embeddings, owner), _part(self.embeddings, position_owner)
-        layers = tuple(
-            LayerWeights(*map(_part(group, config.layer_owner(i, code)).__getitem__, LayerWeights._fields))
-            for i, group in enumerate(self.layers)
-        )
-        sentence = added["sentence"] if config.shape.sentences else None
+        owner = config.embedding_owner(code)
+        token, added = self._of(f"embeddings.{owner}")["token"], self._of(f"embeddings.{config.position_owner(code)}")
+        vector = self._of("language")[code] if config.has_language_embeddings else None
         norm = added["norm_weight"], added["norm_bias"]
-        embeddings = EmbeddingWeights(own["token"], added["position"], vector, *norm, sentence)
-        bias = _part(self.softmax, owner)["bias"]
-        return Path(embeddings, layers, own["token"], bias, config.sizes[language])
+        embeddings = EmbeddingWeights(token, added["position"], vector, *norm, added.get("sentence"))
+        groups = [self._of(f"layers.{i}.{config.layer_owner(i, code)}") for i in range(config.shape.layers)]
+        layers = tuple(LayerWeights(*map(group.__getitem__, LayerWeights._fields)) for group in groups)
+        return Path(embeddings, layers, token, self._of(f"softmax.{owner}")["bias"], config.sizes[language])
+
+    def _of(self, module: str) -> Mapping[str, Tensor]:
+        return self.get_submodule(module)._parameters  # type: ignore[return-value]
 
     def forward(
         self, tokens: Tensor, language: int, keep: Tensor | None = None, layers: int | None = None
@@ -81,11 +76,8 @@ class Encoder(nn.Module):
         part, owner, *_ = name.split(".")
         if not (part == "softmax" or name.endswith(".token")):
             return None
-        return next(
-            size
-            for code, size in zip(self.config.languages, self.config.sizes, strict=True)
-            if self.config.embedding_owner(code) == owner
-        )
+        sizes = zip(self.config.languages, self.config.sizes, strict=True)
+        return next(size for code, size in sizes if self.config.embedding_owner(code) == owner)
 
 
 def owner_of(name: str) -> str:
@@ -94,75 +86,50 @@ def owner_of(name: str) -> str:
     return parts[2] if parts[0] == "layers" else parts[1]
 
 
+def parameter_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every parameter by its name; their order decides the bits of training."""
+    d, inner = config.shape.width, config.shape.feedforward
+    sentences = {"sentence": (config.shape.sentences, d)} if config.shape.sentences else {}
+    added = {"position": (config.shape.positions, d), **sentences, "norm_weight": (d,), "norm_bias": (d,)}
+    of_layer = {
+        "qkv_weight": (3 * d, d), "qkv_bias": (3 * d,), "out_weight": (d, d), "out_bias": (d,),
+        "up_weight": (inner, d), "up_bias": (inner,), "down_weight": (d, inner), "down_bias": (d,),
+        "norm1_weight": (d,), "norm1_bias": (d,), "norm2_weight": (d,), "norm2_bias": (d,),
+    }  # fmt: skip
+    shapes: dict[str, tuple[int, ...]] = {}
+    sizes = {code: padded(size) for code, size in zip(config.languages, config.sizes, strict=True)}
+    for code, size in sizes.items():
+        shapes[f"embeddings.{config.embedding_owner(code)}.token"] = (size, d)
+        shapes |= {f"embeddings.{config.position_owner(code)}.{name}": found for name, found in added.items()}
+    if config.has_language_embeddings:
+        shapes |= {f"language.{code}": (d,) for code in sorted(sizes)}
+    for number in range(config.shape.layers):
+        for code in sizes:
+            owner = config.layer_owner(number, code)
+            shapes |= {f"layers.{number}.{owner}.{name}": found for name, found in of_layer.items()}
+    return shapes | {f"softmax.{config.embedding_owner(code)}.bias": (size,) for code, size in sizes.items()}
+
+
 def initialise(encoder: Encoder, seed: int) -> None:
     """Draw every parameter from a generator of its own name, so that no setting shifts another's numbers.
 
     Embeddings are normal with standard deviation d^-1/2, linear layers PyTorch's default, which is uniform within
     1/sqrt(inputs) for weights and biases (as in XLM's code, which the paper uses). Parameters that begin as copies use
-    the name of the shared parameter they replace, so all languages begin with the values that Default begins with.
+    the name of the shared parameter they replace, so all languages begin with the values that Default begins with; but
+    words never begin equal, because vocabularies differ.
     """
-    width = encoder.config.shape.width
-    inner = {"down_weight": encoder.config.shape.feedforward, "down_bias": encoder.config.shape.feedforward}
+    width, copies = encoder.config.shape.width, encoder.config.separate.start == "copies"
     for name, parameter in encoder.named_parameters():
-        last = name.split(".")[-1]
-        rng, size = (
-            numpy_rng("weights", seed, _name_of_start(encoder.config, name)),
-            (encoder.vocabulary(name) or parameter.shape[0], *parameter.shape[1:]),
-        )
+        part, *middle, last = name.split(".")
+        copied = copies and part not in ("language", "softmax") and last != "token"
+        rng = numpy_rng("weights", seed, ".".join([part, *middle[:-1], SHARED, last]) if copied else name)
+        size = (encoder.vocabulary(name) or parameter.shape[0], *parameter.shape[1:])
         if "norm" in last:
             drawn = np.full(size, float(last.endswith("weight")))
-        elif last in ("token", "position", "sentence") or name.startswith("language."):
+        elif last in ("token", "position", "sentence") or part == "language":
             drawn = rng.normal(0.0, width**-0.5, size)
         else:
-            bound = 1 / math.sqrt(inner.get(last, width))
+            bound = 1 / math.sqrt(encoder.config.shape.feedforward if last.startswith("down_") else width)
             drawn = rng.uniform(-bound, bound, size)
         with torch.no_grad():
             parameter.zero_()[: size[0]].copy_(torch.from_numpy(drawn))
-
-
-def _name_of_start(config: ModelConfig, name: str) -> str:
-    """Return the name that a parameter's initial values are drawn by; words never begin equal: vocabularies differ."""
-    part, *rest = name.split(".")
-    if config.separate.start == "apart" or part in ("language", "softmax") or rest[-1] == "token":
-        return name
-    owner = len(rest) - 2
-    return ".".join([part, *rest[:owner], SHARED, rest[-1]])
-
-
-def _embedding_shapes(config: ModelConfig) -> dict[str, dict[str, tuple[int, ...]]]:
-    """Return what each owner has of the embeddings; the order within an owner is that of checkpoints."""
-    width = config.shape.width
-    sentences = {"sentence": (config.shape.sentences, width)} if config.shape.sentences else {}
-    added = {"position": (config.shape.positions, width), **sentences, "norm_weight": (width,), "norm_bias": (width,)}
-    shapes: dict[str, dict[str, tuple[int, ...]]] = {}
-    for code, size in zip(config.languages, config.sizes, strict=True):
-        shapes.setdefault(config.embedding_owner(code), {})["token"] = (padded(size), width)
-        shapes.setdefault(config.position_owner(code), {}).update(added)
-    return shapes
-
-
-def _layer_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    d, inner = config.shape.width, config.shape.feedforward
-    attention = {"qkv_weight": (3 * d, d), "qkv_bias": (3 * d,), "out_weight": (d, d), "out_bias": (d,)}
-    norms = {f"norm{i}_{part}": (d,) for i in (1, 2) for part in ("weight", "bias")}
-    return {
-        **attention,
-        "up_weight": (inner, d),
-        "up_bias": (inner,),
-        "down_weight": (d, inner),
-        "down_bias": (d,),
-        **norms,
-    }
-
-
-def _owners(config: ModelConfig, index: int) -> list[str]:
-    return list(dict.fromkeys(config.layer_owner(index, code) for code in config.languages))
-
-
-def _weights(shapes: Mapping[str, tuple[int, ...]]) -> nn.ParameterDict:
-    """Return named parameters in this order, which is that of checkpoints; torch would sort a plain dict."""
-    return nn.ParameterDict(OrderedDict((name, nn.Parameter(torch.empty(size))) for name, size in shapes.items()))
-
-
-def _part(group: nn.Module, owner: str) -> Mapping[str, Tensor]:
-    return group[owner]  # type: ignore[index,no-any-return]

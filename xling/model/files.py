@@ -37,14 +37,6 @@ def put_weights(encoder: Encoder, weights: Mapping[str, Tensor], path: Path | st
             place.copy_(weights[name])
 
 
-def read_weights(path: Path) -> dict[str, Tensor]:
-    """Read a safetensors file."""
-    try:
-        return load_file(path)
-    except SafetensorError as error:
-        raise InputError(path, f"not whole: {error}", fix="copy or train it again") from None
-
-
 def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write model.json and model.safetensors into a folder, the weights last."""
     write_json(folder / "model.json", asdict(encoder.config))
@@ -58,5 +50,9 @@ def load_encoder(folder: Path) -> Encoder:
     with torch.no_grad():
         for parameter in encoder.parameters():
             parameter.zero_()  # the padding rows of vocabulary tables are not on disk
-    put_weights(encoder, read_weights(folder / "model.safetensors"), folder / "model.safetensors")
+    path = folder / "model.safetensors"
+    try:
+        put_weights(encoder, load_file(path), path)
+    except SafetensorError as error:
+        raise InputError(path, f"not whole: {error}", fix="copy or train it again") from None
     return encoder.eval()

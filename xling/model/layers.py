@@ -194,15 +194,6 @@ class Pick(torch.autograd.Function):
         return torch.cat([grad, grad.new_zeros(1, grad.shape[1])])[inverse], None, None
 
 
-def predicted_loss(path: Path, states: Tensor, picks: Tensor, inverse: Tensor, targets: Tensor) -> Tensor:
-    """Mean cross-entropy at the picked positions of top-layer states; only those reach the softmax.
-
-    A target of -100 fills a place up and counts for nothing.
-    """
-    picked = Pick.apply(states.view(-1, states.shape[-1]), picks, inverse)  # type: ignore[no-untyped-call]
-    return functional.cross_entropy(logits(path, picked).float(), targets)
-
-
 def masked_loss(
     path: Path,
     rows: Tensor,
@@ -214,10 +205,14 @@ def masked_loss(
     training: bool = True,
     tokens: Tensor | None = None,
 ) -> Tensor:
-    """Mean loss of one batch whose token rows were looked up; layers work in the precision of their weights."""
+    """Mean loss of one batch whose token rows were looked up; layers work in the precision of their weights.
+
+    Only the picked positions reach the softmax. A target of -100 fills a place up and counts for nothing.
+    """
     first = None if keys is None else keys[0]
     states = embed_rows(path.embeddings, rows, shape, training, first, tokens).to(path.softmax_weight.dtype)
     for number, weights in enumerate(path.layers):
         own = None if keys is None else keys[1 + 2 * number : 3 + 2 * number]
         states = layer(weights, states, shape, training, None, own)
-    return predicted_loss(path, states, picks, inverse, targets)
+    picked = Pick.apply(states.view(-1, states.shape[-1]), picks, inverse)  # type: ignore[no-untyped-call]
+    return functional.cross_entropy(logits(path, picked).float(), targets)

@@ -20,6 +20,7 @@ from xling.model.device import exact_products, side_by_side
 
 Matrix = NDArray[np.floating]
 Double = NDArray[np.float64]
+Layer = tuple[int, int]  # side (0 left, 1 right) and number
 BLOCK = 1024  # rows of a block: long enough for fast products, short enough for exact ones
 
 
@@ -37,22 +38,40 @@ class CkaStream:
     """CKA of the layers of two encoders from blocks of the same sentences."""
 
     def __init__(self, left: int, right: int, every_pair: bool = False) -> None:
-        self.sides = [_Side(left), _Side(right)]
-        equal = [(layer, layer) for layer in range(min(left, right))]
-        pairs = [(i, j) for i in range(left) for j in range(right)] if every_pair else equal
-        self.cross: dict[tuple[int, int], Double | None] = dict.fromkeys(pairs)
-        self.shape = (left, right)
+        self.shape, self.examples = (left, right), 0
+        self.layers = [(0, i) for i in range(left)] + [(1, i) for i in range(right)]
+        self.pairs = [((0, i), (1, j)) for i in range(left) for j in range(right) if every_pair or i == j]
+        self.shifts: dict[Layer, Matrix] = {}
+        self.sums: dict[Layer, Double] = {}
+        self.products: dict[tuple[Layer, Layer], Double] = {}
 
     def add(self, left: Sequence[Matrix], right: Sequence[Matrix]) -> None:
         """Take in a block of sentences, one matrix per layer on each side."""
-        counts = {len(block) for block in (*left, *right)}
+        blocks = dict(zip(self.layers, (*left, *right), strict=True))
+        counts = {len(block) for block in blocks.values()}
         if len(counts) > 1:
             raise XlingError(f"CKA compares the same sentences: blocks of {sorted(counts)} vectors")
-        pairs = list(self.cross)
+        if not self.examples:
+            for layer, block in blocks.items():
+                self.shifts[layer] = block.mean(axis=0, dtype=np.result_type(block.dtype, np.float32))
+                self.sums[layer] = np.zeros(block.shape[1])
+            pairs = [*self.pairs, *((layer, layer) for layer in self.layers)]
+            self.products = {(a, b): np.zeros((len(self.sums[a]), len(self.sums[b]))) for a, b in pairs}
+        self.examples += counts.pop()
+        states: dict[Layer, Tensor] = {}
+
+        def add_layer(layer: Layer) -> None:
+            states[layer] = torch.from_numpy(blocks[layer] - self.shifts[layer])
+            self.sums[layer] += states[layer].sum(dim=0, dtype=torch.float64).numpy()
+            add_product((layer, layer))
+
+        def add_product(pair: tuple[Layer, Layer]) -> None:
+            self.products[pair] += (states[pair[0]].T @ states[pair[1]]).numpy()
+
         with exact_products():
-            x, y = self.sides[0].add(left), self.sides[1].add(right)
-            sums = side_by_side(lambda pair: _plus(self.cross[pair], x[pair[0]], y[pair[1]]), pairs)
-        self.cross.update(zip(pairs, sums, strict=True))
+            for side in (0, 1):  # fresh threads for each: which product a thread does first decides last bits
+                side_by_side(add_layer, [layer for layer in self.layers if layer[0] == side])
+            side_by_side(add_product, self.pairs)
 
     def layerwise(self) -> dict[str, float]:
         """Return L0, L1, … and their average, the rows of Figure 7."""
@@ -66,53 +85,14 @@ class CkaStream:
         return [[self._score(i, j) for j in range(self.shape[1])] for i in range(self.shape[0])]
 
     def _score(self, i: int, j: int) -> float:
-        left, right = self.sides
-        shared = _norm(_corrected(self.cross[i, j], left.sums[i], right.sums[j], left.examples))
-        own = left.norm(i) * right.norm(j)
+        left, right = (0, i), (1, j)
+        own = self._norm(left, left) * self._norm(right, right)
         if not own > 0:
             raise XlingError(f"CKA is undefined: all vectors of layer {i} or {j} are the same")
-        return min(1.0, shared**2 / own)
+        return min(1.0, self._norm(left, right) ** 2 / own)
 
-
-class _Side:
-    """What is summed of one encoder: shifted states, and their products with themselves."""
-
-    def __init__(self, layers: int) -> None:
-        self.examples = 0
-        self.shifts: list[Matrix] = []
-        self.sums: list[Double] = [np.zeros(1)] * layers
-        self.squares: list[Double | None] = [None] * layers
-
-    def add(self, blocks: Sequence[Matrix]) -> list[Tensor]:
-        """Take in a block of every layer and return them shifted."""
-        if not self.shifts:
-            self.shifts = [block.mean(axis=0, dtype=np.result_type(block.dtype, np.float32)) for block in blocks]
-        self.examples += len(blocks[0])
-        return side_by_side(lambda layer: self._add(layer, blocks[layer]), range(len(blocks)))
-
-    def _add(self, layer: int, block: Matrix) -> Tensor:
-        state = torch.from_numpy(block - self.shifts[layer])
-        self.sums[layer] = self.sums[layer] + state.sum(dim=0, dtype=torch.float64).numpy()
-        self.squares[layer] = _plus(self.squares[layer], state, state)
-        return state
-
-    def norm(self, layer: int) -> float:
-        return _norm(_corrected(self.squares[layer], self.sums[layer], self.sums[layer], self.examples))
-
-
-def _plus(total: Double | None, left: Tensor, right: Tensor) -> Double:
-    product = (left.T @ right).numpy()
-    if total is None:
-        return product.astype(np.float64)
-    total += product
-    return total
-
-
-def _corrected(total: Double | None, left: Double, right: Double, examples: int) -> Double:
-    if total is None:
-        raise XlingError("CKA needs at least one sentence")
-    return np.asarray(total - np.outer(left, right) / examples)
-
-
-def _norm(product: Double) -> float:
-    return float(np.linalg.norm(product))
+    def _norm(self, a: Layer, b: Layer) -> float:
+        """Return the Frobenius norm of the product of two layers, centred by the true means."""
+        if not self.examples:
+            raise XlingError("CKA needs at least one sentence")
+        return float(np.linalg.norm(self.products[a, b] - np.outer(self.sums[a], self.sums[b]) / self.examples))

@@ -52,13 +52,12 @@ class Pretrain:
     )
 
     def __post_init__(self) -> None:
-        refuse(self._problems())
-
-    def _problems(self) -> Iterator[str]:
+        problems = []
         if self.micro_batch_tokens < self.length:
-            yield f"micro_batch_tokens: {self.micro_batch_tokens} holds no sequence of length {self.length}"
+            problems.append(f"micro_batch_tokens: {self.micro_batch_tokens} holds no sequence of length {self.length}")
         if self.mask_share + self.random_share > 1:
-            yield "random_share: mask_share and random_share together exceed 1"
+            problems.append("random_share: mask_share and random_share together exceed 1")
+        refuse(problems)
 
 
 @record
@@ -101,9 +100,5 @@ def read_run(path: Path) -> Run:
     if isinstance(values, dict):
         values.pop("made_from", None)  # text and vocabulary, for the reader: the streams hold them
     run = read_record(Run, values, path)
-    return replace(run, seed=seed_of(run))
-
-
-def seed_of(run: Run) -> int:
-    """Return the seed of a run's numbers: other languages are independent, settings of one pair start alike."""
-    return derive_seed("run", run.seed, *run.languages)
+    # Other languages are independent, settings of one pair start alike.
+    return replace(run, seed=derive_seed("run", run.seed, *run.languages))

@@ -29,11 +29,9 @@ DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float1
 
 def working_dtype(precision: str, device: torch.device) -> torch.dtype:
     """Return the type of activations: `auto` is float32 on a CPU, else bf16, or fp16 where the card has no bf16."""
-    if precision != "auto":
-        return DTYPES[precision]
-    if device.type == "cpu":
-        return torch.float32
-    return half_type()
+    if precision == "auto":
+        return torch.float32 if device.type == "cpu" else half_type()
+    return DTYPES[precision]
 
 
 class Group(NamedTuple):
@@ -67,14 +65,21 @@ class Engine:
         made = [working_path(encoder, self.optimiser, i) for i in range(len(codes))]
         self.paths = [(path, [leaf for leaf, _, _ in trained]) for path, trained in made]
         self.groups = [_groups(trained) for _, trained in made]
-        self.tables = [_token_table(encoder, self.optimiser, i) for i in range(len(codes))]
+        owners = [encoder.config.embedding_owner(code) for code in codes]
+        parts = [(self.optimiser.owned[owner], f"embeddings.{owner}.token") for owner in owners]
+        # Each language's token table in float32, and the place of its gradient.
+        self.tables = [(part.view(part.weights, name), part.view(part.grads, name)) for part, name in parts]
         self.loss = compiled_loss(shape) if self.captures else partial(masked_loss, shape=shape)
         self.replay = Replay(self.captures, empty_cache=True)
         self.inputs: dict[int, Tensor] = {}
         self.share = torch.tensor(1.0 / settings.micro_batches, device=device)
         self.counted = torch.zeros(1 + 2 * len(codes), device=device)
         self.total, self.by_language = self.counted[0], self.counted[1:].view(2, -1)  # sums of losses, micro-batches
-        self.shares = [_shares(i, len(codes), settings.micro_batches).to(device) for i in range(len(codes))]
+        self.shares = torch.zeros(len(codes), 2, 1 + 2 * len(codes))  # added to the books: times the loss, as it is
+        self.shares[:, 0, 0] = 1.0 / settings.micro_batches
+        for i in range(len(codes)):
+            self.shares[i, 0, 1 + i] = self.shares[i, 1, 1 + len(codes) + i] = 1.0
+        self.shares = self.shares.to(device)
         self.trail = torch.zeros(TRAIL, device=device)  # losses of the latest updates
         self.slot, self.next_update = torch.zeros(1, dtype=torch.int64, device=device), 0  # the trail's next place
         self.norm = torch.zeros((), device=device)
@@ -169,19 +174,3 @@ def _groups(trained: Sequence[Trained]) -> list[Group]:
         group.numbers.append(number)
         group.places.append(place)
     return list(groups.values())
-
-
-def _shares(language: int, languages: int, micro_batches: int) -> Tensor:
-    """Return what a micro-batch adds to the books: (2, 1 + 2 languages), times its loss and as it is."""
-    shares = torch.zeros(2, 1 + 2 * languages)
-    shares[0, 0] = 1.0 / micro_batches
-    shares[0, 1 + language] = 1.0
-    shares[1, 1 + languages + language] = 1.0
-    return shares
-
-
-def _token_table(encoder: Encoder, optimiser: Optimiser, language: int) -> tuple[Tensor, Tensor]:
-    """Return a language's token table in float32 and the place of its gradient."""
-    owner = encoder.config.embedding_owner(encoder.config.languages[language])
-    part, name = optimiser.owned[owner], f"embeddings.{owner}.token"
-    return part.view(part.weights, name), part.view(part.grads, name)

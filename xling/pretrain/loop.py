@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import torch
 
@@ -81,7 +79,7 @@ class Trainer:
 
     def train(self) -> None:
         """Train to the end; raises NotFinishedError if it had to leave before, with everything saved."""
-        signal.signal(signal.SIGTERM, self._on_signal)
+        signal.signal(signal.SIGTERM, lambda *_: setattr(self, "asked_to_leave", True))
         self.peak = measured_peak(self.engine.device, self.engine.dtype)
         if not self._resume() or self.workers.broadcast(self.state.best_update) is None:
             self._validate()  # a new run, or one whose best checkpoint is gone: this one is the best there is
@@ -95,6 +93,19 @@ class Trainer:
             if self.state.update < self.settings.updates and self._must_leave():
                 self._save()
                 raise NotFinishedError(f"left at update {self.state.update} of {self.settings.updates}: run me again")
+
+    def batches_to_do(self) -> Iterator[tuple[list[int], list[Batch]]]:
+        """Yield languages and this process's batches of every update still to do."""
+        on_gpu, places = self.engine.device.type == "cuda", self.engine.places
+
+        def make() -> Iterator[tuple[list[int], list[Batch]]]:
+            for update in range(self.state.update, self.settings.updates):
+                languages = self.batches.languages(update)
+                mine = range(self.workers.rank, len(languages), self.workers.world)
+                batches = [self.batches.batch(update, micro, languages[micro], places) for micro in mine]
+                yield languages, [b._replace(packed=b.packed.pin_memory()) for b in batches] if on_gpu else batches
+
+        return ahead(make(), AHEAD) if on_gpu else make()
 
     def update(self, languages: list[int], batches: list[Batch]) -> None:
         """Do one update with this process's batches; `languages` are those of all of them."""
@@ -119,19 +130,6 @@ class Trainer:
         if improved or update % settings.save_every == 0 or last:
             self._save()
 
-    def batches_to_do(self) -> Iterator[tuple[list[int], list[Batch]]]:
-        """Yield languages and this process's batches of every update still to do."""
-        made = self._make()
-        return ahead(made, AHEAD) if self.engine.device.type == "cuda" else made
-
-    def _make(self) -> Iterator[tuple[list[int], list[Batch]]]:
-        pinned, places = self.engine.device.type == "cuda", self.engine.places
-        for update in range(self.state.update, self.settings.updates):
-            languages = self.batches.languages(update)
-            mine = range(self.workers.rank, len(languages), self.workers.world)
-            batches = [self.batches.batch(update, micro, languages[micro], places) for micro in mine]
-            yield languages, [b._replace(packed=b.packed.pin_memory()) for b in batches] if pinned else batches
-
     def _check_losses(self) -> None:
         """Stop at the first loss that is not finite, naming its update."""
         update = self.state.update
@@ -140,18 +138,16 @@ class Trainer:
         numbers = torch.arange(self.checked, update, device=self.engine.device) % TRAIL
         losses = self.engine.trail[numbers]
         self.workers.add([losses])
-        wrong = torch.nonzero(~torch.isfinite(losses))[:, 0].tolist()
+        wrong, norm, problem = torch.nonzero(~torch.isfinite(losses))[:, 0].tolist(), self.engine.norm.item(), ""
         if wrong:
-            raise self._diverged(f"the loss is {float(losses[wrong[0]])} at update {self.checked + wrong[0] + 1}")
-        norm = self.engine.norm.item()
-        if self.engine.optimiser.scale is None and not math.isfinite(norm):
-            raise self._diverged(f"the gradient's norm is {norm} at update {update}")
+            problem = f"the loss is {float(losses[wrong[0]])} at update {self.checked + wrong[0] + 1}"
+        elif self.engine.optimiser.scale is None and not math.isfinite(norm):
+            problem = f"the gradient's norm is {norm} at update {update}"
+        if problem:
+            found = checkpoint.newest(self.work / "checkpoints")
+            good = f"the last good checkpoint is {found.folder}" if found else "there is no checkpoint yet"
+            raise DivergedError(f"{self.run.model}: {problem}; {good} (lower pretrain.lr or lengthen pretrain.warmup)")
         self.checked = update
-
-    def _diverged(self, what: str) -> DivergedError:
-        found = checkpoint.newest(self.work / "checkpoints")
-        good = f"the last good checkpoint is {found.folder}" if found else "there is no checkpoint yet"
-        return DivergedError(f"{self.run.model}: {what}; {good} (lower pretrain.lr or lengthen pretrain.warmup)")
 
     def _collect(self) -> None:
         """Add what all processes counted since the last call to the state."""
@@ -166,77 +162,65 @@ class Trainer:
 
     def _log(self) -> None:
         self._collect()
-        (then, before, tokens_before), now = self.window, self._clock()
-        self.window = (now, self.state.update, self.state.tokens)
-        speed = (self.state.tokens - tokens_before) / max(now - then, 1e-9)
-        left = (self.settings.updates - self.state.update) * (now - then) / max(self.state.update - before, 1)
+        (then, before, tokens_before), now, state = self.window, self._clock(), self.state
+        self.window = (now, state.update, state.tokens)
+        speed = (state.tokens - tokens_before) / max(now - then, 1e-9)
+        left = (self.settings.updates - state.update) * (now - then) / max(state.update - before, 1)
         count = len(self.run.languages)
-        losses, counts = self.state.sums[:count], self.state.sums[count:]
-        mean = sum(losses) / max(sum(counts), 1.0)
+        losses, counts = state.sums[:count], state.sums[count:]
+        state.sums, mean = [0.0] * (2 * count), sum(losses) / max(sum(counts), 1.0)
+        if not self.workers.first:
+            return
         work = useful_operations(self.engine.encoder.config, self.settings.length, self.settings.mask_rate)
-        values = {
-            "kind": "train",
-            "update": self.state.update,
-            "tokens": self.state.tokens,
-            "loss": mean,
-            "perplexity": perplexity(mean),
-            "losses": {code: a / n for code, a, n in zip(self.run.languages, losses, counts, strict=True) if n},
-            "lr": learning_rate(self.state.update - 1, self.settings),
-            "gradient_norm": self.engine.norm.item(),
-            "tokens_per_second": round(speed),
-            "share_of_peak": round(speed * work / self.peak / self.workers.world, 4),
-            "seconds_left": round(left),
-        }
-        self.state.sums = [0.0] * (2 * count)
-        self._write(values)
-        if self.workers.first:
-            log.info("update %d: loss %.3f, %.0f tokens/s, %d s left", self.state.update, mean, speed, left)
+        self.metrics.add(
+            kind="train",
+            update=state.update,
+            tokens=state.tokens,
+            loss=mean,
+            perplexity=perplexity(mean),
+            losses={code: a / n for code, a, n in zip(self.run.languages, losses, counts, strict=True) if n},
+            lr=learning_rate(state.update - 1, self.settings),
+            gradient_norm=self.engine.norm.item(),
+            tokens_per_second=round(speed),
+            share_of_peak=round(speed * work / self.peak / self.workers.world, 4),
+            seconds_left=round(left),
+        )
+        log.info("update %d: loss %.3f, %.0f tokens/s, %d s left", state.update, mean, speed, left)
 
     def _validate(self) -> bool:
         """Validate in the first process; return whether the model is the best so far by the selection language."""
         self._check_losses()
-        better = False
+        state, better = self.state, False
         with self._aside("validation"):
             if self.workers.first:
-                better = self._validated(self.validation.losses(self.engine))
-            result = self.workers.broadcast((better, self.state.best_update, self.state.best_perplexity))
-        better, self.state.best_update, self.state.best_perplexity = result
+                losses = dict(zip(self.run.languages, self.validation.losses(self.engine), strict=True))
+                likeness = structure(self.engine.encoder.eval(), self.parallel) if self.parallel else {}
+                self.engine.encoder.train()
+                self.metrics.add(
+                    kind="validation",
+                    update=state.update,
+                    loss=losses,
+                    perplexity={code: perplexity(loss) for code, loss in losses.items()},
+                    unigram_entropy=dict(zip(self.run.languages, self.validation.entropy, strict=True)),
+                    **likeness,
+                )
+                shown = ", ".join(f"{code} {loss:.3f}" for code, loss in losses.items())
+                log.info("update %d: validation %s", state.update, shown)
+                score = perplexity(losses[self.run.selection_language])
+                better = state.best_perplexity is None or score < state.best_perplexity
+                if better:
+                    state.best_update, state.best_perplexity = state.update, score
+            found = self.workers.broadcast((better, state.best_update, state.best_perplexity))
+        better, state.best_update, state.best_perplexity = found
         return bool(better)
-
-    def _validated(self, losses: list[float]) -> bool:
-        by_language = dict(zip(self.run.languages, losses, strict=True))
-        values: dict[str, Any] = {
-            "kind": "validation",
-            "update": self.state.update,
-            "loss": by_language,
-            "perplexity": {code: perplexity(loss) for code, loss in by_language.items()},
-            "unigram_entropy": dict(zip(self.run.languages, self.validation.entropy, strict=True)),
-        }
-        if self.parallel:
-            values |= structure(self.engine.encoder.eval(), self.parallel)
-            self.engine.encoder.train()
-        self._write(values)
-        log.info(
-            "update %d: validation %s", self.state.update, ", ".join(f"{c} {v:.3f}" for c, v in by_language.items())
-        )
-        score = perplexity(by_language[self.run.selection_language])
-        better = self.state.best_perplexity is None or score < self.state.best_perplexity
-        if better:
-            self.state.best_update, self.state.best_perplexity = self.state.update, score
-        return better
-
-    def _write(self, values: dict[str, Any]) -> None:
-        if self.workers.first:
-            self.metrics.add(**values)
 
     def _save(self) -> None:
         self._check_losses()
         self._collect()
         with self._aside("saving"):
             if self.workers.first:
-                weights, optimiser = weights_of(self.engine.encoder), self.engine.optimiser.state()
-                meta = {**asdict(self.state), "model": self.run.model}
-                checkpoint.save(self.work / "checkpoints", {"weights": weights, "optimiser": optimiser}, meta)
+                parts = {"weights": weights_of(self.engine.encoder), "optimiser": self.engine.optimiser.state()}
+                checkpoint.save(self.work / "checkpoints", parts, {**asdict(self.state), "model": self.run.model})
                 checkpoint.prune(self.work / "checkpoints", self.settings.keep_checkpoints, self.state.best_update)
             self.workers.wait()
 
@@ -254,33 +238,29 @@ class Trainer:
 
     def _resume(self) -> bool:
         """Continue from the newest whole checkpoint; return whether there was one."""
-        found = checkpoint.newest(self.work / "checkpoints") if self.workers.first else None
-        found = self.workers.broadcast(found)
+        found = self.workers.broadcast(checkpoint.newest(self.work / "checkpoints") if self.workers.first else None)
         if found is None:
             if self.workers.first:  # an attempt that died before its first checkpoint may have validated already
                 self.metrics.rewind(0, validated=False)
             return False
-        names = State.__dataclass_fields__
-        self.state = State(**{name: value for name, value in found.meta.items() if name in names})
+        self.state = State(**{name: found.meta[name] for name in State.__dataclass_fields__ if name in found.meta})
         put_weights(self.engine.encoder, found.tensors("weights"), found.folder)
         try:
             self.engine.optimiser.load_state(found.tensors("optimiser"))
         except (KeyError, RuntimeError) as error:
-            raise InputError(
-                found.folder, f"the optimiser is another run's: {error}", fix="start in a new directory"
-            ) from None
+            problem = f"the optimiser is another run's: {error}"
+            raise InputError(found.folder, problem, fix="start in a new directory") from None
         if self.workers.first:
-            self._check_best()
+            best = self.state.best_update
+            if best is not None and checkpoint.damage(self.work / "checkpoints" / f"step-{best:07d}"):
+                # It was deleted when a later one, now damaged, was better.
+                log.warning(
+                    "the best checkpoint so far, of update %d, is gone; the one resumed from takes its place", best
+                )
+                self.state.best_update = self.state.best_perplexity = None
             self.metrics.rewind(self.state.update, validated=self.state.best_update is not None)
             log.info("resumed from %s", found.folder)
         return True
-
-    def _check_best(self) -> None:
-        """Forget a best checkpoint that is gone: it was deleted when a later one, now damaged, was better."""
-        best = self.state.best_update
-        if best is not None and checkpoint.damage(self.work / "checkpoints" / f"step-{best:07d}"):
-            log.warning("the best checkpoint so far, of update %d, is gone; the one resumed from takes its place", best)
-            self.state.best_update = self.state.best_perplexity = None
 
     def _must_leave(self) -> bool:
         """Return whether the deadline is near or a signal came; rarely checked on a GPU, since that waits for it."""
@@ -295,6 +275,3 @@ class Trainer:
         self.took["update"] = (now - then) / max(self.state.update - before, 1)
         margin = 3 * looks * self.took["update"] + self.took["validation"] + 3 * self.took["saving"] + 2.0
         return self.workers.any(self.asked_to_leave or time.time() + margin > self.deadline)
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 (the signature of a handler)
-        self.asked_to_leave = True

@@ -33,8 +33,7 @@ def mask_tokens(
 
     One uniform number a token decides both: divided by the rate it is uniform again among the chosen.
     """
-    draws = rng.random(tokens.shape)
-    draws[_never(tokens, ends_stay)] = 1.0
+    draws = _draw(tokens, rng, ends_stay)
     picks = np.flatnonzero(draws < settings.mask_rate)
     if not len(picks):  # a tiny batch; a mean over nothing would be NaN
         picks = rng.integers(tokens.shape[0], size=1) * tokens.shape[1] + rng.integers(1, tokens.shape[1])
@@ -50,19 +49,19 @@ def mask_tokens(
 
 def mask_fixed(tokens: Ids, rng: np.random.Generator, rate: float, ends_stay: bool = False) -> Masked:
     """Choose tokens as in training but always show `<mask>`: the validation mask."""
-    draws = rng.random(tokens.shape)
-    draws[_never(tokens, ends_stay)] = 1.0
-    picks = np.flatnonzero(draws < rate)
+    picks = np.flatnonzero(_draw(tokens, rng, ends_stay) < rate)
     inputs, targets = tokens.copy(), tokens.ravel()[picks]
     inputs.reshape(-1)[picks] = MASK
     return Masked(inputs, picks, targets)
 
 
-def _never(tokens: Ids, ends_stay: bool) -> NDArray[np.bool_]:
-    """Say which tokens are never predicted."""
-    never = tokens == END if ends_stay else np.zeros(tokens.shape, dtype=np.bool_)
-    never[:, 0] = True
-    return never
+def _draw(tokens: Ids, rng: np.random.Generator, ends_stay: bool) -> NDArray[np.float64]:
+    """Return a uniform number for each token, 1 for those that are never predicted."""
+    draws = rng.random(tokens.shape)
+    draws[:, 0] = 1.0
+    if ends_stay:
+        draws[tokens == END] = 1.0
+    return draws
 
 
 def capacity(tokens: int, rate: float) -> int:

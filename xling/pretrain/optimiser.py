@@ -69,7 +69,8 @@ class Optimiser:
         self.settings = settings
         self.compiled = compiled and dtype == torch.bfloat16
         self.betas = torch.tensor(settings.betas, dtype=torch.float64, device=device)
-        self.owned = {owner: _flatten(encoder, owner, device, dtype) for owner in owners(encoder)}
+        owners = dict.fromkeys(owner_of(name) for name, _ in encoder.named_parameters())  # in their first one's order
+        self.owned = {owner: _flatten(encoder, owner, device, dtype) for owner in owners}
         self.rate = torch.zeros((), device=device)
         self.scale: Tensor | None = None
         if dtype == torch.float16:
@@ -86,12 +87,11 @@ class Optimiser:
         if self.compiled:
             return self._compiled_step(parts)
         norm: Tensor = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(part.grads) for part in parts]))
-        found_inf = None
+        found_inf, settings = None, self.settings
         if self.scale is not None:
             norm = norm / self.scale
             found_inf = (~torch.isfinite(norm)).float()
-        divisor = torch.clamp(norm / self.settings.clip, min=1.0)
-        settings = self.settings
+        divisor = torch.clamp(norm / settings.clip, min=1.0)
         fused_adam(
             [part.weights for part in parts],
             [part.grads for part in parts],
@@ -185,14 +185,7 @@ def move(
         buffer.copy_(value)
 
 
-def owners(encoder: Encoder) -> list[str]:
-    """Return the owners of an encoder's parameters in the order of their first parameter."""
-    return list(dict.fromkeys(owner_of(name) for name, _ in encoder.named_parameters()))
-
-
-def working_path(
-    encoder: Encoder, optimiser: Optimiser, language: int
-) -> tuple[Path, list[tuple[Tensor, Tensor, str]]]:
+def working_path(encoder: Encoder, optimiser: Optimiser, language: int) -> tuple[Path, list[Trained]]:
     """Return a language's path in the working precision, and (tensor, place of its gradient, owner) of what it trains.
 
     Embeddings stay in float32 up to their sum; the softmax uses the token table in the working precision. The rows of
@@ -202,25 +195,17 @@ def working_path(
     master = encoder.path(language)
     trained: list[Trained] = []
 
-    def train(tensor: Tensor, working: bool) -> Tensor:
+    def train(tensor: Tensor, working: bool = True) -> Tensor:
         name = names[id(tensor)]
         part = optimiser.owned[owner_of(name)]
         leaf = part.view(part.working, name).detach().requires_grad_() if working else tensor
         trained.append((leaf, part.view(part.grads, name), owner_of(name)))
         return leaf
 
-    _, position, vector, norm_weight, norm_bias, sentence = master.embeddings
-    embeddings = EmbeddingWeights(
-        master.embeddings.token,
-        train(position, False),
-        None if vector is None else train(vector, False),
-        train(norm_weight, False),
-        train(norm_bias, False),
-        None if sentence is None else train(sentence, False),
-    )
-    layers = tuple(LayerWeights(*(train(tensor, True) for tensor in weights)) for weights in master.layers)
-    softmax = train(master.softmax_weight, True), train(master.softmax_bias, True)
-    return Path(embeddings, layers, *softmax, master.size), trained
+    token, *others = master.embeddings
+    embeddings = EmbeddingWeights(token, *(None if part is None else train(part, working=False) for part in others))  # type: ignore[arg-type]
+    layers = tuple(LayerWeights(*map(train, weights)) for weights in master.layers)
+    return Path(embeddings, layers, train(master.softmax_weight), train(master.softmax_bias), master.size), trained
 
 
 def _flatten(encoder: Encoder, owner: str, device: torch.device, dtype: torch.dtype) -> Owned:

@@ -4,6 +4,7 @@ import json
 import platform
 import socket
 import time
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -35,18 +36,15 @@ class Metrics:
         """Drop the lines that a run resumed at an update will write again, its validation too unless `validated`."""
         if not self.path.is_file():
             return
-        lines = self.path.read_text(encoding="utf-8").splitlines()
+        stay = []
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            with suppress(json.JSONDecodeError):  # an attempt that was killed may have left half a line
+                known = json.loads(line)
+                again = update if validated or known["kind"] == "train" else update - 1
+                if known["update"] <= again:
+                    stay.append(f"{line}\n")
         with write_text(self.path) as handle:
-            handle.writelines(line + "\n" for line in lines if _stays(line, update, validated))
-
-
-def _stays(line: str, update: int, validated: bool) -> bool:
-    """Return whether a line is whole and will not be written again."""
-    try:
-        known = json.loads(line)
-        return bool(known["update"] < update or (known["update"] == update and (validated or known["kind"] == "train")))
-    except (json.JSONDecodeError, KeyError, TypeError):
-        return False
+            handle.writelines(stay)
 
 
 def utc() -> str:
@@ -101,17 +99,12 @@ def measured_peak(device: torch.device, dtype: torch.dtype) -> float:
     size = 8192 if device.type == "cuda" else 512
     a, b = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
     out = torch.empty_like(a)
-    best = float("inf")
+    times = []
     for _ in range(TRIALS):
-        _wait(device)
         start = time.perf_counter()
         for _ in range(TRIALS):
             torch.mm(a, b, out=out)
-        _wait(device)
-        best = min(best, (time.perf_counter() - start) / TRIALS)
-    return 2 * size**3 / best
-
-
-def _wait(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        times.append((time.perf_counter() - start) / TRIALS)
+    return 2 * size**3 / min(times)

@@ -21,15 +21,10 @@ class Workers:
 
     def __init__(self, device: torch.device) -> None:
         self.rank, self.world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
-        self.device = device
+        self.device, self.first = device, self.rank == 0  # the first writes the files
         if self.world > 1:
             backend = "nccl" if device.type == "cuda" else "gloo"
             dist.init_process_group(backend, timeout=PATIENCE)
-
-    @property
-    def first(self) -> bool:
-        """Whether this is the process that writes the files."""
-        return self.rank == 0
 
     def add(self, tensors: Iterable[Tensor]) -> None:
         """Sum tensors over all processes, in place."""

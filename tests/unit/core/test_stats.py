@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from xling.core.stats import interval, resampled, unanimous_reach
+from xling.core.stats import interval, resampled_points, unanimous_reach
 from xling.finetune.metrics import ACCURACY, SPAN_SCORES
 
 
@@ -20,7 +20,7 @@ def test_accuracy_interval_has_the_width_of_a_binomial() -> None:
 def test_resamples_equal_a_loop_over_drawn_items() -> None:
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 4, size=(2, 30, 3))
-    found = resampled(counts, SPAN_SCORES["f1"], 40, np.random.default_rng(9))
+    found = resampled_points(counts, SPAN_SCORES["f1"], 40, np.random.default_rng(9)).mean(axis=1)
     draws = np.random.default_rng(9).integers(30, size=(40, 30))
     for score, items in zip(found, draws, strict=True):
         sums = counts[:, items].sum(axis=1)
