@@ -61,16 +61,6 @@ def vocabulary_sizes(vocab: Path, run: Run) -> dict[str, int]:
         raise InputError(vocab / "vocab.json", f"no size for each of {languages}") from None
 
 
-def refuse_repeated_divergence(work: Path) -> None:
-    """Refuse a training that keeps diverging from the same checkpoint: a script might submit it for ever."""
-    record = work / "provenance.json"
-    times = times_diverged(record)
-    if times >= MOST_TIMES_DIVERGED:
-        problem = f"this training has diverged {times} times from its last checkpoint"
-        fix = "lower pretrain.lr or lengthen pretrain.warmup; to try that checkpoint again, delete this file"
-        raise InputError(record, problem, fix=fix)
-
-
 def choose_work(args: argparse.Namespace) -> Path:
     """Return the directory of this run, named by what decides the weights."""
     run = read_run(args.run)
@@ -82,40 +72,33 @@ def choose_work(args: argparse.Namespace) -> Path:
     return below / f"{run.model}-{hashed(decides)}"
 
 
-def publish(args: argparse.Namespace, work: Path, encoder: Encoder, best: checkpoint.Checkpoint) -> None:
-    """Write the best model and the run's records into the output directory, the weights last."""
-    out: Path = args.out
+def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int) -> None:
+    """Write the model of the update that validation chose and the run's records into the output, the weights last."""
+    out, best = args.out, work / "checkpoints" / f"step-{update:07d}"
+    problem = checkpoint.damage(best)
+    if problem:
+        raise InputError(best, f"the best checkpoint is damaged: {problem}", fix="delete it and run again")
     out.mkdir(parents=True, exist_ok=True)
     if not (out / "run.json").is_file():  # it may be there already, as the workflow's input
         write_json(out / "run.json", read_json(args.run))
     for name in RECORDS:
         with atomic_path(out / name) as temporary:
             shutil.copyfile(work / name, temporary)
-    put_weights(encoder, best.tensors("weights"), best.folder)
+    put_weights(encoder, checkpoint.Checkpoint(best, {}).tensors("weights"), best)
     save_encoder(encoder, out)
-
-
-def best_checkpoint(work: Path, update: int) -> checkpoint.Checkpoint:
-    """Return the checkpoint that validation chose."""
-    folder = work / "checkpoints" / f"step-{update:07d}"
-    problem = checkpoint.damage(folder)
-    if problem:
-        raise InputError(folder, f"the best checkpoint is damaged: {problem}", fix="delete it and run again")
-    return checkpoint.Checkpoint(folder, read_json(folder / checkpoint.META))
-
-
-def saved(run: Run, args: argparse.Namespace) -> Run:
-    """Return a run with the command line's frequency of saving, which has no effect on the weights."""
-    given = {key: getattr(args, key) for key in ("save_every", "keep_checkpoints") if getattr(args, key)}
-    return replace(run, pretrain=replace(run.pretrain, **given))
 
 
 def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | None) -> Trainer:
     """Read everything that a run needs, and begin an attempt only when nothing is wrong."""
-    run = saved(read_run(args.run), args)
+    run, record = read_run(args.run), work / "provenance.json"
+    given = {key: getattr(args, key) for key in ("save_every", "keep_checkpoints") if getattr(args, key)}
+    run = replace(run, pretrain=replace(run.pretrain, **given))  # how often it is saved has no effect on the weights
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
-    if workers.first:
-        refuse_repeated_divergence(work)
+    times = times_diverged(record) if workers.first else 0
+    if times >= MOST_TIMES_DIVERGED:  # a script might submit it for ever
+        problem = f"this training has diverged {times} times from its last checkpoint"
+        fix = "lower pretrain.lr or lengthen pretrain.warmup; to try that checkpoint again, delete this file"
+        raise InputError(record, problem, fix=fix)
     encoder = Encoder(run.model_config(sizes, args.run), run.seed).to(workers.device)
     dtype = working_dtype(run.pretrain.precision, workers.device)
     engine = Engine(encoder, run.pretrain, workers.device, dtype, args.plain)
@@ -127,7 +110,7 @@ def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
         trainer.parallel = read_parallel(files, args.vocab, run.pretrain.length)
     if workers.first:
         log_to_file(work / "train.log")
-        begin_attempt(work / "provenance.json", workers.device, workers.world)
+        begin_attempt(record, workers.device, workers.world)
     return trainer
 
 
@@ -140,11 +123,8 @@ def train(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
     try:
         trainer.train()
         outcome = "finished"
-    except NotFinishedError:
-        outcome = "left"
-        raise
-    except DivergedError:
-        outcome = DIVERGED
+    except (NotFinishedError, DivergedError) as error:
+        outcome = "left" if isinstance(error, NotFinishedError) else DIVERGED
         raise
     finally:
         if workers.first:
@@ -153,7 +133,7 @@ def train(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
         if outcome == "left":
             workers.wait()
     if workers.first:
-        publish(args, work, trainer.engine.encoder, best_checkpoint(work, trainer.state.best_update or 0))
+        publish(args, work, trainer.engine.encoder, trainer.state.best_update or 0)
     workers.wait()
 
 
@@ -169,18 +149,14 @@ def main() -> None:
     work, workers = choose_work(args), Workers(device)
     try:
         with Lock(work, args.wait_for_lock) if workers.first else nullcontext() as lock:
-            if not workers.broadcast(lock is not None and made_meanwhile(work, args.out, lock)):
+            # The process that held the lock may have finished the model and removed the directory meanwhile.
+            begun, made = any(work.glob("checkpoints/step-*")), (args.out / "model.safetensors").is_file()
+            if not workers.broadcast(lock is not None and lock.waited and made and not begun):
                 train(args, work, workers, lock)
             if lock is not None:
                 lock.remove_folder()  # everything is in the output: a forced rerun starts afresh
     finally:
         workers.leave()
-
-
-def made_meanwhile(work: Path, out: Path, lock: Lock) -> bool:
-    """Return whether the process that held the lock has meanwhile finished the model and removed the directory."""
-    begun = any((work / "checkpoints").glob("step-*"))
-    return lock.waited and not begun and (out / "model.safetensors").is_file()
 
 
 def parse_args() -> argparse.Namespace:

@@ -49,7 +49,17 @@ class Validation:
 
     def losses(self, engine: Engine) -> list[float]:
         """Return each language's mean loss over its predicted tokens, in nats."""
-        return [_mean_loss(engine, batches) for batches in self.batches]
+        found, shape = [], engine.encoder.config.shape
+        for (path, _), (table, _), batches in zip(engine.paths, engine.tables, self.batches, strict=True):
+            total = torch.zeros((), device=engine.device, dtype=torch.float64)
+            for batch in batches:
+                batch = unpack(batch.packed.to(engine.device), batch.language, 0, *batch.tokens.shape)
+                rows, where = table[batch.tokens], (batch.picks, batch.inverse, batch.targets)
+                with torch.no_grad():
+                    loss = masked_loss(path, rows, *where, None, shape, training=False, tokens=batch.tokens)
+                total += loss.double() * len(batch.picks)
+            found.append(float(total.item()) / sum(len(batch.picks) for batch in batches))
+        return found
 
 
 def held_out(stream: TokenStream, where: Path, settings: Pretrain) -> Iterator[Ids]:
@@ -84,21 +94,6 @@ def perplexity(loss: float) -> float:
     return math.exp(min(loss, 700.0))
 
 
-def _mean_loss(engine: Engine, batches: Sequence[Batch]) -> float:
-    total = torch.zeros((), device=engine.device, dtype=torch.float64)
-    count, shape = 0, engine.encoder.config.shape
-    with torch.no_grad():
-        for batch in batches:
-            batch = unpack(batch.packed.to(engine.device), batch.language, 0, *batch.tokens.shape)
-            (path, _), rows = engine.paths[batch.language], engine.tables[batch.language][0][batch.tokens]
-            loss: Tensor = masked_loss(
-                path, rows, batch.picks, batch.inverse, batch.targets, None, shape, training=False, tokens=batch.tokens
-            )
-            total += loss.double() * len(batch.picks)
-            count += len(batch.picks)
-    return float(total.item()) / count
-
-
 def read_parallel(files: Mapping[str, Path], vocab: Path, longest: int) -> list[list[list[int]]]:
     """Return for each language the same tokenised sentences as ids, `</s>` at both ends, cut at the longest allowed."""
     vocabulary = Vocabulary.load(vocab)
@@ -111,15 +106,17 @@ def read_parallel(files: Mapping[str, Path], vocab: Path, longest: int) -> list[
 
 def sentence_vectors(encoder: Encoder, sentences: Sequence[Sequence[int]], language: int) -> Tensor:
     """Return (layers + 1, sentences, width): the mean state of each sentence's own tokens, special ones left out."""
-    order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+    lengths = np.array([len(ids) for ids in sentences])
     shape, device = encoder.config.shape, next(encoder.parameters()).device
     vectors = torch.empty(shape.layers + 1, len(sentences), shape.width, device=device)
-    with torch.no_grad():
-        for group in _groups(sentences, order):
+    for length in np.unique(lengths):
+        same, step = np.flatnonzero(lengths == length), -(-BATCH_TOKENS // int(length))
+        for start in range(0, len(same), step):
+            group = same[start : start + step]
             tokens = torch.tensor([list(sentences[i]) for i in group], device=device)
             states = torch.stack(list(layer_states(encoder, tokens, language)))  # (layers + 1, n, s, d)
-            inner = states[:, :, 1:-1] if tokens.shape[1] > 2 else states
-            vectors[:, torch.tensor(group, device=device)] = inner.mean(dim=2)
+            inner = states[:, :, 1:-1] if length > 2 else states
+            vectors[:, torch.from_numpy(group).to(device)] = inner.mean(dim=2)
     return vectors
 
 
@@ -146,13 +143,3 @@ def _cka(left: NDArray[np.float32], right: NDArray[np.float32]) -> float | None:
         return linear_cka(left, right)
     except XlingError:
         return None
-
-
-def _groups(sentences: Sequence[Sequence[int]], order: Sequence[int]) -> list[list[int]]:
-    groups: list[list[int]] = []
-    for i in order:
-        full = groups and len(groups[-1]) * len(sentences[i]) >= BATCH_TOKENS
-        if not groups or full or len(sentences[groups[-1][0]]) != len(sentences[i]):
-            groups.append([])
-        groups[-1].append(i)
-    return groups
