@@ -6,54 +6,62 @@ from typing import Any
 
 import pytest
 import torch
-from toy_runs import make, plain_loss, separated, train
+from toy_runs import STILL, make, plain_loss, separated, state_of, train
 
+from xling.model.adam import fused_adam
 from xling.model.encoder import Encoder
 from xling.pretrain.engine import TRAIL
 from xling.pretrain.optimiser import learning_rate, measure, move, tick
 
-STILL = {"shape__dropout": 0.0, "shape__attention_dropout": 0.0}
 FRESH = [(True, True), (False, True), (False, False)]  # first of the update; first of its language; neither
+both_norms = pytest.mark.parametrize("norm", ["post", "pre"])
+every_separation = pytest.mark.parametrize("separate", [False, True, "tokens"])
 
 
-@pytest.mark.parametrize("separate", [False, True, "tokens"])
-@pytest.mark.parametrize("norm", ["post", "pre"])
-def test_updates_equal_plain_adamw_with_clipping(toy: Path, tmp_path: Path, separate: bool | str, norm: str) -> None:
+@every_separation
+@both_norms
+def test_updates_equal_adamw_with_clipping_by_its_definition(
+    toy: Path, tmp_path: Path, separate: bool | str, norm: str
+) -> None:
     changes = separated(separate) | STILL | {"shape__norm": norm, "pretrain__clip": 0.5}
     run, engine, batches = make(toy, tmp_path, pretrain__warmup=0, pretrain__lr=1e-2, **changes)
-    other = Encoder(engine.encoder.config, run.seed).train()
-    p = run.pretrain
-    adam = torch.optim.AdamW(other.parameters(), betas=p.betas, eps=p.eps, weight_decay=p.weight_decay)
+    other, p = Encoder(engine.encoder.config, run.seed).train(), run.pretrain
+    parameters, (beta1, beta2) = dict(other.named_parameters()), p.betas
+    moments = {name: (torch.zeros_like(w), torch.zeros_like(w)) for name, w in parameters.items()}
+    steps = dict.fromkeys(parameters, 0)
     for update in range(4):
-        languages = batches.languages(update)
-        adam.zero_grad()
-        loss = sum(plain_loss(other, batches.batch(update, m, lg)) for m, lg in enumerate(languages)) / p.micro_batches
-        loss.backward()
-        norm_found = torch.nn.utils.clip_grad_norm_(other.parameters(), p.clip)
-        adam.param_groups[0]["lr"] = learning_rate(update, p)
-        adam.step()
+        losses = [plain_loss(other, batches.batch(update, m, lg)) for m, lg in enumerate(batches.languages(update))]
+        loss, rate = torch.stack(losses).mean(), learning_rate(update, p)
+        grads = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True)  # of an absent language: none
+        found = {name: grad for name, grad in zip(parameters, grads, strict=True) if grad is not None}
+        length = torch.cat([grad.flatten() for grad in found.values()]).norm()
+        for name, grad in found.items():
+            weight, (mean, square), steps[name] = parameters[name].data, moments[name], steps[name] + 1
+            grad = grad / max(1.0, float(length / p.clip))
+            mean.mul_(beta1).add_(grad * (1 - beta1))
+            square.mul_(beta2).add_(grad**2 * (1 - beta2))
+            root = (square / (1 - beta2 ** steps[name])).sqrt() + p.eps
+            weight.mul_(1 - rate * p.weight_decay).sub_(rate / (1 - beta1 ** steps[name]) * mean / root)
         assert train(run, engine, batches, range(update, update + 1)) == [pytest.approx(loss.item(), rel=1e-5)]
-        assert engine.norm.item() == pytest.approx(norm_found.item(), rel=1e-4)
+        assert engine.norm.item() == pytest.approx(length.item(), rel=1e-4)
+    assert set(steps.values()) == {3, 4}  # one update is without French
     mine = dict(engine.encoder.named_parameters())
-    for name, parameter in other.named_parameters():
+    for name, parameter in parameters.items():
         torch.testing.assert_close(mine[name], parameter, atol=2e-5, rtol=1e-4, msg=name)
 
 
-@pytest.mark.parametrize("separate", [False, True, "tokens"])
+@every_separation
 def test_an_absent_language_stands_still(toy: Path, tmp_path: Path, separate: bool | str) -> None:
     run, engine, batches = make(toy, tmp_path, **separated(separate))
     train(run, engine, batches, range(3))  # both have moments now
-    french = engine.optimiser.owned["fr"]  # of a shared model this is the language vector alone
-    before = [t.clone() for t in (french.weights, french.exp_avg, french.exp_avg_sq, french.step)]
-    english = engine.optimiser.owned["en"].weights.clone()
+    before, english = state_of(engine, "fr"), state_of(engine, "en")  # of a shared model the language vector alone
     positions = engine.encoder.path(1).embeddings.position.detach().clone()
     engine.accumulate(batches.batch(3, 0, 0))
     present = engine.present([0])
     assert set(present) == {"en", "shared"}
     engine.step(3, present, 1e-2)
-    for was, now in zip(before, (french.weights, french.exp_avg, french.exp_avg_sq, french.step), strict=True):
-        assert torch.equal(was, now)
-    assert not torch.equal(english, engine.optimiser.owned["en"].weights)
+    assert all(map(torch.equal, before, state_of(engine, "fr")))
+    assert not any(map(torch.equal, english, state_of(engine, "en")))
     stood = torch.equal(positions, engine.encoder.path(1).embeddings.position)
     assert stood == (separate is True)  # shared positions move with every language
 
@@ -92,22 +100,20 @@ def test_sixteen_bits_follow_float32(toy: Path, tmp_path: Path, dtype: torch.dty
 
 
 def test_the_single_pass_moves_as_the_fused_kernel_does() -> None:
-    """What a GPU compiles, run as it stands against torch's AdamW: weights, moments, and the copy in bf16."""
-    generator, settings = torch.Generator().manual_seed(1), (0.9, 0.98, 0.01, 1e-6)
+    """What a GPU compiles, run as it stands against torch's kernel: weights, moments, and the copy in bf16."""
+    generator, settings, rate = torch.Generator().manual_seed(1), (0.9, 0.98, 0.01, 1e-6), torch.tensor(3e-3)
     weights, mean, square = torch.randn(256, generator=generator), torch.zeros(256), torch.zeros(256)
     working, step, betas = torch.zeros(256, dtype=torch.bfloat16), torch.zeros(()), torch.tensor(settings[:2]).double()
-    other = torch.nn.Parameter(weights.clone())
-    adam = torch.optim.AdamW([other], lr=3e-3, betas=settings[:2], weight_decay=settings[2], eps=settings[3])
+    fused = [part.clone() for part in (weights, mean, square, step)]
     for _ in range(5):
         grads = 3 * torch.randn(256, generator=generator)
         norm, divisor = measure([grads[:100], grads[100:]], 1.0)
         assert norm.item() == pytest.approx(grads.norm().item(), rel=1e-5)
-        move((weights, grads, mean, square, working), (torch.tensor(3e-3), divisor, tick(step, betas)), settings)
-        other.grad = grads / grads.norm()
-        adam.step()
-    torch.testing.assert_close(weights, other.detach(), atol=1e-6, rtol=1e-5)
-    torch.testing.assert_close(square, adam.state[other]["exp_avg_sq"], atol=1e-9, rtol=1e-5)
-    assert step.item() == 5
+        move((weights, grads, mean, square, working), (rate, divisor, tick(step, betas)), settings)
+        moments, clipped = ([fused[1]], [fused[2]]), grads / grads.norm()
+        fused_adam([fused[0]], [clipped], moments, [fused[3]], rate, settings[:2], settings[3], settings[2])
+    for mine, theirs in zip((weights, mean, square, step), fused, strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-5)
     assert torch.equal(working, weights.bfloat16())
 
 
@@ -125,36 +131,30 @@ def test_the_trail_goes_on_where_a_run_resumes(toy: Path, tmp_path: Path) -> Non
 
 def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy: Path, tmp_path: Path) -> None:
     _, engine, batches = make(toy, tmp_path, torch.float16, **STILL)
-    shared = engine.optimiser.owned["shared"]
-    engine.optimiser.scale.fill_(1024.0)  # type: ignore[union-attr]
-    engine.accumulate(batches.batch(0, 0, 0))
-    engine.step(0, engine.present([0]), 1e-3)
-    assert (shared.step.item(), engine.optimiser.scale.item()) == (1.0, 1024.0)  # type: ignore[union-attr]
-    weights = shared.weights.clone()
-    engine.accumulate(batches.batch(1, 0, 0))
-    shared.grads[5] = float("inf")
-    engine.step(1, engine.present([0]), 1e-3)
-    assert torch.equal(weights, shared.weights)
-    assert (shared.step.item(), engine.optimiser.scale.item()) == (1.0, 512.0)  # type: ignore[union-attr]
-    saved = engine.optimiser.state()
-    assert saved["scale"].item() == 512.0
+    shared, scale = engine.optimiser.owned["shared"], engine.optimiser.scale
+    assert scale is not None
+    scale.fill_(1024.0)
+    for update, spoilt, expected in ((0, False, 1024.0), (1, True, 512.0)):
+        weights = shared.weights.clone()
+        engine.accumulate(batches.batch(update, 0, 0))
+        if spoilt:
+            shared.grads[5] = float("inf")
+        engine.step(update, engine.present([0]), 1e-3)
+        assert torch.equal(weights, shared.weights) == spoilt
+        assert (shared.step.item(), scale.item()) == (1.0, expected)
+    assert engine.optimiser.state()["scale"].item() == 512.0
 
 
-@pytest.mark.parametrize("separate", [False, True, "tokens"])
+@every_separation
 def test_work_done_once_can_be_replayed(
     toy: Path, tmp_path: Path, separate: bool | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A captured graph repeats what was done when it was recorded; here the first call of each kind is repeated."""
-    changes = separated(separate)
-    run, plain, batches = make(toy, tmp_path, **changes)
-    _, replayed, _ = make(toy, tmp_path, **changes)
+    run, plain, batches = make(toy, tmp_path, **separated(separate))
+    _, replayed, _ = make(toy, tmp_path, **separated(separate))
     recorded: dict[Any, Any] = {}
-    monkeypatch.setattr(replayed, "captures", True)
+    monkeypatch.setattr(replayed, "captures", True)  # batches are filled up to a fixed size then
     monkeypatch.setattr(replayed, "replay", lambda key, work: recorded.setdefault(key, work)())
-    places = replayed.places
-    monkeypatch.setattr(
-        batches, "batch", lambda *number, make=batches.batch: make(*number, places)
-    )  # filled up to a fixed size
     assert train(run, replayed, batches, range(8)) == pytest.approx(train(run, plain, batches, range(8)), rel=1e-5)
     kinds = {key[:3] for key in recorded if key[0] == "micro"}
     assert kinds == {("micro", language, fresh) for language in (0, 1) for fresh in FRESH}

@@ -8,7 +8,7 @@ import pytest
 from toy_runs import RUN, changed
 
 from xling.core.errors import InputError
-from xling.pretrain.config import Pretrain, read_run
+from xling.pretrain.config import read_run
 from xling.pretrain.optimiser import learning_rate
 
 
@@ -53,23 +53,18 @@ def test_a_wrong_run_is_one_clear_line(tmp_path: Path, row: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def settings(tmp_path: Path, **changes: Any) -> Pretrain:
-    values = {f"pretrain__{name}": value for name, value in changes.items()}
-    return read(tmp_path, changed(**values)).pretrain
-
-
-def test_the_papers_schedule(tmp_path: Path) -> None:
-    paper = settings(tmp_path, lr=1e-4, warmup=30000, updates=417000, schedule="inverse-sqrt")
-    rates = [learning_rate(update, paper) for update in (0, 15000, 30000, 120000)]
-    assert rates == pytest.approx([1e-7, (1e-7 + 1e-4) / 2, 1e-4, 5e-5])
-
-
-def test_linear_decay_ends_at_its_share(tmp_path: Path) -> None:
-    linear = settings(tmp_path, lr=6e-3, warmup=100, updates=1100, schedule="linear", final_lr_share=0.05)
-    rates = [learning_rate(update, linear) for update in (100, 600, 1100)]
-    assert rates == pytest.approx([6e-3, 6e-3 * (1 + 0.05) / 2, 3e-4])
-
-
-@pytest.mark.parametrize("schedule", ["inverse-sqrt", "linear"])
-def test_no_warm_up_starts_at_the_peak(tmp_path: Path, schedule: str) -> None:
-    assert learning_rate(0, settings(tmp_path, warmup=0, schedule=schedule, lr=0.5)) == pytest.approx(0.5)
+@pytest.mark.parametrize(
+    ("schedule", "lr", "warmup", "rates"),
+    [
+        ("inverse-sqrt", 1e-4, 30000, {0: 1e-7, 15000: (1e-7 + 1e-4) / 2, 30000: 1e-4, 120000: 5e-5}),  # the paper's
+        ("linear", 6e-3, 100, {100: 6e-3, 600: 6e-3 * (1 + 0.05) / 2, 1100: 3e-4}),
+        ("inverse-sqrt", 0.5, 0, {0: 0.5}),
+        ("linear", 0.5, 0, {0: 0.5}),
+    ],
+)
+def test_the_rate_warms_up_and_decays(
+    tmp_path: Path, schedule: str, lr: float, warmup: int, rates: dict[int, float]
+) -> None:
+    values = {"schedule": schedule, "lr": lr, "warmup": warmup, "updates": 1100, "final_lr_share": 0.05}
+    run = read(tmp_path, changed(**{f"pretrain__{name}": value for name, value in values.items()}))
+    assert {update: learning_rate(update, run.pretrain) for update in rates} == pytest.approx(rates)

@@ -107,20 +107,6 @@ def test_whatever_decides_the_weights_decides_where_they_are_trained(
     assert len({plain, *other, chosen()}) == 6  # other text
 
 
-def test_a_truncated_newest_checkpoint_is_passed_over(
-    command: Command, launch: Launch, call: Call, tmp_path: Path
-) -> None:
-    assert launch(command(changed()), die_at=8).wait() == -signal.SIGKILL
-    weights = checkpoints(tmp_path / "work")[-1] / "weights.safetensors"
-    os.truncate(weights, weights.stat().st_size - 100)
-    assert call(main, *command(changed(), "whole")).code == 0
-    again = call(main, *command(changed()))
-    assert again.code == 0
-    assert f"{weights.parent.name} is damaged and passed over" in again.said
-    results = [(tmp_path / f"{name}.out" / "model.safetensors").read_bytes() for name in ("whole", "work")]
-    assert results[0] == results[1]
-
-
 @pytest.mark.parametrize("reason", ["deadline", "signal"])
 def test_it_saves_and_leaves_in_time(reason: str, command: Command, launch: Launch, tmp_path: Path) -> None:
     flags = ["--deadline", str(time.time() + 3)] if reason == "deadline" else []

@@ -137,12 +137,19 @@ class Child:
         return self.log.read_text()
 
 
-SEPARATE = {"embeddings": True, "layers": 1}
+STILL = {"shape__dropout": 0.0, "shape__attention_dropout": 0.0}
 
 
-def separated(embeddings: bool | str) -> dict[str, Any]:
-    """Return what makes the toy run's embeddings, or the token vectors alone, and its first layer separate."""
-    return {"separate": SEPARATE | {"embeddings": embeddings}, "softmax": "per-language"} if embeddings else {}
+def separated(embeddings: bool | str, layers: int = 1) -> dict[str, Any]:
+    """Return what makes the toy run's embeddings, or the token vectors alone, and its first layers separate."""
+    parts = {"separate": {"embeddings": embeddings, "layers": layers}, "softmax": "per-language"}
+    return parts if embeddings else {}
+
+
+def state_of(engine: Engine, owner: str) -> list[torch.Tensor]:
+    """Return a copy of all that training moves of an owner's parameters."""
+    part = engine.optimiser.owned[owner]
+    return [tensor.clone() for tensor in (part.weights, part.exp_avg, part.exp_avg_sq, part.step)]
 
 
 def read(tmp_path: Path, **changes: Any) -> Run:
@@ -152,13 +159,15 @@ def read(tmp_path: Path, **changes: Any) -> Run:
     return read_run(path)
 
 
-def make(toy: Path, tmp_path: Path, dtype: torch.dtype = torch.float32, **changes: Any) -> tuple[Run, Engine, Batches]:
+def make(
+    toy: Path, tmp_path: Path, dtype: torch.dtype = torch.float32, device: str = "cpu", **changes: Any
+) -> tuple[Run, Engine, Batches]:
     """Return the toy run with some values set, its engine and its batches."""
     run, sizes = read(tmp_path, **changes), {"en": SIZE, "fr": SIZE}
-    encoder = Encoder(run.model_config(sizes, tmp_path / "run.json"), run.seed)
+    encoder = Encoder(run.model_config(sizes, tmp_path / "run.json"), run.seed).to(device)
     return (
         run,
-        Engine(encoder, run.pretrain, torch.device("cpu"), dtype),
+        Engine(encoder, run.pretrain, torch.device(device), dtype),
         Batches(run, {code: toy / code for code in sizes}, sizes),
     )
 
@@ -169,7 +178,7 @@ def train(run: Run, engine: Engine, batches: Batches, updates: range) -> list[fl
     for update in updates:
         languages = batches.languages(update)
         for micro, language in enumerate(languages):
-            engine.accumulate(batches.batch(update, micro, language))
+            engine.accumulate(batches.batch(update, micro, language, engine.places))
         engine.step(update, engine.present(languages), learning_rate(update, run.pretrain))
         losses.append(engine.trail[update].item())
     return losses
