@@ -8,7 +8,6 @@ On the CPU everything runs eagerly with one thread per process.
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,7 +20,7 @@ from xling.model.replay import Replay
 from xling.pretrain.batches import Batch, unpack
 from xling.pretrain.config import Pretrain
 from xling.pretrain.masking import capacity
-from xling.pretrain.optimiser import Optimiser, Trained, working_path
+from xling.pretrain.optimiser import Optimiser, working_path
 
 TRAIL = 4096  # how many losses are kept on the device until they must be checked
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -32,14 +31,6 @@ def working_dtype(precision: str, device: torch.device) -> torch.dtype:
     if precision == "auto":
         return torch.float32 if device.type == "cpu" else half_type()
     return DTYPES[precision]
-
-
-class Group(NamedTuple):
-    """Trained tensors whose gradients are copied or added by one kernel: of one owner and one type."""
-
-    own: int  # 0 shared, 1 the language's own
-    numbers: list[int]
-    places: list[Tensor]
 
 
 @cache
@@ -64,7 +55,14 @@ class Engine:
         codes, shape = encoder.config.languages, encoder.config.shape
         made = [working_path(encoder, self.optimiser, i) for i in range(len(codes))]
         self.paths = [(path, [leaf for leaf, _, _ in trained]) for path, trained in made]
-        self.groups = [_groups(trained) for _, trained in made]
+        # Numbers of trained tensors and places of their gradients, which one kernel copies or adds: for each language
+        # those of one owner (0 shared, 1 the language's own) and one type.
+        self.groups: list[dict[tuple[int, torch.dtype], tuple[list[int], list[Tensor]]]] = [{} for _ in codes]
+        for groups, (_, trained) in zip(self.groups, made, strict=True):
+            for number, (leaf, place, owner) in enumerate(trained):
+                numbers, places = groups.setdefault((int(owner != SHARED), leaf.dtype), ([], []))
+                numbers.append(number)
+                places.append(place)
         owners = [encoder.config.embedding_owner(code) for code in codes]
         parts = [(self.optimiser.owned[owner], f"embeddings.{owner}.token") for owner in owners]
         # Each language's token table in float32, and the place of its gradient.
@@ -144,9 +142,9 @@ class Engine:
         loss = self.loss(path, rows, batch.picks, batch.inverse, batch.targets, keys, tokens=tokens)
         share = self.share if self.optimiser.scale is None else self.share * self.optimiser.scale
         *found, by_row = torch.autograd.grad(loss * share, [*leaves, rows])
-        for group in self.groups[batch.language]:
-            put = torch._foreach_copy_ if fresh[group.own] else torch._foreach_add_
-            put(group.places, [found[i] for i in group.numbers])
+        for (own, _), (numbers, places) in self.groups[batch.language].items():
+            put = torch._foreach_copy_ if fresh[own] else torch._foreach_add_
+            put(places, [found[i] for i in numbers])
         grads.index_add_(0, batch.tokens.view(-1), by_row.flatten(0, 1))
         by_loss, by_batch = self.shares[batch.language]
         self.counted.addcmul_(by_loss, loss.detach()).add_(by_batch)
@@ -164,13 +162,3 @@ class Engine:
         place = self.inputs[len(batch.packed)]
         place.copy_(batch.packed, non_blocking=True)
         return unpack(place, batch.language, batch.seed, *batch.tokens.shape)
-
-
-def _groups(trained: Sequence[Trained]) -> list[Group]:
-    groups: dict[tuple[int, torch.dtype], Group] = {}
-    for number, (leaf, place, owner) in enumerate(trained):
-        own = int(owner != SHARED)
-        group = groups.setdefault((own, leaf.dtype), Group(own, [], []))
-        group.numbers.append(number)
-        group.places.append(place)
-    return list(groups.values())

@@ -1,4 +1,4 @@
-"""Devices: bf16 where a card has it, else fp16 forwards and float32 training; work captured once and replayed."""
+"""Devices: bf16 where a card has it, else fp16 forwards and float32 training; threads; work captured and replayed."""
 
 import gc
 import warnings
@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from xling.model import device
-from xling.model.replay import Replay, captured
+from xling.model.replay import Replay
 from xling.pretrain.engine import working_dtype
 
 CUDA, CPU = torch.device("cuda"), torch.device("cpu")
@@ -33,6 +33,19 @@ def test_the_type_follows_the_card(has_bf16: bool, monkeypatch: pytest.MonkeyPat
             assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_results_are_in_order_and_the_threads_are_given_back(threads: int) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        assert device.side_by_side(lambda item: item * item, range(20)) == [item * item for item in range(20)]
+        with pytest.raises(ZeroDivisionError):
+            device.side_by_side(lambda item: 1 // item, [1, 0])
+        assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+
+
 class FakeGraph:
     """Stands for a CUDA graph where there is none."""
 
@@ -42,57 +55,56 @@ class FakeGraph:
         FakeGraph.replayed += 1
 
 
-def fake_capture(graph: Any, **options: Any) -> AbstractContextManager[None]:
-    assert options == {"pool": None, "capture_error_mode": "thread_local"}
-    return nullcontext()
+@pytest.fixture
+def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let graphs be captured without a GPU, with the options that training needs and nothing collected meanwhile."""
 
+    def capture(graph: Any, **options: Any) -> AbstractContextManager[None]:
+        assert options == {"pool": None, "capture_error_mode": "thread_local"}
+        assert not gc.isenabled()
+        return nullcontext()
 
-@pytest.mark.parametrize("collects", [True, False])
-def test_the_collector_stays_away_and_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch, collects: bool) -> None:
-    monkeypatch.setattr(torch.cuda, "graph", fake_capture)
-    (gc.enable if collects else gc.disable)()
-    try:
-        with captured(object(), None):  # type: ignore[arg-type]
-            assert not gc.isenabled()
-        assert gc.isenabled() is collects
-    finally:
-        gc.enable()
-
-
-def test_work_is_eager_once_captured_once_and_then_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "graph", fake_capture)
+    monkeypatch.setattr(torch.cuda, "graph", capture)
     monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
-    for captures, calls, replays in ((False, 5, 0), (True, 3, 3)):
-        FakeGraph.replayed = 0
-        done: list[int] = []
-        replay = Replay(captures)
+
+
+@pytest.mark.usefixtures("fake_cuda")
+@pytest.mark.parametrize("collects", [True, False])
+@pytest.mark.parametrize(("captures", "calls", "replays"), [(False, 5, 0), (True, 3, 3)])
+def test_work_is_eager_once_captured_once_and_then_replayed(
+    collects: bool, captures: bool, calls: int, replays: int
+) -> None:
+    FakeGraph.replayed, done, replay = 0, list[int](), Replay(captures)
+    (gc.enable if collects else gc.disable)()
+    try:
         for key in ("a", "a", "b", "a", "a"):  # what comes once is never captured
             replay(key, partial(done.append, 1))
-        assert (len(done), FakeGraph.replayed) == (calls, replays)
+        assert gc.isenabled() is collects  # the collector is left as it was
+    finally:
+        gc.enable()
+    assert (len(done), FakeGraph.replayed) == (calls, replays)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_garbage_of_an_earlier_model_does_not_spoil_a_capture() -> None:
     values = torch.ones(1000, device="cuda")
 
-    def record() -> torch.cuda.CUDAGraph:
-        graph = torch.cuda.CUDAGraph()
-        with captured(graph, None):
-            for _ in range(50):
-                values.add_(torch.ones(1000, device="cuda"))
-                [[] for _ in range(100)]  # enough to make the collector look, if it may
-        return graph
+    def work() -> None:
+        for _ in range(50):
+            values.add_(torch.ones(1000, device="cuda"))
+            [[] for _ in range(100)]  # enough to make the collector look, if it may
 
     threshold = gc.get_threshold()
     gc.set_threshold(10)
     try:
         for _ in range(5):
-            circle: list[Any] = [record()]
+            circle: list[Any] = [Replay(captures=True)]
             circle.append(circle)
+            for _ in range(2):  # once eagerly, once captured and replayed
+                circle[0]("work", work)
             del circle
-        record().replay()
         torch.cuda.synchronize()
     finally:
         gc.set_threshold(*threshold)
-    assert float(values[0]) == 51.0
+    assert float(values[0]) == 1 + 5 * 2 * 50

@@ -36,20 +36,17 @@ def test_what_was_saved_is_read_back(tmp_path: Path, embeddings: bool | Literal[
     assert load_file(tmp_path / "model.safetensors")["embeddings.fr.token"].shape == (66, 16)
 
 
-def test_names_say_whose_a_parameter_is() -> None:
-    owners = {name: owner_of(name) for name, _ in Encoder(config(), seed=0).named_parameters()}
-    assert owners["layers.1.fr.up_weight"] == "fr"
-    assert owners["layers.2.shared.up_weight"] == "shared"
-    assert owners["embeddings.en.position"] == owners["softmax.en.bias"] == owners["language.en"] == "en"
-
-
-def test_token_vectors_alone_may_be_a_languages_own() -> None:
-    names = dict(Encoder(config("tokens"), seed=0).named_parameters())
-    assert {name: owner_of(name) for name in names if name.startswith(("embeddings.", "softmax."))} == {
-        "embeddings.en.token": "en", "embeddings.fr.token": "fr", "softmax.en.bias": "en", "softmax.fr.bias": "fr",
-        "embeddings.shared.position": "shared", "embeddings.shared.norm_weight": "shared",
-        "embeddings.shared.norm_bias": "shared",
-    }  # fmt: skip
+@pytest.mark.parametrize(("embeddings", "owner"), [(True, "en"), ("tokens", "shared"), (False, "shared")])
+def test_names_say_whose_a_parameter_is(embeddings: bool | Literal["tokens"], owner: str) -> None:
+    names = [name for name, _ in Encoder(config(embeddings), seed=0).named_parameters()]
+    assert {name for name in names if name.startswith("embeddings.") and owner_of(name) == owner} == {
+        f"embeddings.{owner}.{part}"
+        for part in ("position", "norm_weight", "norm_bias", *([] if embeddings == "tokens" else ["token"]))
+    }
+    tokens = "en" if embeddings else "shared"
+    others = {f"embeddings.{tokens}.token": tokens, f"softmax.{tokens}.bias": tokens, "language.en": "en"}
+    others |= {"layers.1.en.up_weight": "en", "layers.2.shared.up_weight": "shared"}
+    assert {name: owner_of(name) for name in names if name in others} == others
 
 
 def test_initial_weights_are_as_the_paper_says() -> None:
@@ -105,15 +102,16 @@ def test_a_wrong_configuration_is_one_clear_line(tmp_path: Path, change: dict[st
     assert "model.json" in str(caught.value)
 
 
-def test_weights_of_another_model_are_refused(tmp_path: Path) -> None:
-    other = weights_of(Encoder(config(True, 1), seed=3))
-    with pytest.raises(InputError, match=r"parameter layers\.1\.en"):
-        put_weights(Encoder(config(), seed=3), other, tmp_path / "model.safetensors")
-
-
-def test_truncated_weights_are_refused(tmp_path: Path) -> None:
-    save_encoder(Encoder(config(), seed=3), tmp_path)
-    path = tmp_path / "model.safetensors"
+def test_truncated_weights_and_those_of_another_model_are_refused(tmp_path: Path) -> None:
+    encoder, path = Encoder(config(), seed=3), tmp_path / "model.safetensors"
+    for other, problem in (
+        (config(True, 1), r"model\.safetensors: no parameter layers\.1\.en\.down_bias: another model's weights"),
+        (config(True, 3), r"model\.safetensors: unknown parameter layers\.2\.en\.down_bias: another model's weights"),
+        (replace(config(), sizes=(70, 65)), r"embeddings\.fr\.token has shape \(65, 16\), expected \(66, 16\)"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            put_weights(encoder, weights_of(Encoder(other, seed=3)), path)
+    save_encoder(encoder, tmp_path)
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(InputError, match=r"model\.safetensors: not whole"):
         load_encoder(tmp_path)
