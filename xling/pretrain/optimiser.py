@@ -59,12 +59,7 @@ class Optimiser:
     """Owns the memory of an encoder's parameters and steps those of the languages that were present."""
 
     def __init__(
-        self,
-        encoder: Encoder,
-        settings: Pretrain,
-        device: torch.device,
-        dtype: torch.dtype,
-        compiled: bool = False,
+        self, encoder: Encoder, settings: Pretrain, device: torch.device, dtype: torch.dtype, compiled: bool = False
     ) -> None:
         self.settings = settings
         self.compiled = compiled and dtype == torch.bfloat16

@@ -38,7 +38,7 @@ def test_only_a_line_feed_ends_a_line_and_one_byte_order_mark_is_no_text(tmp_pat
 def test_a_truncated_archive_is_named(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"text{suffix}"
     with write_text(path) as handle:
-        handle.writelines(f"{os.urandom(20).hex()}\n" for _ in range(20_000))
+        handle.writelines(f"{os.urandom(20).hex()}\n" for _ in range(3_000))
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(InputError, match=r"text\.txt.*truncated or damaged after line \d+"):
         list(read_lines(path))

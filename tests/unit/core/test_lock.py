@@ -5,12 +5,15 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from xling.core.errors import InputError
 from xling.core.lock import Lock
+
+HERE = socket.gethostname()
 
 
 def write_holder(folder: Path, host: str, pid: int, age: float = 0.0) -> None:
@@ -20,33 +23,36 @@ def write_holder(folder: Path, host: str, pid: int, age: float = 0.0) -> None:
     os.utime(path, (then, then))
 
 
-def test_a_second_process_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
-    with Lock(tmp_path), pytest.raises(InputError, match=f"in use by process {os.getpid()} on {socket.gethostname()}"):
-        Lock(tmp_path).__enter__()
-    assert not (tmp_path / "lock.json").exists()
-
-
-def test_the_lock_of_another_node_counts_while_it_beats(tmp_path: Path) -> None:
-    write_holder(tmp_path, "node17", 1, age=30)
-    with pytest.raises(InputError, match="process 1 on node17"):
-        Lock(tmp_path).__enter__()
-
-
-def test_a_lock_that_stopped_beating_is_taken_over(tmp_path: Path) -> None:
-    write_holder(tmp_path, "node17", 1, age=61)
-    with Lock(tmp_path):
-        assert json.loads((tmp_path / "lock.json").read_text())["pid"] == os.getpid()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_dead_process_of_this_host_makes_room_at_once(tmp_path: Path) -> None:
+def dead_process() -> int:
     child = os.fork()
     if child == 0:
         os._exit(0)
-    os.waitpid(child, 0)
-    write_holder(tmp_path, socket.gethostname(), child)
-    with Lock(tmp_path) as lock:
-        assert not lock.lost
+    return os.waitpid(child, 0)[0]
+
+
+@pytest.mark.parametrize(
+    ("host", "find_pid", "age", "counts"),
+    [
+        ("node17", lambda: 1, 30, True),  # of another node, as long as it beats
+        ("node17", lambda: 1, 61, False),
+        (HERE, os.getppid, 30, True),
+        (HERE, dead_process, 0, False),  # makes room at once
+    ],
+)
+def test_a_lock_counts_while_its_holder_lives(
+    tmp_path: Path, host: str, find_pid: Callable[[], int], age: float, counts: bool
+) -> None:
+    pid = find_pid()
+    write_holder(tmp_path, host, pid, age)
+    if counts:
+        with pytest.raises(InputError, match=f"in use by process {pid} on {host} .*--wait-for-lock"):
+            Lock(tmp_path).__enter__()
+        assert [path.name for path in tmp_path.iterdir()] == ["lock.json"]
+    else:
+        with Lock(tmp_path) as lock:
+            assert json.loads((tmp_path / "lock.json").read_text())["pid"] == os.getpid()
+            assert not lock.lost
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_it_beats(tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 import json
 import multiprocessing
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_runs import SIZE, WATCHED, Child, write_streams
+from toy_runs import SIZE, WATCHED, Child, child, write_streams
 
 
 @pytest.fixture(scope="session")
@@ -38,15 +39,14 @@ def command(toy: Path, tmp_path: Path) -> Callable[..., list[str]]:
         path = tmp_path / f"{work}.run.json"
         path.write_text(json.dumps(run))
         streams = [flag for code in run["languages"] for flag in ("--streams", f"{code}={toy / code}")]
-        places = [
-            "--vocab",
-            str(toy / "vocab"),
-            "--work-below",
-            str(tmp_path / work),
-            "--out",
-            str(tmp_path / f"{work}.out"),
-        ]
-        return ["--run", str(path), *streams, *places, "--device", "cpu", *flags]
+        places = {
+            "--run": path,
+            "--vocab": toy / "vocab",
+            "--work-below": tmp_path / work,
+            "--out": f"{tmp_path / work}.out",
+        }
+        given = [str(word) for flag in places.items() for word in flag]
+        return [*given, *streams, "--device", "cpu", *flags]
 
     return make
 
@@ -62,12 +62,12 @@ def context() -> Any:
 @pytest.fixture
 def launch(context: Any, tmp_path: Path) -> Callable[..., Child]:
     """Return a starter of the training command in a new process."""
-    count = 0
+    numbers = count()
 
     def start(arguments: list[str], die_at: int | None = None, watched: bool = True, **environment: str) -> Child:
-        nonlocal count
-        count += 1
-        given = {"OMP_NUM_THREADS": "1", **environment}
-        return Child(context, tmp_path / f"child-{count}.log", arguments, given, die_at, watched)
+        log, environment = tmp_path / f"child-{next(numbers)}.log", {"OMP_NUM_THREADS": "1"} | environment
+        made = Child(context.Process(target=child, args=(arguments, environment, die_at, str(log), watched)), log)
+        made.process.start()
+        return made
 
     return start

@@ -7,7 +7,7 @@ import signal
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sentencepiece
@@ -115,16 +115,11 @@ def child(arguments: list[str], environment: dict[str, str], die_at: int | None,
     run(command.main)
 
 
-class Child:
+class Child(NamedTuple):
     """One run of the command in a process of its own."""
 
-    def __init__(
-        self, context: Any, log: Path, arguments: list[str], environment: dict[str, str], *how: int | bool | None
-    ) -> None:
-        self.log = log
-        die_at, watched = how
-        self.process = context.Process(target=child, args=(arguments, environment, die_at, str(log), watched))
-        self.process.start()
+    process: Any
+    log: Path
 
     def wait(self) -> int:
         """Return the exit code; a signal's number is negative."""
