@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_runs import RUN, changed
+from toy_runs import changed
 
 from xling.core.errors import InputError
 from xling.pretrain.config import read_run
@@ -16,11 +16,6 @@ def read(tmp_path: Path, run: dict[str, Any]) -> Any:
     path = tmp_path / "run.json"
     path.write_text(json.dumps(run))
     return read_run(path)
-
-
-def test_a_run_is_read_as_it_stands(tmp_path: Path) -> None:
-    run = read(tmp_path, RUN)
-    assert (run.pretrain.betas, run.shape.layers, run.languages) == ((0.9, 0.999), 2, ("en", "fr"))
 
 
 # key | value as JSON | what the line says; one that begins with : comes after the key
