@@ -46,8 +46,7 @@ class TokenStreamWriter:
         narrowest = "uint16" if vocab_size <= 1 << 16 else "uint32"
         self.meta = {"dtype": narrowest, "vocab_size": vocab_size, "language": language}
         self.sizes: dict[str, dict[str, int]] = {}  # of each split
-        self._files: dict[str, list[BinaryIO]] = {}
-        self._hashes: dict[str, Any] = {}
+        self._open: dict[str, tuple[BinaryIO, BinaryIO, Any]] = {}  # ids, index, hash of the ids
 
     def __enter__(self) -> "TokenStreamWriter":
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -62,33 +61,32 @@ class TokenStreamWriter:
             raise ValueError("lengths and ids disagree: every line must end with </s>")
         if split not in self.sizes:
             self.sizes[split] = {"lines": 0, "tokens": 0, "unknown": 0}
-            self._files[split] = [(self._temporary / f"{split}.{suffix}").open("wb") for suffix in ("bin", "idx")]
-            self._hashes[split] = hashlib.sha256()  # of the ids: what a training run was made from
-        sizes, (to_ids, to_index) = self.sizes[split], self._files[split]
+            ids_file, index_file = (self._temporary / f"{split}.{suffix}" for suffix in ("bin", "idx"))
+            self._open[split] = ids_file.open("wb"), index_file.open("wb"), hashlib.sha256()
+        sizes, (to_ids, to_index, digest) = self.sizes[split], self._open[split]
         starts = sizes["tokens"] + np.cumsum(lengths, dtype=np.int64) - lengths
         written = ids.astype(TYPES[str(self.meta["dtype"])]).tobytes()
         to_ids.write(written)
         to_index.write(starts.astype(INDEX).tobytes())
-        self._hashes[split].update(written)
+        digest.update(written)
         sizes["lines"] += len(lengths)
         sizes["tokens"] += len(ids)
         sizes["unknown"] += int(np.count_nonzero(ids == UNKNOWN))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        handles = list(chain.from_iterable(self._files.values()))
+        handles = [handle for *both, _ in self._open.values() for handle in both]
         try:
             if kind is None:
-                for split, (_, to_index) in self._files.items():
+                splits: dict[str, dict[str, int | str]] = {}
+                for split, (_, to_index, digest) in self._open.items():
                     to_index.write(np.array([self.sizes[split]["tokens"]], dtype=INDEX).tobytes())
+                    splits[split] = {**self.sizes[split], "sha256": digest.hexdigest()}
                 for handle in handles:
                     handle.flush()
                     os.fsync(handle.fileno())
                 (self.directory / "meta.json").unlink(missing_ok=True)  # without it, what stands here is no stream
                 for path in sorted(self._temporary.iterdir()):
                     path.replace(self.directory / path.name)
-                splits = {
-                    split: {**sizes, "sha256": self._hashes[split].hexdigest()} for split, sizes in self.sizes.items()
-                }
                 write_json(self.directory / "meta.json", {**self.meta, "splits": splits})
         finally:
             for handle in handles:  # on a full disk closing fails too, and the first error is the one to report

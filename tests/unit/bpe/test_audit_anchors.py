@@ -9,44 +9,33 @@ import numpy as np
 import pytest
 
 from xling.bpe.audit_anchors import audit, main, require_none
-from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.streams import TokenStreamWriter, pack
-from xling.bpe.train_bpe import fit
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.io import read_json
 
 TEXTS = {"en": ["the table", "the cat", "cat the"], "fr": ["la table", "table la table"]}
-WORDS = {code: Counter(" ".join(lines).split()) for code, lines in TEXTS.items()}
-MERGES = 12  # every word above is one piece then
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a vocabulary of each kind, and of streams by BPE model and language."""
-    folder = tmp_path_factory.mktemp("vocabularies")
-    for name, words in (*WORDS.items(), ("joint", WORDS["en"] + WORDS["fr"])):
-        (folder / f"{name}.model").write_bytes(fit(words, MERGES))
-    own = {code: folder / f"{code}.model" for code in TEXTS}
-    for kind in ("union", "prefixed", "separate"):
-        write_vocabulary(kind, own, folder / kind)
-    write_vocabulary("joint", dict.fromkeys(TEXTS, folder / "joint.model"), folder / "joint")
-    write_vocabulary("mono", {"en": own["en"]}, folder / "mono")
-    for name, kind in (("own", "union"), ("together", "joint")):
+def streams(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of both texts as pieces of their own BPE and of the joint one."""
+    folder = tmp_path_factory.mktemp("streams")
+    for kind in ("union", "joint"):
         for code, lines in TEXTS.items():
-            pieces = Vocabulary.load(folder / kind).of_pieces(code)
-            with TokenStreamWriter(folder / name / code, pieces.size, code) as writer:
+            pieces = Vocabulary.load(built / kind).of_pieces(code)
+            with TokenStreamWriter(folder / kind / code, pieces.size, code) as writer:
                 writer.add("train", *pack([pieces.encode_line(code, line) for line in lines]))
     return folder
 
 
 @pytest.fixture
-def audited(folder: Path, tmp_path: Path, call: Callable[..., Any]) -> Callable[..., Any]:
+def audited(built: Path, streams: Path, tmp_path: Path, call: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that runs the command on a kind and gives its error, or its result."""
 
     def run(kind: str, *more: str, languages: tuple[str, ...] = ("en", "fr")) -> Any:
-        place, out = folder / ("together" if kind == "joint" else "own"), tmp_path / "anchors.json"
+        place, out = streams / ("joint" if kind == "joint" else "union"), tmp_path / "anchors.json"
         flags = [argument for code in languages for argument in ("--streams", f"{code}={place / code}")]
-        code, error, _ = call(main, "--vocab", folder / kind, *flags, "--out", out, *more)
+        code, error, _ = call(main, "--vocab", built / kind, *flags, "--out", out, *more)
         assert (code, error.count("\n"), out.exists()) in ((0, 0, True), (2, 1, False))
         return error or read_json(out)
 
@@ -55,9 +44,9 @@ def audited(folder: Path, tmp_path: Path, call: Callable[..., Any]) -> Callable[
 
 @pytest.mark.parametrize("kind", ["joint", "union"])
 def test_shared_pieces_are_those_with_the_same_string_in_both_texts(
-    folder: Path, audited: Callable[..., Any], kind: str
+    built: Path, audited: Callable[..., Any], kind: str
 ) -> None:
-    found, vocabulary, used = audited(kind), Vocabulary.load(folder / kind), {}
+    found, vocabulary, used = audited(kind), Vocabulary.load(built / kind), {}
     for code, lines in TEXTS.items():
         names = dict(zip(vocabulary.ids(code).tolist(), vocabulary.pieces(code), strict=True))
         used[code] = Counter(names[number] for line in lines for number in vocabulary.encode_line(code, line))
@@ -69,8 +58,8 @@ def test_shared_pieces_are_those_with_the_same_string_in_both_texts(
         assert {entry["piece"]: entry[code] for entry in found["top"]} == {piece: used[code][piece] for piece in shared}
 
 
-def test_special_tokens_are_left_out_and_the_strongest_anchor_comes_first(folder: Path) -> None:
-    vocabulary = Vocabulary.load(folder / "joint")
+def test_special_tokens_are_left_out_and_the_strongest_anchor_comes_first(built: Path) -> None:
+    vocabulary = Vocabulary.load(built / "joint")
     counts = {code: np.zeros(vocabulary.size, dtype=np.int64) for code in TEXTS}
     counts["en"][[0, 3, 5, 6, 7]] = [1000, 1000, 90, 6, 4]  # shares .90 .06 .04
     counts["fr"][[0, 3, 5, 6, 7]] = [1000, 1000, 1, 40, 59]  # shares .01 .40 .59: the smaller ones are .01 .06 .04
@@ -81,14 +70,14 @@ def test_special_tokens_are_left_out_and_the_strongest_anchor_comes_first(folder
 
 
 @pytest.mark.parametrize("kind", ["prefixed", "separate"])
-def test_no_anchors_and_sep_emb_share_nothing(folder: Path, audited: Callable[..., Any], kind: str) -> None:
+def test_no_anchors_and_sep_emb_share_nothing(built: Path, audited: Callable[..., Any], kind: str) -> None:
     found = audited(kind, "--require-none")
     assert (found["in_both_vocabularies"], found["used_by_both"], found["mean_share"], found["top"]) == (0, 0, 0.0, [])
-    require_none(Vocabulary.load(folder / kind))
+    require_none(Vocabulary.load(built / kind))
 
 
 def test_what_cannot_be_audited_is_one_line(audited: Callable[..., Any]) -> None:
-    problem = "pieces shared in a union vocabulary where none may be: ▁t, ab, le"
+    problem = "16 pieces shared in a union vocabulary where none may be: ▁t, at, ab, le, able"
     assert problem in audited("union", "--require-none")
     assert "anchors need two languages, the vocabulary has en" in audited("mono", languages=("en",))
     assert "give --streams once for each of en, fr" in audited("separate", languages=("en",))
