@@ -23,7 +23,8 @@ import numpy as np
 import psutil
 import sentencepiece
 
-from xling.bpe.encode_text import CHUNK_CHARACTERS, chunk_lines, encode_lines, load_vocabulary
+from xling.bpe.encode_text import CHUNK_CHARACTERS, chunk_lines, encode_lines
+from xling.bpe.vocabulary import Vocabulary
 from xling.core.io import read_json, write_json, write_text
 from xling.core.seeds import python_rng
 
@@ -100,7 +101,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 def against_sentencepiece(vocab: Path, lines: list[str]) -> tuple[float, float]:
     """Return megabytes a second of one process here and of sentencepiece's own encode, on the same lines."""
-    vocabulary = load_vocabulary(vocab, "en")
+    vocabulary = Vocabulary.load(vocab)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(vocab / "en.model"))
     size = sum(len(line.encode()) for line in lines) / 1e6
     ours = cpu_seconds(

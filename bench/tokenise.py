@@ -17,7 +17,7 @@ import sentencepiece
 from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
 from xling.bpe.build_vocabulary import write_vocabulary
-from xling.bpe.train_bpe import count_words, cover_characters, fit
+from xling.bpe.train_bpe import count_words, fit, usable_words
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError, run
 from xling.core.io import read_lines, write_json
@@ -79,7 +79,7 @@ def compare_encoding(tokenised: dict[str, list[str]]) -> list[Row]:
         folder = Path(name)
         models = {language: folder / f"{language}.model" for language in tokenised}
         for language, path in models.items():
-            path.write_bytes(fit(cover_characters(count_words(tokenised[language]), 1.0), MERGES))
+            path.write_bytes(fit(usable_words(count_words(tokenised[language])), MERGES))
         write_vocabulary("union", models, folder / "vocab")
         vocabulary = Vocabulary.load(folder / "vocab")
         return [encoding_row(vocabulary, language, path, tokenised[language]) for language, path in models.items()]

@@ -51,7 +51,7 @@ rule build_vocabulary:
 
 
 rule encode_text:
-    """A language's corpus as ids on disk, in the vocabulary of a setting."""
+    """A language's corpus as the pieces of a BPE model on disk; vocabularies number them when a model is trained."""
     input:
         vocabulary=RESULTS / "vocab/{languages}.{kind}.{domain}/vocab.json",
         train=training_text,

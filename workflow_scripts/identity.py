@@ -106,7 +106,7 @@ def vocabulary(made: Identity, name: str) -> Any:
 
 @stage
 def stream(made: Identity, path: str) -> Any:
-    """encode_text, for a stream such as en-fr.joint.wiki/fr.switched."""
+    """encode_text and the numbers that a vocabulary gives the pieces: the ids of en-fr.joint.wiki/fr.switched."""
     name, _, text = path.partition("/")
     code, _, variant = text.partition(".")
     codes, _, domain = parts_of(name)

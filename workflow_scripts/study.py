@@ -141,10 +141,12 @@ class Study:
     def run(self, name: str) -> dict[str, Any]:
         """Return a model's resolved description, with the hashes of the vocabulary and the streams it is made from."""
         described = describe_run(self.config, self.models[name])
-        made_from = described["made_from"]
-        made_from["vocabulary"]["hash"] = self.identity("vocabulary", self.vocabulary(name))
+        made_from, vocabulary = described["made_from"], self.vocabulary(name)
+        made_from["vocabulary"]["hash"] = self.identity("vocabulary", vocabulary)
         for code, stream in self.streams(name).items():
-            made_from["corpus"][code]["hash"] = self.identity("stream", stream)
+            # The ids that are read decide the weights: the vocabulary's, and those of the BPE if they are separate.
+            read = stream if made_from["vocabulary"]["kind"] == "separate" else f"{vocabulary}/{Path(stream).name}"
+            made_from["corpus"][code]["hash"] = self.identity("stream", read)
         return described
 
     def tokenised(self, code: str, domain: str, suffix: str = "txt.zst") -> Path:
@@ -206,15 +208,15 @@ class Study:
     def streams(self, name: str) -> dict[str, str]:
         """Return the token streams that a model reads, by language.
 
-        A language with a vocabulary of its own has the same ids as its monolingual model: those streams serve both.
+        They hold the pieces of a BPE model, which a vocabulary numbers in its own way when they are read. So a
+        language with a BPE of its own has one stream for all vocabularies, but for text that is switched for a pair.
         """
         model, vocabulary = self.models[name], self.vocabulary(name)
-        kind = vocabulary_kind(self.config, model)
-        variant = "switched" if self.anchors(name) == "extra" else "plain"
-        domains = {code: domain_of(self.config, model, code) for code in model.languages}
-        if kind == "separate":
-            return {code: f"{code}.mono.{domain}/{code}.plain" for code, domain in domains.items()}
-        return {code: f"{vocabulary}/{code}.{variant}" for code in model.languages}
+        if self.anchors(name) == "extra":
+            return {code: f"{vocabulary}/{code}.switched" for code in model.languages}
+        if vocabulary_kind(self.config, model) == "joint":
+            return {code: f"{vocabulary}/{code}.plain" for code in model.languages}
+        return {code: f"{code}.mono.{domain_of(self.config, model, code)}/{code}.plain" for code in model.languages}
 
     def tokeniser(self, code: str) -> dict[str, Any]:
         """Return the options of a language's tokeniser."""

@@ -266,10 +266,9 @@ def train_bpe(plan: Estimator, job: Job) -> Cost:
 
 @rule
 def encode_text(plan: Estimator, job: Job) -> Cost:
-    """A language's corpus as ids of two bytes, or four where the vocabulary has more than 65,536 words."""
-    (read,), kind, bpe = read_texts(job), job.wildcards["kind"], plan.study.config["bpe"]
-    words = bpe["joint_merges"] if kind == "joint" else bpe["language_merges"] * 2
-    width = 4 if words > 65_536 and kind not in ("mono", "separate") else 2
+    """A language's corpus as ids of two bytes, or four where the BPE model has more than 65,536 pieces."""
+    (read,), joint = read_texts(job), job.wildcards["kind"] == "joint"
+    width = 4 if plan.study.config["bpe"]["joint_merges" if joint else "language_merges"] > 65_536 else 2
     return plan.cores(job, plan.corpus(*read) / plan.rates("encode"), plan.tokens(*read) * width)
 
 

@@ -20,13 +20,11 @@ from xling.core.log import log_to_stderr
 
 def assign_ids(kind: str, pieces: dict[str, list[str]]) -> tuple[dict[str, Ids], int, list[str]]:
     """Return each language's ids, the size of the id space and the names of all entries in order."""
-    if kind in ("mono", "joint", "separate"):
+    if kind == "separate":
         ids = {language: np.arange(len(own), dtype=np.int32) for language, own in pieces.items()}
-        spaces = pieces if kind == "separate" else dict([next(iter(pieces.items()))])
-        return ids, max(map(len, pieces.values())), [piece for own in spaces.values() for piece in own]
-    numbers: dict[str, int] = {}
-    ids = {}
-    for language, own in pieces.items():
+        return ids, max(map(len, pieces.values())), [piece for own in pieces.values() for piece in own]
+    ids, numbers = {}, dict[str, int]()
+    for language, own in pieces.items():  # of a joint vocabulary both have the same pieces
         prefix = f"{language}:" if kind == "prefixed" else ""
         names = [*own[: len(SPECIAL_TOKENS)], *(prefix + piece for piece in own[len(SPECIAL_TOKENS) :])]
         ids[language] = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int32)
@@ -40,12 +38,11 @@ def write_vocabulary(kind: str, models: dict[str, Path], out: Path) -> dict[str,
         raise XlingError(f"a {kind} vocabulary has {expected} language(s), {len(models)} given: {', '.join(models)}")
     if kind == "joint" and len({sha256_of(path) for path in models.values()}) > 1:
         raise XlingError("a joint vocabulary has one model for both languages, two different ones given")
-    pieces = {language: read_pieces(path) for language, path in models.items()}
-    ids, size, names = assign_ids(kind, pieces)
+    ids, size, names = assign_ids(kind, {language: read_pieces(path) for language, path in models.items()})
     parts: dict[str, Any] = {}
     for language, path in models.items():
         model = "joint.model" if kind == "joint" else f"{language}.model"
-        parts[language] = {"model": model, "ids": f"{language}.ids.npy", "size": len(pieces[language])}
+        parts[language] = {"model": model, "ids": f"{language}.ids.npy", "size": len(ids[language])}
         with atomic_path(out / model) as temporary:
             temporary.write_bytes(path.read_bytes())
         with atomic_path(out / parts[language]["ids"]) as temporary, temporary.open("wb") as handle:
@@ -72,6 +69,7 @@ def read_pieces(path: Path) -> list[str]:
 
 
 def main() -> None:
+    """Build one vocabulary."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--kind", choices=KINDS, required=True)
     parser.add_argument("--model", action="append", required=True, help="LANGUAGE=sentencepiece model")

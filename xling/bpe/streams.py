@@ -1,7 +1,9 @@
-"""Token streams: flat ids of a text on disk with an index of its lines, read through a memory map.
+"""Token streams: a text as flat ids on disk with an index of its lines, read through a memory map.
 
 A directory holds for each split `<split>.bin` (little-endian uint16, or uint32 where an id needs it; each line's ids,
 then `</s>`) and `<split>.idx` (int64: where each line starts, then the number of ids), and `meta.json`, written last.
+The ids are those of the sentencepiece model's pieces. A vocabulary numbers pieces in its own way, so whoever reads a
+stream gives the vocabulary's table: one stream serves all vocabularies that are built from the model.
 """
 
 import hashlib
@@ -20,17 +22,13 @@ from numpy.typing import NDArray
 from xling.core.errors import InputError
 from xling.core.io import read_json, write_json
 
-UNKNOWN, END = 1, 2  # <unk> and </s> in every vocabulary
+UNKNOWN, END = 1, 2  # <unk> and </s> in every model and every vocabulary
 INDEX = np.dtype("<i8")
 AGAIN = "encode the text again"
 TYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
+BLOCK = 1 << 22  # ids counted at a time
 
 Ids = NDArray[np.integer[Any]]
-
-
-def dtype_name(vocab_size: int) -> str:
-    """Return the narrowest type that holds every id of a vocabulary."""
-    return "uint16" if vocab_size <= 1 << 16 else "uint32"
 
 
 def pack(lines: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -40,53 +38,19 @@ def pack(lines: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.
     return np.fromiter(joined, dtype=np.int32, count=int(lengths.sum())), lengths
 
 
-class SplitFiles:
-    """The two growing files of one split."""
-
-    def __init__(self, folder: Path, split: str, dtype: np.dtype[Any]) -> None:
-        self.dtype, self.lines, self.tokens, self.unknown = dtype, 0, 0, 0
-        self.hash = hashlib.sha256()  # of the ids: what a training run was made from
-        self.ids: BinaryIO = (folder / f"{split}.bin").open("wb")
-        self.index: BinaryIO = (folder / f"{split}.idx").open("wb")
-
-    def add(self, ids: Ids, lengths: Ids) -> None:
-        """Append lines that were packed."""
-        starts = self.tokens + np.cumsum(lengths, dtype=np.int64) - lengths
-        written = ids.astype(self.dtype).tobytes()
-        self.ids.write(written)
-        self.hash.update(written)
-        self.index.write(starts.astype(INDEX).tobytes())
-        self.lines += len(lengths)
-        self.tokens += len(ids)
-        self.unknown += int(np.count_nonzero(ids == UNKNOWN))
-
-    def finish(self) -> dict[str, int | str]:
-        """Write the last index entry, bring both files to disk and return how much they hold."""
-        self.index.write(np.array([self.tokens], dtype=INDEX).tobytes())
-        for handle in (self.ids, self.index):
-            handle.flush()
-            os.fsync(handle.fileno())
-        sizes = {"lines": self.lines, "tokens": self.tokens, "unknown": self.unknown}
-        return {**sizes, "sha256": self.hash.hexdigest()}
-
-    def close(self) -> None:
-        """Close both files; on a full disk closing fails too, and the first error is the one to report."""
-        for handle in (self.ids, self.index):
-            with suppress(OSError):
-                handle.close()
-
-
 class TokenStreamWriter:
     """Writes the splits of one language in one pass; they appear in the directory only when all are whole."""
 
     def __init__(self, directory: Path, vocab_size: int, language: str) -> None:
         self.directory, self.vocab_size = Path(directory), vocab_size
-        self.meta = {"dtype": dtype_name(vocab_size), "vocab_size": vocab_size, "language": language}
-        self.splits: dict[str, SplitFiles] = {}
+        narrowest = "uint16" if vocab_size <= 1 << 16 else "uint32"
+        self.meta = {"dtype": narrowest, "vocab_size": vocab_size, "language": language}
+        self.sizes: dict[str, dict[str, int]] = {}  # of each split
+        self._open: dict[str, tuple[BinaryIO, BinaryIO, Any]] = {}  # ids, index, hash of the ids
 
     def __enter__(self) -> "TokenStreamWriter":
         self.directory.mkdir(parents=True, exist_ok=True)
-        self.temporary = Path(tempfile.mkdtemp(prefix=".streams.", dir=self.directory))
+        self._temporary = Path(tempfile.mkdtemp(prefix=".streams.", dir=self.directory))
         return self
 
     def add(self, split: str, ids: Ids, lengths: Ids) -> None:
@@ -95,33 +59,67 @@ class TokenStreamWriter:
             raise ValueError(f"ids from {ids.min()} to {ids.max()} do not fit a vocabulary of {self.vocab_size}")
         if len(ids) != np.sum(lengths) or np.any(ids[np.cumsum(lengths) - 1] != END):
             raise ValueError("lengths and ids disagree: every line must end with </s>")
-        if split not in self.splits:
-            self.splits[split] = SplitFiles(self.temporary, split, TYPES[dtype_name(self.vocab_size)])
-        self.splits[split].add(ids, lengths)
+        if split not in self.sizes:
+            self.sizes[split] = {"lines": 0, "tokens": 0, "unknown": 0}
+            ids_file, index_file = (self._temporary / f"{split}.{suffix}" for suffix in ("bin", "idx"))
+            self._open[split] = ids_file.open("wb"), index_file.open("wb"), hashlib.sha256()
+        sizes, (to_ids, to_index, digest) = self.sizes[split], self._open[split]
+        starts = sizes["tokens"] + np.cumsum(lengths, dtype=np.int64) - lengths
+        written = ids.astype(TYPES[str(self.meta["dtype"])]).tobytes()
+        to_ids.write(written)
+        to_index.write(starts.astype(INDEX).tobytes())
+        digest.update(written)
+        sizes["lines"] += len(lengths)
+        sizes["tokens"] += len(ids)
+        sizes["unknown"] += int(np.count_nonzero(ids == UNKNOWN))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        handles = [handle for *both, _ in self._open.values() for handle in both]
         try:
             if kind is None:
-                sizes = {name: files.finish() for name, files in self.splits.items()}
+                splits: dict[str, dict[str, int | str]] = {}
+                for split, (_, to_index, digest) in self._open.items():
+                    to_index.write(np.array([self.sizes[split]["tokens"]], dtype=INDEX).tobytes())
+                    splits[split] = {**self.sizes[split], "sha256": digest.hexdigest()}
+                for handle in handles:
+                    handle.flush()
+                    os.fsync(handle.fileno())
                 (self.directory / "meta.json").unlink(missing_ok=True)  # without it, what stands here is no stream
-                for path in sorted(self.temporary.iterdir()):
+                for path in sorted(self._temporary.iterdir()):
                     path.replace(self.directory / path.name)
-                write_json(self.directory / "meta.json", {**self.meta, "splits": sizes})
+                write_json(self.directory / "meta.json", {**self.meta, "splits": splits})
         finally:
-            for files in self.splits.values():
-                files.close()
-            shutil.rmtree(self.temporary, ignore_errors=True)
+            for handle in handles:  # on a full disk closing fails too, and the first error is the one to report
+                with suppress(OSError):
+                    handle.close()
+            shutil.rmtree(self._temporary, ignore_errors=True)
 
 
 class TokenStream:
-    """Reads one split through a memory map; positions and `len` count ids, `</s>` included."""
+    """Reads one split through a memory map; positions and `len` count ids, `</s>` included.
 
-    def __init__(self, directory: Path, split: str) -> None:
-        self.meta = _read_meta(Path(directory) / "meta.json", split)
-        self.lines: int = self.meta["splits"][split]["lines"]
-        self.tokens: int = self.meta["splits"][split]["tokens"]
-        ids, index = Path(directory) / f"{split}.bin", Path(directory) / f"{split}.idx"
-        self.ids = _map(ids, TYPES[self.meta["dtype"]], self.tokens)
+    `table` gives the id of each piece in a vocabulary; without it, ids are the pieces' numbers in their own model.
+    """
+
+    def __init__(self, directory: Path, split: str, table: Ids | None = None) -> None:
+        path = Path(directory) / "meta.json"
+        if not path.is_file():
+            raise InputError(path, "no such file, so the streams here are not whole", fix=AGAIN)
+        self.meta: dict[str, Any] = read_json(path)
+        splits = self.meta.get("splits") if isinstance(self.meta, dict) else None
+        if not isinstance(splits, dict) or self.meta.get("dtype") not in TYPES:
+            raise InputError(path, f"expected splits and a dtype out of {', '.join(TYPES)}", fix=AGAIN)
+        if split not in splits:
+            raise InputError(path, f"no split {split!r}, only {', '.join(splits)}")
+        if table is not None and len(table) != self.meta.get("vocab_size"):
+            problem = f"ids of {self.meta.get('vocab_size')} pieces, but the vocabulary is built from {len(table)}"
+            raise InputError(path, problem, fix="encode the text with the model that the vocabulary is built from")
+        same = table is None or np.array_equal(table, np.arange(len(table)))  # then looking up would be for nothing
+        self.table = None if same else np.asarray(table, dtype=np.int64)
+        self.lines: int = splits[split]["lines"]
+        self.tokens: int = splits[split]["tokens"]
+        self._path, index = Path(directory) / f"{split}.bin", Path(directory) / f"{split}.idx"
+        self.pieces = _map(self._path, TYPES[self.meta["dtype"]], self.tokens)
         self.starts = _map(index, INDEX, self.lines + 1)
         if self.starts[0] != 0 or self.starts[-1] != self.tokens:
             raise InputError(index, f"runs from {self.starts[0]} to {self.starts[-1]}, not to {self.tokens}", fix=AGAIN)
@@ -129,28 +127,35 @@ class TokenStream:
     def __len__(self) -> int:
         return self.tokens
 
+    def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the ids at some positions, in the shape of these."""
+        found = self.pieces[positions]
+        return found.astype(np.int64) if self.table is None else self.table.take(found)
+
     def line(self, number: int) -> Ids:
         """Return the ids of a line (counted from 0) without its `</s>`."""
         if not 0 <= number < self.lines:
             raise IndexError(f"line {number} of {self.lines}")
-        return self.ids[self.starts[number] : self.starts[number + 1] - 1]
+        return self.slice(int(self.starts[number]), int(self.starts[number + 1]) - 1)
 
     def slice(self, start: int, stop: int) -> Ids:
         """Return the ids from one position up to another, across lines."""
         if not 0 <= start <= stop <= self.tokens:
             raise IndexError(f"ids {start} to {stop} of {self.tokens}")
-        return self.ids[start:stop]
+        found = self.pieces[start:stop]
+        return found if self.table is None else self.table.take(found)
 
-
-def _read_meta(path: Path, split: str) -> dict[str, Any]:
-    if not path.is_file():
-        raise InputError(path, "no such file, so the streams here are not whole", fix=AGAIN)
-    meta: dict[str, Any] = read_json(path)
-    if not isinstance(meta, dict) or meta.get("dtype") not in TYPES or not isinstance(meta.get("splits"), dict):
-        raise InputError(path, f"expected splits and a dtype out of {', '.join(TYPES)}", fix=AGAIN)
-    if split not in meta["splits"]:
-        raise InputError(path, f"no split {split!r}, only {', '.join(meta['splits'])}")
-    return meta
+    def counts(self, size: int) -> NDArray[np.int64]:
+        """Count every id of a vocabulary of this size, block by block."""
+        own = np.zeros(int(self.meta["vocab_size"]), dtype=np.int64)
+        for start in range(0, self.tokens, BLOCK):
+            block = np.bincount(self.pieces[start : start + BLOCK], minlength=len(own))
+            if len(block) > len(own):
+                raise InputError(self._path, f"id {len(block) - 1} in a vocabulary of {len(own)}", fix=AGAIN)
+            own += block
+        counts = np.zeros(size, dtype=np.int64)
+        counts[np.arange(len(own)) if self.table is None else self.table] = own
+        return counts
 
 
 def _map(path: Path, dtype: np.dtype[Any], entries: int) -> Ids:

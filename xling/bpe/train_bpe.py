@@ -19,6 +19,7 @@ from typing import Any
 
 import sentencepiece
 
+from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import atomic_path, read_lines
 from xling.core.log import log_to_stderr, track
@@ -46,12 +47,9 @@ SETTINGS: dict[str, Any] = {  # special tokens, and no changes to the text
 }
 
 
-def train_bpe(
-    paths: Sequence[Path], merges: int, max_lines: int, seed: int, coverage: float = 1.0, balance: str = "lines"
-) -> bytes:
+def train_bpe(paths: Sequence[Path], merges: int, max_lines: int, seed: int, balance: str = "lines") -> bytes:
     """Return a sentencepiece model with exactly so many merges, trained on as many lines, or words, of each text."""
-    words = count_words(sample_texts(paths, max_lines, seed, balance))
-    words = cover_characters(words, coverage)
+    words = usable_words(count_words(sample_texts(paths, max_lines, seed, balance)))
     if not words:
         raise InputError(paths[0], "no words in it", fix="BPE needs tokenised text")
     model = fit(words, merges)
@@ -64,28 +62,21 @@ def train_bpe(
 
 def sample_texts(paths: Sequence[Path], max_lines: int, seed: int, balance: str = "lines") -> Iterator[str]:
     """Yield the same number of lines, or about the same number of words, of each text: as many as all of them have."""
-    sizes = [_size(path) for path in paths]
-    kept = lines_to_keep(sizes, max_lines, balance)
+    sizes = []
+    for path in paths:
+        lines = words = 0
+        for line in read_lines(path):
+            lines, words = lines + 1, words + len(line.split())
+        if not words:
+            raise InputError(path, "no words in it", fix="BPE needs tokenised text")
+        sizes.append((lines, words))
+    if balance == "lines":
+        kept = [min(max_lines, *(lines for lines, _ in sizes))] * len(sizes)
+    else:
+        fewest = min(words * min(1.0, max_lines / lines) for lines, words in sizes)
+        kept = [max(1, round(fewest * lines / words)) for lines, words in sizes]
     for number, (path, (total, _), keep) in enumerate(zip(paths, sizes, kept, strict=True)):
         yield from sample_lines(track(read_lines(path), f"reading {path.name}", total), keep, total, (seed, number))
-
-
-def lines_to_keep(sizes: Sequence[tuple[int, int]], max_lines: int, balance: str) -> list[int]:
-    """Return how many lines to sample of each text, given its (lines, words), so that lines or words are balanced."""
-    if balance == "lines":
-        return [min(max_lines, *(lines for lines, _ in sizes))] * len(sizes)
-    words = min(words * min(1.0, max_lines / lines) for lines, words in sizes)
-    return [max(1, round(words * lines / own)) for lines, own in sizes]
-
-
-def _size(path: Path) -> tuple[int, int]:
-    """Return the lines and words of a text, which must have some."""
-    lines = words = 0
-    for line in read_lines(path):
-        lines, words = lines + 1, words + len(line.split())
-    if not words:
-        raise InputError(path, "no words in it", fix="BPE needs tokenised text")
-    return lines, words
 
 
 def sample_lines(lines: Iterable[str], keep: int, total: int, seed: tuple[int, int]) -> Iterator[str]:
@@ -98,36 +89,22 @@ def sample_lines(lines: Iterable[str], keep: int, total: int, seed: tuple[int, i
 
 
 def count_words(lines: Iterable[str], limit: int = WORD_LIMIT) -> Counter[str]:
-    """Count the words of the lines; beyond twice the limit of different words the rarest are forgotten."""
+    """Count the words of the lines; beyond twice the limit of different words the rarest are forgotten.
+
+    Of equally rare words those that came first are kept.
+    """
     words: Counter[str] = Counter()
     for line in lines:
         words.update(line.split())
         if len(words) > 2 * limit:
-            words = forget_rare(words, limit)
-    return forget_rare(words, limit) if len(words) > limit else words
+            words = Counter(dict(words.most_common(limit)))
+    return Counter(dict(words.most_common(limit))) if len(words) > limit else words
 
 
-def forget_rare(words: Counter[str], limit: int) -> Counter[str]:
-    """Return the `limit` most frequent words; of equally rare ones those that came first."""
-    return Counter(dict(words.most_common(limit)))
-
-
-def cover_characters(words: Counter[str], coverage: float) -> Counter[str]:
-    """Return the words made of the most frequent characters that cover this share of the text."""
-    usable = Counter({word: count for word, count in words.items() if _usable(word)})
-    if coverage >= 1.0:
-        return usable
-    characters: Counter[str] = Counter()
-    for word, count in usable.items():
-        for character in word:
-            characters[character] += count
-    kept, covered = set(), 0
-    for character, count in sorted(characters.items(), key=lambda item: (-item[1], item[0])):
-        if covered >= coverage * characters.total():
-            break
-        kept.add(character)
-        covered += count
-    return Counter({word: count for word, count in usable.items() if kept.issuperset(word)})
+def usable_words(words: Counter[str]) -> Counter[str]:
+    """Return the words that sentencepiece can count: no longer than it allows, and without what it keeps to itself."""
+    usable = (word for word in words if len(word) <= WORD_CHARACTERS and not any(mark in word for mark in RESERVED))
+    return Counter({word: words[word] for word in usable})
 
 
 def fit(words: Counter[str], merges: int) -> bytes:
@@ -157,23 +134,19 @@ def count_merges(model: sentencepiece.SentencePieceProcessor) -> int:
     return sum(len(model.id_to_piece(i)) > 1 for i in range(len(SPECIAL_TOKENS), len(model)))
 
 
-def _usable(word: str) -> bool:
-    return len(word) <= WORD_CHARACTERS and not any(mark in word for mark in RESERVED)
-
-
 def main() -> None:
+    """Train a model as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--input", type=Path, nargs="+", required=True, help="tokenised text, one file per language")
     parser.add_argument("--merges", type=int, required=True, help="80,000 joint or 40,000 per language in the paper")
     parser.add_argument("--balance", choices=["lines", "words"], default="lines", help="what texts have equally of")
-    parser.add_argument("--max-lines", type=int, default=10_000_000, help="lines taken of each text at most")
-    parser.add_argument("--character-coverage", type=float, default=1.0, help="share of the text its characters cover")
+    parser.add_argument("--max-lines", type=positive, default=10_000_000, help="lines taken of each text at most")
     parser.add_argument("--seed", type=int, required=True, help="for the sample of lines")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    if args.merges < 0 or args.max_lines < 1 or not 0 < args.character_coverage <= 1:
-        raise XlingError("--merges must not be negative, --max-lines at least 1, --character-coverage in (0, 1]")
-    model = train_bpe(args.input, args.merges, args.max_lines, args.seed, args.character_coverage, args.balance)
+    if args.merges < 0:
+        raise XlingError("--merges must not be negative")
+    model = train_bpe(args.input, args.merges, args.max_lines, args.seed, args.balance)
     with atomic_path(args.out.absolute()) as temporary:
         temporary.write_bytes(model)
     log_to_stderr(__name__).info("%d merges written to %s", args.merges, args.out)

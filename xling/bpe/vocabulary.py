@@ -9,6 +9,7 @@ separate     one model per language; each has its own id space from 0 (Sep Emb).
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sentencepiece
@@ -21,7 +22,25 @@ from xling.core.io import read_json
 KINDS = ("mono", "joint", "union", "prefixed", "separate")
 CACHE_WORDS = 1 << 19
 UNKNOWN = SPECIAL_TOKENS.index("<unk>")
+AGAIN = "make the vocabulary again"
 Ids = NDArray[np.int32]
+
+
+def read_parts(directory: Path) -> tuple[dict[str, Any], dict[str, Path], dict[str, Ids]]:
+    """Return what vocab.json says and, of each language, its sentencepiece model and the id of each of its pieces."""
+    path = directory / "vocab.json"
+    about: dict[str, Any] = read_json(path)
+    try:
+        models = {code: directory / part["model"] for code, part in about["languages"].items()}
+        ids = {code: np.load(directory / part["ids"]) for code, part in about["languages"].items()}
+        sizes = {code: len(own) if about["kind"] == "separate" else about["size"] for code, own in ids.items()}
+    except (KeyError, TypeError) as error:
+        raise InputError(path, f"{error} missing", fix=AGAIN) from None
+    for code, own in ids.items():
+        if own.min() < 0 or own.max() >= sizes[code]:
+            problem = f"{code} has ids from {own.min()} to {own.max()}, but only {sizes[code]} are allowed"
+            raise InputError(path, problem, fix=AGAIN)
+    return about, models, ids
 
 
 class Vocabulary:
@@ -35,14 +54,13 @@ class Vocabulary:
     @classmethod
     def load(cls, directory: Path) -> "Vocabulary":
         """Read a vocabulary directory."""
-        described = read_json(directory / "vocab.json")
-        try:
-            parts = described["languages"]
-            models = {language: (directory / part["model"]).read_bytes() for language, part in parts.items()}
-            ids = {language: np.load(directory / part["ids"]) for language, part in parts.items()}
-            return cls(described["kind"], models, ids, described["size"])
-        except (KeyError, TypeError) as error:
-            raise InputError(directory / "vocab.json", f"{error} missing", fix="make the vocabulary again") from None
+        about, models, ids = read_parts(directory)
+        return cls(about["kind"], {code: path.read_bytes() for code, path in models.items()}, ids, about["size"])
+
+    def of_pieces(self, language: str) -> "Vocabulary":
+        """Return one language with the ids that its sentencepiece model gives the pieces: what token streams hold."""
+        model, pieces = self._encoder(language).model, np.arange(len(self.pieces(language)), dtype=np.int32)
+        return Vocabulary("mono", {language: model.serialized_model_proto()}, {language: pieces}, len(pieces))
 
     def encode_line(self, language: str, text: str) -> list[int]:
         """Return the ids of a tokenised line, without special tokens."""
@@ -62,10 +80,6 @@ class Vocabulary:
             firsts.append(len(ids))
             ids.extend(encoder[word])
         return ids, firsts
-
-    def decode(self, language: str, ids: Sequence[int]) -> str:
-        """Return the text of ids of a language."""
-        return self._encoder(language).decode(ids)
 
     def pieces(self, language: str) -> list[str]:
         """Return the pieces of a language; the k-th has the model id `ids(language)[k]`."""
@@ -95,23 +109,18 @@ class WordEncoder(dict[str, tuple[int, ...]]):
 
     def __init__(self, model: bytes, ids: Ids) -> None:
         super().__init__()
-        self._model = sentencepiece.SentencePieceProcessor(model_proto=model)
-        self._to_model: list[int] = ids.tolist()
-        self._from_model = {number: piece for piece, number in enumerate(self._to_model)}
-        self.pieces = [self._model.id_to_piece(i) for i in range(len(self._model))]
-        if len(self.pieces) != len(self._to_model):
-            raise XlingError(f"{len(self.pieces)} pieces but {len(self._to_model)} ids: make the vocabulary again")
+        self.model = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self._ids: list[int] = ids.tolist()
+        self.pieces = [self.model.id_to_piece(i) for i in range(len(self.model))]
+        if len(self.pieces) != len(self._ids):
+            raise XlingError(f"{len(self.pieces)} pieces but {len(self._ids)} ids: {AGAIN}")
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         if not word or word.isspace():
             raise XlingError(f"{word!r} is no word: words must be neither empty nor white space")
-        pieces = self._model.encode(word) or [UNKNOWN]  # sentencepiece takes its own mark of a word start for a space
-        ids = tuple(self._to_model[piece] for piece in pieces)
+        pieces = self.model.encode(word) or [UNKNOWN]  # sentencepiece takes its own mark of a word start for a space
+        ids = tuple(self._ids[piece] for piece in pieces)
         if len(self) >= CACHE_WORDS:
             self.clear()
         self[word] = ids
         return ids
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of ids."""
-        return str(self._model.decode([self._from_model[number] for number in ids]))

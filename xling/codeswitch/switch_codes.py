@@ -14,15 +14,16 @@ language. Blocks are seeded by (seed, direction, block number), so the result do
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xling.core.cli import positive
-from xling.core.errors import InputError, run
+from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.seeds import numpy_rng
@@ -48,39 +49,18 @@ class Dictionary:
     targets: list[str]
     cumulative: NDArray[np.float64]
     last: NDArray[np.int64]  # the last target of each entry
-    multiword_pairs: int  # left out, because a source of several words cannot be looked up
-    zero_pairs: int  # left out, because they would never be drawn
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What switching one block, or several, did."""
-
-    words: int = 0
-    dictionary_words: int = 0
-    replaced: int = 0
-    identical: int = 0  # replaced by a translation that is the same word
-    dropped_by_cap: int = 0
-    blocks: int = 0
-    capped_blocks: int = 0
-    largest_block_share: float = 0.0
-
-    def __add__(self, other: "Counts") -> "Counts":
-        sums = {name: value + getattr(other, name) for name, value in asdict(self).items()}
-        return Counts(**sums | {"largest_block_share": max(self.largest_block_share, other.largest_block_share)})
+    left_out: dict[str, int]  # multiword_pairs, which cannot be looked up; zero_quality_pairs, which are never drawn
 
 
 def build_dictionary(pairs: Iterable[Translation], backward: bool = False, lower: bool = True) -> Dictionary:
     """Index (source, target, quality) pairs; the qualities of a pair that occurs twice are added up."""
     weights: dict[str, dict[str, float]] = {}
-    multiword = zero = 0
+    left_out = {"multiword_pairs": 0, "zero_quality_pairs": 0}
     for source, target, quality in pairs:
         source, target = (target, source) if backward else (source, target)
         source, target = (source.lower(), target.lower()) if lower else (source, target)
-        if " " in source:
-            multiword += 1
-        elif quality == 0:
-            zero += 1
+        if " " in source or quality == 0:
+            left_out["multiword_pairs" if " " in source else "zero_quality_pairs"] += 1
         else:
             targets = weights.setdefault(source, {})
             targets[target] = targets.get(target, 0.0) + quality
@@ -90,8 +70,7 @@ def build_dictionary(pairs: Iterable[Translation], backward: bool = False, lower
         targets=[target for targets in weights.values() for target in targets],
         cumulative=np.concatenate([np.empty(0), *(number + share / share[-1] for number, share in enumerate(shares))]),
         last=np.cumsum([len(share) for share in shares], dtype=np.int64) - 1,
-        multiword_pairs=multiword,
-        zero_pairs=zero,
+        left_out=left_out,
     )
 
 
@@ -112,8 +91,11 @@ def split_blocks(lines: Iterable[str], block_words: int = BLOCK_WORDS) -> Iterat
 
 def switch_block(
     lines: list[str], dictionary: Dictionary, key: tuple[object, ...], keep: float = KEEP, cap: float = CAP
-) -> tuple[list[str], Counts]:
-    """Return a block with words replaced, and what was done; `key` (seed, direction, block number) is the seed."""
+) -> tuple[list[str], Counter[str]]:
+    """Return a block with words replaced, and what was done; `key` (seed, direction, block number) is the seed.
+
+    Of what is replaced, `identical` words are the same as their translations.
+    """
     rng = numpy_rng("codeswitch", *key)
     words = "\n".join(lines).replace("\n", " \n ").split(" ")  # a line end becomes a word that no dictionary has
     total = len(words) - words.count("") - (len(lines) - 1)
@@ -130,10 +112,10 @@ def switch_block(
         word, translation = words[position], dictionary.targets[target]
         words[position] = translation if word in dictionary.entries else match_case(word, translation)
         identical += words[position] == word
-    share = len(chosen) / total if total else 0.0
     dropped = len(drawn) - len(chosen)
-    counts = Counts(total, len(known), len(chosen), identical, dropped, 1, int(dropped > 0), share)
-    return " ".join(words).replace(" \n ", "\n").split("\n"), counts
+    counts = {"words": total, "dictionary_words": len(known), "replaced": len(chosen), "identical": identical}
+    counts |= {"dropped_by_cap": dropped, "blocks": 1, "capped_blocks": int(dropped > 0)}
+    return " ".join(words).replace(" \n ", "\n").split("\n"), Counter(counts)
 
 
 def match_case(word: str, translation: str) -> str:
@@ -149,40 +131,22 @@ def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
     """Read a dictionary for text of its source (forward) or target (backward) language."""
     dictionary = build_dictionary(read_tsv(path), direction == "backward", lower)
     if not dictionary.entries:
-        left_out = f"{dictionary.multiword_pairs} of several words, {dictionary.zero_pairs} of quality 0"
+        left_out = "{multiword_pairs} of several words, {zero_quality_pairs} of quality 0".format(**dictionary.left_out)
         raise InputError(path, f"no {direction} translation of a single word (left out: {left_out})")
     return dictionary
 
 
-def switch_text(
-    lines: Iterable[str], dictionary: Dictionary, seed: int, direction: str, keep: float, cap: float, block_words: int
-) -> Iterator[tuple[list[str], Counts]]:
-    """Yield the switched blocks of a text and what was done to each."""
-    for number, block in enumerate(split_blocks(lines, block_words)):
-        yield switch_block(block, dictionary, (seed, direction, number), keep, cap)
-
-
-def describe(counts: Counts, dictionary: Dictionary) -> dict[str, object]:
+def describe(counts: Counter[str], largest: float, dictionary: Dictionary) -> dict[str, object]:
     """Return what the stats file says: the counts, and what became of the dictionary words."""
-    drawn = counts.replaced + counts.dropped_by_cap
-    return asdict(counts) | {
-        "share": counts.replaced / counts.words,
-        "dictionary_share": counts.dictionary_words / counts.words,
-        "drawn_share_of_dictionary_words": drawn / max(counts.dictionary_words, 1),
-        "dictionary": {
-            "words": len(dictionary.entries),
-            "pairs": len(dictionary.targets),
-            "multiword_pairs_left_out": dictionary.multiword_pairs,
-            "zero_quality_pairs_left_out": dictionary.zero_pairs,
-        },
+    words, known = counts["words"], counts["dictionary_words"]
+    about = {"words": len(dictionary.entries), "pairs": len(dictionary.targets)}
+    return dict(counts) | {
+        "largest_block_share": largest,
+        "share": counts["replaced"] / words,
+        "dictionary_share": known / words,
+        "drawn_share_of_dictionary_words": (counts["replaced"] + counts["dropped_by_cap"]) / known,
+        "dictionary": about | {f"{kind}_left_out": number for kind, number in dictionary.left_out.items()},
     }
-
-
-def _share(text: str) -> float:
-    share = float(text)
-    if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text}")
-    return share
 
 
 def main() -> None:
@@ -191,37 +155,37 @@ def main() -> None:
     parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph per line")
     parser.add_argument("--dictionary", type=Path, required=True, help=COLUMNS)
     parser.add_argument("--direction", choices=["forward", "backward"], required=True)
-    parser.add_argument(
-        "--dictionary-case", choices=["lower", "keep"], default="lower", help="lower for lower-cased text"
-    )
-    parser.add_argument("--keep", type=_share, default=KEEP, help="how often a dictionary word is left as it is")
-    parser.add_argument("--cap", type=_share, default=CAP, help="largest share of replaced words in a block")
+    parser.add_argument("--dictionary-case", choices=["lower", "keep"], default="lower", help="lower: as the text")
+    parser.add_argument("--keep", type=float, default=KEEP, help="how often a dictionary word is left as it is")
+    parser.add_argument("--cap", type=float, default=CAP, help="largest share of replaced words in a block")
     parser.add_argument("--block-words", type=positive, default=BLOCK_WORDS)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--stats", type=Path, required=True)
     args = parser.parse_args()
+    if not (0 <= args.keep <= 1 and 0 <= args.cap <= 1):
+        raise XlingError(f"--keep {args.keep}, --cap {args.cap}: expected numbers from 0 to 1")
     dictionary = load_dictionary(args.dictionary, args.direction, args.dictionary_case == "lower")
-    total, progress = Counts(), Progress(f"switching {args.input.name}", unit="words")
-    lines = read_lines(args.input)
-    blocks = switch_text(lines, dictionary, args.seed, args.direction, args.keep, args.cap, args.block_words)
+    total, largest, progress = Counter[str](), 0.0, Progress(f"switching {args.input.name}", unit="words")
+    hint = "is it of these languages, and the source first?"
     with write_text(args.out) as out:
-        for block, counts in blocks:
-            out.write("\n".join(block) + "\n")
-            total += counts
-            progress.add(counts.words)
-        if not total.words:
+        for number, block in enumerate(split_blocks(read_lines(args.input), args.block_words)):
+            lines, counts = switch_block(block, dictionary, (args.seed, args.direction, number), args.keep, args.cap)
+            out.write("\n".join(lines) + "\n")
+            total.update(counts)
+            largest = max(largest, counts["replaced"] / max(counts["words"], 1))
+            progress.add(counts["words"])
+        if not total["words"]:
             raise InputError(args.input, "no words to switch", fix="an empty language? see the stage that wrote it")
-        if not total.dictionary_words:
-            fix = f"{COLUMNS}: is it of these languages, and the source first?"
-            raise InputError(args.dictionary, f"none of the {total.words} words of {args.input} is in it", fix=fix)
-    write_json(args.stats, describe(total, dictionary))
+        if not total["dictionary_words"]:
+            problem = f"none of the {total['words']} words of {args.input} is in it"
+            raise InputError(args.dictionary, problem, fix=f"{COLUMNS}: {hint}")
+    write_json(args.stats, describe(total, largest, dictionary))
     progress.finish()
-    log = log_to_stderr(__name__)
-    if (share := total.dictionary_words / total.words) < FEW:
-        warning = "only %.2f%% of the words of %s are in %s: is it of these languages, and the source first?"
-        log.warning(warning, 100 * share, args.input, args.dictionary)
-    log.info("replaced %d of %d words, %s", total.replaced, total.words, asdict(total))
+    log, share = log_to_stderr(__name__), total["dictionary_words"] / total["words"]
+    if share < FEW:
+        log.warning("only %.2f%% of the words of %s are in %s: %s", 100 * share, args.input, args.dictionary, hint)
+    log.info("replaced %d of %d words, %s", total["replaced"], total["words"], dict(total))
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ replays nothing and the number of processes does not affect the result. Sequence
 update number is the only data position that must be saved.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +20,8 @@ from xling.core.seeds import derive_seed, numpy_rng
 from xling.pretrain.config import Run
 from xling.pretrain.masking import IGNORED, Ids, Masked, mask_tokens, needs_counting, random_words
 
-CHUNK = 1 << 22
+Sampler = Callable[[np.random.Generator], Ids]  # draws sequences of one language, all of one length
+Tables = Mapping[str, NDArray[np.int32]]  # by language: the vocabulary's id for each piece of the token streams
 
 
 class Batch(NamedTuple):
@@ -35,12 +36,6 @@ class Batch(NamedTuple):
     packed: Tensor
 
 
-class Sampler(Protocol):
-    """Draws sequences of one language, all of one length, a micro-batch at a time."""
-
-    def __call__(self, rng: np.random.Generator) -> Ids: ...
-
-
 class StreamSampler:
     """Pieces of the continuous text, `</s>` between its lines, no padding."""
 
@@ -52,7 +47,7 @@ class StreamSampler:
     def __call__(self, rng: np.random.Generator) -> Ids:
         """Return as many pieces as the budget holds, from anywhere in the text."""
         starts = rng.integers(len(self.stream) - len(self.steps) + 1, size=self.rows)
-        return np.asarray(self.stream.ids[starts[:, None] + self.steps], dtype=np.int64)
+        return self.stream.at(starts[:, None] + self.steps)
 
 
 class LineSampler:
@@ -90,7 +85,7 @@ def read_lines(stream: TokenStream, numbers: NDArray[np.int64], length: int) -> 
     """Return lines that are `length` long as sequences."""
     tokens = np.empty((len(numbers), length), dtype=np.int64)
     tokens[:, 0] = END
-    tokens[:, 1:] = stream.ids[stream.starts[numbers][:, None] + np.arange(length - 1)]
+    tokens[:, 1:] = stream.at(stream.starts[numbers][:, None] + np.arange(length - 1))
     return tokens
 
 
@@ -99,11 +94,6 @@ def language_chances(amounts: Sequence[int], exponent: float) -> NDArray[np.floa
     shares = np.asarray(amounts, dtype=np.float64) / sum(amounts)
     chances = shares**exponent
     return np.asarray(chances / chances.sum())
-
-
-def amount_of_text(stream: TokenStream, measure: str) -> int:
-    """Return how much text a language has, in lines (the paper) or tokens, or the same for every language (even)."""
-    return {"lines": stream.lines, "tokens": len(stream), "even": 1}[measure]
 
 
 def make_batch(masked: Masked, language: int, seed: int, places: int | None = None) -> Batch:
@@ -131,19 +121,22 @@ def unpack(packed: Tensor, language: int, seed: int, n: int, s: int) -> Batch:
 class Batches:
     """All training batches of a run, by number."""
 
-    def __init__(self, run: Run, folders: Mapping[str, Path], sizes: Mapping[str, int]) -> None:
-        settings = run.pretrain
-        streams = {code: TokenStream(folders[code], "train") for code in run.languages}
+    def __init__(
+        self, run: Run, folders: Mapping[str, Path], sizes: Mapping[str, int], tables: Tables | None = None
+    ) -> None:
+        self.run, settings = run, run.pretrain
         kind = StreamSampler if settings.sequences == "streams" else LineSampler
-        self.run = run
-        self.samplers: list[Sampler] = [
-            kind(stream, folders[code], settings.length, settings.micro_batch_tokens)
-            for code, stream in streams.items()
-        ]
-        self.words = [random_words(run, sizes[code], _seen(run, streams[code], sizes[code])) for code in run.languages]
-        amounts = [amount_of_text(stream, settings.language_share) for stream in streams.values()]
-        chances = language_chances(amounts, settings.language_exponent)
-        self.bounds = np.cumsum(chances)[:-1]
+        self.samplers: list[Sampler] = []
+        self.words: list[Ids] = []  # of each language: those that may replace a token
+        amounts = []
+        for code in run.languages:
+            stream = TokenStream(folders[code], "train", (tables or {}).get(code))
+            self.samplers.append(kind(stream, folders[code], settings.length, settings.micro_batch_tokens))
+            seen = stream.counts(sizes[code]) > 0 if needs_counting(run) else np.zeros(sizes[code], dtype=np.bool_)
+            self.words.append(random_words(run, sizes[code], seen))
+            # The paper measures text in lines.
+            amounts.append({"lines": stream.lines, "tokens": len(stream), "even": 1}[settings.language_share])
+        self.bounds = np.cumsum(language_chances(amounts, settings.language_exponent))[:-1]
 
     def languages(self, update: int) -> list[int]:
         """Return the language of each micro-batch of an update.
@@ -152,10 +145,8 @@ class Batches:
         within one micro-batch, in every update.
         """
         rng, count = numpy_rng("languages", self.run.seed, update), self.run.pretrain.micro_batches
-        if self.run.pretrain.language_draws == "stratified":
-            draws = (rng.random() + np.arange(count)) / count
-        else:
-            draws = rng.random(count)
+        stratified = self.run.pretrain.language_draws == "stratified"
+        draws = (rng.random() + np.arange(count)) / count if stratified else rng.random(count)
         return [int(i) for i in np.searchsorted(self.bounds, draws, side="right")]
 
     def batch(self, update: int, micro: int, language: int, places: int | None = None) -> Batch:
@@ -164,11 +155,3 @@ class Batches:
         tokens = self.samplers[language](rng)
         masked = mask_tokens(tokens, rng, self.run.pretrain, self.words[language], self.run.shape.sentences > 0)
         return make_batch(masked, language, derive_seed("dropout", self.run.seed, update, micro), places)
-
-
-def _seen(run: Run, stream: TokenStream, size: int) -> NDArray[np.bool_]:
-    counts = np.zeros(size, dtype=np.int64)
-    if needs_counting(run):
-        for start in range(0, len(stream), CHUNK):
-            counts += np.bincount(stream.slice(start, min(start + CHUNK, len(stream))), minlength=size)
-    return counts > 0

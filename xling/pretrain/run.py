@@ -17,6 +17,7 @@ from pathlib import Path
 
 import torch
 
+from xling.bpe.vocabulary import read_parts
 from xling.core.cli import named_paths, positive
 from xling.core.errors import InputError, run
 from xling.core.io import atomic_path, read_json, write_json
@@ -102,7 +103,8 @@ def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
     encoder = Encoder(run.model_config(sizes, args.run), run.seed).to(workers.device)
     dtype = working_dtype(run.pretrain.precision, workers.device)
     engine = Engine(encoder, run.pretrain, workers.device, dtype, args.plain)
-    batches, validation = Batches(run, folders, sizes), Validation(run, folders)
+    tables = read_parts(args.vocab)[2]
+    batches, validation = Batches(run, folders, sizes, tables), Validation(run, folders, tables)
     trainer = Trainer(run, engine, batches, validation, workers, work, lock)
     trainer.deadline = args.deadline
     if args.parallel and len(run.languages) > 1 and workers.first:

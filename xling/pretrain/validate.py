@@ -22,7 +22,7 @@ from xling.model.encoder import Encoder
 from xling.model.layer_states import layer_states
 from xling.model.layers import masked_loss
 from xling.model.similarity import linear_cka
-from xling.pretrain.batches import Batch, line_lengths, make_batch, read_lines, unpack
+from xling.pretrain.batches import Batch, Tables, line_lengths, make_batch, read_lines, unpack
 from xling.pretrain.config import Pretrain, Run
 from xling.pretrain.engine import Engine
 from xling.pretrain.masking import Ids, mask_fixed
@@ -34,12 +34,13 @@ BATCH_TOKENS = 16384
 class Validation:
     """The held-out batches of every language, masked once and for all with a seed of their own."""
 
-    def __init__(self, run: Run, folders: Mapping[str, Path]) -> None:
+    def __init__(self, run: Run, folders: Mapping[str, Path], tables: Tables | None = None) -> None:
         self.languages, ends_stay = run.languages, run.shape.sentences > 0
         self.batches: list[list[Batch]] = []
         self.entropy: list[float] = []
         for number, code in enumerate(run.languages):
-            tokens = list(held_out(TokenStream(folders[code], "valid"), folders[code], run.pretrain))
+            stream = TokenStream(folders[code], "valid", (tables or {}).get(code))
+            tokens = list(held_out(stream, folders[code], run.pretrain))
             rng = numpy_rng("validation", code)
             masked = [mask_fixed(block, rng, run.pretrain.mask_rate, ends_stay) for block in tokens]
             self.batches.append([make_batch(block, number, 0) for block in masked if len(block.picks)])

@@ -5,6 +5,7 @@ import multiprocessing
 import shutil
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 from tiny_models import made_up
 
-from xling.bpe.encode_text import chunk_lines, encode_lines, encode_sentences, encoding, load_vocabulary, main
+from xling.bpe.encode_text import chunk_lines, encode_chunk, encode_lines, encode_sentences, load_pieces, main
 from xling.bpe.streams import END, TokenStream
 from xling.core.errors import XlingError
 from xling.core.io import read_json, write_json, write_text
+from xling.core.pool import workers
 
 Call = Callable[..., Any]
 SPLITS = {"train": 600, "valid": 20, "test": 30}
@@ -30,17 +32,19 @@ KNOWN = st.lists(st.sampled_from(["bada", "ko", "ké", "<mask>", "</s>", "☃", 
 
 def by_sentencepiece(vocab: Path, lines: list[str]) -> list[list[int]]:
     processor = SentencePieceProcessor(model_file=str(vocab / "en.model"))
-    ids = np.load(vocab / "en.ids.npy").tolist()
-    return [[ids[i] for i in processor.encode(" ".join(line.split()))] for line in lines]
+    return [processor.encode(" ".join(line.split())) for line in lines]
 
 
-def unpack(vocab: Path, lines: list[str], characters: int) -> list[list[int]]:
-    result = []
-    for chunk in chunk_lines(lines, characters):
-        encoded = encode_lines(load_vocabulary(vocab, "en"), "en", chunk)
-        assert encoded.characters == sum(map(len, chunk))
-        parts = np.split(encoded.ids, np.cumsum(encoded.lengths)[:-1])
-        assert all(part[-1] == END for part in parts)
+def by_chunks(vocab: Path, lines: list[str], characters: int) -> list[list[int]]:
+    """Return what is encoded of each line, cut into chunks of whole lines that are about as long as asked."""
+    result, chunks = [], list(chunk_lines(lines, characters))
+    assert [line for chunk in chunks for line in chunk] == lines
+    assert all(sum(len(line) + 1 for line in chunk) >= characters for chunk in chunks[:-1])
+    assert all(sum(len(line) + 1 for line in chunk[:-1]) < characters for chunk in chunks)
+    for chunk in chunks:
+        ids, lengths, read = encode_lines(load_pieces(vocab, "en"), "en", chunk)
+        parts = np.split(ids, np.cumsum(lengths)[:-1])
+        assert (read, {int(part[-1]) for part in parts}) == (sum(map(len, chunk)), {END})
         result += [part[:-1].tolist() for part in parts]
     return result
 
@@ -48,7 +52,7 @@ def unpack(vocab: Path, lines: list[str], characters: int) -> list[list[int]]:
 @settings(max_examples=50)
 @given(st.lists(LINE | KNOWN, min_size=1, max_size=6), st.integers(1, 60))
 def test_the_ids_are_those_of_sentencepiece_for_the_whole_line(vocab: Path, lines: list[str], characters: int) -> None:
-    assert unpack(vocab, lines, characters) == by_sentencepiece(vocab, lines)
+    assert by_chunks(vocab, lines, characters) == by_sentencepiece(vocab, lines)
 
 
 @pytest.mark.real_data
@@ -56,28 +60,19 @@ def test_the_ids_are_those_of_sentencepiece_for_the_whole_line(vocab: Path, line
 def test_real_text_equals_sentencepiece(real_data: Path, vocab: Path, name: str) -> None:
     with lzma.open(real_data / "text" / f"{name}.txt.xz", "rt", encoding="utf-8", newline="\n") as handle:
         lines = [line.rstrip("\r\n") for line in islice(handle, 100)]
-    assert unpack(vocab, lines, 10_000) == by_sentencepiece(vocab, lines)
-
-
-@given(st.lists(LINE, max_size=12), st.integers(1, 50))
-@settings(max_examples=50)
-def test_chunks_are_whole_lines_of_about_the_size_asked_for(lines: list[str], characters: int) -> None:
-    chunks = list(chunk_lines(lines, characters))
-    assert [line for chunk in chunks for line in chunk] == lines
-    assert all(sum(len(line) + 1 for line in chunk) >= characters for chunk in chunks[:-1])
-    assert all(sum(len(line) + 1 for line in chunk[:-1]) < characters for chunk in chunks)
+    assert by_chunks(vocab, lines, 10_000) == by_sentencepiece(vocab, lines)
 
 
 @settings(max_examples=50)
 @given(st.lists(st.sampled_from(["bada", "ko", ".", "!", "。", "...", "</s>"]), max_size=12))
 def test_sentences_are_parted_and_nothing_else_changes(vocab: Path, words: list[str]) -> None:
-    vocabulary = load_vocabulary(vocab, "en")
+    vocabulary = load_pieces(vocab, "en")
     found = encode_sentences(vocabulary, "en", " ".join(words))
     assert [number for number in found if number != END] == vocabulary.encode_words("en", words)
     ends = sum(word in (".", "!", "。") for word in words[:-1])
     assert found.count(END) == ends
     plain, marked = (encode_lines(vocabulary, "en", [" ".join(words)], marks) for marks in (False, True))
-    assert marked.lengths[0] == plain.lengths[0] + ends
+    assert marked[1][0] == plain[1][0] + ends
 
 
 def write_raw(path: Path, raw: bytes) -> None:
@@ -86,97 +81,76 @@ def write_raw(path: Path, raw: bytes) -> None:
 
 
 @pytest.fixture
-def texts(tmp_path: Path) -> Path:
+def encode(vocab: Path, tmp_path: Path, call: Call) -> Callable[..., Any]:
+    """Return a function that encodes three texts into a folder; more flags replace the usual ones."""
     for split, number in SPLITS.items():
         lines = [*made_up("en", number, seed=number), "☃"]
         write_raw(tmp_path / f"{split}.txt.zst", "".join(f"{line}\n" for line in lines).encode())
-    return tmp_path
-
-
-def arguments(vocab: Path, texts: Path, out: str, processes: object = 1, language: str = "en") -> list[object]:
-    splits = [x for name in SPLITS for x in ("--split", f"{name}={texts / name}.txt.zst")]
-    return ["--vocab", vocab, "--language", language, *splits, "--out", texts / out, "--processes", processes]
+    splits = [x for name in SPLITS for x in ("--split", f"{name}={tmp_path / name}.txt.zst")]
+    return lambda out, *more: call(main, "--vocab", vocab, "--language", "en", *splits, "--out", tmp_path / out, *more)
 
 
 def test_same_bytes_for_any_number_of_processes(
-    vocab: Path, texts: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+    vocab: Path, tmp_path: Path, encode: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("xling.bpe.encode_text.CHUNK_CHARACTERS", 3000)
-    assert call(main, *arguments(vocab, texts, "one")).code == 0
-    assert call(main, *arguments(vocab, texts, "two", processes=2)).code == 0
-    names = sorted(path.name for path in (texts / "one").iterdir())
-    assert names == ["meta.json", "test.bin", "test.idx", "train.bin", "train.idx", "valid.bin", "valid.idx"]
-    assert all((texts / "one" / name).read_bytes() == (texts / "two" / name).read_bytes() for name in names)
-    stream = TokenStream(texts / "one", "valid")
+    assert encode("one").code == encode("two", "--processes", 2).code == 0
+    one, two = ({path.name: path.read_bytes() for path in (tmp_path / out).iterdir()} for out in ("one", "two"))
+    assert sorted(one) == ["meta.json", "test.bin", "test.idx", "train.bin", "train.idx", "valid.bin", "valid.idx"]
+    assert one == two
+    stream = TokenStream(tmp_path / "one", "valid")
     expected = by_sentencepiece(vocab, [*made_up("en", 20, seed=20), "☃"])
     assert [stream.line(i).tolist() for i in range(stream.lines)] == expected
     assert stream.meta["splits"]["valid"]["unknown"] == 1
 
 
 @pytest.mark.parametrize(
-    ("damage", "message"),
+    ("damage", "message", "processes"),
     [
-        (lambda path: path.unlink(), "valid.txt.zst: no such file"),
-        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "truncated or damaged"),
-        (lambda path: write_raw(path, b"fine\ncaf\xe9\n"), "line 2: not UTF-8 (byte 0xe9"),
-        (lambda path: write_raw(path, b""), "valid.txt.zst: no text to encode"),
-        (lambda path: write_raw(path, b"\n\n"), "valid.txt.zst: no text to encode"),
+        (lambda path: path.unlink(), "valid.txt.zst: no such file", 1),
+        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "truncated or damaged", 1),
+        (lambda path: write_raw(path, b"fine\ncaf\xe9\n"), "line 2: not UTF-8 (byte 0xe9", 2),
+        (lambda path: write_raw(path, b"\n\n"), "valid.txt.zst: no text to encode", 1),
     ],
 )
 def test_one_clear_line_and_nothing_half_written(
-    vocab: Path, texts: Path, call: Call, damage: Callable[[Path], object], message: str
+    tmp_path: Path, encode: Call, damage: Callable[[Path], object], message: str, processes: int
 ) -> None:
-    whole = (texts / "valid.txt.zst").read_bytes()
-    damage(texts / "valid.txt.zst")
-    code, error, _ = call(main, *arguments(vocab, texts, "out"))
+    whole = (tmp_path / "valid.txt.zst").read_bytes()
+    damage(tmp_path / "valid.txt.zst")
+    code, error, _ = encode("out", "--processes", processes)
     assert (code, error.count("\n")) == (2, 1)
     assert message in error
-    assert list((texts / "out").iterdir()) == []
-    (texts / "valid.txt.zst").write_bytes(whole)
-    assert call(main, *arguments(vocab, texts, "out")).code == 0
-    assert TokenStream(texts / "out", "test").lines == 31
+    assert list((tmp_path / "out").iterdir()) == []
+    (tmp_path / "valid.txt.zst").write_bytes(whole)
+    assert encode("out").code == 0
+    assert TokenStream(tmp_path / "out", "test").lines == 31
 
 
-def test_a_process_that_dies_and_an_error_while_processes_are_busy_are_one_line(
-    vocab: Path, texts: Path, call: Call
-) -> None:
-    write_raw(texts / "test.txt.zst", b"fine\n" * 100 + b"caf\xe9\n")
-    code, error, _ = call(main, *arguments(vocab, texts, "out", processes=2))
-    assert (code, error.count("\n")) == (2, 1)
-    assert "test.txt.zst, line 101: not UTF-8" in error
-    assert list((texts / "out").iterdir()) == []
-    with pytest.raises(XlingError, match="a worker process died"), encoding(vocab, "en", 2) as encode:  # noqa: PT012
-        encoded = encode([line] for line in made_up("en", 50))
+def test_a_process_that_dies_is_one_line(vocab: Path) -> None:
+    with pytest.raises(XlingError, match="a worker process died"), workers(2) as share:  # noqa: PT012
+        chunks = ([line] for line in made_up("en", 50))
+        encoded = share(partial(encode_chunk, vocab, "en", False), chunks)
         next(encoded)
         for process in multiprocessing.active_children():
             process.kill()
         list(encoded)
 
 
-def test_an_unknown_language_and_ids_outside_the_vocabulary_are_named(vocab: Path, texts: Path, call: Call) -> None:
-    error = call(main, *arguments(vocab, texts, "out", language="de")).error
-    assert "the vocabulary has no language 'de' (it has en, fr)" in error
-    broken = shutil.copytree(vocab, texts / "broken")
+def test_wrong_flags_and_ids_outside_the_vocabulary_are_refused(vocab: Path, tmp_path: Path, encode: Call) -> None:
+    broken = shutil.copytree(vocab, tmp_path / "broken")
     write_json(broken / "vocab.json", read_json(broken / "vocab.json") | {"size": 100})
-    code, error, _ = call(main, *arguments(broken, texts, "out"))
-    assert code == 2
-    assert "vocab.json: en has ids from 0 to " in error
-    assert "but only 100 are allowed (make the vocabulary again)" in error
-    assert not (texts / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("flag", "value"),
-    [
-        ("--split", "dev=x.txt"),
-        ("--split", "train="),
-        ("--processes", "0"),
-    ],
-)
-def test_a_malformed_flag_is_refused(vocab: Path, tmp_path: Path, call: Call, flag: str, value: str) -> None:
-    common = ["--vocab", vocab, "--language", "en", "--split", "train=x.txt.zst", "--out", tmp_path / "out"]
-    assert call(main, *common, flag, value).code == 2
-    assert list(tmp_path.iterdir()) == []
+    for flags, problem in (
+        (["--language", "de"], "the vocabulary has no language 'de' (it has en, fr)"),
+        (["--vocab", broken], "vocab.json: en has ids from 0 to "),
+        (["--vocab", broken], "but only 100 are allowed (make the vocabulary again)"),
+        (["--split", "dev=x.txt"], "--split dev: expected train=PATH"),
+        (["--split", "train="], "expected SPLIT=PATH"),
+    ):
+        code, error, _ = encode("out", *flags)
+        assert (code, problem in error) == (2, True), error
+    assert encode("out", "--processes", 0).code == 2
+    assert not (tmp_path / "out").exists()
 
 
 def test_eight_times_the_text_needs_no_more_memory(

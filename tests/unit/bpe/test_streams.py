@@ -1,4 +1,4 @@
-"""Streams on disk: what is written is read back, and a damaged file is named."""
+"""Streams on disk: what is written is read back, under the numbers of any vocabulary, and a damaged file is named."""
 
 import hashlib
 import json
@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xling.bpe.streams import END, TokenStream, TokenStreamWriter, dtype_name, pack
+from xling.bpe import streams
+from xling.bpe.streams import END, TokenStream, TokenStreamWriter, pack
 from xling.core.errors import InputError
 
 VOCAB = 70_000
 LINES = st.lists(st.lists(st.integers(0, VOCAB - 1), max_size=6), max_size=8)
+RENUMBERED = np.concatenate([np.arange(4), np.arange(VOCAB + 9, 13, -1)])  # special tokens stay where they are
 
 
 def write(folder: Path, chunks: list[list[list[int]]], vocab_size: int = VOCAB) -> Path:
@@ -27,15 +29,24 @@ def write(folder: Path, chunks: list[list[list[int]]], vocab_size: int = VOCAB) 
 
 @settings(max_examples=25)  # each waits for the disk
 @given(st.lists(LINES, min_size=1, max_size=4))
-def test_lines_and_slices_come_back_and_bytes_do_not_depend_on_the_chunks(chunks: list[list[list[int]]]) -> None:
+def test_lines_come_back_under_any_numbering_and_bytes_do_not_depend_on_the_chunks(
+    chunks: list[list[list[int]]],
+) -> None:
     lines = [line for chunk in chunks for line in chunk]
     flat = [token for line in lines for token in [*line, END]]
-    with tempfile.TemporaryDirectory() as folder:
-        stream = TokenStream(write(Path(folder) / "parts", chunks), "train")
-        assert (stream.lines, stream.tokens, len(stream)) == (len(lines), len(flat), len(flat))
-        assert [stream.line(i).tolist() for i in range(stream.lines)] == lines
-        middle = len(flat) // 2
-        assert stream.slice(0, middle).tolist() + stream.slice(middle, len(flat)).tolist() == flat
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "BLOCK", 3)
+        write(Path(folder) / "parts", chunks)
+        for table in (None, np.arange(VOCAB), RENUMBERED):
+            number = np.arange(VOCAB) if table is None else table
+            stream = TokenStream(Path(folder) / "parts", "train", table)
+            assert (stream.lines, stream.tokens, len(stream)) == (len(lines), len(flat), len(flat))
+            assert [stream.line(i).tolist() for i in range(stream.lines)] == [number[line].tolist() for line in lines]
+            middle, expected = len(flat) // 2, number[flat].astype(np.int64)
+            assert [*stream.slice(0, middle), *stream.slice(middle, len(flat))] == expected.tolist()
+            drawn = np.arange(2 * len(flat)).reshape(2, -1) // 2
+            assert np.array_equal(stream.at(drawn), expected[drawn])
+            assert np.array_equal(stream.counts(VOCAB + 10), np.bincount(expected, minlength=VOCAB + 10))
         whole = write(Path(folder) / "whole", [lines])
         for name in ("train.bin", "train.idx", "meta.json"):
             assert (whole / name).read_bytes() == (Path(folder) / "parts" / name).read_bytes()
@@ -43,22 +54,13 @@ def test_lines_and_slices_come_back_and_bytes_do_not_depend_on_the_chunks(chunks
 
 @pytest.mark.parametrize(("size", "name", "width"), [(65_536, "uint16", 2), (65_537, "uint32", 4)])
 def test_the_narrowest_type_that_holds_every_id(tmp_path: Path, size: int, name: str, width: int) -> None:
-    assert dtype_name(size) == name
-    write(tmp_path, [[[size - 1, 0]]], vocab_size=size)
-    expected = b"".join(number.to_bytes(width, "little") for number in (size - 1, 0, END))
-    assert (tmp_path / "train.bin").read_bytes() == expected
-    assert (tmp_path / "train.idx").read_bytes() == (0).to_bytes(8, "little") + (3).to_bytes(8, "little")
-
-
-def test_meta_says_what_there_is(tmp_path: Path) -> None:
-    write(tmp_path, [[[1, 7, 1], [9]]], vocab_size=10)
-    sha256 = hashlib.sha256((tmp_path / "train.bin").read_bytes()).hexdigest()
-    assert json.loads((tmp_path / "meta.json").read_text()) == {
-        "dtype": "uint16",
-        "language": "en",
-        "splits": {"train": {"lines": 2, "tokens": 6, "unknown": 2, "sha256": sha256}},
-        "vocab_size": 10,
-    }
+    write(tmp_path, [[[1, size - 1, 1], [0]]], vocab_size=size)
+    ids = b"".join(number.to_bytes(width, "little") for number in (1, size - 1, 1, END, 0, END))
+    assert (tmp_path / "train.bin").read_bytes() == ids
+    assert (tmp_path / "train.idx").read_bytes() == b"".join(start.to_bytes(8, "little") for start in (0, 4, 6))
+    sizes = {"lines": 2, "tokens": 6, "unknown": 2, "sha256": hashlib.sha256(ids).hexdigest()}
+    meta = {"dtype": name, "language": "en", "vocab_size": size, "splits": {"train": sizes}}
+    assert json.loads((tmp_path / "meta.json").read_text()) == meta
 
 
 @pytest.mark.parametrize(
@@ -88,38 +90,32 @@ def edit(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], object
     return lambda folder: (folder / name).write_bytes(change((folder / name).read_bytes()))
 
 
-ODD_META = b'{"dtype": "float32", "splits": {}}'
-
-
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        *(
-            (edit(f"train.{kind}", lambda b, n=n: b[:n]), f"train.{kind}: ")
-            for kind in ("bin", "idx")
-            for n in (-1, -8)
-        ),
-        *(
-            (edit(f"train.{kind}", lambda b: b + b"x"), r"bytes, but meta.json says \d+: trunc")
-            for kind in ("bin", "idx")
-        ),
+        (edit("train.bin", lambda b: b[:-1]), r"train\.bin: 23 bytes, but meta.json says 24: truncated"),
+        (edit("train.idx", lambda b: b + b"x"), r"train\.idx: 25 bytes, but meta.json says 24: truncated"),
         (edit("train.idx", lambda b: b[:-8] + (7).to_bytes(8, "little")), r"train\.idx: runs from 0 to 7, not to 6"),
+        (edit("train.bin", lambda b: VOCAB.to_bytes(4, "little") + b[4:]), "id 70000 in a vocabulary of 70000"),
         (lambda folder: (folder / "train.bin").unlink(), r"train\.bin: 0 bytes"),
         (lambda folder: (folder / "meta.json").unlink(), r"meta\.json: no such file"),
         (edit("meta.json", lambda b: b.replace(b'"train"', b'"other"')), "no split 'train', only other"),
-        (edit("meta.json", lambda _: ODD_META), "expected splits and a dtype out of uint16, uint32"),
+        (edit("meta.json", lambda _: b'{"dtype": "float32", "splits": {}}'), "expected splits and a dtype out of uint"),
+        (edit("meta.json", lambda b: b.replace(b"70000", b"80001")), "ids of 80001 pieces, but the .* from 70000"),
     ],
 )
-def test_a_damaged_stream_is_named(tmp_path: Path, damage: Callable[[Path], object], message: str) -> None:
+def test_a_damaged_stream_or_one_of_another_model_is_named(
+    tmp_path: Path, damage: Callable[[Path], object], message: str
+) -> None:
     damage(write(tmp_path, [[[5, 6, 7], [8]]]))
     with pytest.raises(InputError, match=message):
-        TokenStream(tmp_path, "train")
+        TokenStream(tmp_path, "train", RENUMBERED).counts(VOCAB + 10)
 
 
 def test_reading_maps_the_file_and_positions_outside_are_refused(tmp_path: Path) -> None:
     stream = TokenStream(write(tmp_path, [[[5, 6], [7]]]), "train")
-    assert isinstance(stream.ids.base, np.memmap)
-    assert np.shares_memory(stream.slice(0, 3), stream.ids)
+    assert isinstance(stream.pieces.base, np.memmap)
+    assert np.shares_memory(stream.slice(0, 3), stream.pieces)
     assert not stream.slice(0, 3).flags.writeable
     for bad in ((-1, 2), (2, 1), (0, 6)):
         with pytest.raises(IndexError):

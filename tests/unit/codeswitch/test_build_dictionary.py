@@ -44,11 +44,9 @@ def test_a_panlex_dump(call: Call, tmp_path: Path) -> None:
     arguments = ["--format", "panlex", "--input", tmp_path / "dump", "--out", tmp_path / "out.tsv"]
     assert call(main, *arguments).code == 2  # which varieties?
     assert call(main, *arguments, "--source", "eng-000", "--target", "fra-000").code == 0
-    expected = [
-        f"{source}\t{target}\t{q:g}"
-        for source, target, q in sorted(read_panlex(tmp_path / "dump", "eng-000", "fra-000"))
-    ]
-    assert (tmp_path / "out.tsv").read_text(encoding="utf-8").splitlines() == expected
+    entries = sorted(read_panlex(tmp_path / "dump", "eng-000", "fra-000"))
+    expected = "".join(f"{source}\t{target}\t{quality:g}\n" for source, target, quality in entries)
+    assert (tmp_path / "out.tsv").read_text(encoding="utf-8") == expected
 
 
 @pytest.mark.parametrize(

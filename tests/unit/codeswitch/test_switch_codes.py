@@ -1,6 +1,14 @@
-"""The switching of one block, against the numbers of section 4.2 and against second, slower implementations."""
+"""Switching against the numbers of section 4.2 and against second, slower implementations; the command's files and errors."""
 
+import lzma
+import os
+import subprocess
+import sys
 from collections import Counter
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,22 +16,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from xling.codeswitch.switch_codes import Counts, build_dictionary, match_case, split_blocks, switch_block
+from xling.codeswitch.switch_codes import BLOCK_WORDS, build_dictionary, main, split_blocks, switch_block
+from xling.core.io import open_binary, read_json, write_text
+from xling.data.dictionary import read_tsv
 
 WORDS = [f"w{i}" for i in range(200)]
 ALL_KNOWN = build_dictionary((word, f"t{word}", 1.0) for word in WORDS)
 LINE = st.text(alphabet=st.characters(blacklist_characters="\n", blacklist_categories=["Cs"]), max_size=30)
+PAIRS = "cat\tchat\t3\ncat\tmatou\t1\nice cream\tglace\t2\nhouse\tmaison\n"
+TEXT = ["the cat sat in the  house", "", "cat house cat", "Cat CAT ☃ house"] * 50
+FLAGS = ["--input", "train.txt.zst", "--dictionary", "dict.tsv", "--direction", "forward", "--seed", "7"]
+FLAGS += ["--out", "out.txt.zst", "--stats", "stats.json"]
+Call = Callable[..., Any]
 
 
-def changed_positions(before: list[str], after: list[str]) -> list[int]:
-    return [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+def switched(text: str, pairs: list[tuple[str, str, float]], **options: bool) -> str:
+    """Return one line in which every word of a dictionary is replaced."""
+    (line,), _ = switch_block([text], build_dictionary(pairs, **options), (1,), keep=0.0, cap=1.0)
+    return line
 
 
 def test_translations_are_drawn_by_quality() -> None:
     weights = {"un": 1.0, "deux": 2.0, "trois": 7.0, "quatre": 0.5}
-    dictionary = build_dictionary(("one", target, quality) for target, quality in weights.items())
-    (line,), _ = switch_block(["one " * 19999 + "one"], dictionary, (1,), keep=0.0, cap=1.0)
-    seen = Counter(line.split())
+    seen = Counter(switched("one " * 19999 + "one", [("one", *pair) for pair in weights.items()]).split())
     found, expected = [seen[target] for target in weights], [20000 * weight / 10.5 for weight in weights.values()]
     assert stats.chisquare(found, expected).pvalue > 1e-3
     assert stats.chisquare(found[:2]).pvalue < 1e-6, "a wrong weighting would be noticed"
@@ -32,7 +47,7 @@ def test_translations_are_drawn_by_quality() -> None:
 def test_draws_stay_within_the_entry_at_the_end_of_a_large_dictionary() -> None:
     pairs = [(f"s{i}", f"t{i}.{j}", 1e-9 if j else 1.0) for i in range(20_000) for j in range(2)]
     source = [f"s{i}" for i in range(19_000, 20_000)]
-    (line,), _ = switch_block([" ".join(source)], build_dictionary(pairs), (3,), keep=0.0, cap=1.0)
+    line = switched(" ".join(source), pairs)
     assert all(after.split(".")[0] == f"t{before[1:]}" for before, after in zip(source, line.split(" "), strict=True))
 
 
@@ -40,8 +55,8 @@ def test_draws_stay_within_the_entry_at_the_end_of_a_large_dictionary() -> None:
 def test_dictionary_words_are_left_alone_as_often_as_asked(keep: float) -> None:
     lines = [" ".join(WORDS)] * 100
     after, counts = switch_block(lines, ALL_KNOWN, (5,), keep=keep, cap=1.0)
-    replaced = len(changed_positions(" ".join(lines).split(), " ".join(after).split()))
-    assert replaced == counts.replaced
+    replaced = sum(a != b for a, b in zip(" ".join(lines).split(), " ".join(after).split(), strict=True))
+    assert replaced == counts["replaced"]
     assert stats.binomtest(replaced, 20000, 1 - keep).pvalue > 1e-3
 
 
@@ -49,10 +64,10 @@ def test_the_cap_holds_exactly_and_what_it_drops_is_uniform() -> None:
     kept = np.zeros(len(WORDS), dtype=int)
     for number in range(400):
         (after,), counts = switch_block([" ".join(WORDS)], ALL_KNOWN, (number,), keep=0.0)
-        positions = changed_positions(WORDS, after.split())
-        assert len(positions) == counts.replaced == 30
-        assert (counts.dropped_by_cap, counts.capped_blocks) == (170, 1)
-        kept[positions] += 1
+        changed = np.array(WORDS) != np.array(after.split())
+        assert changed.sum() == counts["replaced"] == 30
+        assert (counts["dropped_by_cap"], counts["capped_blocks"]) == (170, 1)
+        kept += changed
     # drawn without replacement: a position's count has the variance 400 * .15 * .85, so the plain statistic shrinks
     statistic = ((kept - 60) ** 2 / (60 * 0.85)).sum() * (len(WORDS) - 1) / len(WORDS)
     assert 1e-3 < stats.chi2(len(WORDS) - 1).sf(statistic) < 1 - 1e-3
@@ -61,7 +76,7 @@ def test_the_cap_holds_exactly_and_what_it_drops_is_uniform() -> None:
 @pytest.mark.parametrize(("words", "limit"), [(20, 3), (40, 6), (60, 9), (6, 0), (7, 1), (140, 21)])
 def test_the_cap_is_a_whole_number_of_words(words: int, limit: int) -> None:
     _, counts = switch_block([" ".join(WORDS[:words])], ALL_KNOWN, (1,), keep=0.0, cap=0.15)
-    assert counts.replaced == limit
+    assert counts["replaced"] == limit
 
 
 @pytest.mark.parametrize(
@@ -74,56 +89,37 @@ def test_the_cap_is_a_whole_number_of_words(words: int, limit: int) -> None:
 def test_a_translation_of_several_words_counts_once_and_such_a_source_is_left_out(
     backward: bool, before: str, after: str
 ) -> None:
-    pairs = [("potato", "pomme de terre", 1.0), ("ice cream", "glace", 1.0)]
-    dictionary = build_dictionary(pairs, backward)
+    dictionary = build_dictionary([("potato", "pomme de terre", 1.0), ("ice cream", "glace", 1.0)], backward)
     lines, counts = switch_block([before], dictionary, (1,), keep=0.0)
     assert lines == [after]
-    assert (counts.words, counts.dictionary_words, counts.replaced) == (len(before.split()), 1, 1)
-    assert dictionary.multiword_pairs == 1
+    assert (counts["words"], counts["dictionary_words"], counts["replaced"]) == (len(before.split()), 1, 1)
+    assert dictionary.left_out == {"multiword_pairs": 1, "zero_quality_pairs": 0}
 
 
 def test_repeated_pairs_add_up_and_quality_zero_is_never_drawn() -> None:
     dictionary = build_dictionary([("A", "x", 1.0), ("a", "X", 1.0), ("a", "y", 2.0), ("a", "z", 0.0), ("b", "c", 0.0)])
-    assert (dictionary.targets, list(dictionary.entries), dictionary.zero_pairs) == (["x", "y"], ["a"], 2)
+    assert (dictionary.targets, list(dictionary.entries)) == (["x", "y"], ["a"])
+    assert dictionary.left_out == {"multiword_pairs": 0, "zero_quality_pairs": 2}
     assert dictionary.cumulative.tolist() == [0.5, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [("dog", "chien"), ("Dog", "Chien"), ("DOG", "CHIEN"), ("dOG", "chien"), ("I", "Chien"), ("ДОМ", "CHIEN")],
-)
-def test_casing_is_taken_over(word: str, expected: str) -> None:
-    assert match_case(word, "chien") == expected
-
-
-def test_cased_text_uses_the_entry_as_written_before_the_lower_one() -> None:
-    dictionary = build_dictionary(
-        [("Turkey", "Türkei", 1.0), ("turkey", "Truthahn", 1.0), ("of", "von", 1.0)], lower=False
-    )
-    after, _ = switch_block(["Turkey turkey TURKEY Of OF"], dictionary, (1,), 0.0, 1.0)
-    assert after == ["Türkei Truthahn TRUTHAHN Von VON"]
-
-
-def test_a_translation_equal_to_the_word_is_told_apart() -> None:
-    _, counts = switch_block(["taxi bus"], build_dictionary([("taxi", "taxi", 1.0)]), (1,), 0.0, 1.0)
-    assert (counts.replaced, counts.identical) == (1, 1)
+def test_casing_is_taken_over_unless_the_entry_is_written_so() -> None:
+    pairs = [("dog", "chien", 1.0), ("i", "je", 1.0), ("дом", "maison", 1.0)]
+    assert switched("dog Dog DOG dOG I ДОМ", pairs) == "chien Chien CHIEN chien Je MAISON"
+    pairs = [("Turkey", "Türkei", 1.0), ("turkey", "Truthahn", 1.0), ("of", "von", 1.0)]
+    assert switched("Turkey turkey TURKEY Of OF", pairs, lower=False) == "Türkei Truthahn TRUTHAHN Von VON"
 
 
 @given(st.lists(LINE, min_size=1, max_size=8))
-def test_keeping_everything_changes_no_byte(lines: list[str]) -> None:
+def test_all_dictionary_words_are_replaced_or_none_and_nothing_else(lines: list[str]) -> None:
     words = [word for line in lines for word in line.split(" ") if word]
-    dictionary = build_dictionary((word, "new", 1.0) for word in words)
-    after, counts = switch_block(lines, dictionary, (1,), keep=1.0)
-    assert after == lines
-    assert counts.words == len(words)
-
-
-@given(st.lists(LINE, min_size=1, max_size=8))
-def test_every_dictionary_word_and_nothing_else_is_replaced(lines: list[str]) -> None:
-    words = {word for line in lines for word in line.split(" ") if word}
     dictionary = build_dictionary([(word, "<new>", 1.0) for word in words], lower=False)
-    after, _ = switch_block(lines, dictionary, (1,), keep=0.0, cap=1.0)
+    after, counts = switch_block(lines, dictionary, (1,), keep=0.0, cap=1.0)
     assert after == [" ".join("<new>" if word else "" for word in line.split(" ")) for line in lines]
+    assert (counts["words"], counts["replaced"]) == (len(words), len(words))
+    assert switch_block(lines, dictionary, (1,), keep=1.0)[0] == lines
+    same = build_dictionary([(word, word, 1.0) for word in words], lower=False)
+    assert switch_block(lines, same, (1,), keep=0.0, cap=1.0)[1]["identical"] == len(words)
 
 
 @given(st.lists(LINE, max_size=20), st.integers(1, 12))
@@ -131,11 +127,6 @@ def test_blocks_are_whole_lines_in_order_and_small_enough(lines: list[str], size
     blocks = list(split_blocks(lines, size))
     assert [line for block in blocks for line in block] == lines
     assert all(len(block) == 1 or len(" ".join(block).split(" ")) <= size for block in blocks)
-
-
-def test_counts_add_up_and_keep_the_largest_share() -> None:
-    total = Counts(10, 5, 2, 1, 3, 1, 1, 0.2) + Counts(20, 6, 3, 0, 0, 1, 0, 0.15)
-    assert total == Counts(30, 11, 5, 1, 3, 2, 1, 0.2)
 
 
 def test_a_block_depends_on_its_number_and_not_on_those_before() -> None:
@@ -147,5 +138,107 @@ def test_a_block_depends_on_its_number_and_not_on_those_before() -> None:
     assert len(set(forwards.values())) == 6
 
 
-def test_an_empty_block_of_lines_is_left_as_it_is() -> None:
-    assert switch_block(["", ""], ALL_KNOWN, (1,)) == (["", ""], Counts(blocks=1))
+@pytest.mark.real_data
+def test_the_limits_hold_on_real_text(real_data: Path) -> None:
+    with lzma.open(real_data / "text" / "wiki.en.txt.xz", "rt", encoding="utf-8") as handle:
+        lines = [" ".join(line.lower().split()) for line in islice(handle, 1000)]
+    single = [
+        pair for pair in read_tsv(real_data / "dictionary" / "en-fr.tsv", Counter()) if " " not in pair[0] + pair[1]
+    ]
+    dictionary = build_dictionary(single)
+    _, total = switch_block(lines, dictionary, (11,), cap=1.0)
+    by_hand = sum(word in dictionary.entries for line in lines for word in line.split(" "))
+    assert total["dictionary_words"] == by_hand > 10_000
+    assert total["dropped_by_cap"] == 0
+    assert stats.binomtest(total["replaced"], by_hand, 0.3).pvalue > 1e-3
+    for block_words in (100, BLOCK_WORDS):
+        capped = 0
+        for number, block in enumerate(split_blocks(lines, block_words)):
+            after, counts = switch_block(block, dictionary, (11, number))
+            words = zip(" ".join(block).split(" "), " ".join(after).split(" "), strict=True)
+            changed = [old != new for old, new in words if old]
+            assert sum(changed) <= counts["replaced"] <= 0.15 * len(changed)
+            capped += counts["capped_blocks"]
+        assert capped > 0, "the whole dictionary must make the cap bind"
+
+
+def write(name: str, text: str) -> None:
+    with write_text(Path(name)) as handle:
+        handle.write(text)
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a text and a dictionary; commands run in it."""
+    monkeypatch.chdir(tmp_path)
+    write("dict.tsv", PAIRS)
+    write("train.txt.zst", "".join(f"{line}\n" for line in TEXT))
+    return tmp_path
+
+
+def content(path: str) -> bytes:
+    with open_binary(Path(path)) as handle:
+        return handle.read()
+
+
+def test_same_bytes_in_any_process_and_honest_stats(files: Path, call: Call, repository: Path) -> None:
+    more = ["--cap", "1", "--block-words", "40"]
+    assert call(main, *FLAGS, *more).code == 0
+    first, told = content("out.txt.zst"), read_json(files / "stats.json")
+    environment = os.environ | {"PYTHONPATH": str(repository), "PYTHONHASHSEED": "2"}
+    command = [sys.executable, "-m", "xling.codeswitch.switch_codes", *FLAGS, *more]
+    subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert content("out.txt.zst") == first != content("train.txt.zst")
+    before, after = " ".join(TEXT).split(" "), first.decode().replace("\n", " ").removesuffix(" ").split(" ")
+    words, replaced = sum(word != "" for word in before), sum(a != b for a, b in zip(before, after, strict=True))
+    known = sum(word.lower() in ("cat", "house") for word in before)
+    assert told == {
+        "words": words, "replaced": replaced, "dictionary_words": known, "identical": 0, "dropped_by_cap": 0,
+        "blocks": told["blocks"], "capped_blocks": 0, "largest_block_share": told["largest_block_share"],
+        "share": replaced / words, "dictionary_share": known / words, "drawn_share_of_dictionary_words": replaced / known,
+        "dictionary": {"words": 2, "pairs": 3, "multiword_pairs_left_out": 1, "zero_quality_pairs_left_out": 0},
+    }  # fmt: skip
+    assert told["blocks"] > 10
+    assert told["share"] < told["largest_block_share"] <= 1
+
+
+def test_keep_everything_leaves_the_bytes_alone_and_the_default_cap_binds(files: Path, call: Call) -> None:
+    assert call(main, *FLAGS, "--keep", "1.0").code == 0
+    assert content("out.txt.zst") == content("train.txt.zst")
+    assert call(main, *FLAGS).code == 0
+    told = read_json(files / "stats.json")
+    assert told["capped_blocks"] == told["blocks"] == 1
+    assert told["replaced"] == int(0.15 * told["words"])
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("dict.tsv", b"cat\tchat\t1\n\xff\tx\t1\n", "dict.tsv, line 2: not UTF-8 (byte 0xff at column 1)"),
+        ("dict.tsv", "chien\tHund\n", "dict.tsv: none of the 650 words of train.txt.zst is in it (source<TAB>target"),
+        (
+            "dict.tsv",
+            "ice cream\tglace\t1\ncat\tchat\t0\n",
+            "dict.tsv: no forward translation of a single word (left out: 1 of several words, 1 of quality 0)",
+        ),
+        ("train.txt.zst", b"not zstd", "train.txt.zst: truncated or damaged after line 0"),
+        ("train.txt.zst", "", "train.txt.zst: no words to switch"),
+    ],
+)
+def test_one_clear_line_and_nothing_left_behind(
+    files: Path, call: Call, name: str, damage: str | bytes, message: str
+) -> None:
+    (files / name).write_bytes(damage) if isinstance(damage, bytes) else write(name, damage)
+    code, error, _ = call(main, *FLAGS)
+    assert (code, error.count("\n")) == (2, 1)
+    assert error.startswith(f"error: {message}")
+    assert sorted(path.name for path in files.iterdir()) == ["dict.tsv", "train.txt.zst"]
+
+
+@pytest.mark.usefixtures("files")
+def test_a_dictionary_that_hardly_fits_and_shares_above_one_are_told(call: Call) -> None:
+    for others in (98, 100):
+        write("train.txt.zst", "dog " * others + "cat\n")
+        said = call(main, *FLAGS).said
+        assert ("only 0.99% of the words of train.txt.zst are in dict.tsv" in said) == (others == 100)
+    assert "--keep 1.5, --cap 0.15: expected numbers from 0 to 1" in call(main, *FLAGS, "--keep", "1.5").error

@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from toy_runs import SIZE, WATCHED, Child, child, write_streams
 
@@ -19,6 +20,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_streams(folder / "fr", "fr", 2, 300)
     about = {code: {"model": f"{code}.model", "ids": f"{code}.ids.npy", "size": SIZE} for code in ("en", "fr")}
     (folder / "vocab").mkdir()
+    for code in about:
+        np.save(folder / "vocab" / f"{code}.ids.npy", np.arange(SIZE, dtype=np.int32))
     vocab = {"kind": "joint", "languages": about, "size": SIZE, "pieces": "pieces.txt"}
     (folder / "vocab" / "vocab.json").write_text(json.dumps(vocab))
     return folder

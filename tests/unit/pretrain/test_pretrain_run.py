@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from toy_runs import SIZE, changed, make_vocab
+from toy_runs import changed, make_vocab
 
 from xling.core.io import read_json
 from xling.core.seeds import derive_seed
@@ -41,7 +41,7 @@ def checkpoints(folder: Path) -> list[Path]:
 def test_a_run_directory_explains_itself(
     command: Command, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_vocab(tmp_path, size=SIZE)
+    make_vocab(tmp_path)
     (tmp_path / "en.txt").write_text("the cat\nthe mat\n")
     (tmp_path / "fr.txt").write_text("le chat\nle tapis\n")
     sides = [word for code in ("en", "fr") for word in ("--parallel", f"{code}={tmp_path / code}.txt")]

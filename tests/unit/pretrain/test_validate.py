@@ -45,7 +45,7 @@ def test_validation_does_not_depend_on_the_runs_seed(toy: Path, tmp_path: Path) 
 def test_it_reads_the_first_tokens_in_order_and_no_line_twice(toy: Path, tmp_path: Path) -> None:
     stream = TokenStream(toy / "en", "valid")
     blocks = list(held_out(stream, toy, read(tmp_path, pretrain__validation_tokens=160).pretrain))
-    assert np.array_equal(np.concatenate([block.ravel() for block in blocks]), stream.ids[:160])
+    assert np.array_equal(np.concatenate([block.ravel() for block in blocks]), stream.slice(0, 160))
     by_line = read(tmp_path, pretrain__sequences="lines", pretrain__validation_tokens=10**6).pretrain
     rows = [tuple(row[1:-1].tolist()) for block in held_out(stream, toy, by_line) for row in block]
     assert sorted(rows) == sorted(tuple(stream.line(i).tolist()) for i in range(stream.lines))

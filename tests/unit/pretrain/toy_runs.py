@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import sentencepiece
 import torch
 from torch.nn import functional
 
+from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.streams import TokenStreamWriter, pack
-from xling.bpe.train_bpe import fit
+from xling.bpe.train_bpe import SPECIAL_TOKENS, WORD_START, fit
 from xling.core.errors import run
 from xling.core.lock import Lock
 from xling.model.encoder import Encoder
@@ -76,15 +76,12 @@ def write_streams(folder: Path, code: str, shift: int, lines: int, size: int = S
             writer.add(split, *pack(text))
 
 
-def make_vocab(folder: Path, size: int = 0) -> None:
-    """Write a small joint vocabulary of English and French with a real sentencepiece model."""
-    model = fit(Counter({"the": 9, "cat": 5, "mat": 4, "le": 9, "chat": 5, "tapis": 4}), 12)
-    (folder / "en.model").write_bytes(model)
-    pieces = sentencepiece.SentencePieceProcessor(model_proto=model).get_piece_size()
-    np.save(folder / "en.ids.npy", np.arange(pieces, dtype=np.int32))
-    about = {"model": "en.model", "ids": "en.ids.npy", "size": max(size, pieces)}
-    vocab = {"kind": "joint", "languages": {"en": about, "fr": about}, "size": max(size, pieces)}
-    (folder / "vocab.json").write_text(json.dumps(vocab))
+def make_vocab(folder: Path) -> None:
+    """Write a joint vocabulary of English and French that is as large as the toy one, with a real sentencepiece model."""
+    words = Counter({"the": 9, "cat": 5, "mat": 4, "le": 9, "chat": 5, "tapis": 4, "abcdefghijklmnopqrstuvwxyz" * 2: 1})
+    characters = set("".join(words)) | {WORD_START}
+    (folder / "joint.model").write_bytes(fit(words, SIZE - len(SPECIAL_TOKENS) - len(characters)))
+    write_vocabulary("joint", dict.fromkeys(("en", "fr"), folder / "joint.model"), folder)
 
 
 # The peak of the processor takes as long to measure as a toy to train; the folder of a run has a known name and stays.

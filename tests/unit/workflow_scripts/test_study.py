@@ -13,11 +13,15 @@ from xling.data.manifest import load_manifest
 
 
 def test_settings_share_what_they_can() -> None:
-    """Wiki-CC trains its own BPE, Extra anchors uses Default's, separate embeddings read the monolingual streams."""
+    """Wiki-CC trains its own BPE, Extra anchors uses Default's; a BPE of one language has one stream for all settings."""
     assert DEMO.vocabulary("en-fr.default.s1") == DEMO.vocabulary("en-fr.extra-anchors.s1") == "en-fr.joint.wiki"
     assert DEMO.vocabulary("en-fr.wiki-cc.s1") == "en-fr.joint.crawl"
     assert DEMO.vocabulary("en-fr.sep-l1-3.s1") == DEMO.vocabulary("en-fr.default-anchors.s1") == "en-fr.union.wiki"
-    assert DEMO.streams("en-fr.sep-emb.s1")["fr"] == DEMO.streams("fr.mono.s1")["fr"] == "fr.mono.wiki/fr.plain"
+    assert DEMO.streams("fr.mono.s1") == {"fr": "fr.mono.wiki/fr.plain"}
+    for setting in ("sep-emb", "no-anchors", "default-anchors", "sep-l1-3"):
+        assert DEMO.streams(f"en-fr.{setting}.s1") == {code: f"{code}.mono.wiki/{code}.plain" for code in ("en", "fr")}
+    hashes = {DEMO.run(f"en-fr.{name}.s1")["made_from"]["corpus"]["fr"]["hash"] for name in ("sep-emb", "no-anchors")}
+    assert len(hashes) == 2, "other ids"
     assert DEMO.streams("en-fr.extra-anchors.s1") == {
         code: f"en-fr.joint.wiki/{code}.switched" for code in ("en", "fr")
     }
