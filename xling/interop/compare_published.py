@@ -219,7 +219,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         open_any_encoder(args.model_a, languages[0], args.vocab_a, args.tokeniser_a, device),
         open_any_encoder(args.model_b, languages[1], args.vocab_b, args.tokeniser_b, device),
     ]
-    result = compare(encoders, pairs, tested) | {"config": args.config_hash}
+    result = compare(encoders, pairs, tested)
     write_all(result, args.out)
     print(table(result))
     if warning := caution(result):
@@ -239,7 +239,6 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most this many pairs")
     parser.add_argument("--retrieve", type=Path, nargs="+", default=(), help="a set whose sentences are looked for")
     parser.add_argument("--device", default="auto", help="cpu, cuda, or auto (default)")
-    parser.add_argument("--config-hash", default="", help="what the result belongs to")
     parser.add_argument("--out", type=Path, required=True, help="folder of compare.json, the CSV files and matrix.png")
     return parser.parse_args(argv)
 

@@ -2,9 +2,9 @@
 
     python -m xling.synthetic.generate_language --code fr --traits fr.json --source en --world-seed 1 --seed 1 \\
         --wiki-sentences 40000 --crawl-sentences 40000 --treebank-sentences 4000,500,500 --ner-sentences 4000,500,500 \\
-        --vector-size 32 --root DIR
+        --root DIR
 
-wikidump/, crawl/, ud/, wikiann/ and fasttext/ for every language; conll2003/ for the source language of transfer; msra/
+wikidump/, crawl/, ud/ and wikiann/ for every language; conll2003/ for the source language of transfer; msra/
 and jieba/ for a language without spaces. Every text is drawn from a stream of its own.
 """
 
@@ -18,7 +18,6 @@ from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.synthetic.corpus import documents, take_sentences
 from xling.synthetic.flags import build_language, counts, shared_flags
-from xling.synthetic.formats.fasttext import TokenLog, word_splitter, write_vectors
 from xling.synthetic.formats.mediawiki import write_dump
 from xling.synthetic.formats.text import conll2003, crawl, jieba_dictionary, msra, treebank, wikiann, write_lines
 from xling.synthetic.language import Language, Sentence
@@ -29,14 +28,11 @@ CONLL_NAMES = {"train": "train", "dev": "testa", "test": "testb"}
 DUMP_DATE = "20200101"
 
 
-def write_wikipedia(language: Language, sentences: int, vector_size: int, seed: int, root: Path) -> None:
-    """Write the dump, and word vectors of its prose."""
-    code, spaces = language.code, language.traits.spaces
-    log = TokenLog(word_splitter((form for form, _ in language.word_list()), spaces))
-    pages = log.overhear(take_sentences(documents(language, "wiki", seed), sentences))
-    path = root / "wikidump" / f"{code}wiki-{DUMP_DATE}-pages-articles.xml.bz2"
-    write_dump(path, pages, code, " " if spaces else "", seed)
-    write_vectors(root / "fasttext" / f"wiki.{code}.vec", log, vector_size, seed)
+def write_wikipedia(language: Language, sentences: int, seed: int, root: Path) -> None:
+    """Write the dump."""
+    pages = take_sentences(documents(language, "wiki", seed), sentences)
+    path = root / "wikidump" / f"{language.code}wiki-{DUMP_DATE}-pages-articles.xml.bz2"
+    write_dump(path, pages, language.code, " " if language.traits.spaces else "", seed)
 
 
 def write_crawl(language: Language, sentences: int, seed: int, root: Path) -> None:
@@ -81,10 +77,9 @@ def main() -> None:
     parser.add_argument("--crawl-sentences", required=True, type=positive)
     parser.add_argument("--treebank-sentences", required=True, type=counts, help="train,dev,test")
     parser.add_argument("--ner-sentences", required=True, type=counts, help="train,dev,test")
-    parser.add_argument("--vector-size", default=32, type=positive)
     args = parser.parse_args()
     language = build_language(args.code, read_json(args.traits), build_world(args.world_seed), args.traits)
-    write_wikipedia(language, args.wiki_sentences, args.vector_size, args.seed, args.root)
+    write_wikipedia(language, args.wiki_sentences, args.seed, args.root)
     write_crawl(language, args.crawl_sentences, args.seed, args.root)
     write_treebanks(language, args.treebank_sentences, args.seed, args.root)
     write_entities(language, args.ner_sentences, args.code == args.source, args.seed, args.root)
