@@ -43,10 +43,9 @@ def direct_dependencies(pyproject: Path) -> list[str]:
 
 
 def environments(versions: dict[str, str], names: list[str]) -> dict[str, str]:
-    """Return the conda environment files: of all that the package imports, of stages without torch, of the extra hf."""
+    """Return the conda environment files: of all that the package imports, and of stages without torch."""
     about = {"xling": "what xling imports (on Linux this torch is the one for GPUs)", "text": "what text stages import"}
-    about["hf"] = "the same as xling.yaml, and what reads published encoders"
-    stacks = {"xling": names, "text": TEXT, "hf": [*names, "transformers"]}
+    stacks = {"xling": names, "text": TEXT}
     return {f"{stack}.yaml": _environment(versions, stacks[stack], about[stack]) for stack in stacks}
 
 
