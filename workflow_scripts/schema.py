@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from xling.align.contextual_options import Options as Contextual
+from xling.align.plan import Options as Contextual
 from xling.core.records import (
     Count,
     Different,

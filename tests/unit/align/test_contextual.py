@@ -10,10 +10,10 @@ from torch import Tensor
 from toy_contextual import OPTIONS, write_data, write_parallel
 from unit.finetune.toy_tasks import BIAFFINE, write_model
 
-from xling.align.contextual import DataSet, Job, Language, fit_layer, run_job
-from xling.align.contextual_options import Options, check_layers
-from xling.align.frozen import AlignedView, Linked, Reader, first_words, fit_map, read_sentences, word_states
+from xling.align.frozen import Linked, Reader, aligned_view, first_words, fit_map, read_sentences, word_states
 from xling.align.mapping import apply_map, fit_normaliser
+from xling.align.plan import Options
+from xling.align.transfer_contextual import DataSet, Job, Language, check_layers, fit_layer, run_job
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
 from xling.core.records import read_record
@@ -122,7 +122,7 @@ def test_a_reader_gives_the_states_of_all_analyses_and_never_drops_out(norm: str
 
 def test_a_view_is_the_normaliser_and_the_map() -> None:
     normaliser, _ = fit_normaliser(numpy_rng("view").normal(size=(50, WIDTH)) + 1)
-    view = AlignedView(normaliser, ROTATION.double().numpy(), torch.device("cpu"))
+    view = aligned_view(normaliser, ROTATION.double().numpy(), torch.device("cpu"))
     held_out = numpy_rng("held out").normal(size=(3, 4, WIDTH))
     mapped = apply_map(ROTATION.double().numpy(), normaliser(held_out.reshape(-1, WIDTH)))
     expected = mapped.reshape(3, 4, WIDTH) * WIDTH**0.5
