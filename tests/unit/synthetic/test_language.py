@@ -15,6 +15,7 @@ from sacremoses import MosesTokenizer
 from xling.core.errors import XlingError
 from xling.core.seeds import python_rng
 from xling.synthetic.flags import build_language
+from xling.synthetic.formats.text import jieba_dictionary, write_lines
 from xling.synthetic.grammar import Form
 from xling.synthetic.language import Sentence, used_forms
 from xling.synthetic.meaning import LINK, SHARPNESS, WIKI, Meaning, draw_meanings, sampler
@@ -177,9 +178,8 @@ def test_moses_gives_back_the_words(languages, code: str) -> None:
 
 
 def test_jieba_gives_back_the_words_where_there_are_no_spaces(languages, tmp_path) -> None:
-    dictionary = tmp_path / "words.txt"
-    dictionary.write_text("".join(f"{word} {count}\n" for word, count in languages["zh"].word_list()), "utf-8")
-    segmenter = jieba.Tokenizer(str(dictionary))
+    write_lines(tmp_path / "words.txt", jieba_dictionary(languages["zh"].word_list()))
+    segmenter = jieba.Tokenizer(str(tmp_path / "words.txt"))
     segmenter.cache_file = str(tmp_path / "jieba.cache")
     latin = 0
     for meaning in (*some_meanings(7, "wiki", 300), *some_meanings(8, "web", 300)):
