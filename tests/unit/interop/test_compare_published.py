@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,21 +13,13 @@ from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.core.seeds import numpy_rng
 from xling.interop import encoders
-from xling.interop.compare_published import (
-    caution,
-    cka_matrix,
-    layer_pairs,
-    main,
-    read_pairs,
-    retrieval,
-    same_depth,
-    table,
-)
+from xling.interop.compare_published import caution, cka_matrix, compare, main, read_pairs, retrieval, same_depth, table
 from xling.interop.encoders import open_any_encoder
 from xling.model.similarity import linear_cka
 
 Call = Callable[..., Any]
 TEXTS = {code: made_up(code, 64) for code in ("en", "fr")}
+PAIRS = list(zip(TEXTS["en"], TEXTS["fr"], strict=True))
 
 
 def states(name: str, rows: int = 400, width: int = 12) -> np.ndarray:
@@ -40,6 +32,16 @@ def turned(vectors: np.ndarray, width: int) -> np.ndarray:
     return (vectors @ square[: vectors.shape[1]]).astype(np.float32)
 
 
+class Toy(NamedTuple):
+    """An encoder whose sentences are the numbers of rows."""
+
+    layers: list[np.ndarray]
+    name: str = "toy"
+
+    def sentence_means(self, texts: list[str]) -> list[np.ndarray]:
+        return [layer[[int(text) for text in texts]] for layer in self.layers]
+
+
 def test_the_matrix_is_cka_of_each_pair_of_layers() -> None:
     left, right = [states("a"), states("b", width=7)], [states("c"), turned(states("a"), 12), states("d", width=5)]
     matrix = cka_matrix(left, right)
@@ -50,9 +52,7 @@ def test_the_matrix_is_cka_of_each_pair_of_layers() -> None:
 def test_a_turned_space_is_found_with_the_map_only_and_the_map_never_saw_what_is_looked_for() -> None:
     left = states("a")
     plain, mapped = retrieval(left, turned(left, 12))
-    assert mapped == 1.0
-    assert plain is not None
-    assert plain < 0.1
+    assert (mapped, plain) == (1.0, pytest.approx(0, abs=0.1))
     assert retrieval(left, turned(left, 20)) == (None, 1.0)
     assert retrieval(left, left)[0] == 1.0
     few = states("a", rows=100, width=60)  # 75 pairs fit a map of 60 dimensions well, but say nothing of the 25 others
@@ -65,13 +65,13 @@ def test_a_set_of_its_own_is_looked_for_with_the_map_of_all_pairs() -> None:
     last = np.arange(100) % 4 == 3
     fitted[np.ix_(last, range(6))] = fitted[np.ix_(~last, range(6, 12))] = 0.0
     tested[:, :6] = 0.0  # what is looked for lies where only one pair in four, else held out, says how it turns
-    found = retrieval(fitted, turned(fitted, 12), (tested, turned(tested, 12)))
-    assert found[1] == 1.0
-    assert found[0] is not None
-    assert found[0] < 0.2
+    plain, mapped = retrieval(fitted, turned(fitted, 12), (tested, turned(tested, 12)))
+    assert (mapped, plain) == (1.0, pytest.approx(0, abs=0.2))
     assert retrieval(fitted, fitted, (tested, tested[::-1]))[1] == 0.0, "the set's own order counts"
-    pairs = layer_pairs([fitted] * 2, [fitted] * 3, [[1.0] * 3] * 2, ([tested, tested], [tested, both[:40], tested]))
-    assert [(pair["right"], pair["plain"]) for pair in pairs] == [(0, 1.0), (2, 1.0)]
+    pairs = [(str(row), str(row)) for row in range(140)]
+    found = compare([Toy([both] * 2), Toy([both, both[::-1], both])], pairs[:100], pairs[100:])
+    assert [(pair["right"], pair["plain"]) for pair in found["layers"]] == [(0, 1.0), (2, 1.0)]
+    assert (found["fitted"], found["looked_for"]) == (100, 40)
 
 
 def test_layers_at_the_same_depth() -> None:
@@ -83,19 +83,18 @@ def test_layers_at_the_same_depth() -> None:
 @pytest.fixture
 def two_columns(tmp_path: Path) -> Path:
     path = tmp_path / "parallel.tsv"
-    path.write_text("".join(f"{x}\t{y}\n" for x, y in zip(TEXTS["en"], TEXTS["fr"], strict=True)))
+    path.write_text("".join(f"{x}\t{y}\n" for x, y in PAIRS))
     return path
 
 
 def test_pairs_come_from_columns_a_table_or_two_files(tmp_path: Path, two_columns: Path) -> None:
-    expected = list(zip(TEXTS["en"], TEXTS["fr"], strict=True))
-    assert read_pairs([two_columns], None, 10) == expected[:10]
-    assert read_pairs([two_columns], ["en", "fr"], 1000) == expected
-    (tmp_path / "table.tsv").write_text("fr\tde\ten\n" + "".join(f"{y}\t-\t{x}\n" for x, y in expected))
-    assert read_pairs([tmp_path / "table.tsv"], ["en", "fr"], 1000) == expected
+    assert read_pairs([two_columns], None, 10) == PAIRS[:10]
+    assert read_pairs([two_columns], ["en", "fr"], 1000) == PAIRS
+    (tmp_path / "table.tsv").write_text("fr\tde\ten\n" + "".join(f"{y}\t-\t{x}\n" for x, y in PAIRS))
+    assert read_pairs([tmp_path / "table.tsv"], ["en", "fr"], 1000) == PAIRS
     for code, lines in TEXTS.items():
         (tmp_path / f"{code}.txt").write_text("\n".join(lines) + "\n")
-    assert read_pairs([tmp_path / "en.txt", tmp_path / "fr.txt"], None, 1000) == expected
+    assert read_pairs([tmp_path / "en.txt", tmp_path / "fr.txt"], None, 1000) == PAIRS
 
 
 @pytest.mark.parametrize(
