@@ -150,33 +150,32 @@ def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
     refused(main, *written(tmp_path, plan), problem="broken.txt, line 1: ", out=tmp_path / "out.json")
 
 
+def without_items(folder: Path) -> None:
+    for seed in range(2):
+        write_states(states_file(folder / f"en{seed}", "trained", "words", "en"), [SPACE, SPACE], {})
+
+
 @pytest.mark.parametrize(
     ("fault", "problem"),
     [
-        ("language", "languages.fr.tokenisers: missing key"),
-        ("tokenisers", "languages.fr.tokenisers: expected keys and values"),
-        ("vectors", "languages.fr.vectors: expected files of en and fr, or null"),
-        ("words", "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)"),
-        ("seeds", "other words or sentences than"),
-        ("items", "words.en.safetensors: the file has no word list (items)"),
+        ({"tokenisers": ...}, "languages.fr.tokenisers: missing key"),
+        ({"tokenisers": None}, "languages.fr.tokenisers: expected keys and values"),
+        ({"vectors": {"en": "x"}}, "languages.fr.vectors: expected files of en and fr, or null"),
+        (
+            lambda folder: (folder / "test.txt").write_text("dog chien\n"),
+            "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)",
+        ),
+        (lambda folder: write_side(folder / "fr1", "fr", [SPACE] * 2, ["g"] * 300), "other words or sentences than"),
+        (without_items, "words.en.safetensors: the file has no word list (items)"),
     ],
 )
-def test_bad_input_is_one_line(refused: Callable[..., None], tmp_path: Path, fault: str, problem: str) -> None:
+def test_bad_input_is_one_line(refused: Callable[..., None], tmp_path: Path, fault: Any, problem: str) -> None:
     plan = write_plan(tmp_path, seeds=2)
-    fr = plan["languages"]["fr"]
-    if fault == "language":
-        fr.pop("tokenisers")
-    elif fault == "tokenisers":
-        fr["tokenisers"] = None
-    elif fault == "vectors":
-        fr["vectors"].pop("fr")
-    elif fault == "words":
-        (tmp_path / "test.txt").write_text("dog chien\n")
-    elif fault == "seeds":
-        write_side(tmp_path / "fr1", "fr", [SPACE, SPACE], [f"g{row}" for row in range(300)])
+    if callable(fault):
+        fault(tmp_path)
     else:
-        for seed in range(2):
-            write_states(states_file(tmp_path / f"en{seed}", "trained", "words", "en"), [SPACE, SPACE], {})
+        own = plan["languages"]["fr"] | fault
+        plan["languages"]["fr"] = {key: value for key, value in own.items() if value is not ...}
     refused(main, *written(tmp_path, plan), problem=problem, out=tmp_path / "out.json")
 
 
