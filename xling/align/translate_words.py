@@ -17,10 +17,9 @@ are tested on the same words and candidates.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,22 +66,18 @@ class Plan(ComparisonPlan):
                 refuse([f"languages.{code}.vectors: expected files of {self.source} and {code}, or null"])
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """The index of each kept lower-cased word, and the rows of the file that they came from."""
 
     places: dict[str, int]
     rows: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPairs:
-    """The pairs of a dictionary with both words known, as places, each once; and how many had an unknown word."""
+class KnownPairs(NamedTuple):
+    """The pairs of a dictionary with both words known, as places, each once, and the counts that a result carries."""
 
     pairs: tuple[tuple[int, int], ...]
-    given: int
-    unknown_source: int
-    unknown_target: int
+    counts: dict[str, int]
 
     def by_source(self) -> dict[int, set[int]]:
         """Return the known translations of each source word."""
@@ -91,24 +86,21 @@ class KnownPairs:
             found.setdefault(source, set()).add(target)
         return found
 
-    def describe(self) -> dict[str, int]:
-        """Return the counts that a result carries."""
-        kept = {"pairs_kept": len(self.pairs), "source_words_kept": len(self.by_source())}
-        unknown = {"unknown_source": self.unknown_source, "unknown_target": self.unknown_target}
-        return {"pairs": self.given} | kept | unknown
-
 
 def known_pairs(path: Path, pairs: Iterable[WordPair], source: Vocabulary, target: Vocabulary) -> KnownPairs:
     """Return the pairs of a dictionary (its path is for errors) whose words both have vectors; there must be some."""
     folded = dict.fromkeys((pair.source.lower(), pair.target.lower()) for pair in pairs)
-    unknown_source = sum(left not in source.places for left, _ in folded)
-    unknown_target = sum(right not in target.places for _, right in folded)
+    unknown = {
+        "unknown_source": sum(left not in source.places for left, _ in folded),
+        "unknown_target": sum(right not in target.places for _, right in folded),
+    }
     known = ((x, y) for x, y in folded if x in source.places and y in target.places)
-    found = dict.fromkeys((source.places[x], target.places[y]) for x, y in known)
+    found = tuple(dict.fromkeys((source.places[x], target.places[y]) for x, y in known))
     if not found:
-        counts = f"{unknown_source} source and {unknown_target} target words are unknown"
+        counts = "{unknown_source} source and {unknown_target} target words are unknown".format(**unknown)
         raise InputError(path, f"none of its {len(folded)} pairs has vectors on both sides ({counts})")
-    return KnownPairs(tuple(found), len(folded), unknown_source, unknown_target)
+    kept = {"pairs_kept": len(found), "source_words_kept": len({x for x, _ in found})}
+    return KnownPairs(found, {"pairs": len(folded)} | kept | unknown)
 
 
 def fold_case(words: Sequence[str], allowed: Iterable[str] | None = None) -> Vocabulary:
@@ -195,7 +187,7 @@ def evaluate(material: Material, device: str) -> Iterator[tuple[str, list[Result
         scores = summarise([hits for _, hits in series], figure, *material.codes)
         sizes = {"source_words": len(spaces[0].rows), "target_words": len(spaces[1].rows)}
         records = [about | own | score for (own, _), score in zip(series, scores, strict=True)]
-        yield figure, records, sizes | {"train": train.describe(), "test": test.describe()}
+        yield figure, records, sizes | {"train": train.counts, "test": test.counts}
 
 
 def _hits(sides: Sequence[Matrix], spaces: Sequence[Vocabulary], known: Sequence[KnownPairs], device: str) -> Hits:

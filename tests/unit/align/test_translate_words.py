@@ -36,15 +36,15 @@ def test_pairs_with_unknown_words_are_left_out_and_counted() -> None:
     pairs = [WordPair(*pair.split("=")) for pair in listed.split()]
     known = known_pairs(HERE, pairs, fold_case(["Cat", "dog"]), fold_case(["chat", "CHIEN"]))
     assert known.pairs == ((0, 0), (1, 1))
-    assert (known.given, known.unknown_source, known.unknown_target) == (5, 2, 2)
-    assert known.describe()["source_words_kept"] == 2
+    kept = {"pairs": 5, "pairs_kept": 2, "source_words_kept": 2, "unknown_source": 2, "unknown_target": 2}
+    assert known.counts == kept
 
 
 def test_a_source_word_with_several_translations_counts_once() -> None:
-    train = KnownPairs(tuple((row, row) for row in range(100)), 100, 0, 0)
+    train = KnownPairs(tuple((row, row) for row in range(100)), {})
     wrong = tuple((row, (row + 50) % 300) for row in range(100, 110))  # a second translation that is not found
     right = tuple((row, row) for row in range(100, 108))
-    hits = translate(SPACE, SPACE @ TURN, train, KnownPairs(right + wrong, 18, 0, 0))
+    hits = translate(SPACE, SPACE @ TURN, train, KnownPairs(right + wrong, {}))
     assert hits.tolist() == [True] * 8 + [False] * 2  # 10 source words, though 18 pairs
     assert chance([{0}, {1, 2, 3}], 20) == pytest.approx((1 / 20 + 3 / 20) / 2)
 
