@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from tiny_models import made_up, write_model, write_vocab
 
-from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.core.seeds import numpy_rng
 from xling.interop import encoders
@@ -97,21 +96,6 @@ def test_pairs_come_from_columns_a_table_or_two_files(tmp_path: Path, two_column
     assert read_pairs([tmp_path / "en.txt", tmp_path / "fr.txt"], None, 1000) == PAIRS
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("a\tb\n" * 9 + "a\n", "p.tsv, line 10: 1 columns, expected sentence<TAB>sentence"),
-        ("a\tb\n" * 9 + "a\t \n", "p.tsv, line 10: an empty side"),
-        ("a\tb\n" * 7, "p.tsv: 7 pairs of sentences, at least 8 are needed"),
-        ("", "p.tsv: 0 pairs of sentences"),
-    ],
-)
-def test_a_bad_parallel_file(tmp_path: Path, content: str, problem: str) -> None:
-    (tmp_path / "p.tsv").write_text(content)
-    with pytest.raises(InputError, match=problem):
-        read_pairs([tmp_path / "p.tsv"], None, 100)
-
-
 def test_two_models_of_ours(call: Call, tmp_path: Path, two_columns: Path) -> None:
     vocabs = {code: write_vocab(tmp_path / f"v.{code}", "mono", {code: lines}, 60) for code, lines in TEXTS.items()}
     for code, vocab in vocabs.items():
@@ -171,6 +155,10 @@ def test_models_of_hugging_face(call: Call, tmp_path: Path, two_columns: Path) -
     [
         ("BERT --parallel nowhere.tsv", "nowhere.tsv: no such file"),
         ("BERT --parallel 20.txt 21.txt", "20.txt: ends after 20 lines"),
+        ("BERT --parallel one.tsv", "one.tsv, line 10: 1 columns, expected sentence<TAB>sentence"),
+        ("BERT --parallel blank.tsv", "blank.tsv, line 10: an empty side"),
+        ("BERT --parallel seven.tsv", "seven.tsv: 7 pairs of sentences, at least 8 are needed"),
+        ("BERT --parallel empty.tsv", "empty.tsv: 0 pairs of sentences"),
         ("BERT --parallel parallel.tsv parallel.tsv parallel.tsv", "--parallel takes one file or two, not 3"),
         ("BERT --parallel parallel.tsv --retrieve no.tsv", "no.tsv: no such file"),
         ("BERT --parallel parallel.tsv --retrieve a b c", "--retrieve takes one file or two"),
@@ -183,10 +171,10 @@ def test_bad_input_is_one_line(
     refused: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, problem: str
 ) -> None:
     pytest.importorskip("transformers")
-    from tiny_hub import write_bert
-
     monkeypatch.chdir(tmp_path)
-    write_bert(Path("BERT"), TEXTS["en"], layers=1)
-    for rows in (20, 21):
-        Path(f"{rows}.txt").write_text("a\n" * rows)
-    refused(main, "BERT", *arguments.split(), "--out", "out", problem=problem, out=Path("out"))
+    contents = {"20.txt": "a\n" * 20, "21.txt": "a\n" * 21, "one.tsv": "a\tb\n" * 9 + "a\n", "empty.tsv": ""}
+    contents |= {"blank.tsv": "a\tb\n" * 9 + "a\t \n", "seven.tsv": "a\tb\n" * 7}
+    for name, content in contents.items():
+        Path(name).write_text(content)
+    model, *flags = arguments.split()
+    refused(main, model, "BERT", *flags, "--out", "out", problem=problem, out=Path("out"))
