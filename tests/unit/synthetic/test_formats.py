@@ -110,17 +110,15 @@ def test_xnli_has_all_languages_in_19_columns_and_its_training_file_says_contrad
     pairs = [NliPair(Meaning((), ()), Meaning((), ()), label) for label in labels]
     realised = {"zh": [(unspaced, unspaced)] * 3, "fr": [(spaced[0], spaced[1])] * 3}
     header, *rows = (line.split("\t") for line in text.xnli_evaluation(pairs, realised))
-    assert len(header) == 19
     found = [dict(zip(header, row, strict=True)) for row in rows]
-    for column, values in (
-        ("language", ["fr"] * 3 + ["zh"] * 3),
-        ("gold_label", labels * 2),
-        ("label5", labels * 2),
-        ("pairID", ["1", "2", "3"] * 2),
-        ("sentence1", [spaced[0].text] * 3 + [unspaced.text] * 3),
-        ("sentence1_tokenized", ["Le chat voit la maison du roi ."] * 3 + ["王明 爱 北京 。"] * 3),
-    ):
-        assert [row[column] for row in found] == values
+    expected = {"fr": (spaced[0].text, "Le chat voit la maison du roi ."), "zh": (unspaced.text, "王明 爱 北京 。")}
+    shown = ("language", "gold_label", "label5", "pairID", "sentence1", "sentence1_tokenized")
+    assert [tuple(row[column] for column in shown) for row in found] == [
+        (code, label, label, str(i), *texts)
+        for code, texts in expected.items()
+        for i, label in enumerate(labels, start=1)
+    ]
+    assert len(header) == 19
 
 
 @pytest.mark.real_data
