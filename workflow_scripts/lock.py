@@ -25,7 +25,7 @@ PYTHON, PIP = "3.11.7", "25.0"  # of the environments; the package runs on 3.11 
 # Data, text and vocabularies need no torch and so none of the gigabytes that it brings for GPUs.
 TEXT = [
     *("backports-zstd", "jieba", "numpy", "opencc", "pandas", "pydantic", "pyyaml"),
-    *("requests", "sacremoses", "scipy", "sentencepiece", "urllib3"),
+    *("requests", "sacremoses", "sentencepiece", "urllib3"),
 ]
 LEFT_OUT = {"pip", "xling", "eflomal"}  # eflomal has pins of its own: envs/eflomal.txt
 
