@@ -35,10 +35,7 @@ rule transfer_contextual:
         models=lambda wildcards: read_of(
             CONTEXTUAL.model_files(wildcards.job), CONTEXTUAL.jobs[wildcards.job].untrained
         ),
-        vocabularies=lambda wildcards: [f / "vocab.json" for f in CONTEXTUAL.vocabularies(wildcards.job).values()],
-        parallel=lambda wildcards: list(CONTEXTUAL.parallel(wildcards.job).values()),
-        links=lambda wildcards: [CONTEXTUAL.links(code) for code in CONTEXTUAL.jobs[wildcards.job].targets],
-        data=lambda wildcards: CONTEXTUAL.data_files(wildcards.job),
+        texts=lambda wildcards: CONTEXTUAL.texts(wildcards.job),
     output:
         result=RESULTS / "contextual/{job}.json",
     log:

@@ -81,11 +81,6 @@ class Contextual:
                 sets.setdefault(key, data)["test"][code] = data["test"][code]
         return sets
 
-    def data_files(self, name: str) -> list[str]:
-        """Return every task file that a job reads."""
-        sets = self.data(name).values()
-        return [path for own in sets for path in (own["train"], own["dev"], *own["test"].values())]
-
     def results(self) -> dict[str, Path]:
         """Return the result of every job."""
         return {name: self.study.results / f"contextual/{name}.json" for name in self.jobs}
@@ -104,13 +99,15 @@ class Contextual:
         parts = ["run.json"] if job.untrained else ["run.json", "model.safetensors", "model.json"]
         return [self.study.model_file(model, part) for model in dict.fromkeys(job.models.values()) for part in parts]
 
-    def vocabularies(self, name: str) -> dict[str, Path]:
-        """Return the vocabulary directory of each language of a job."""
-        return {code: self.study.vocabulary_folder(model) for code, model in self.jobs[name].models.items()}
-
-    def parallel(self, name: str) -> dict[str, Path]:
-        """Return the parallel sentences of a job's languages."""
-        return {code: self.study.parallel(code) for code in self.jobs[name].models}
+    def texts(self, name: str) -> list[str]:
+        """Return every vocabulary, text, link and task file that a job reads."""
+        plan = self.plan(name)
+        found = []
+        for files in plan["languages"].values():
+            found += [f"{files['vocab']}/vocab.json", *(files[key] for key in ("parallel", "links") if key in files)]
+        for data in plan["data"].values():
+            found += [data["train"], data["dev"], *data["test"].values()]
+        return found
 
     @property
     def revision(self) -> list[int]:
@@ -119,13 +116,12 @@ class Contextual:
 
     def plan(self, name: str) -> dict[str, Any]:
         """Return everything that a job reads and does, and the hash that its result carries."""
-        job, parallel, vocabularies = self.jobs[name], self.parallel(name), self.vocabularies(name)
-        languages = {
-            code: {"encoder": str(self.study.model_file(model).parent), "vocab": str(vocabularies[code])}
-            | {"parallel": str(parallel[code])}
-            | ({"links": str(self.links(code))} if code in job.targets else {})
-            for code, model in job.models.items()
-        }
+        job, languages = self.jobs[name], {}
+        for code, model in job.models.items():
+            folders = {"encoder": self.study.model_file(model).parent, "vocab": self.study.vocabulary_folder(model)}
+            links = {"links": self.links(code)} if code in job.targets else {}
+            read = folders | {"parallel": self.study.parallel(code)} | links
+            languages[code] = {key: str(path) for key, path in read.items()}
         return {
             "name": name,
             "source": self.source,

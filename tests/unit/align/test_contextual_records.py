@@ -110,7 +110,7 @@ def test_the_embedded_study_has_one_job_a_source_encoder_and_its_floor_is_that_e
         model, floor = jobs[name], jobs[f"{cell}.untrained.s1"]
         assert (floor.models, floor.ways, floor.targets) == (model.models, model.ways, model.targets)
         assert (model.untrained, floor.untrained) == (False, True)
-        assert contextual.vocabularies(floor.name) == contextual.vocabularies(model.name)
+        assert contextual.texts(floor.name) == contextual.texts(model.name)
         assert {path.name for path in contextual.model_files(floor.name)} == {"run.json"}
         assert made("contextual", floor.name) != made("contextual", model.name)
     assert {name: list(own["test"]) for name, own in contextual.data("en.mono.s1").items()} == {
