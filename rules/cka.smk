@@ -22,10 +22,7 @@ rule compare_encoders:
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
-        python -m xling.cka.compare_encoders \
-            --plan {input.plan:q} \
-            --out {output.result:q} \
-            >>{log:q} 2>&1
+        python -m xling.cka.compare_encoders --plan {input.plan:q} --out {output.result:q} >>{log:q} 2>&1
         """
 
 
@@ -48,9 +45,5 @@ rule record_alignment:
         folder=RECORDS,
     shell:
         """
-        python -m xling.report.record_alignment \
-            {params.analyses} \
-            {params.plans} \
-            --out-dir {params.folder:q} \
-            >>{log:q} 2>&1
+        python -m xling.report.record_alignment {params.analyses} {params.plans} --out-dir {params.folder:q} >>{log:q} 2>&1
         """

@@ -31,7 +31,7 @@ REV = {
 use_this_interpreter()
 STUDY = load_study(config, workflow.configfiles, REV)
 RESULTS = STUDY.results
-TRANSFER, ALIGNMENT, CONTEXTUAL, ENCODERS = STUDY.transfer, STUDY.alignment, STUDY.contextual, STUDY.encoders
+TRANSFER, ALIGNMENT, CONTEXTUAL = STUDY.transfer, STUDY.alignment, STUDY.contextual
 MODELS = RESULTS / "models"
 LOGS = RESULTS / "logs"
 BENCHMARKS = RESULTS / "benchmarks"

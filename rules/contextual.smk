@@ -23,12 +23,8 @@ rule align_words:
         rev=CONTEXTUAL.revision,
     shell:
         """
-        python -m xling.align.align_words \
-            --left {input.source:q} \
-            --right {input.target:q} \
-            --seed 1 \
-            --out {output.links:q} \
-            >>{log:q} 2>&1
+        python -m xling.align.align_words --left {input.source:q} --right {input.target:q} --seed 1 \
+            --out {output.links:q} >>{log:q} 2>&1
         """
 
 
@@ -39,10 +35,7 @@ rule transfer_contextual:
         models=lambda wildcards: read_of(
             CONTEXTUAL.model_files(wildcards.job), CONTEXTUAL.jobs[wildcards.job].untrained
         ),
-        vocabularies=lambda wildcards: [f / "vocab.json" for f in CONTEXTUAL.vocabularies(wildcards.job).values()],
-        parallel=lambda wildcards: list(CONTEXTUAL.parallel(wildcards.job).values()),
-        links=lambda wildcards: [CONTEXTUAL.links(code) for code in CONTEXTUAL.jobs[wildcards.job].targets],
-        data=lambda wildcards: CONTEXTUAL.data_files(wildcards.job),
+        texts=lambda wildcards: CONTEXTUAL.texts(wildcards.job),
     output:
         result=RESULTS / "contextual/{job}.json",
     log:
@@ -63,11 +56,7 @@ rule transfer_contextual:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.transfer_contextual \
-            --plan {input.plan:q} \
-            --work-below {params.work:q} \
-            --wait-for-lock \
-            --out {output.result:q} \
-            >>{log:q} 2>&1
+            --plan {input.plan:q} --work-below {params.work:q} --wait-for-lock --out {output.result:q} >>{log:q} 2>&1
         """
 
 
@@ -89,10 +78,6 @@ rule record_contextual:
         hashes=flags.named_flags("--hash", {job: STUDY.identity("contextual", job) for job in CONTEXTUAL.jobs}),
     shell:
         """
-        python -m xling.report.record_contextual \
-            {params.results} \
-            {params.hashes} \
-            --figure5 {output.figure5:q} \
-            --figure8 {output.figure8:q} \
-            >>{log:q} 2>&1
+        python -m xling.report.record_contextual {params.results} {params.hashes} \
+            --figure5 {output.figure5:q} --figure8 {output.figure8:q} >>{log:q} 2>&1
         """

@@ -48,7 +48,6 @@ READERS = {
     "parallel": ("{language}", parallel_files),
     "tatoeba": ("{pair}", lambda wildcards: list(ALIGNMENT.raw_tatoeba(wildcards.pair.split("-")[1]).values())),
     "dictionary": ("{pair}", lambda wildcards: [dictionary_file(wildcards)]),
-    "comparison": ("{comparison}", lambda wildcards: ENCODERS.raw_text(wildcards.comparison)),
 }
 PLANS |= {
     f"read_{kind}": (RESULTS / f"plans/read/{kind}/{names}.json", 0, paths) for kind, (names, paths) in READERS.items()

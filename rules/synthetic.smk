@@ -5,7 +5,7 @@ if STUDY.generated:
     for code in STUDY.originals:
 
         rule:
-            """Encyclopaedia, web text, trees, entities and word vectors of one language."""
+            """Encyclopaedia, web text, trees and entities of one language."""
             name:
                 f"generate_{code}"
             input:

@@ -20,7 +20,6 @@ TINY: dict[str, Any] = {
     "nli_pairs": [30, 10, 10],
     "parallel_sentences": 20,
     "tatoeba_sentences": 10,
-    "vector_size": 4,
 }
 
 

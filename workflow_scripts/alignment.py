@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from workflow_scripts.study import Study
 
 DEFAULT, OF_A_COPY = "default", "sep-emb"
-TRAINED, UNTRAINED = "trained", "untrained"
 PARALLEL = "parallel"
 RECORDS = {"words": ["figure4a", "figure4b"], "sentences": ["figure6"], "cka": ["figure7", "cka_matrix"]}
 
@@ -39,11 +38,12 @@ class Alignment:
         """Return the languages of an analysis: those with a dictionary, with sentences to retrieve, or all."""
         if analysis == "cka":
             return self.targets
-        others = [code for code in self.targets if self.study.original(code) == code]
-        if analysis == "words":
-            return [code for code in others if self.study.language(code).get("muse")]
-        both = self.study.language(self.source).get("tatoeba")
-        return [code for code in others if both and self.study.language(code).get("tatoeba")]
+        key = "muse" if analysis == "words" else "tatoeba"
+        if key == "tatoeba" and not self.study.language(self.source).get(key):
+            return []
+        return [
+            code for code in self.targets if self.study.original(code) == code and self.study.language(code).get(key)
+        ]
 
     @cached_property
     def analyses(self) -> list[str]:
@@ -67,17 +67,22 @@ class Alignment:
         """Return the folder of an encoder's states."""
         return self.study.results / f"states/{model}"
 
+    def compared(self, analysis: str) -> list[str]:
+        """Return the encoders that an analysis reads: bilingual ones are in Figure 7 alone."""
+        found: list[str] = []
+        for code in self.languages(analysis):
+            found += self._bilingual(code) if analysis == "cka" else []
+            found += [name for pair in self._pairs(code) for name in pair.values()]
+        return list(dict.fromkeys(found))
+
     def represented(self, analysis: str) -> list[Path]:
         """Return the files that stand for the states of the encoders that an analysis compares."""
         return [self.states(model) / "states.json" for model in self.compared(analysis)]
 
-    def compared(self, analysis: str) -> list[str]:
-        """Return the encoders that an analysis reads: bilingual ones are in Figure 7 alone."""
-        found = [name for code in self.languages(analysis) for pair in self._pairs(code) for name in pair]
-        if analysis == "cka":
-            own = {code: [n for pair in self._pairs(code) for n in pair] for code in self.targets}
-            found = [name for code in self.targets for name in (*self._bilingual(code), *own[code])]
-        return list(dict.fromkeys(found))
+    def expected_states(self, analysis: str) -> str:
+        """Return what the states must be that an analysis compares."""
+        files = zip(self.represented(analysis), self.compared(analysis), strict=True)
+        return " ".join(quote(f"{path}={self.study.identity('states', model)}") for path, model in files)
 
     def sentences(self, model: str) -> dict[str, Path]:
         """Return the sentences that an encoder reads, by set and language as parallel:en."""
@@ -131,21 +136,16 @@ class Alignment:
         """Return what a model must be that is represented."""
         return expected_run(self.study.model_file(model, "run.json"), self.study.run(model), untrained=False)
 
-    def expected_states(self, analysis: str) -> str:
-        """Return what the states must be that an analysis compares."""
-        files = {model: self.states(model) / "states.json" for model in self.compared(analysis)}
-        return " ".join(quote(f"{path}={self.study.identity('states', model)}") for model, path in files.items())
-
     def raw_words(self) -> list[str]:
         """Return the dictionaries and published vectors that words are evaluated with."""
-        plans = [self._words(code) for code in self.languages("words")]
+        plans, own = self.plan("words")["languages"].values(), self.own_vectors()
         paths = [path for plan in plans for path in (plan["train"], plan["test"], *(plan["vectors"] or {}).values())]
-        return [path for path in dict.fromkeys(paths) if Path(path) not in self.own_vectors()]
+        return [path for path in dict.fromkeys(paths) if Path(path) not in own]
 
     def own_vectors(self) -> list[Path]:
         """Return the vectors that are trained on the study's own text."""
-        plans = [self._words(code)["vectors"] or {} for code in self.languages("words")]
-        used = dict.fromkeys(Path(path) for plan in plans for path in plan.values())
+        plans = self.plan("words")["languages"].values()
+        used = dict.fromkeys(Path(path) for plan in plans for path in (plan["vectors"] or {}).values())
         return [path for path in used if path.parent == self.trained_vectors(self.source).parent]
 
     def trained_vectors(self, code: str) -> Path:
@@ -154,55 +154,48 @@ class Alignment:
 
     def plan(self, analysis: str) -> dict[str, Any]:
         """Return what an analysis compares, and the hash that its result carries."""
-        codes, about = (
-            self.languages(analysis),
-            {"source": self.source, "config": self.study.identity("analysis", analysis)},
-        )
+        codes = self.languages(analysis)
+        about = {"source": self.source, "config": self.study.identity("analysis", analysis)}
         if analysis == "cka":
-            rows = [row for code in codes for row in self._comparisons(code)]
-            return about | {"set": PARALLEL, "comparisons": rows}
-        described = {"words": self._words, "sentences": self._sentences}[analysis]
-        return about | {"languages": {code: described(code) for code in codes}}
+            return about | {"set": PARALLEL, "comparisons": [row for code in codes for row in self._columns(code)]}
+        read = {c: self._words(c) if analysis == "words" else {"fit": PARALLEL, "test": f"tatoeba-{c}"} for c in codes}
+        return about | {"languages": {code: {"seeds": self._seeds(code)} | read[code] for code in codes}}
 
     def _words(self, code: str) -> dict[str, Any]:
         language, codes = self.study.language(code), (self.source, code)
         given = {c: path for c in codes if (path := self.study.language(c).get("vectors"))}
         vectors = {c: str(self.trained_vectors(c)) if p == OWN else self.study.raw(p) for c, p in given.items()}
         return {
-            "seeds": self._seeds(code),
             **{split: self.study.raw(language["muse"][split]) for split in ("train", "test")},
             "vectors": vectors if len(vectors) == len(codes) else None,
             "tokenisers": {c: self.study.tokeniser(c) for c in codes},
         }
 
-    def _sentences(self, code: str) -> dict[str, Any]:
-        return {"seeds": self._seeds(code), "fit": PARALLEL, "test": f"tatoeba-{code}"}
-
-    def _comparisons(self, code: str) -> list[dict[str, Any]]:
+    def _columns(self, code: str) -> list[dict[str, Any]]:
         """Return the three columns of a pair; the random one has the untrained encoder on the other side only."""
-        source, pair = self.source, f"{self.source}-{self.shown(code)}"
-        alone, both = self._seeds(code), [str(self.states(name)) for name in self._bilingual(code)]
-        columns = {
-            "bilingual": [[_side(folder, source), _side(folder, code)] for folder in both],
-            "monolingual": [[_side(own[source], source), _side(own[code], code)] for own in alone],
-            "random": [[_side(own[source], source), _side(own[code], code, UNTRAINED)] for own in alone],
-        }
-        return [{"pair": pair, "model": model, "seeds": seeds} for model, seeds in columns.items() if seeds]
+        alone = self._seeds(code)
+        both = [dict.fromkeys((self.source, code), str(self.states(name))) for name in self._bilingual(code)]
+        columns = {"bilingual": (both, "trained"), "monolingual": (alone, "trained"), "random": (alone, "untrained")}
+
+        def sides(folders: dict[str, str], kind: str) -> list[dict[str, str]]:
+            kinds = {self.source: "trained", code: kind}
+            return [{"folder": folders[c], "kind": kinds[c], "language": c} for c in kinds]
+
+        return [
+            {"pair": f"{self.source}-{self.shown(code)}", "model": model, "seeds": [sides(one, kind) for one in seeds]}
+            for model, (seeds, kind) in columns.items()
+            if seeds
+        ]
 
     def _seeds(self, code: str) -> list[dict[str, str]]:
         """Return for each seed that both languages have the folders of their states."""
-        return [
-            {c: str(self.states(n)) for c, n in zip((self.source, code), pair, strict=True)}
-            for pair in self._pairs(code)
-        ]
+        return [{c: str(self.states(name)) for c, name in pair.items()} for pair in self._pairs(code)]
 
-    def _pairs(self, code: str) -> list[tuple[str, str]]:
+    def _pairs(self, code: str) -> list[dict[str, str]]:
         """Return the monolingual models of the source and of a language, for each seed that both have."""
-        seeds = [{self.study.models[name].seed for name in self._alone(c)} for c in (self.source, code)]
-        return [(f"{self.source}.{MONO}.s{seed}", f"{code}.{MONO}.s{seed}") for seed in sorted(seeds[0] & seeds[1])]
-
-    def _alone(self, code: str) -> list[str]:
-        return [name for name, model in self.study.models.items() if model.cell == f"{code}.{MONO}"]
+        both, models = (self.source, code), self.study.models.values()
+        seeds = [{model.seed for model in models if model.cell == f"{c}.{MONO}"} for c in both]
+        return [{c: f"{c}.{MONO}.s{seed}" for c in both} for seed in sorted(seeds[0] & seeds[1])]
 
     def _bilingual(self, code: str) -> list[str]:
         """Return one bilingual model of a pair per seed: Default, or for a copy the one with its own embeddings."""
@@ -218,7 +211,3 @@ class Alignment:
         """Return the language of a monolingual model."""
         own = self.study.models[model]
         return own.languages[0] if own.setting == MONO else None
-
-
-def _side(folder: str, language: str, kind: str = TRAINED) -> dict[str, str]:
-    return {"folder": folder, "kind": kind, "language": language}

@@ -16,13 +16,13 @@ from workflow_scripts.files import (
 )
 from workflow_scripts.grid import (
     MONO,
+    OWN,
     domains_used,
     language_of,
     original_of,
     pair_languages,
     setting_of,
     study_languages,
-    trained_models,
 )
 from workflow_scripts.schema import Setting, schema_problems
 from xling.core.errors import InputError
@@ -41,7 +41,7 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 def check(config: Config) -> None:
     """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
     kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _incomplete, _names, _choices, _languages]
-    kinds += [_settings, _numbers, _data, _shared_sources, _files, _columns, _encoders]
+    kinds += [_settings, _numbers, _data, _shared_sources, _files, _columns]
     for kind in kinds:
         if problems := list(kind(config)):
             raise ConfigError(problems)
@@ -175,6 +175,8 @@ def _data(config: Config) -> Problems:
                 yield f"synthetic.languages.{code}: missing, so it cannot be generated ({nearest(code, traits)})"
             if "tatoeba" not in language:
                 yield f"{where}.tatoeba: missing, but the generator names a language's files by it"
+            if language.get("vectors") not in (None, OWN):
+                yield f"{where}.vectors: expected own or null, because the generator writes no vectors"
     for code in switched_languages(config):
         if "dictionary" not in language_of(config, code):
             yield f"languages.{code}.dictionary: missing, but models with extra anchors are code-switched with it"
@@ -243,39 +245,6 @@ def _columns(config: Config) -> Problems:
         if own is None and code not in header:
             wanted = "expected a file of its own, line by line the table's sentences"
             yield f"languages.{code}.parallel: missing, but {path} has no column {code!r} ({wanted})"
-
-
-def _encoders(config: Config) -> Problems:
-    published = config["encoders"]["models"]
-    for name, encoder in published.items():
-        where = f"encoders.models.{name}"
-        if ("folder" in encoder) == ("hub" in encoder):
-            yield f"{where}: expected either folder or hub, found {'both' if 'folder' in encoder else 'neither'}"
-        elif "folder" in encoder:
-            folder = expand_path(encoder["folder"])
-            if not folder.is_dir():
-                yield _absent(f"{where}.folder", "folder", folder)
-            elif not (folder / "config.json").is_file():
-                wanted = "expected a model as Hugging Face's libraries save it"
-                yield f"{where}.folder: no config.json in {folder} ({wanted})"
-    languages = {model.name: model.languages for model in trained_models(config)}
-    languages |= {name: encoder["languages"] for name, encoder in published.items()}
-    comparisons = config["encoders"]["compare"]
-    # Columns of the parallel text: no copies, and no language with a file of its own.
-    readable = [code for code, own in parallel_sides(config).items() if own is None]
-    for number, comparison in enumerate(comparisons):
-        where = f"encoders.compare[{number}]"
-        if comparison in comparisons[:number]:
-            yield f"{where}: {' '.join(comparison)} stands in the list twice"
-        *sides, pair = comparison
-        for name, code in zip(sides, pair_languages(pair), strict=True):
-            if name not in languages:
-                yield f"{where}: unknown encoder {name!r} ({nearest(name, [*published, *languages])})"
-            elif code not in readable:
-                yield f"{where}: no column of data.parallel is read in {code!r} ({nearest(code, readable)})"
-            elif code not in languages[name]:
-                known = ", ".join(languages[name])
-                yield f"{where}: {name} reads {known}, not {code!r} (expected left, right, their languages)"
 
 
 def _absent(where: str, kind: str, path: Path) -> str:

@@ -1,6 +1,5 @@
 """The jobs of Figures 5 and 8: one for every source encoder, and what each of them reads (section 5.1.2)."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -45,28 +44,27 @@ class Contextual:
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
-        """All jobs by name; none where the study lacks the models or the tasks."""
-        seeds = self.study.config["study"]["seeds"] if self.targets() and self.tasks() else []
-        return {job.name: job for seed in seeds for job in self._jobs(seed)}
+        """All jobs by name; none where the study lacks the models or the tasks.
 
-    def _jobs(self, seed: int) -> Iterator[Job]:
-        """Yield monolingual encoders with a map, Default without and with one, and what each began as: its floor."""
-        source, targets, both = self.source, self.targets(), ("plain", "aligned")
-        alone = {code: f"{code}.{MONO}.s{seed}" for code in (source, *targets)}
-        yield Job(alone[source], seed, alone, ("aligned",))
-        yield Job(f"{source}.{FLOOR}.s{seed}", seed, alone, ("aligned",), untrained=True)
-        for code in targets:
-            model = f"{source}-{code}.{DEFAULT}.s{seed}"
-            if model in self.study.models:
-                models = {source: model, code: model}
-                yield Job(model, seed, models, both)
-                yield Job(f"{source}-{code}.{FLOOR}.s{seed}", seed, models, both, untrained=True)
+        Monolingual encoders with a map, Default without and with one, and what each began as: its floor.
+        """
+        source, found = self.source, []
+        for seed in self.study.config["study"]["seeds"] if self.targets() and self.tasks() else []:
+            alone = {code: f"{code}.{MONO}.s{seed}" for code in (source, *self.targets())}
+            found.append(Job(alone[source], seed, alone, ("aligned",)))
+            found.append(Job(f"{source}.{FLOOR}.s{seed}", seed, alone, ("aligned",), untrained=True))
+            for code in self.targets():
+                model, both = f"{source}-{code}.{DEFAULT}.s{seed}", ("plain", "aligned")
+                if model in self.study.models:
+                    models = {source: model, code: model}
+                    found.append(Job(model, seed, models, both))
+                    found.append(Job(f"{source}-{code}.{FLOOR}.s{seed}", seed, models, both, untrained=True))
+        return {job.name: job for job in found}
 
     def targets(self) -> list[str]:
         """Return the columns of Table 1 whose languages have monolingual models."""
         config = self.study.config["study"]
-        columns = [pair_languages(pair)[1] for pair in config["pairs"]]
-        alone = config["languages"]
+        columns, alone = [pair_languages(pair)[1] for pair in config["pairs"]], config["languages"]
         return [code for code in columns if code in alone] if config["source"] in alone else []
 
     def tasks(self) -> list[str]:
@@ -82,11 +80,6 @@ class Contextual:
                 key = f"{task}.{Path(data['train']).name.split('.')[1]}"
                 sets.setdefault(key, data)["test"][code] = data["test"][code]
         return sets
-
-    def data_files(self, name: str) -> list[str]:
-        """Return every task file that a job reads."""
-        sets = self.data(name).values()
-        return [path for own in sets for path in (own["train"], own["dev"], *own["test"].values())]
 
     def results(self) -> dict[str, Path]:
         """Return the result of every job."""
@@ -106,13 +99,15 @@ class Contextual:
         parts = ["run.json"] if job.untrained else ["run.json", "model.safetensors", "model.json"]
         return [self.study.model_file(model, part) for model in dict.fromkeys(job.models.values()) for part in parts]
 
-    def vocabularies(self, name: str) -> dict[str, Path]:
-        """Return the vocabulary directory of each language of a job."""
-        return {code: self.study.vocabulary_folder(model) for code, model in self.jobs[name].models.items()}
-
-    def parallel(self, name: str) -> dict[str, Path]:
-        """Return the parallel sentences of a job's languages."""
-        return {code: self.study.parallel(code) for code in self.jobs[name].models}
+    def texts(self, name: str) -> list[str]:
+        """Return every vocabulary, text, link and task file that a job reads."""
+        plan = self.plan(name)
+        found = []
+        for files in plan["languages"].values():
+            found += [f"{files['vocab']}/vocab.json", *(files[key] for key in ("parallel", "links") if key in files)]
+        for data in plan["data"].values():
+            found += [data["train"], data["dev"], *data["test"].values()]
+        return found
 
     @property
     def revision(self) -> list[int]:
@@ -121,16 +116,12 @@ class Contextual:
 
     def plan(self, name: str) -> dict[str, Any]:
         """Return everything that a job reads and does, and the hash that its result carries."""
-        job, parallel, vocabularies = self.jobs[name], self.parallel(name), self.vocabularies(name)
-        languages = {
-            code: {
-                "encoder": str(self.study.model_file(model).parent),
-                "vocab": str(vocabularies[code]),
-                "parallel": str(parallel[code]),
-                **({"links": str(self.links(code))} if code in job.targets else {}),
-            }
-            for code, model in job.models.items()
-        }
+        job, languages = self.jobs[name], {}
+        for code, model in job.models.items():
+            folders = {"encoder": self.study.model_file(model).parent, "vocab": self.study.vocabulary_folder(model)}
+            links = {"links": self.links(code)} if code in job.targets else {}
+            read = folders | {"parallel": self.study.parallel(code)} | links
+            languages[code] = {key: str(path) for key, path in read.items()}
         return {
             "name": name,
             "source": self.source,

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from workflow_scripts.study import Study
 
 # Keys of the section synthetic that a language's files depend on, and those that the files of all languages do.
-OF_A_LANGUAGE = ["wiki_sentences", "crawl_sentences", "treebank_sentences", "ner_sentences", "vector_size"]
-OF_A_LANGUAGE += ["world_seed", "seed"]
+OF_A_LANGUAGE = ["wiki_sentences", "crawl_sentences", "treebank_sentences", "ner_sentences", "world_seed", "seed"]
 OF_ALL_LANGUAGES = {
     "--nli": "nli_pairs",
     "--parallel": "parallel_sentences",

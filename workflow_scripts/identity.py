@@ -175,11 +175,7 @@ def translations(made: Identity, source: str, code: str) -> Any:
     codes = [source, code]
     pairs = {split: made.raw(path, codes) for split, path in made.study.language(code)["muse"].items()}
     paths = {one: made.study.language(one).get("vectors") for one in codes}
-    vectors = {
-        c: made("vectors", c) if p == OWN else made.raw(p, [c], ["wiki_sentences", "vector_size"])
-        for c, p in paths.items()
-        if p
-    }
+    vectors = {c: made("vectors", c) if p == OWN else made.raw(p, [c]) for c, p in paths.items() if p}
     return [pairs, vectors, *made.tokenisers(*codes)]
 
 
@@ -254,20 +250,6 @@ def contextual(made: Identity, name: str) -> Any:
         "options": [*(json.dumps(one, sort_keys=True) for one in options), job.ways, job.untrained, job.seed],
         "revision": made.revision("contextual", "align", "finetune"),
     }
-
-
-@stage
-def comparison(made: Identity, name: str) -> Any:
-    """compare_published: both encoders, and the sentences as each of them reads them."""
-    encoders, data = made.study.encoders, made.config["data"]
-    own = encoders.comparisons[name]
-    paths = {"parallel": data["parallel"]} | ({"tatoeba": data["tatoeba"]} if encoders.retrieved(name) else {})
-    text = {key: made.raw(path, own.languages, [f"{key}_sentences"]) for key, path in paths.items()}
-    sides = [
-        [made("model", encoder), made.tokeniser(code)] if encoder in made.study.models else encoders.published(encoder)
-        for encoder, code in zip(own.sides, own.languages, strict=True)
-    ]
-    return [made.revision("align", "cka"), sides, own.languages, text]
 
 
 @stage

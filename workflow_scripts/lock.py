@@ -25,7 +25,7 @@ PYTHON, PIP = "3.11.7", "25.0"  # of the environments; the package runs on 3.11 
 # Data, text and vocabularies need no torch and so none of the gigabytes that it brings for GPUs.
 TEXT = [
     *("backports-zstd", "jieba", "numpy", "opencc", "pandas", "pydantic", "pyyaml"),
-    *("requests", "sacremoses", "scipy", "sentencepiece", "urllib3"),
+    *("requests", "sacremoses", "sentencepiece", "urllib3"),
 ]
 LEFT_OUT = {"pip", "xling", "eflomal"}  # eflomal has pins of its own: envs/eflomal.txt
 
@@ -43,10 +43,9 @@ def direct_dependencies(pyproject: Path) -> list[str]:
 
 
 def environments(versions: dict[str, str], names: list[str]) -> dict[str, str]:
-    """Return the conda environment files: of all that the package imports, of stages without torch, of the extra hf."""
+    """Return the conda environment files: of all that the package imports, and of stages without torch."""
     about = {"xling": "what xling imports (on Linux this torch is the one for GPUs)", "text": "what text stages import"}
-    about["hf"] = "the same as xling.yaml, and what reads published encoders"
-    stacks = {"xling": names, "text": TEXT, "hf": [*names, "transformers"]}
+    stacks = {"xling": names, "text": TEXT}
     return {f"{stack}.yaml": _environment(versions, stacks[stack], about[stack]) for stack in stacks}
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from xling.align.contextual_options import Options as Contextual
+from xling.align.plan import Options as Contextual
 from xling.core.records import (
     Count,
     Different,
@@ -48,7 +48,6 @@ DataPath = Annotated[str, matching("^[^/]", "a path that starts below data.root"
 Date = Annotated[str, matching("^[0-9]{8}$", "a date in quotes, as '20200101'")]
 PanLexCode = Annotated[str, matching("^[a-z]{3}-[0-9]{3}$", "PanLex's code, as fra-000")]
 TatoebaCode = Annotated[str, matching("^[a-z]{3}$", "three letters, as fra")]
-HubName = Annotated[str, matching("^[^/ ]+(/[^/ ]+)?$", "a name on the hub, as owner/model")]
 Task = Literal["xnli", "ner", "parsing", "pos"]
 Codes = Annotated[list[Code], Different]
 SomeCells = Annotated[list[Cells], Field(min_length=1)]
@@ -281,25 +280,6 @@ class Align:
 
 
 @record
-class PublishedEncoder:
-    """An encoder on Hugging Face, by a name of your choice."""
-
-    languages: Codes = key("Languages that it reads.")
-    folder: Text = optional("Folder of the model. Environment variables are expanded.")
-    hub: HubName = optional("Or its name on the hub, where there is a network.")
-
-
-@record
-class Encoders:
-    """Published encoders, compared on the study's sentences with each other or its models: the target encoders."""
-
-    models: dict[Name, PublishedEncoder]
-    compare: list[tuple[str, str, PairName]] = key(
-        "Comparisons as [left, right, left language-right language], of encoders in `models` and models of the study."
-    )
-
-
-@record
 class Synthetic:
     """The embedded languages, written when data.origin is generated."""
 
@@ -314,7 +294,6 @@ class Synthetic:
     parallel_sentences: Count = key("Multi-way parallel sentences.")
     tatoeba_sentences: Count = key("Sentence pairs for retrieval.")
     dictionary_share: PositiveShare = key("Share of the source words that the PanLex-like dictionary knows.")
-    vector_size: Annotated[int, Field(strict=True, ge=2)] = key("Width of the word vectors made from the corpus.")
 
 
 @record
@@ -334,7 +313,6 @@ class Description:
     pretrain: Pretrain
     tasks: Tasks
     align: Align
-    encoders: Encoders
     synthetic: Synthetic
 
 

@@ -13,10 +13,8 @@ from workflow_scripts.alignment import Alignment
 from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_yaml
 from workflow_scripts.contextual import Contextual
-from workflow_scripts.encoders import Encoders
 from workflow_scripts.files import datasets_by_file, needed_files, original_languages, parallel_sides, tatoeba_files
 from workflow_scripts.grid import (
-    OWN,
     Model,
     describe_run,
     domain_in,
@@ -96,11 +94,6 @@ class Study:
     def contextual(self) -> Contextual:
         """Figures 5 and 8."""
         return Contextual(self)
-
-    @cached_property
-    def encoders(self) -> Encoders:
-        """Comparisons with published encoders."""
-        return Encoders(self)
 
     @cached_property
     def models(self) -> dict[str, Model]:
@@ -270,8 +263,8 @@ class Study:
         language = self.language(code)
         texts = [path for source in language["text"].values() for path in source["files"]]
         entities = [data[split] for data in language.get("ner", {}).values() for split in SPLITS if split in data]
-        single = [language[key] for key in ("vectors", "segmenter_dictionary") if language.get(key) not in (None, OWN)]
-        paths = [*texts, *language.get("treebank", {}).values(), *entities, *single]
+        paths = [*texts, *language.get("treebank", {}).values(), *entities]
+        paths += [language["segmenter_dictionary"]] if language.get("segmenter_dictionary") else []
         return [self.raw(path) for path in dict.fromkeys(paths)]
 
     def generated_together(self) -> list[str]:

@@ -13,7 +13,7 @@ from embedded import ROOT, study
 from docs.draw_dag import STAGES, draw, drawn_edges
 from xling.report import style
 
-BESIDE = {"common", "inputs", "report_inputs", "plans", "encoders"}  # no stages of a study
+BESIDE = {"common", "inputs", "report_inputs", "plans"}  # no stages of a study
 STAGE_OF = {rules: stage.name for stage in STAGES.values() for rules in stage.rules}
 
 

@@ -33,10 +33,6 @@ BASE: dict[str, Any] = {
         "skip": [],
     },
     "data": {"root": str(FOLDER / "data")},
-    "encoders": {
-        "models": {"hub": {"hub": "some/encoder", "languages": ["fr"]}},
-        "compare": [["en.mono.s1", "hub", "en-fr"]],
-    },
 }
 # The first pattern that fits a path below the results names the kind and, in its group, the thing. Plans, records,
 # tables, figures and provenance take seconds, and the page shows the whole description: what makes them again is not listed.
@@ -58,15 +54,15 @@ KINDS = {
     "untrained": r"transfer/([^/]+)/run.json",
     "score": r"transfer/([^/]+)/(?:jobs/)?(.*?)(?:\.\d+)?\.json",
     "states": r"states/([^/]+)/states.json",
+    "vectors": r"vectors/(.+)\.vec",
     "analysis": r"analyses/(.+)\.json",
     "links": r"links/(.+)\.txt.zst",
     "contextual": r"contextual/(.+)\.json",
-    "comparison": r"encoders/([^/]+)/.*",
     "claims": r"claims.*",
     "raw": r"raw/([^/]+).*",
 }
 CHEAP = re.compile(
-    r"(?:tables|figures|paper|plans|records|tokenisers|raw/traits)/.*|raw/traits.json|encoders/[^/]+|transfer/plan.json"
+    r"(?:tables|figures|paper|plans|records|tokenisers|raw/traits)/.*|raw/traits.json|transfer/plan.json"
     r"|provenance.json|report.html"
 )
 
@@ -85,7 +81,7 @@ def below(path: str) -> str:
 
 
 def snapshot(config: Mapping[str, Any], snakefile: Path = ROOT / "Snakefile") -> Snapshot:
-    jobs = lay_out(config, ["all", "encoders"], snakefile)
+    jobs = lay_out(config, ["all"], snakefile)
     return {below(path): job for job in jobs for path in job.outputs}
 
 
@@ -98,7 +94,6 @@ def identities(config: Mapping[str, Any], revisions: Mapping[str, int]) -> dict[
     found |= {f"analyses/{name}.json": made("analysis", name) for name in one.alignment.analyses}
     found |= {f"states/{name}/states.json": made("states", name) for name in one.alignment.encoders}
     found |= {f"contextual/{name}.json": made("contextual", name) for name in one.contextual.jobs}
-    found |= {f"encoders/{name}/compare.json": made("comparison", name) for name in one.encoders.comparisons}
     return found | {"claims.json": made("verdicts")}
 
 
@@ -237,7 +232,7 @@ def test_a_local_raw_file_counts_by_its_path_alone(tmp_path: Path, monkeypatch: 
 
 def test_a_fetched_file_of_another_name_is_read_again_and_a_new_language_changes_no_other() -> None:
     small = BASE["study"] | {"languages": ["en", "fr"], "settings": ["default"]}
-    fetched = merge(PAPER.config, {"study": small, "data": BASE["data"], "encoders": BASE["encoders"]})
+    fetched = merge(PAPER.config, {"study": small, "data": BASE["data"]})
     dump = "wikipedia/{}wiki-20261101-pages-articles.xml.bz2"
     date = {f"languages.{code}.text.wiki.files": [dump.format(code)] for code in ("en", "fr", "de", "ru", "zh")}
     treebank = "ud/UD_French-Sequoia/fr_sequoia-ud-test.conllu"

@@ -10,8 +10,10 @@ import yaml
 from dag import dry_run, job_counts, nothing_to_do, output, run_module, snakemake
 from doc_blocks import GENERATED, Reader
 from embedded import ROOT
-from tiny_hub import write_bert, write_xlm_roberta
+from tiny_hub import write_bert
 from tiny_models import made_up
+
+from xling.cli import dispatch
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -26,20 +28,12 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
 
 @pytest.fixture(scope="module")
 def finished(reader: Reader) -> list[str]:
-    """Return the files of a study on top of it, of which everything is made, two published encoders compared as well."""
-    folders = {"bert-en": write_bert(reader.folder / "bert", made_up("en", 64))}
-    folders["xlmr"] = write_xlm_roberta(reader.folder / "xlmr", made_up("fr", 64), width=20)
-    more: dict[str, Any] = {
-        "study": {"settings": ["default", "sep-emb-l1-7", "extra-anchors"], "languages": ["el"]},
-        "encoders": {
-            "models": {name: {"folder": str(folder), "languages": ["en", "el"]} for name, folder in folders.items()},
-            "compare": [["bert-en", "xlmr", "en-el"], ["xlmr", "xlmr", "en-en"]],
-        },
-    }
+    """Return the files of a study on top of it, of which everything is made."""
+    more = {"study": {"settings": ["default", "sep-emb-l1-7", "extra-anchors"], "languages": ["el"]}}
     (reader.folder / "more.yaml").write_text(yaml.safe_dump(more), encoding="utf-8")
     presets = reader.own(GENERATED).split("--configfile ")[1].split()
     files = [*presets, str(reader.folder / "isolated.yaml"), str(reader.folder / "more.yaml")]
-    done = snakemake("--cores", "2", "all", "encoders", "--configfile", *files, timeout=600)
+    done = snakemake("--cores", "2", "all", "--configfile", *files, timeout=600)
     assert done.returncode == 0, done.stderr[-5000:]
     return files
 
@@ -72,17 +66,19 @@ def test_all_of_it_is_made_and_nothing_is_left_whatever_module_is_touched(finish
     assert [name for name in ("report.html", "claims.json", "paper/figure3.svg", "paper/table1-deltas.csv")
             if not (results / name).is_file()] == []  # fmt: skip
     (ROOT / "xling/bpe/encode_text.py").touch()
-    assert nothing_to_do(snakemake("-n", "all", "encoders", "--configfile", *finished))
+    assert nothing_to_do(snakemake("-n", "all", "--configfile", *finished))
 
 
-def test_two_published_encoders_are_compared_on_the_studys_sentences(finished: list[str], reader: Reader) -> None:
-    results = reader.folder / "results/greek/encoders"
-    two = json.loads((results / "bert-en+xlmr.en-el/compare.json").read_text())
-    assert (two["sentences"], two["looked_for"], len(two["layers"])) == (50, 20, 3)
-    assert len(two["config"]) == 16
-    same = json.loads((results / "xlmr+xlmr.en-en/compare.json").read_text())
-    assert [row["cka"] for row in same["layers"]] == pytest.approx([1.0] * 4)
-    assert {file.suffix for file in results.iterdir() if file.is_file()} == {".csv", ".pdf", ".png", ".svg"}
+@pytest.mark.usefixtures("finished")
+def test_a_model_of_the_study_is_compared_with_a_published_one_on_the_studys_sentences(reader: Reader) -> None:
+    results, data, out = reader.folder / "results/greek", reader.folder / "data", reader.folder / "compared"
+    published = write_bert(reader.folder / "bert", made_up("en", 64))
+    own = ["--vocab-a", results / "vocab/el.mono.wiki", "--tokeniser-a", results / "tokenisers/el.json"]
+    sides = [data / f"tatoeba/tatoeba.ell-eng.{side}" for side in ("ell", "eng")]
+    text = ["--languages", "el", "en", "--parallel", data / "xnli/xnli.15way.orig.tsv", "--retrieve", *sides]
+    dispatch(["compare", *map(str, [results / "models/el.mono.s1", published, *own, *text, "--out", out])])
+    found = json.loads((out / "compare.json").read_text())
+    assert (found["sentences"], found["looked_for"], len(found["layers"])) == (50, 20, 9)
 
 
 def test_a_plan_leaves_out_what_is_done_and_sets_it_against_what_it_used(finished: list[str], reader: Reader) -> None:

@@ -46,69 +46,46 @@ def find_program() -> str | None:
 def align_words(left: Path, right: Path, seed: int = 1) -> Iterator[Links]:
     """Yield the symmetrised links of each sentence pair of two tokenised files."""
     lengths = [tuple(len(text.split()) for text in pair) for pair in read_aligned([left, right])]
-    with tempfile.TemporaryDirectory() as folder:
-        forward, backward = _run(left, right, Path(folder), seed)
-        for one, other in zip(read_links(forward, lengths), read_links(backward, lengths), strict=True):
-            yield grow_diag_final_and(one, other)
-
-
-def _run(left: Path, right: Path, folder: Path, seed: int = 1) -> tuple[Path, Path]:
     program = find_program()
     if program is None:
         raise XlingError(f"{PROGRAM}, the word aligner of Figures 5 and 8, is not installed ({FIX})")
-    plain = [_plain(path, folder / name) for path, name in ((left, "left"), (right, "right"))]
-    outputs = folder / "forward", folder / "backward"
-    command = [program, "-s", *plain[:1], "-t", *plain[1:], "-f", outputs[0], "-r", outputs[1], "--overwrite"]
-    (folder / "seed").write_bytes(derive_seed("words", seed).to_bytes(8, "little"))  # what its generator starts from
-    given = os.environ | {SEED_FILE: str(folder / "seed")}
-    done = subprocess.run(list(map(str, command)), env=given, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise XlingError(f"{PROGRAM} failed on {left} and {right} with exit code {done.returncode}: {said}")
-    return outputs
-
-
-def _plain(path: Path, copy: Path) -> Path:
-    """Write the lines uncompressed, with one space between words, which is what the aligner reads."""
-    with write_text(copy) as handle:
-        handle.writelines(" ".join(line.split()) + "\n" for line in read_lines(path))
-    return copy
-
-
-def parse_links(text: str) -> Links:
-    """Read links written as `0-0 1-2`; anything else is a ValueError."""
-    links = set()
-    for link in text.split():
-        source, _, target = link.partition("-")
-        if not (source.isdecimal() and target.isdecimal()):
-            raise ValueError(f"{link!r} is not a link such as 0-1")
-        links.add((int(source), int(target)))
-    return frozenset(links)
+    with tempfile.TemporaryDirectory() as name:
+        files = {part: Path(name) / part for part in ("source", "target", "forward", "backward", "seed")}
+        for path, copy in ((left, files["source"]), (right, files["target"])):
+            with write_text(copy) as handle:  # uncompressed, one space between words: what the aligner reads
+                handle.writelines(" ".join(line.split()) + "\n" for line in read_lines(path))
+        files["seed"].write_bytes(derive_seed("words", seed).to_bytes(8, "little"))  # what its generator starts from
+        flags = {"-s": "source", "-t": "target", "-f": "forward", "-r": "backward"}
+        command = [program, *(word for flag, part in flags.items() for word in (flag, str(files[part]))), "--overwrite"]
+        given = os.environ | {SEED_FILE: str(files["seed"])}
+        done = subprocess.run(command, env=given, capture_output=True, text=True, check=False)  # noqa: S603
+        if done.returncode:
+            said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            raise XlingError(f"{PROGRAM} failed on {left} and {right} with exit code {done.returncode}: {said}")
+        both = (read_links(files[direction], lengths) for direction in ("forward", "backward"))
+        for forward, backward in zip(*both, strict=True):
+            yield grow_diag_final_and(forward, backward)
 
 
 def read_links(path: Path, lengths: Sequence[tuple[int, ...]]) -> Iterator[Links]:
-    """Yield the links of sentence pairs of these lengths in words; there must be one line per pair."""
+    """Yield the links, written as `0-0 1-2`, of sentence pairs of these lengths in words; one line for each pair."""
     number = 0
     for number, line in numbered_lines(path):
         if number > len(lengths):
             break
-        try:
-            links = parse_links(line)
-        except ValueError as error:
-            raise InputError(path, str(error), line=number) from None
         source, target = lengths[number - 1]
-        for i, j in sorted(links):
-            if i >= source or j >= target:
-                raise InputError(path, f"link {i}-{j}, but the sentences have {source} and {target} words", number)
-        yield links
+        links = set()
+        for link in line.split():
+            left, _, right = link.partition("-")
+            if not (left.isdecimal() and right.isdecimal()):
+                raise InputError(path, f"{link!r} is not a link such as 0-1", line=number)
+            if int(left) >= source or int(right) >= target:
+                raise InputError(path, f"link {link}, but the sentences have {source} and {target} words", number)
+            links.add((int(left), int(right)))
+        yield frozenset(links)
     if number != len(lengths):
         count = f"more than {len(lengths)}" if number > len(lengths) else number
         raise InputError(path, f"{count} lines of links for {len(lengths)} sentences", fix="align the words again")
-
-
-def format_links(links: Iterable[Link]) -> str:
-    """Write links in order, as `0-0 1-2`."""
-    return " ".join(f"{source}-{target}" for source, target in sorted(links))
 
 
 def grow_diag_final_and(forward: Links, backward: Links) -> Links:
@@ -158,7 +135,7 @@ def main() -> None:
     with write_text(args.out) as handle:
         for links in align_words(args.left, args.right, args.seed):
             single = one_to_one(links)
-            handle.write(format_links(single) + "\n")
+            handle.write(" ".join(f"{source}-{target}" for source, target in sorted(single)) + "\n")
             sentences, total, kept = sentences + 1, total + len(links), kept + len(single)
     log_to_stderr(__name__).info("%d sentences: %d links, %d of them one-to-one", sentences, total, kept)
 

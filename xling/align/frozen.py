@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -55,24 +56,23 @@ class Side:
     view: Callable[[Tensor], Tensor] | None = None
 
 
-class AlignedView:
-    """The rounds of a normaliser, then an orthogonal map, on the states' device.
+def aligned_view(
+    normaliser: Normaliser, matrix: NDArray[np.float64] | None, device: torch.device
+) -> Callable[[Tensor], Tensor]:
+    """Return a view that takes states (…, d) through a normaliser's rounds and an orthogonal map, on their device.
 
     The result is scaled from unit length to what LayerNorm would leave, which an orthogonal map does not mind.
     """
+    means = torch.tensor(normaliser.means, dtype=torch.float32, device=device)
+    turn = None if matrix is None else torch.tensor(matrix, dtype=torch.float32, device=device)
 
-    def __init__(self, normaliser: Normaliser, matrix: NDArray[np.float64] | None, device: torch.device) -> None:
-        self.means = torch.tensor(normaliser.means, dtype=torch.float32, device=device)
-        self.matrix = None if matrix is None else torch.tensor(matrix, dtype=torch.float32, device=device)
-
-    def __call__(self, states: Tensor) -> Tensor:
-        """Return states (…, d) normalised and mapped."""
+    def view(states: Tensor) -> Tensor:
         result = functional.normalize(states, dim=-1)
-        for mean in self.means:
+        for mean in means:
             result = functional.normalize(result - mean, dim=-1)
-        if self.matrix is not None:
-            result = result @ self.matrix.T
-        return result * math.sqrt(states.shape[-1])
+        return (result if turn is None else result @ turn.T) * math.sqrt(states.shape[-1])
+
+    return view
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,7 @@ class FrozenTuner(Tuner):
 
     def _states(self, tokens: Tensor, language: int) -> Tensor:
         keep, shape, side = tokens != 0, self.encoder.config.shape, self.sides[language]
-        whole = not tokens.is_cuda and bool(keep.all())
-        seen = None if whole else keep
+        seen = None if not tokens.is_cuda and bool(keep.all()) else keep
         states = side.reader.states(tokens, self.number, seen)
         states = states if side.view is None else side.view(states)
         mask = None if seen is None else seen[:, None, None, :]
@@ -118,16 +117,14 @@ class FrozenTuner(Tuner):
         return at_one_scale(states, self.encoder, shape.layers)
 
 
-@dataclass(frozen=True)
-class Linked:
+class Linked(NamedTuple):
     """Which words, counted through all sentences of a side, are linked with which of the other side."""
 
     source: Rows
     target: Rows
 
 
-@dataclass(frozen=True)
-class Fitted:
+class Fitted(NamedTuple):
     """A side's normaliser, the map from it (none for the side that others are mapped to), and how well it fits."""
 
     normaliser: Normaliser

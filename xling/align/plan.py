@@ -1,21 +1,57 @@
-"""The plan of an analysis: a JSON file that says what is compared with what, written by the workflow or by hand."""
+"""Plans: JSON files that say what a job compares with what, written by the workflow or by hand."""
 
 import argparse
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
-Seeds = Annotated[tuple[dict[str, Path], ...], Field(min_length=1)]  # for each seed the folders of states, by language
+from xling.core.records import Count, Different, Positive, Share, Size, key, record, refuse
+from xling.finetune.settings import Grid, Settings
 
 
-def missing_folders(source: str, languages: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with a plan of languages: each seed has the states of the source and of the language."""
-    for code, own in languages.items():
-        for number, folders in enumerate(own.seeds):
-            if not {source, code} <= set(folders):
-                yield f"languages.{code}.seeds[{number}]: expected folders of {source} and {code}"
+@record
+class Compared:
+    """A language beside the source: for each seed the folders of states of both, by language."""
+
+    seeds: Annotated[tuple[dict[str, Path], ...], Field(min_length=1)]
+
+
+@record
+class ComparisonPlan:
+    """All languages that an analysis compares with the source; `config` is the hash that its result carries."""
+
+    source: str
+    languages: dict[str, Any]
+    config: str
+
+    def __post_init__(self) -> None:
+        for code, own in self.languages.items():
+            for number, folders in enumerate(own.seeds):
+                if not {self.source, code} <= set(folders):
+                    refuse([f"languages.{code}.seeds[{number}]: expected folders of {self.source} and {code}"])
+
+
+@record
+class Options:
+    """Task layers on frozen encoders (section 5.1.2, Figures 5 and 8)."""
+
+    layers: Annotated[tuple[Size, ...], Field(min_length=1), Different] = key(
+        "Layers of the encoder that task layers are put on; 0 is the embeddings."
+    )
+    task_layers: Count = key("Transformer layers that are trained for a task (four in the paper).")
+    heads: Count = key("Attention heads of the task layers; they divide model.width.")
+    feedforward: Count = key("Hidden size of their feed-forward blocks.")
+    dropout: Share = key("Dropout of the task layers, also on attention weights.")
+    epochs: Count = key("Epochs; the best by English dev is kept.")
+    batch: Count = key("Sentences per step.")
+    lr: Positive = key("Peak learning rate; linear warm-up, then linear decay to 0.")
+    warmup_share: Share = key("Share of the steps that warm up.")
+
+    @property
+    def settings(self) -> Settings:
+        """Return the training as the trainer knows it: one grid point, linear warm-up and decay."""
+        return Settings(self.epochs, None, "linear", self.warmup_share, Grid((self.batch,), (self.lr,), None), 1)
 
 
 def plan_parser(description: str | None) -> argparse.ArgumentParser:

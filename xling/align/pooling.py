@@ -55,13 +55,13 @@ def cut(whole: Window, longest: int) -> Iterator[Window]:
 
 def batches(windows: Iterable[Window], device: str) -> Iterator[Batch]:
     """Yield all windows in batches of nearly one length."""
-    rest = iter(windows)
+    rest, step = iter(windows), ROUNDING[device]
     while pool := sorted(islice(rest, POOL), key=lambda window: len(window.ids)):
         group: list[Window] = []
         for window in pool:
-            length = len(window.ids) + 2
-            full = group and (len(group) + 1) * _rounded(length, device) > BATCH_TOKENS[device]
-            if group and (full or _rounded(length, device) != _rounded(len(group[0].ids) + 2, device)):
+            length = -(-(len(window.ids) + 2) // step) * step
+            shorter = bool(group) and length != -(-(len(group[0].ids) + 2) // step) * step
+            if group and (shorter or (len(group) + 1) * length > BATCH_TOKENS[device]):
                 yield lay_out(group)
                 group = []
             group.append(window)
@@ -90,19 +90,11 @@ def add_up(encoder: Encoder, language: int, windows: Iterable[Window], rows: int
     device, shape = next(encoder.parameters()).device, encoder.config.shape
     totals = torch.zeros(shape.layers + 1, rows, shape.width, device=device)
     for batch in batches(windows, device.type):
-        _add(totals, encoder, language, batch)
+        tokens, places, weights, owners, counts = (torch.from_numpy(part).to(device) for part in batch)
+        if not len(owners):
+            continue
+        keep = None if device.type == "cpu" else tokens != 0  # on a CPU all windows of a batch are equally long
+        for total, states in zip(totals, layer_states(encoder, tokens, language, keep), strict=True):
+            picked = states.flatten(0, 1)[places] * weights[:, None]
+            total[owners] += torch.segment_reduce(picked, "sum", lengths=counts)
     return totals
-
-
-def _add(totals: Tensor, encoder: Encoder, language: int, batch: Batch) -> None:
-    tokens, places, weights, rows, counts = (torch.from_numpy(part).to(totals.device) for part in batch)
-    if not len(rows):
-        return
-    keep = None if totals.device.type == "cpu" else tokens != 0  # on a CPU all windows of a batch are equally long
-    for total, states in zip(totals, layer_states(encoder, tokens, language, keep), strict=True):
-        picked = states.flatten(0, 1)[places] * weights[:, None]
-        total[rows] += torch.segment_reduce(picked, "sum", lengths=counts)
-
-
-def _rounded(length: int, device: str) -> int:
-    return -(-length // ROUNDING[device]) * ROUNDING[device]

@@ -42,8 +42,6 @@ from xling.model.device import local_device, use_one_thread
 from xling.pretrain.config import read_run
 from xling.pretrain.trained import language_index, open_encoder
 
-WORDS, ROWS = "words", "rows"
-
 
 class SentenceFile(NamedTuple):
     """A named set of sentences of one language."""
@@ -55,11 +53,19 @@ class SentenceFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Some lines of a text, the same ones whenever it is read; none of them is kept in memory."""
+    """Some lines of a text, spread evenly, the same ones whenever it is read; none of them is kept in memory."""
 
     path: Path
     lines: int
     of: int
+
+    @classmethod
+    def take(cls, path: Path, wanted: int) -> "Sample":
+        """Return a sample of so many lines, or of all where the text has no more."""
+        lines = sum(1 for _ in read_lines(path))
+        if not lines:
+            raise InputError(path, "empty where text was expected", fix="make the corpus again")
+        return cls(path, min(wanted, lines), lines)
 
     def __iter__(self) -> Iterator[list[str]]:
         """Yield the words of each line."""
@@ -67,50 +73,29 @@ class Sample:
             if (number + 1) * self.lines // self.of > number * self.lines // self.of:
                 yield line.split()
 
-
-def sample_lines(path: Path, wanted: int) -> Sample:
-    """Return lines spread evenly over a text, or all where it has no more."""
-    lines = sum(1 for _ in read_lines(path))
-    if not lines:
-        raise InputError(path, "empty where text was expected", fix="make the corpus again")
-    return Sample(path, min(wanted, lines), lines)
-
-
-def frequent_words(sample: Sample, most: int) -> dict[str, int]:
-    """Return the most frequent words and how often each occurs, the most frequent first; ties go by spelling."""
-    counts: Counter[str] = Counter()
-    for words in sample:
-        counts.update(words)
-    if not counts:
-        raise InputError(sample.path, "no words in the lines that were taken", fix="make the corpus again")
-    return dict(nsmallest(most, counts.items(), key=lambda entry: (-entry[1], entry[0])))
+    def frequent_words(self, most: int) -> dict[str, int]:
+        """Return the most frequent words and how often each occurs, the most frequent first; ties go by spelling."""
+        counts = Counter(word for words in self for word in words)
+        if not counts:
+            raise InputError(self.path, "no words in the lines that were taken", fix="make the corpus again")
+        return dict(nsmallest(most, counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def word_window(
     vocabulary: Vocabulary, language: str, words: Sequence[str], rows: Mapping[str, int], ends: bool = False
 ) -> Window:
-    """Return a line's subwords, each with its word's row and one over the number of its word's subwords."""
-    first, *others = [
-        _sentence_words(vocabulary, language, part, rows) for part in (split_sentences(words) if ends else [words])
-    ]
-    end = Window(np.array([END]), np.array([NOWHERE]), np.array([0.0]))
-    return Window(*(np.concatenate(parts) for parts in zip(first, *(w for o in others for w in (end, o)), strict=True)))
+    """Return a line's subwords, each with its word's row and one over the number of its word's subwords.
 
-
-def _sentence_words(vocabulary: Vocabulary, language: str, words: Sequence[str], rows: Mapping[str, int]) -> Window:
-    ids, firsts = vocabulary.word_pieces(language, words)
-    lengths = np.diff([*firsts, len(ids)])
-    owners = np.array([rows.get(word, NOWHERE) for word in words], dtype=np.int64)
-    return Window(np.array(ids), np.repeat(owners, lengths), np.repeat(1 / lengths, lengths))
-
-
-def single_words(vocabulary: Vocabulary, language: str, words: Iterable[str]) -> list[str]:
-    """Return the words that are one known subword (Figure 4a)."""
-    spelled = ((word, vocabulary.encode_words(language, [word])) for word in words)
-    found = [word for word, ids in spelled if len(ids) == 1 and ids[0] != UNKNOWN]
-    if not found:
-        raise XlingError(f"no {language} word of the text is a single subword: Figure 4a needs some")
-    return found
+    With `ends`, `</s>` stands between the sentences of the line, as in training.
+    """
+    parts: list[Window] = []
+    for sentence in split_sentences(words) if ends else [words]:
+        ids, firsts = vocabulary.word_pieces(language, sentence)
+        lengths = np.diff([*firsts, len(ids)])
+        owners = np.array([rows.get(word, NOWHERE) for word in sentence], dtype=np.int64)
+        parts += [Window(np.array([END]), np.array([NOWHERE]), np.array([0.0]))] if parts else []
+        parts.append(Window(np.array(ids), np.repeat(owners, lengths), np.repeat(1 / lengths, lengths)))
+    return Window(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 class Encoders:
@@ -143,9 +128,12 @@ class Encoders:
         code, *others = self.described.languages
         if others:
             raise XlingError("--text is for an encoder of one language")
-        sample = sample_lines(text, lines)
-        counts = frequent_words(sample, most)
-        words, single = list(counts), single_words(self.vocabulary, code, counts)
+        sample = Sample.take(text, lines)
+        counts = sample.frequent_words(most)
+        words, ids = list(counts), [self.vocabulary.encode_words(code, [word]) for word in counts]
+        single = {word: own[0] for word, own in zip(words, ids, strict=True) if len(own) == 1 and own[0] != UNKNOWN}
+        if not single:
+            raise XlingError(f"no {code} word of the text is a single subword: Figure 4a needs some")
         rows = {word: row for row, word in enumerate(words)}
         tracked = track(sample, f"spelling {code} words", sample.lines)
         windows = self._cut(word_window(self.vocabulary, code, line, rows, self.ends) for line in tracked)
@@ -153,9 +141,9 @@ class Encoders:
             read = track(windows, f"reading {code} words", len(windows), "windows")
             totals = add_up(encoder, 0, read, len(words))
             often = torch.tensor(list(counts.values()), device=totals.device)[:, None]
-            self._write(kind, WORDS, code, [(layer / often).half().cpu().numpy() for layer in totals], words)
-            table = encoder.path(0).embeddings.token.detach()[self.vocabulary.encode_words(code, single)]
-            self._write(kind, ROWS, code, [table.float().cpu().numpy()], single)
+            self._write(kind, "words", code, [(layer / often).half().cpu().numpy() for layer in totals], words)
+            table = encoder.path(0).embeddings.token.detach()[list(single.values())]
+            self._write(kind, "rows", code, [table.float().cpu().numpy()], list(single))
         found = {"words": len(counts), "one_subword": len(single), "rarest": min(counts.values())}
         return found | {"lines": sample.lines, "lines_of_text": sample.of, "text": sha256_of(text)}
 
@@ -167,26 +155,19 @@ class Encoders:
         write_states(states_file(self.out, kind, name, language), layers, {"encoder": kind}, items)
 
 
-def represent(args: argparse.Namespace) -> dict[str, Any]:
-    """Write all states that the command line asks for and return what states.json says."""
+def main() -> None:
+    """Write all states that the command line asks for, and last of all states.json."""
+    args = parse_args()
+    use_one_thread(local_device(args.device))
     encoders = Encoders(args)
     sets = {f"{file.name}.{file.language}": encoders.represent_sentences(file) for file in args.sentences}
     if args.text:
-        code = encoders.described.languages[0]
-        sets[f"{WORDS}.{code}"] = encoders.represent_words(args.text, args.lines, args.words)
+        sets[f"words.{encoders.described.languages[0]}"] = encoders.represent_words(args.text, args.lines, args.words)
     files = {"weights": args.encoder / "model.safetensors", "vocabulary": args.vocab / "vocab.json"}
+    made = {"config": args.config_hash, "torch": torch.__version__}
     hashes = {name: sha256_of(path) for name, path in files.items()}
-    made = {"config": args.config_hash, "torch": torch.__version__, **hashes}
-    return {"sets": sets, "encoders": list(encoders.kinds), **made}
-
-
-def main() -> None:
-    """Represent words and sentences."""
-    args = parse_args()
-    use_one_thread(local_device(args.device))
-    found = represent(args)
-    write_json(args.out / "states.json", found)
-    for name, about in found["sets"].items():
+    write_json(args.out / "states.json", {"sets": sets, "encoders": list(encoders.kinds), **made, **hashes})
+    for name, about in sets.items():
         log_to_stderr(__name__).info("%s: %s", name, ", ".join(f"{key} {value}" for key, value in about.items()))
 
 

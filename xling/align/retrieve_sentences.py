@@ -18,38 +18,31 @@ import numpy as np
 
 from xling.align.csls import cosine_search
 from xling.align.mapping import Matrix, map_pair, unit_length
-from xling.align.plan import Seeds, missing_folders, plan_parser
+from xling.align.plan import Compared, ComparisonPlan, plan_parser
 from xling.align.states import TRAINED, UNTRAINED, check_parallel, seed_states
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
-from xling.core.records import read_record, record, refuse
+from xling.core.records import read_record, record
 from xling.core.stats import Hits, summarise
 from xling.model.device import local_device
 
-DIRECTIONS = ("en-x", "x-en")
 Result = dict[str, Any]
 
 
 @record
-class Language:
-    """The states of a language and the source's, the set that the map is fitted on, the set that is searched."""
+class Language(Compared):
+    """A language, the set that the map is fitted on, and the set that is searched."""
 
-    seeds: Seeds
     fit: str
     test: str
 
 
 @record
-class Plan:
-    """Every language whose sentences are looked for; `config` is what the result belongs to."""
+class Plan(ComparisonPlan):
+    """Every language whose sentences are looked for."""
 
-    source: str
     languages: dict[str, Language]
-    config: str
-
-    def __post_init__(self) -> None:
-        refuse(missing_folders(self.source, self.languages))
 
 
 def retrieval_hits(left: Matrix, right: Matrix, device: str = "cpu") -> tuple[Hits, Hits]:
@@ -64,25 +57,26 @@ def retrieval_hits(left: Matrix, right: Matrix, device: str = "cpu") -> tuple[Hi
 
 def evaluate(source: str, target: str, plan: Language, kind: str, device: str) -> list[Result]:
     """Return the scores of every layer, with and without the map, in both directions."""
-    codes = (source, target)
-    tests, fits = (list(seed_states(plan.seeds, kind, name, codes)) for name in (plan.test, plan.fit))
-    for test, fit in zip(tests, fits, strict=True):
+    sets = [list(seed_states(plan.seeds, kind, name, (source, target))) for name in (plan.test, plan.fit)]
+    for test, fit in zip(*sets, strict=True):
         check_parallel(*test)
         check_parallel(*fit)
         if fit[0].layers != test[0].layers:
             raise InputError(fit[0].path, f"{fit[0].layers} layers, but {test[0].path} has {test[0].layers}")
-    about = {"language": target, "encoders": kind, "chance": 1 / tests[0][0].rows}
-    series = []
-    for layer in range(tests[0][0].layers):
-        plain, mapped = [], []
-        for test, fit in zip(tests, fits, strict=True):
+    first = sets[0][0][0]
+    series: list[tuple[Result, list[Hits]]] = []
+    for layer in range(first.layers):
+        found: dict[str, list[tuple[Hits, Hits]]] = {"plain": [], "mapped": []}
+        for test, fit in zip(*sets, strict=True):
             left, right, fit_left, fit_right = (side.read(layer).astype(np.float32) for side in (*test, *fit))
-            plain.append(retrieval_hits(left, right, device))
-            mapped.append(retrieval_hits(*map_pair(left, right, fit_left, fit_right), device))
-        for space, seeds in (("plain", plain), ("mapped", mapped)):
-            for direction, hits in zip(DIRECTIONS, zip(*seeds, strict=True), strict=True):
-                series.append((about | {"direction": direction, "layer": layer, "space": space}, hits))
-    scores = summarise([hits for _, hits in series], *codes)
+            found["plain"].append(retrieval_hits(left, right, device))
+            found["mapped"].append(retrieval_hits(*map_pair(left, right, fit_left, fit_right), device))
+        about = {"language": target, "encoders": kind, "chance": 1 / first.rows, "layer": layer}
+        for space, seeds in found.items():
+            for number, direction in enumerate(("en-x", "x-en")):
+                own = about | {"direction": direction, "space": space}
+                series.append((own, [hits[number] for hits in seeds]))
+    scores = summarise([hits for _, hits in series], source, target)
     return [own | score for (own, _), score in zip(series, scores, strict=True)]
 
 

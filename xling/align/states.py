@@ -37,7 +37,9 @@ class States:
         self.meta = json.loads((self._file.metadata() or {}).get("meta", "{}"))
         layers = {name: self._file.get_slice(name) for name in self._file.offset_keys()}
         self.layers = len(layers)
-        self.rows, self.width = _shape(path, layers)
+        if problem := _wrong(layers):
+            raise InputError(path, problem, fix=FIX)
+        self.rows, self.width = layers["L0"].get_shape()
         self.items: list[str] | None = self.meta.get("items")
         if self.items is not None and len(self.items) != self.rows:
             raise InputError(path, f"{len(self.items)} items but {self.rows} rows", fix=FIX)
@@ -54,18 +56,16 @@ class States:
         return block
 
 
-def _shape(path: Path, layers: Mapping[str, Any]) -> tuple[int, int]:
+def _wrong(layers: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the arrays of a file, if anything."""
     if not layers or set(layers) != {f"L{number}" for number in range(len(layers))}:
-        raise InputError(path, f"layers must be L0, L1, …, found {', '.join(sorted(layers)) or 'nothing'}", fix=FIX)
-    for name, layer in layers.items():
-        if layer.get_dtype() not in ("F16", "F32"):
-            raise InputError(path, f"{name} is neither float16 nor float32", fix=FIX)
+        return f"layers must be L0, L1, …, found {', '.join(sorted(layers)) or 'nothing'}"
+    if odd := [name for name, layer in layers.items() if layer.get_dtype() not in ("F16", "F32")]:
+        return f"{odd[0]} is neither float16 nor float32"
     shapes = sorted({tuple(layer.get_shape()) for layer in layers.values()})
     if len(shapes) > 1 or len(shapes[0]) != 2:
-        raise InputError(path, f"layers must share one shape (rows, width), found {shapes}", fix=FIX)
-    if 0 in shapes[0]:
-        raise InputError(path, "empty where vectors were expected", fix=FIX)
-    return shapes[0]
+        return f"layers must share one shape (rows, width), found {shapes}"
+    return "empty where vectors were expected" if 0 in shapes[0] else None
 
 
 def write_states(path: Path, layers: Sequence[Matrix], meta: Mapping[str, Any], items: Sequence[str] = ()) -> None:

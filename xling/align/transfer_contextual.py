@@ -2,6 +2,11 @@
 
     python -m xling.align.transfer_contextual --plan plan.json --work-below DIR --out result.json
 
+For every layer, data set and way of showing states, task layers are trained on the source language, the best epoch by
+its dev set is kept, and each language is tested (Figures 5 and 8). `aligned`: all states normalised, those of other
+languages mapped onto the source's. `plain`: states as they are, which makes sense where one encoder reads both
+languages.
+
 The plan is {"name": "en.mono.s1", "source": "en", "languages": {"en": {"encoder": DIR, "vocab": DIR, "parallel": FILE},
 "fr": {…, "links": FILE}}, "untrained": false, "ways": ["aligned"], "options": {…}, "biaffine": {…}, "seed": 1,
 "config": HASH, "data": {"ner.wikiann": {"task": "ner", "train": FILE, "dev": FILE, "test": {"en": FILE, "fr": FILE}}}}.
@@ -12,38 +17,57 @@ folder below --work-below is named by everything that decides the result.
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 
-from xling.align.contextual import DataSet, Job, Language, Way, describe, run_job
-from xling.align.contextual_options import Options, check_layers
-from xling.align.frozen import Reader, read_linked, read_sentences
-from xling.align.plan import plan_parser
+from xling.align.frozen import (
+    Fitted,
+    FrozenTuner,
+    Linked,
+    Reader,
+    Side,
+    TaskLayers,
+    aligned_view,
+    fit_map,
+    read_linked,
+    read_sentences,
+    word_states,
+)
+from xling.align.mapping import fit_normaliser
+from xling.align.plan import Options, plan_parser
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.errors import run
+from xling.core.errors import XlingError, run
 from xling.core.io import read_json, sha256_of, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
 from xling.core.records import Flag, Size, read_record, record, refuse
 from xling.core.results import hashed
+from xling.core.stats import LEVEL, interval
 from xling.finetune.data import Example, Speller
+from xling.finetune.metrics import MEASURES, counts_of
 from xling.finetune.run import read_set
-from xling.finetune.settings import BiaffineSizes
-from xling.finetune.task import Task
+from xling.finetune.settings import BiaffineSizes, Point
+from xling.finetune.task import Task, count_items, scored
 from xling.finetune.tasks import make_task
+from xling.finetune.trainer import Material, train_point
+from xling.model.config import Shape
 from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
 from xling.pretrain.trained import language_index, open_encoder
 
-Content = dict[str, Any]
+Way = Literal["plain", "aligned"]
+Result = dict[str, Any]
 
 
 @record
-class ReadLanguage:
+class LanguageFiles:
     """Where a language's encoder, vocabulary and parallel sentences are, and their links with the source's."""
 
     encoder: Path
@@ -68,7 +92,7 @@ class Plan:
 
     name: str
     source: str
-    languages: dict[str, ReadLanguage]
+    languages: dict[str, LanguageFiles]
     untrained: Flag
     ways: tuple[Way, ...]
     options: Options
@@ -91,94 +115,196 @@ class Plan:
                 yield f"data.{name}.test: no encoder reads {', '.join(unread)}"
 
 
-def read_transfer_plan(path: Path) -> Content:
-    """Return the plan of a job with its languages in order, the source first."""
-    values: Content = read_json(path)
-    source = read_record(Plan, values, path).source
-    own = values["languages"]
-    return values | {"languages": {source: own[source]} | own}
+@dataclass(frozen=True)
+class Language:
+    """A language of a job: its reader, its side of the parallel sentences, and their links with the source's."""
+
+    reader: Reader
+    sentences: Sequence[Example]
+    linked: Linked | None = None  # None for the source itself
 
 
-def open_readers(plan: Content, device: torch.device) -> tuple[dict[str, Reader], dict[str, Speller]]:
-    """Return each language's frozen encoder and how its words are spelled for it; a folder is opened once."""
-    folders = {code: Path(own["encoder"]) for code, own in plan["languages"].items()}
-    runs = {code: read_run(folder / "run.json") for code, folder in folders.items()}
+@dataclass(frozen=True)
+class DataSet:
+    """A task's data: the source to train and select on; test sets are used only in the final evaluation."""
+
+    name: str
+    task: Task
+    train: Sequence[Example]
+    dev: Sequence[Example]
+    tests: Mapping[str, Sequence[Example]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """All trainings on one source encoder; `languages` has the source first."""
+
+    name: str
+    languages: Mapping[str, Language]
+    data: Sequence[DataSet]
+    ways: Sequence[Way]
+    options: Options
+    longest: int
+    seed: int
+
+
+def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
+    """Return each language's normaliser at a layer, and the map onto the source of every other one."""
+    fitted, source = {}, None
+    for code, own in job.languages.items():
+        states = word_states(own.reader, own.sentences, layer, job.longest)
+        if source is None or own.linked is None:
+            normaliser, source = fit_normaliser(states)
+            fitted[code] = Fitted(normaliser)
+        else:
+            fitted[code] = fit_map(source, states, own.linked)
+    return fitted
+
+
+def train_unit(
+    job: Job, layer: int, data: DataSet, way: Way, fitted: Mapping[str, Fitted], folder: Path
+) -> dict[str, Any]:
+    """Train task layers on one layer of the source's encoder, select by its dev set, test every language."""
+    options, sides = job.options, []
+    for code, own in job.languages.items():  # normalised and mapped, or as the encoder leaves it
+        device, fit = next(own.reader.encoder.parameters()).device, fitted.get(code)
+        sides.append(Side(own.reader, aligned_view(fit.normaliser, fit.matrix, device) if fit else None))
+    point = Point(layer, options.batch, options.lr, options.lr)
+    sizes = TaskLayers(options.task_layers, options.heads, options.feedforward, options.dropout)
+    tuner = FrozenTuner(sides, layer, sizes, data.task, point, job.seed, job.longest)
+    material = Material(data.task, options.settings, 0, job.longest, data.train, data.dev, job.seed)
+    course = train_point(tuner, material, point, folder)
+    scores = {}
+    for number, code in enumerate(job.languages):
+        if code in data.tests:
+            test = data.tests[code]
+            found = scored(data.task, count_items(data.task, test, tuner.predict(test, number)))
+            name, measure = next(iter(MEASURES[data.task.name].items()))  # the task's deciding one
+            low, high = interval(counts_of(found)[None], measure, data.task.name, way, code, layer)
+            scores[code] = found | {"measure": name, "score": found["measures"][name], "low": low, "high": high}
+    return {"losses": course.losses, "dev": course.dev, "best_epoch": course.best, "scores": scores}
+
+
+def run_job(job: Job, work: Path) -> list[Result]:
+    """Return the result of every training, from the work folder where an earlier attempt finished it."""
+    log, units = log_to_stderr(__name__), list(product(job.options.layers, job.data, job.ways))
+    fits: dict[int, dict[str, Fitted]] = {}
+    results = []
+    for number, (layer, data, way) in enumerate(units, start=1):
+        done = work / f"{data.name}.layer-{layer}.{way}.json"
+        if not done.is_file():
+            log.info("%s: %s on layer %d, %s (%d of %d)", job.name, data.name, layer, way, number, len(units))
+            if way == "aligned" and layer not in fits:
+                fits = {layer: fit_layer(job, layer)}  # of one layer at a time: the states are large
+            fitted = fits[layer] if way == "aligned" else {}
+            folder = done.with_suffix("")
+            found = train_unit(job, layer, data, way, fitted, folder)
+            cosines = {code: fit.cosine for code, fit in fitted.items() if fit.matrix is not None}
+            about = {"data": data.name, "task": data.task.name, "layer": layer, "way": way, "map_cosine": cosines}
+            write_json(done, about | found)
+            shutil.rmtree(folder, ignore_errors=True)
+        results.append(read_json(done))
+    return results
+
+
+def check_layers(options: Options, shapes: Mapping[str, Shape]) -> None:
+    """Refuse a layer that an encoder does not have, widths that differ, and heads that do not divide them."""
+    for code, shape in shapes.items():
+        if (top := max(options.layers)) > shape.layers:
+            raise XlingError(f"no layer {top} in the encoder of {code}: its layers are 0 to {shape.layers}")
+    widths = {code: shape.width for code, shape in shapes.items()}
+    width = next(iter(widths.values()))
+    if set(widths.values()) != {width}:
+        raise XlingError(f"an orthogonal map needs encoders of one width, not {widths}")
+    if width % options.heads:
+        raise XlingError(f"{options.heads} heads do not divide the width {width}")
+
+
+def open_job(plan: Plan, device: torch.device) -> Job:
+    """Open the encoders of a plan, each folder once, and read the sentences, links and data of all its languages."""
+    codes = [plan.source, *(code for code in plan.languages if code != plan.source)]
+    runs = {code: read_run(plan.languages[code].encoder / "run.json") for code in codes}
     longest = min(described.pretrain.length for described in runs.values())
     opened: dict[Path, Encoder] = {}
     readers, spellers = {}, {}
-    for code, folder in folders.items():
-        vocabulary, described = Vocabulary.load(Path(plan["languages"][code]["vocab"])), runs[code]
-        if folder not in opened:
-            encoder = open_encoder(folder, described, vocabulary, described.seed if plan["untrained"] else None)
-            opened[folder] = encoder.requires_grad_(False).to(device)
-        readers[code] = Reader(opened[folder], language_index(described, code, "languages"))
+    for code in codes:
+        files, described = plan.languages[code], runs[code]
+        vocabulary = Vocabulary.load(files.vocab)
+        if files.encoder not in opened:
+            encoder = open_encoder(files.encoder, described, vocabulary, described.seed if plan.untrained else None)
+            opened[files.encoder] = encoder.requires_grad_(False).to(device)
+        readers[code] = Reader(opened[files.encoder], language_index(described, code, "languages"))
         spellers[code] = Speller(vocabulary, code, longest)
-    return readers, spellers
+    check_layers(plan.options, {code: reader.encoder.config.shape for code, reader in readers.items()})
+    sentences = {code: read_sentences(plan.languages[code].parallel, spellers[code]) for code in codes}
+    languages = {}
+    for code in codes:
+        links = plan.languages[code].links if code != plan.source else None
+        linked = read_linked(links, sentences[plan.source], sentences[code]) if links else None
+        languages[code] = Language(readers[code], sentences[code], linked)
+
+    def read(path: Path, task: Task, code: str) -> list[Example]:
+        return read_set(path, task, spellers[code].vocabulary, code, longest)
+
+    data = []
+    for name, about in plan.data.items():
+        task = make_task(about.task, plan.biaffine)
+        tests = {code: read(path, task, code) for code, path in about.test.items()}
+        train, dev = (read(path, task, plan.source) for path in (about.train, about.dev))
+        data.append(DataSet(name, task, train, dev, tests))
+    return Job(plan.name, languages, data, plan.ways, plan.options, longest, plan.seed)
 
 
-def read_languages(
-    plan: Content, readers: Mapping[str, Reader], spellers: Mapping[str, Speller]
-) -> dict[str, Language]:
-    """Return every language with its parallel sentences, and their links with the source language's."""
-    files, (source, *others) = plan["languages"], readers
-    sentences = {code: read_sentences(Path(files[code]["parallel"]), spellers[code]) for code in readers}
-    links = {code: read_linked(Path(files[code]["links"]), sentences[source], sentences[code]) for code in others}
-    return {code: Language(readers[code], sentences[code], links.get(code)) for code in readers}
-
-
-def read_data(plan: Content, spellers: Mapping[str, Speller], biaffine: BiaffineSizes) -> list[DataSet]:
-    """Read the data sets of all tasks; training and dev sets are in the source language."""
-
-    def read(path: str, task: Task, code: str) -> list[Example]:
-        return read_set(Path(path), task, spellers[code].vocabulary, code, spellers[code].limit)
-
-    sets = []
-    for name, about in plan["data"].items():
-        task = make_task(about["task"], biaffine)
-        tests = {code: read(path, task, code) for code, path in about["test"].items()}
-        train, dev = (read(about[split], task, plan["source"]) for split in ("train", "dev"))
-        sets.append(DataSet(name, task, train, dev, tests))
-    return sets
-
-
-def choose_work(plan: Content, below: Path) -> Path:
+def choose_work(plan: Plan, below: Path) -> Path:
     """Return the folder of this job below another: named by what decides its result, so no other job resumes it."""
-    read: list[Path] = []
-    for own in plan["languages"].values():
-        parts = ["run.json"] if plan["untrained"] else ["run.json", "model.safetensors"]
-        read += [*(Path(own["encoder"]) / part for part in parts), *sorted(Path(own["vocab"]).iterdir())]
-        read += [Path(own[key]) for key in ("parallel", "links") if key in own]
-    for about in plan["data"].values():
-        read += map(Path, (about["train"], about["dev"], *about["test"].values()))
-    given = {key: plan[key] for key in ("options", "biaffine", "ways", "untrained", "seed", "config")}
-    data = {name: [about["task"], list(about["test"])] for name, about in plan["data"].items()}
-    known = {"data": data, "languages": list(plan["languages"])}
-    decides = given | known | {"inputs": [sha256_of(path) for path in read]}
-    return below / f"contextual-{plan['name']}-{hashed(decides)}"
+    inputs: list[Path] = []
+    for own in plan.languages.values():
+        parts = ["run.json"] if plan.untrained else ["run.json", "model.safetensors"]
+        inputs += [*(own.encoder / part for part in parts), *sorted(own.vocab.iterdir()), own.parallel]
+        inputs += [own.links] if own.links else []
+    for about in plan.data.values():
+        inputs += [about.train, about.dev, *about.test.values()]
+    decides = {
+        "options": asdict(plan.options), "biaffine": asdict(plan.biaffine), "ways": plan.ways,
+        "untrained": plan.untrained, "seed": plan.seed, "config": plan.config, "languages": list(plan.languages),
+        "data": {name: [about.task, list(about.test)] for name, about in plan.data.items()},
+        "inputs": [sha256_of(path) for path in inputs],
+    }  # fmt: skip
+    return below / f"contextual-{plan.name}-{hashed(decides)}"
 
 
-def transfer(args: argparse.Namespace, plan: Content, work: Path) -> Content:
-    """Return the result of a job."""
-    options = read_record(Options, plan["options"], f"{args.plan}: options")
-    readers, spellers = open_readers(plan, local_device(args.device))
-    check_layers(options, {code: reader.encoder.config.shape for code, reader in readers.items()})
-    biaffine = read_record(BiaffineSizes, plan["biaffine"], f"{args.plan}: biaffine")
-    languages, data = read_languages(plan, readers, spellers), read_data(plan, spellers, biaffine)
-    longest = next(iter(spellers.values())).limit
-    job = Job(plan["name"], languages, data, plan["ways"], options, longest, plan["seed"])
-    models = {code: read_run(Path(own["encoder"]) / "run.json").model for code, own in plan["languages"].items()}
-    about = {"model": plan["name"], "models": models, "untrained": plan["untrained"], "config": plan["config"]}
-    return {**about, **describe(job), "torch": torch.__version__, "trainings": run_job(job, work)}
+def describe(plan: Plan, job: Job) -> Result:
+    """Return what a job's result says of its making and its data."""
+    return {
+        "model": plan.name,
+        "models": {code: read_run(plan.languages[code].encoder / "run.json").model for code in job.languages},
+        "untrained": plan.untrained,
+        "config": plan.config,
+        "source": plan.source,
+        "options": asdict(job.options),
+        "seed": job.seed,
+        "ways": list(job.ways),
+        "sizes": {
+            data.name: {"train": len(data.train), "dev": len(data.dev)} | {c: len(t) for c, t in data.tests.items()}
+            for data in job.data
+        },
+        "sentences": len(job.languages[plan.source].sentences),
+        "links": {code: len(own.linked.source) for code, own in job.languages.items() if own.linked is not None},
+        "level": LEVEL,
+        "torch": torch.__version__,
+    }
 
 
 def main() -> None:
     """Run a job and write its result."""
     args = parse_args()
-    use_one_thread(local_device(args.device))
-    plan = read_transfer_plan(args.plan)
+    device = local_device(args.device)
+    use_one_thread(device)
+    plan = read_record(Plan, read_json(args.plan), args.plan)
     work = choose_work(plan, args.work_below)
     with Lock(work, args.wait_for_lock) as lock:
-        result = transfer(args, plan, work)
+        job = open_job(plan, device)
+        result = describe(plan, job) | {"trainings": run_job(job, work)}
         write_json(args.out, result)
         lock.remove_folder()  # or a forced rerun would only find the old scores
     for done in result["trainings"]:

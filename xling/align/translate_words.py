@@ -17,24 +17,23 @@ are tested on the same words and candidates.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xling.align.csls import csls_search
 from xling.align.mapping import Matrix, apply_map, fit_normaliser, procrustes
-from xling.align.plan import Seeds, missing_folders, plan_parser
+from xling.align.plan import Compared, ComparisonPlan, plan_parser
 from xling.align.states import TRAINED, UNTRAINED, States, seed_states
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.records import read_record, record, refuse
 from xling.core.stats import Hits, summarise
-from xling.data.fasttext import Vectors, read_vectors
+from xling.data.fasttext import read_vectors
 from xling.data.muse import WordPair, read_muse
 from xling.model.device import local_device, side_by_side
 from xling.tokenization.tokeniser import make_tokeniser
@@ -42,14 +41,12 @@ from xling.tokenization.tokeniser import make_tokeniser
 FIGURES = {"figure4a": "rows", "figure4b": "words"}  # which states each is made from
 LIMIT = 200_000  # vectors of fastText that are read (section 5.1.1 of the paper)
 Result = dict[str, Any]
-Series = tuple[Result, list[Hits]]  # vectors and layer, and which test words were right, seed by seed
 
 
 @record
-class Language:
+class Language(Compared):
     """Inputs for one target language: states, dictionaries, and fastText vectors if there are any."""
 
-    seeds: Seeds
     train: Path
     test: Path
     vectors: dict[str, Path] | None
@@ -57,36 +54,30 @@ class Language:
 
 
 @record
-class Plan:
-    """All target languages; `config` is the configuration hash that the result carries."""
+class Plan(ComparisonPlan):
+    """All target languages."""
 
-    source: str
     languages: dict[str, Language]
-    config: str
 
     def __post_init__(self) -> None:
-        refuse(missing_folders(self.source, self.languages))
+        super().__post_init__()
         for code, own in self.languages.items():
             if own.vectors is not None and not {self.source, code} <= set(own.vectors):
                 refuse([f"languages.{code}.vectors: expected files of {self.source} and {code}, or null"])
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """The index of each kept lower-cased word, and the rows of the file that they came from."""
 
     places: dict[str, int]
     rows: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPairs:
-    """The pairs of a dictionary with both words known, as places, each once; and how many had an unknown word."""
+class KnownPairs(NamedTuple):
+    """The pairs of a dictionary with both words known, as places, each once, and the counts that a result carries."""
 
     pairs: tuple[tuple[int, int], ...]
-    given: int
-    unknown_source: int
-    unknown_target: int
+    counts: dict[str, int]
 
     def by_source(self) -> dict[int, set[int]]:
         """Return the known translations of each source word."""
@@ -95,24 +86,21 @@ class KnownPairs:
             found.setdefault(source, set()).add(target)
         return found
 
-    def describe(self) -> dict[str, int]:
-        """Return the counts that a result carries."""
-        kept = {"pairs_kept": len(self.pairs), "source_words_kept": len(self.by_source())}
-        unknown = {"unknown_source": self.unknown_source, "unknown_target": self.unknown_target}
-        return {"pairs": self.given} | kept | unknown
-
 
 def known_pairs(path: Path, pairs: Iterable[WordPair], source: Vocabulary, target: Vocabulary) -> KnownPairs:
     """Return the pairs of a dictionary (its path is for errors) whose words both have vectors; there must be some."""
     folded = dict.fromkeys((pair.source.lower(), pair.target.lower()) for pair in pairs)
-    unknown_source = sum(left not in source.places for left, _ in folded)
-    unknown_target = sum(right not in target.places for _, right in folded)
+    unknown = {
+        "unknown_source": sum(left not in source.places for left, _ in folded),
+        "unknown_target": sum(right not in target.places for _, right in folded),
+    }
     known = ((x, y) for x, y in folded if x in source.places and y in target.places)
-    found = dict.fromkeys((source.places[x], target.places[y]) for x, y in known)
+    found = tuple(dict.fromkeys((source.places[x], target.places[y]) for x, y in known))
     if not found:
-        counts = f"{unknown_source} source and {unknown_target} target words are unknown"
+        counts = "{unknown_source} source and {unknown_target} target words are unknown".format(**unknown)
         raise InputError(path, f"none of its {len(folded)} pairs has vectors on both sides ({counts})")
-    return KnownPairs(tuple(found), len(folded), unknown_source, unknown_target)
+    kept = {"pairs_kept": len(found), "source_words_kept": len({x for x, _ in found})}
+    return KnownPairs(found, {"pairs": len(folded)} | kept | unknown)
 
 
 def fold_case(words: Sequence[str], allowed: Iterable[str] | None = None) -> Vocabulary:
@@ -159,66 +147,47 @@ class Material:
 
     def __init__(self, source: str, target: str, plan: Language) -> None:
         self.codes, self.plan = (source, target), plan
-        self.spell = [speller(plan.tokenisers.get(code)) for code in self.codes]
-        left, right = self.spell
-        self.dictionaries = {
-            path: [WordPair(left(pair.source), right(pair.target)) for pair in read_muse(path)]
+        self.spell = left, right = [speller(plan.tokenisers.get(code)) for code in self.codes]
+        self.dictionaries = [
+            (path, [WordPair(left(pair.source), right(pair.target)) for pair in read_muse(path)])
             for path in (plan.train, plan.test)
-        }
+        ]
         self.vectors = [plan.vectors[code] for code in self.codes] if plan.vectors else []
         for file in self.vectors:
             file.open("rb").close()
 
     def known(self, spaces: Sequence[Vocabulary]) -> list[KnownPairs]:
         """Return the training and the test pairs whose words are in both vocabularies."""
-        return [known_pairs(path, self.dictionaries[path], *spaces) for path in (self.plan.train, self.plan.test)]
-
-    def read_tables(self) -> list[Vectors]:
-        """Read fastText's tables, if there are any: about half a gigabyte for one pair."""
-        tables = zip(self.vectors, self.spell, strict=False)
-        read = ((read_vectors(path, LIMIT), spell) for path, spell in tables)
-        return [table._replace(words=tuple(map(spell, table.words))) for table, spell in read]
-
-    def states(self, kind: str, figure: str) -> list[list[States]]:
-        """Return the states of both languages, seed by seed."""
-        return list(seed_states(self.plan.seeds, kind, FIGURES[figure], self.codes))
+        return [known_pairs(path, pairs, *spaces) for path, pairs in self.dictionaries]
 
 
 def evaluate(material: Material, device: str) -> Iterator[tuple[str, list[Result], Result]]:
-    """Yield for each figure the records of one language, and how many words and pairs they rest on."""
-    tables = material.read_tables()
-    for figure in FIGURES:
-        words = [_items(side) for side in material.states(TRAINED, figure)[0]]
-        allowed = [table.words for table in tables] or words
-        spaces = [fold_case(own, others) for own, others in zip(words, allowed, strict=True)]
-        train, test = material.known(spaces)
+    """Yield for each figure the records of one language, and how many words and pairs they rest on.
+
+    The tables of fastText, if there are any, are half a gigabyte for one pair.
+    """
+    read = zip((read_vectors(path, LIMIT) for path in material.vectors), material.spell, strict=False)
+    tables = [table._replace(words=tuple(map(spell, table.words))) for table, spell in read]
+    for figure, name in FIGURES.items():
+        kinds = {k: list(seed_states(material.plan.seeds, k, name, material.codes)) for k in (TRAINED, UNTRAINED)}
+        words = [_items(side) for side in kinds[TRAINED][0]]
+        spaces = [fold_case(own, other) for own, other in zip(words, [t.words for t in tables] or words, strict=True)]
+        train, test = known = material.known(spaces)
+        series = []
+        for kind, seeds in kinds.items():
+            for layer in range(seeds[0][0].layers):
+                hits = [_hits([side.read(layer) for side in sides], spaces, known, device) for sides in seeds]
+                series.append(({"vectors": kind, "layer": layer if figure == "figure4b" else None}, hits))
+        if tables:
+            places = [fold_case(table.words, own) for table, own in zip(tables, words, strict=True)]
+            hits = [_hits([table.vectors for table in tables], places, material.known(places), device)]
+            series.append(({"vectors": "fasttext", "layer": None}, hits))
         guess = chance(test.by_source().values(), len(spaces[1].rows))
         about = {"figure": figure, "language": material.codes[1], "chance": guess, "pairs": len(test.pairs)}
-        series = [*_encoders(material, figure, spaces, device), *_fasttext(material, words, tables, device)]
         scores = summarise([hits for _, hits in series], figure, *material.codes)
-        records = [about | own | score for (own, _), score in zip(series, scores, strict=True)]
         sizes = {"source_words": len(spaces[0].rows), "target_words": len(spaces[1].rows)}
-        yield figure, records, sizes | {"train": train.describe(), "test": test.describe()}
-
-
-def _encoders(material: Material, figure: str, spaces: Sequence[Vocabulary], device: str) -> Iterator[Series]:
-    """Yield the hits of every layer of the trained encoders and of untrained ones."""
-    known = material.known(spaces)
-    for kind in (TRAINED, UNTRAINED):
-        seeds = material.states(kind, figure)
-        for layer in range(seeds[0][0].layers):
-            hits = [_hits([side.read(layer) for side in sides], spaces, known, device) for sides in seeds]
-            yield {"vectors": kind, "layer": layer if figure == "figure4b" else None}, hits
-
-
-def _fasttext(
-    material: Material, words: Sequence[Sequence[str]], tables: Sequence[Vectors], device: str
-) -> Iterator[Series]:
-    """Yield the hits of fastText on the words of the encoders, if there is fastText."""
-    if tables:
-        spaces = [fold_case(table.words, own) for table, own in zip(tables, words, strict=True)]
-        hits = _hits([table.vectors for table in tables], spaces, material.known(spaces), device)
-        yield {"vectors": "fasttext", "layer": None}, [hits]
+        records = [about | own | score for (own, _), score in zip(series, scores, strict=True)]
+        yield figure, records, sizes | {"train": train.counts, "test": test.counts}
 
 
 def _hits(sides: Sequence[Matrix], spaces: Sequence[Vocabulary], known: Sequence[KnownPairs], device: str) -> Hits:
@@ -228,9 +197,8 @@ def _hits(sides: Sequence[Matrix], spaces: Sequence[Vocabulary], known: Sequence
 
 def _items(states: States) -> list[str]:
     if states.items is None:
-        raise InputError(
-            states.path, "the file has no word list (items)", fix="make it again with xling.align.represent_encoder"
-        )
+        fix = "make it again with xling.align.represent_encoder"
+        raise InputError(states.path, "the file has no word list (items)", fix=fix)
     return states.items
 
 

@@ -40,29 +40,34 @@ HELD_OUT = 4  # every fourth pair is looked for
 FEWEST = 8  # pairs
 INCH, MARGIN = 0.34, 1.3  # of a cell of the heat map, and around it
 Pairs = Sequence[tuple[str, str]]
-Sides = tuple[Sequence[Matrix], Sequence[Matrix]]
 
 
 def compare(encoders: Sequence[Opened], pairs: Pairs, tested: Pairs = ()) -> dict[str, Any]:
-    """Return how alike the layers of two encoders are on pairs of sentences; those of `tested` are looked for."""
-    left, right = _states(encoders, pairs)
-    matrix = cka_matrix(left, right)
-    looked_for = len(tested) or len(pairs) // HELD_OUT
+    """Return how alike the layers of two encoders are on pairs of sentences; those of `tested` are looked for.
+
+    CKA and retrieval are of layers at the same depth. `plain` and `mapped` are the share of sentences found by cosine,
+    both directions averaged; `plain` is None where widths differ.
+    """
+    means = [
+        [encoder.sentence_means([pair[side] for pair in some]) for side, encoder in enumerate(encoders)]
+        for some in (pairs, tested)
+        if some
+    ]
+    (left, right), looked_for = means[0], len(tested) or len(pairs) // HELD_OUT
+    matrix, layers = cka_matrix(left, right), []
+    for i, j in same_depth(len(left), len(right)):
+        plain, mapped = retrieval(left[i], right[j], (means[1][0][i], means[1][1][j]) if tested else None)
+        layers.append({"left": i, "right": j, "cka": matrix[i][j], "plain": plain, "mapped": mapped})
     return {
         "models": [encoder.name for encoder in encoders],
         "sentences": len(pairs),
         "fitted": len(pairs) if tested else len(pairs) - looked_for,
         "looked_for": looked_for,
         "chance": 1 / looked_for,
-        "widths": [layers[0].shape[1] for layers in (left, right)],
+        "widths": [side[0].shape[1] for side in (left, right)],
         "matrix": matrix,
-        "layers": layer_pairs(left, right, matrix, _states(encoders, tested) if tested else None),
+        "layers": layers,
     }
-
-
-def _states(encoders: Sequence[Opened], pairs: Pairs) -> Sides:
-    left, right = (encoder.sentence_means([pair[side] for pair in pairs]) for side, encoder in enumerate(encoders))
-    return left, right
 
 
 def cka_matrix(left: Sequence[Matrix], right: Sequence[Matrix]) -> list[list[float]]:
@@ -77,21 +82,6 @@ def cka_matrix(left: Sequence[Matrix], right: Sequence[Matrix]) -> list[list[flo
             stream.add([layer[start : start + BLOCK]], [other[start : start + BLOCK] for other in right])
         rows += stream.matrix()
     return rows
-
-
-def layer_pairs(
-    left: Sequence[Matrix], right: Sequence[Matrix], matrix: Sequence[Sequence[float]], tested: Sides | None = None
-) -> list[dict[str, Any]]:
-    """Return CKA and retrieval of layers at the same depth; `tested` has both sides of a set to be looked for.
-
-    `plain` and `mapped` are the share of sentences found by cosine, both directions averaged; `plain` is None where
-    widths differ.
-    """
-    found = []
-    for i, j in same_depth(len(left), len(right)):
-        plain, mapped = retrieval(left[i], right[j], None if tested is None else (tested[0][i], tested[1][j]))
-        found.append({"left": i, "right": j, "cka": matrix[i][j], "plain": plain, "mapped": mapped})
-    return found
 
 
 def same_depth(left: int, right: int) -> list[tuple[int, int]]:
@@ -118,9 +108,10 @@ def _found(left: Matrix, right: Matrix) -> float:
 
 def read_pairs(paths: Sequence[Path], languages: Sequence[str] | None, most: int) -> list[tuple[str, str]]:
     """Return the first pairs of sentences of one file with two columns, of a table with languages, or of two files."""
+    header = next(iter(numbered_lines(paths[0])), (1, ""))[1].split("\t")
     if len(paths) == 2:
         rows: Iterator[tuple[str, ...]] = read_aligned(paths)
-    elif languages is not None and _has_header(paths[0], languages):
+    elif languages is not None and set(languages) <= set(header):
         rows = read_multiway(paths[0], languages)
     else:
         rows = _two_columns(paths[0])
@@ -130,12 +121,7 @@ def read_pairs(paths: Sequence[Path], languages: Sequence[str] | None, most: int
     return pairs
 
 
-def _has_header(path: Path, languages: Sequence[str]) -> bool:
-    first = next(iter(numbered_lines(path)), (1, ""))[1].split("\t")
-    return all(code in first for code in languages)
-
-
-def _two_columns(path: Path) -> Iterator[tuple[str, str]]:
+def _two_columns(path: Path) -> Iterator[tuple[str, ...]]:
     for number, line in numbered_lines(path):
         cells = line.split("\t")
         if len(cells) != 2:
@@ -143,18 +129,17 @@ def _two_columns(path: Path) -> Iterator[tuple[str, str]]:
             raise InputError(path, f"{len(cells)} columns, expected sentence<TAB>sentence", line=number, fix=fix)
         if not all(cell.strip() for cell in cells):
             raise InputError(path, "an empty side where a sentence was expected", line=number)
-        yield cells[0], cells[1]
+        yield tuple(cells)
 
 
 def table(result: dict[str, Any]) -> str:
     """Return the layers of a comparison as text in columns."""
-    head = f"{'layers':<10}{'CKA':>8}{'found':>8}{'mapped':>8}"
-    rows = [
-        f"{row['left']:>2} - {row['right']:<5}{row['cka']:>8.3f}{_share(row['plain']):>8}{_share(row['mapped']):>8}"
-        for row in result["layers"]
-    ]
-    last = f"{result['sentences']} pairs; {result['looked_for']} looked for, by chance {_share(result['chance'])}"
-    return "\n".join([head, *rows, last])
+    lines = [f"{'layers':<10}{'CKA':>8}{'found':>8}{'mapped':>8}"]
+    for row in result["layers"]:
+        shares = ("" if row[key] is None else f"{100 * row[key]:.1f}%" for key in ("plain", "mapped"))
+        lines.append(f"{row['left']:>2} - {row['right']:<5}{row['cka']:>8.3f}{next(shares):>8}{next(shares):>8}")
+    pairs, looked_for, chance = (result[key] for key in ("sentences", "looked_for", "chance"))
+    return "\n".join([*lines, f"{pairs} pairs; {looked_for} looked for, by chance {100 * chance:.1f}%"])
 
 
 def caution(result: dict[str, Any]) -> str | None:
@@ -166,20 +151,17 @@ def caution(result: dict[str, Any]) -> str | None:
 
 def heat_map(result: dict[str, Any]) -> Figure:
     """Return the matrix of CKA as a picture, the left encoder's layers from top to bottom."""
-    matrix = result["matrix"]
-    rows, columns = len(matrix), len(matrix[0])
+    matrix = np.array(result["matrix"])
+    rows, columns = matrix.shape
     figure = style.new_figure(MARGIN + INCH * columns, MARGIN + INCH * rows)
-    axes = figure.subplots()
-    colours = mpl.colormaps[style.HEAT_MAP]
+    axes, colours = figure.subplots(), mpl.colormaps[style.HEAT_MAP]
     axes.imshow(matrix, cmap=colours, vmin=0, vmax=1)
-    for i, line in enumerate(matrix):
-        for j, value in enumerate(line):
-            axes.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=6, color=style.ink_on(colours(value)))
+    for (i, j), value in np.ndenumerate(matrix):
+        axes.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=6, color=style.ink_on(colours(value)))
     axes.set_xticks(range(columns), [f"L{j}" for j in range(columns)])
     axes.set_yticks(range(rows), [f"L{i}" for i in range(rows)])
-    axes.set_xlabel(_short(result["models"][1]))
-    axes.set_ylabel(_short(result["models"][0]))
-    axes.set_title("linear CKA")
+    below, beside = ("/".join(Path(name).parts[-2:]) for name in reversed(result["models"]))
+    axes.set(xlabel=below, ylabel=beside, title="linear CKA")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return figure
@@ -187,22 +169,13 @@ def heat_map(result: dict[str, Any]) -> Figure:
 
 def write_all(result: dict[str, Any], folder: Path) -> None:
     """Write compare.json, layers.csv, matrix.csv and matrix.png."""
-    names = [[f"L{i}" for i in range(size)] for size in (len(result["matrix"]), len(result["matrix"][0]))]
-    matrix = pd.DataFrame(result["matrix"], *names)
+    matrix = pd.DataFrame(result["matrix"]).rename(index=lambda i: f"L{i}", columns=lambda j: f"L{j}")
     for name, frame in (("layers", pd.DataFrame(result["layers"])), ("matrix", matrix)):
         with write_text(folder / f"{name}.csv") as handle:
             frame.to_csv(handle, index=name == "matrix")
     with style.styled(), atomic_path(folder / "matrix.png") as temporary:
         heat_map(result).savefig(temporary, format="png", dpi=style.DOTS_PER_INCH, metadata=style.FORMATS["png"])
     write_json(folder / "compare.json", result)
-
-
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.1f}%"
-
-
-def _short(name: str) -> str:
-    return "/".join(Path(name).parts[-2:])
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -213,13 +186,13 @@ def main(argv: Sequence[str] | None = None) -> None:
             raise XlingError(f"--{name} takes one file or two, not {len(files)}")
     pairs = read_pairs(args.parallel, args.languages, args.sentences)
     tested = read_pairs(args.retrieve, args.languages, args.sentences) if args.retrieve else ()
-    languages = args.languages or (None, None)
     device = str(local_device("auto")) if args.device == "auto" else args.device
+    sides = zip((args.model_a, args.model_b), args.languages or (None, None), "ab", strict=True)
     encoders = [
-        open_any_encoder(args.model_a, languages[0], args.vocab_a, args.tokeniser_a, device),
-        open_any_encoder(args.model_b, languages[1], args.vocab_b, args.tokeniser_b, device),
+        open_any_encoder(model, code, getattr(args, f"vocab_{side}"), getattr(args, f"tokeniser_{side}"), device)
+        for model, code, side in sides
     ]
-    result = compare(encoders, pairs, tested) | {"config": args.config_hash}
+    result = compare(encoders, pairs, tested)
     write_all(result, args.out)
     print(table(result))
     if warning := caution(result):
@@ -239,7 +212,6 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most this many pairs")
     parser.add_argument("--retrieve", type=Path, nargs="+", default=(), help="a set whose sentences are looked for")
     parser.add_argument("--device", default="auto", help="cpu, cuda, or auto (default)")
-    parser.add_argument("--config-hash", default="", help="what the result belongs to")
     parser.add_argument("--out", type=Path, required=True, help="folder of compare.json, the CSV files and matrix.png")
     return parser.parse_args(argv)
 

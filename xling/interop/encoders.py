@@ -49,9 +49,9 @@ class StoredStates:
         """Return the states of texts, which must all be in the file."""
         states = States(Path(self.name))
         rows = {text: row for row, text in enumerate(states.items or ())}
-        for text in texts:
-            if text not in rows:
-                raise InputError(states.path, f"no states of {text!r}", fix="import all sentences that are compared")
+        if unknown := [text for text in texts if text not in rows]:
+            fix = "import all sentences that are compared"
+            raise InputError(states.path, f"no states of {unknown[0]!r}", fix=fix)
         chosen = [rows[text] for text in texts]
         return [states.read(layer)[chosen].astype(np.float32) for layer in range(states.layers)]
 
@@ -78,12 +78,13 @@ class AnyEncoder:
 
     def _means(self, spelled: Sequence[Spelled]) -> list[Matrix]:
         length = max(len(ids) for ids, _ in spelled)
-        tokens = torch.tensor([ids + [self.padding] * (length - len(ids)) for ids, _ in spelled])
-        keep = torch.tensor([[True] * len(ids) + [False] * (length - len(ids)) for ids, _ in spelled])
-        own = torch.tensor([flags + [False] * (length - len(flags)) for _, flags in spelled]).float().unsqueeze(-1)
+        rows = [(ids + [self.padding] * (length - len(ids)), len(ids), own) for ids, own in spelled]
+        tokens = torch.tensor([ids for ids, _, _ in rows])
+        keep = torch.arange(length) < torch.tensor([size for _, size, _ in rows])[:, None]
+        mine = torch.tensor([own + [False] * (length - size) for _, size, own in rows]).float().unsqueeze(-1)
         with torch.inference_mode():
             states = [layer.float().cpu() for layer in self.states(tokens, keep)]
-            return [((layer * own).sum(dim=1) / own.sum(dim=1)).numpy() for layer in states]
+            return [((layer * mine).sum(dim=1) / mine.sum(dim=1)).numpy() for layer in states]
 
 
 Opened = AnyEncoder | StoredStates
@@ -101,6 +102,8 @@ def open_any_encoder(
     if folder.suffix == ".safetensors":
         return StoredStates(name)
     if (folder / "model.json").is_file():
+        if vocab is None:
+            raise InputError(folder, "a model of ours needs its vocabulary", fix="name it, or export the model first")
         return open_own(folder, language, vocab, tokeniser, device)
     if vocab is not None or tokeniser is not None:
         raise InputError(folder, "no model of ours, but a vocabulary or a tokeniser was named for it")
@@ -111,13 +114,10 @@ def open_any_encoder(
     return AnyEncoder(name, *open_published(name, language, device))
 
 
-def open_own(folder: Path, language: str | None, vocab: Path | None, tokeniser: Path | None, device: str) -> AnyEncoder:
+def open_own(folder: Path, language: str | None, vocab: Path, tokeniser: Path | None, device: str) -> AnyEncoder:
     """Open a model that xling trained."""
-    if vocab is None:
-        raise InputError(folder, "a model of ours needs its vocabulary", fix="name it, or export the model first")
-    encoder = load_encoder(folder).to(device)
+    encoder, vocabulary = load_encoder(folder).to(device), Vocabulary.load(vocab)
     code = chosen_language(encoder.config.languages, language, str(folder))
-    vocabulary = Vocabulary.load(vocab)
     check_vocabulary(encoder.config, vocabulary, vocab)
     number, room = encoder.config.languages.index(code), longest_text(folder, encoder.config) - 2
     words = make_tokeniser(read_json(tokeniser)).words if tokeniser else str.split

@@ -82,12 +82,19 @@ def check_vocabulary(config: ModelConfig, vocabulary: Vocabulary, folder: Path) 
 def write_tokenizer(
     folder: Path, config: ModelConfig, languages: Sequence[str], vocab: Path, options: Options, longest: int
 ) -> None:
-    """Write into a model's folder the vocabulary and how text of each language is tokenised, for XlingTokenizer."""
+    """Write into a model's folder the vocabulary and how text of each language is tokenised, for XlingTokenizer.
+
+    The options must hold on another machine: a word list is copied, a program's place left out.
+    """
     copy_vocabulary(vocab, folder / VOCABULARY, languages)
-    described = {
-        code: {"id": config.languages.index(code), "tokeniser": _portable(options.get(code), code, folder)}
-        for code in languages
-    }
+    described: dict[str, dict[str, Any]] = {}
+    for code in languages:
+        own = asdict(check_options(options[code])) | {"stanford_home": None} if code in options else None
+        if own and own["dictionary"] is not None:
+            name = f"{VOCABULARY}/{code}.dictionary.txt"
+            shutil.copyfile(own["dictionary"], folder / name)
+            own["dictionary"] = name
+        described[code] = {"id": config.languages.index(code), "tokeniser": own}
     write_json(folder / DESCRIPTION, {"languages": described, "language_embeddings": config.has_language_embeddings})
     about = {"tokenizer_class": "XlingTokenizer", "model_max_length": longest, "split_special_tokens": True}
     write_json(folder / "tokenizer_config.json", about | ({"language": languages[0]} if len(languages) == 1 else {}))
@@ -109,18 +116,6 @@ def copy_vocabulary(source: Path, target: Path, languages: Sequence[str]) -> Non
     with write_text(target / described["pieces"]) as handle:
         handle.writelines(f"{piece}\n" for piece in pieces)
     write_json(target / "vocab.json", described)
-
-
-def _portable(options: dict[str, Any] | None, code: str, folder: Path) -> dict[str, Any] | None:
-    """Return tokeniser options that hold on another machine: a word list is copied, a program's place left out."""
-    if options is None:
-        return None
-    checked = asdict(check_options(options))
-    if checked["dictionary"] is not None:
-        name = f"{VOCABULARY}/{code}.dictionary.txt"
-        shutil.copyfile(checked["dictionary"], folder / name)
-        checked["dictionary"] = name
-    return checked | {"stanford_home": None}
 
 
 @contextmanager

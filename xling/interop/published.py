@@ -31,8 +31,17 @@ def open_published(
     config = _load(name, AutoConfig)
     if getattr(config, "is_encoder_decoder", False):
         raise XlingError(f"{name}: {config.model_type} is an encoder with a decoder, an encoder alone was expected")
-    tokenizer, model = _load_tokenizer(name, language), _load_model(name).to(device)
-    limit, pre_norm = _limit(tokenizer, config), getattr(config, "pre_norm", False)
+    description = Path(name) / DESCRIPTION
+    if description.is_file():
+        code = chosen_language(list(read_json(description)["languages"]), language, name)
+        tokenizer = XlingTokenizer.from_pretrained(name, language=code)
+    else:
+        tokenizer = _load(name, AutoTokenizer)
+    model, report = _load(name, AutoModel, use_safetensors=True, output_loading_info=True)
+    # Weights that are not in the file would be initialised at random.
+    if missing := sorted(key for key in report["missing_keys"] if not key.startswith(UNUSED)):
+        raise XlingError(f"{name}: {len(missing)} weights of {type(model).__name__} are missing, as {missing[0]}")
+    model, limit, pre_norm = model.eval().to(device), _limit(tokenizer, config), getattr(config, "pre_norm", False)
     cache = {"cache": NoCache.of(config)} if pre_norm else {}
     number = _language_number(name, config, getattr(tokenizer, "language", language))
 
@@ -76,23 +85,6 @@ def _load(name: str, kind: Any, **options: Any) -> Any:
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         what, said = kind.__name__.removeprefix("Auto").lower(), " ".join(str(error).split())
         raise XlingError(f"{name}: transformers cannot load its {what}: {said[:300]}") from None
-
-
-def _load_tokenizer(name: str, language: str | None) -> Any:
-    description = Path(name) / DESCRIPTION
-    if not description.is_file():
-        return _load(name, AutoTokenizer)
-    languages = list(read_json(description)["languages"])
-    return XlingTokenizer.from_pretrained(name, language=chosen_language(languages, language, name))
-
-
-def _load_model(name: str) -> Any:
-    """Load an encoder; weights that are not in the file would be initialised at random, so they are refused."""
-    model, report = _load(name, AutoModel, use_safetensors=True, output_loading_info=True)
-    missing = sorted(key for key in report["missing_keys"] if not key.startswith(UNUSED))
-    if missing:
-        raise XlingError(f"{name}: {len(missing)} weights of {type(model).__name__} are missing, as {missing[0]}")
-    return model.eval()
 
 
 def _limit(tokenizer: Any, config: Any) -> int:

@@ -2,12 +2,13 @@
 
     python -m xling.synthetic.generate_language --code fr --traits fr.json --source en --world-seed 1 --seed 1 \\
         --wiki-sentences 40000 --crawl-sentences 40000 --treebank-sentences 4000,500,500 --ner-sentences 4000,500,500 \\
-        --vector-size 32 --root DIR
+        --root DIR
 
-wikidump/, crawl/, ud/, wikiann/ and fasttext/ for every language; conll2003/ for the source language of transfer; msra/
-and jieba/ for a language without spaces. Every text is drawn from a stream of its own.
+wikidump/, crawl/, ud/ and wikiann/ for every language; conll2003/ for the source language of transfer; msra/ and jieba/
+for a language without spaces. Every text is drawn from a stream of its own.
 """
 
+import argparse
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,6 @@ from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.synthetic.corpus import documents, take_sentences
 from xling.synthetic.flags import build_language, counts, shared_flags
-from xling.synthetic.formats.fasttext import TokenLog, word_splitter, write_vectors
 from xling.synthetic.formats.mediawiki import write_dump
 from xling.synthetic.formats.text import conll2003, crawl, jieba_dictionary, msra, treebank, wikiann, write_lines
 from xling.synthetic.language import Language, Sentence
@@ -29,41 +29,28 @@ CONLL_NAMES = {"train": "train", "dev": "testa", "test": "testb"}
 DUMP_DATE = "20200101"
 
 
-def write_wikipedia(language: Language, sentences: int, vector_size: int, seed: int, root: Path) -> None:
-    """Write the dump, and word vectors of its prose."""
-    code, spaces = language.code, language.traits.spaces
-    log = TokenLog(word_splitter((form for form, _ in language.word_list()), spaces))
-    pages = log.overhear(take_sentences(documents(language, "wiki", seed), sentences))
-    path = root / "wikidump" / f"{code}wiki-{DUMP_DATE}-pages-articles.xml.bz2"
-    write_dump(path, pages, code, " " if spaces else "", seed)
-    write_vectors(root / "fasttext" / f"wiki.{code}.vec", log, vector_size, seed)
-
-
-def write_crawl(language: Language, sentences: int, seed: int, root: Path) -> None:
-    """Write web text."""
-    texts = take_sentences(documents(language, "web", seed), sentences)
-    write_lines(root / "crawl" / f"{language.code}.txt.xz", crawl(texts, " " if language.traits.spaces else ""))
-
-
-def write_treebanks(language: Language, sizes: dict[str, int], seed: int, root: Path) -> None:
-    """Write the three parts of a treebank, of mixed genres as the treebanks of the paper are."""
-    for split, number in sizes.items():
-        name = f"{language.code}-ud-{split}"
-        sentences = draw(language, number, (seed, name), "wiki", "web")
-        write_lines(root / "ud" / language.code / f"{name}.conllu", treebank(sentences, name, seed))
-
-
-def write_entities(language: Language, sizes: dict[str, int], is_source: bool, seed: int, root: Path) -> None:
-    """Write the entity sets: WikiAnn of Wikipedia's domain, the sets of news from the other one."""
-    code, spaces = language.code, language.traits.spaces
-    for split, number in sizes.items():
-        sentences = draw(language, number, (seed, "wikiann", split), "wiki")
-        write_lines(root / "wikiann" / code / split, wikiann(sentences, code, spaces))
+def write_language(language: Language, args: argparse.Namespace) -> None:
+    """Write the sources of a language, of the sizes and from the seed that the command line names."""
+    code, spaces, seed, root = language.code, language.traits.spaces, args.seed, args.root
+    joiner = " " if spaces else ""
+    pages = take_sentences(documents(language, "wiki", seed), args.wiki_sentences)
+    write_dump(root / "wikidump" / f"{code}wiki-{DUMP_DATE}-pages-articles.xml.bz2", pages, code, joiner, seed)
+    texts = take_sentences(documents(language, "web", seed), args.crawl_sentences)
+    write_lines(root / "crawl" / f"{code}.txt.xz", crawl(texts, joiner))
+    for split, number in args.treebank_sentences.items():  # of mixed genres, as the treebanks of the paper are
+        name = f"{code}-ud-{split}"
+        trees = treebank(draw(language, number, (seed, name), "wiki", "web"), name, seed)
+        write_lines(root / "ud" / code / f"{name}.conllu", trees)
+    for split, number in args.ner_sentences.items():  # WikiAnn of Wikipedia's domain, the sets of news from the other
+        tagged = draw(language, number, (seed, "wikiann", split), "wiki")
+        write_lines(root / "wikiann" / code / split, wikiann(tagged, code, spaces))
         news = draw(language, number, (seed, "news", split), "web")
-        if is_source:
+        if code == args.source:
             write_lines(root / "conll2003" / f"eng.{CONLL_NAMES[split]}", conll2003(news))
         elif not spaces and split != "dev":  # the bakeoff has no development set
             write_lines(root / "msra" / f"msra.{split}.bio", msra(news))
+    if not spaces:
+        write_lines(root / "jieba" / f"{code}.dict.txt", jieba_dictionary(language.word_list()))
 
 
 def draw(language: Language, number: int, parts: tuple[object, ...], *domains: Domain) -> Iterator[Sentence]:
@@ -81,15 +68,8 @@ def main() -> None:
     parser.add_argument("--crawl-sentences", required=True, type=positive)
     parser.add_argument("--treebank-sentences", required=True, type=counts, help="train,dev,test")
     parser.add_argument("--ner-sentences", required=True, type=counts, help="train,dev,test")
-    parser.add_argument("--vector-size", default=32, type=positive)
     args = parser.parse_args()
-    language = build_language(args.code, read_json(args.traits), build_world(args.world_seed), args.traits)
-    write_wikipedia(language, args.wiki_sentences, args.vector_size, args.seed, args.root)
-    write_crawl(language, args.crawl_sentences, args.seed, args.root)
-    write_treebanks(language, args.treebank_sentences, args.seed, args.root)
-    write_entities(language, args.ner_sentences, args.code == args.source, args.seed, args.root)
-    if not language.traits.spaces:
-        write_lines(args.root / "jieba" / f"{args.code}.dict.txt", jieba_dictionary(language.word_list()))
+    write_language(build_language(args.code, read_json(args.traits), build_world(args.world_seed), args.traits), args)
     log_to_stderr(__name__).info("wrote the sources of %s below %s", args.code, args.root)
 
 

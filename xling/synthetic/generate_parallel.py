@@ -8,6 +8,7 @@ dev and test pairs of all languages, and multi-way parallel sentences with parap
 tatoeba/ and panlex/ pair the source with the others.
 """
 
+import argparse
 import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -28,57 +29,44 @@ from xling.synthetic.nli import balanced_pairs
 from xling.synthetic.world import World, build_world
 
 
-def write_inference(languages: Sequence[Language], sizes: Mapping[str, int], seed: int, folder: Path) -> None:
-    """Write the training pairs of the source language, then the same dev and test pairs in every language."""
-    source = languages[0]
-    training = balanced_pairs(derive_seed(seed, "nli", "train"), sizes["train"])
+def write_sentences(languages: Sequence[Language], iso3: Mapping[str, str], args: argparse.Namespace) -> None:
+    """Write inference pairs, parallel sentences of all languages, and sentence pairs for retrieval."""
+    source, folder, seed = languages[0], args.root / "xnli", args.seed
+    training = balanced_pairs(derive_seed(seed, "nli", "train"), args.nli["train"])
     texts = ((source.text(pair.premise), source.text(pair.hypothesis), pair.label) for pair in training)
     write_lines(folder / f"multinli.train.{source.code}.tsv", xnli_training(texts))
-    for split in ("dev", "test"):
-        pairs = list(balanced_pairs(derive_seed(seed, "nli", split), sizes[split]))
+    for split in ("dev", "test"):  # the same pairs in every language
+        pairs = list(balanced_pairs(derive_seed(seed, "nli", split), args.nli[split]))
         columns = {
             language.code: [(language.realise(pair.premise), language.realise(pair.hypothesis)) for pair in pairs]
             for language in languages
         }
         write_lines(folder / f"xnli.{split}.tsv", xnli_evaluation(pairs, columns))
-
-
-def write_multiway(languages: Sequence[Language], number: int, seed: int, folder: Path) -> None:
-    """Write parallel sentences of all languages, and the source's column said in other words."""
-    meanings = draw(number, seed, "15way")
-    columns = {language.code: list(map(language.text, meanings)) for language in languages}
-    write_lines(folder / "xnli.15way.orig.tsv", parallel_columns(columns))
-    source = languages[0]
+    meanings = draw(args.parallel, seed, "15way")
+    table = {language.code: list(map(language.text, meanings)) for language in languages}
+    write_lines(folder / "xnli.15way.orig.tsv", parallel_columns(table))
     rng = python_rng(seed, "paraphrase", source.code)
     paraphrases = (source.paraphrase(meaning, rng) for meaning in meanings)
     write_lines(folder / f"xnli.15way.{source.code}2.txt", paraphrases)
-
-
-def write_retrieval(
-    languages: Sequence[Language], iso3: Mapping[str, str], number: int, seed: int, folder: Path
-) -> None:
-    """Write sentence pairs of the source with each other language as LASER has Tatoeba's, other sentences for each."""
-    source, *others = languages
-    for target in others:
-        meanings = draw(number, seed, "tatoeba", target.code)
+    for target in languages[1:]:  # as LASER has Tatoeba's, other sentences for each language
+        meanings = draw(args.tatoeba, seed, "tatoeba", target.code)
         for language in (source, target):
             name = f"tatoeba.{iso3[target.code]}-{iso3[source.code]}.{iso3[language.code]}"
-            write_lines(folder / name, map(language.text, meanings))
+            write_lines(args.root / "tatoeba" / name, map(language.text, meanings))
 
 
-def write_dictionaries(
-    languages: Sequence[Language], iso3: Mapping[str, str], part: float, seed: int, root: Path
-) -> None:
+def write_dictionaries(languages: Sequence[Language], iso3: Mapping[str, str], args: argparse.Namespace) -> None:
     """Write MUSE lists, and PanLex tables that know a share of the source words, the same ones for all targets."""
     source, *others = languages
     frequency = dict(source.word_list())
     dictionaries = {target.code: translations(source, target) for target in others}
     for code, entries in dictionaries.items():
-        write_muse(root / "muse", source.code, code, entries, frequency)
+        write_muse(args.root / "muse", source.code, code, entries, frequency)
     words = sorted({entry.source for entries in dictionaries.values() for entry in entries})
-    known = set(python_rng(seed, "panlex").sample(words, max(1, round(part * len(words)))))
+    share = max(1, round(args.dictionary_share * len(words)))
+    known = set(python_rng(args.seed, "panlex").sample(words, share))
     kept = {iso3[code]: [entry for entry in entries if entry.source in known] for code, entries in dictionaries.items()}
-    write_panlex(root / "panlex", iso3[source.code], kept)
+    write_panlex(args.root / "panlex", iso3[source.code], kept)
 
 
 def draw(number: int, *parts: object) -> list[Meaning]:
@@ -109,10 +97,8 @@ def main() -> None:
     parser.add_argument("--dictionary-share", default=1.0, type=share, help="share of source words that PanLex knows")
     args = parser.parse_args()
     languages, iso3 = read_languages(args.languages, build_world(args.world_seed))
-    write_inference(languages, args.nli, args.seed, args.root / "xnli")
-    write_multiway(languages, args.parallel, args.seed, args.root / "xnli")
-    write_retrieval(languages, iso3, args.tatoeba, args.seed, args.root / "tatoeba")
-    write_dictionaries(languages, iso3, args.dictionary_share, args.seed, args.root)
+    write_sentences(languages, iso3, args)
+    write_dictionaries(languages, iso3, args)
     log_to_stderr(__name__).info("wrote the sources that %s share below %s", ", ".join(iso3), args.root)
 
 

@@ -64,13 +64,11 @@ class Language:
 
     def text(self, meaning: Meaning, synonyms: bool = False) -> str:
         """Return a meaning as running text, with second words where there are some if asked."""
-        return self._text(
-            self._layout(meaning, self._order(meaning)), meaning, self.synonyms if synonyms else self.words
-        )
+        return self._text(self._layout(meaning), meaning, self.synonyms if synonyms else self.words)
 
     def realise(self, meaning: Meaning) -> Sentence:
         """Return a meaning as a sentence with its tree and entities."""
-        nodes, concepts = self._layout(meaning, self._order(meaning)), meaning.concepts
+        nodes, concepts = self._layout(meaning), meaning.concepts
         numbers = {id(node): i for i, node in enumerate(nodes, start=1)} | {id(None): 0}
         forms = [self.words[WORD.get(node.form, node.form)][concepts[node.concept]] for node in nodes]
         fused = {i: self.words[Form.FUSED][concepts[x.concept]] for i, x in enumerate(nodes) if x.form == Form.FUSED}
@@ -127,11 +125,11 @@ class Language:
             return Order.OBJECT_FIRST
         return Order.ADJUNCT_FIRST if die < traits.front_object + traits.front_adjunct else Order.PLAIN
 
-    def _layout(self, meaning: Meaning, order: Order) -> list[Node]:
+    def _layout(self, meaning: Meaning, order: Order | None = None) -> list[Node]:
         """Return the words to come; the layout of a skeleton is made once."""
-        key = (meaning.skeleton, order)
+        key = (meaning.skeleton, self._order(meaning) if order is None else order)
         if key not in self._layouts:
-            self._layouts[key] = layout(meaning.skeleton, self.traits, order)
+            self._layouts[key] = layout(key[0], self.traits, key[1])
         return self._layouts[key]
 
 

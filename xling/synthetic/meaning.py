@@ -36,19 +36,12 @@ class Meaning(NamedTuple):
     concepts: tuple[int, ...]  # what fills the parts, ids in the world's concept table
 
 
-class Phrase(IntEnum):
-    """Where in its clause a part stands."""
-
-    CLAUSE = 0
-    SUBJECT = 1
-    OBJECT = 2
-    OBLIQUE = 3
-    SUBJECT_RELATIVE = 4
-    SUBJECT_RELATIVE_OBJECT = 5
-    OBJECT_RELATIVE = 6
-    OBJECT_RELATIVE_OBJECT = 7
-
-
+# Where in its clause a part stands.
+Phrase = IntEnum(
+    "Phrase",
+    "CLAUSE SUBJECT OBJECT OBLIQUE SUBJECT_RELATIVE SUBJECT_RELATIVE_OBJECT OBJECT_RELATIVE OBJECT_RELATIVE_OBJECT",
+    start=0,
+)
 # What a part does in its phrase, in the order of a plain English phrase. FUSING is a preposition that stands before the
 # article and fuses with it where a language contracts; ARTICLE is the definite one.
 Slot = IntEnum(
@@ -301,27 +294,23 @@ def _rivals(draft: Draft) -> tuple[tuple[int, int], ...]:
 @cache
 def _topic_tables(other_names: bool) -> list[dict[str, list[int]]]:
     """Return for each topic the tables that concepts are drawn from."""
-    groups = _groups()
-    if other_names:
-        groups |= {kind: [group[::-1] for group in groups[kind]] for kind in NAMES}
-    return [{name: _table(concepts, topic) for name, concepts in groups.items()} for topic in range(TOPICS)]
-
-
-def _groups() -> dict[str, Groups]:
     topics = range(TOPICS)
     by_topic = (Kind.PERSON, Kind.SURNAME, Kind.PLACE, Kind.ORGANISATION, Kind.ADVERB)
-    tables: dict[str, Groups] = {kind: [concepts_of(kind, topic) for topic in topics] for kind in by_topic}
-    tables |= {kind: [concepts_of(kind)] for kind in (Kind.HEAD, Kind.DIGIT, Kind.PREPOSITION)}
+    groups: dict[str, Groups] = {kind: [concepts_of(kind, topic) for topic in topics] for kind in by_topic}
+    groups |= {kind: [concepts_of(kind)] for kind in (Kind.HEAD, Kind.DIGIT, Kind.PREPOSITION)}
     for kind in (Kind.NOUN, Kind.HYPERNYM, Kind.ADJECTIVE):
         for i, sort in enumerate(("being", "thing")):
-            tables[f"{kind} {sort}"] = [concepts_of(kind, group=2 * topic + i) for topic in topics]
+            groups[f"{kind} {sort}"] = [concepts_of(kind, group=2 * topic + i) for topic in topics]
     for i, frame in enumerate(FRAMES):
-        tables[f"verb {frame}"] = [concepts_of(Kind.VERB, topic, i) for topic in topics]
+        groups[f"verb {frame}"] = [concepts_of(Kind.VERB, topic, i) for topic in topics]
     prepositions = concepts_of(Kind.PREPOSITION)
-    tables |= {"fusing": [prepositions[: len(FUSING)]], "unfusing": [prepositions[len(FUSING) :]]}
-    tables |= {Kind.DETERMINER: [concepts_of(Kind.DETERMINER)[1:]], "link": [(BY_GLOSS["and"], BY_GLOSS["but"])]}
+    groups |= {"fusing": [prepositions[: len(FUSING)]], "unfusing": [prepositions[len(FUSING) :]]}
+    groups |= {Kind.DETERMINER: [concepts_of(Kind.DETERMINER)[1:]], "link": [(BY_GLOSS["and"], BY_GLOSS["but"])]}
     single = ("the", "not", "who", *(slot.name.lower() for slot in GENERIC.values()))
-    return tables | {gloss: [(BY_GLOSS[gloss],)] for gloss in single}
+    groups |= {gloss: [(BY_GLOSS[gloss],)] for gloss in single}
+    if other_names:
+        groups |= {kind: [group[::-1] for group in groups[kind]] for kind in NAMES}
+    return [{name: _table(concepts, topic) for name, concepts in groups.items()} for topic in topics]
 
 
 def _table(groups: Groups, topic: int) -> list[int]:

@@ -33,26 +33,12 @@ SECOND = "美善真高古今坐看知名字音色香味甜苦冷暖春夏秋冬�
 TRIES = 10_000
 
 
-class Kind(StrEnum):
-    """What sort of word a concept is."""
-
-    NOUN = "noun"
-    HYPERNYM = "hypernym"
-    ADJECTIVE = "adjective"
-    VERB = "verb"
-    ADVERB = "adverb"
-    PERSON = "person"
-    SURNAME = "surname"
-    PLACE = "place"
-    ORGANISATION = "organisation"
-    HEAD = "organisation head"
-    DIGIT = "digit"
-    DETERMINER = "determiner"
-    PREPOSITION = "preposition"
-    PARTICLE = "particle"
-    GENERIC = "generic"
-    CLASSIFIER = "classifier"
-    FUSED = "fused preposition"
+# What sort of word a concept is; HEAD is the `Company` of an organisation's name, FUSED a preposition with an article.
+Kind = StrEnum(
+    "Kind",
+    "NOUN HYPERNYM ADJECTIVE VERB ADVERB PERSON SURNAME PLACE ORGANISATION HEAD DIGIT DETERMINER PREPOSITION PARTICLE "
+    "GENERIC CLASSIFIER FUSED",
+)
 
 
 class Frame(StrEnum):
@@ -119,12 +105,9 @@ BY_GLOSS = {concept.gloss: i for i, concept in enumerate(CONCEPTS)}
 @cache
 def concepts_of(kind: Kind, topic: int | None = None, group: int | None = None) -> tuple[int, ...]:
     """Return the ids of the concepts of a kind, of one topic or group if asked, frequent ones first."""
-    wanted = [
-        i
-        for i, concept in enumerate(CONCEPTS)
-        if concept.kind == kind and topic in (None, concept.topic) and group in (None, concept.group)
-    ]
-    return tuple(sorted(wanted, key=lambda i: (CONCEPTS[i].rank, i)))
+    own = ((c.rank, i) for i, c in enumerate(CONCEPTS) if c.kind == kind)
+    wanted = ((rank, i) for rank, i in own if topic in (None, CONCEPTS[i].topic) and group in (None, CONCEPTS[i].group))
+    return tuple([i for _, i in sorted(wanted)])
 
 
 @cache
@@ -145,7 +128,20 @@ class WordMaker:
 
     def make(self, short: bool) -> str:
         """Return a new word: one syllable or character if short, else two or three."""
-        return self._unused(lambda: self._characters(short) if self.script == "han" else self._syllables(short))
+        choice = self.rng.choice
+
+        def syllable(closed: bool) -> str:
+            coda = choice(self.codas) if closed and self.rng.random() < 0.3 else ""
+            return choice(self.onsets) + choice(self.nuclei) + coda
+
+        def draw() -> str:
+            if self.script == "han":
+                return choice(ALONE) if short else choice(FIRST) + choice(SECOND)
+            count = 1 if short else choice((2, 2, 3))
+            # The last syllable of a longer word stays open, so that suffixes can be told apart from stems.
+            return "".join(syllable(closed=short or i < count - 1) for i in range(count))
+
+        return self._unused(draw)
 
     def respell(self, word: str) -> str:
         """Return a new word that differs from a Latin one in one vowel."""
@@ -164,18 +160,6 @@ class WordMaker:
                 self.taken.add(word)
                 return word
         raise XlingError(f"the script {self.script!r} has no words left for an embedded language")
-
-    def _syllables(self, short: bool) -> str:
-        count = 1 if short else self.rng.choice((2, 2, 3))
-        # The last syllable of a longer word stays open, so that suffixes can be told apart from stems.
-        return "".join(self._syllable(closed=short or i < count - 1) for i in range(count))
-
-    def _syllable(self, closed: bool) -> str:
-        coda = self.rng.choice(self.codas) if closed and self.rng.random() < 0.3 else ""
-        return self.rng.choice(self.onsets) + self.rng.choice(self.nuclei) + coda
-
-    def _characters(self, short: bool) -> str:
-        return self.rng.choice(ALONE) if short else self.rng.choice(FIRST) + self.rng.choice(SECOND)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,15 @@ from torch import Tensor
 from toy_contextual import OPTIONS, write_data, write_parallel
 from unit.finetune.toy_tasks import BIAFFINE, write_model
 
-from xling.align.contextual import DataSet, Job, Language, fit_layer, run_job
-from xling.align.contextual_options import Options, check_layers
-from xling.align.frozen import AlignedView, Linked, Reader, first_words, fit_map, read_sentences, word_states
+from xling.align.frozen import Linked, Reader, aligned_view, first_words, fit_map, read_sentences, word_states
 from xling.align.mapping import apply_map, fit_normaliser
+from xling.align.plan import Options
+from xling.align.transfer_contextual import DataSet, Job, Language, check_layers, fit_layer, run_job
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
 from xling.core.records import read_record
 from xling.core.seeds import numpy_rng
-from xling.finetune.data import Example, Speller
+from xling.finetune.data import Speller
 from xling.finetune.run import read_set
 from xling.finetune.settings import BiaffineSizes
 from xling.finetune.tasks import make_task
@@ -26,6 +26,7 @@ from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
 from xling.model.layer_states import layer_states
 
+Toy = tuple[Path, Path, Path]  # a folder of parallel text, a vocabulary, an encoder
 WIDTH, LONGEST = 16, 24
 ROTATION = torch.from_numpy(np.linalg.qr(numpy_rng("rotation").normal(size=(WIDTH, WIDTH)))[0]).float()
 
@@ -38,7 +39,7 @@ class Rotated(Reader):
 
 
 @pytest.fixture(scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
     """Return a folder of parallel text, and a toy vocabulary and encoder."""
     folder = tmp_path_factory.mktemp("contextual")
     write_parallel(folder)
@@ -46,38 +47,32 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
 
 
 @pytest.fixture
-def reader(toy: tuple[Path, Path, Path]) -> Reader:
+def reader(toy: Toy) -> Reader:
     """Return the toy encoder reading English."""
     return Reader(load_encoder(toy[2]).requires_grad_(False), 0)
 
 
-def speller(toy: tuple[Path, Path, Path], language: str = "en") -> Speller:
-    return Speller(Vocabulary.load(toy[1]), language, LONGEST)
+def speller(toy: Toy) -> Speller:
+    return Speller(Vocabulary.load(toy[1]), "en", LONGEST)
 
 
-def data_set(toy: tuple[Path, Path, Path], task: str) -> DataSet:
-    """Return English data whose test set is given to English and to the rotated reader alike."""
-    made, about = make_task(task, BiaffineSizes(**BIAFFINE)), write_data(toy[0], task)
-    vocabulary = Vocabulary.load(toy[1])
-    train, dev, test = (
-        read_set(Path(path), made, vocabulary, "en", LONGEST)
-        for path in (about["train"], about["dev"], about["test"]["en"])
-    )
-    return DataSet(f"{task}.toy", made, train, dev, {"en": test, "turned": test})
-
-
-def rotated_job(toy: tuple[Path, Path, Path], reader: Reader, task: str, **changes: object) -> Job:
+def rotated_job(toy: Toy, reader: Reader, task: str, **changes: object) -> Job:
+    """Return a job whose English test set is given to English and to the rotated reader alike."""
     sentences = read_sentences(toy[0] / "en.txt", speller(toy))
     words = np.arange(first_words(sentences)[-1])
     turned = Language(Rotated(reader.encoder, 0), sentences, Linked(words, words))
     languages = {"en": Language(reader, sentences), "turned": turned}
+    made, about = make_task(task, BiaffineSizes(**BIAFFINE)), write_data(toy[0], task)
+    paths = (about["train"], about["dev"], about["test"]["en"])
+    train, dev, test = (read_set(Path(path), made, Vocabulary.load(toy[1]), "en", LONGEST) for path in paths)
+    data = DataSet(f"{task}.toy", made, train, dev, {"en": test, "turned": test})
     options = read_record(Options, OPTIONS | changes, "options")
-    return Job("toy", languages, [data_set(toy, task)], ["plain", "aligned"], options, LONGEST, 7)
+    return Job("toy", languages, [data], ["plain", "aligned"], options, LONGEST, 7)
 
 
 @pytest.mark.parametrize("task", ["pos", "parsing"])
 def test_aligned_transfer_to_a_rotated_encoder_equals_english(
-    task: str, toy: tuple[Path, Path, Path], reader: Reader, tmp_path: Path
+    task: str, toy: Toy, reader: Reader, tmp_path: Path
 ) -> None:
     before = weights_of(reader.encoder)
     results = run_job(rotated_job(toy, reader, task, layers=[2], epochs=4), tmp_path)
@@ -92,9 +87,7 @@ def test_aligned_transfer_to_a_rotated_encoder_equals_english(
     assert not any(parameter.requires_grad for parameter in reader.encoder.parameters())
 
 
-def test_target_labels_reach_nothing_but_the_final_score(
-    toy: tuple[Path, Path, Path], reader: Reader, tmp_path: Path
-) -> None:
+def test_target_labels_reach_nothing_but_the_final_score(toy: Toy, reader: Reader, tmp_path: Path) -> None:
     job = rotated_job(toy, reader, "pos", layers=[0], epochs=3)
     own = job.data[0]
     rng = np.random.default_rng(0)
@@ -122,26 +115,23 @@ def test_a_reader_gives_the_states_of_all_analyses_and_never_drops_out(norm: str
 
 def test_a_view_is_the_normaliser_and_the_map() -> None:
     normaliser, _ = fit_normaliser(numpy_rng("view").normal(size=(50, WIDTH)) + 1)
-    view = AlignedView(normaliser, ROTATION.double().numpy(), torch.device("cpu"))
+    view = aligned_view(normaliser, ROTATION.double().numpy(), torch.device("cpu"))
     held_out = numpy_rng("held out").normal(size=(3, 4, WIDTH))
     mapped = apply_map(ROTATION.double().numpy(), normaliser(held_out.reshape(-1, WIDTH)))
     expected = mapped.reshape(3, 4, WIDTH) * WIDTH**0.5
     np.testing.assert_allclose(view(torch.from_numpy(held_out).float()), expected, atol=1e-5)
 
 
-def test_word_states_are_those_of_first_subwords_in_order(toy: tuple[Path, Path, Path], reader: Reader) -> None:
-    path = toy[0] / "long.txt"
+def test_word_states_are_those_of_first_subwords_in_order(toy: Toy, reader: Reader) -> None:
+    path, expected = toy[0] / "long.txt", []
     path.write_text("tom sees the horse .\n" + "the river likes paris . " * 9 + "\nacme eats tom .\n")
     sentences = read_sentences(path, speller(toy))
     assert len(sentences[1].windows) > 1
-    found = word_states(reader, sentences, 1, LONGEST)
-    expected = [_state(reader, example, word) for example in sentences for word in range(len(example.rows))]
-    np.testing.assert_allclose(found, torch.stack(expected), atol=1e-5)
-
-
-def _state(reader: Reader, example: Example, word: int) -> Tensor:
-    window = torch.from_numpy(example.windows[example.rows[word]].astype(np.int64))[None]
-    return list(layer_states(reader.encoder, window, 0))[1][0, example.places[word]]
+    for example in sentences:
+        for row, place in zip(example.rows, example.places, strict=True):
+            window = torch.from_numpy(example.windows[row].astype(np.int64))[None]
+            expected.append(list(layer_states(reader.encoder, window, 0))[1][0, place])
+    np.testing.assert_allclose(word_states(reader, sentences, 1, LONGEST), torch.stack(expected), atol=1e-5)
 
 
 def test_a_map_takes_linked_words_only() -> None:
@@ -156,7 +146,7 @@ def test_a_map_takes_linked_words_only() -> None:
     assert fit_map(source, target, Linked(rows, rows)).cosine < 0.6
 
 
-def test_each_side_is_normalised_over_all_its_words(toy: tuple[Path, Path, Path], reader: Reader) -> None:
+def test_each_side_is_normalised_over_all_its_words(toy: Toy, reader: Reader) -> None:
     job = rotated_job(toy, reader, "ner")
     few = np.arange(40)
     limited = replace(job.languages["turned"], linked=Linked(few, few))
@@ -167,20 +157,18 @@ def test_each_side_is_normalised_over_all_its_words(toy: tuple[Path, Path, Path]
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    ("changes", "width", "problem"),
     [
-        ({"layers": [0, 3]}, "no layer 3 in the encoder of en: its layers are 0 to 2"),
-        ({"heads": 3}, "3 heads do not divide the width 16"),
-        ({"layers": []}, "layers: expected at least 1 items"),
-        ({"epochs": 0}, "epochs: expected at least 1, found 0"),
+        ({"layers": [0, 3]}, 16, "no layer 3 in the encoder of en: its layers are 0 to 2"),
+        ({"heads": 3}, 16, "3 heads do not divide the width 16"),
+        ({"layers": []}, 16, "layers: expected at least 1 items"),
+        ({"epochs": 0}, 16, "epochs: expected at least 1, found 0"),
+        ({}, 32, r"encoders of one width, not \{'en': 16, 'fr': 32\}"),
     ],
 )
-def test_options_that_cannot_be(changes: dict[str, object], problem: str, reader: Reader) -> None:
-    with pytest.raises(XlingError, match=problem):
-        check_layers(read_record(Options, OPTIONS | changes, "options"), {"en": reader.encoder.config.shape})
-
-
-def test_encoders_of_different_width(reader: Reader) -> None:
+def test_options_that_cannot_be(changes: dict[str, object], width: int, problem: str, reader: Reader) -> None:
     shape = reader.encoder.config.shape
-    with pytest.raises(XlingError, match=r"encoders of one width, not \{'en': 16, 'fr': 32\}"):
-        check_layers(read_record(Options, OPTIONS, "options"), {"en": shape, "fr": replace(shape, width=32)})
+    with pytest.raises(XlingError, match=problem):
+        check_layers(
+            read_record(Options, OPTIONS | changes, "options"), {"en": shape, "fr": replace(shape, width=width)}
+        )

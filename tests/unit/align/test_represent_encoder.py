@@ -15,7 +15,7 @@ from unit.finetune.toy_tasks import RUN, all_words, write_described
 
 from xling.align import pooling
 from xling.align.pooling import NOWHERE, Window, batches, cut
-from xling.align.represent_encoder import frequent_words, main, sample_lines, word_window
+from xling.align.represent_encoder import Sample, main, word_window
 from xling.align.states import States, states_file
 from xling.bpe.encode_text import encode_sentences
 from xling.bpe.streams import END
@@ -163,12 +163,12 @@ def test_every_subword_is_in_exactly_one_batch(lines: list[list[tuple[int, int]]
 def test_a_sample_is_spread_evenly_and_its_most_frequent_words_come_first(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text("".join(f"w{number}\n" for number in range(100)))
-    sample = sample_lines(path, 10)
+    sample = Sample.take(path, 10)
     for _ in range(2):  # the same each time
         assert np.diff([int(words[0][1:]) for words in sample]).tolist() == [10] * 9
-    assert len(list(sample_lines(path, 1000))) == 100
+    assert len(list(Sample.take(path, 1000))) == 100
     path.write_text("b a c\nc b d\n c\n")
-    assert list(frequent_words(sample_lines(path, 3), 3).items()) == [("c", 3), ("b", 2), ("a", 1)]
+    assert list(Sample.take(path, 3).frequent_words(3).items()) == [("c", 3), ("b", 2), ("a", 1)]
 
 
 def test_ends_of_sentences_stand_where_training_had_them(tmp_path: Path) -> None:

@@ -36,15 +36,15 @@ def test_pairs_with_unknown_words_are_left_out_and_counted() -> None:
     pairs = [WordPair(*pair.split("=")) for pair in listed.split()]
     known = known_pairs(HERE, pairs, fold_case(["Cat", "dog"]), fold_case(["chat", "CHIEN"]))
     assert known.pairs == ((0, 0), (1, 1))
-    assert (known.given, known.unknown_source, known.unknown_target) == (5, 2, 2)
-    assert known.describe()["source_words_kept"] == 2
+    kept = {"pairs": 5, "pairs_kept": 2, "source_words_kept": 2, "unknown_source": 2, "unknown_target": 2}
+    assert known.counts == kept
 
 
 def test_a_source_word_with_several_translations_counts_once() -> None:
-    train = KnownPairs(tuple((row, row) for row in range(100)), 100, 0, 0)
+    train = KnownPairs(tuple((row, row) for row in range(100)), {})
     wrong = tuple((row, (row + 50) % 300) for row in range(100, 110))  # a second translation that is not found
     right = tuple((row, row) for row in range(100, 108))
-    hits = translate(SPACE, SPACE @ TURN, train, KnownPairs(right + wrong, 18, 0, 0))
+    hits = translate(SPACE, SPACE @ TURN, train, KnownPairs(right + wrong, {}))
     assert hits.tolist() == [True] * 8 + [False] * 2  # 10 source words, though 18 pairs
     assert chance([{0}, {1, 2, 3}], 20) == pytest.approx((1 / 20 + 3 / 20) / 2)
 
@@ -150,33 +150,32 @@ def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
     refused(main, *written(tmp_path, plan), problem="broken.txt, line 1: ", out=tmp_path / "out.json")
 
 
+def without_items(folder: Path) -> None:
+    for seed in range(2):
+        write_states(states_file(folder / f"en{seed}", "trained", "words", "en"), [SPACE, SPACE], {})
+
+
 @pytest.mark.parametrize(
     ("fault", "problem"),
     [
-        ("language", "languages.fr.tokenisers: missing key"),
-        ("tokenisers", "languages.fr.tokenisers: expected keys and values"),
-        ("vectors", "languages.fr.vectors: expected files of en and fr, or null"),
-        ("words", "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)"),
-        ("seeds", "other words or sentences than"),
-        ("items", "words.en.safetensors: the file has no word list (items)"),
+        ({"tokenisers": ...}, "languages.fr.tokenisers: missing key"),
+        ({"tokenisers": None}, "languages.fr.tokenisers: expected keys and values"),
+        ({"vectors": {"en": "x"}}, "languages.fr.vectors: expected files of en and fr, or null"),
+        (
+            lambda folder: (folder / "test.txt").write_text("dog chien\n"),
+            "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)",
+        ),
+        (lambda folder: write_side(folder / "fr1", "fr", [SPACE] * 2, ["g"] * 300), "other words or sentences than"),
+        (without_items, "words.en.safetensors: the file has no word list (items)"),
     ],
 )
-def test_bad_input_is_one_line(refused: Callable[..., None], tmp_path: Path, fault: str, problem: str) -> None:
+def test_bad_input_is_one_line(refused: Callable[..., None], tmp_path: Path, fault: Any, problem: str) -> None:
     plan = write_plan(tmp_path, seeds=2)
-    fr = plan["languages"]["fr"]
-    if fault == "language":
-        fr.pop("tokenisers")
-    elif fault == "tokenisers":
-        fr["tokenisers"] = None
-    elif fault == "vectors":
-        fr["vectors"].pop("fr")
-    elif fault == "words":
-        (tmp_path / "test.txt").write_text("dog chien\n")
-    elif fault == "seeds":
-        write_side(tmp_path / "fr1", "fr", [SPACE, SPACE], [f"g{row}" for row in range(300)])
+    if callable(fault):
+        fault(tmp_path)
     else:
-        for seed in range(2):
-            write_states(states_file(tmp_path / f"en{seed}", "trained", "words", "en"), [SPACE, SPACE], {})
+        own = plan["languages"]["fr"] | fault
+        plan["languages"]["fr"] = {key: value for key, value in own.items() if value is not ...}
     refused(main, *written(tmp_path, plan), problem=problem, out=tmp_path / "out.json")
 
 

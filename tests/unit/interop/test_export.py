@@ -80,13 +80,17 @@ def test_the_command_exports_and_the_languages_are_told_apart(
     assert json.loads((folder / "config.json").read_text())["lang2id"] == {"en": 0, "fr": 1}
 
 
-def test_the_same_bytes_twice_and_no_code(tmp_path: Path, vocabularies: Vocabularies) -> None:
-    write_model(tmp_path / "model", vocabularies["separate"], "sep-emb")
+@pytest.mark.parametrize(("setting", "own"), [("sep-emb", "the embeddings"), ("sep-tokens", "the token vectors")])
+def test_the_same_bytes_twice_no_code_and_a_card_of_what_is_a_languages_own(
+    tmp_path: Path, vocabularies: Vocabularies, setting: str, own: str
+) -> None:
+    write_model(tmp_path / "model", vocabularies["separate"], setting)
     for name in ("a", "b"):
         export(tmp_path / "model", vocabularies["separate"], tmp_path / name, {})
     files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
     assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in files)
     assert not [name for name in files if name.suffix in (".py", ".bin", ".pt", ".pkl")]
+    assert f"Each language has {own} and the softmax to itself" in (tmp_path / "a/fr/README.md").read_text()
 
 
 def test_the_card_says_what_the_run_says(tmp_path: Path, vocabularies: Vocabularies) -> None:
@@ -109,15 +113,6 @@ def test_the_card_says_what_the_run_says(tmp_path: Path, vocabularies: Vocabular
     bare = (tmp_path / "bare" / "en" / "README.md").read_text()
     for part in ("came without a run.json", "came without a validation", "license: other"):
         assert part in bare
-
-
-@pytest.mark.parametrize(("setting", "own"), [("sep-emb", "the embeddings"), ("sep-tokens", "the token vectors")])
-def test_the_card_says_what_is_a_languages_own(
-    tmp_path: Path, vocabularies: Vocabularies, setting: str, own: str
-) -> None:
-    write_model(tmp_path / "model", vocabularies["separate"], setting)
-    for folder in export(tmp_path / "model", vocabularies["separate"], tmp_path / "out", {}):
-        assert f"Each language has {own} and the softmax to itself" in (folder / "README.md").read_text()
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])

@@ -15,6 +15,7 @@ from sacremoses import MosesTokenizer
 from xling.core.errors import XlingError
 from xling.core.seeds import python_rng
 from xling.synthetic.flags import build_language
+from xling.synthetic.formats.text import jieba_dictionary, write_lines
 from xling.synthetic.grammar import Form
 from xling.synthetic.language import Sentence, used_forms
 from xling.synthetic.meaning import LINK, SHARPNESS, WIKI, Meaning, draw_meanings, sampler
@@ -83,20 +84,18 @@ def test_choices_follow_the_topic_and_zipf_and_domains_differ() -> None:
     assert sum(len(m.skeleton) for m in web) < sum(len(m.skeleton) for m in wiki) - 0.3 * 2_000
 
 
-def shared(languages, code: str, kinds) -> float:
-    ids = [i for i, concept in enumerate(CONCEPTS) if concept.kind in kinds]
-    words, english = (languages[c].words[Form.BASE] for c in (code, "en"))
-    return sum(words[i].lower() == english[i].lower() for i in ids) / len(ids)
-
-
 @pytest.mark.parametrize("code", CODES)
 def test_words_are_as_near_to_english_as_asked_and_stand_for_one_concept(languages, code: str) -> None:
     language, traits = languages[code], languages[code].traits
-    assert shared(languages, code, CONTENT) == pytest.approx(traits.cognates, abs=0.006)
-    assert shared(languages, code, NAMES) == pytest.approx(traits.names, abs=0.006)
-    assert shared(languages, code, {Kind.DIGIT}) == 1
-    assert shared(languages, code, {Kind.DETERMINER, Kind.PREPOSITION}) == traits.function_words
     words, english = (languages[c].words[Form.BASE] for c in (code, "en"))
+    for kinds, wanted, off in (
+        (CONTENT, traits.cognates, 0.006),
+        (NAMES, traits.names, 0.006),
+        ({Kind.DIGIT}, 1, 0),
+        ({Kind.DETERMINER, Kind.PREPOSITION}, traits.function_words, 0),
+    ):
+        same = [words[i].lower() == english[i].lower() for i, concept in enumerate(CONCEPTS) if concept.kind in kinds]
+        assert sum(same) / len(same) == pytest.approx(wanted, abs=off)
     apart = [sum(a != b for a, b in zip(*pair, strict=False)) for pair in zip(words, english, strict=True)]
     content = sum(concept.kind in CONTENT for concept in CONCEPTS)
     assert sum(count == 1 for count in apart) >= round(traits.lookalikes * content)
@@ -177,9 +176,8 @@ def test_moses_gives_back_the_words(languages, code: str) -> None:
 
 
 def test_jieba_gives_back_the_words_where_there_are_no_spaces(languages, tmp_path) -> None:
-    dictionary = tmp_path / "words.txt"
-    dictionary.write_text("".join(f"{word} {count}\n" for word, count in languages["zh"].word_list()), "utf-8")
-    segmenter = jieba.Tokenizer(str(dictionary))
+    write_lines(tmp_path / "words.txt", jieba_dictionary(languages["zh"].word_list()))
+    segmenter = jieba.Tokenizer(str(tmp_path / "words.txt"))
     segmenter.cache_file = str(tmp_path / "jieba.cache")
     latin = 0
     for meaning in (*some_meanings(7, "wiki", 300), *some_meanings(8, "web", 300)):

@@ -99,14 +99,12 @@ def test_a_study_without_fasttext_or_a_copys_own_sentences() -> None:
 
 
 def test_vectors_of_the_study_s_own_text_are_no_raw_files() -> None:
-    both = made(languages={"en": {"vectors": "own"}, "fr": {"vectors": "own"}})
-    own = {code: str(both.trained_vectors(code)) for code in ("en", "fr")}
-    assert both.plan("words")["languages"]["fr"]["vectors"] == own
-    assert [str(path) for path in both.own_vectors()] == list(own.values())
-    raw = {Path(path).name for path in both.raw_words()}
-    assert not raw & {"own", "wiki.en.vec", "wiki.fr.vec"}
-    assert not {"wiki.de.vec", "wiki.ru.vec"} - raw
-    alone = made(languages={"en": {"vectors": None}, "fr": {"vectors": "own"}})
+    mixed = made(languages={"de": {"vectors": "fasttext/wiki.de.vec"}})
+    own = {code: str(mixed.trained_vectors(code)) for code in ("en", "fr", "ru", "zh")}
+    assert mixed.plan("words")["languages"]["fr"]["vectors"] == {code: own[code] for code in ("en", "fr")}
+    assert {str(path) for path in mixed.own_vectors()} == set(own.values())
+    assert {Path(path).name for path in mixed.raw_words() if Path(path).suffix != ".txt"} == {"wiki.de.vec"}
+    alone = made(languages={"en": {"vectors": None}})
     assert alone.own_vectors() == [], "a baseline needs both languages"
 
 

@@ -54,9 +54,7 @@ def test_the_text_stack_has_what_its_stages_import_and_no_torch() -> None:
 def test_rules_that_call_a_text_stage_have_the_text_stack() -> None:
     texts = [path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk")]
     rules = [rule for text in texts for rule in re.split(r"^ *rule\b", text, flags=re.MULTILINE)]
-    calls = [
-        (stage, rule) for rule in rules for stage in re.findall(r"\bxling\.(\w+)[.\w]* \\$", rule, flags=re.MULTILINE)
-    ]
+    calls = [(stage, rule) for rule in rules for stage in re.findall(r"(?:-m|gpu_slots) xling\.(\w+)\.", rule)]
     assert len(calls) > 20
     for stage, rule in calls:
         assert bool(re.search(r"^ +TEXT_ENV$", rule, flags=re.MULTILINE)) == (stage in TEXT_STAGES), rule
