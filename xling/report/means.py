@@ -47,31 +47,31 @@ Key = tuple[str, str, str]  # setting, task and language of a cell
 def transfer_rows(cells: Sequence[Cell]) -> Iterator[Measured]:
     """Yield the scores of Table 1."""
     floors = {cell.floor for cell in cells if cell.floor}
-    for cell in cells:
-        key, test = f"figure3|{cell.setting}|{cell.task}|{cell.language}", f"{cell.task}|{cell.language}"
-        untrained, paired = cell.setting in floors, f"{cell.setting}|{cell.seed}"
-        group = UNTRAINED if untrained else GROUPS.get(cell.setting, OTHER_SETTINGS)
-        score, error = cell.score / 100, _error(cell)
-        yield Measured(key, score, error, cell.task, group, key, test, untrained, paired=paired, record=cell)
+    for r in cells:
+        test = f"{r.task}|{r.language}"
+        key, paired, untrained = f"figure3|{r.setting}|{test}", f"{r.setting}|{r.seed}", r.setting in floors
+        group = UNTRAINED if untrained else GROUPS.get(r.setting, OTHER_SETTINGS)
+        yield Measured(key, r.score / 100, _error(r), r.task, group, key, test, untrained, paired=paired, record=r)
 
 
 def word_rows(scores: Iterable[WordScore], figure: str) -> Iterator[Measured]:
-    """Yield the scores of Figure 4a or 4b."""
+    """Yield the scores of Figure 4a or 4b; fastText is not trained by us, and has one layer."""
     pool = "words" if figure == "figure4a" else "words in context"
     for r in scores:
-        name, test, trained = f"{figure}|{r.language}|{r.vectors}", f"{figure}|{r.language}", r.vectors != FASTTEXT
-        english, key = f"{figure}|{r.vectors}|{r.layer}" if trained else "", f"{name}|{r.layer or 0}"
-        untrained, p1 = r.vectors == UNTRAINED, r.p1 / 100
-        yield Measured(key, p1, _error(r), pool, r.vectors, name, test, untrained, english, int(trained), record=r)
+        test, seeds, untrained = f"{figure}|{r.language}", int(r.vectors != FASTTEXT), r.vectors == UNTRAINED
+        name, english = f"{test}|{r.vectors}", f"{figure}|{r.vectors}|{r.layer}" if seeds else ""
+        key, p1 = f"{name}|{r.layer or 0}", r.p1 / 100
+        yield Measured(key, p1, _error(r), pool, r.vectors, name, test, untrained, english, seeds, record=r)
 
 
 def contextual_rows(scores: Iterable[ContextualScore]) -> Iterator[Measured]:
     """Yield the scores of Figures 5 and 8."""
     for r in scores:
-        name, test = f"contextual|{r.task}|{r.language}|{r.series}|{r.encoder}", f"{r.task}|{r.language}"
+        test, untrained = f"{r.task}|{r.language}", r.encoder != TRAINED
+        pool, group = f"{r.task} through layers", UNTRAINED if untrained else r.series
+        name = f"contextual|{test}|{r.series}|{r.encoder}"
         english = f"contextual|{r.task}|{r.encoder}|{r.layer}" if r.series == MLM_ALIGN else ""
-        pool, untrained = f"{r.task} through layers", r.encoder != TRAINED
-        group, key, score = UNTRAINED if untrained else r.series, f"{name}|{r.layer}", r.score / 100
+        key, score = f"{name}|{r.layer}", r.score / 100
         yield Measured(key, score, _error(r), pool, group, name, test, untrained, english, lender=r.task, record=r)
 
 
