@@ -13,9 +13,8 @@ from xling.report.records import AVERAGE, Cell, Results
 SIGNAL = 5.0  # points above its floor that a score needs to say anything; our border, not the paper's
 Curve = dict[int, Value]
 PARTS: dict[str, Callable[[int, int], bool]] = {  # by a layer's number and that of the top layer
-    "first": lambda layer, _: (
-        layer <= 2
-    ),  # "the first few layers": the paper has L0 or L1 in all ten curves of Figure 7
+    # "The first few layers": in Figure 7 the best one is L0 or L1 in all ten curves.
+    "first": lambda layer, _: layer <= 2,
     "lower": lambda layer, top: 2 * layer < top,  # of 0 to 8: 0 to 3
     "middle": lambda layer, top: top <= 4 * layer <= 3 * top,  # 2 to 6
     "upper": lambda layer, top: 2 * layer > top,  # 5 to 8

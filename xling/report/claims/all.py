@@ -42,9 +42,7 @@ CLAIMS = (
     Claim(
         "2a",
         "extra anchors from a dictionary transfer better than no anchors, on XNLI and parsing",
-        lambda s: [
-            parts.by_cell(s, Part("Extra anchors minus No anchors"), Study.lead, (EXTRA_ANCHORS, NO_ANCHORS), NOT_NER)
-        ],
+        lambda s: [parts.leads(s, EXTRA_ANCHORS, NO_ANCHORS, NOT_NER)],
     ),
     Claim(
         "2b",

@@ -34,20 +34,19 @@ def usable(study: Study, part: Part, settings: Iterable[str], task: str, languag
     return False if missing and DEFAULT not in missing and study.clear(DEFAULT, task, language) else None
 
 
-def by_cell(
-    study: Study, part: Part, value: Callable[..., Value], settings: Sequence[str], tasks: Sequence[str] = ALL_TASKS
-) -> Part:
-    """Judge each cell by a value of the study, settings, task and language."""
+def leads(study: Study, upper: str, lower: str, tasks: Sequence[str]) -> Part:
+    """Judge in each cell by how much one setting is above another."""
+    part = Part(f"{upper} minus {lower}")
     for cell in product(tasks, ALL_LANGUAGES):
-        if usable(study, part, settings, *cell):
-            part.add(cell_name(*cell), value(study, *settings, *cell), cell[1])
+        if usable(study, part, (upper, lower), *cell):
+            part.add(cell_name(*cell), study.lead(upper, lower, *cell), cell[1])
     return part
 
 
 def by_task(
     study: Study, part: Part, value: Callable[..., Value], settings: Sequence[str], tasks: Sequence[str] = ALL_TASKS
 ) -> Part:
-    """Judge each task by the mean of such values over its cells."""
+    """Judge each task by the mean over its cells of a value: a function of study, settings, task and language."""
     for task in tasks:
         if judged := [x for x in ALL_LANGUAGES if usable(study, part, settings, task, x)]:
             values = [value(study, *settings, task, x) for x in judged]
