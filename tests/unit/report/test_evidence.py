@@ -2,6 +2,7 @@
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,16 +129,6 @@ def test_paired_items_cancel_out_where_their_covariance_is_known() -> None:
     assert (alone["a"] - alone["b"]).item_spread == pytest.approx(0.02 * math.sqrt(2), rel=0.1)
 
 
-def test_a_paired_score_of_nothing_keeps_the_error_of_its_test_set() -> None:
-    rows = [
-        measured(name, score, error, paired=name)
-        for name, score, error in (("zero", 0.0, 0.0), ("some", 0.2, 0.04), ("other", 0.3, 0.045))
-    ]
-    covariances = {"test": (["zero", "some", "other"], np.diag([0.0, 0.04**2, 0.045**2]))}
-    paired, alone = (redraw(rows, known)[0]["zero"] for known in (covariances, {}))
-    assert paired.item_spread == pytest.approx(alone.item_spread, rel=0.05)
-
-
 def test_the_layers_of_a_model_err_together_in_part() -> None:
     rows = [
         Measured(f"{model}|{layer}", 0.5 + step, None, "curve", "g", model, "test")
@@ -163,15 +154,15 @@ def test_what_was_not_run_in_full_can_contradict_a_part_but_not_support_it() -> 
     assert verdict(7.0, 0.1) is Verdict.SUPPORTED
 
 
-def test_a_score_of_nothing_errs_as_its_test_set_does() -> None:
-    rows = [measured("zero", 0.0, 0.0), measured("some", 0.2, 0.04), measured("all", 1.0, 0.0)]
-    values, _ = redraw(rows, {})
+@pytest.mark.parametrize("covariances", [{}, {"test": (["zero", "some", "all"], np.diag([0.0, 0.04**2, 0.0]))}])
+def test_a_score_of_nothing_or_all_errs_as_its_test_set_does_paired_or_not(covariances: dict[str, Any]) -> None:
+    found = {"zero": (0.0, 0.0), "some": (0.2, 0.04), "all": (1.0, 0.0)}
+    values, _ = redraw([measured(name, *score, paired=name) for name, score in found.items()], covariances)
     z_error = 0.04 / (2 * math.sqrt(0.2 * 0.8))  # of 100 items
+    half_item = to_z(2 * z_error**2)
+    expected = float(from_z(half_item + z_error) - from_z(half_item - z_error)) / 2
     assert values["zero"].observed == 0
-    half_item = 2 * z_error**2
-    expected = float(from_z(to_z(half_item) + z_error) - from_z(to_z(half_item) - z_error)) / 2
-    assert values["zero"].spread == pytest.approx(expected, rel=0.1)
-    assert values["all"].spread == pytest.approx(values["zero"].spread, rel=0.15)
+    assert [values[name].item_spread for name in ("zero", "all")] == pytest.approx([expected] * 2, rel=0.1)
 
 
 @pytest.mark.parametrize(
