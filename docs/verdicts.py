@@ -10,7 +10,7 @@ from pathlib import Path
 from xling.core.errors import run
 from xling.core.io import atomic_path
 from xling.report import published
-from xling.report.claims.render import ROW_COLUMNS, judged, markdown_table, row
+from xling.report.claims.render import ROW_COLUMNS, Stored, judged, markdown_table, row
 from xling.report.records import Results
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -36,9 +36,9 @@ def noisy_paper() -> Results:
     return replace(paper, figure3=tuple(cells), figure7=tuple(similar))
 
 
-def table() -> str:
-    """Return the verdicts on these numbers, one row per claim that has any."""
-    claims = [claim for claim in judged(noisy_paper())["claims"] if claim["verdict"] != "not run"]
+def table(stored: Stored) -> str:
+    """Return verdicts as rows, one per claim that was run."""
+    claims = [claim for claim in stored["claims"] if claim["verdict"] != "not run"]
     columns = [place for place, name in enumerate(ROW_COLUMNS) if name != "paper"]
     rows = [[cells[place] for place in columns] for cells in map(row, claims)]
     return "\n".join(markdown_table([ROW_COLUMNS[place] for place in columns], rows))
@@ -52,7 +52,7 @@ def with_table(page: str, made: str) -> str:
 
 def main() -> None:
     """Write the table into the page."""
-    text = with_table(PAGE.read_text(encoding="utf-8"), table())
+    text = with_table(PAGE.read_text(encoding="utf-8"), table(judged(noisy_paper())))
     with atomic_path(PAGE) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

@@ -21,43 +21,36 @@ def cells(default: float, other: float, floor: float = 10.0) -> Study:
     return Study(Results(figure3=tuple(rows)), redraws=0)
 
 
-def test_the_kept_share_is_a_mean_over_languages_with_signal() -> None:
+def test_the_kept_share_is_a_mean_over_languages_with_signal_and_tasks_without_are_named() -> None:
     known = cells(30.0, 20.0)
     assert headline.languages_with_signal(known, "ner") == ["fr", "ru"]
     kept = headline.mean_kept(known, "No anchors", "ner", ["fr", "ru"])
     assert kept is not None
     assert kept.value == pytest.approx(0.5)
     assert headline.languages_with_signal(cells(14.9, 12.0), "ner") == []
-    assert headline.mean_kept(known, "No anchors", "ner", []) is None
-    assert headline.mean_kept(known, "Sep Emb", "ner", ["fr"]) is None
+    assert (
+        headline.mean_kept(known, "No anchors", "ner", [])
+        is headline.mean_kept(known, "Sep Emb", "ner", ["fr"])
+        is None
+    )
+    assert headline.tasks_with_signal(known) == ["ner"]
+    assert headline.without_signal(known) == ["Too little signal in every language: XNLI, Parsing."]
 
 
-def test_tasks_without_signal_are_named_and_not_shown() -> None:
-    assert headline.tasks_with_signal(cells(30.0, 20.0)) == ["ner"]
-    assert headline.without_signal(cells(30.0, 20.0)) == ["Too little signal in every language: XNLI, Parsing."]
-
-
-def test_claims_are_listed_by_verdict() -> None:
+def test_claims_are_listed_by_verdict_between_the_markers() -> None:
     verdicts = {"1a": "undecided", "1b": "supported", "2a": "undecided"}
     claims = [{"claim": name, "verdict": verdict} for name, verdict in verdicts.items()]
-    said = "One holds. In detail: supported 1b; undecided 1a, 2a."
-    assert headline.verdicts({"headline": "One holds.", "claims": claims}) == said
-
-
-def test_the_text_between_the_markers_is_replaced() -> None:
+    said = headline.verdicts({"headline": "One holds.", "claims": claims})
+    assert said == "One holds. In detail: supported 1b; undecided 1a, 2a."
     readme = f"before\n{headline.START}\nold\n{headline.END}\nafter"
-    assert headline.with_block(readme, "new") == "before\nnew\nafter"
+    assert headline.with_block(readme, said) == f"before\n{said}\nafter"
 
 
-def test_the_readme_shows_the_reference_run() -> None:
+def test_the_readme_and_the_committed_figure_show_the_reference_run(tmp_path: Path) -> None:
+    studies, claims = headline.read_reference()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (ours, *_), claims = headline.read_reference()
-    assert headline.block(ours, claims) in readme, "run python -m docs.headline"
+    assert headline.block(studies[0], claims) in readme, "run python -m docs.headline"
     assert "](docs/headline.svg)" in readme
-
-
-def test_the_committed_figure_is_the_drawn_one(tmp_path: Path) -> None:
-    studies, _ = headline.read_reference()
     with style.styled():
         style.save_images(headline.draw(*studies), tmp_path, "headline", ["svg"])
     said, marks = texts_and_marks(ROOT / "docs/headline.svg")

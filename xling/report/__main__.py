@@ -26,24 +26,24 @@ MADE = ("tables/*.csv", "tables/*.md", "tables/*.tex", "figures/*.csv", "figures
 def commands(folder: Path, choices: Sequence[Path]) -> Iterator[list[Any]]:
     """Yield the commands that make a study's report in its own folder, each as a module with its arguments."""
     claims, provenance = read_json(folder / "claims.json"), read_json(folder / "provenance.json")
-    records, figures, config = folder / "records", folder / "figures", provenance["config"]
-    settings: list[Any] = ["--settings", records / "settings.csv"]
-    examples = ["--examples", folder / "tables/examples.csv"]
-    cells = ["--cells", records / "figure3.csv"]
-    yield ["xling.report.table1", *cells, *settings, *examples, "--out-dir", folder / "tables"]
+    records, tables, figures = (folder / name for name in ("records", "tables", "figures"))
+    items, settings = records / "items.npz", ["--settings", records / "settings.csv"]
+    table1 = ["--cells", records / "figure3.csv", *settings, "--examples", tables / "examples.csv"]
+    yield ["xling.report.table1", *table1, "--out-dir", tables]
     about = ["--config-hash", claims["config"], *(["--paper-scale"] if claims["paper_scale"] else [])]
+    about += ["--items", items] if items.exists() else []
     out = ["--out-json", folder / "claims.json", "--out-md", folder / "claims.md"]
-    items = ["--items", records / "items.npz"] if (records / "items.npz").exists() else []
-    yield ["xling.report.claims", "--results", records, *items, *about, *out]
+    yield ["xling.report.claims", "--results", records, *about, *out]
     yield ["xling.report.figures", "forest", "--claims", folder / "claims.json", "--out-dir", figures]
-    further = {"figure3": settings, "figure6": [] if config["data"]["origin"] == "generated" else ["--laser"]}
-    for name in (*KINDS, "cka_matrix"):
-        if (records / f"{name}.csv").exists():
-            own = [name, "--records", records / f"{name}.csv", *further.get(name, [])]
+    laser = [] if provenance["config"]["data"]["origin"] == "generated" else ["--laser"]
+    further: dict[str, list[Any]] = {"figure3": settings, "figure6": laser}
+    for path in (records / f"{name}.csv" for name in (*KINDS, "cka_matrix")):
+        if path.exists():
+            own = [path.stem, "--records", path, *further.get(path.stem, [])]
             yield ["xling.report.figures", *own, "--out-dir", figures]
     yield ["xling.report.paper_figures", "--out-dir", folder / "paper"]
     page = ["--title", f"Reproduction report: study {provenance['study']}", "--claims", folder / "claims.json"]
-    page += ["--tables", *(folder / f"tables/{name}.csv" for name in TABLES), "--figures", figures]
+    page += ["--tables", *(tables / f"{name}.csv" for name in TABLES), "--figures", figures]
     page += ["--paper-figures", folder / "paper", "--provenance", folder / "provenance.json", "--choices", *choices]
     yield ["xling.report.page", *page, "--out", folder / "report.html"]
 

@@ -36,7 +36,7 @@ class Source:
 
     freedom: float
     seeds: float
-    origin: str = "own"
+    origin: str = "own"  # see `Variance`
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +54,12 @@ class Value:
     @cached_property
     def spread(self) -> float:
         """The standard error: half the distance between the 16th and the 84th percentile of the redraws."""
-        return _spread(self._halves[0])
+        return self._spread(0)
 
     @cached_property
     def item_spread(self) -> float:
         """The part of the standard error that is due to the test items, which more seeds would not reduce."""
-        return _spread(self._halves[1])
+        return self._spread(1)
 
     @property
     def freedom(self) -> float:
@@ -73,18 +73,14 @@ class Value:
         return len(counts) / sum(1 / count for count in counts) if counts else 1.0
 
     @property
-    def known(self) -> bool:
-        """Whether every seed variance in it is known."""
-        return all(source.origin != "unknown" for source in self.sources)
+    def origins(self) -> set[str]:
+        """Where its seed variances come from, see `Variance`."""
+        return {source.origin for source in self.sources}
 
-    @property
-    def lent(self) -> bool:
-        """Whether a seed variance in it is that of another measurement, because this one has one seed."""
-        return any(source.origin == "lent" for source in self.sources)
-
-    @property
-    def _halves(self) -> list[Array]:
-        return np.split(self.draws[1:], 2)
+    def _spread(self, half: int) -> float:
+        draws = np.split(self.draws[1:], 2)[half]
+        low, high = np.quantile(draws, [0.16, 0.84]) if draws.size else (0.0, 0.0)
+        return float(high - low) / 2
 
     def __add__(self, other: "Value | float") -> "Value":
         return together(np.add, self, other)
@@ -157,6 +153,7 @@ class Measured:
     (layers), which are not independent. `test` names the test set. `english` is the English model that several pairs
     share. `seeds` says how many seeds the score is the mean of (0: not trained by us, so no seed variance). `lender` is
     the pool whose variance is used if this one has only one seed. `paired` is the score's row in the item covariance.
+    `record` is what the score was read from.
     """
 
     key: str
@@ -171,6 +168,7 @@ class Measured:
     seeds: int = 1
     lender: str = ""
     paired: str = ""
+    record: Any = None
 
 
 @dataclass(frozen=True)
@@ -184,14 +182,6 @@ class Variance:
     variance: float
     freedom: float
     origin: str = "own"  # of its pool; "lent" by another, "unknown", or "none": not trained by us
-
-
-@dataclass(frozen=True)
-class Redrawn:
-    """Every quantity by its key, and the seed variances that its redraws rest on."""
-
-    values: Mapping[str, Value]
-    variances: Sequence[Variance]
 
 
 def to_z(score: Any) -> Any:
@@ -218,20 +208,14 @@ def seed_variances(rows: pd.DataFrame) -> list[Variance]:
     about = rows.groupby(["pool", "group"])[["untrained", "lender", "seeds"]].first()
     groups = clusters.groupby(["pool", "group"]).sum().reindex(about.index, fill_value=0.0)
     trained = groups[~about["untrained"].astype(bool)].groupby("pool").sum()
-    pools = {
-        pool: own.squares / own.freedom
-        for pool, own in zip(trained.index, trained.itertuples(), strict=True)
-        if own.freedom
-    }
+    pools = {own.Index: own.squares / own.freedom for own in trained.itertuples() if own.freedom}
     found = []
     for (pool, group), freedom, squares in groups[["freedom", "squares"]].itertuples(name=None):
         lender, seeds = about.loc[(pool, group), ["lender", "seeds"]]
         own = float(squares / freedom) if freedom else None
         whole = pools.get(pool) or pools.get(lender) or own
-        if not seeds:
-            found.append(Variance(pool, group, None, 0, 0.0, CERTAIN, "none"))
-        elif not whole:
-            found.append(Variance(pool, group, None, 0, 0.0, CERTAIN, "unknown"))
+        if not seeds or not whole:
+            found.append(Variance(pool, group, None, 0, 0.0, CERTAIN, "unknown" if seeds else "none"))
         else:
             shrunk = (PRIOR * whole + freedom * (own or 0.0)) / (PRIOR + freedom)
             origin = "own" if pool in pools or freedom else "lent"
@@ -253,13 +237,15 @@ def intervals(measured: Sequence[Measured]) -> dict[str, tuple[float, float | No
     }
 
 
-def redraw(measured: Sequence[Measured], covariances: Covariances, count: int = REDRAWS) -> Redrawn:
-    """Return every quantity with its redraws: z* = mean z + N(0, v / n + item error squared).
+def redraw(
+    measured: Sequence[Measured], covariances: Covariances, count: int = REDRAWS
+) -> tuple[dict[str, Value], list[Variance]]:
+    """Return every quantity with its redraws, z* = mean z + N(0, v / n + item error squared), and the seed variances.
 
     A covariance belongs to a test set: names as in `paired`, and their matrix on the scale of the scores.
     """
     if not measured:
-        return Redrawn({}, [])
+        return {}, []
     rows, keys, variances = _quantities(measured)
     rng = numpy_rng("claims", "redraws", count)
     noise = keys["seed_error"].to_numpy()[:, None] * _seed_noise(keys, count, rng)
@@ -267,14 +253,13 @@ def redraw(measured: Sequence[Measured], covariances: Covariances, count: int = 
     z = keys["z"].to_numpy()[:, None]
     draws = np.hstack([keys["score"].to_numpy()[:, None], from_z(z + noise + item_noise), from_z(z + item_noise)])
     sources = map(Source, keys["freedom"], keys["seeds"], keys["origin"])
-    return Redrawn(
-        {key: Value(line, frozenset([s])) for key, line, s in zip(keys.index, draws, sources, strict=True)}, variances
-    )
+    values = {key: Value(line, frozenset([s])) for key, line, s in zip(keys.index, draws, sources, strict=True)}
+    return values, variances
 
 
 def _quantities(measured: Sequence[Measured]) -> tuple[pd.DataFrame, pd.DataFrame, list[Variance]]:
     """Return the scores on z, then one row for each quantity with the errors of its mean, then the seed variances."""
-    rows = pd.DataFrame([vars(row) for row in measured])
+    rows = pd.DataFrame([vars(row) for row in measured]).drop(columns="record")
     rows["z"], rows["z_error"] = _on_z(rows)
     variances = {(own.pool, own.group): own for own in seed_variances(rows)}
     grouped = rows.groupby("key")
@@ -298,9 +283,8 @@ def _on_z(rows: pd.DataFrame) -> tuple[Array, Array]:
         on_z = error / (2 * np.sqrt(score * (1 - score)))
     usable = pd.Series(np.where((error > 0) & (score > 0) & (score < 1), on_z, np.nan), index=rows.index)
     typical = usable.groupby(rows["test"]).transform("median").to_numpy()
-    rough = np.where(
-        error > 0, np.sqrt(np.maximum(error, 0)) / 2, 0.0
-    )  # 0 or 1, and no other score on this test set: from its own error
+    # 0 or 1, and no other score on this test set: from its own error
+    rough = np.where(error > 0, np.sqrt(np.maximum(error, 0)) / 2, 0.0)
     z_error = usable.fillna(pd.Series(np.where(np.isnan(typical), rough, typical), index=rows.index)).to_numpy()
     z_error = np.where(np.isnan(error), 0.0, z_error)
     half_item = np.minimum(2 * np.nan_to_num(z_error) ** 2, 0.5)  # 1 / (2 N)
@@ -326,11 +310,7 @@ def _layered(models: Sequence[str], count: int, rng: np.random.Generator) -> Arr
 
 
 def _item_noise(
-    keys: pd.DataFrame,
-    rows: pd.DataFrame,
-    covariances: Covariances,
-    count: int,
-    rng: np.random.Generator,
+    keys: pd.DataFrame, rows: pd.DataFrame, covariances: Covariances, count: int, rng: np.random.Generator
 ) -> Array:
     """Return noise of the test items: paired where a covariance is known, else independent but for a model's layers.
 
@@ -355,10 +335,3 @@ def _item_noise(
         root = vectors * np.sqrt(np.clip(values, 0, None))
         noise[where] = root @ rng.standard_normal((len(wanted), count))
     return noise
-
-
-def _spread(draws: Array) -> float:
-    if not draws.size:
-        return 0.0
-    low, high = np.quantile(draws, [0.16, 0.84])
-    return float(high - low) / 2

@@ -30,12 +30,16 @@ def as_csv(table: pd.DataFrame) -> str:
 
 def as_markdown(table: pd.DataFrame, caption: str = "") -> str:
     """Return the table as Markdown, each group under a heading row."""
-    lines = [_markdown_row(_titles(table))]
-    lines.append("|" + "|".join("--:" if over else ":--" for over, _ in table.columns) + "|")
+
+    def line(cells: Sequence[str]) -> str:
+        # In Markdown a star may begin emphasis (the paper's "0*"); our own emphasis has one at both ends.
+        safe = [cell if re.fullmatch(r"\*.+\*", cell) else cell.replace("*", r"\*") for cell in cells]
+        return "| " + " | ".join(cell.replace("|", r"\|") for cell in safe) + " |"
+
+    lines = [line(_titles(table)), "|" + "|".join("--:" if over else ":--" for over, _ in table.columns) + "|"]
     for heading, cells in _with_headings(table):
-        if heading:
-            lines.append(_markdown_row([f"*{heading}*", *[""] * (len(table.columns) - 1)]))
-        lines.append(_markdown_row(cells))
+        lines += [line([f"*{heading}*", *[""] * (len(table.columns) - 1)])] if heading else []
+        lines.append(line(cells))
     return "\n".join(lines) + "\n" + (f"\n{caption}\n" if caption else "")
 
 
@@ -46,20 +50,15 @@ def as_latex(table: pd.DataFrame, caption: str = "") -> str:
         start, end = end, end + len(list(columns))
         overs.append(rf"\multicolumn{{{end - start}}}{{c}}{{{_latex(over)}}}")
         rules += [rf"\cmidrule(lr){{{start + 1}-{end}}}"] if over else []
-    lines = [
-        *([f"% {caption}"] if caption else []),
-        rf"\begin{{tabular}}{{{''.join('r' if over else 'l' for over, _ in table.columns)}}}",
-        r"\toprule",
-        " & ".join(overs) + r" \\",
-        "".join(rules),
-        _latex_row([name for _, name in table.columns]),
-        r"\midrule",
-    ]
+    lines = [f"% {caption}"] if caption else []
+    lines += [rf"\begin{{tabular}}{{{''.join('r' if over else 'l' for over, _ in table.columns)}}}", r"\toprule"]
+    lines += [" & ".join(overs) + r" \\", "".join(rules)]
+    lines += [" & ".join(_latex(name) for _, name in table.columns) + r" \\", r"\midrule"]
     for heading, cells in _with_headings(table):
         if heading:
             span = rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\textit{{{_latex(heading)}}}}}"
             lines += [r"\addlinespace", rf"{span} \\"]
-        lines.append(_latex_row(cells))
+        lines.append(" & ".join(map(_latex, cells)) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
@@ -90,16 +89,6 @@ def _with_headings(table: pd.DataFrame) -> Iterator[tuple[str, Sequence[str]]]:
     for group, cells in zip(table.index, table.to_numpy().tolist(), strict=True):
         yield group if group != last else "", cells
         last = group
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    # In Markdown a star may begin emphasis (the paper's "0*"); our own emphasis has one at both ends.
-    safe = [cell if re.fullmatch(r"\*.+\*", cell) else cell.replace("*", r"\*") for cell in cells]
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in safe) + " |"
-
-
-def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(map(_latex, cells)) + r" \\"
 
 
 def _latex(text: str) -> str:

@@ -9,7 +9,7 @@ python -m xling.report.kept KEPT --out FOLDER
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,18 @@ Items = dict[str, Any]  # of a test set: its columns by name
 
 def pack(results: Path, out: Path) -> None:
     """Write what the jobs of a study found, in the kept form."""
-    runs = sorted([*results.glob("models/*/run.json"), *results.glob("transfer/*/run.json")])
-    scores = [path for path in sorted(results.glob("transfer/*/*.json")) if path.name != "run.json"]
-    _write_lines(out / "models.jsonl", map(_encoder, runs))
-    _write_lines(out / "transfer.jsonl", map(read_json, scores))
-    jobs = [read_json(path) for path in sorted(results.glob("contextual/*.json"))]
-    _write_lines(out / "contextual.jsonl", (_pack_counts(job, out) for job in jobs))
+    encoders = []
+    for path in sorted([*results.glob("models/*/run.json"), *results.glob("transfer/*/run.json")]):
+        encoders.append({"model": path.parent.name, "run": read_json(path)})
+        if (provenance := path.with_name("provenance.json")).exists():
+            encoders[-1]["provenance"] = read_json(provenance)
+    scores = [read_json(path) for path in sorted(results.glob("transfer/*/*.json")) if path.name != "run.json"]
+    jobs = [_pack_counts(read_json(path), out) for path in sorted(results.glob("contextual/*.json"))]
+    for name, lines in (("models", encoders), ("transfer", scores), ("contextual", jobs)):
+        texts = [json.dumps(line, ensure_ascii=False, sort_keys=True, separators=(",", ":")) for line in lines]
+        if texts:
+            with write_text(out / f"{name}.jsonl") as handle:
+                handle.write("\n".join(texts) + "\n")
 
 
 def restore(kept: Path, out: Path) -> None:
@@ -56,25 +62,10 @@ def read_jsonl(path: Path) -> Iterator[Line]:
             raise InputError(path, f"not JSON: {error.msg}", line=number) from None
 
 
-def _write_lines(path: Path, lines: Iterable[Line]) -> None:
-    texts = [json.dumps(line, ensure_ascii=False, sort_keys=True, separators=(",", ":")) for line in lines]
-    if texts:
-        with write_text(path) as handle:
-            handle.write("\n".join(texts) + "\n")
-
-
-def _encoder(path: Path) -> Line:
-    provenance = path.with_name("provenance.json")
-    made = {"provenance": read_json(provenance)} if provenance.exists() else {}
-    return {"model": path.parent.name, "run": read_json(path)} | made
-
-
 def _pack_counts(job: Line, out: Path) -> Line:
     """Write the counts of a job, each distinct column once, and return the job with their numbers in place of them."""
     columns: dict[str, int] = {}
-    line = _with_items(
-        job, lambda items: {name: columns.setdefault(text, len(columns)) for name, text in items.items()}
-    )
+    line = _with_items(job, lambda items: {n: columns.setdefault(text, len(columns)) for n, text in items.items()})
     arrays = [np.array(text.split(), dtype=np.int64) for text in columns]
     if arrays:
         counts, ends = np.concatenate(arrays), np.cumsum([len(column) for column in arrays])

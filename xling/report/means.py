@@ -1,20 +1,135 @@
 """Means over seeds: one row per cell of Table 1 and per point of a figure, from records that have each seed by itself.
 
-Intervals hold the noise of seeds and of test items, by the rule that verdicts follow too (docs/verdicts.md).
+Records become rows of scores (`Measured`), which claims are judged on too, so intervals hold the noise of seeds and of
+test items by the rule that verdicts follow (docs/verdicts.md).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from xling.core.errors import XlingError
+from xling.report import names
 from xling.report.evidence import Measured, intervals
-from xling.report.measured import contextual_rows, sentence_rows, similarity_rows, transfer_rows, word_rows
-from xling.report.records import UNTRAINED, Cell, CkaScore, ContextualScore, SentenceScore, WordScore
+from xling.report.records import (
+    AVERAGE,
+    BILINGUAL,
+    FASTTEXT,
+    MLM_ALIGN,
+    RANDOM,
+    TRAINED,
+    UNTRAINED,
+    Cell,
+    CkaScore,
+    ContextualScore,
+    Results,
+    SentenceScore,
+    WordScore,
+)
 
-Record = TypeVar("Record", bound=Any)
+# Seed variance is pooled by task and by these groups of settings, between which it differs.
+GROUPS = {
+    **dict.fromkeys((names.DEFAULT, names.WIKI_CC, names.DEFAULT_ANCHORS, names.EXTRA_ANCHORS), "shared tokens"),
+    **dict.fromkeys((names.NO_ANCHORS, names.SEP_EMB), "no shared tokens"),
+    **dict.fromkeys((names.SEP_3, names.SEP_6, names.SEP_EMB_3, names.SEP_EMB_6), "separate layers"),
+}
+OTHER_SETTINGS = "other settings"
+HALF_WIDTHS = 3.92  # how many standard errors a 95% interval is wide
 DECIMALS = 10
+Key = tuple[str, str, str]  # setting, task and language of a cell
+
+# --- from records to rows of scores ----------------------------------------------------------------------------------
+
+
+def transfer_rows(cells: Sequence[Cell]) -> Iterator[Measured]:
+    """Yield the scores of Table 1."""
+    floors = {cell.floor for cell in cells if cell.floor}
+    for r in cells:
+        test = f"{r.task}|{r.language}"
+        key, paired, untrained = f"figure3|{r.setting}|{test}", f"{r.setting}|{r.seed}", r.setting in floors
+        group = UNTRAINED if untrained else GROUPS.get(r.setting, OTHER_SETTINGS)
+        yield Measured(key, r.score / 100, _error(r), r.task, group, key, test, untrained, paired=paired, record=r)
+
+
+def word_rows(scores: Iterable[WordScore], figure: str) -> Iterator[Measured]:
+    """Yield the scores of Figure 4a or 4b; fastText is not trained by us, and has one layer."""
+    pool = "words" if figure == "figure4a" else "words in context"
+    for r in scores:
+        test, seeds, untrained = f"{figure}|{r.language}", int(r.vectors != FASTTEXT), r.vectors == UNTRAINED
+        name, english = f"{test}|{r.vectors}", f"{figure}|{r.vectors}|{r.layer}" if seeds else ""
+        key, p1 = f"{name}|{r.layer or 0}", r.p1 / 100
+        yield Measured(key, p1, _error(r), pool, r.vectors, name, test, untrained, english, seeds, record=r)
+
+
+def contextual_rows(scores: Iterable[ContextualScore]) -> Iterator[Measured]:
+    """Yield the scores of Figures 5 and 8."""
+    for r in scores:
+        test, untrained = f"{r.task}|{r.language}", r.encoder != TRAINED
+        pool, group = f"{r.task} through layers", UNTRAINED if untrained else r.series
+        name = f"contextual|{test}|{r.series}|{r.encoder}"
+        english = f"contextual|{r.task}|{r.encoder}|{r.layer}" if r.series == MLM_ALIGN else ""
+        key, score = f"{name}|{r.layer}", r.score / 100
+        yield Measured(key, score, _error(r), pool, group, name, test, untrained, english, lender=r.task, record=r)
+
+
+def sentence_rows(scores: Iterable[SentenceScore], by_direction: bool = False) -> Iterator[Measured]:
+    """Yield the scores of Figure 6, both directions in one unless asked for: they are about the same sentences."""
+    found = defaultdict(list)
+    for r in scores:
+        found[r.language, r.model, r.direction if by_direction else "both", r.layer, r.seed].append(r)
+    for (language, model, direction, layer, _), own in found.items():
+        errors = [_error(r) for r in own]
+        error = None if None in errors else float(np.mean(errors))  # type: ignore[arg-type]
+        name = f"figure6|{language}|{model}" + (f"|{direction}" if by_direction else "")
+        key, english, test = f"{name}|{layer}", f"figure6|{model}|{direction}|{layer}", f"figure6|{language}"
+        p1, untrained = float(np.mean([r.p1 for r in own])) / 100, model == UNTRAINED
+        yield Measured(key, p1, error, "sentences", model, name, test, untrained, english, record=own[0])
+
+
+def similarity_rows(scores: Sequence[CkaScore]) -> Iterator[Measured]:
+    """Yield the similarities of Figure 7; an average that was not measured is that of its layers, seed by seed."""
+    by_layer = {r.model for r in scores if r.layer != AVERAGE and r.seed is not None}
+    layers: dict[tuple[str, str, int | None], list[float]] = defaultdict(list)
+    seeds: dict[tuple[str, str], int] = {}  # of pairs and models whose average was measured
+    for r in scores:
+        if r.layer == AVERAGE:
+            seeds[r.pair, r.model] = seeds.get((r.pair, r.model), 0) + (r.seed is not None)
+        else:
+            layers[r.pair, r.model, r.seed].append(r.cka)
+    found: list[tuple[str, str, str, float, int, CkaScore | None]] = [
+        (AVERAGE, pair, model, float(np.mean(values)), 1, None)
+        for (pair, model, _), values in layers.items()
+        if (pair, model) not in seeds
+    ]
+    for r in scores:
+        count = 1 if r.seed is not None else max(seeds.get((r.pair, r.model), 0), 1)
+        found.append((r.layer, r.pair, r.model, r.cka, count, r))
+    for layer, pair, model, cka, count, record in found:
+        key, cluster = f"figure7|{pair}|{model}|{layer}", f"{pair}|{model}"
+        pool = "CKA by layer" if layer != AVERAGE and model in by_layer else "CKA"
+        english = "" if model == BILINGUAL else f"figure7|{model}|{layer}"
+        yield Measured(key, cka, None, pool, model, cluster, "CKA", model == RANDOM, english, count, record=record)
+
+
+def all_rows(results: Results) -> Iterator[Measured]:
+    """Yield every score of a study, both directions of Figure 6 in one."""
+    yield from transfer_rows(results.figure3)
+    yield from word_rows(results.figure4a, "figure4a")
+    yield from word_rows(results.figure4b, "figure4b")
+    contextual = {tuple(getattr(r, name) for name in r.KEY): r for r in (*results.figure8, *results.figure5)}
+    yield from contextual_rows(contextual.values())  # both figures have the bilingual model
+    yield from sentence_rows(results.figure6)
+    yield from similarity_rows(results.figure7)
+
+
+def _error(record: Any) -> float | None:
+    return None if record.low is None or record.high is None else (record.high - record.low) / HALF_WIDTHS / 100
+
+
+# --- means over seeds ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -89,9 +204,6 @@ class CkaMean:
     high: float | None = None
 
 
-Key = tuple[str, str, str]  # setting, task and language of a cell
-
-
 def by_key(cells: Iterable[CellMean]) -> dict[Key, CellMean]:
     """Return cells by setting, task and language."""
     return {(cell.setting, cell.task, cell.language): cell for cell in cells}
@@ -99,71 +211,63 @@ def by_key(cells: Iterable[CellMean]) -> dict[Key, CellMean]:
 
 def cell_means(rows: Sequence[Cell]) -> list[CellMean]:
     """Return the cells of Table 1; the rows of floors are in the cells that name them, and have none of their own."""
-    floors = {row.floor for row in rows if row.floor}
-    found, made = _intervals(transfer_rows(rows)), []
-    for (setting, task, language), group in _by_cell(row for row in rows if row.setting not in floors).items():
-        floor, place = group[0].floor, f"{task}|{language}"
-        if floor and f"figure3|{floor}|{place}" not in found:
-            raise XlingError(
-                f"{setting} {task} {language}: no record of its floor, {floor} (run record_transfer again)"
-            )
-        score, *ends = found[f"figure3|{setting}|{place}"]
-        level = found[f"figure3|{floor}|{place}"][0] if floor else group[0].chance
-        made.append(CellMean(setting, task, language, score, level, *ends))
+    found, floors, made = _means(transfer_rows(rows)), {row.floor for row in rows if row.floor}, []
+    for r, score, low, high in found.values():
+        floor = f"figure3|{r.floor}|{r.task}|{r.language}"
+        if r.setting in floors:
+            continue
+        if r.floor and floor not in found:
+            place = f"{r.setting} {r.task} {r.language}"
+            raise XlingError(f"{place}: no record of its floor, {r.floor} (run record_transfer again)")
+        level = found[floor][1] if r.floor else r.chance
+        made.append(CellMean(r.setting, r.task, r.language, score, level, low, high))
     return made
 
 
 def word_means(rows: Sequence[WordScore]) -> list[WordMean]:
     """Return the values of Figure 4a or 4b."""
-    found, made = _intervals(word_rows(rows, "words")), []
-    for (language, vectors, layer), group in _by_cell(rows).items():
-        p1, low, high = found[f"words|{language}|{vectors}|{layer or 0}"]
-        made.append(WordMean(language, vectors, p1, group[0].chance, layer, low, high, group[0].pairs))
-    return made
+    return [
+        WordMean(r.language, r.vectors, p1, r.chance, r.layer, low, high, r.pairs)
+        for r, p1, low, high in _means(word_rows(rows, "words")).values()
+    ]
 
 
 def contextual_means(rows: Sequence[ContextualScore]) -> list[ContextualMean]:
     """Return the points of Figure 5 or 8, each with its floor."""
-    found, made = _intervals(contextual_rows(rows)), []
-    for task, language, series, encoder, layer in _by_cell(rows):
-        name = f"contextual|{task}|{language}|{series}|{{}}|{layer}"
-        if encoder == UNTRAINED:
+    found, made = _means(contextual_rows(rows)), []
+    for r, score, low, high in found.values():
+        floor = f"contextual|{r.task}|{r.language}|{r.series}|{UNTRAINED}|{r.layer}"
+        if r.encoder == UNTRAINED:
             continue
-        if name.format(UNTRAINED) not in found:
-            raise XlingError(f"{task} {language} {series} layer {layer}: no record of its floor, the untrained encoder")
-        score, *ends = found[name.format(encoder)]
-        made.append(ContextualMean(task, language, series, layer, score, found[name.format(UNTRAINED)][0], *ends))
+        if floor not in found:
+            place = f"{r.task} {r.language} {r.series} layer {r.layer}"
+            raise XlingError(f"{place}: no record of its floor, the untrained encoder")
+        made.append(ContextualMean(r.task, r.language, r.series, r.layer, score, found[floor][1], low, high))
     return made
 
 
 def sentence_means(rows: Sequence[SentenceScore]) -> list[SentenceMean]:
     """Return the points of Figure 6."""
-    found, made = _intervals(sentence_rows(rows, by_direction=True)), []
-    for (language, model, direction, layer), group in _by_cell(rows).items():
-        p1, *ends = found[f"figure6|{language}|{model}|{direction}|{layer}"]
-        made.append(SentenceMean(language, model, direction, layer, p1, group[0].chance, *ends))
-    return made
+    return [
+        SentenceMean(r.language, r.model, r.direction, r.layer, p1, r.chance, low, high)
+        for r, p1, low, high in _means(sentence_rows(rows, by_direction=True)).values()
+    ]
 
 
 def cka_means(rows: Sequence[CkaScore]) -> list[CkaMean]:
     """Return the squares of Figure 7."""
-    found = _intervals(similarity_rows(rows), scale=1)
-    return [
-        CkaMean(layer, pair, model, *found[f"figure7|{pair}|{model}|{layer}"]) for layer, pair, model in _by_cell(rows)
-    ]
+    found = _means(similarity_rows(rows), scale=1).values()
+    return [CkaMean(r.layer, r.pair, r.model, cka, low, high) for r, cka, low, high in found if r]
 
 
-def _intervals(rows: Iterable[Measured], scale: int = 100) -> dict[str, tuple[float, float | None, float | None]]:
-    """Return means and intervals in the unit of the records, without the noise of the last digits."""
+def _means(measured: Iterable[Measured], scale: int = 100) -> dict[str, tuple[Any, float, float | None, float | None]]:
+    """Return for each quantity its first record, its mean and its interval, in the unit of the records.
+
+    They are in the order of the rows, without the noise of the last digits.
+    """
+    rows = list(measured)
+    first, found = {row.key: row.record for row in reversed(rows)}, intervals(rows)
     return {
-        key: tuple(None if value is None else round(scale * value, DECIMALS) for value in found)  # type: ignore[misc]
-        for key, found in intervals(list(rows)).items()
+        key: (first[key], *(None if x is None else round(scale * x, DECIMALS) for x in found[key]))
+        for key in dict.fromkeys(row.key for row in rows)
     }
-
-
-def _by_cell(rows: Iterable[Record]) -> dict[tuple[Any, ...], list[Record]]:
-    """Return the seeds of each cell, in the order of the rows."""
-    groups: dict[tuple[Any, ...], list[Record]] = defaultdict(list)
-    for row in rows:
-        groups[tuple(getattr(row, name) for name in row.KEY if name != "seed")].append(row)
-    return dict(groups)

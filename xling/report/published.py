@@ -27,19 +27,13 @@ class PublishedTable:
 @cache
 def table1() -> PublishedTable:
     """Return the scores and printed deltas of Table 1."""
-    rows = read_table(DATA / "table1.csv").to_dict("records")
-    cells = [
-        Cell(
-            setting=row["model"],
-            task=row["task"],
-            language=row["language"],
-            score=float(row["score"]),
-            chance=CHANCE[row["task"]],
-        )
-        for row in rows
-        if row["language"] != "delta"
-    ]
-    deltas = {(row["model"], row["task"]): float(row["score"]) for row in rows if row["language"] == "delta"}
+    cells, deltas = [], {}
+    for row in read_table(DATA / "table1.csv").to_dict("records"):
+        key, score = {name: row[name] for name in ("task", "language")}, float(row["score"])
+        if row["language"] == "delta":
+            deltas[row["model"], row["task"]] = score
+        else:
+            cells.append(Cell(setting=row["model"], score=score, chance=CHANCE[row["task"]], **key))
     return PublishedTable(tuple(cells), deltas)
 
 

@@ -8,7 +8,7 @@ Shares become points from 0 to 100.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from xling.report.records import (
 )
 
 Found = Mapping[str, Any]
+Seeds = Mapping[tuple[str, ...], list[int]]
 VECTORS = {"trained": BERT, "untrained": UNTRAINED, "fasttext": FASTTEXT}
 MODELS = {"trained": MONOLINGUAL, "untrained": UNTRAINED}
 
@@ -49,43 +50,21 @@ def planned_seeds(plan: Found) -> dict[tuple[str, ...], list[int]]:
     return {key: [int(Path(folder).name.rpartition(".s")[2]) for folder in own] for key, own in folders.items()}
 
 
-def seeds_of(found: Found, record: Found, *key: str) -> list[int | None]:
-    """Return the seeds of a record's values; fastText has none."""
+def by_seed(record: Found, seeds: Seeds, *key: str) -> list[tuple[int | None, float]]:
+    """Return the seeds of a record and their values; fastText has no seed."""
     names = tuple(record[name] for name in key)
-    seeds = [None] if record.get("vectors") == "fasttext" else found["seeds"].get(names, [])
-    if len(seeds) != len(record["by_seed"]):
-        raise XlingError(f"{' '.join(names)}: {len(record['by_seed'])} seeds, planned are {len(seeds)} (run it again)")
-    return list(seeds)
+    own: list[Any] = [None] if record.get("vectors") == "fasttext" else seeds.get(names, [])
+    if len(own) != len(record["by_seed"]):
+        raise XlingError(f"{' '.join(names)}: {len(record['by_seed'])} seeds, planned are {len(own)} (run it again)")
+    return list(zip(own, record["by_seed"], strict=True))
 
 
-def by_seed(found: Found) -> Iterator[tuple[Found, int | None, float]]:
-    """Yield the records of an analysis once for each seed, with that seed's points."""
-    for record in found["records"]:
-        for seed, share in zip(seeds_of(found, record, "language"), record["by_seed"], strict=True):
-            yield record, seed, 100 * share
-
-
-def in_points(record: Found) -> dict[str, float]:
-    """Return what stands around a share, as points."""
-    return {key: 100 * record[key] for key in ("low", "high", "chance")}
-
-
-def word_scores(found: Found, figure: str) -> list[WordScore]:
-    """Return the records of Figure 4a or 4b."""
-    asked = {code: counts["test"]["source_words_kept"] for code, counts in found["counts"][figure].items()}
-    return [
-        WordScore(
-            language=r["language"],
-            vectors=VECTORS[r["vectors"]],
-            layer=r["layer"],
-            seed=seed,
-            p1=p1,
-            **in_points(unanimous(r, asked[r["language"]])),
-            pairs=r["pairs"],
-        )
-        for r, seed, p1 in by_seed(found)
-        if r["figure"] == figure
-    ]
+def in_points(records: Iterable[Found], seeds: Seeds) -> Iterator[tuple[Found, dict[str, Any]]]:
+    """Yield each record once for each seed, with what is the same in words and sentences, shares as points."""
+    for r in records:
+        around = {key: 100 * r[key] for key in ("low", "high", "chance")}
+        for seed, share in by_seed(r, seeds, "language"):
+            yield r, {"language": r["language"], "layer": r["layer"], "seed": seed, "p1": 100 * share, **around}
 
 
 def unanimous(record: Found, asked: int) -> Found:
@@ -95,64 +74,57 @@ def unanimous(record: Found, asked: int) -> Found:
     return {**record, **ends.get(record["p1"], {})}
 
 
-def sentence_scores(found: Found) -> list[SentenceScore]:
+def word_scores(found: Found, seeds: Seeds, figure: str) -> list[WordScore]:
+    """Return the records of Figure 4a or 4b."""
+    asked = {code: counts["test"]["source_words_kept"] for code, counts in found["counts"][figure].items()}
+    own = [unanimous(r, asked[r["language"]]) for r in found["records"] if r["figure"] == figure]
+    return [WordScore(vectors=VECTORS[r["vectors"]], pairs=r["pairs"], **p1) for r, p1 in in_points(own, seeds)]
+
+
+def sentence_scores(found: Found, seeds: Seeds) -> list[SentenceScore]:
     """Return the records of Figure 6: retrieval after mapping."""
     return [
-        SentenceScore(
-            language=r["language"],
-            model=MODELS[r["encoders"]],
-            direction=r["direction"],
-            layer=r["layer"],
-            seed=seed,
-            p1=p1,
-            **in_points(r),
-        )
-        for r, seed, p1 in by_seed(found)
+        SentenceScore(model=MODELS[r["encoders"]], direction=r["direction"], **p1)
+        for r, p1 in in_points(found["records"], seeds)
         if r["space"] == "mapped"
     ]
 
 
-def cka_scores(found: Found) -> list[CkaScore]:
+def cka_scores(found: Found, seeds: Seeds) -> list[CkaScore]:
     """Return the records of Figure 7; an older result has no more than the means of its layers."""
     made = []
     for r in found["records"]:
-        seeds, about = seeds_of(found, r, "pair", "model"), {"pair": r["pair"], "model": r["model"]}
-        made += [CkaScore(layer=AVERAGE, seed=s, cka=v, **about) for s, v in zip(seeds, r["by_seed"], strict=True)]
-        for layer in range(len(r["cka"]) - 1):
-            values = [own[layer] for own in r.get("layers_by_seed", [])] or [r["cka"][f"L{layer}"]]
-            known = seeds if "layers_by_seed" in r else [None]
-            made += [CkaScore(layer=f"L{layer}", seed=s, cka=v, **about) for s, v in zip(known, values, strict=True)]
+        values: dict[str, list[tuple[int | None, float]]] = {AVERAGE: by_seed(r, seeds, "pair", "model")}
+        for n in range(len(r["cka"]) - 1):
+            layers = [own[n] for own in r.get("layers_by_seed", [])]
+            known = (
+                zip((seed for seed, _ in values[AVERAGE]), layers, strict=True)
+                if layers
+                else [(None, r["cka"][f"L{n}"])]
+            )
+            values[f"L{n}"] = list(known)
+        about = {"pair": r["pair"], "model": r["model"]}
+        made += [CkaScore(layer=layer, seed=s, cka=v, **about) for layer, own in values.items() for s, v in own]
     return made
 
 
-def matrix_scores(records: Iterable[Found]) -> list[LayerPair]:
+def matrix_scores(found: Found) -> list[LayerPair]:
     """Return every layer of one encoder against every layer of the other."""
     return [
         LayerPair(r["pair"], r["model"], i, j, value)
-        for r in records
+        for r in found["records"]
         for i, row in enumerate(r["matrix"])
         for j, value in enumerate(row)
     ]
 
 
-def read_analysis(path: Path, plan: Found) -> Found:
-    """Return what an analysis found, which must be of the plan's configuration, and the seeds of its records."""
-    result: Found = read_result(path, plan["config"])
-    if "records" not in result:
-        raise InputError(path, "not the result of an analysis")
-    return {**result, "seeds": planned_seeds(plan)}
-
-
-def collect(found: Mapping[str, Found], out: Path) -> None:
-    """Write the records of the analyses that were made."""
-    if "words" in found:
-        for figure in ("figure4a", "figure4b"):
-            write_records(out / f"{figure}.csv", WordScore, word_scores(found["words"], figure))
-    if "sentences" in found:
-        write_records(out / "figure6.csv", SentenceScore, sentence_scores(found["sentences"]))
-    if "cka" in found:
-        write_records(out / "figure7.csv", CkaScore, cka_scores(found["cka"]))
-        write_records(out / "cka_matrix.csv", LayerPair, matrix_scores(found["cka"]["records"]))
+def records_of(name: str, found: Found, seeds: Seeds) -> dict[str, tuple[type[Any], Sequence[Any]]]:
+    """Return the records of an analysis, by the file they belong to, with their kind."""
+    if name == "words":
+        return {figure: (WordScore, word_scores(found, seeds, figure)) for figure in ("figure4a", "figure4b")}
+    if name == "sentences":
+        return {"figure6": (SentenceScore, sentence_scores(found, seeds))}
+    return {"figure7": (CkaScore, cka_scores(found, seeds)), "cka_matrix": (LayerPair, matrix_scores(found))}
 
 
 def main() -> None:
@@ -165,9 +137,16 @@ def main() -> None:
     files, plans = named_paths(args.analysis, "--analysis", "NAME=FILE"), named_paths(args.plan, "--plan", "NAME=FILE")
     if set(files) != set(plans):
         raise XlingError("--analysis and --plan must name the same analyses")
-    found = {name: read_analysis(path, read_json(plans[name])) for name, path in files.items()}
-    collect(found, args.out_dir)
-    log_to_stderr(__name__).info("records of %s in %s", ", ".join(found), args.out_dir)
+    made: dict[str, tuple[type[Any], Sequence[Any]]] = {}
+    for name, path in files.items():
+        plan = read_json(plans[name])
+        found = read_result(path, plan["config"])
+        if "records" not in found:
+            raise InputError(path, "not the result of an analysis")
+        made |= records_of(name, found, planned_seeds(plan))
+    for figure, (kind, records) in made.items():
+        write_records(args.out_dir / f"{figure}.csv", kind, records)
+    log_to_stderr(__name__).info("records of %s in %s", ", ".join(files), args.out_dir)
 
 
 if __name__ == "__main__":

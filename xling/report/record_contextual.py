@@ -8,7 +8,7 @@ of both languages beside such a one, and each shown in the same way, with a map 
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,54 +16,37 @@ from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
-from xling.report.records import (
-    BI_MLM,
-    BI_MLM_ALIGN,
-    MLM_ALIGN,
-    TRAINED,
-    UNTRAINED,
-    ContextualScore,
-    write_records,
-)
+from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, TRAINED, UNTRAINED, ContextualScore, write_records
 
-Result = Mapping[str, Any]
-KEYS = ("untrained", "models", "source", "seed", "trainings")
+KEYS = {"untrained", "models", "source", "seed", "trainings"}
 
 
-def read_job(path: Path, config: str) -> Result:
-    """Read a job's result, which must be of this configuration."""
-    result: Result = read_result(path, config)
-    if any(key not in result for key in KEYS):
-        raise InputError(path, "not the result of a contextual transfer job", fix="run the job again")
-    return result
-
-
-def series_of(result: Result, way: str) -> str:
-    """Return which curve a training belongs to: one model for both languages is the bilingual one."""
-    if len(set(result["models"].values())) > 1:
-        return MLM_ALIGN
-    return BI_MLM_ALIGN if way == "aligned" else BI_MLM
-
-
-def rows_of(result: Result) -> Iterator[ContextualScore]:
+def rows_of(result: Mapping[str, Any]) -> Iterator[ContextualScore]:
     """Yield a job's scores with the intervals of their test items; the source language is in no figure."""
+    encoder, seed = UNTRAINED if result["untrained"] else TRAINED, result["seed"]
+    monolingual = len(set(result["models"].values())) > 1  # the bilingual model is one for both languages
     for training in result["trainings"]:
-        task, way, layer = (training[key] for key in ("task", "way", "layer"))
-        for code in (code for code in training["scores"] if code != result["source"]):
-            yield ContextualScore(
-                task=task,
-                language=code,
-                series=series_of(result, way),
-                encoder=UNTRAINED if result["untrained"] else TRAINED,
-                layer=layer,
-                seed=result["seed"],
-                **{key: training["scores"][code][key] for key in ("score", "low", "high")},
-            )
+        series = MLM_ALIGN if monolingual else BI_MLM_ALIGN if training["way"] == "aligned" else BI_MLM
+        about = {
+            "task": training["task"],
+            "series": series,
+            "encoder": encoder,
+            "layer": training["layer"],
+            "seed": seed,
+        }
+        for code, found in training["scores"].items():
+            if code != result["source"]:
+                yield ContextualScore(language=code, **about, **{key: found[key] for key in ("score", "low", "high")})
 
 
-def records(results: Iterable[Result]) -> list[ContextualScore]:
+def read_jobs(results: Mapping[str, Path], hashes: Mapping[str, str]) -> list[ContextualScore]:
     """Return every score; each of a trained encoder must have its floor: the same of an untrained one, of any seed."""
-    made = [row for result in results for row in rows_of(result)]
+    made: list[ContextualScore] = []
+    for name, path in results.items():
+        result = read_result(path, hashes[name])
+        if not result.keys() >= KEYS:
+            raise InputError(path, "not the result of a contextual transfer job", fix="run the job again")
+        made += rows_of(result)
     floors = {(x.task, x.language, x.series, x.layer) for x in made if x.encoder == UNTRAINED}
     for x in made:
         if (x.task, x.language, x.series, x.layer) not in floors:
@@ -74,11 +57,16 @@ def records(results: Iterable[Result]) -> list[ContextualScore]:
 
 def main() -> None:
     """Write the records of both figures."""
-    args = parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--result", action="append", required=True, metavar="JOB=FILE")
+    parser.add_argument("--hash", action="append", required=True, metavar="JOB=HASH", help="refuse any other")
+    parser.add_argument("--figure5", type=Path, required=True)
+    parser.add_argument("--figure8", type=Path, required=True)
+    args = parser.parse_args()
     results, hashes = named_paths(args.result, "--result", "JOB=FILE"), named(args.hash, "--hash", "JOB=HASH")
     if set(results) != set(hashes):
         raise XlingError("--result and --hash must name the same jobs")
-    found = records([read_job(path, hashes[name]) for name, path in results.items()])
+    found = read_jobs(results, hashes)
     for path, shown in ((args.figure5, (MLM_ALIGN, BI_MLM)), (args.figure8, (BI_MLM, BI_MLM_ALIGN))):
         own = sorted(
             (score for score in found if score.series in shown),
@@ -86,16 +74,6 @@ def main() -> None:
         )
         write_records(path, ContextualScore, own)
         log_to_stderr(__name__).info("%s: %d records", path, len(own))
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--result", action="append", required=True, metavar="JOB=FILE")
-    parser.add_argument("--hash", action="append", required=True, metavar="JOB=HASH", help="refuse any other")
-    parser.add_argument("--figure5", type=Path, required=True)
-    parser.add_argument("--figure8", type=Path, required=True)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

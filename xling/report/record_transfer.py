@@ -12,14 +12,14 @@ every seed, English included.
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from xling.core.errors import InputError, run
-from xling.core.io import read_json
+from xling.core.io import read_json, write_text
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
 from xling.core.stats import Counts
@@ -30,40 +30,11 @@ from xling.report.names import other_language
 from xling.report.records import Cell, Examples, Setting, write_records
 
 KEYS = {"model", "task", "config", "measure", "selected", "dev", "seed", "source", "untrained", "sizes", "languages"}
+CELL = ("setting", "task", "language", "seed", "score", "low", "high", "chance")
 DECIMALS = 3
-Score = Mapping[str, Any]
-Scores = Mapping[tuple[str, str], Score]  # by model and task
 Planned = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Scored:
-    """One encoder's score in one language; `selected` are the grid points it is the mean of, best on English dev first.
-
-    `chance` is what one scores without reading the text (majority class and the like), `floor` the untrained encoder's.
-    """
-
-    KEY: ClassVar = ("model", "task", "language")
-    model: str
-    setting: str
-    pair: str
-    task: str
-    seed: int
-    language: str
-    measure: str
-    score: float
-    low: float
-    high: float
-    floor: float
-    chance: float
-    english_dev: float
-    selected: str
-
-    @property
-    def rounded(self) -> "Scored":
-        """The same for people to read."""
-        numbers: dict[str, Any] = {k: round(v, DECIMALS) for k, v in asdict(self).items() if isinstance(v, float)}
-        return replace(self, **numbers)
+Score = Mapping[str, Any]
+Job = tuple[Planned, str, Score]  # an encoder, a task and its score
 
 
 def read_score(path: Path, planned: Planned, task: str) -> Score:
@@ -77,102 +48,67 @@ def read_score(path: Path, planned: Planned, task: str) -> Score:
     return score
 
 
-def read_all(folder: Path, planned: Iterable[Planned]) -> dict[tuple[str, str], Score]:
-    """Return the scores of all encoders by name and task."""
-    return {
-        (one["model"], task): read_score(folder / one["model"] / f"{task}.json", one, task)
-        for one, task in _jobs(planned)
-    }
+def rows_of(jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
+    """Yield the score of each encoder in each language of a task, beside its floor's; a floor is its own.
 
-
-def _jobs(planned: Iterable[Planned]) -> Iterator[tuple[Planned, str]]:
-    return ((encoder, task) for encoder in planned for task in encoder["config"])
-
-
-def rows_of(planned: Iterable[Planned], scores: Scores) -> Iterator[Scored]:
-    """Yield the scores of encoders in each language of a task beside those of their floors; a floor is its own."""
-    for one, task in _jobs(planned):
-        score, floor = scores[one["model"], task], scores[one.get("floor", one["model"]), task]
+    `floor` is the untrained encoder's score, `chance` what one scores without reading the text (majority class and the
+    like), `selected` the grid points that a score is the mean of, best on English dev first.
+    """
+    known = list(jobs)
+    scores = {(one["model"], task): score for one, task, score in known}
+    for one, task, score in known:
+        floor = scores[one.get("floor", one["model"]), task]["languages"]
         for code, found in score["languages"].items():
-            yield Scored(
-                model=one["model"],
-                setting=one["setting"],
-                pair=one["pair"],
-                task=task,
-                seed=one["seed"],
-                language=code,
-                measure=score["measure"],
-                score=found["score"],
-                low=found["interval"][0],
-                high=found["interval"][1],
-                floor=floor["languages"][code]["score"],
-                chance=found["baseline"]["score"],
-                english_dev=score["dev"],
-                selected=" ".join(map(str, score["selected"])),
-            )
+            yield {
+                **{key: one[key] for key in ("model", "setting", "pair")},
+                "task": task,
+                "seed": one["seed"],
+                "language": code,
+                "measure": score["measure"],
+                "score": found["score"],
+                "low": found["interval"][0],
+                "high": found["interval"][1],
+                "floor": floor[code]["score"],
+                "chance": found["baseline"]["score"],
+                "english_dev": score["dev"],
+                "selected": " ".join(map(str, score["selected"])),
+            }
 
 
-def examples(planned: Iterable[Planned], scores: Scores) -> list[Examples]:
+def cells(rows: Iterable[Mapping[str, Any]], floors: Mapping[str, str]) -> list[Cell]:
+    """Return every seed's transfer to the other language, with the label of the floor of each model that has one."""
+    return [
+        Cell(**{key: row[key] for key in CELL}, floor=floors.get(row["model"], ""))
+        for row in rows
+        if row["language"] == other_language(row["pair"])
+    ]
+
+
+def examples(jobs: Iterable[Job]) -> list[Examples]:
     """Return how many examples each task had for each of the other languages."""
     found = {}
-    for one, task in _jobs(planned):
-        sizes, code = scores[one["model"], task]["sizes"], other_language(one["pair"])
+    for one, task, score in jobs:
+        sizes, code = score["sizes"], other_language(one["pair"])
         found[task, code] = Examples(task, code, sizes["train"], sizes["dev"], sizes["test"][code])
     return list(found.values())
 
 
-def items(folder: Path, planned: Iterable[Planned], scores: Scores) -> dict[Key, Counts]:
+def items(folder: Path, jobs: Iterable[Job]) -> dict[Key, Counts]:
     """Return the counts of the test sentences behind every score in the other language, at its selected points."""
     found = {}
-    for one, task in _jobs(planned):
-        jobs, code = folder / one["model"] / "jobs", other_language(one["pair"])
-        paths, selected = sorted(jobs.glob(f"{task}*.json")), scores[one["model"], task]["selected"]
+    for one, task, score in jobs:
+        own, code, selected = folder / one["model"] / "jobs", other_language(one["pair"]), score["selected"]
+        paths = sorted(own.glob(f"{task}*.json"))
         merged = merge(paths, one["config"][task]) if paths else {"points": []}
         points = {point["number"]: point["test"][code] for point in merged["points"]}
         if not points.keys() >= set(selected):
-            raise InputError(jobs, f"no counts of {task} at the points {selected}", fix="run its jobs again")
+            raise InputError(own, f"no counts of {task} at the points {selected}", fix="run its jobs again")
         found[task, code, one["setting"], one["seed"]] = np.stack([counts_of(points[number]) for number in selected])
     return found
 
 
-def cells(rows: Iterable[Scored], floors: Mapping[str, str]) -> list[Cell]:
-    """Return every seed's transfer to the other language, with the label of the floor of each model that has one."""
-    return [
-        Cell(
-            setting=row.setting,
-            task=row.task,
-            language=row.language,
-            seed=row.seed,
-            score=row.score,
-            low=row.low,
-            high=row.high,
-            chance=row.chance,
-            floor=floors.get(row.model, ""),
-        )
-        for row in rows
-        if row.language == other_language(row.pair)
-    ]
-
-
 def main() -> None:
     """Collect a study's scores."""
-    args = parse_args()
-    plan = read_json(args.plan)
-    scores = read_all(args.scores, [*plan["models"], *plan["floors"]])
-    models, floors = (list(rows_of(plan[kind], scores)) for kind in ("models", "floors"))
-    labels = {one["model"]: one["setting"] for one in plan["floors"]}
-    found = cells([*models, *floors], {one["model"]: labels[one["floor"]] for one in plan["models"]})
-    write_items(args.items, items(args.scores, [*plan["models"], *plan["floors"]], scores))
-    write_records(args.cells, Cell, found)
-    write_records(args.settings, Setting, [Setting(**row) for row in plan["settings"]])
-    write_records(args.examples, Examples, examples(plan["models"], scores))
-    write_records(args.long, Scored, [row.rounded for row in (*models, *floors)])
-    counts = len(found), len(plan["models"]), len(plan["floors"])
-    log_to_stderr(__name__).info("%d scores of %d encoders and %d floors", *counts)
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", type=Path, required=True, help="which encoders there are, see above")
     parser.add_argument("--scores", type=Path, required=True, help="folder of the scores")
@@ -181,7 +117,24 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--settings", type=Path, required=True, help="records of the rows of Table 1, written")
     parser.add_argument("--examples", type=Path, required=True, help="how many examples each task had, written")
     parser.add_argument("--long", type=Path, required=True, help="every score of every seed, written")
-    return parser.parse_args()
+    args = parser.parse_args()
+    plan = read_json(args.plan)
+    jobs = [
+        (one, task, read_score(args.scores / one["model"] / f"{task}.json", one, task))
+        for one in (*plan["models"], *plan["floors"])
+        for task in one["config"]
+    ]
+    labels, rows = {one["model"]: one["setting"] for one in plan["floors"]}, list(rows_of(jobs))
+    found = cells(rows, {one["model"]: labels[one["floor"]] for one in plan["models"]})
+    write_items(args.items, items(args.scores, jobs))
+    write_records(args.cells, Cell, found)
+    write_records(args.settings, Setting, [Setting(**row) for row in plan["settings"]])
+    write_records(args.examples, Examples, examples(job for job in jobs if "floor" in job[0]))
+    with write_text(args.long) as handle:
+        rounded = [{k: round(v, DECIMALS) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
+        pd.DataFrame(rounded, dtype=object).to_csv(handle, index=False, lineterminator="\n")
+    counts = len(found), len(plan["models"]), len(plan["floors"])
+    log_to_stderr(__name__).info("%d scores of %d encoders and %d floors", *counts)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""The rule by which an inequality over some cells is supported, contradicted or undecided (docs/verdicts.md)."""
+"""The rule by which a claim's parts, inequalities over some cells, are supported or not (docs/verdicts.md)."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -22,6 +24,16 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"
     NO_SIGNAL = "not enough signal"
     NOT_RUN = "not run"
+
+
+class Unit(StrEnum):
+    """What a value is counted in."""
+
+    POINTS = "points"
+    SHARE = "share"
+    TIMES = "times"
+    CKA = "CKA"
+    PEARSON = "r"
 
 
 class Relation(StrEnum):
@@ -81,7 +93,8 @@ def decide(checks: Sequence[Check], relation: Relation, border: float) -> Verdic
     against = any(standing(c.value, relation, border).state(len(checks)) == "against" for c in checks)
     if ends[1] < 0 or (ends[0] <= 0 and against):
         # With one seed the variance is unknown, so a failure may be that seed's.
-        return Verdict.CONTRADICTED if all(check.value.known for check in checks) else Verdict.UNDECIDED
+        unknown = any("unknown" in check.value.origins for check in checks)
+        return Verdict.UNDECIDED if unknown else Verdict.CONTRADICTED
     if ends[0] <= 0:
         return Verdict.UNDECIDED
     return Verdict.MIXED if against else Verdict.SUPPORTED
@@ -92,7 +105,91 @@ def seeds_to_decide(value: Value, border: float) -> int | None:
     factor = float(stdtrit(value.freedom, 1 - TAIL))
     left = (value.observed - border) ** 2 - (factor * value.item_spread) ** 2
     seed_part = max(value.spread**2 - value.item_spread**2, 0.0)
-    if left <= 0 or not value.known:
+    if left <= 0 or "unknown" in value.origins:
         return None
     needed = math.ceil(value.seeds * factor**2 * seed_part / left)
     return needed if needed <= MOST_SEEDS else None
+
+
+@dataclass
+class Part:
+    """One inequality over its cells: what is asked, and what came of it.
+
+    A cell counts as judged where all that the part asks of it was run and has signal. Where only some of it was run,
+    what was run can contradict the part, but no more. A part none of whose cells is judged was not run; it has not
+    enough signal only where all its cells were run and none has signal.
+    """
+
+    what: str
+    unit: Unit = Unit.POINTS
+    relation: Relation = Relation.ABOVE
+    border: float = 0.0
+    over: str = "cells"  # what is counted to say on how much a verdict rests
+    ours: bool = False  # whether the border is ours: the paper gives no number
+    checks: list[Check] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)
+
+    def ask(self, cell: str, missing: Sequence[str], clear: Callable[[], bool] = lambda: True) -> bool:
+        """Return whether a cell can be judged, and note why not; signal is asked for where nothing is missing."""
+        self.asked.append(cell)
+        self.lacking += [name for name in missing if name not in self.lacking]
+        if not missing and clear():
+            return True
+        (self.not_run if missing else self.left_out).append(cell)
+        return False
+
+    def add(self, where: str, value: Value | None, language: str | None = None, **more: Any) -> None:
+        """Note what was found in a place; nothing, if it was not run there."""
+        if value is None:
+            self.not_run.append(where)
+        else:
+            self.checks.append(Check(where, value, language, **{"cells": (where,)} | more))
+
+    @property
+    def _whole(self) -> list[Check]:
+        return [check for check in self.checks if not check.partial]
+
+    @cached_property
+    def mean(self) -> Value:
+        """The mean over the checks of whole cells, or over all where there are none."""
+        return mean([check.value for check in self._whole or self.checks])
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the checks say together."""
+        if self.checks and decide(self.checks, self.relation, self.border) is Verdict.CONTRADICTED:
+            return Verdict.CONTRADICTED
+        if self._whole:
+            return decide(self._whole, self.relation, self.border)
+        return Verdict.NO_SIGNAL if self.left_out and not self.not_run else Verdict.NOT_RUN
+
+    @property
+    def seeds(self) -> int | None:
+        """With how many seeds the part would be decided; None where seeds cannot do it."""
+        return seeds_to_decide(self.mean, self.border)
+
+    @property
+    def judged(self) -> list[str]:
+        """The cells that were judged."""
+        return list(dict.fromkeys(cell for check in self._whole for cell in check.cells))
+
+    @property
+    def wanted(self) -> list[str]:
+        """The cells that the paper's claim is about."""
+        return list(dict.fromkeys((*self.asked, *self.judged, *self.left_out, *self.not_run)))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """How near the part is to support, and on which share of its cells it rests."""
+        confidence = standing(self.mean, self.relation, self.border).confidence if self.checks else 1.0
+        return confidence, len(self.judged) / max(len(self.wanted), 1)
+
+
+def gravest(parts: Sequence[Part]) -> Verdict:
+    """Return a claim's verdict; a part that could not be judged is graver than one that is undecided."""
+    found = {part.verdict for part in parts}
+    order = (Verdict.CONTRADICTED, Verdict.NO_SIGNAL, Verdict.NOT_RUN, Verdict.UNDECIDED, Verdict.MIXED)
+    return next((verdict for verdict in order if verdict in found), Verdict.SUPPORTED)

@@ -54,7 +54,11 @@ def table1(cells: Iterable[CellMean], settings: Sequence[Setting], printed: Delt
         for task in tasks:
             found = [scores.get((row.setting, task, language)) for language in languages]
             texts += [NOT_RUN if cell is None else f"{cell.score:.1f}" for cell in found]
-            texts.append(_delta_text(scores, row.setting, task, languages, printed))
+            value, both = delta(scores, row.setting, task, languages)
+            if printed is not None and (row.setting, task) in printed:
+                value, both = printed[row.setting, task], languages
+            where = "" if len(both) == len(languages) else f" ({' '.join(both)})"
+            texts.append(f"{signed(value)}{where}" if both else NOT_RUN)
         rows.append((row.group, texts))
     return grid(headings, rows)
 
@@ -76,14 +80,13 @@ def margins(cells: Sequence[CellMean], settings: Sequence[Setting]) -> pd.DataFr
     """Return the interval and the floor of every cell, as columns that the paper's layout has no room for."""
     scores = by_key(cells)
     asked = [column for column in columns_of(scores) if column in {key[1:] for key in scores}]
-    if not asked:
-        return None
     rows = []
     for row in with_unlisted(settings, scores):
         found = [scores.get((row.setting, *column)) for column in asked]
         values = [getattr(cell, part, None) for cell in found for part in MARGINS]
         rows.append((row.group, ["" if value is None else f"{value:.1f}" for value in values]))
-    return grid([(task_title(task), f"{name} {part}") for task, name in asked for part in MARGINS], rows)
+    headings = [(task_title(task), f"{name} {part}") for task, name in asked for part in MARGINS]
+    return grid(headings, rows) if asked else None
 
 
 def columns_of(scores: Scores) -> list[tuple[str, str]]:
@@ -109,15 +112,6 @@ def delta(scores: Scores, setting: str, task: str, languages: Sequence[str]) -> 
     return (ours - default) / len(both), both
 
 
-def _delta_text(scores: Scores, setting: str, task: str, languages: Sequence[str], printed: Deltas | None) -> str:
-    if printed is not None and (setting, task) in printed:
-        return signed(printed[setting, task])
-    value, both = delta(scores, setting, task, languages)
-    if not both:
-        return NOT_RUN
-    return signed(value) if len(both) == len(languages) else f"{signed(value)} ({' '.join(both)})"
-
-
 def delta_check(cells: Iterable[CellMean], printed: Deltas) -> pd.DataFrame:
     """Return printed deltas beside those recomputed from the printed cells, which were rounded first."""
     scores = by_key(cells)
@@ -141,20 +135,13 @@ def comparison(ours: Sequence[Cell], theirs: Sequence[Cell]) -> pd.DataFrame:
     rows = []
     for task, setting, language in product(tasks, settings, languages):
         key = (setting, task, language)
-        if key in keys:
-            own, paper, like, same = left.get(key), right.get(key), above_chance.get(key), their_kept.get(key)
-            cells = (
-                setting,
-                language,
-                _with_interval(own.score, own.low, own.high) if own else NOT_RUN,
-                f"{own.floor:.1f}" if own else "",
-                _kept_text(kept.get(key)),
-                _kept_text(like),
-                f"{paper.score:.1f}" if paper else NOT_RUN,
-                _kept_text(same),
-                signed(own.score - paper.score) if own and paper else "",
-                signed(like.value - same.value, 2) if like and same else "",
-            )
+        own, paper, like, same = left.get(key), right.get(key), above_chance.get(key), their_kept.get(key)
+        if own or paper:
+            score = _with_interval(own.score, own.low, own.high) if own else NOT_RUN
+            cells = [setting, language, score, f"{own.floor:.1f}" if own else "", _share(kept.get(key)), _share(like)]
+            cells += [f"{paper.score:.1f}" if paper else NOT_RUN, _share(same)]
+            cells.append(signed(own.score - paper.score) if own and paper else "")
+            cells.append(signed(like.value - same.value, 2) if like and same else "")
             rows.append((task_title(task), cells))
     return grid([(over, name) for over, names in COMPARED.items() for name in names], rows)
 
@@ -169,7 +156,7 @@ def kept_shares(cells: Sequence[Cell], chance: bool = False) -> dict[Key, Standi
     }
 
 
-def _kept_text(kept: Standing | None) -> str:
+def _share(kept: Standing | None) -> str:
     return _with_interval(kept.value, kept.low, kept.high, 2) if kept else ""
 
 

@@ -20,8 +20,8 @@ def cells(setting: str, values: list[float], reach: float = 0.0, task: str = "ne
     return [Cell(**about, seed=i, score=v, low=v - reach, high=v + reach) for i, v in enumerate(values)]
 
 
-def averages(model: str, pair: str, values: list[float]) -> list[CkaScore]:
-    return [CkaScore(layer=AVERAGE, pair=pair, model=model, seed=i, cka=v) for i, v in enumerate(values)]
+def similar(model: str, pair: str, values: list[float], layer: str = AVERAGE) -> list[CkaScore]:
+    return [CkaScore(layer=layer, pair=pair, model=model, seed=i, cka=v) for i, v in enumerate(values)]
 
 
 def test_seeds_are_averaged_and_their_spread_widens_the_interval() -> None:
@@ -63,18 +63,17 @@ def test_a_floor_is_the_mean_of_its_own_seeds_and_no_cell() -> None:
 
 def test_cka_pools_the_spread_of_seeds_over_the_pairs_of_a_kind() -> None:
     found = {"en-fr": [0.50, 0.52], "en-ru": [0.70, 0.74, 0.72], "en-zh": [0.6]}
-    rows = [row for pair, values in found.items() for row in averages("bilingual", pair, values)]
+    rows = [row for pair, values in found.items() for row in similar("bilingual", pair, values)]
     widths = {mean.pair: (mean.high or 0) - (mean.low or 0) for mean in cka_means(rows)}
     assert widths["en-zh"] > widths["en-fr"] > widths["en-ru"] > 0  # by the number of seeds
-    assert cka_means(averages("random", "en-fr", [0.3])) == [CkaMean(AVERAGE, "en-fr", "random", 0.3)]  # no second seed
+    assert cka_means(similar("random", "en-fr", [0.3])) == [CkaMean(AVERAGE, "en-fr", "random", 0.3)]  # no second seed
 
 
 def test_layers_have_means_by_seed_or_already_averaged() -> None:
-    about = {"layer": "L1", "pair": "en-fr", "model": "random"}
-    by_seed = [CkaScore(**about, seed=seed, cka=value) for seed, value in ((1, 0.2), (2, 0.4))]  # type: ignore[arg-type]
-    (mean,) = cka_means(by_seed)
+    (mean,) = cka_means(similar("random", "en-fr", [0.2, 0.4], "L1"))
     assert mean.cka == pytest.approx(0.3)
-    assert cka_means([CkaScore(**about, cka=0.3)]) == [CkaMean(*about.values(), 0.3)]  # type: ignore[arg-type]
+    averaged = CkaScore(layer="L1", pair="en-fr", model="random", cka=0.3)
+    assert cka_means([averaged]) == [CkaMean("L1", "en-fr", "random", 0.3)]
 
 
 def test_words_and_sentences_have_means_around_which_seeds_and_items_vary() -> None:

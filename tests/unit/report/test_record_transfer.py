@@ -19,14 +19,13 @@ FLOOR, JOINT = "en-fr.untrained-joint.s1", "untrained (joint)"
 
 
 def planned(model: str, setting: str, seed: int) -> dict[str, Any]:
-    config = {"ner": f"hash {model}"}
-    return {"model": model, "setting": setting, "pair": "en-fr", "seed": seed, "config": config}
+    return {"model": model, "setting": setting, "pair": "en-fr", "seed": seed, "config": {"ner": f"hash {model}"}}
 
 
-def score(name: str, value: float, reach: float = 2.0, **changes: Any) -> dict[str, Any]:
+def score(name: str, value: float, **changes: Any) -> dict[str, Any]:
     """Return what a job would have written: `value` in French, 90 in English."""
     found = {
-        code: {"score": one, "interval": [one - reach, one + reach], "baseline": {"score": 1.5}, "measures": {}}
+        code: {"score": one, "interval": [one - 2.0, one + 2.0], "baseline": {"score": 1.5}, "measures": {}}
         for code, one in (("en", 90.0), ("fr", value))
     }
     about = {"model": name, "task": "ner", "config": f"hash {name}", "measure": "f1", "selected": [1, 0]}
@@ -74,9 +73,8 @@ def test_every_file_of_two_settings(tmp_path: Path, call: Callable[..., Any]) ->
     assert read_records(tmp_path / "examples.csv", Examples) == [Examples("ner", "fr", 2000, 300, 50)]
     counts = read_items(tmp_path / "items.npz", "ner", "fr")
     assert list(counts) == [("Default", 1), ("Top shared", 1), (JOINT, 1)]
-    assert counts["Default", 1].tolist() == [
-        [[n, 5, 7], [300, 300, 300]] for n in (1, 0)
-    ]  # the selected points, best first
+    selected = [[[n, 5, 7], [300, 300, 300]] for n in (1, 0)]  # best first
+    assert counts["Default", 1].tolist() == selected
     with (tmp_path / "long.csv").open() as handle:
         rows = list(csv.DictReader(handle))
     expected = [(name, code) for name in (*models, FLOOR) for code in ("en", "fr")]
@@ -99,11 +97,7 @@ def test_a_score_without_the_counts_of_its_points_is_refused(tmp_path: Path, cal
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        (
-            "a.s1",
-            json.dumps(score("a.s1", 1.0, config="another")),
-            "of another configuration: another, not hash a.s1 (delete it",
-        ),
+        ("a.s1", json.dumps(score("a.s1", 1.0, config="b")), "of another configuration: b, not hash a.s1 (delete it"),
         ("a.s1", json.dumps(score("a.s1", 1.0, model="b.s1")), "the score of b.s1 ner, not of a.s1 ner (run"),
         ("a.s1", json.dumps(score("a.s1", 1.0, task="pos")), "the score of a.s1 pos, not of a.s1 ner (run"),
         (FLOOR, json.dumps(score(FLOOR, 1.0, config="old")), "of another configuration: old"),

@@ -18,16 +18,6 @@ from xling.report.records import read_results
 
 def main() -> None:
     """Judge every claim and write the verdicts."""
-    args = _arguments()
-    results = read_results(args.results, args.paper_scale)
-    found = judged(results, args.config_hash, item_covariances(args.items, results.figure3) if args.items else {})
-    write_json(args.out_json, found)
-    with write_text(args.out_md) as handle:
-        handle.write(as_markdown(found))
-    log_to_stderr(__name__).info("%s", found["headline"])
-
-
-def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m xling.report.claims", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -37,7 +27,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--config-hash", default="", help="what the results belong to")
     parser.add_argument("--out-json", type=Path, required=True)
     parser.add_argument("--out-md", type=Path, required=True)
-    return parser.parse_args()
+    args = parser.parse_args()
+    results = read_results(args.results, args.paper_scale)
+    found = judged(results, args.config_hash, item_covariances(args.items, results.figure3) if args.items else {})
+    write_json(args.out_json, found)
+    with write_text(args.out_md) as handle:
+        handle.write(as_markdown(found))
+    log_to_stderr(__name__).info("%s", found["headline"])
 
 
 if __name__ == "__main__":

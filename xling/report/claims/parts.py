@@ -1,158 +1,282 @@
-"""A claim, its parts, and the cells that each part asks for, judges or has to leave out.
+"""What the claims are about: inequalities over the cells of Table 1 (sections 4.1 to 4.4) and over curves (section 5).
 
-A cell counts as judged where all that the part asks of it was run and has signal. Where only some of it was run, what
-was run can contradict the part, but no more. A part none of whose cells is judged was not run; it has not enough
-signal only where all its cells were run and none has signal.
+A function here returns a part of a claim, filled with what a study measured. The paper says "far above" without a
+number; here it means 5 points, our border, as for a cell of Table 1. A curve is judged by its best layer.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from enum import StrEnum
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise, product
 
-from xling.report.evidence import Value, mean
-from xling.report.measured import Study
-from xling.report.rule import Check, Relation, Verdict, decide, seeds_to_decide, standing
+import numpy as np
+
+from xling.report import names
+from xling.report.evidence import Value, best, mean, pearson, share, steady, worst
+from xling.report.measured import SIGNAL, Curve, Study, difference, kept_share, lead_of
+from xling.report.names import DEFAULT, OTHERS, PAIRS, SEP_3, SEP_6, SEP_EMB_6, SETTINGS, TASKS, cell_name
+from xling.report.records import BI_MLM, BI_MLM_ALIGN, BILINGUAL, MLM_ALIGN, MONOLINGUAL, TRAINED, UNTRAINED
+from xling.report.rule import Part, Relation, Unit
+
+ALL_TASKS, NOT_NER = ("xnli", "ner", "parsing"), ("xnli", "parsing")
+ALL_LANGUAGES = ("fr", "ru", "zh")
+CELLS = tuple(product(ALL_TASKS, ALL_LANGUAGES))
+EXCEPTION = ("parsing", "fr")  # where the paper's aligned models are not below the bilingual one
+FEWEST_LAYERS = 3  # two points are always on a line
+AT_LEAST, AT_MOST = Relation.AT_LEAST, Relation.AT_MOST
+
+# --- Table 1 ---------------------------------------------------------------------------------------------------------
 
 
-class Unit(StrEnum):
-    """What a value is counted in."""
-
-    POINTS = "points"
-    SHARE = "share"
-    TIMES = "times"
-    CKA = "CKA"
-    PEARSON = "r"
-
-
-@dataclass
-class Part:
-    """One inequality over its cells: what is asked, and what came of it."""
-
-    what: str
-    unit: Unit
-    relation: Relation = Relation.ABOVE
-    border: float = 0.0
-    over: str = "cells"  # what is counted to say on how much a verdict rests
-    ours: bool = False  # whether the border is ours: the paper gives no number
-    checks: list[Check] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    not_run: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-    lacking: list[str] = field(default_factory=list)
-
-    def ask(self, cell: str, missing: Iterable[str], clear: Callable[[], bool] = lambda: True) -> bool:
-        """Return whether a cell can be judged, and note why not; signal is asked for where nothing is missing."""
-        self.asked.append(cell)
-        lacking = list(missing)
-        self.lacking += [name for name in lacking if name not in self.lacking]
-        if lacking or not clear():
-            (self.not_run if lacking else self.left_out).append(cell)
-            return False
+def usable(study: Study, part: Part, settings: Iterable[str], task: str, language: str) -> bool | None:
+    """Return whether a cell was run in full; None where there is nothing to judge: no Default, or no signal."""
+    missing = [name for name in dict.fromkeys((DEFAULT, *settings)) if not study.has(name, task, language)]
+    if part.ask(cell_name(task, language), missing, lambda: study.clear(DEFAULT, task, language)):
         return True
-
-    def add(self, where: str, value: Value, language: str | None = None, **more: Any) -> None:
-        """Note what was found in a place."""
-        self.checks.append(Check(where, value, language, **{"cells": (where,)} | more))
-
-    @cached_property
-    def mean(self) -> Value:
-        """The mean over the checks of whole cells, or over all where there are none."""
-        return mean([check.value for check in self._whole or self.checks])
-
-    @property
-    def _whole(self) -> list[Check]:
-        return [check for check in self.checks if not check.partial]
-
-    @cached_property
-    def verdict(self) -> Verdict:
-        """What the checks say together."""
-        for checks in (self.checks, self._whole):
-            found = decide(checks, self.relation, self.border) if checks else None
-            if found is Verdict.CONTRADICTED or (found and checks == self._whole):
-                return found
-        return Verdict.NO_SIGNAL if self.left_out and not self.not_run else Verdict.NOT_RUN
-
-    @cached_property
-    def states(self) -> list[str]:
-        """Whether each check is clear of the border, open, or against it."""
-        found = [standing(check.value, self.relation, self.border) for check in self.checks]
-        return [each.state(len(found)) for each in found]
-
-    @property
-    def seeds(self) -> int | None:
-        """With how many seeds the part would be decided; None where seeds cannot do it."""
-        return seeds_to_decide(self.mean, self.border)
-
-    @property
-    def judged(self) -> list[str]:
-        """The cells that were judged."""
-        return list(dict.fromkeys(cell for check in self.checks if not check.partial for cell in check.cells))
-
-    @property
-    def wanted(self) -> list[str]:
-        """The cells that the paper's claim is about."""
-        return list(dict.fromkeys((*self.asked, *self.judged, *self.left_out, *self.not_run)))
+    return False if missing and DEFAULT not in missing and study.clear(DEFAULT, task, language) else None
 
 
-Parts = Callable[[Study], list[Part]]
+def leads(study: Study, upper: str, lower: str, tasks: Sequence[str]) -> Part:
+    """Judge in each cell by how much one setting is above another."""
+    part = Part(f"{upper} minus {lower}")
+    for cell in product(tasks, ALL_LANGUAGES):
+        if usable(study, part, (upper, lower), *cell):
+            part.add(cell_name(*cell), study.lead(upper, lower, *cell), cell[1])
+    return part
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A sub-claim of the paper: its number, what it says (after "that …"), where, and its parts on a study.
+def by_task(
+    study: Study, part: Part, value: Callable[..., Value], settings: Sequence[str], tasks: Sequence[str] = ALL_TASKS
+) -> Part:
+    """Judge each task by the mean over its cells of a value: a function of study, settings, task and language."""
+    for task in tasks:
+        if judged := [x for x in ALL_LANGUAGES if usable(study, part, settings, task, x)]:
+            values = [value(study, *settings, task, x) for x in judged]
+            part.add(TASKS[task], mean(values), cells=[cell_name(task, x) for x in judged])
+    return part
 
-    `paper` is what the paper says where it printed no numbers to judge.
+
+def kept(
+    study: Study, setting: str, relation: Relation, border: float, languages: Sequence[str] = ALL_LANGUAGES
+) -> Part:
+    """Judge in each cell the share of Default's transfer that a setting keeps; the border is ours."""
+    part = Part(f"kept share of {setting}", Unit.SHARE, relation, border, ours=True)
+    for cell in product(ALL_TASKS, languages):
+        if usable(study, part, (setting,), *cell):
+            shown = steady(study.gain(DEFAULT, *cell))
+            part.add(cell_name(*cell), kept_share(study, setting, *cell, border), cell[1], shown=shown)
+    return part
+
+
+def hardly_worse(study: Study) -> Part:
+    """Judge in each task but NER how far No anchors is below Default anchors, on average.
+
+    At most 2 points at paper scale, .15 of Default's transfer elsewhere: both are our borders.
     """
+    settings = (names.NO_ANCHORS, names.DEFAULT_ANCHORS)
+    if study.paper_scale:
+        part = Part("mean of No anchors minus Default anchors", Unit.POINTS, AT_LEAST, -2.0, ours=True)
+        return by_task(study, part, Study.lead, settings, NOT_NER)
+    what = "mean kept share of No anchors minus that of Default anchors"
+    part = Part(what, Unit.SHARE, AT_LEAST, -0.15, ours=True)
 
-    number: str
-    says: str
-    source: str
-    parts: Parts
-    paper: str = ""
+    def value(study: Study, upper: str, lower: str, task: str, language: str) -> Value:
+        lead, default = study.lead_above_floors(upper, lower, task, language), study.gain(DEFAULT, task, language)
+        return share(lead, default, part.border)
 
-
-class Claims(list[Claim]):
-    """Claims in the order in which their functions are defined."""
-
-    def claim(self, number: str, says: str, source: str = "Table 1", paper: str = "") -> Callable[[Parts], Parts]:
-        """Return a decorator for the function that gives a claim's parts on a study."""
-
-        def listed(parts: Parts) -> Parts:
-            self.append(Claim(number, says, source, parts, paper))
-            return parts
-
-        return listed
+    return by_task(study, part, value, settings, NOT_NER)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A claim judged on some results."""
-
-    claim: Claim
-    parts: tuple[Part, ...]
-
-    @property
-    def verdict(self) -> Verdict:
-        """The gravest verdict among the parts; a part that could not be judged is graver than one that is undecided."""
-        found = {part.verdict for part in self.parts}
-        order = (Verdict.CONTRADICTED, Verdict.NO_SIGNAL, Verdict.NOT_RUN, Verdict.UNDECIDED, Verdict.MIXED)
-        return next((verdict for verdict in order if verdict in found), Verdict.SUPPORTED)
-
-    @property
-    def deciding(self) -> Part:
-        """Of the parts that have the claim's verdict, the one furthest from support; of equals, the least covered."""
-        parts = [part for part in self.parts if part.verdict is self.verdict]
-        return min(parts, key=_support)
-
-    @property
-    def seeds(self) -> int | None:
-        """With how many seeds every undecided part would be decided; None where seeds cannot do it."""
-        needed = [part.seeds for part in self.parts if part.verdict is Verdict.UNDECIDED]
-        return None if not needed or None in needed else max(n for n in needed if n is not None)
+def more_for_the_distant(study: Study) -> Part:
+    """Judge on XNLI and NER by how much more Extra anchors adds to Default for Chinese than for French."""
+    part, setting = Part("lead of zh over fr in what Extra anchors adds to Default"), names.EXTRA_ANCHORS
+    for task in ("xnli", "ner"):
+        judged = [x for x in ("fr", "zh") if usable(study, part, (setting,), task, x)]
+        if len(judged) == 2:
+            fr, zh = (study.lead(setting, DEFAULT, task, x) for x in judged)
+            part.add(TASKS[task], zh - fr, cells=[cell_name(task, x) for x in judged])
+    return part
 
 
-def _support(part: Part) -> tuple[float, float]:
-    confidence = standing(part.mean, part.relation, part.border).confidence if part.checks else 1.0
-    return confidence, len(part.judged) / max(len(part.wanted), 1)
+def over_ner(study: Study, setting: str) -> Part:
+    """Judge by how much more a setting keeps in the other tasks than in NER, as means over the same languages."""
+    part = Part(f"lead of the mean kept share of {setting} over that on NER", Unit.SHARE)
+    clear = {t: [x for x in ALL_LANGUAGES if usable(study, part, (setting,), t, x)] for t in ("ner", *NOT_NER)}
+    for task in NOT_NER:
+        if both := [language for language in clear[task] if language in clear["ner"]]:
+            here, ner = (mean([kept_share(study, setting, name, x) for x in both]) for name in (task, "ner"))
+            cells = [cell_name(name, x) for name in (task, "ner") for x in both]
+            part.add(f"{TASKS[task]} against NER", here - ner, cells=cells)
+    return part
+
+
+def falling(study: Study, *chain: str) -> Part:
+    """Judge each step of a chain of settings; a step that was not run is bridged."""
+    part = Part(f"fall from {' to '.join(chain)}")
+    for cell in CELLS:
+        whole, where = usable(study, part, chain, *cell), cell_name(*cell)
+        for step in pairwise(name for name in chain if whole is not None and study.has(name, *cell)):
+            place = f"{where}, {' to '.join(step)}"
+            part.add(place, study.lead(*step, *cell), cell[1], cells=(where,), partial=not whole)
+    return part
+
+
+def six_over_three(study: Study) -> list[Part]:
+    """Judge in each task the mean loss of Sep L1-6 over that of Sep L1-3: at least three times, our border.
+
+    Where the loss of Sep L1-3 is too near to nothing for a ratio, what is judged stays the same, counted in points.
+    """
+    ratio = Part("mean loss of Sep L1-6 over that of Sep L1-3", Unit.TIMES, AT_LEAST, 3.0, ours=True)
+    rest = Part("mean loss of Sep L1-6 minus three times that of Sep L1-3", Unit.POINTS, AT_LEAST, ours=True)
+    for task in ALL_TASKS:
+        if judged := [x for x in ALL_LANGUAGES if usable(study, ratio, (SEP_3, SEP_6), task, x)]:
+            three, six = (mean([study.lead(DEFAULT, name, task, x) for x in judged]) for name in (SEP_3, SEP_6))
+            part, effect = (ratio, share(six, three, 3.0)) if steady(three) else (rest, six - 3 * three)
+            part.add(TASKS[task], effect, cells=[cell_name(task, x) for x in judged])
+    return [part for part in (ratio, rest) if part.checks] or [ratio]
+
+
+def lowest(study: Study) -> Part:
+    """Judge in each cell whether Sep Emb + L1-6 is the lowest of all ten settings.
+
+    A setting at its floor is not lower than another there: two are compared where one is clear of its floor.
+    """
+    part = Part("lowest other setting minus Sep Emb + L1-6")
+    for cell in CELLS:
+        whole, where = usable(study, part, SETTINGS, *cell), cell_name(*cell)
+        if whole is not None and study.has(SEP_EMB_6, *cell):
+            known = [name for name in SETTINGS if name != SEP_EMB_6 and study.has(name, *cell)]
+            compared = [name for name in known if study.clear(SEP_EMB_6, *cell) or study.clear(name, *cell)]
+            effect = worst([study.score(name, *cell) for name in compared]) - study.score(SEP_EMB_6, *cell)
+            place = f"{where} (of {len(compared) + 1} settings)"
+            part.add(place, effect, cell[1], cells=(where,), partial=not whole)
+    return part
+
+
+def nearer(study: Study, near: str, far: str, tasks: Sequence[str] = ALL_TASKS) -> Part:
+    """Judge in each row of Table 1 by how much one language is above another; the nearer must have signal there."""
+    part = Part(f"{near} minus {far}", over="rows")
+    for task, setting in product(tasks, SETTINGS):
+        place, missing = f"{TASKS[task]} {setting}", [x for x in (near, far) if not study.has(setting, task, x)]
+        if part.ask(place, missing, lambda s=setting, t=task: study.clear(s, t, near)):  # type: ignore[misc]
+            part.add(place, study.score(setting, task, near) - study.score(setting, task, far))
+    return part
+
+
+# --- curves ----------------------------------------------------------------------------------------------------------
+
+
+def by_pair(part: Part, value: Callable[[str], Value | None], languages: Iterable[str] = OTHERS) -> Part:
+    """Judge each language beside English by a value; None where it was not run."""
+    part.over = "pairs"
+    for language in languages:
+        part.add(f"en-{language}", value(language), language)
+    return part
+
+
+def over_other(study: Study, what: str, figure: str, *names: str, relation: Relation = Relation.ABOVE) -> Part:
+    """Judge for each language by how much the best layer of one curve is above that of another."""
+    part = Part(what, Unit.POINTS, relation)
+    return by_pair(part, lambda x: difference(*(study.best(figure, x, name) for name in names)))
+
+
+def far_above(study: Study, what: str, figure: str, name: str, note: str = "") -> Part:
+    """Judge for each language whether the best layer of a curve is far above chance and the untrained encoder."""
+
+    def value(language: str) -> Value | None:
+        top, floor = (study.best(figure, language, of) for of in (name, UNTRAINED))
+        if top is None or floor is None:
+            return None
+        return top - best([floor, 0 * floor + study.word_chance[figure, language]])
+
+    what = f"lead of {what} over chance and the untrained encoder{note}"
+    return by_pair(Part(what, Unit.POINTS, AT_LEAST, SIGNAL, ours=True), value)
+
+
+def contextual_states(study: Study) -> list[Part]:
+    """Judge claim 6b on Figures 5 and 8: aligned states beside those of a bilingual model."""
+    below = Part("biMLM minus MLM align, but for parsing fr (Figure 5)")
+    inside = Part("best middle layer of MLM align minus best other layer (Figure 5)", Unit.POINTS, AT_LEAST)
+    gap = Part("mean gap between biMLM and MLM align in NER minus that in parsing (Figure 5)")
+    added = {
+        task: Part(f"what alignment adds to biMLM on average in {TASKS[task]} (Figure 8)", Unit.POINTS, relation)
+        for task, relation in (("parsing", Relation.ABOVE), ("ner", AT_MOST))
+    }
+
+    def curve(task: str, language: str, series: str, encoder: str = TRAINED) -> Curve:
+        return study.curve("contextual", task, language, series, encoder)
+
+    def lead(task: str, language: str, *series: str) -> Value:
+        left, right = (best(list(curve(task, language, name).values())) for name in series)
+        return left - right
+
+    def clear(task: str, language: str) -> bool:
+        """Return whether biMLM has signal: it is the Default model, so the rule of Table 1 holds."""
+        model, floor = (curve(task, language, BI_MLM, encoder) for encoder in (TRAINED, UNTRAINED))
+        top = max(model, key=lambda layer: model[layer].observed)
+        return model[top].observed - (floor[top].observed if top in floor else 0.0) >= SIGNAL - 1e-9
+
+    def panels(part: Part, task: str, series: str) -> list[str]:
+        asked = [x for x in ALL_LANGUAGES if part is not below or (task, x) != EXCEPTION]
+        missing = {x: [name for name in (BI_MLM, series) if not curve(task, x, name)] for x in asked}
+        return [x for x in asked if part.ask(cell_name(task, x), missing[x], lambda x=x: clear(task, x))]  # type: ignore[misc]
+
+    gaps = {}
+    for task in ("ner", "parsing"):
+        for language in panels(below, task, MLM_ALIGN):
+            below.add(cell_name(task, language), lead(task, language, BI_MLM, MLM_ALIGN), language)
+        for language in panels(inside, task, MLM_ALIGN):
+            inside.add(cell_name(task, language), lead_of("middle", curve(task, language, MLM_ALIGN)), language)
+        gaps[task] = {x: lead(task, x, BI_MLM, MLM_ALIGN) for x in panels(gap, task, MLM_ALIGN)}
+        if helped := panels(added[task], task, BI_MLM_ALIGN):
+            effect = mean([lead(task, x, BI_MLM_ALIGN, BI_MLM) for x in helped])
+            added[task].add(f"mean over {', '.join(helped)}", effect, cells=[cell_name(task, x) for x in helped])
+    if both := [language for language in gaps["ner"] if language in gaps["parsing"]]:
+        ner, parsing = (mean([gaps[task][language] for language in both]) for task in gaps)
+        cells = [cell_name(task, language) for task in gaps for language in both]
+        gap.add(f"mean over {', '.join(both)}", ner - parsing, cells=cells)
+    return [below, inside, gap, *added.values()]
+
+
+def more_alike(study: Study, upper: str, lower: str) -> Part:
+    """Judge for each pair by how much encoders of one kind are more alike than those of another, over all layers."""
+    part = Part(f"average CKA, {upper} minus {lower}", Unit.CKA)
+    languages = map(names.other_language, PAIRS)
+    return by_pair(part, lambda x: study.lead_in_cka(f"en-{x}", upper, lower), languages)
+
+
+def first_layers(study: Study) -> Part:
+    """Judge for each pair and kind of model by how much the best of the first layers is above the best other one."""
+    part = Part("best of L0 to L2 minus best of the layers above", Unit.CKA, AT_LEAST, over="curves")
+    for pair, model in product(PAIRS, (BILINGUAL, MONOLINGUAL)):
+        lead = lead_of("first", study.curve("figure7", pair, model))
+        part.add(f"{pair} {model}", lead, names.other_language(pair))
+    return part
+
+
+def shrinking(study: Study) -> Part:
+    """Judge whether what a shared model adds shrinks with distance: French, German > Russian > Chinese."""
+    part = Part("lead of the nearer pair in bilingual minus monolingual", Unit.CKA, over="comparisons")
+    for pairs in (("en-fr", "en-ru"), ("en-de", "en-ru"), ("en-ru", "en-zh")):
+        added = (study.lead_in_cka(pair, BILINGUAL, MONOLINGUAL) for pair in pairs)
+        part.add(" over ".join(pairs), difference(*added))
+    return part
+
+
+def correlation(study: Study) -> Part:
+    """Judge for each language how monolingual CKA and sentence retrieval correlate over the layers: above .9."""
+    part = Part(
+        "Pearson correlation of monolingual CKA with sentence retrieval", Unit.PEARSON, border=0.9, over="pairs"
+    )
+
+    def varies(curve: Sequence[Value]) -> bool:
+        """Return whether layers differ by more than their noise; otherwise a correlation of them says nothing."""
+        noise = np.mean([value.spread**2 for value in curve])
+        return bool(np.var([value.observed for value in curve], ddof=1) > noise)
+
+    for language in OTHERS:
+        alike = study.curve("figure7", f"en-{language}", MONOLINGUAL)
+        found = study.curve("figure6", language, MONOLINGUAL)
+        curves = [[curve[layer] for layer in found if layer in alike] for curve in (alike, found)]
+        missing = ["layers"] if len(curves[0]) < FEWEST_LAYERS else []
+        if part.ask(f"en-{language}", missing, lambda c=curves: all(map(varies, c))):  # type: ignore[misc]
+            part.add(f"en-{language}", pearson(*curves), language)
+    return part

@@ -10,12 +10,11 @@ from typing import Any
 from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report import published
-from xling.report.claims.all import judge_all
-from xling.report.claims.parts import Outcome, Part, Unit
-from xling.report.evidence import Covariances, Variance
+from xling.report.claims.all import CLAIMS, Claim
+from xling.report.evidence import Covariances
 from xling.report.measured import Study
 from xling.report.records import Results
-from xling.report.rule import Check, Verdict, standing
+from xling.report.rule import Part, Unit, Verdict, gravest, standing
 
 RULES = """\
 *Floor*: the untrained encoder with the same kind of vocabulary, fine-tuned the same way (for the paper's numbers:
@@ -44,7 +43,7 @@ items alone leave it open.
 """
 KEYS = {"claim", "says", "source", "verdict", "seeds_to_decide", "deciding", "sentence", "parts", "paper"}
 KEYS |= {"judged", "wanted", "counted_in"}
-TOP = {"paper_scale", "headline", "seed_variance"}
+TOP = {"claims", "paper_scale", "headline", "seed_variance"}
 SUFFIX = {Unit.POINTS: " points", Unit.TIMES: " times"}
 DIGITS = {Unit.POINTS: 1, Unit.TIMES: 1, Unit.SHARE: 2, Unit.PEARSON: 2, Unit.CKA: 3}
 MOST_DIGITS = 6
@@ -70,30 +69,41 @@ Stored = Mapping[str, Any]
 def judged(results: Results, config_hash: str = "", covariances: Covariances | None = None) -> dict[str, Any]:
     """Return the verdicts on a study's results as plain values, the paper's own numbers beside them."""
     study = Study(results, covariances)
-    outcomes, above_chance = judge_all(study), judge_all(Study(results, chance=True, redraws=0))
-    paper = judge_all(Study(replace(published.results(), paper_scale=results.paper_scale), redraws=0))
-    claims = [_claim(*same) for same in zip(outcomes, paper, above_chance, strict=True)]
+    paper = Study(replace(published.results(), paper_scale=results.paper_scale), redraws=0)
+    above_chance = Study(results, chance=True, redraws=0)
+    claims = [_claim(claim, *(claim.parts(own) for own in (study, paper, above_chance))) for claim in CLAIMS]
+    counts = Counter(claim["verdict"] for claim in claims)
+    variances = [
+        {
+            "measured": own.pool,
+            "models": own.group,
+            "second_seeds": own.second_seeds,
+            "own": None if own.own is None else 100 * math.sqrt(own.own),
+            "used": 100 * math.sqrt(own.variance),
+            "freedom": own.freedom,
+            "origin": own.origin,
+        }
+        for own in study.variances
+        if own.origin != "none"
+    ]
     return {
         "config": config_hash,
         "paper_scale": results.paper_scale,
         "headline": headline(claims),
-        "counts": {verdict.value: sum(o.verdict is verdict for o in outcomes) for verdict in Verdict},
+        "counts": {verdict.value: counts[verdict] for verdict in Verdict},
         "claims": claims,
-        "seed_variance": [_variance(own) for own in study.redrawn.variances if own.origin != "none"],
+        "seed_variance": variances,
     }
 
 
 def read_claims(path: Path) -> dict[str, Any]:
     """Return the verdicts of a study as `judged` made them."""
     value = read_json(path)
-    claims = value.get("claims") if isinstance(value, dict) else None
-    if not isinstance(claims, list) or not value.keys() >= TOP or not all(map(_is_claim, claims)):
+    claims = value["claims"] if isinstance(value, dict) and value.keys() >= TOP else [value]
+    whole = isinstance(claims, list) and all(isinstance(x, dict) and x.keys() >= KEYS for x in claims)
+    if not whole or not all(claim["verdict"] in list(Verdict) for claim in claims):
         raise InputError(path, "not a file of verdicts", fix="made by python -m xling.report.claims")
     return dict(value)
-
-
-def _is_claim(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() >= KEYS and value["verdict"] in list(Verdict)
 
 
 def as_markdown(stored: Stored) -> str:
@@ -114,16 +124,8 @@ def row(claim: Stored) -> list[str]:
     """Return a claim in cells: number, claim, effect, border, the paper's value, verdict, seeds to decide."""
     part = claim["parts"][claim["deciding"]]
     effect = effect_text(part) if part["checks"] else "-"
-    paper = paper_text(part) or claim["paper"]
-    return [
-        claim["claim"],
-        claim["says"],
-        effect,
-        border_text(part),
-        paper,
-        f"**{claim['verdict']}**",
-        seeds_text(claim),
-    ]
+    told = [border_text(part), paper_text(part) or claim["paper"], f"**{claim['verdict']}**", seeds_text(claim)]
+    return [claim["claim"], claim["says"], effect, *told]
 
 
 def part_row(claim: Stored, part: Stored) -> list[str]:
@@ -145,17 +147,14 @@ def variance_row(own: Stored) -> list[str]:
 def headline(claims: Sequence[Stored]) -> str:
     """Return what became of the claims in one sentence."""
     counts = Counter(Verdict(claim["verdict"]) for claim in claims)
-    told = [f"{_count(n)} {TOLD[verdict][n > 1]}" for verdict in Verdict if (n := counts[verdict])]
-    by_seeds = sum(claim["seeds_to_decide"] is not None for claim in claims)
     fallen = [claim for claim in claims if claim["verdict"] == Verdict.CONTRADICTED]
     by_ours = sum(claim["parts"][claim["deciding"]]["ours"] for claim in fallen)
-    for verdict, count, what in (
-        (Verdict.CONTRADICTED, by_ours, "{} at a border that we set"),
-        (Verdict.UNDECIDED, by_seeds, "more seeds would decide {} of them"),
-    ):
-        if count:
-            place = next(i for i, text in enumerate(told) if text.endswith(TOLD[verdict]))
-            told[place] += f" ({what.format(_count(count))})"
+    by_seeds = sum(claim["seeds_to_decide"] is not None for claim in claims)
+    aside = {
+        Verdict.CONTRADICTED: f" ({_count(by_ours)} at a border that we set)" if by_ours else "",
+        Verdict.UNDECIDED: f" (more seeds would decide {_count(by_seeds)} of them)" if by_seeds else "",
+    }
+    told = [f"{_count(n)} {TOLD[v][n > 1]}{aside.get(v, '')}" for v in Verdict if (n := counts[v])]
     listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
     alone = any(part["one_seed"] for claim in claims for part in claim["parts"])
     note = " There is one seed, so seed variance is unknown: intervals are those of the test items." if alone else ""
@@ -206,19 +205,21 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[s
     return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
 
 
-def _claim(outcome: Outcome, paper: Outcome, above_chance: Outcome) -> dict[str, Any]:
-    claim = outcome.claim
-    by_name = [{part.what: part for part in other.parts if part.checks} for other in (paper, above_chance)]
+def _claim(claim: Claim, own: list[Part], paper: list[Part], above_chance: list[Part]) -> dict[str, Any]:
+    """Return a claim judged; it is decided by the part furthest from support among those that have its verdict."""
+    verdict, needed = gravest(own), [part.seeds for part in own if part.verdict is Verdict.UNDECIDED]
+    by_name = [{part.what: part for part in other if part.checks} for other in (paper, above_chance)]
     if claim.source != "Table 1":
         by_name[1] = {}
-    parts = [_part(part, *(found.get(part.what) for found in by_name)) for part in outcome.parts]
-    deciding = outcome.parts.index(outcome.deciding)
+    parts = [_part(part, *(found.get(part.what) for found in by_name)) for part in own]
+    deciding = min((i for i, part in enumerate(own) if part.verdict is verdict), key=lambda i: own[i].support)
+    decidable = verdict is Verdict.UNDECIDED and None not in needed
     stored = {
         "claim": claim.number,
         "says": claim.says,
         "source": claim.source,
-        "verdict": outcome.verdict.value,
-        "seeds_to_decide": outcome.seeds if outcome.verdict is Verdict.UNDECIDED else None,
+        "verdict": verdict,
+        "seeds_to_decide": max(n for n in needed if n is not None) if decidable else None,
         "deciding": deciding,
         **{key: parts[deciding][key] for key in ("judged", "wanted", "counted_in")},
         "parts": parts,
@@ -228,50 +229,30 @@ def _claim(outcome: Outcome, paper: Outcome, above_chance: Outcome) -> dict[str,
 
 
 def _part(part: Part, paper: Part | None, above_chance: Part | None) -> dict[str, Any]:
-    own = standing(part.mean, part.relation, part.border) if part.checks else None
-    values = [check.value.observed for check in paper.checks] if paper else []
-    states = Counter(part.states)
+    each = [standing(check.value, part.relation, part.border) for check in part.checks]
+    own = standing(part.mean, part.relation, part.border) if each else None
+    printed = [check.value.observed for check in paper.checks] if paper else []
+    states = [found.state(len(each)) for found in each]
     chance = above_chance.mean.observed if above_chance and own else None
     return {
-        "what": part.what,
-        "unit": part.unit.value,
-        "relation": part.relation.value,
-        "border": part.border,
-        "ours": part.ours,
-        "verdict": part.verdict.value,
-        **({"value": own.value, "low": own.low, "high": own.high, "confidence": own.confidence} if own else {}),
+        **{key: getattr(part, key) for key in ("what", "unit", "relation", "border", "ours", "verdict", "lacking")},
+        **(vars(own) if own else {}),
         "above_chance": None if chance is None or own is None or math.isclose(chance, own.value) else chance,
-        "paper": {"value": sum(values) / len(values), "low": min(values), "high": max(values)} if values else None,
-        **{state: states[state] for state in ("clear", "open", "against")},
+        "paper": {"value": sum(printed) / len(printed), "low": min(printed), "high": max(printed)} if printed else None,
+        **{state: states.count(state) for state in ("clear", "open", "against")},
         "seeds": part.mean.seeds if own else None,
         "seeds_to_decide": part.seeds if own and part.verdict is Verdict.UNDECIDED else None,
-        "one_seed": bool(own) and not part.mean.known,
-        "lent": bool(own) and part.mean.lent,
+        "one_seed": bool(own) and "unknown" in part.mean.origins,
+        "lent": bool(own) and "lent" in part.mean.origins,
         "judged": len(part.judged),
         "wanted": len(part.wanted),
         "counted_in": part.over,
-        "checks": [_check(check, part, state) for check, state in zip(part.checks, part.states, strict=True)],
+        "checks": [
+            {"where": check.where, "language": check.language, "state": state, "shown": check.shown, **vars(found)}
+            for check, state, found in zip(part.checks, states, each, strict=True)
+        ],
         "left_out": list(dict.fromkeys(part.left_out)),
         "not_run": list(dict.fromkeys(part.not_run)),
-        "lacking": part.lacking,
-    }
-
-
-def _check(check: Check, part: Part, state: str) -> dict[str, Any]:
-    own = standing(check.value, part.relation, part.border)
-    known = {"value": own.value, "low": own.low, "high": own.high, "confidence": own.confidence}
-    return {"where": check.where, "language": check.language, "state": state, "shown": check.shown} | known
-
-
-def _variance(own: Variance) -> dict[str, Any]:
-    return {
-        "measured": own.pool,
-        "models": own.group,
-        "second_seeds": own.second_seeds,
-        "own": None if own.own is None else 100 * math.sqrt(own.own),
-        "used": 100 * math.sqrt(own.variance),
-        "freedom": own.freedom,
-        "origin": own.origin,
     }
 
 
