@@ -1,7 +1,9 @@
 """GPU work without the cost of launching it: recorded once as a CUDA graph, then replayed."""
 
 import gc
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -11,9 +13,6 @@ class Replay:
 
     The eager run compiles and warms up, and work that comes once is never captured. Without `captures`, as on a CPU,
     everything runs eagerly. With `empty_cache` the memory of the eager run is freed for the captured one.
-
-    Python's garbage collector is off during a capture: if it freed the graphs of an earlier model, CUDA would abort it.
-    Other threads may work on, because a batch is made while the one before it trains.
     """
 
     def __init__(self, captures: bool, empty_cache: bool = False) -> None:
@@ -32,12 +31,23 @@ class Replay:
             if self.empty_cache:
                 torch.cuda.empty_cache()
             graph = self.graphs[key] = torch.cuda.CUDAGraph()
-            collects = gc.isenabled()
-            gc.disable()
-            try:
-                with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):
-                    work()
-            finally:
-                if collects:
-                    gc.enable()
+            with captured(graph, self.pool):
+                work()
         graph.replay()
+
+
+@contextmanager
+def captured(graph: torch.cuda.CUDAGraph, pool: Any) -> Iterator[None]:
+    """Capture the GPU work of a block in a CUDA graph.
+
+    Python's garbage collector is off meanwhile: if it freed the graphs of an earlier model during the capture, CUDA
+    would abort it. Other threads may work on, because a batch is made while the one before it trains.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
+            yield
+    finally:
+        if collects:
+            gc.enable()
