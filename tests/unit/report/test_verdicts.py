@@ -146,10 +146,8 @@ def test_what_make_demo_ends_with() -> None:
 
 
 def test_scores_on_the_same_sentences_are_paired_where_their_counts_are_kept(tmp_path: Path) -> None:
-    right, names = (
-        np.arange(400) % 10 < 6,
-        [(name, s) for name in ("Default", "No anchors", "Extra anchors") for s in (1, 2)],
-    )
+    right = np.arange(400) % 10 < 6
+    names = [(name, seed) for name in ("Default", "No anchors", "Extra anchors") for seed in (1, 2)]
     cells = [cell(x, "xnli", "fr", 60.0 + s, seed=s, low=56.2 + s, high=65.8 + s, chance=33.3) for x, s in names]
     counts = np.stack([right, np.ones_like(right)], axis=-1).astype(np.int64)[None]
     write_items(tmp_path / "items.npz", {("xnli", "fr", *name): counts for name in names})
