@@ -1,7 +1,6 @@
 """The card of an exported model: what it is, what it was made from, what was measured, and what it is not for."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +20,8 @@ def model_card(config: ModelConfig, language: int | None, model: Path, longest: 
     )
     own = [SEPARATED[config.separate.embeddings]] if config.separate.embeddings else []
     own += [f"the first {config.separate.layers} layers"] if config.separate.layers else []
-    loader = jinja2.FileSystemLoader(Path(__file__).parent)
-    kept = {"keep_trailing_newline": True, "trim_blocks": True, "lstrip_blocks": True}
-    return jinja2.Environment(loader=loader, **kept).get_template("card.md.j2").render(  # type: ignore[arg-type]  # noqa: S701 (Markdown)
-        codes=config.languages if language is None else (config.languages[language],),
-        apart=language is not None, own=own, config=config, longest=longest, licence=licence, folder=model.name,
-        run=run, shape=_shape(config), made=_made(run), last=_last_validation(model / "metrics.jsonl"),
-        provenance=_provenance(provenance) if provenance else None,
-    )  # fmt: skip
-
-
-def _shape(config: ModelConfig) -> dict[str, Any]:
-    shape = config.shape
-    return {
+    shape, made = config.shape, run.get("made_from", {})
+    sizes = {
         "layers, width, heads, feed-forward": [shape.layers, shape.width, shape.heads, shape.feedforward],
         "LayerNorm": f"{shape.norm} (eps {shape.norm_eps})",
         "activation": shape.activation,
@@ -41,17 +29,23 @@ def _shape(config: ModelConfig) -> dict[str, Any]:
         "vocabulary": [f"{code} {size}" for code, size in zip(config.languages, config.sizes, strict=True)],
         "language embeddings": "yes" if config.has_language_embeddings else "no",
     }
-
-
-def _made(run: Mapping[str, Any]) -> dict[str, Any]:
-    made = run.get("made_from", {})
     parts = {"vocabulary": made.get("vocabulary")} | {f"text of {c}": v for c, v in made.get("corpus", {}).items()}
     described = {
         name: [f"{key}: {str(values[key]).lower()}" for key in sorted(values)]
         for name, values in parts.items()
         if values
     }
-    return {"seed": run.get("seed", "not known")} | described | dict(sorted(run.get("pretrain", {}).items()))
+    training = {"seed": run.get("seed", "not known")} | described | dict(sorted(run.get("pretrain", {}).items()))
+    devices = sorted({str(attempt.get("device")) for attempt in provenance.get("attempts", [])})
+    origin = {"commit": provenance.get("commit", "unknown"), "hardware": devices, "seconds": provenance.get("seconds")}
+    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    kept = {"keep_trailing_newline": True, "trim_blocks": True, "lstrip_blocks": True}
+    return jinja2.Environment(loader=loader, **kept).get_template("card.md.j2").render(  # type: ignore[arg-type]  # noqa: S701 (Markdown)
+        codes=config.languages if language is None else (config.languages[language],),
+        apart=language is not None, own=own, config=config, longest=longest, licence=licence, folder=model.name,
+        run=run, shape=sizes, made=training, last=_last_validation(model / "metrics.jsonl"),
+        provenance=origin | provenance.get("versions", {}) if provenance else None,
+    )  # fmt: skip
 
 
 def _last_validation(metrics: Path) -> dict[str, Any] | None:
@@ -64,9 +58,3 @@ def _last_validation(metrics: Path) -> dict[str, Any] | None:
             raise InputError(metrics, "not JSON", line=number) from None
         last = record if record.get("kind") == "validation" else last
     return last
-
-
-def _provenance(about: Mapping[str, Any]) -> dict[str, Any]:
-    devices = sorted({str(attempt.get("device")) for attempt in about.get("attempts", [])})
-    rows = {"commit": about.get("commit", "unknown"), "hardware": devices, "seconds": about.get("seconds")}
-    return {**rows, **about.get("versions", {})}

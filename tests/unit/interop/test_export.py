@@ -98,13 +98,14 @@ def test_the_card_says_what_the_run_says(tmp_path: Path, vocabularies: Vocabular
     write_model(model, vocabularies["union"], "sep-l1-3", "pre")
     lines = [loss | {"update": 0}, loss | {"update": 50, "unigram_entropy": {"en": 4.5}}, {"kind": "train"}]
     (model / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (model / "provenance.json").write_text(json.dumps({"commit": "1db4", "attempts": [{"device": "A|B"}]}))
     export(model, vocabularies["union"], tmp_path / "out", {}, "CC-BY-SA-4.0")
     card = (tmp_path / "out" / "fr" / "README.md").read_text()
     assert card.startswith("---\nlanguage:\n- fr\nlicense: CC-BY-SA-4.0\n")
     for part in (
         "# toy.sep-l1-3, the part of fr", "the first 3 layers to itself", "| seed | 7 |", "| lr | 0.5 |",
         "| vocabulary | kind: union, merges: 60 |", "| en | 2.2500 | 9.49 | 4.5000 |", "after 50 updates",
-        "at most 32 tokens", "NoCache", "CC-BY-SA-4.0, as stated",
+        "at most 32 tokens", "NoCache", "CC-BY-SA-4.0, as stated", "| commit | 1db4 |", "| hardware | A\\|B |",
     ):  # fmt: skip
         assert part in card
     for name in ("run.json", "metrics.jsonl"):
