@@ -68,8 +68,8 @@ def make_trainer(run: Run, device: torch.device, data: Path) -> Trainer:
     sizes = dict.fromkeys(run.languages, size)
     encoder = Encoder(run.model_config(sizes, data), 1).to(device)
     engine = Engine(encoder, run.pretrain, device, working_dtype("auto", device))
-    validation = Validation(run, folders)
-    return Trainer(run, engine, Batches(run, folders, sizes), validation, Workers(device), data, None)
+    validation = Validation(run, folders, {})
+    return Trainer(run, engine, Batches(run, folders, sizes, {}), validation, Workers(device), data, None)
 
 
 def write_random(folder: Path, code: str, size: int) -> None:

@@ -119,18 +119,16 @@ def unpack(packed: Tensor, language: int, seed: int, n: int, s: int) -> Batch:
 
 
 class Batches:
-    """All training batches of a run, by number."""
+    """All training batches of a run, by number; `tables` number the pieces of streams anew where a language has one."""
 
-    def __init__(
-        self, run: Run, folders: Mapping[str, Path], sizes: Mapping[str, int], tables: Tables | None = None
-    ) -> None:
+    def __init__(self, run: Run, folders: Mapping[str, Path], sizes: Mapping[str, int], tables: Tables) -> None:
         self.run, settings = run, run.pretrain
         kind = StreamSampler if settings.sequences == "streams" else LineSampler
         self.samplers: list[Sampler] = []
         self.words: list[Ids] = []  # of each language: those that may replace a token
         amounts = []
         for code in run.languages:
-            stream = TokenStream(folders[code], "train", (tables or {}).get(code))
+            stream = TokenStream(folders[code], "train", tables.get(code))
             self.samplers.append(kind(stream, folders[code], settings.length, settings.micro_batch_tokens))
             seen = stream.counts(sizes[code]) > 0 if needs_counting(run) else np.zeros(sizes[code], dtype=np.bool_)
             self.words.append(random_words(run, sizes[code], seen))

@@ -34,12 +34,12 @@ BATCH_TOKENS = 16384
 class Validation:
     """The held-out batches of every language, masked once and for all with a seed of their own."""
 
-    def __init__(self, run: Run, folders: Mapping[str, Path], tables: Tables | None = None) -> None:
+    def __init__(self, run: Run, folders: Mapping[str, Path], tables: Tables) -> None:
         self.languages, ends_stay = run.languages, run.shape.sentences > 0
         self.batches: list[list[Batch]] = []
         self.entropy: list[float] = []
         for number, code in enumerate(run.languages):
-            stream = TokenStream(folders[code], "valid", (tables or {}).get(code))
+            stream = TokenStream(folders[code], "valid", tables.get(code))
             tokens = list(held_out(stream, folders[code], run.pretrain))
             rng = numpy_rng("validation", code)
             masked = [mask_fixed(block, rng, run.pretrain.mask_rate, ends_stay) for block in tokens]

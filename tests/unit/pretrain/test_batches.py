@@ -16,7 +16,7 @@ from xling.pretrain.masking import Masked
 
 
 def batches(toy: Path, tmp_path: Path, **changes: Any) -> Batches:
-    return Batches(read(tmp_path, **changes), {code: toy / code for code in ("en", "fr")}, {"en": SIZE, "fr": SIZE})
+    return Batches(read(tmp_path, **changes), {code: toy / code for code in ("en", "fr")}, {"en": SIZE, "fr": SIZE}, {})
 
 
 def test_chances_are_shares_to_the_power_of_seven_tenths() -> None:

@@ -85,11 +85,11 @@ def test_training_reads_the_ids_of_a_plain_lookup(
             pretrain__random_words="language", **separated(kind == "separate"),
         )  # fmt: skip
         sizes = vocabulary_sizes(vocab, run)
-        ours, theirs = Batches(run, stored, sizes, tables), Batches(run, plain, sizes)
+        ours, theirs = Batches(run, stored, sizes, tables), Batches(run, plain, sizes, {})
         for micro in range(6):
             language = micro % len(texts)
             assert torch.equal(ours.batch(1, micro, language).packed, theirs.batch(1, micro, language).packed)
-        held = [Validation(run, stored, tables), Validation(run, plain)]
+        held = [Validation(run, stored, tables), Validation(run, plain, {})]
         assert held[0].entropy == held[1].entropy
         for left, right in zip(*(side.batches for side in held), strict=True):
             assert all(torch.equal(a.packed, b.packed) for a, b in zip(left, right, strict=True))

@@ -27,7 +27,7 @@ from xling.pretrain.validate import (
 @pytest.mark.parametrize("sequences", ["streams", "lines"])
 def test_the_loss_is_the_mean_over_all_predicted_tokens(toy: Path, tmp_path: Path, sequences: str) -> None:
     run, engine, _ = make(toy, tmp_path, pretrain__sequences=sequences)
-    validation = Validation(run, {code: toy / code for code in run.languages})
+    validation = Validation(run, {code: toy / code for code in run.languages}, {})
     with torch.no_grad():
         encoder = engine.encoder.eval()
         for found, batches in zip(validation.losses(engine), validation.batches, strict=True):
@@ -38,7 +38,7 @@ def test_the_loss_is_the_mean_over_all_predicted_tokens(toy: Path, tmp_path: Pat
 
 def test_validation_does_not_depend_on_the_runs_seed(toy: Path, tmp_path: Path) -> None:
     folders = {code: toy / code for code in ("en", "fr")}
-    one, other = (Validation(make(toy, tmp_path, seed=seed)[0], folders) for seed in (1, 2))
+    one, other = (Validation(make(toy, tmp_path, seed=seed)[0], folders, {}) for seed in (1, 2))
     assert all(torch.equal(a.packed, b.packed) for a, b in zip(one.batches[0], other.batches[0], strict=True))
 
 

@@ -160,7 +160,7 @@ def make(
     return (
         run,
         Engine(encoder, run.pretrain, torch.device(device), dtype),
-        Batches(run, {code: toy / code for code in sizes}, sizes),
+        Batches(run, {code: toy / code for code in sizes}, sizes, {}),
     )
 
 
