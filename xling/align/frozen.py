@@ -170,7 +170,7 @@ def word_states(reader: Reader, sentences: Sequence[Example], number: int, longe
         layout = Layout([sentences[i] for i in numbers], ROUNDING[device.type], longest)
         tokens = tensor(layout.tokens, device)
         states = reader.states(tokens, number, tokens != 0).flatten(0, 1)
-        places = torch.from_numpy(np.concatenate([layout.flat(i) for i in range(len(numbers))])).to(device)
+        places = torch.from_numpy(layout.places).to(device)
         rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in numbers])
         found[rows] = states[places].cpu().numpy()
     return found

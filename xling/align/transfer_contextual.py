@@ -30,9 +30,8 @@ from xling.core.log import log_to_stderr
 from xling.core.records import Flag, Size, read_record, record, refuse
 from xling.core.results import hashed
 from xling.finetune.data import Example, Speller
-from xling.finetune.run import read_set
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.task import Task
+from xling.finetune.task import Task, read_set
 from xling.finetune.tasks import make_task
 from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder

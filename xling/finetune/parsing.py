@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -100,18 +101,16 @@ class Parsing(Task):
 
     def places(self, layout: Layout) -> Arrays:
         """Return where the states of root and words are (n, h), the root at the first `</s>`, and which exist."""
-        places = np.repeat(layout.starts[:-1, None] * layout.length, 1 + _most_words(layout), axis=1)
-        exist = np.zeros_like(places)
-        for number, example in enumerate(layout.examples):
-            places[number, 1 : 1 + len(example.rows)] = layout.flat(number)
-            exist[number, : 1 + len(example.rows)] = 1
-        return places, exist
+        exist = np.pad(_words(layout), ((0, 0), (1, 0)), constant_values=True)
+        places = np.repeat(layout.starts[:-1, None] * layout.length, exist.shape[1], axis=1)
+        places[:, 1:][exist[:, 1:]] = layout.places
+        return places, exist.astype(np.int64)
 
     def gold(self, layout: Layout) -> Arrays:
         """Return heads and relations (n, w)."""
-        labels = np.full((2, len(layout.examples), _most_words(layout)), IGNORED, dtype=np.int64)
-        for number, example in enumerate(layout.examples):
-            labels[:, number, : len(example.rows)] = example.labels[:2]
+        words = _words(layout)
+        labels = np.full((2, *words.shape), IGNORED, dtype=np.int64)
+        labels[:, words] = np.concatenate([example.labels[:2] for example in layout.examples], axis=1)
         return labels[0], labels[1]
 
     def loss(self, head: nn.Module, states: Tensor, places: Tensors, gold: Tensors) -> Tensor:
@@ -167,8 +166,11 @@ def _heads(record: Record, words: int) -> list[int]:
     return heads
 
 
-def _most_words(layout: Layout) -> int:
-    return rounded(max(len(example.rows) for example in layout.examples), layout.rounding)
+def _words(layout: Layout) -> NDArray[np.bool_]:
+    """Return which words (n, w) exist; w is rounded up, as the length of a batch is."""
+    most = rounded(int(layout.counts.max()), layout.rounding)
+    exist: NDArray[np.bool_] = np.arange(most) < layout.counts[:, None]
+    return exist
 
 
 def _scored(head: nn.Module, states: Tensor, places: Tensors) -> tuple[Biaffine, Tensor, Tensor, Tensor]:

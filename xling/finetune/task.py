@@ -3,7 +3,8 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from xling.bpe.vocabulary import Vocabulary
 from xling.core.seeds import numpy_rng
 from xling.core.stats import Counts, Measure
 from xling.finetune.batches import Layout
-from xling.finetune.data import Example, Labels, Record, Speller
-from xling.finetune.metrics import ACCURACY, RIGHT, count_right
+from xling.finetune.data import Example, Labels, Record, Speller, read_examples
+from xling.finetune.metrics import ACCURACY, RIGHT, Result, count_right
 
 IGNORED = -100  # a label that counts for nothing, as PyTorch has it
 Arrays = tuple[NDArray[np.int64], ...]
 Tensors = Sequence[Tensor]
 Outputs = Sequence[NDArray[Any]]
-Result = dict[str, Any]
 
 
 class Task(ABC):
@@ -51,9 +52,9 @@ class Task(ABC):
         """Return the task's own layers, not initialised yet."""
         return nn.Linear(width, len(self.labels))
 
-    @abstractmethod
-    def places(self, layout: Layout) -> Arrays:
-        """Return where in a batch the states are that the task reads."""
+    def places(self, layout: Layout) -> Arrays:  # noqa: ARG002
+        """Return where in a batch the states are that the task reads; nothing where it reads all of them."""
+        return ()
 
     @abstractmethod
     def gold(self, layout: Layout) -> Arrays:
@@ -79,6 +80,11 @@ class Task(ABC):
         """Return what one would say without reading the text, from the training labels alone."""
         label = most_common([example.labels for example in train], len(self.labels))
         return lambda example: np.full(len(example.labels), label)
+
+
+def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, longest: int) -> list[Example]:
+    """Read a task's file in one language."""
+    return read_examples(path, partial(task.encode, speller=Speller(vocabulary, language, longest)))
 
 
 def score(task: Task, counts: Counts) -> dict[str, float]:

@@ -47,13 +47,9 @@ class Tagging(Task):
         labels = labels_of(record, self.key, self.numbers, len(words))
         return Example(*speller.sentence(words), np.array(labels))
 
-    def places(self, layout: Layout) -> Arrays:  # noqa: ARG002
-        return ()
-
     def gold(self, layout: Layout) -> Arrays:
         labels = np.full(layout.tokens.size, IGNORED, dtype=np.int64)
-        for number, example in enumerate(layout.examples):
-            labels[layout.flat(number)] = example.labels
+        labels[layout.places] = np.concatenate([example.labels for example in layout.examples])
         return (labels,)
 
     def loss(self, head: nn.Module, states: Tensor, places: Tensors, gold: Tensors) -> Tensor:  # noqa: ARG002
@@ -63,8 +59,7 @@ class Tagging(Task):
         return (head(states).argmax(dim=-1),)
 
     def read(self, outputs: Outputs, layout: Layout) -> list[Labels]:
-        found = outputs[0].reshape(-1)
-        return [found[layout.flat(number)] for number in range(len(layout.examples))]
+        return np.split(outputs[0].reshape(-1)[layout.places], np.cumsum(layout.counts)[:-1])
 
 
 class Ner(Tagging):
@@ -101,15 +96,11 @@ class Xnli(Task):
 
     def places(self, layout: Layout) -> Arrays:
         """Return for each example the rows of its windows, filled up with its first, and how much each counts."""
-        most = max(len(example.windows) for example in layout.examples)
-        if most == 1:
+        if layout.counts.max() == 1:
             return ()
-        rows = np.repeat(layout.starts[:-1, None], most, axis=1)
-        shares = np.zeros_like(rows)
-        for number, example in enumerate(layout.examples):
-            rows[number, : len(example.windows)] = layout.starts[number] + example.rows
-            shares[number, : len(example.windows)] = 1
-        return rows, shares
+        numbers = np.arange(layout.counts.max())
+        shares = numbers < layout.counts[:, None]
+        return layout.starts[:-1, None] + numbers * shares, shares.astype(np.int64)
 
     def gold(self, layout: Layout) -> Arrays:
         return (np.concatenate([example.labels for example in layout.examples]),)
@@ -121,7 +112,7 @@ class Xnli(Task):
         return (head(_vectors(states, places)).argmax(dim=-1),)
 
     def read(self, outputs: Outputs, layout: Layout) -> list[Labels]:
-        return [outputs[0][number : number + 1] for number in range(len(layout.examples))]
+        return np.split(outputs[0], len(layout.examples))
 
 
 def _vectors(states: Tensor, places: Tensors) -> Tensor:

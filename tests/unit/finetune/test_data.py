@@ -17,7 +17,6 @@ from xling.finetune.batches import (
     epoch_order,
     evaluation_batches,
     rounded,
-    steps_per_epoch,
     training_batches,
 )
 from xling.finetune.data import Example, Speller, read_examples, widest_context, window_starts
@@ -135,7 +134,7 @@ def test_training_batches_hold_each_example_once_with_little_padding() -> None:
     order = epoch_order(5000, 0, 1, 0)
     batches = training_batches(lengths, order, 32, 1, 0)
     assert sorted(np.concatenate(batches).tolist()) == list(range(5000))
-    assert len(batches) == steps_per_epoch(5000, 0, 32) == 157
+    assert len(batches) == 157
     assert sorted({len(batch) for batch in batches}) == [5000 % 32, 32]
     padded = sum(int(lengths[batch].max()) * len(batch) for batch in batches)
     assert padded / lengths.sum() < 1.05
@@ -162,7 +161,7 @@ def test_a_layout_puts_windows_in_rows_and_finds_words_again() -> None:
     )  # fmt: skip
     layout = Layout([example(2), two], 4, 30)
     assert layout.tokens.tolist() == [[7, 7, 0, 0], [2, 5, 6, 2], [2, 8, 2, 0]]
-    assert layout.tokens.ravel()[layout.flat(1)].tolist() == [6, 8]
+    assert layout.tokens.ravel()[layout.places].tolist() == [7, 6, 8]
     assert Layout([two], 16, 30).tokens.shape == (2, 16)
     assert Layout([two], 16, 10).tokens.shape == (2, 10)  # never beyond what the encoder reads
     assert [rounded(size, 8) for size in (1, 8, 9)] == [8, 8, 16]
@@ -172,7 +171,7 @@ def test_a_layout_puts_windows_in_rows_and_finds_words_again() -> None:
 def test_a_bad_record_is_named_by_file_and_line(
     task: str, line: str, problem: str, vocabulary: Vocabulary, tmp_path: Path
 ) -> None:
-    path, made = tmp_path / "data.jsonl", make_task(task, read_settings(section(task))[1])
+    path, made = tmp_path / "data.jsonl", make_task(task, read_settings(section(task)).biaffine)
     encode = partial(made.encode, speller=Speller(vocabulary, "en", 24))
     path.write_text(f"{GOOD[task]}\n{line}\n")
     with pytest.raises(InputError) as caught:
@@ -185,10 +184,10 @@ def test_a_bad_record_is_named_by_file_and_line(
 
 def test_grid_points_follow_the_order_of_the_configuration() -> None:
     grid = {"batch": [4, 8], "encoder_lr": [1e-6, 2e-6], "head_lr": [1e-5, 2e-5]}
-    points = grid_points(read_settings(section("xnli", grid=grid))[0])
+    points = grid_points(read_settings(section("xnli", grid=grid)))
     assert len(points) == 8
     assert [(p.number, p.batch, p.encoder_lr, p.head_lr) for p in points[:3]] == [
         (0, 4, 1e-6, 1e-5), (1, 4, 1e-6, 2e-5), (2, 4, 2e-6, 1e-5)
     ]  # fmt: skip
-    plain = grid_points(read_settings(section("ner", grid={**grid, "head_lr": None}))[0])
+    plain = grid_points(read_settings(section("ner", grid={**grid, "head_lr": None})))
     assert [(p.encoder_lr, p.head_lr) for p in plain] == [(1e-6, 1e-6), (2e-6, 2e-6)] * 2

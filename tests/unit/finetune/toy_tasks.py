@@ -1,7 +1,12 @@
 """Two toy languages, tiny encoders, and tasks that can be learnt from them in seconds."""
 
 import copy
+import importlib
 import json
+import multiprocessing
+import os
+import signal
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,9 +17,11 @@ from unit.pretrain.toy_runs import changed
 from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.train_bpe import fit
 from xling.bpe.vocabulary import Vocabulary
+from xling.core.errors import run
+from xling.finetune import trainer
 from xling.finetune.data import Example
-from xling.finetune.run import read_set
 from xling.finetune.settings import read_settings
+from xling.finetune.task import read_set
 from xling.finetune.tasks import make_task
 from xling.finetune.trainer import Material
 from xling.model.encoder import Encoder
@@ -31,7 +38,7 @@ RENAMED |= {"likes": "aime", "not": "pas"}
 RUN = changed(shape__activation="relu", shape__norm="pre", pretrain__sequences="lines", pretrain__length=24)
 SETTINGS: dict[str, Any] = {
     "epochs": 3, "examples_per_epoch": None, "schedule": "linear", "warmup_share": 0.1,
-    "grid": {"batch": [8], "encoder_lr": [1e-3, 1e-2], "head_lr": None}, "best": 1, "points_per_job": 2,
+    "grid": {"batch": [8], "encoder_lr": [1e-3, 1e-2], "head_lr": None}, "best": 1,
 }  # fmt: skip
 BIAFFINE = {"arc": 48, "label": 24, "dropout": 0.1, "input_dropout": 0.1}
 
@@ -139,8 +146,8 @@ def prepare(
     folder: Path, model: tuple[Path, Path], task: str = "pos"
 ) -> tuple[Encoder, Material, dict[str, list[Example]]]:
     """Return an encoder, the material of a task in English, and its examples by language."""
-    settings, biaffine = read_settings(section(task))
-    made, vocabulary = make_task(task, biaffine), Vocabulary.load(model[0])
+    settings = read_settings(section(task))
+    made, vocabulary = make_task(task, settings.biaffine), Vocabulary.load(model[0])
     sets = {
         code: read_set(write_set(folder / f"{code}.jsonl", task, code, 30, 5), made, vocabulary, code, 24)
         for code in ("en", "fr")
@@ -148,18 +155,11 @@ def prepare(
     return load_encoder(model[1]), Material(made, settings, 0, 24, sets["en"], sets["en"], 3), sets
 
 
-def job_process(arguments: list[str], die_after: int | None, log: str, module: str = "xling.finetune.run") -> None:
-    """Run a command in this process; kill it for good once so many epochs in all were saved, if asked to."""
-    import importlib
-    import os
-    import signal
-    import sys
-
-    from xling.core.errors import run
-    from xling.finetune import trainer
-
+def job_process(arguments: list[str], die_after: int | None, log: str, module: str) -> None:
+    """Run a command in this process; save every epoch, and die for good once so many in all were saved, if asked to."""
     main = importlib.import_module(module).main
-    sys.argv, sys.stderr = ["run", *arguments], open(log, "w")
+    sys.argv, sys.stderr = ["command", *arguments], open(log, "w")
+    trainer.SAVE_SECONDS = 0
     if die_after is not None:
         save, saved = trainer.save, []
 
@@ -171,3 +171,16 @@ def job_process(arguments: list[str], die_after: int | None, log: str, module: s
 
         trainer.save = deadly
     run(main)
+
+
+def run_killed(arguments: list[str], deaths: tuple[int, ...], out: Path, log: Path, module: str) -> str:
+    """Run a command that is killed and started again, and check that it writes nothing before the end; return its last log."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([module])
+    for die_after in (*deaths, None):
+        child = context.Process(target=job_process, args=(arguments, die_after, str(log), module))
+        child.start()
+        child.join(120)
+        assert child.exitcode == (0 if die_after is None else -signal.SIGKILL)
+        assert out.exists() == (die_after is None)
+    return log.read_text()
