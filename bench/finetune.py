@@ -136,7 +136,8 @@ def make_tuners(
     shape, size = SHAPES[shape_name]
     encoder = Encoder(ModelConfig(("en", "fr"), (size, size), shape, Separate(False, 0), "shared"), 1).to(device)
     material = Material(Ner(), SETTINGS, 0, shape.positions, made_up(examples, size, shape.positions), [], 1)
-    made = [Tuner(copy.deepcopy(encoder), material.task, point, 0, 1, shape.positions) for point in points]
+    how = 0, 1, shape.positions, 0, material.words
+    made = [Tuner(copy.deepcopy(encoder), material.task, point, *how) for point in points]
     return made, material
 
 

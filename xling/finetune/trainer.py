@@ -57,6 +57,11 @@ class Material:
         """The lengths of the training examples."""
         return np.array([example.length for example in self.train])
 
+    @cached_property
+    def words(self) -> Order:
+        """The ids that occur in the training examples."""
+        return np.unique(np.concatenate([window for example in self.train for window in example.windows]))
+
     def steps(self, batch: int) -> int:
         """Return how many batches an epoch has."""
         return -(-(self.settings.examples_per_epoch or len(self.train)) // batch)
@@ -110,7 +115,7 @@ def lanes(encoder: Encoder, wanted: int | None = None) -> list["torch.cuda.Strea
         free = torch.cuda.mem_get_info(device)[0]
         wanted = max(1, min(SIDE_BY_SIDE, free // (KEPT_COPIES * weights + ROOM)))
     torch.cuda.synchronize()  # the streams read the encoder's weights, which must be there by then
-    return [torch.cuda.Stream(device) for _ in range(wanted)]
+    return [torch.cuda.Stream(device) for _ in range(wanted)]  # type: ignore[no-untyped-call]
 
 
 def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream | None"]) -> list[Value]:
@@ -145,7 +150,8 @@ def tune_point(
         frozen = set(encoder.parameters()) - set(shared_parameters(encoder).values())
         own = copy.deepcopy(encoder, {id(kept): kept for kept in frozen})  # what never trains exists once
         steps = material.settings.epochs * material.steps(point.batch)
-        tuner = Tuner(own, material.task, point, material.language, material.seed, material.longest, steps)
+        how = material.language, material.seed, material.longest, steps, material.words
+        tuner = Tuner(own, material.task, point, *how)
         course = yield from train(tuner, material, point, folder)
         found = {}
         for test in tests:
@@ -195,7 +201,7 @@ def train_epoch(tuner: Tuner, material: Material, point: Point, epoch: int) -> I
     if tuner.device.type == "cuda":
         end = torch.cuda.Event()  # type: ignore[no-untyped-call]
         end.record()
-        while not end.query():
+        while not end.query():  # type: ignore[no-untyped-call]
             yield
 
 

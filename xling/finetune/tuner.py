@@ -19,7 +19,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from xling.finetune.batches import Layout, evaluation_batches, tensor
+from xling.bpe.streams import END
+from xling.finetune.batches import Layout, Order, evaluation_batches, tensor
 from xling.finetune.data import Example, Labels
 from xling.finetune.settings import Point
 from xling.finetune.task import Task, initialise_head
@@ -34,6 +35,7 @@ ROUNDING = {"cpu": 1, "cuda": 16}  # a GPU is fast on few shapes, a CPU without 
 EVALUATED_TOKENS = {"cpu": 4096, "cuda": 32768}
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 LARGE = 1 << 20  # elements
+TABLE = f"embeddings.{SHARED}.token"
 STEPS_WORTH_COMPILING = 50_000  # measured: a compiled step is a sixth faster, compiling takes most of a minute
 
 
@@ -52,7 +54,7 @@ class Group:
         self.masters: list[Tensor] = [part[0] for part in self.parts]
         if small:
             memory = torch.cat([parameter.detach().reshape(-1) for parameter in small])
-            places = memory.split([parameter.numel() for parameter in small])
+            places = torch.split(memory, [parameter.numel() for parameter in small])
             for parameter, place in zip(small, places, strict=True):
                 parameter.data = place.view(parameter.shape)
             self.parts.append(small)
@@ -78,15 +80,38 @@ class Group:
 
 
 class Tuner:
-    """Fine-tunes one encoder at one point of the grid; `language` is the index of the training language."""
+    """Fine-tunes one encoder at one point of the grid; `language` is the index of the training language.
+
+    `words` are the ids that occur in training. Only their rows of a shared token table are trained: the gradients of
+    all others are zero, so Adam would read and write most of the model for nothing. The table is sorted for this, the
+    rows of `words` first; a layout has the new numbers.
+    """
 
     def __init__(
-        self, encoder: Encoder, task: Task, point: Point, language: int, seed: int, longest: int, steps: int = 0
+        self,
+        encoder: Encoder,
+        task: Task,
+        point: Point,
+        language: int,
+        seed: int,
+        longest: int,
+        steps: int = 0,
+        words: Order | None = None,
     ) -> None:
         self.encoder, self.task, self.language, self.longest = encoder, task, language, longest
         self.device = next(encoder.parameters()).device
+        shared = shared_parameters(encoder)
         encoder.requires_grad_(False)
-        shared = {name: parameter.requires_grad_() for name, parameter in shared_parameters(encoder).items()}
+        for parameter in shared.values():
+            parameter.requires_grad_(True)
+        table = shared.get(TABLE)
+        self.numbers: Order | None = None  # the new number of each id
+        if table is not None and words is not None:
+            first = np.union1d(np.arange(END + 1), words)  # padding and </s> keep their numbers
+            order = np.concatenate([first, np.setdiff1d(np.arange(len(table)), first)])
+            self.numbers = np.argsort(order)
+            self.table, self.all_rows = table, table.detach()[torch.from_numpy(order).to(self.device)]
+            table.data = self.all_rows[: len(first)].clone()
         self.head = task.head(encoder.config.shape.width)
         initialise_head(self.head, seed)
         self.head.to(self.device)
@@ -94,6 +119,7 @@ class Tuner:
         self.trained = {f"encoder.{name}": p for name, p in shared.items()}
         self.trained |= {f"head.{name}": p for name, p in own.items()}
         self.groups = [Group(list(part.values()), self.device) for part in (shared, own)]
+        self.trained_rows = None if self.numbers is None else self.table.data
         self.peaks = (point.encoder_lr, point.head_lr)
         self.losses = torch.zeros(2, device=self.device)  # sum and number since the last look
         on_gpu = self.device.type == "cuda"
@@ -105,7 +131,10 @@ class Tuner:
 
     def layout(self, examples: Sequence[Example]) -> Layout:
         """Return how examples lie in a batch on this device."""
-        return Layout(examples, ROUNDING[self.device.type], self.longest)
+        made = Layout(examples, ROUNDING[self.device.type], self.longest)
+        if self.numbers is not None:
+            made.tokens = self.numbers[made.tokens]
+        return made
 
     def step(self, examples: Sequence[Example], scale: float, seed: int) -> None:
         """Train on one batch with the learning rates scaled; the seed is of dropout."""
@@ -147,6 +176,7 @@ class Tuner:
 
     def weights(self) -> dict[str, Tensor]:
         """Return a copy of what trains, on the same device."""
+        self._set_mode(training=True)
         return {name: parameter.detach().clone() for name, parameter in self.trained.items()}
 
     def moments(self) -> dict[str, Tensor]:
@@ -155,19 +185,24 @@ class Tuner:
 
     def put(self, weights: Mapping[str, Tensor], moments: Mapping[str, Tensor] | None = None) -> None:
         """Set what trains and, where it is given, the optimiser's state."""
+        self._set_mode(training=True)
         with torch.no_grad():
             for name, parameter in self.trained.items():
                 parameter.copy_(weights[name])
-            for name, kept in self.moments().items() if moments else ():
+            for name, kept in self.moments().items() if moments is not None else ():
                 kept.copy_(moments[name])
 
     def _set_mode(self, training: bool) -> None:
-        if {self.head.training, self.encoder.training} != {training}:  # a walk through all modules takes its time
-            self.head.train(training)
-            self.encoder.train(training)
+        if {self.head.training, self.encoder.training} == {training}:  # a walk through all modules takes its time
+            return
+        self.head.train(training)
+        self.encoder.train(training)
+        if self.trained_rows is not None:  # other rows may occur in evaluation
+            self.all_rows[: len(self.trained_rows)] = self.trained_rows
+            self.table.data = self.trained_rows if training else self.all_rows
 
     def _train(self, packed: Tensor, shapes: Sequence[tuple[int, ...]]) -> None:
-        parts = packed.split([math.prod(shape) for shape in shapes])
+        parts = torch.split(packed, [math.prod(shape) for shape in shapes])
         tokens, *others = (part.view(shape) for part, shape in zip(parts, shapes, strict=True))
         places, gold = others[: -self.task.golds], others[-self.task.golds :]
         loss = self.task.loss(self.head, self._states(tokens, self.language), places, gold)

@@ -131,6 +131,22 @@ def test_a_step_is_pytorchs_adam_with_two_learning_rates(toy_model: Model, tmp_p
         assert torch.allclose(found, wanted, atol=2e-5)
 
 
+def test_rows_of_words_that_training_never_reads_need_no_optimiser(toy_model: Model, tmp_path: Path) -> None:
+    encoder, material, sets = prepare(tmp_path, toy_model)
+    tuners = [
+        Tuner(copy.deepcopy(encoder), material.task, POINT, 0, 3, 24, words=words) for words in (None, material.words)
+    ]
+    for tuner in tuners:
+        list(train_epoch(tuner, material, POINT, 0))
+    (every, some), (table, rows) = tuners, (tuner.weights()["encoder.embeddings.shared.token"] for tuner in tuners)
+    assert len(rows) < len(table) / 2
+    assert every.mean_loss() == some.mean_loss()
+    assert all(map(np.array_equal, every.predict(sets["fr"], 1), some.predict(sets["fr"], 1)))  # other words occur here
+    assert some.numbers is not None
+    assert torch.equal(table, some.all_rows[some.numbers])
+    assert some.numbers[:3].tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_states_reach_the_head_normalised(norm: str, toy_model: Model, tmp_path: Path) -> None:
     encoder, material, sets = prepare(tmp_path, toy_model)
