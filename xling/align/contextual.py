@@ -31,7 +31,7 @@ from xling.core.log import log_to_stderr
 from xling.core.stats import LEVEL
 from xling.finetune.data import Example
 from xling.finetune.settings import Point
-from xling.finetune.task import Task, count_items, scored
+from xling.finetune.tasks import Task, count_items, scored
 from xling.finetune.trainer import Material, train_point
 
 Way = Literal["plain", "aligned"]

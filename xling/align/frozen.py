@@ -24,7 +24,7 @@ from xling.data.parallel import read_aligned
 from xling.finetune.batches import Layout, evaluation_batches, tensor
 from xling.finetune.data import Example, Speller
 from xling.finetune.settings import Point
-from xling.finetune.task import Task
+from xling.finetune.tasks import Task
 from xling.finetune.tuner import EVALUATED_TOKENS, ROUNDING, Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.device import autocast

@@ -31,8 +31,7 @@ from xling.core.records import Flag, Size, read_record, record, refuse
 from xling.core.results import hashed
 from xling.finetune.data import Example, Speller
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.task import Task, read_set
-from xling.finetune.tasks import make_task
+from xling.finetune.tasks import Task, make_task, read_set
 from xling.model.device import local_device, use_one_thread
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run

@@ -36,8 +36,7 @@ from xling.core.records import find_problems, read_record, record, refuse
 from xling.core.results import hashed
 from xling.finetune.metrics import Result, summarise
 from xling.finetune.settings import Settings, grid_points, read_settings
-from xling.finetune.task import read_set
-from xling.finetune.tasks import make_task
+from xling.finetune.tasks import make_task, read_set
 from xling.finetune.trainer import Material, Target, baselines, in_turn, lanes, tune_point
 from xling.model.device import local_device, use_one_thread
 from xling.pretrain.config import Run, read_run

@@ -27,7 +27,7 @@ from xling.finetune.batches import Order, epoch_order, training_batches
 from xling.finetune.data import Example
 from xling.finetune.metrics import Result
 from xling.finetune.settings import Point, Settings
-from xling.finetune.task import Task, count_items, score, scored
+from xling.finetune.tasks import Task, count_items, score, scored
 from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import checkpoint
 from xling.model.encoder import Encoder

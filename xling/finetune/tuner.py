@@ -23,7 +23,7 @@ from xling.bpe.streams import END
 from xling.finetune.batches import Layout, Order, evaluation_batches, tensor
 from xling.finetune.data import Example, Labels
 from xling.finetune.settings import Point
-from xling.finetune.task import Task, initialise_head
+from xling.finetune.tasks import Task, initialise_head
 from xling.model.adam import fused_adam
 from xling.model.config import SHARED
 from xling.model.device import autocast, generator
