@@ -89,10 +89,6 @@ class Transfer:
         }
         return own.get(model.seed, next(iter(own.values())))
 
-    def pair(self, name: str) -> str:
-        """Return an encoder's pair of languages."""
-        return name.split(".")[0]
-
     def seed(self, name: str) -> int:
         """Return an encoder's seed, which is that of its fine-tuning too."""
         return (self.floors.get(name) or self.models[name]).seed
@@ -123,7 +119,7 @@ class Transfer:
 
     def data(self, name: str, task: str) -> dict[str, Any]:
         """Return the files of a task: train and dev of the source language, test sets of both."""
-        return self.study.task_data(task, self.pair(name))
+        return self.study.task_data(task, name.split(".")[0])
 
     def data_files(self, name: str) -> list[str]:
         """Return all files that an encoder's tasks read."""
@@ -134,15 +130,15 @@ class Transfer:
         """Return how a task is fine-tuned."""
         return dict(self.study.config["tasks"][task])
 
-    def config_hash(self, name: str, task: str) -> str:
-        """Return the hash that a score carries."""
-        return self.study.identity("score", name, task)
+    def hashes(self, name: str) -> dict[str, str]:
+        """Return the hashes that an encoder's scores carry, by task."""
+        return {task: self.study.identity("score", name, task) for task in self.tasks}
 
     def fine_tuning(self, name: str) -> dict[str, Any]:
         """Return the plan of xling.finetune.fine_tune."""
+        hashes = self.hashes(name)
         return {
-            task: {"task": task, "settings": self.settings(task), "config": self.config_hash(name, task)}
-            | self.data(name, task)
+            task: {"task": task, "settings": self.settings(task), "config": hashes[task], **self.data(name, task)}
             for task in self.tasks
         }
 
@@ -169,16 +165,16 @@ class Transfer:
     def plan(self) -> dict[str, Any]:
         """Return what is to be collected: the rows of Table 1, models beside their floors, expected hashes."""
         config = self.study.config
+        own = {
+            name: {"model": name, "pair": name.split(".")[0], "seed": self.seed(name), "config": self.hashes(name)}
+            for name in self.encoders
+        }
         models = [
-            self._planned(name, setting_of(config, model.setting)["label"]) | {"floor": self.floor_of(name)}
+            own[name] | {"setting": setting_of(config, model.setting)["label"], "floor": self.floor_of(name)}
             for name, model in self.models.items()
         ]
-        floors = [self._planned(name, f"untrained ({floor.kind})") for name, floor in self.floors.items()]
+        floors = [own[name] | {"setting": f"untrained ({floor.kind})"} for name, floor in self.floors.items()]
         return {"settings": settings_rows(config), "models": models, "floors": floors}
-
-    def _planned(self, name: str, label: str) -> dict[str, Any]:
-        hashes = {task: self.config_hash(name, task) for task in self.tasks}
-        return {"model": name, "setting": label, "pair": self.pair(name), "seed": self.seed(name), "config": hashes}
 
     def _kind(self, model: Model) -> tuple[str, str]:
         return "-".join(model.languages), vocabulary_kind(self.study.config, model)

@@ -24,20 +24,9 @@ from xling.core.stats import Counts
 from xling.data.conllu import UPOS, find_cycle
 from xling.data.ner import OUTSIDE, TYPES
 from xling.data.nli import LABELS as NLI_LABELS
-from xling.finetune import metrics
+from xling.finetune import data, metrics
 from xling.finetune.batches import Layout, rounded
-from xling.finetune.data import (
-    BadRecordError,
-    Example,
-    Labels,
-    Record,
-    Speller,
-    aligned,
-    labels_of,
-    number_of,
-    read_examples,
-    words_of,
-)
+from xling.finetune.data import BadRecordError, Example, Labels, Record, Speller
 from xling.finetune.metrics import Result
 from xling.finetune.parsing import CLOSED, NUMBERS, PARTS, RELATIONS, ROOT, Biaffine, best_tree
 from xling.finetune.settings import BiaffineSizes
@@ -69,8 +58,8 @@ class Task:
 
     def encode(self, record: Record, speller: Speller) -> Example:
         """Return a record as ids and labels."""
-        words = words_of(record, "words")
-        labels = labels_of(record, self.key, self.numbers, len(words))
+        words = data.words_of(record, "words")
+        labels = data.labels_of(record, self.key, self.numbers, len(words))
         return Example(*speller.sentence(words), np.array(labels))
 
     def head(self, width: int) -> nn.Module:
@@ -137,10 +126,10 @@ class Xnli(Task):
     baseline = "the majority class of the training set"
 
     def encode(self, record: Record, speller: Speller) -> Example:
-        windows = speller.pair(words_of(record, "premise"), words_of(record, "hypothesis"))
+        windows = speller.pair(data.words_of(record, "premise"), data.words_of(record, "hypothesis"))
         if "label" not in record:
             raise BadRecordError("no label")
-        label = number_of(record["label"], "label", self.numbers)
+        label = data.number_of(record["label"], "label", self.numbers)
         rows = np.arange(len(windows), dtype=np.int32)
         return Example(windows, rows, np.zeros_like(rows), np.array([label]))
 
@@ -179,15 +168,15 @@ class Parsing(Task):
         self.sizes = sizes
 
     def encode(self, record: Record, speller: Speller) -> Example:
-        words = words_of(record, "words")
-        heads = aligned(record, "heads", len(words))
+        words = data.words_of(record, "words")
+        heads = data.aligned(record, "heads", len(words))
         for place, head in enumerate(heads, start=1):
             if not isinstance(head, int) or isinstance(head, bool) or not 0 <= head <= len(words):
                 raise BadRecordError(f"heads: {head!r} of word {place} is not in 0 to {len(words)}")
         if heads.count(0) != 1 or find_cycle(heads):
             raise BadRecordError("heads: not one tree with one root")
-        relations = labels_of(record, "deprels", NUMBERS, len(words))
-        scored = labels_of(record, "upos", PARTS, len(words))
+        relations = data.labels_of(record, "deprels", NUMBERS, len(words))
+        scored = data.labels_of(record, "upos", PARTS, len(words))
         return Example(*speller.sentence(words), np.array([heads, relations, scored]))
 
     def head(self, width: int) -> nn.Module:
@@ -272,7 +261,7 @@ def make_task(name: str, biaffine: BiaffineSizes | None) -> Task:
 
 def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, longest: int) -> list[Example]:
     """Read a task's file in one language."""
-    return read_examples(path, partial(task.encode, speller=Speller(vocabulary, language, longest)))
+    return data.read_examples(path, partial(task.encode, speller=Speller(vocabulary, language, longest)))
 
 
 def score(task: Task, counts: Counts) -> dict[str, float]:

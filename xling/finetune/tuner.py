@@ -161,13 +161,15 @@ class Tuner:
         self.losses.zero_()
         return float(total / max(count, 1.0))
 
+    @torch.no_grad()
     def predict(self, examples: Sequence[Example], language: int) -> list[Labels]:
         """Return the predictions for examples of a language; the device is waited for once, at the end."""
         self._set_mode(training=False)
         pending = []
         for numbers in evaluation_batches(examples, EVALUATED_TOKENS[self.device.type]):
             layout = self.layout([examples[number] for number in numbers])
-            pending.append((numbers, layout, self._outputs(layout, language)))
+            tokens, *places = (tensor(values, self.device) for values in (layout.tokens, *self.task.places(layout)))
+            pending.append((numbers, layout, self.task.predict(self.head, self._states(tokens, language), places)))
         found: dict[int, Labels] = {}
         for numbers, layout, outputs in pending:
             read = self.task.read([output.cpu().numpy() for output in outputs], layout)
@@ -212,11 +214,6 @@ class Tuner:
         head.step(grads[len(encoder.parameters) :])
         self.losses[0] += loss.detach()
         self.losses[1] += 1.0
-
-    @torch.no_grad()
-    def _outputs(self, layout: Layout, language: int) -> tuple[Tensor, ...]:
-        tokens, *places = (tensor(values, self.device) for values in (layout.tokens, *self.task.places(layout)))
-        return self.task.predict(self.head, self._states(tokens, language), places)
 
     def _states(self, tokens: Tensor, language: int) -> Tensor:
         """Return the top layer's states; padding is masked, and on a CPU only where there is any."""

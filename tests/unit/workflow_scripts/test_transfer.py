@@ -93,7 +93,7 @@ def test_the_command_understands_its_plan(tmp_path: Path) -> None:
         jobs = fine_tune.read_plan(tmp_path / "plan.json")
         assert list(jobs) == WHOLE.tasks
         assert {task: len(WHOLE.points(task)) for task in jobs} == {"xnli": 18, "ner": 6, "parsing": 6}
-        assert (list(jobs["ner"].test), jobs["ner"].config) == (["en", "ru"], WHOLE.config_hash(name, "ner"))
+        assert (list(jobs["ner"].test), jobs["ner"].config) == (["en", "ru"], WHOLE.hashes(name)["ner"])
         assert WHOLE.untrained_flag(name) == ("--untrained" if "untrained" in name else "")
 
 
@@ -123,4 +123,4 @@ def test_the_plan_names_every_score_once() -> None:
     assert names == DEMO.encoders
     assert {DEMO.folder / name / f"{task}.json" for name in names for task in DEMO.tasks} == set(DEMO.scores())
     assert {one["floor"] for one in plan["models"]} == set(DEMO.floors)
-    assert plan["models"][0]["config"]["ner"] == DEMO.config_hash(names[0], "ner")
+    assert plan["models"][0]["config"] == DEMO.hashes(names[0])
