@@ -37,7 +37,7 @@ from xling.core.results import hashed
 from xling.finetune.metrics import Result, summarise
 from xling.finetune.settings import Settings, grid_points, read_settings
 from xling.finetune.tasks import make_task, read_set
-from xling.finetune.trainer import Material, Target, baselines, in_turn, lanes, tune_point
+from xling.finetune.trainer import Material, Tests, baselines, in_turn, lanes, tune_point
 from xling.model.device import local_device, use_one_thread
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.trained import language_index, open_encoder
@@ -76,17 +76,17 @@ def read_plan(path: Path) -> dict[str, Job]:
     return plan
 
 
-def read_task(job: Job, described: Run, vocabulary: Vocabulary, seed: int, where: str) -> tuple[Material, list[Target]]:
+def read_task(job: Job, described: Run, vocabulary: Vocabulary, seed: int, where: str) -> tuple[Material, Tests]:
     """Read what a job trains on, and the test sets, which are used only for the final evaluation."""
     source, longest = described.selection_language, described.pretrain.length
     task = make_task(job.task, job.read_settings.biaffine)
     train, dev = (read_set(path, task, vocabulary, source, longest) for path in (job.train, job.dev))
-    targets = [
-        Target(code, language_index(described, code, where), read_set(path, task, vocabulary, code, longest))
+    tests = {
+        code: (language_index(described, code, where), read_set(path, task, vocabulary, code, longest))
         for code, path in job.test.items()
-    ]
+    }
     language = language_index(described, source, "selection_language")
-    return Material(task, job.read_settings, language, longest, train, dev, seed), targets
+    return Material(task, job.read_settings, language, longest, train, dev, seed), tests
 
 
 def work_folder(args: argparse.Namespace, jobs: Mapping[str, Job], model: str) -> Path:
@@ -129,13 +129,13 @@ def main() -> None:
         works = [tune_point(encoder, *read[name], point, work / name) for name, point in points]
         found = in_turn(works, lanes(encoder, args.side_by_side))
         for name, job in jobs.items():
-            material, targets = read[name]
-            tests = {target.language: len(target.examples) for target in targets}
+            material, tests = read[name]
+            sizes = {code: len(examples) for code, (_, examples) in tests.items()}
             result = {
                 "model": described.model, "source": described.selection_language, "task": job.task,
                 "untrained": args.untrained, "settings": job.settings, "seed": args.seed, "config": job.config,
-                "torch": torch.__version__, "baseline": baselines(material.task, material.train, targets),
-                "sizes": {"train": len(material.train), "dev": len(material.dev), "test": tests},
+                "torch": torch.__version__, "baseline": baselines(material.task, material.train, tests),
+                "sizes": {"train": len(material.train), "dev": len(material.dev), "test": sizes},
                 "points": [one for (own, _), one in zip(points, found, strict=True) if own == name],
             }  # fmt: skip
             write_json(args.out_dir / "jobs" / f"{name}.json", result)

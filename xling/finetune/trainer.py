@@ -9,7 +9,7 @@ import copy
 import shutil
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -37,6 +37,7 @@ ROOM = 3 << 30  # bytes of a GPU for what a training computes, beside its weight
 KEPT_COPIES = 5  # of the weights: themselves, two moments, gradients, those of the best epoch
 SAVE_SECONDS = 600  # between two saved states of a training, which at the paper's shape take seconds to write
 Value = TypeVar("Value")
+Tests = Mapping[str, tuple[int, Sequence[Example]]]  # by language: its number in the encoder, its test set
 InTurn = Generator[None, None, Value]  # gives way after each step, and ends with a value
 
 
@@ -65,15 +66,6 @@ class Material:
     def steps(self, batch: int) -> int:
         """Return how many batches an epoch has."""
         return -(-(self.settings.examples_per_epoch or len(self.train)) // batch)
-
-
-@dataclass(frozen=True)
-class Target:
-    """A language's test set; `index` is the language's number in the encoder."""
-
-    language: str
-    index: int
-    examples: Sequence[Example]
 
 
 @dataclass
@@ -141,9 +133,7 @@ def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream
             free.append(stream)
 
 
-def tune_point(
-    encoder: Encoder, material: Material, tests: Sequence[Target], point: Point, work: Path
-) -> InTurn[Result]:
+def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point, work: Path) -> InTurn[Result]:
     """Train and test a copy of the encoder; what an earlier attempt finished is read from the work folder."""
     folder, done = work / f"point-{point.number}", work / f"point-{point.number}.json"
     if not done.is_file():
@@ -154,8 +144,8 @@ def tune_point(
         tuner = Tuner(own, material.task, point, *how)
         course = yield from train(tuner, material, point, folder)
         found = {}
-        for test in tests:
-            found[test.language] = scored(material.task, _counts(tuner, material.task, test.examples, test.index))
+        for code, (index, examples) in tests.items():
+            found[code] = scored(material.task, _counts(tuner, material.task, examples, index))
             yield
         best = {"best_epoch": course.best, "dev_score": course.dev[course.best - 1]}
         write_json(done, {**asdict(point), "losses": course.losses, "dev": course.dev, **best, "test": found})
@@ -221,11 +211,11 @@ def _counts(tuner: Tuner, task: Task, examples: Sequence[Example], language: int
     return count_items(task, examples, tuner.predict(examples, language))
 
 
-def baselines(task: Task, train: Sequence[Example], tests: Sequence[Target]) -> Result:
+def baselines(task: Task, train: Sequence[Example], tests: Tests) -> Result:
     """Return what one would score without reading the text, knowing only the training labels."""
     guess = task.guess(train)
     found = {
-        test.language: score(task, count_items(task, test.examples, [guess(example) for example in test.examples]))
-        for test in tests
+        code: score(task, count_items(task, examples, [guess(example) for example in examples]))
+        for code, (_, examples) in tests.items()
     }
     return {"what": task.baseline, "measures": found}

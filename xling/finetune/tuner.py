@@ -188,11 +188,12 @@ class Tuner:
     def put(self, weights: Mapping[str, Tensor], moments: Mapping[str, Tensor] | None = None) -> None:
         """Set what trains and, where it is given, the optimiser's state."""
         self._set_mode(training=True)
+        state = self.moments()
         with torch.no_grad():
             for name, parameter in self.trained.items():
                 parameter.copy_(weights[name])
-            for name, kept in self.moments().items() if moments is not None else ():
-                kept.copy_(moments[name])
+            for name, value in (moments or {}).items():
+                state[name].copy_(value)
 
     def _set_mode(self, training: bool) -> None:
         if {self.head.training, self.encoder.training} == {training}:  # a walk through all modules takes its time

@@ -50,7 +50,7 @@ def test_trainings_on_streams_of_a_gpu_are_those_of_one_after_the_other(
     found = {}
     for count in (1, 3):
         encoder.to("cuda")
-        works = [tune_point(encoder, material, [], point, tmp_path / str(count)) for point in POINTS]
+        works = [tune_point(encoder, material, {}, point, tmp_path / str(count)) for point in POINTS]
         found[count] = in_turn(works, lanes(encoder, count))
     for alone, beside in zip(found[1], found[3], strict=True):
         assert beside["losses"] == pytest.approx(alone["losses"], rel=0.03)
