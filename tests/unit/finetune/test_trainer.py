@@ -8,6 +8,7 @@ import pytest
 import torch
 from toy_tasks import prepare, section
 
+from xling.finetune import trainer
 from xling.finetune.settings import Point, read_settings
 from xling.finetune.trainer import in_turn, lanes, rate_scale, train, tune_point
 from xling.finetune.tuner import Tuner
@@ -44,8 +45,9 @@ def test_weights_do_not_depend_on_what_trains_beside(toy_model: tuple[Path, Path
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 @pytest.mark.parametrize("task", ["pos", "parsing"])
 def test_trainings_on_streams_of_a_gpu_are_those_of_one_after_the_other(
-    task: str, toy_model: tuple[Path, Path], tmp_path: Path
+    task: str, toy_model: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(trainer, "SAVE_SECONDS", 0)  # states are saved from the GPU too
     encoder, material, _ = prepare(tmp_path, toy_model, task)
     found = {}
     for count in (1, 3):
