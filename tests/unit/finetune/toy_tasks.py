@@ -53,23 +53,20 @@ def in_language(words: list[str], language: str) -> list[str]:
 
 def sentence(rng: np.random.Generator) -> tuple[list[str], list[str], list[int], list[str], list[str]]:
     """Return words, tags, heads, relations and parts of speech: [the noun | name] verb [the noun | name] ."""
-    words, tags, heads, relations, parts = [], [], [], [], []
+    rows: list[tuple[str, str, int, str, str]] = []
     verb_place = 2 + (first_is_noun := bool(rng.random() < 0.5))
     for role, is_noun in (("nsubj", first_is_noun), ("obj", bool(rng.random() < 0.5))):
         if role == "obj":
-            words.append(VERBS[rng.integers(len(VERBS))])
-            tags.append("O"), heads.append(0), relations.append("root"), parts.append("VERB")
+            rows.append((VERBS[rng.integers(len(VERBS))], "O", 0, "root", "VERB"))
         if is_noun:
-            words += ["the", NOUNS[rng.integers(len(NOUNS))]]
-            tags += ["O", "O"]
-            heads += [len(words), verb_place]
-            relations += ["det", role]
-            parts += ["DET", "NOUN"]
+            noun = NOUNS[rng.integers(len(NOUNS))]
+            rows += [("the", "O", len(rows) + 2, "det", "DET"), (noun, "O", verb_place, role, "NOUN")]
         else:
-            words.append(NAMES[rng.integers(len(NAMES))])
-            tags.append("B-" + TYPES[words[-1]])
-            heads.append(verb_place), relations.append(role), parts.append("PROPN")
-    return [*words, "."], [*tags, "O"], [*heads, verb_place], [*relations, "punct"], [*parts, "PUNCT"]
+            name = NAMES[rng.integers(len(NAMES))]
+            rows.append((name, f"B-{TYPES[name]}", verb_place, role, "PROPN"))
+    rows.append((".", "O", verb_place, "punct", "PUNCT"))
+    words, tags, heads, relations, parts = map(list, zip(*rows, strict=True))
+    return words, tags, heads, relations, parts
 
 
 def record(task: str, language: str, rng: np.random.Generator) -> dict[str, Any]:
@@ -86,14 +83,10 @@ def record(task: str, language: str, rng: np.random.Generator) -> dict[str, Any]
     return {"words": words, "heads": heads, "deprels": relations, "upos": parts}
 
 
-def write_records(path: Path, records: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    return path
-
-
 def write_set(path: Path, task: str, language: str, count: int, seed: int) -> Path:
     rng = np.random.default_rng(seed)
-    return write_records(path, [record(task, language, rng) for _ in range(count)])
+    path.write_text("".join(json.dumps(record(task, language, rng)) + "\n" for _ in range(count)))
+    return path
 
 
 def all_words(language: str) -> list[str]:
