@@ -32,7 +32,7 @@ from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import checkpoint
 from xling.model.encoder import Encoder
 
-SIDE_BY_SIDE = 6  # trainings at once on a GPU with room for them; more gain little
+SIDE_BY_SIDE = 6  # trainings at once on a GPU with room for them (bench/finetune.py)
 ROOM = 3 << 30  # bytes of a GPU for what a training computes, beside its weights and the optimiser's state
 KEPT_COPIES = 5  # of the weights: themselves, two moments, gradients, those of the best epoch
 SAVE_SECONDS = 600  # between two saved states of a training, which at the paper's shape take seconds to write
