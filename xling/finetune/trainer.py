@@ -156,7 +156,7 @@ def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point,
 
 def train(tuner: Tuner, material: Material, point: Point, folder: Path) -> InTurn[Course]:
     """Train all epochs, resuming from the newest saved in a folder, and put the best epoch's weights in place."""
-    log, epochs = log_to_stderr(__name__), material.settings.epochs
+    log, epochs, folder = log_to_stderr(__name__), material.settings.epochs, folder / "states"
     course, best, saved = Course([], []), tuner.weights(), time.monotonic()
     if newest := checkpoint.newest(folder):
         course, best = Course(newest.meta["losses"], newest.meta["dev"]), newest.tensors("best")
