@@ -1,15 +1,26 @@
-"""Fine-tuning against Hugging Face's BERT for token classification: the same bucketed batches, SDPA, bf16, one run.
+"""Fine-tuning: one training against Hugging Face's BERT, and the six grid points of NER side by side.
 
-python bench/finetune.py --out bench-finetune.json [--device cpu --shape tiny]
-Both sides get the same padded batches in the same order from the same code, dropout and Adam on both. Tokens are those
-of the sentences, padding not counted. Each side's time is the median of its rounds, which alternate.
+python -m bench.finetune --out bench-finetune.json [--device cpu --shape tiny] [--parts peer streams processes]
+peer: the same bucketed batches for both sides in the same order from the same code; SDPA, bf16, dropout and Adam on
+both. Tokens are those of the sentences, padding not counted. Times are the median of rounds, which alternate.
+streams: an epoch of six grid points in one process, so many at once (1: one after the other, as before there were
+streams). processes: the same in six processes, with and without NVIDIA's MPS. All graphs are recorded beforehand.
+Parts that are not run keep what an earlier run wrote to --out.
 """
 
 import argparse
+import copy
+import multiprocessing
+import os
+import shutil
 import statistics
+import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from threading import BrokenBarrierError
 from typing import Any
 
 import numpy as np
@@ -18,12 +29,13 @@ import transformers
 from torch import Tensor
 
 from xling.core.errors import run
-from xling.core.io import write_json
+from xling.core.io import read_json, write_json
 from xling.core.seeds import numpy_rng
 from xling.finetune.batches import epoch_order, tensor, training_batches
 from xling.finetune.data import Example
-from xling.finetune.settings import Point
+from xling.finetune.settings import Grid, Point, Settings, grid_points
 from xling.finetune.tasks import TAGS, Ner
+from xling.finetune.trainer import Material, in_turn, lanes, train_epoch
 from xling.finetune.tuner import Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
@@ -34,7 +46,9 @@ SHAPES = {
     "tiny": (Shape(2, 32, 2, 64, "gelu", 0.1, 0.1, "post", 1e-12, 64, True), 500),
 }
 RATE = 3e-5
-ROUNDS = 5
+SETTINGS = Settings(1, None, "linear", 0.1, Grid((16, 32), (2e-5, 3e-5, 5e-5), None), 2)  # NER in the paper
+AT_ONCE = (1, 2, 3, 6, 12)
+WAIT = 120.0  # seconds until processes that do not answer are given up
 HF: Any = transformers  # typed in parts only
 Step = Callable[[Sequence[Example], int], None]
 
@@ -97,7 +111,7 @@ def seconds(step: Step, batches: Sequence[Sequence[Example]], device: torch.devi
     return time.perf_counter() - start
 
 
-def compare(shape_name: str, batch: int, steps: int, device: torch.device) -> dict[str, Any]:
+def compare(shape_name: str, batch: int, steps: int, rounds: int, device: torch.device) -> dict[str, Any]:
     """Return tokens a second of both sides and their ratio."""
     shape, size = SHAPES[shape_name]
     examples = made_up(batch * steps, size, shape.positions)
@@ -108,32 +122,163 @@ def compare(shape_name: str, batch: int, steps: int, device: torch.device) -> di
     theirs = their_step(shape, size, device, tuner)
     for step in (ours, theirs, ours, theirs):  # kernels chosen, graphs captured
         seconds(step, batches, device)
-    rounds = [(seconds(ours, batches, device), seconds(theirs, batches, device)) for _ in range(ROUNDS)]
-    mine, peer = (lengths.sum() / statistics.median(times) for times in zip(*rounds, strict=True))
+    timed = [(seconds(ours, batches, device), seconds(theirs, batches, device)) for _ in range(rounds)]
+    mine, peer = (lengths.sum() / statistics.median(times) for times in zip(*timed, strict=True))
     layouts = [tuner.layout(some).tokens.size for some in batches]
     found = {"shape": shape_name, "batch": batch, "tokens": int(lengths.sum()), "padding": sum(layouts) / lengths.sum()}
     return {**found, "ours_tokens_s": float(mine), "peer_tokens_s": float(peer), "ratio": float(mine / peer)}
 
 
+def make_tuners(
+    shape_name: str, points: Sequence[Point], examples: int, device: torch.device
+) -> tuple[list[Tuner], Material]:
+    """Return a tuner with weights of its own for each point, and the sentences that all train on."""
+    shape, size = SHAPES[shape_name]
+    encoder = Encoder(ModelConfig(("en", "fr"), (size, size), shape, Separate(False, 0), "shared"), 1).to(device)
+    material = Material(Ner(), SETTINGS, 0, shape.positions, made_up(examples, size, shape.positions), [], 1)
+    how = 0, 1, shape.positions, 0, material.words
+    made = [Tuner(copy.deepcopy(encoder), material.task, point, *how) for point in points]
+    return made, material
+
+
+def epoch_seconds(
+    tuners: Sequence[Tuner], points: Sequence[Point], material: Material, streams: Sequence[Any]
+) -> float:
+    """Return how long an epoch of all tuners takes, so many at once as there are streams."""
+    start = time.perf_counter()
+    in_turn([train_epoch(*pair, 0) for pair in _with(tuners, points, material)], streams)
+    if tuners[0].device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+def _with(tuners: Sequence[Tuner], points: Sequence[Point], material: Material) -> list[tuple[Tuner, Material, Point]]:
+    return [(tuner, material, point) for tuner, point in zip(tuners, points, strict=True)]
+
+
+def by_streams(shape_name: str, examples: int, rounds: int, device: torch.device) -> list[dict[str, Any]]:
+    """Return the seconds of an epoch of the six points, so many at once; for twelve, half of the time of twelve."""
+    six = grid_points(SETTINGS)
+    points = [*six, *six]
+    tuners, material = make_tuners(shape_name, points, examples, device)
+    streams = lanes(tuners[0].encoder, len(points))
+    for _ in range(2):  # eager, recorded
+        print(f"  warm-up {epoch_seconds(tuners, points, material, streams):.1f} s", flush=True)
+    rows = []
+    for count in AT_ONCE:
+        copies = max(1, count // len(six))
+        chosen = len(six) * copies
+        times = [
+            epoch_seconds(tuners[:chosen], points[:chosen], material, streams[:count]) / copies for _ in range(rounds)
+        ]
+        rows.append({"how": "streams", "at_once": count, "seconds": statistics.median(times)})
+        print(f"  {count} at once: {rows[-1]['seconds']:.3f} s", flush=True)
+    if device.type == "cuda":
+        used = torch.cuda.max_memory_reserved() / len(points)
+        print(f"  {used / 1e9:.2f} GB of the GPU for each training", flush=True)
+        rows[-1]["reserved_gb"] = used / 1e9
+    return rows
+
+
+def one_process(shape_name: str, point: Point, examples: int, rounds: int, device: torch.device, barrier: Any) -> None:
+    """Train at one point whenever all processes are ready."""
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    try:
+        tuners, material = make_tuners(shape_name, [point], examples, device)
+        for _ in range(2):  # eager, recorded
+            epoch_seconds(tuners, [point], material, [None])
+        for _ in range(rounds):
+            barrier.wait(WAIT)
+            epoch_seconds(tuners, [point], material, [None])
+            barrier.wait(WAIT)
+    except BaseException:
+        barrier.abort()
+        raise
+
+
+def by_processes(how: str, shape_name: str, examples: int, rounds: int, device: torch.device) -> dict[str, Any]:
+    """Return the seconds of an epoch of the six points in a process each, or None where they do not work."""
+    context, points = multiprocessing.get_context("spawn"), grid_points(SETTINGS)
+    barrier = context.Barrier(1 + len(points))
+    known = examples, rounds, device, barrier
+    children = [context.Process(target=one_process, args=(shape_name, point, *known)) for point in points]
+    for child in children:
+        child.start()
+    times: list[float] = []
+    try:
+        for _ in range(rounds):
+            barrier.wait(WAIT)
+            start = time.perf_counter()
+            barrier.wait(WAIT)
+            times.append(time.perf_counter() - start)
+    except BrokenBarrierError:
+        print(f"  {how}: the processes do not work", flush=True)
+    for child in children:
+        child.join(WAIT if times else 1.0)
+        child.kill()
+    seconds = statistics.median(times) if len(times) == rounds else None
+    print(f"  {how}: {seconds} s", flush=True)
+    return {"how": how, "at_once": len(points), "seconds": seconds}
+
+
+@contextmanager
+def mps() -> Iterator[None]:
+    """Let processes of this block share the GPU through a daemon of NVIDIA's MPS."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"CUDA_MPS_PIPE_DIRECTORY": folder, "CUDA_MPS_LOG_DIRECTORY": folder}
+        subprocess.run(["nvidia-cuda-mps-control", "-d"], check=True, timeout=20)
+        try:
+            yield
+        finally:
+            subprocess.run(["nvidia-cuda-mps-control"], input="quit\n", text=True, check=False, timeout=60)
+            del os.environ["CUDA_MPS_PIPE_DIRECTORY"], os.environ["CUDA_MPS_LOG_DIRECTORY"]
+
+
+def measure(part: str, args: argparse.Namespace, device: torch.device) -> dict[str, Any]:
+    """Return what a part of the comparison found, under the keys of the result."""
+    print(f"{part}:", flush=True)
+    if part == "peer":
+        rows = [compare(args.shape, batch, args.examples // batch, args.rounds, device) for batch in (16, 32)]
+        print(f"{'batch':>5} {'padding':>8} {'ours tok/s':>12} {'peer tok/s':>12} {'ratio':>6}")
+        for row in rows:
+            speeds = f"{row['ours_tokens_s']:12.0f} {row['peer_tokens_s']:12.0f} {row['ratio']:6.2f}"
+            print(f"{row['batch']:5} {row['padding']:8.3f} {speeds}", flush=True)
+        return {"rows": rows, "transformers": transformers.__version__}
+    if part == "streams":
+        rows = by_streams(args.shape, args.examples, args.rounds, device)
+        return {"streams": [row | {"faster": rows[0]["seconds"] / row["seconds"]} for row in rows]}
+    ways: dict[str, Any] = {"processes": nullcontext()}
+    if device.type == "cuda" and shutil.which("nvidia-cuda-mps-control"):
+        ways["processes with MPS"] = mps()
+    found = []
+    for how, way in ways.items():
+        try:
+            with way:
+                found.append(by_processes(how, args.shape, args.examples, args.rounds, device))
+        except (OSError, subprocess.SubprocessError) as error:  # not every container may start a daemon of MPS
+            print(f"  {how}: {error}", flush=True)
+    return {"processes": found}
+
+
 def main() -> None:
-    """Compare at each batch size of the paper's grid."""
+    """Measure the parts one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=SHAPES, default="paper")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
-    parser.add_argument("--steps", type=int, default=100, help="batches a round")
+    parser.add_argument("--examples", type=int, default=1600, help="sentences of an epoch")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--parts", nargs="+", choices=["peer", "streams", "processes"])
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     if args.device == "cpu":
         torch.set_num_threads(1)
     device = torch.device(args.device, 0) if args.device == "cuda" else torch.device("cpu")
-    rows = [compare(args.shape, batch, args.steps, device) for batch in (16, 32)]
-    print(f"{'batch':>5} {'padding':>8} {'ours tok/s':>12} {'peer tok/s':>12} {'ratio':>6}")
-    for row in rows:
-        speeds = f"{row['ours_tokens_s']:12.0f} {row['peer_tokens_s']:12.0f} {row['ratio']:6.2f}"
-        print(f"{row['batch']:5} {row['padding']:8.3f} {speeds}")
-    name = torch.cuda.get_device_name(0) if args.device == "cuda" else "cpu"
-    about = {"date": utc(), "device": name, "torch": torch.__version__, "transformers": transformers.__version__}
-    write_json(args.out, {**about, "rows": rows})
+    found = read_json(args.out) if args.out.is_file() else {}
+    for part in args.parts or ("processes", "streams", "peer"):  # processes first: this one holds no GPU memory yet
+        found |= measure(part, args, device)
+        name = torch.cuda.get_device_name(0) if args.device == "cuda" else "cpu"
+        write_json(args.out, found | {"date": utc(), "device": name, "torch": torch.__version__})
 
 
 if __name__ == "__main__":

@@ -17,12 +17,7 @@ PLANS = {
     "plan_tuning": (
         RESULTS / "plans/fine_tune/{encoder}.json",
         0,
-        lambda wildcards: TRANSFER.fine_tuning(wildcards.encoder, TRANSFER.together),
-    ),
-    "plan_points": (
-        RESULTS / "plans/fine_tune/{encoder}.{task}.json",
-        0,
-        lambda wildcards: TRANSFER.fine_tuning_in_parts(wildcards.encoder, wildcards.task),
+        lambda wildcards: TRANSFER.fine_tuning(wildcards.encoder),
     ),
     "plan_analysis": (RESULTS / "plans/{analysis}.json", 0, lambda wildcards: ALIGNMENT.plan(wildcards.analysis)),
     "plan_contextual": (RESULTS / "plans/contextual/{job}.json", 0, lambda wildcards: CONTEXTUAL.plan(wildcards.job)),
@@ -64,7 +59,6 @@ for plan, (path, revision, content) in PLANS.items():
         log:
             LOGS / f"{plan}/{'.'.join(re.findall('{.+?}', str(path))) or 'all'}.log",
         wildcard_constraints:
-            **({"task": "|".join(TRANSFER.apart) or "(?!)"} if plan == "plan_points" else {}),
             encoder="|".join(TRANSFER.floors if plan == "write_untrained" else TRANSFER.encoders) or "(?!)",
             analysis="words|sentences|cka",
         localrule: True

@@ -1,41 +1,12 @@
 # Table 1 and Figure 3 of the study: scores of all encoders become records.
 
 
-rule score_cell:
-    """The best grid points by English dev: a cell of Table 1, with the interval of its test items.
-
-    One cell alone: snakemake results/paper/transfer/en-fr.no-anchors.s1/ner.json --configfile presets/paper.yaml
-    """
-    input:
-        jobs=lambda wildcards: TRANSFER.jobs(wildcards.encoder, wildcards.task),
-    output:
-        score=TRANSFER.folder / "{encoder}/{task}.json",
-    log:
-        LOGS / "score_cell/{encoder}.{task}.log",
-    wildcard_constraints:
-        encoder=ENCODER,
-        task="|".join(TRANSFER.apart) or "(?!)",
-    localrule: True
-    conda:
-        ENV
-    params:
-        config=lambda wildcards: TRANSFER.config_hash(wildcards.encoder, wildcards.task),
-    shell:
-        """
-        python -m xling.finetune.collect \
-            --results {input.jobs:q} \
-            --config-hash {params.config} \
-            --out {output.score:q} \
-            >>{log:q} 2>&1
-        """
-
-
 rule record_transfer:
     """Every score of every seed and floor, and the counts behind it; a score of another configuration is refused."""
     input:
         plan=TRANSFER.folder / "plan.json",
         scores=TRANSFER.scores(),
-        jobs=TRANSFER.all_jobs(),
+        jobs=[path for name in TRANSFER.encoders for path in TRANSFER.files(name, "jobs/")],
     output:
         cells=RECORDS / "figure3.csv",
         counts=RECORDS / "items.npz",

@@ -146,7 +146,7 @@ def _numbers(config: Config) -> Problems:
         found = _training(merge(config["pretrain"], override), shape) if override else []
         yield from (f"{where}.{problem}" for problem in found if problem not in everywhere)
     for name, task in config["tasks"].items():
-        points = len(grid_points(read_settings(task)[0]))
+        points = len(grid_points(read_settings(task)))
         if task["best"] > points:
             yield f"tasks.{name}.best: {task['best']} of {points} grid points (expected at most {points})"
 

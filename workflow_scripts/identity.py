@@ -187,7 +187,7 @@ def vectors(made: Identity, code: str) -> Any:
 
 @stage
 def score(made: Identity, encoder: str, name: str) -> Any:
-    """fine_tune_together, or fine_tune and score_cell: one encoder in one task."""
+    """fine_tune: one encoder in one task."""
     transfer = made.study.transfer
     return {
         "encoder": made("untrained" if encoder in transfer.floors else "model", encoder),

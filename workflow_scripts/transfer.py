@@ -1,6 +1,5 @@
-"""Zero-shot transfer of a study (Table 1, Figure 3): which encoders are fine-tuned, in which jobs, on which files."""
+"""Zero-shot transfer of a study (Table 1, Figure 3): which encoders are fine-tuned, on which files."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,7 +38,7 @@ class Floor:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Encoders, jobs and files of fine-tuning."""
+    """Encoders and files of fine-tuning."""
 
     study: "Study"
 
@@ -82,16 +81,6 @@ class Transfer:
         """The study's tasks."""
         return list(self.study.config["study"]["tasks"])
 
-    @property
-    def together(self) -> list[str]:
-        """Tasks that share one job of an encoder."""
-        return [task for task in self.tasks if self._task(task)["points_per_job"] is None]
-
-    @property
-    def apart(self) -> list[str]:
-        """Tasks with jobs of their own."""
-        return [task for task in self.tasks if task not in self.together]
-
     def floor_of(self, name: str) -> str:
         """Return the floor beside a model: that of its own seed, or of the first one for a seed of `more_seeds`."""
         model = self.models[name]
@@ -99,10 +88,6 @@ class Transfer:
             floor.seed: floor.name for floor in self.floors.values() if (floor.pair, floor.kind) == self._kind(model)
         }
         return own.get(model.seed, next(iter(own.values())))
-
-    def pair(self, name: str) -> str:
-        """Return an encoder's pair of languages."""
-        return name.split(".")[0]
 
     def seed(self, name: str) -> int:
         """Return an encoder's seed, which is that of its fine-tuning too."""
@@ -134,33 +119,28 @@ class Transfer:
 
     def data(self, name: str, task: str) -> dict[str, Any]:
         """Return the files of a task: train and dev of the source language, test sets of both."""
-        return self.study.task_data(task, self.pair(name))
+        return self.study.task_data(task, name.split(".")[0])
 
-    def data_files(self, name: str, tasks: Iterable[str]) -> list[str]:
+    def data_files(self, name: str) -> list[str]:
         """Return all files that an encoder's tasks read."""
-        found = [self.data(name, task) for task in tasks]
+        found = [self.data(name, task) for task in self.tasks]
         return [path for own in found for path in (own["train"], own["dev"], *own["test"].values())]
 
     def settings(self, task: str) -> dict[str, Any]:
-        """Return how a task is fine-tuned; how its points are shared out over jobs is left out."""
-        return {key: value for key, value in self._task(task).items() if key != "points_per_job"}
+        """Return how a task is fine-tuned."""
+        return dict(self.study.config["tasks"][task])
 
-    def config_hash(self, name: str, task: str) -> str:
-        """Return the hash that a score carries."""
-        return self.study.identity("score", name, task)
+    def hashes(self, name: str) -> dict[str, str]:
+        """Return the hashes that an encoder's scores carry, by task."""
+        return {task: self.study.identity("score", name, task) for task in self.tasks}
 
-    def fine_tuning(self, name: str, tasks: Iterable[str]) -> dict[str, Any]:
-        """Return the plan of xling.finetune.run for the whole grids of some tasks."""
+    def fine_tuning(self, name: str) -> dict[str, Any]:
+        """Return the plan of xling.finetune.fine_tune."""
+        hashes = self.hashes(name)
         return {
-            task: {"task": task, "settings": self.settings(task), "config": self.config_hash(name, task)}
-            | self.data(name, task)
-            for task in tasks
+            task: {"task": task, "settings": self.settings(task), "config": hashes[task], **self.data(name, task)}
+            for task in self.tasks
         }
-
-    def fine_tuning_in_parts(self, name: str, task: str) -> dict[str, Any]:
-        """Return the plan for one task, with an entry for each batch of its grid points."""
-        whole = self.fine_tuning(name, [task])[task]
-        return {f"{task}.{number}": whole | {"points": points} for number, points in enumerate(self.batches(task))}
 
     def untrained_flag(self, name: str) -> str:
         """Return the flag that initialises an encoder's weights instead of reading them, or nothing."""
@@ -170,44 +150,31 @@ class Transfer:
         """Return what an encoder must be, so that no score of another one gets this configuration's hash."""
         return expected_run(self.encoder_files(name)[0], self.run(name), name in self.floors)
 
-    def jobs(self, name: str, task: str) -> list[Path]:
-        """Return the results of the jobs of one task, numbered as their batches of grid points are."""
-        return [self.folder / name / f"jobs/{task}.{number}.json" for number in range(len(self.batches(task)))]
-
     def points(self, task: str) -> list[Point]:
-        """Return the grid points of a task, in the order of the numbers that its jobs are given."""
-        return grid_points(read_settings(self._task(task))[0])
+        """Return the grid points of a task."""
+        return grid_points(read_settings(self.settings(task)))
 
-    def batches(self, task: str) -> list[list[int]]:
-        """Return the numbers of the grid points that each job of a task runs."""
-        numbers, size = range(len(self.points(task))), self._task(task)["points_per_job"]
-        return [list(numbers[start : start + size]) for start in numbers[::size]]
+    def files(self, name: str, below: str = "") -> list[Path]:
+        """Return an encoder's scores in all tasks or, below `jobs/`, the counts behind them."""
+        return [self.folder / name / f"{below}{task}.json" for task in self.tasks]
 
     def scores(self) -> list[Path]:
         """Return all scores of the study."""
-        return [self.folder / name / f"{task}.json" for name in self.encoders for task in self.tasks]
-
-    def all_jobs(self) -> list[Path]:
-        """Return the results of all jobs, which have the counts behind the scores."""
-        alone = [self.folder / name / f"jobs/{task}.json" for name in self.encoders for task in self.together]
-        return [*alone, *(job for name in self.encoders for task in self.apart for job in self.jobs(name, task))]
+        return [path for name in self.encoders for path in self.files(name)]
 
     def plan(self) -> dict[str, Any]:
         """Return what is to be collected: the rows of Table 1, models beside their floors, expected hashes."""
         config = self.study.config
+        own = {
+            name: {"model": name, "pair": name.split(".")[0], "seed": self.seed(name), "config": self.hashes(name)}
+            for name in self.encoders
+        }
         models = [
-            self._planned(name, setting_of(config, model.setting)["label"]) | {"floor": self.floor_of(name)}
+            own[name] | {"setting": setting_of(config, model.setting)["label"], "floor": self.floor_of(name)}
             for name, model in self.models.items()
         ]
-        floors = [self._planned(name, f"untrained ({floor.kind})") for name, floor in self.floors.items()]
+        floors = [own[name] | {"setting": f"untrained ({floor.kind})"} for name, floor in self.floors.items()]
         return {"settings": settings_rows(config), "models": models, "floors": floors}
-
-    def _planned(self, name: str, label: str) -> dict[str, Any]:
-        hashes = {task: self.config_hash(name, task) for task in self.tasks}
-        return {"model": name, "setting": label, "pair": self.pair(name), "seed": self.seed(name), "config": hashes}
-
-    def _task(self, task: str) -> dict[str, Any]:
-        return dict(self.study.config["tasks"][task])
 
     def _kind(self, model: Model) -> tuple[str, str]:
         return "-".join(model.languages), vocabulary_kind(self.study.config, model)

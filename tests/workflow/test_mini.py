@@ -127,7 +127,7 @@ def check_one_more_language(description: dict[str, Any], overlay: Path) -> None:
     once = {"prepare_parallel", "prepare_tatoeba", "pretrain", "translate_words", "compare_encoders"}
     assert {rule: counts.get(rule) for rule in once} == dict.fromkeys(once, 1)
     assert counts["represent_encoder"] == len(["de.mono", "en.mono"])
-    assert not {"align_words", "transfer_contextual", "prepare_task", "fine_tune_together"} & set(counts)
+    assert not {"align_words", "transfer_contextual", "prepare_task", "fine_tune"} & set(counts)
 
 
 def check_weights_can_stay_behind(results: Path, overlay: str) -> None:

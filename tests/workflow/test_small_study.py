@@ -95,7 +95,7 @@ def test_a_plan_leaves_out_what_is_done_and_sets_it_against_what_it_used(finishe
 
 def test_a_setting_that_learns_at_another_rate_is_trained_and_scored_again(finished: list[str]) -> None:
     counts, said = dry_run(*edited(finished, {"settings": {"sep-emb-l1-7": {"train": {"lr": 0.001}}}}))
-    assert counts["write_run"] == counts["pretrain"] == counts["fine_tune_together"] == 1  # its floor stays as it was
+    assert counts["write_run"] == counts["pretrain"] == counts["fine_tune"] == 1  # its floor stays as it was
     assert not {"prepare_task", "train_bpe", "encode_text", "write_untrained"} & set(counts)
     assert "en-el.sep-emb-l1-7.s1/run.json" in said
 
@@ -115,14 +115,14 @@ def test_weights_of_another_rate_are_not_scored(finished: list[str], reader: Rea
     slower = edited(finished, {"pretrain": {"lr": 0.001}})
     counts, _ = dry_run(*slower)
     assert counts["pretrain"] == 4
-    assert counts["fine_tune_together"] == 3  # untrained encoders learn at no rate
+    assert counts["fine_tune"] == 3  # untrained encoders learn at no rate
 
     # Looking at times alone nothing but the cell itself would be made again, of weights that learnt at another rate.
     cell = reader.folder / "results/greek/transfer/en-el.default.s1/ner.json"
     before = cell.read_text(encoding="utf-8")
     late = ["--rerun-triggers", "mtime", "--force", str(cell), *slower]
     counts, _ = dry_run(*late)
-    assert set(counts) == {"fine_tune_together", "total"}
+    assert set(counts) == {"fine_tune", "total"}
     stale = snakemake("--cores", "1", *late)
     assert stale.returncode == 1
     assert "models/en-el.default.s1/run.json: of another configuration: " in output(stale)

@@ -8,7 +8,7 @@ import pytest
 from dag import lay_out
 from embedded import study
 
-TUNING = {"fine_tune_together", "write_untrained", "record_transfer"}
+TUNING = {"fine_tune", "write_untrained", "record_transfer"}
 ALIGNING = {"represent_encoder", "translate_words", "retrieve_sentences", "compare_encoders", "transfer_contextual"}
 TEXT = {"generate_en", "tokenise_text"}
 MONO, TABLE = 6, 18  # monolingual models, and those of the embedded study's Table 1
@@ -24,9 +24,9 @@ def counts(folder: Path, *targets: str, config: dict[str, Any]) -> Counter[str]:
 @pytest.mark.parametrize(
     ("target", "changes", "brings", "not_brought"),
     [
-        ("table1", {}, {"fine_tune_together": TABLE + 10, "pretrain": TABLE, "record_transfer": 1}, ALIGNING),
+        ("table1", {}, {"fine_tune": TABLE + 10, "pretrain": TABLE, "record_transfer": 1}, ALIGNING),
         ("figure3", {"study": {"skip": [], "seeds": [1, 2]}},
-         {"pretrain": 60, "write_untrained": 2 * 12, "fine_tune_together": 60 + 2 * 12, "record_transfer": 1}, ALIGNING),
+         {"pretrain": 60, "write_untrained": 2 * 12, "fine_tune": 60 + 2 * 12, "record_transfer": 1}, ALIGNING),
         ("figure4a", {}, {"represent_encoder": MONO + 5, "translate_words": 1, "pretrain": MONO + 5}, TUNING),
         ("figure6", {}, {"represent_encoder": MONO + 5, "retrieve_sentences": 1, "pretrain": MONO + 5}, TUNING),
         ("figure7", {}, {"represent_encoder": MONO + 5, "compare_encoders": 1, "pretrain": MONO + 5}, TUNING),
@@ -35,9 +35,9 @@ def counts(folder: Path, *targets: str, config: dict[str, Any]) -> Counter[str]:
         ("figure1", {}, {"describe_study": 1, "draw_figure": 1}, TEXT | {"pretrain"}),
         ("paper_figures", {}, {"paper_figures": 1}, TEXT | {"pretrain"}),
         ("results/demo/transfer/en-fr.no-anchors.s1/ner.json", {},
-         {"fine_tune_together": 1, "pretrain": 1, "write_run": 1}, {"write_untrained"}),
+         {"fine_tune": 1, "pretrain": 1, "write_run": 1}, {"write_untrained"}),
         ("results/demo/transfer/en-ru.untrained-separate.s1/parsing.json", {},
-         {"fine_tune_together": 1, "write_untrained": 1}, {"pretrain"}),
+         {"fine_tune": 1, "write_untrained": 1}, {"pretrain"}),
         ("all", {"study": {"skip": []}}, {"pretrain": 38, "write_run": 38, "train_vectors": 5}, set()),
     ],
 )  # fmt: skip

@@ -324,20 +324,10 @@ def pretrain(plan: Estimator, job: Job) -> Cost:
 
 @rule
 def fine_tune(plan: Estimator, job: Job) -> Cost:
-    """Some grid points of one task."""
-    task, transfer = job.wildcards["task"], plan.study.transfer
-    points = transfer.points(task)
-    numbers = transfer.batches(task)[int(job.wildcards["batch"])]
-    data = transfer.data(job.wildcards["encoder"], task)
-    return plan.device(job, tuning_seconds(plan, task, [points[number] for number in numbers], data))
-
-
-@rule
-def fine_tune_together(plan: Estimator, job: Job) -> Cost:
-    """All grid points of the tasks that share a job."""
+    """All grid points of all tasks of an encoder, several at a time."""
     transfer, encoder = plan.study.transfer, job.wildcards["encoder"]
-    tasks = [(task, transfer.points(task), transfer.data(encoder, task)) for task in transfer.together]
-    return plan.device(job, sum(tuning_seconds(plan, *task) for task in tasks))
+    tasks = [(task, transfer.points(task), transfer.data(encoder, task)) for task in transfer.tasks]
+    return plan.device(job, sum(tuning_seconds(plan, *task) for task in tasks) / plan.rates("device.side_by_side"))
 
 
 def tuning_seconds(plan: Estimator, task: str, points: Sequence[Point], data: Mapping[str, Any]) -> float:

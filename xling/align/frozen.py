@@ -25,7 +25,7 @@ from xling.data.parallel import read_aligned
 from xling.finetune.batches import Layout, evaluation_batches, tensor
 from xling.finetune.data import Example, Speller
 from xling.finetune.settings import Point
-from xling.finetune.task import Task
+from xling.finetune.tasks import Task
 from xling.finetune.tuner import EVALUATED_TOKENS, ROUNDING, Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.device import autocast
@@ -167,7 +167,7 @@ def word_states(reader: Reader, sentences: Sequence[Example], number: int, longe
         layout = Layout([sentences[i] for i in numbers], ROUNDING[device.type], longest)
         tokens = tensor(layout.tokens, device)
         states = reader.states(tokens, number, tokens != 0).flatten(0, 1)
-        places = torch.from_numpy(np.concatenate([layout.flat(i) for i in range(len(numbers))])).to(device)
+        places = torch.from_numpy(layout.places).to(device)
         rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in numbers])
         found[rows] = states[places].cpu().numpy()
     return found

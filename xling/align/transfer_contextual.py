@@ -51,10 +51,8 @@ from xling.core.results import hashed
 from xling.core.stats import LEVEL, interval
 from xling.finetune.data import Example, Speller
 from xling.finetune.metrics import MEASURES, counts_of
-from xling.finetune.run import read_set
 from xling.finetune.settings import BiaffineSizes, Point
-from xling.finetune.task import Task, count_items, scored
-from xling.finetune.tasks import make_task
+from xling.finetune.tasks import Task, count_items, make_task, read_set, scored
 from xling.finetune.trainer import Material, train_point
 from xling.model.config import Shape
 from xling.model.device import local_device, use_one_thread

@@ -18,23 +18,23 @@ Order = NDArray[np.int64]
 
 
 class Layout:
-    """How the windows of some examples lie in one matrix of tokens; sizes are rounded up to limit their variety."""
+    """How the windows of some examples lie in one matrix of tokens; sizes are rounded up to limit their variety.
+
+    `starts` has the first row of each example, `counts` how many states each is judged by, and `places` where those
+    states are, counted through all rows, example after example.
+    """
 
     def __init__(self, examples: Sequence[Example], rounding: int, longest: int) -> None:
-        self.examples = examples
+        self.examples, self.rounding = examples, rounding
         windows = [window for example in examples for window in example.windows]
-        self.rounding = rounding
-        self.length = min(rounded(max(map(len, windows)), rounding), longest)
-        self.starts = np.cumsum([0] + [len(example.windows) for example in examples])
+        sizes = np.array([len(window) for window in windows])
+        self.length = min(rounded(int(sizes.max()), rounding), longest)
         self.tokens = np.zeros((len(windows), self.length), dtype=np.int64)  # 0 is <pad>
-        for row, window in zip(self.tokens, windows, strict=True):
-            row[: len(window)] = window
-
-    def flat(self, number: int) -> Order:
-        """Return where the judged states of the number-th example are, counted through all rows."""
-        example = self.examples[number]
-        places: Order = (self.starts[number] + example.rows.astype(np.int64)) * self.length + example.places
-        return places
+        self.tokens[np.arange(self.length) < sizes[:, None]] = np.concatenate(windows)
+        self.starts = np.cumsum([0] + [len(example.windows) for example in examples])
+        self.counts = np.array([len(example.rows) for example in examples])
+        rows = np.repeat(self.starts[:-1], self.counts) + np.concatenate([example.rows for example in examples])
+        self.places: Order = rows * self.length + np.concatenate([example.places for example in examples])
 
 
 def rounded(size: int, multiple: int) -> int:
@@ -75,11 +75,6 @@ def by_length(lengths: Sequence[int], rows: Sequence[int], budget: int) -> list[
         batches[-1].append(number)
         total += rows[number]
     return batches
-
-
-def steps_per_epoch(count: int, per_epoch: int, size: int) -> int:
-    """Return how many batches an epoch has."""
-    return -(-(per_epoch or count) // size)
 
 
 def tensor(values: NDArray[np.int64], device: torch.device) -> Tensor:

@@ -107,7 +107,13 @@ def read_examples(path: Path, encode: Callable[[Record], Example]) -> list[Examp
     examples = []
     for number, line in numbered_lines(path):
         try:
-            examples.append(encode(_record(line)))
+            record = json.loads(line)
+            if not isinstance(record, dict):
+                raise BadRecordError("expected a JSON object")
+            examples.append(encode(record))
+        except json.JSONDecodeError as error:
+            problem = f"not JSON: {error.msg} at character {error.pos + 1}"
+            raise InputError(path, problem, line=number) from None
         except BadRecordError as error:
             raise InputError(path, str(error), line=number) from None
     if not examples:
@@ -117,13 +123,23 @@ def read_examples(path: Path, encode: Callable[[Record], Example]) -> list[Examp
 
 def words_of(record: Record, key: str) -> list[str]:
     """Return a list of words of a record."""
-    words = _list_of(record, key)
+    words = aligned(record, key)
     for place, word in enumerate(words, start=1):
         if not isinstance(word, str) or not word.strip():
             raise BadRecordError(f"{key}: word {place} is {word!r}, expected text that is not blank")
     if not words:
         raise BadRecordError(f"{key}: no words")
     return words
+
+
+def aligned(record: Record, key: str, words: int | None = None) -> list[Any]:
+    """Return a list of a record; where a number of words is given, it must have one value per word."""
+    values = record.get(key)
+    if not isinstance(values, list):
+        raise BadRecordError(f"no list {key!r} (has: {', '.join(record) or 'nothing'})")
+    if words is not None and len(values) != words:
+        raise BadRecordError(f"{key}: {len(values)} values for {words} words")
+    return values
 
 
 def labels_of(record: Record, key: str, numbers: dict[str, int], words: int) -> list[int]:
@@ -136,28 +152,3 @@ def number_of(label: object, key: str, numbers: dict[str, int]) -> int:
     if not isinstance(label, str) or label not in numbers:
         raise BadRecordError(f"{key}: {label!r} is none of {', '.join(numbers)}")
     return numbers[label]
-
-
-def aligned(record: Record, key: str, words: int) -> list[Any]:
-    """Return a list of a record that has one value per word."""
-    values = _list_of(record, key)
-    if len(values) != words:
-        raise BadRecordError(f"{key}: {len(values)} values for {words} words")
-    return values
-
-
-def _list_of(record: Record, key: str) -> list[Any]:
-    values = record.get(key)
-    if not isinstance(values, list):
-        raise BadRecordError(f"no list {key!r} (has: {', '.join(record) or 'nothing'})")
-    return values
-
-
-def _record(line: str) -> Record:
-    try:
-        value = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise BadRecordError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
-    if not isinstance(value, dict):
-        raise BadRecordError("expected a JSON object")
-    return value

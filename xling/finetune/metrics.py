@@ -1,7 +1,8 @@
 """Scores in per cent from counts of items, so that any sample of items can be scored again (bootstrap).
 
 Counts are integers in the last axis, one column per quantity; the axes before it are kept. Named entities are scored as
-spans of BIO tags that are repaired first (section 3.2 of the paper).
+spans of BIO tags that are repaired first. A model's score in a task is the mean of the grid points that are best on the
+source language's dev set (section 3.2 of the paper).
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xling.core.stats import Counts, Measure, Scores
+from xling.core.stats import LEVEL, Counts, Measure, Scores, interval
 from xling.data.ner import OUTSIDE
 
 RIGHT = ("right", "total")
 SPANS = ("right", "predicted", "gold")
 ATTACHMENT = ("labelled", "unlabelled", "total")
 Span = tuple[str, int, int]  # type, first word, one past the last
+Result = dict[str, Any]
 
 
 def percent(part: NDArray[Any], whole: NDArray[Any]) -> Scores:
@@ -86,3 +88,33 @@ def spans(tags: Sequence[str]) -> list[Span]:
         elif tag != OUTSIDE:
             found.append((tag[2:], place, place + 1))
     return found
+
+
+def select(dev: Sequence[float], best: int) -> list[int]:
+    """Return the numbers of the best points by their dev score, best first; of equals the lower number."""
+    return sorted(range(len(dev)), key=lambda number: (-dev[number], number))[:best]
+
+
+def summarise(result: Result, best: int) -> Result:
+    """Return the score of a model in a task: selection, and score, interval and baseline of each test language.
+
+    All grid points are kept too, but for the counts of their test items.
+    """
+    chosen = select([point["dev_score"] for point in result["points"]], best)
+    selected = [result["points"][number] for number in chosen]
+    name, measure = next(iter(MEASURES[result["task"]].items()))
+    languages = {}
+    for code in selected[0]["test"]:
+        tests = [point["test"][code] for point in selected]
+        means = mean_scores([test["measures"] for test in tests])
+        reach = interval(np.stack([counts_of(test) for test in tests]), measure, result["task"], result["model"], code)
+        chance = {"what": result["baseline"]["what"], "score": result["baseline"]["measures"][code][name]}
+        found = {"score": means[name], "interval": list(reach), "level": LEVEL, "measures": means}
+        languages[code] = found | {"baseline": chance}
+    about = {key: value for key, value in result.items() if key not in ("baseline", "torch")}
+    points = [
+        point | {"test": {code: found["measures"] for code, found in point["test"].items()}}
+        for point in result["points"]
+    ]
+    dev = float(np.mean([point["dev_score"] for point in selected]))
+    return about | {"measure": name, "selected": chosen, "dev": dev, "languages": languages, "points": points}

@@ -1,23 +1,18 @@
-"""Dependency parsing with the biaffine parser of Dozat and Manning (2017) on word states (section 3.2 of the paper).
+"""Dependency parsing: the biaffine parser of Dozat and Manning (2017) on word states, and the best tree (section 3.2).
 
 Shapes: n sentences, w words, h = w + 1 possible heads (root first), a and b the widths of arcs and labels, l labels.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from xling.data.conllu import UPOS, find_cycle
-from xling.finetune.batches import Layout, rounded
-from xling.finetune.data import BadRecordError, Example, Labels, Record, Speller, aligned, labels_of, words_of
-from xling.finetune.metrics import ATTACHMENT, ATTACHMENT_SCORES, count_attachments
-from xling.finetune.mst import best_tree
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.task import IGNORED, Arrays, Outputs, Task, Tensors, most_common
 
 RELATIONS = (  # the 37 of Universal Dependencies v2
     *("acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop"),
@@ -31,6 +26,8 @@ UNSCORED = ("PUNCT", "SYM")
 PARTS = {part: int(part not in UNSCORED) for part in sorted(UPOS)}
 CLOSED = -1e9  # the score of what cannot be
 SLOPE = 0.1  # of the leaky rectifier in the authors' own parser
+Matrix = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 class Biaffine(nn.Module):
@@ -76,104 +73,46 @@ def drop_alike(states: Tensor, rate: float, training: bool) -> Tensor:
     return states * functional.dropout(states.new_ones(states.shape[0], 1, states.shape[2]), rate)
 
 
-class Parsing(Task):
-    """Trees. Labels of an example are three rows: heads, relations, whether the word is scored."""
+def best_tree(scores: NDArray[Any]) -> Ints:
+    """Return the head of each word, 0 for the root, from scores (words, words + 1) of heads; column 0 is the root.
 
-    name, labels = "parsing", RELATIONS
-    golds = 2
-    columns = ATTACHMENT
-    measures = ATTACHMENT_SCORES
-    baseline = "every word hangs on its neighbour, left or right, with the training set's most common relation"
-
-    def __init__(self, sizes: BiaffineSizes) -> None:
-        self.sizes = sizes
-
-    def encode(self, record: Record, speller: Speller) -> Example:
-        words = words_of(record, "words")
-        heads = _heads(record, len(words))
-        relations = labels_of(record, "deprels", NUMBERS, len(words))
-        scored = labels_of(record, "upos", PARTS, len(words))
-        return Example(*speller.sentence(words), np.array([heads, relations, scored]))
-
-    def head(self, width: int) -> nn.Module:
-        return Biaffine(width, self.sizes, len(RELATIONS))
-
-    def places(self, layout: Layout) -> Arrays:
-        """Return where the states of root and words are (n, h), the root at the first `</s>`, and which exist."""
-        places = np.repeat(layout.starts[:-1, None] * layout.length, 1 + _most_words(layout), axis=1)
-        exist = np.zeros_like(places)
-        for number, example in enumerate(layout.examples):
-            places[number, 1 : 1 + len(example.rows)] = layout.flat(number)
-            exist[number, : 1 + len(example.rows)] = 1
-        return places, exist
-
-    def gold(self, layout: Layout) -> Arrays:
-        """Return heads and relations (n, w)."""
-        labels = np.full((2, len(layout.examples), _most_words(layout)), IGNORED, dtype=np.int64)
-        for number, example in enumerate(layout.examples):
-            labels[:, number, : len(example.rows)] = example.labels[:2]
-        return labels[0], labels[1]
-
-    def loss(self, head: nn.Module, states: Tensor, places: Tensors, gold: Tensors) -> Tensor:
-        """Return the cross-entropy of heads plus that of relations given the gold head, each a mean over words."""
-        (parser, arcs, label_dep, label_head), (heads, relations) = _scored(head, states, places), gold
-        index = heads.clamp(min=0)[..., None].expand(-1, -1, label_head.shape[-1])
-        labels = parser.labels_at(label_dep, label_head.gather(1, index))
-        arc_loss = functional.cross_entropy(arcs.flatten(0, 1), heads.flatten())
-        return arc_loss + functional.cross_entropy(labels.flatten(0, 1), relations.flatten())
-
-    def predict(self, head: nn.Module, states: Tensor, places: Tensors) -> tuple[Tensor, ...]:
-        """Return log-probabilities of heads and the likeliest relation to each head: `root` to the root alone."""
-        parser, arcs, label_dep, label_head = _scored(head, states, places)
-        labels = parser.labels(label_dep, label_head)
-        labels[..., ROOT] = CLOSED
-        best = labels.argmax(dim=-1)
-        best[..., 0] = ROOT
-        return functional.log_softmax(arcs, dim=-1), best
-
-    def read(self, outputs: Outputs, layout: Layout) -> list[Labels]:
-        """Return heads and relations of the best tree of each sentence."""
-        trees = []
-        for arcs, relations, example in zip(*outputs, layout.examples, strict=True):
-            words = len(example.rows)
-            heads = best_tree(arcs[:words, : words + 1])
-            trees.append(np.stack([heads, relations[np.arange(words), heads]]))
-        return trees
-
-    def count(self, example: Example, prediction: Labels) -> tuple[int, ...]:
-        """Return the words attached rightly with label, without, and all, punctuation and symbols left out."""
-        return count_attachments(example.labels[:2], prediction, example.labels[2])
-
-    def guess(self, train: Sequence[Example]) -> Callable[[Example], Labels]:
-        """Return chains of words, to the side that is more often right in training."""
-        relation = most_common([example.labels[1] for example in train], len(RELATIONS))
-        chains = [partial(_chain, relation=relation, left=left) for left in (True, False)]
-        return max(chains, key=lambda chain: sum(self.count(example, chain(example))[0] for example in train))
+    The tree is an exact maximum spanning arborescence with one root. Where the best tree has several roots, one is
+    enforced by charging every arc from the root more than any choice of other arcs can win back. All words can be
+    reached from any word, so a tree with a single root arc always exists, and the best such tree has the best total.
+    """
+    weights = np.full((len(scores) + 1, len(scores) + 1), -np.inf)  # (head, dependent); to itself and the root: closed
+    weights[:, 1:] = np.asarray(scores, dtype=np.float64).T
+    np.fill_diagonal(weights, -np.inf)
+    heads = _arborescence(weights)
+    if np.count_nonzero(heads[1:] == 0) > 1:
+        finite = weights[np.isfinite(weights)]
+        weights[0] -= 1.0 + len(weights) * (finite.max() - finite.min())
+        heads = _arborescence(weights)
+    return heads[1:]
 
 
-def _chain(example: Example, relation: int, left: bool) -> Labels:
-    words = len(example.rows)
-    heads = np.arange(words) if left else np.arange(2, words + 2) % (words + 1)
-    return np.stack([heads, np.where(heads == 0, ROOT, relation)])
+def _arborescence(weights: Matrix) -> Ints:
+    """Return the head of each node in the best tree, however many arcs leave the root (Chu-Liu/Edmonds).
 
-
-def _heads(record: Record, words: int) -> list[int]:
-    heads = aligned(record, "heads", words)
-    for place, head in enumerate(heads, start=1):
-        if not isinstance(head, int) or isinstance(head, bool) or not 0 <= head <= words:
-            raise BadRecordError(f"heads: {head!r} of word {place} is not in 0 to {words}")
-    if heads.count(0) != 1 or find_cycle(heads):
-        raise BadRecordError("heads: not one tree with one root")
+    Each node takes its best head. A cycle becomes one node, the last of a smaller graph, which is solved and opened
+    again: the cycle stays, but for the node that is entered.
+    """
+    heads: Ints = weights.argmax(axis=0)
+    start = find_cycle(heads[1:].tolist())
+    if not start:
+        return heads
+    around = [start]
+    while (node := int(heads[around[-1]])) != start:
+        around.append(node)
+    cycle, outside = np.array(around), np.setdiff1d(np.arange(len(weights)), around)
+    gain = weights[outside[:, None], cycle] - weights[heads[cycle], cycle]  # of entering here instead of going round
+    away = weights[cycle[:, None], outside]
+    small = np.full((len(outside) + 1, len(outside) + 1), -np.inf)
+    small[:-1, :-1] = weights[outside[:, None], outside]
+    small[:-1, -1] = gain.max(axis=1)
+    small[-1, :-1] = away.max(axis=0)
+    *others, into = _arborescence(small)
+    from_cycle = np.array(others) == len(outside)
+    heads[outside] = np.where(from_cycle, cycle[away.argmax(axis=0)], outside[np.where(from_cycle, 0, others)])
+    heads[cycle[gain[into].argmax()]] = outside[into]
     return heads
-
-
-def _most_words(layout: Layout) -> int:
-    return rounded(max(len(example.rows) for example in layout.examples), layout.rounding)
-
-
-def _scored(head: nn.Module, states: Tensor, places: Tensors) -> tuple[Biaffine, Tensor, Tensor, Tensor]:
-    """Return the parser, the scores of arcs between words that exist, and words as dependents and heads of labels."""
-    assert isinstance(head, Biaffine)  # noqa: S101 (made by `Parsing.head`)
-    arc_dep, arc_head, label_dep, label_head = head.views(states.flatten(0, 1)[places[0]])
-    arcs = torch.where(places[1].bool()[:, None, :], head.arcs(arc_dep, arc_head), CLOSED)
-    return head, arcs, label_dep, label_head

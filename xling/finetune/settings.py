@@ -9,7 +9,6 @@ from pydantic import Field
 
 from xling.core.records import Count, Different, Positive, Share, key, optional, read_record, record
 
-WHERE = "--settings"
 Counts = Annotated[tuple[Count, ...], Field(min_length=1), Different]
 Rates = Annotated[tuple[Positive, ...], Field(min_length=1), Different]
 
@@ -37,14 +36,12 @@ class Grid:
 class Settings:
     """How a task is fine-tuned."""
 
-    epochs: Count = key("Epochs; a checkpoint and an evaluation follow each.")
+    epochs: Count = key("Epochs; an evaluation follows each.")
     examples_per_epoch: Count | None = key("Examples per epoch, or null for all.")
     schedule: Literal["fixed", "linear"] = key("Learning rate: fixed, or linear warm-up and linear decay to 0.")
     warmup_share: Share = key("Share of the steps that warm up, for linear.")
     grid: Grid = key("Every combination is a grid point.")
     best: Count = key("The score is the mean of this many points, the best by English dev (two in the paper).")
-    # This decides no result, so that it may be left out.
-    points_per_job: Count | None = optional("Grid points per job, or null: one job for all such tasks of a model.")
     biaffine: BiaffineSizes | None = optional("Sizes of the biaffine parser; parsing needs them.")
 
 
@@ -58,10 +55,9 @@ class Point:
     head_lr: float
 
 
-def read_settings(section: Mapping[str, Any]) -> tuple[Settings, BiaffineSizes | None]:
+def read_settings(section: Mapping[str, Any]) -> Settings:
     """Read a task's section."""
-    settings = read_record(Settings, section, WHERE)
-    return settings, settings.biaffine
+    return read_record(Settings, section, "--settings")
 
 
 def grid_points(settings: Settings) -> list[Point]:

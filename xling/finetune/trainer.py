@@ -1,13 +1,20 @@
 """Fine-tuning at the points of a grid: epochs, the source language's dev set after each, the best epoch by it.
 
-Every finished epoch is saved. Whatever is random belongs to (seed, epoch, step), so a restarted job continues exactly
-as the killed one would have.
+A training is a generator that gives way after every step, so that several advance in turn, on a GPU each on a stream of
+its own: a step of one is hundreds of small kernels and leaves most of the GPU idle. Whatever is random belongs to
+(seed, epoch, step), so neither the others nor a restart change what a training does.
 """
 
+import copy
 import shutil
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -15,13 +22,23 @@ import torch
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.seeds import derive_seed
-from xling.finetune.batches import epoch_order, steps_per_epoch, training_batches
+from xling.core.stats import Counts
+from xling.finetune.batches import Order, epoch_order, training_batches
 from xling.finetune.data import Example
+from xling.finetune.metrics import Result
 from xling.finetune.settings import Point, Settings
-from xling.finetune.task import Result, Task, count_items, score, scored
+from xling.finetune.tasks import Task, count_items, score, scored
 from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import checkpoint
 from xling.model.encoder import Encoder
+
+SIDE_BY_SIDE = 6  # trainings at once on a GPU with room for them (bench/finetune.py)
+ROOM = 3 << 30  # bytes of a GPU for what a training computes, beside its weights and the optimiser's state
+KEPT_COPIES = 5  # of the weights: themselves, two moments, gradients, those of the best epoch
+SAVE_SECONDS = 600  # between two saved states of a training, which at the paper's shape take seconds to write
+Value = TypeVar("Value")
+Tests = Mapping[str, tuple[int, Sequence[Example]]]  # by language: its number in the encoder, its test set
+InTurn = Generator[None, None, Value]  # gives way after each step, and ends with a value
 
 
 @dataclass(frozen=True)
@@ -36,14 +53,19 @@ class Material:
     dev: Sequence[Example]
     seed: int
 
+    @cached_property
+    def lengths(self) -> Order:
+        """The lengths of the training examples."""
+        return np.array([example.length for example in self.train])
 
-@dataclass(frozen=True)
-class Target:
-    """A language's test set; `index` is the language's number in the encoder."""
+    @cached_property
+    def words(self) -> Order:
+        """The ids that occur in the training examples."""
+        return np.unique(np.concatenate([window for example in self.train for window in example.windows]))
 
-    language: str
-    index: int
-    examples: Sequence[Example]
+    def steps(self, batch: int) -> int:
+        """Return how many batches an epoch has."""
+        return -(-(self.settings.examples_per_epoch or len(self.train)) // batch)
 
 
 @dataclass
@@ -72,107 +94,128 @@ def rate_scale(step: int, steps: int, settings: Settings) -> float:
     return (steps - step) / (steps - warmup)
 
 
-def initial_weights(encoder: Encoder) -> dict[str, torch.Tensor]:
-    """Return a copy of what fine-tuning changes in an encoder, to start every point from the same weights."""
-    return {name: parameter.detach().cpu().clone() for name, parameter in shared_parameters(encoder).items()}
+def lanes(encoder: Encoder, wanted: int | None = None) -> list["torch.cuda.Stream | None"]:
+    """Return the streams of the trainings that run at once: as many as asked for, or as a GPU has room for.
+
+    A CPU has no streams, and nothing to gain from several trainings.
+    """
+    device = next(encoder.parameters()).device
+    if device.type == "cpu":
+        return [None] * (wanted or 1)
+    if wanted is None:
+        weights = sum(parameter.numel() * parameter.element_size() for parameter in encoder.parameters())
+        free = torch.cuda.mem_get_info(device)[0]
+        wanted = max(1, min(SIDE_BY_SIDE, free // (KEPT_COPIES * weights + ROOM)))
+    torch.cuda.synchronize()  # the streams read the encoder's weights, which must be there by then
+    return [torch.cuda.Stream(device) for _ in range(wanted)]  # type: ignore[no-untyped-call]
 
 
-def make_tuner(encoder: Encoder, start: dict[str, torch.Tensor], material: Material, point: Point) -> Tuner:
-    """Return a tuner of the encoder with its weights as pretraining left them."""
-    with torch.no_grad():
-        for name, parameter in shared_parameters(encoder).items():
-            parameter.copy_(start[name])
-    settings = material.settings
-    steps = settings.epochs * steps_per_epoch(len(material.train), settings.examples_per_epoch or 0, point.batch)
-    return Tuner(encoder, material.task, point, material.language, material.seed, material.longest, steps)
+def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream | None"]) -> list[Value]:
+    """Return what some works end with, in their order; so many as there are streams advance step by step in turn.
+
+    A step is sent to the work's stream and not waited for, so that the steps of several works overlap on the GPU.
+    """
+    waiting, free = enumerate(works), list(streams)
+    running: deque[tuple[int, InTurn[Value], torch.cuda.Stream | None]] = deque()
+    found: dict[int, Value] = {}
+    while True:
+        while free and (started := next(waiting, None)):
+            running.append((*started, free.pop()))
+        if not running:
+            return [found[number] for number in sorted(found)]
+        number, work, stream = running.popleft()
+        try:
+            with torch.cuda.stream(stream) if stream else nullcontext():
+                next(work)
+            running.append((number, work, stream))
+        except StopIteration as end:
+            found[number] = end.value
+            free.append(stream)
+
+
+def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point, work: Path) -> InTurn[Result]:
+    """Train and test a copy of the encoder; what an earlier attempt finished is read from the work folder."""
+    folder, done = work / f"point-{point.number}", work / f"point-{point.number}.json"
+    if not done.is_file():
+        frozen = set(encoder.parameters()) - set(shared_parameters(encoder).values())
+        own = copy.deepcopy(encoder, {id(kept): kept for kept in frozen})  # what never trains exists once
+        steps = material.settings.epochs * material.steps(point.batch)
+        how = material.language, material.seed, material.longest, steps, material.words
+        tuner = Tuner(own, material.task, point, *how)
+        course = yield from train(tuner, material, point, folder)
+        found = {}
+        for code, (index, examples) in tests.items():
+            found[code] = scored(material.task, _counts(tuner, material.task, examples, index))
+            yield
+        best = {"best_epoch": course.best, "dev_score": course.dev[course.best - 1]}
+        write_json(done, {**asdict(point), "losses": course.losses, "dev": course.dev, **best, "test": found})
+    shutil.rmtree(folder, ignore_errors=True)
+    result: Result = read_json(done)
+    return result
+
+
+def train(tuner: Tuner, material: Material, point: Point, folder: Path) -> InTurn[Course]:
+    """Train all epochs, resuming from the newest saved in a folder, and put the best epoch's weights in place."""
+    log, epochs, folder = log_to_stderr(__name__), material.settings.epochs, folder / "states"
+    course, best, saved = Course([], []), tuner.weights(), time.monotonic()
+    if newest := checkpoint.newest(folder):
+        course, best = Course(newest.meta["losses"], newest.meta["dev"]), newest.tensors("best")
+        tuner.put(newest.tensors("weights"), newest.tensors("optimiser"))
+    for epoch in range(len(course.dev), epochs):
+        yield from train_epoch(tuner, material, point, epoch)
+        course.losses.append(tuner.mean_loss())
+        counts = _counts(tuner, material.task, material.dev, material.language)
+        course.dev.append(next(iter(score(material.task, counts).values())))  # the measure that decides
+        if course.best == len(course.dev):
+            best = tuner.weights()
+        if epoch + 1 < epochs and time.monotonic() - saved >= SAVE_SECONDS:
+            save(tuner, best, course, folder)
+            saved = time.monotonic()
+        log.info(
+            "%s point %d epoch %d of %d: loss %.4f, dev %.2f",
+            *(material.task.name, point.number, epoch + 1, epochs, course.losses[-1], course.dev[-1]),
+        )
+    tuner.put(best)
+    return course
+
+
+def train_epoch(tuner: Tuner, material: Material, point: Point, epoch: int) -> InTurn[None]:
+    """Train on the batches of one epoch, and give way until the GPU has done the last."""
+    settings, seed, per_epoch = material.settings, material.seed, material.steps(point.batch)
+    order = epoch_order(len(material.train), settings.examples_per_epoch or 0, seed, epoch)
+    for place, numbers in enumerate(training_batches(material.lengths, order, point.batch, seed, epoch)):
+        step = epoch * per_epoch + place
+        scale = rate_scale(step, settings.epochs * per_epoch, settings)
+        tuner.step([material.train[number] for number in numbers], scale, derive_seed("dropout", seed, step))
+        yield
+    if tuner.device.type == "cuda":
+        end = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        end.record()
+        while not end.query():  # type: ignore[no-untyped-call]
+            yield
 
 
 def train_point(tuner: Tuner, material: Material, point: Point, folder: Path) -> Course:
-    """Train all epochs, resuming from the newest saved in a folder, and put the best epoch's weights in place."""
-    log, settings = log_to_stderr(__name__), material.settings
-    course = resume(tuner, folder)
-    for epoch in range(len(course.dev), settings.epochs):
-        train_epoch(tuner, material, point, epoch)
-        course.losses.append(tuner.mean_loss())
-        course.dev.append(dev_score(tuner, material))
-        save(tuner, course, folder)
-        log.info(
-            "%s point %d epoch %d of %d: loss %.4f, dev %.2f",
-            *(material.task.name, point.number, epoch + 1, settings.epochs, course.losses[-1], course.dev[-1]),
-        )
-    best = checkpoint.Checkpoint(folder / f"step-{course.best:07d}", {})
-    tuner.put_weights(best.tensors("weights"))
-    return course
+    """Train all epochs with nothing beside."""
+    return in_turn([train(tuner, material, point, folder)], [None])[0]
 
 
-def train_epoch(tuner: Tuner, material: Material, point: Point, epoch: int) -> None:
-    """Train on the batches of one epoch."""
-    settings, seed, count = material.settings, material.seed, len(material.train)
-    per_epoch = steps_per_epoch(count, settings.examples_per_epoch or 0, point.batch)
-    lengths = np.array([example.length for example in material.train])
-    order = epoch_order(count, settings.examples_per_epoch or 0, seed, epoch)
-    for place, numbers in enumerate(training_batches(lengths, order, point.batch, seed, epoch)):
-        step = epoch * per_epoch + place
-        examples = [material.train[number] for number in numbers]
-        scale = rate_scale(step, settings.epochs * per_epoch, settings)
-        tuner.step(examples, scale, derive_seed("dropout", seed, step))
-
-
-def dev_score(tuner: Tuner, material: Material) -> float:
-    """Return the score on the training language's dev set."""
-    predictions = tuner.predict(material.dev, material.language)
-    found = score(material.task, count_items(material.task, material.dev, predictions))
-    return next(iter(found.values()))  # the measure that decides
-
-
-def save(tuner: Tuner, course: Course, folder: Path) -> None:
-    """Save an epoch; kept are the newest and the best."""
+def save(tuner: Tuner, best: dict[str, torch.Tensor], course: Course, folder: Path) -> None:
+    """Save the state after an epoch, and drop the one before."""
     meta = {"update": len(course.dev), "losses": course.losses, "dev": course.dev}
-    checkpoint.save(folder, {"weights": tuner.weights(), "optimiser": tuner.moments()}, meta)
-    checkpoint.prune(folder, 1, course.best)
+    checkpoint.save(folder, {"weights": tuner.weights(), "best": best, "optimiser": tuner.moments()}, meta)
+    checkpoint.prune(folder, 1, None)
 
 
-def resume(tuner: Tuner, folder: Path) -> Course:
-    """Put the newest saved epoch into a tuner and return how training had gone, if the best epoch is whole too."""
-    newest = checkpoint.newest(folder)
-    course = Course(newest.meta["losses"], newest.meta["dev"]) if newest else Course([], [])
-    if newest is None or checkpoint.damage(folder / f"step-{course.best:07d}"):
-        shutil.rmtree(folder, ignore_errors=True)
-        return Course([], [])
-    tuner.put_weights(newest.tensors("weights"))
-    tuner.put_moments(newest.tensors("optimiser"))
-    return course
+def _counts(tuner: Tuner, task: Task, examples: Sequence[Example], language: int) -> Counts:
+    return count_items(task, examples, tuner.predict(examples, language))
 
 
-def run_points(
-    encoder: Encoder, material: Material, tests: Sequence[Target], points: Sequence[Point], work: Path
-) -> list[Result]:
-    """Return the result of each point, from the work directory where an earlier attempt finished it."""
-    start = initial_weights(encoder)
-    results = []
-    for point in points:
-        folder, done = work / f"point-{point.number}", work / f"point-{point.number}.json"
-        if not done.is_file():
-            tuner = make_tuner(encoder, start, material, point)
-            course = train_point(tuner, material, point, folder)
-            found = {test.language: evaluate(tuner, material.task, test) for test in tests}
-            best = {"best_epoch": course.best, "dev_score": course.dev[course.best - 1]}
-            write_json(done, {**asdict(point), "losses": course.losses, "dev": course.dev, **best, "test": found})
-        shutil.rmtree(folder, ignore_errors=True)
-        results.append(read_json(done))
-    return results
-
-
-def evaluate(tuner: Tuner, task: Task, test: Target) -> Result:
-    """Return the scores of a test set and the counts of every item of it."""
-    return scored(task, count_items(task, test.examples, tuner.predict(test.examples, test.index)))
-
-
-def baselines(task: Task, train: Sequence[Example], tests: Sequence[Target]) -> Result:
+def baselines(task: Task, train: Sequence[Example], tests: Tests) -> Result:
     """Return what one would score without reading the text, knowing only the training labels."""
     guess = task.guess(train)
     found = {
-        test.language: score(task, count_items(task, test.examples, [guess(example) for example in test.examples]))
-        for test in tests
+        code: score(task, count_items(task, examples, [guess(example) for example in examples]))
+        for code, (_, examples) in tests.items()
     }
     return {"what": task.baseline, "measures": found}

@@ -6,18 +6,24 @@ text of a language takes that language's own way through the encoder.
 The optimiser is Adam without weight decay (section 3.2 of the paper) over small tensors that are laid end to end: on
 small models most of its time would go into looking after a hundred little tensors. Large ones stand alone, because
 copying their gradients together would cost more than it saves.
+
+Several tuners may work on one GPU at a time, each on a CUDA stream of its own. So a tuner shares with no other what a
+step writes: its weights, the memory of its recorded steps, the state of the random numbers of its dropout.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from xling.finetune.batches import Layout, evaluation_batches, tensor
+from xling.bpe.streams import END
+from xling.finetune.batches import Layout, Order, evaluation_batches, tensor
 from xling.finetune.data import Example, Labels
 from xling.finetune.settings import Point
-from xling.finetune.task import Task, initialise_head
+from xling.finetune.tasks import Task, initialise_head
 from xling.model.adam import fused_adam
 from xling.model.config import SHARED
 from xling.model.device import autocast, generator
@@ -29,6 +35,7 @@ ROUNDING = {"cpu": 1, "cuda": 16}  # a GPU is fast on few shapes, a CPU without 
 EVALUATED_TOKENS = {"cpu": 4096, "cuda": 32768}
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 LARGE = 1 << 20  # elements
+TABLE = f"embeddings.{SHARED}.token"
 STEPS_WORTH_COMPILING = 50_000  # measured: a compiled step is a sixth faster, compiling takes most of a minute
 
 
@@ -36,15 +43,6 @@ def shared_parameters(encoder: Encoder) -> dict[str, nn.Parameter]:
     """Return what fine-tuning trains: all that no language owns, but for the softmax, which it does not use."""
     named = encoder.named_parameters()
     return {name: p for name, p in named if owner_of(name) == SHARED and not name.startswith("softmax.")}
-
-
-def freeze(encoder: Encoder) -> dict[str, nn.Parameter]:
-    """Freeze what belongs to a language and return the rest."""
-    encoder.requires_grad_(False)
-    shared = shared_parameters(encoder)
-    for parameter in shared.values():
-        parameter.requires_grad_(True)
-    return shared
 
 
 class Group:
@@ -55,8 +53,12 @@ class Group:
         self.parts = [[parameter] for parameter in parameters if parameter.numel() >= LARGE]
         self.masters: list[Tensor] = [part[0] for part in self.parts]
         if small:
+            memory = torch.cat([parameter.detach().reshape(-1) for parameter in small])
+            places = torch.split(memory, [parameter.numel() for parameter in small])
+            for parameter, place in zip(small, places, strict=True):
+                parameter.data = place.view(parameter.shape)
             self.parts.append(small)
-            self.masters.append(_joined(small))
+            self.masters.append(memory)
         self.parameters = [parameter for part in self.parts for parameter in part]  # in the order of their gradients
         self.rate = torch.zeros((), device=device)
         self.steps = [torch.zeros((), device=device) for _ in self.masters]
@@ -77,25 +79,39 @@ class Group:
         return {f"{i}:{name}": tensor for name, tensors in kinds.items() for i, tensor in enumerate(tensors)}
 
 
-def _joined(parameters: Sequence[nn.Parameter]) -> Tensor:
-    """Move parameters into one piece of memory and return it."""
-    with torch.no_grad():
-        memory = torch.cat([parameter.reshape(-1) for parameter in parameters])
-        places = torch.split(memory, [parameter.numel() for parameter in parameters])
-        for parameter, place in zip(parameters, places, strict=True):
-            parameter.data = place.view(parameter.shape)
-    return memory
-
-
 class Tuner:
-    """Fine-tunes one encoder at one point of the grid; `language` is the index of the training language."""
+    """Fine-tunes one encoder at one point of the grid; `language` is the index of the training language.
+
+    `words` are the ids that occur in training. Only their rows of a shared token table are trained: the gradients of
+    all others are zero, so Adam would read and write most of the model for nothing. The table is sorted for this, the
+    rows of `words` first; a layout has the new numbers.
+    """
 
     def __init__(
-        self, encoder: Encoder, task: Task, point: Point, language: int, seed: int, longest: int, steps: int = 0
+        self,
+        encoder: Encoder,
+        task: Task,
+        point: Point,
+        language: int,
+        seed: int,
+        longest: int,
+        steps: int = 0,
+        words: Order | None = None,
     ) -> None:
         self.encoder, self.task, self.language, self.longest = encoder, task, language, longest
         self.device = next(encoder.parameters()).device
-        shared = freeze(encoder)
+        shared = shared_parameters(encoder)
+        encoder.requires_grad_(False)
+        for parameter in shared.values():
+            parameter.requires_grad_(True)
+        table = shared.get(TABLE)
+        self.numbers: Order | None = None  # the new number of each id
+        if table is not None and words is not None:
+            first = np.union1d(np.arange(END + 1), words)  # padding and </s> keep their numbers
+            order = np.concatenate([first, np.setdiff1d(np.arange(len(table)), first)])
+            self.numbers = np.argsort(order)
+            self.table, self.all_rows = table, table.detach()[torch.from_numpy(order).to(self.device)]
+            table.data = self.all_rows[: len(first)].clone()
         self.head = task.head(encoder.config.shape.width)
         initialise_head(self.head, seed)
         self.head.to(self.device)
@@ -103,34 +119,41 @@ class Tuner:
         self.trained = {f"encoder.{name}": p for name, p in shared.items()}
         self.trained |= {f"head.{name}": p for name, p in own.items()}
         self.groups = [Group(list(part.values()), self.device) for part in (shared, own)]
+        self.trained_rows = None if self.numbers is None else self.table.data
         self.peaks = (point.encoder_lr, point.head_lr)
         self.losses = torch.zeros(2, device=self.device)  # sum and number since the last look
-        self.replay = Replay(self.device.type == "cuda")
-        self.inputs: dict[tuple[torch.Size, ...], list[Tensor]] = {}  # what a replayed step reads, by shapes
-        compiles = self.device.type == "cuda" and steps >= STEPS_WORTH_COMPILING
+        on_gpu = self.device.type == "cuda"
+        self.replay = Replay(on_gpu)
+        self.inputs: dict[tuple[tuple[int, ...], ...], Tensor] = {}  # what a replayed step reads, by shapes
+        compiles = on_gpu and steps >= STEPS_WORTH_COMPILING
         self.forward = torch.compile(encoder.forward, dynamic=True) if compiles else encoder.forward
-        self.random = generator(self.device)
+        self.random = torch.Generator(self.device) if on_gpu else generator(self.device)
 
     def layout(self, examples: Sequence[Example]) -> Layout:
         """Return how examples lie in a batch on this device."""
-        return Layout(examples, ROUNDING[self.device.type], self.longest)
+        made = Layout(examples, ROUNDING[self.device.type], self.longest)
+        if self.numbers is not None:
+            made.tokens = self.numbers[made.tokens]
+        return made
 
     def step(self, examples: Sequence[Example], scale: float, seed: int) -> None:
         """Train on one batch with the learning rates scaled; the seed is of dropout."""
         layout = self.layout(examples)
         arrays = (layout.tokens, *self.task.places(layout), *self.task.gold(layout))
+        shapes = tuple(array.shape for array in arrays)
+        packed = torch.from_numpy(np.concatenate([array.reshape(-1) for array in arrays]))
+        if self.device.type == "cuda":  # one copy for all arrays, to where the recorded step reads them
+            if shapes not in self.inputs:
+                self.inputs[shapes] = torch.empty_like(packed, device=self.device)
+            packed = self.inputs[shapes].copy_(packed.pin_memory(), non_blocking=True)
+            # Dropout asks torch's own generator. A graph notes the state that it had while it was recorded, and reads
+            # the seed from that state's memory: with a state for each tuner, no other one changes it meanwhile.
+            generator(self.device).graphsafe_set_state(self.random)
         for group, peak in zip(self.groups, self.peaks, strict=True):
             group.rate.fill_(peak * scale)
         self.random.manual_seed(seed)
-        self.head.train()
-        self.encoder.train()
-        tensors = [tensor(values, self.device) for values in arrays]
-        shapes = tuple(one.shape for one in tensors)
-        places = self.inputs.setdefault(shapes, tensors) if self.replay.captures else tensors
-        if places is not tensors:
-            for place, one in zip(places, tensors, strict=True):
-                place.copy_(one, non_blocking=True)
-        self.replay(shapes, partial(self._train, places))
+        self._set_mode(training=True)
+        self.replay(shapes, partial(self._train, packed, shapes))
 
     def mean_loss(self) -> float:
         """Return the mean loss of the batches since it was last asked for."""
@@ -138,14 +161,15 @@ class Tuner:
         self.losses.zero_()
         return float(total / max(count, 1.0))
 
+    @torch.no_grad()
     def predict(self, examples: Sequence[Example], language: int) -> list[Labels]:
         """Return the predictions for examples of a language; the device is waited for once, at the end."""
-        self.head.eval()
-        self.encoder.eval()
+        self._set_mode(training=False)
         pending = []
         for numbers in evaluation_batches(examples, EVALUATED_TOKENS[self.device.type]):
             layout = self.layout([examples[number] for number in numbers])
-            pending.append((numbers, layout, self._outputs(layout, language)))
+            tokens, *places = (tensor(values, self.device) for values in (layout.tokens, *self.task.places(layout)))
+            pending.append((numbers, layout, self.task.predict(self.head, self._states(tokens, language), places)))
         found: dict[int, Labels] = {}
         for numbers, layout, outputs in pending:
             read = self.task.read([output.cpu().numpy() for output in outputs], layout)
@@ -153,29 +177,36 @@ class Tuner:
         return [found[number] for number in range(len(examples))]
 
     def weights(self) -> dict[str, Tensor]:
-        """Return a copy of what trains, on the CPU."""
-        return {name: parameter.detach().cpu().clone() for name, parameter in self.trained.items()}
+        """Return a copy of what trains, on the same device."""
+        self._set_mode(training=True)
+        return {name: parameter.detach().clone() for name, parameter in self.trained.items()}
 
-    def put_weights(self, weights: Mapping[str, Tensor]) -> None:
-        """Set what trains."""
+    def moments(self) -> dict[str, Tensor]:
+        """Return the tensors of the optimiser's state themselves."""
+        return {f"{i}.{name}": kept for i, group in enumerate(self.groups) for name, kept in group.state().items()}
+
+    def put(self, weights: Mapping[str, Tensor], moments: Mapping[str, Tensor] | None = None) -> None:
+        """Set what trains and, where it is given, the optimiser's state."""
+        self._set_mode(training=True)
+        state = self.moments()
         with torch.no_grad():
             for name, parameter in self.trained.items():
                 parameter.copy_(weights[name])
+            for name, value in (moments or {}).items():
+                state[name].copy_(value)
 
-    def moments(self) -> dict[str, Tensor]:
-        """Return a copy of the optimiser's state, on the CPU."""
-        return {name: kept.cpu().clone() for name, kept in self._state().items()}
+    def _set_mode(self, training: bool) -> None:
+        if {self.head.training, self.encoder.training} == {training}:  # a walk through all modules takes its time
+            return
+        self.head.train(training)
+        self.encoder.train(training)
+        if self.trained_rows is not None:  # other rows may occur in evaluation
+            self.all_rows[: len(self.trained_rows)] = self.trained_rows
+            self.table.data = self.trained_rows if training else self.all_rows
 
-    def put_moments(self, moments: Mapping[str, Tensor]) -> None:
-        """Set the optimiser's state."""
-        for name, kept in self._state().items():
-            kept.copy_(moments[name])
-
-    def _state(self) -> dict[str, Tensor]:
-        return {f"{i}.{name}": kept for i, group in enumerate(self.groups) for name, kept in group.state().items()}
-
-    def _train(self, tensors: Sequence[Tensor]) -> None:
-        tokens, *others = tensors
+    def _train(self, packed: Tensor, shapes: Sequence[tuple[int, ...]]) -> None:
+        parts = torch.split(packed, [math.prod(shape) for shape in shapes])
+        tokens, *others = (part.view(shape) for part, shape in zip(parts, shapes, strict=True))
         places, gold = others[: -self.task.golds], others[-self.task.golds :]
         loss = self.task.loss(self.head, self._states(tokens, self.language), places, gold)
         encoder, head = self.groups
@@ -184,11 +215,6 @@ class Tuner:
         head.step(grads[len(encoder.parameters) :])
         self.losses[0] += loss.detach()
         self.losses[1] += 1.0
-
-    @torch.no_grad()
-    def _outputs(self, layout: Layout, language: int) -> tuple[Tensor, ...]:
-        tokens, *places = (tensor(values, self.device) for values in (layout.tokens, *self.task.places(layout)))
-        return self.task.predict(self.head, self._states(tokens, language), places)
 
     def _states(self, tokens: Tensor, language: int) -> Tensor:
         """Return the top layer's states; padding is masked, and on a CPU only where there is any."""

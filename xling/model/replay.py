@@ -41,12 +41,15 @@ def captured(graph: torch.cuda.CUDAGraph, pool: Any) -> Iterator[None]:
     """Capture the GPU work of a block in a CUDA graph.
 
     Python's garbage collector is off meanwhile: if it freed the graphs of an earlier model during the capture, CUDA
-    would abort it. Other threads may work on, because a batch is made while the one before it trains.
+    would abort it. Other threads may work on, because a batch is made while the one before it trains. Work of a stream
+    is captured on that stream, because cuBLAS has scratch memory for each: graphs of two streams, replayed at the same
+    time, must not share it. The default stream cannot be captured, so its work is captured on one of torch's own.
     """
-    collects = gc.isenabled()
+    current, collects = torch.cuda.current_stream(), gc.isenabled()
+    stream = None if current == torch.cuda.default_stream() else current
     gc.disable()
     try:
-        with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
+        with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
             yield
     finally:
         if collects:

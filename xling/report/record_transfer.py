@@ -5,9 +5,9 @@ python -m xling.report.record_transfer --plan plan.json --scores transfer/ \
 
 The plan says which encoders there are: `settings` (rows of Table 1), `models` and `floors`, lists of objects with
 model, setting (its label), pair, seed, config (the expected hash of each task) and, for models, floor. The score of a
-task is MODEL/TASK.json below --scores, as xling.finetune.collect writes it; the counts of its test sentences are in
-MODEL/jobs (a task has one job or several) and go into --items, see xling.report.items. `--long` gets every score of
-every seed, English included.
+task is MODEL/TASK.json below --scores, as xling.finetune.fine_tune writes it; the counts of its test sentences are in
+MODEL/jobs/TASK.json and go into --items, see xling.report.items. `--long` gets every score of every seed, English
+included.
 """
 
 import argparse
@@ -23,7 +23,6 @@ from xling.core.io import read_json, write_text
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
 from xling.core.stats import Counts
-from xling.finetune.collect import merge
 from xling.finetune.metrics import counts_of
 from xling.report.items import Key, write_items
 from xling.report.names import other_language
@@ -97,12 +96,15 @@ def items(folder: Path, jobs: Iterable[Job]) -> dict[Key, Counts]:
     """Return the counts of the test sentences behind every score in the other language, at its selected points."""
     found = {}
     for one, task, score in jobs:
-        own, code, selected = folder / one["model"] / "jobs", other_language(one["pair"]), score["selected"]
-        paths = sorted(own.glob(f"{task}*.json"))
-        merged = merge(paths, one["config"][task]) if paths else {"points": []}
-        points = {point["number"]: point["test"][code] for point in merged["points"]}
+        path, code, selected = (
+            folder / one["model"] / f"jobs/{task}.json",
+            other_language(one["pair"]),
+            score["selected"],
+        )
+        job = read_result(path, one["config"][task])
+        points = {point["number"]: point["test"][code] for point in job.get("points", ())}
         if not points.keys() >= set(selected):
-            raise InputError(own, f"no counts of {task} at the points {selected}", fix="run its jobs again")
+            raise InputError(path, f"no counts at the points {selected}", fix="run its job again")
         found[task, code, one["setting"], one["seed"]] = np.stack([counts_of(points[number]) for number in selected])
     return found
 

@@ -19,9 +19,8 @@ from xling.core.errors import XlingError
 from xling.core.records import read_record
 from xling.core.seeds import numpy_rng
 from xling.finetune.data import Speller
-from xling.finetune.run import read_set
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.tasks import make_task
+from xling.finetune.tasks import make_task, read_set
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
 from xling.model.layer_states import layer_states

@@ -1,14 +1,12 @@
 """Whole jobs of contextual transfer through the command: results, restarts, floors, and input that is wrong."""
 
-import multiprocessing
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from toy_contextual import OPTIONS, command
-from unit.finetune.toy_tasks import job_process, write_model
+from unit.finetune.toy_tasks import run_killed, write_model
 
 from xling.align.transfer_contextual import main
 from xling.core.io import read_json
@@ -42,17 +40,8 @@ def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Ca
 def test_a_killed_job_goes_on_to_the_same_result(toy: Toy, tmp_path: Path, call: Call) -> None:
     assert call(main, *command(tmp_path, toy, "whole", options=SHORT)).code == 0
     broken = command(tmp_path, toy, "broken", options=SHORT)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["xling.align.transfer_contextual"])
-    codes = []
-    for die_after in (3, None):  # within the second training, not at all
-        arguments = (broken, die_after, str(tmp_path / "log"), "xling.align.transfer_contextual")
-        child = context.Process(target=job_process, args=arguments)
-        child.start()
-        child.join(120)
-        codes.append(child.exitcode)
-    assert codes == [-signal.SIGKILL, 0]
-    log = (tmp_path / "log").read_text()
+    module = "xling.align.transfer_contextual"
+    log = run_killed(broken, (2,), tmp_path / "broken.json", tmp_path / "log", module)  # within the second training
     assert "plain (1 of 2)" not in log  # the last attempt had only the second training left to do
     assert "epoch 1 of" not in log  # and of that only its last epoch
     assert read_json(tmp_path / "broken.json") == read_json(tmp_path / "whole.json")

@@ -1,21 +1,25 @@
-"""Losses and predictions against numbers worked out by hand."""
+"""Losses, predictions and trees against numbers worked out by hand or by other programs."""
 
 import math
+from collections.abc import Callable
 
+import networkx
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn import functional
 
 from xling.finetune.batches import Layout
 from xling.finetune.data import Example
-from xling.finetune.parsing import NUMBERS, ROOT, SLOPE, Biaffine, Parsing, drop_alike
+from xling.finetune.parsing import NUMBERS, ROOT, SLOPE, Biaffine, best_tree, drop_alike
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.task import Task, count_items, initialise_head, score
-from xling.finetune.tasks import TAGS, Ner, Pos, Xnli
+from xling.finetune.tasks import Ner, Parsing, Pos, Task, Xnli, count_items, initialise_head, score
 
 SIZES = BiaffineSizes(arc=5, label=3, dropout=0.33, input_dropout=0.2)
+DET, OBJ = NUMBERS["det"], NUMBERS["obj"]
 
 
 def item(windows: list[list[int]], rows: list[int], places: list[int], labels: list[object]) -> Example:
@@ -27,178 +31,186 @@ def tensors(arrays: tuple[np.ndarray, ...]) -> list[Tensor]:
     return [torch.from_numpy(array) for array in arrays]
 
 
+def drawn(shape: tuple[int, ...]) -> Tensor:
+    return torch.from_numpy(np.random.default_rng(math.prod(shape)).normal(size=shape))
+
+
+def with_weights(head: nn.Module) -> nn.Module:
+    for parameter in head.double().eval().requires_grad_(False).parameters():
+        parameter.copy_(drawn(parameter.shape))
+    return head
+
+
 def loss_of(task: Task, head: nn.Module, states: Tensor, layout: Layout) -> float:
-    return float(task.loss(head, states, tensors(task.places(layout)), tensors(task.gold(layout))).detach())
+    return float(task.loss(head, states, tensors(task.places(layout)), tensors(task.gold(layout))))
 
 
 def cross_entropy(scores: np.ndarray, label: int) -> float:
     return math.log(np.exp(scores).sum()) - scores[label]
 
 
-def test_inference_loss_is_the_cross_entropy_of_the_first_state() -> None:
-    task, states = Xnli(), torch.from_numpy(np.random.default_rng(0).normal(size=(2, 4, 3)))
-    head = nn.Linear(3, 3).double()
-    layout = Layout([item([[2, 5, 2, 2]], [0], [0], [1]), item([[2, 5, 2]], [0], [0], [2])], 1, 9)
-    scores = (states[:, 0] @ head.weight.T + head.bias).detach().numpy()
-    expected = (cross_entropy(scores[0], 1) + cross_entropy(scores[1], 2)) / 2
-    assert loss_of(task, head, states, layout) == pytest.approx(expected, abs=1e-12)
-    (found,) = task.predict(head, states, ())
-    assert [x.tolist() for x in task.read([found.numpy()], layout)] == [[int(s.argmax())] for s in scores]
+SHORT = item([[2, 5, 2]], [0], [0], [1])
+LONG_PAIR = item([[2, 5, 2]] * 3, [0, 1, 2], [0, 0, 0], [0])
+LONG_SENTENCE = item([[2, 5, 6, 7, 2], [2, 8, 2]], [0, 0, 1], [1, 3, 1], [0, 1, 2])  # three words in two windows
 
 
-def test_a_pair_of_several_windows_is_judged_by_their_mean() -> None:
-    task, states = Xnli(), torch.from_numpy(np.random.default_rng(1).normal(size=(4, 3, 3)))
-    head = nn.Linear(3, 3).double()
-    layout = Layout([item([[2, 5, 2]], [0], [0], [1]), item([[2, 5, 2]] * 3, [0, 1, 2], [0, 0, 0], [0])], 1, 9)
-    vectors = np.stack([states[0, 0].numpy(), states[1:, 0].numpy().mean(axis=0)])
-    scores = vectors @ head.weight.detach().numpy().T + head.bias.detach().numpy()
-    expected = (cross_entropy(scores[0], 1) + cross_entropy(scores[1], 0)) / 2
-    assert loss_of(task, head, states, layout) == pytest.approx(expected, abs=1e-12)
-
-
-def test_entity_loss_counts_first_subwords_alone() -> None:
-    task, states = Ner(), torch.from_numpy(np.random.default_rng(2).normal(size=(3, 5, 4)))
-    head = nn.Linear(4, len(TAGS)).double()
-    long = item([[2, 5, 6, 7, 2], [2, 8, 2]], [0, 0, 1], [1, 3, 1], [0, 1, 2])  # three words in two windows
-    layout = Layout([item([[2, 5, 6, 2]], [0], [1], [4]), long], 1, 9)
-    scores = (states @ head.weight.T + head.bias).detach().numpy()
-    words = [(0, 1, 4), (1, 1, 0), (1, 3, 1), (2, 1, 2)]
-    expected = np.mean([cross_entropy(scores[row, place], label) for row, place, label in words])
+@pytest.mark.parametrize(
+    ("task", "examples", "judged"),
+    [
+        (Xnli(), [SHORT, item([[2, 5, 2, 2]], [0], [0], [2])], lambda s: [s[0, 0], s[1, 0]]),
+        (Xnli(), [SHORT, LONG_PAIR], lambda s: [s[0, 0], s[1:, 0].mean(dim=0)]),  # several windows by their mean
+        (Ner(), [item([[2, 5, 6, 2]], [0], [1], [4]), LONG_SENTENCE], lambda s: [s[0, 1], s[1, 1], s[1, 3], s[2, 1]]),
+    ],
+)
+def test_a_linear_layer_judges_first_tokens_or_first_subwords(
+    task: Task, examples: list[Example], judged: Callable[[Tensor], list[Tensor]]
+) -> None:
+    layout = Layout(examples, 1, 9)
+    head, states = with_weights(task.head(4)), drawn((*layout.tokens.shape, 4))
+    scores = head(torch.stack(judged(states))).numpy()
+    gold = np.concatenate([example.labels for example in examples])
+    expected = np.mean([cross_entropy(row, label) for row, label in zip(scores, gold, strict=True)])
     assert loss_of(task, head, states, layout) == pytest.approx(float(expected), abs=1e-12)
-    (found,) = task.predict(head, states, ())
-    read = task.read([found.numpy()], layout)
-    assert read[1].tolist() == [int(scores[row, place].argmax()) for row, place, _ in words[1:]]
-
-
-def parser_states() -> tuple[Parsing, nn.Module, Tensor, Layout]:
-    task = Parsing(BiaffineSizes(arc=3, label=2, dropout=0.33, input_dropout=0.2))
-    head = task.head(4).double().eval()
-    with torch.no_grad():
-        for parameter in head.parameters():
-            parameter.copy_(torch.from_numpy(np.random.default_rng(parameter.numel()).normal(size=parameter.shape)))
-    obj, scored = NUMBERS["obj"], [1, 1]
-    short = item([[2, 5, 2]], [0], [1], [[0], [ROOT], [1]])
-    long = item([[2, 5, 6, 2]], [0, 0], [1, 2], [[2, 0], [obj, ROOT], scored])
-    states = torch.from_numpy(np.random.default_rng(3).normal(size=(2, 4, 4)))
-    return task, head, states, Layout([short, long], 1, 9)
-
-
-def test_parsing_loss_is_that_of_heads_plus_that_of_relations() -> None:
-    task, head, states, layout = parser_states()
-    arc_losses, label_losses = [], []
-    for row, places in ((0, [0, 1]), (1, [0, 1, 2])):
-        views = head.views(states[row, places][None])
-        arcs = head.arcs(*views[:2])[0].detach().numpy()
-        labels = head.labels(*views[2:])[0].detach().numpy()
-        heads, relations, _ = layout.examples[row].labels
-        for word, (top, relation) in enumerate(zip(heads, relations, strict=True)):
-            arc_losses.append(cross_entropy(arcs[word], top))
-            label_losses.append(cross_entropy(labels[word, top], relation))
-    expected = np.mean(arc_losses) + np.mean(label_losses)
-    assert loss_of(task, head, states, layout) == pytest.approx(float(expected), abs=1e-9)
-
-
-def test_trees_are_valid_and_only_the_root_is_called_root() -> None:
-    task, head, states, layout = parser_states()
     outputs = task.predict(head, states, tensors(task.places(layout)))
-    for tree in task.read([output.detach().numpy() for output in outputs], layout):
-        heads, relations = tree
+    read = task.read([output.numpy() for output in outputs], layout)
+    assert [len(one) for one in read] == [len(example.labels) for example in examples]
+    assert np.concatenate(read).tolist() == scores.argmax(axis=1).tolist()
+
+
+def test_parsing_loss_is_that_of_heads_plus_that_of_relations_and_trees_are_valid() -> None:
+    task = Parsing(SIZES)
+    trees = [[[0], [ROOT], [1]], [[2, 0], [OBJ, ROOT], [1, 1]]]
+    examples = [item([[2, 5, 2]], [0], [1], trees[0]), item([[2, 5, 6, 2]], [0, 0], [1, 2], trees[1])]
+    layout, head, states = Layout(examples, 1, 9), with_weights(task.head(4)), drawn((2, 4, 4))
+    losses = []
+    for row, (heads, relations, _) in enumerate(trees):
+        views = head.views(states[row, : len(heads) + 1][None])
+        arcs, labels = head.arcs(*views[:2])[0].numpy(), head.labels(*views[2:])[0].numpy()
+        for word, (top, relation) in enumerate(zip(heads, relations, strict=True)):
+            losses.append((cross_entropy(arcs[word], top), cross_entropy(labels[word, top], relation)))
+    assert loss_of(task, head, states, layout) == pytest.approx(float(np.mean(losses, axis=0).sum()), abs=1e-9)
+    outputs = task.predict(head, states, tensors(task.places(layout)))
+    for heads, relations in task.read([output.numpy() for output in outputs], layout):
         assert (heads == 0).sum() == 1
-        assert ((relations == ROOT) == (heads == 0)).all()
+        assert ((relations == ROOT) == (heads == 0)).all()  # only the root is called root
 
 
-@pytest.mark.parametrize("task", [Xnli(), Ner(), Pos(), Parsing(BiaffineSizes(3, 2, 0.0, 0.0))])
+@pytest.mark.parametrize("task", [Xnli(), Ner(), Pos(), Parsing(SIZES)])
 def test_padding_changes_no_loss(task: Task) -> None:
-    rng = np.random.default_rng(4)
-    labels = {"xnli": [[1], [2]], "parsing": [[[0], [ROOT], [1]], [[0], [ROOT], [1]]]}.get(task.name, [[1], [3]])
-    place = 0 if task.name == "xnli" else 1
-    examples = [item([[2, 5, 2]], [0], [place], one) for one in labels]
-    head = task.head(4).double()
-    with torch.no_grad():
-        for parameter in head.parameters():
-            parameter.copy_(torch.from_numpy(rng.normal(size=parameter.shape)))
-    states = torch.from_numpy(rng.normal(size=(2, 8, 4)))
+    labels = [[[0], [ROOT], [1]]] * 2 if task.name == "parsing" else [[1], [2]]
+    examples = [item([[2, 5, 2]], [0], [0 if task.name == "xnli" else 1], one) for one in labels]
+    head, states = with_weights(task.head(4)), drawn((2, 8, 4))
     plain, padded = Layout(examples, 1, 9), Layout(examples, 8, 9)
     assert loss_of(task, head, states[:, :3], plain) == pytest.approx(loss_of(task, head, states, padded), abs=1e-9)
 
 
-def test_baselines_know_the_training_labels_only() -> None:
-    train = [item([[2, 5, 2]], [0], [0], [label]) for label in (0, 2, 2, 1)]
-    test = [item([[2, 5, 2]], [0], [0], [label]) for label in (2, 2, 0)]
-    task = Xnli()
-    guess = task.guess(train)
-    counts = count_items(task, test, [guess(one) for one in test])
-    assert score(task, counts)["accuracy"] == pytest.approx(200 / 3)
-    ner = Ner()
-    tagged = [item([[2, 5, 6, 2]], [0, 0], [1, 2], [0, 1]), item([[2, 5, 2]], [0], [1], [0])]
-    silent = ner.guess(tagged)
-    assert score(ner, count_items(ner, tagged, [silent(one) for one in tagged]))["f1"] == 0.0
-    parser, det = Parsing(BiaffineSizes(3, 2, 0.0, 0.0)), NUMBERS["det"]
-    rightward = item([[2, 5, 6, 7, 2]], [0] * 3, [1, 2, 3], [[2, 3, 0], [det, det, ROOT], [1, 1, 1]])
-    leftward = item([[2, 5, 6, 7, 2]], [0] * 3, [1, 2, 3], [[0, 1, 2], [ROOT, det, det], [1, 1, 1]])
-    for tree in (rightward, leftward):
-        chain = parser.guess([tree])
-        assert score(parser, count_items(parser, [tree], [chain(tree)])) == {"las": 100.0, "uas": 100.0}
+@pytest.mark.parametrize(
+    ("task", "train", "test", "found"),
+    [
+        (Xnli(), [[0], [2], [2], [1]], [[2], [2], [0]], {"accuracy": pytest.approx(200 / 3)}),
+        (Ner(), [[0, 1], [0]], [[0, 1], [0]], {"f1": 0.0, "precision": 0.0, "recall": 0.0}),
+        *(
+            (Parsing(SIZES), [tree], [tree], {"las": 100.0, "uas": 100.0})
+            for tree in ([[2, 3, 0], [DET, DET, ROOT], [1, 1, 1]], [[0, 1, 2], [ROOT, DET, DET], [1, 1, 1]])
+        ),
+    ],
+)
+def test_baselines_know_the_training_labels_only(task: Task, train: list, test: list, found: dict) -> None:
+    def made(labels: list[object]) -> Example:
+        words = np.array(labels).shape[-1]
+        return item([[2] * (words + 2)], [0] * words, list(range(1, words + 1)), labels)
+
+    guess, items = task.guess([made(labels) for labels in train]), [made(labels) for labels in test]
+    assert score(task, count_items(task, items, [guess(one) for one in items])) == found
 
 
-def parser(width: int = 6, labels: int = 4) -> Biaffine:
-    made = Biaffine(width, SIZES, labels).double().eval().requires_grad_(False)
-    for parameter in made.parameters():
-        parameter.copy_(torch.from_numpy(np.random.default_rng(parameter.numel()).normal(size=parameter.shape)))
-    return made
-
-
-def test_scores_equal_an_explicit_loop() -> None:
-    made = parser()
-    states = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 4, 6)))  # the root and three words
+def test_biaffine_scores_equal_an_explicit_loop() -> None:
+    made, states = with_weights(Biaffine(6, SIZES, 4)), drawn((2, 4, 6))  # the root and three words
     arc_dep, arc_head, label_dep, label_head = made.views(states)
     arcs, labels = made.arcs(arc_dep, arc_head), made.labels(label_dep, label_head)
+    chosen = torch.tensor([[0, 3, 1], [2, 0, 2]])
+    own = made.labels_at(label_dep, torch.stack([label_head[n, chosen[n]] for n in range(2)]))
     reduced = functional.leaky_relu(states @ made.hidden.weight.T + made.hidden.bias, SLOPE)
     one = torch.ones(1, dtype=torch.double)
-    for n in range(2):
-        for word in range(3):
-            for head in range(4):
-                dep, top = reduced[n, word + 1], reduced[n, head]
-                left = torch.cat([dep[:5], one])
-                expected = sum(left[i] * made.arc[i, j] * top[5 + j] for i in range(6) for j in range(5))
-                assert math.isclose(float(arcs[n, word, head]), float(expected), abs_tol=1e-10)
-                low, high = torch.cat([dep[10:13], one]), torch.cat([top[13:16], one])
-                for label in range(4):
-                    wanted = sum(low[i] * made.label[label, i, j] * high[j] for i in range(4) for j in range(4))
-                    assert math.isclose(float(labels[n, word, head, label]), float(wanted), abs_tol=1e-10)
-
-
-def test_labels_at_a_head_are_those_of_the_pair() -> None:
-    made = parser()
-    states = torch.from_numpy(np.random.default_rng(1).normal(size=(2, 4, 6)))
-    _, _, dependents, heads = made.views(states)
-    chosen = torch.tensor([[0, 3, 1], [2, 0, 2]])
-    all_pairs = made.labels(dependents, heads)
-    own = made.labels_at(dependents, torch.stack([heads[n, chosen[n]] for n in range(2)]))
-    for n in range(2):
-        for word in range(3):
-            assert torch.allclose(own[n, word], all_pairs[n, word, chosen[n, word]], atol=1e-12)
+    for n, word, head in np.ndindex(2, 3, 4):
+        dep, top = reduced[n, word + 1], reduced[n, head]
+        left, low, high = (torch.cat([part, one]) for part in (dep[:5], dep[10:13], top[13:16]))
+        expected = sum(left[i] * made.arc[i, j] * top[5 + j] for i in range(6) for j in range(5))
+        assert math.isclose(float(arcs[n, word, head]), float(expected), abs_tol=1e-10)
+        for label in range(4):
+            wanted = sum(low[i] * made.label[label, i, j] * high[j] for i in range(4) for j in range(4))
+            assert math.isclose(float(labels[n, word, head, label]), float(wanted), abs_tol=1e-10)
+        if chosen[n, word] == head:
+            assert torch.allclose(own[n, word], labels[n, word, head], atol=1e-12)
 
 
 def test_linear_layers_are_drawn_and_forms_start_at_zero() -> None:
-    made = Biaffine(400, SIZES, 4)
-    initialise_head(made, 1)
+    made, other = (Biaffine(400, SIZES, 4) for _ in range(2))
+    for seed, head in enumerate((made, other)):
+        initialise_head(head, seed)
     weight = made.hidden.weight.detach()
     assert float(weight.abs().max()) <= 1 / 20
     assert float(weight.std()) == pytest.approx(1 / 20 / math.sqrt(3), rel=0.05)
-    assert not made.hidden.bias.any()
-    assert not made.arc.any()
-    assert not made.label.any()
-    other = Biaffine(400, SIZES, 4)
-    initialise_head(other, 2)
+    assert not any(parameter.any() for parameter in (made.hidden.bias, made.arc, made.label))
     assert not torch.equal(other.hidden.weight, made.hidden.weight)
 
 
 def test_dropout_drops_the_same_features_of_all_words() -> None:
-    torch.manual_seed(0)
     dropped = drop_alike(torch.ones(3, 5, 200), 0.33, training=True)
     assert bool((dropped == dropped[:, :1]).all())
     assert set(dropped.unique().tolist()) == {0.0, torch.tensor(1 / 0.67).item()}
     assert 0.2 < (dropped == 0).float().mean() < 0.5
     assert not bool((dropped[0] == dropped[1]).all())
     assert bool((drop_alike(dropped, 0.33, training=False) == dropped).all())
+
+
+def total(scores: np.ndarray, heads: np.ndarray) -> float:
+    return float(scores[np.arange(len(heads)), heads].sum())
+
+
+def best_total_by_networkx(scores: np.ndarray) -> float:
+    """Try each word as the only child of the root and span the other words from it."""
+    words, found = len(scores), []
+    for root in range(words):
+        pairs = [(head, word) for word in range(words) for head in range(words) if word not in (root, head)]
+        graph = networkx.DiGraph()
+        graph.add_node(root)
+        graph.add_weighted_edges_from((head, word, float(scores[word, head + 1])) for head, word in pairs)
+        tree = networkx.maximum_spanning_arborescence(graph) if words > 1 else graph
+        found.append(scores[root, 0] + sum(weight for _, _, weight in tree.edges.data("weight")))
+    return max(found)
+
+
+def is_tree(heads: np.ndarray) -> bool:
+    """Tell whether there is one root, which all words reach."""
+    graph = networkx.DiGraph((int(head), word) for word, head in enumerate(heads, start=1))
+    return (heads == 0).sum() == 1 and networkx.is_arborescence(graph)
+
+
+def test_trees_equal_networkx_on_hundreds_of_graphs() -> None:
+    rng = np.random.default_rng(5)
+    for number in range(200):
+        words = 7 if number % 50 == 0 else int(rng.integers(1, 5))
+        scores = rng.random((words, words + 1)) + 0.1
+        if number % 2:
+            scores[:, 0] += 1.0  # many words would like to be the root
+        heads = best_tree(scores)
+        assert is_tree(heads)
+        assert total(scores, heads) == pytest.approx(best_total_by_networkx(scores), abs=1e-9)
+
+
+@given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 1.0, 1e4]), st.booleans())
+@settings(max_examples=60)
+def test_always_one_root_and_a_tree(words: int, seed: int, scale: float, ties: bool) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 3, (words, words + 1)) if ties else rng.normal(size=(words, words + 1))
+    assert is_tree(best_tree(scores.astype(np.float32) * scale))
+
+
+def test_a_long_sentence_in_one_great_circle_ends() -> None:
+    words = np.arange(120)
+    scores = np.zeros((120, 121))
+    scores[words, (words + 1) % 120 + 1] = 10.0 + words
+    heads = best_tree(scores)
+    assert is_tree(heads)
+    assert total(scores, heads) == pytest.approx(float(10.0 * 119 + words[1:].sum()))

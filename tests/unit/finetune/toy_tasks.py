@@ -1,7 +1,12 @@
 """Two toy languages, tiny encoders, and tasks that can be learnt from them in seconds."""
 
 import copy
+import importlib
 import json
+import multiprocessing
+import os
+import signal
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,10 +17,11 @@ from unit.pretrain.toy_runs import changed
 from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.train_bpe import fit
 from xling.bpe.vocabulary import Vocabulary
+from xling.core.errors import run
+from xling.finetune import trainer
 from xling.finetune.data import Example
-from xling.finetune.run import read_set
 from xling.finetune.settings import read_settings
-from xling.finetune.tasks import make_task
+from xling.finetune.tasks import make_task, read_set
 from xling.finetune.trainer import Material
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, save_encoder
@@ -31,7 +37,7 @@ RENAMED |= {"likes": "aime", "not": "pas"}
 RUN = changed(shape__activation="relu", shape__norm="pre", pretrain__sequences="lines", pretrain__length=24)
 SETTINGS: dict[str, Any] = {
     "epochs": 3, "examples_per_epoch": None, "schedule": "linear", "warmup_share": 0.1,
-    "grid": {"batch": [8], "encoder_lr": [1e-3, 1e-2], "head_lr": None}, "best": 1, "points_per_job": 2,
+    "grid": {"batch": [8], "encoder_lr": [1e-3, 1e-2], "head_lr": None}, "best": 1,
 }  # fmt: skip
 BIAFFINE = {"arc": 48, "label": 24, "dropout": 0.1, "input_dropout": 0.1}
 
@@ -47,23 +53,20 @@ def in_language(words: list[str], language: str) -> list[str]:
 
 def sentence(rng: np.random.Generator) -> tuple[list[str], list[str], list[int], list[str], list[str]]:
     """Return words, tags, heads, relations and parts of speech: [the noun | name] verb [the noun | name] ."""
-    words, tags, heads, relations, parts = [], [], [], [], []
+    rows: list[tuple[str, str, int, str, str]] = []
     verb_place = 2 + (first_is_noun := bool(rng.random() < 0.5))
     for role, is_noun in (("nsubj", first_is_noun), ("obj", bool(rng.random() < 0.5))):
         if role == "obj":
-            words.append(VERBS[rng.integers(len(VERBS))])
-            tags.append("O"), heads.append(0), relations.append("root"), parts.append("VERB")
+            rows.append((VERBS[rng.integers(len(VERBS))], "O", 0, "root", "VERB"))
         if is_noun:
-            words += ["the", NOUNS[rng.integers(len(NOUNS))]]
-            tags += ["O", "O"]
-            heads += [len(words), verb_place]
-            relations += ["det", role]
-            parts += ["DET", "NOUN"]
+            noun = NOUNS[rng.integers(len(NOUNS))]
+            rows += [("the", "O", len(rows) + 2, "det", "DET"), (noun, "O", verb_place, role, "NOUN")]
         else:
-            words.append(NAMES[rng.integers(len(NAMES))])
-            tags.append("B-" + TYPES[words[-1]])
-            heads.append(verb_place), relations.append(role), parts.append("PROPN")
-    return [*words, "."], [*tags, "O"], [*heads, verb_place], [*relations, "punct"], [*parts, "PUNCT"]
+            name = NAMES[rng.integers(len(NAMES))]
+            rows.append((name, f"B-{TYPES[name]}", verb_place, role, "PROPN"))
+    rows.append((".", "O", verb_place, "punct", "PUNCT"))
+    words, tags, heads, relations, parts = map(list, zip(*rows, strict=True))
+    return words, tags, heads, relations, parts
 
 
 def record(task: str, language: str, rng: np.random.Generator) -> dict[str, Any]:
@@ -80,14 +83,10 @@ def record(task: str, language: str, rng: np.random.Generator) -> dict[str, Any]
     return {"words": words, "heads": heads, "deprels": relations, "upos": parts}
 
 
-def write_records(path: Path, records: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    return path
-
-
 def write_set(path: Path, task: str, language: str, count: int, seed: int) -> Path:
     rng = np.random.default_rng(seed)
-    return write_records(path, [record(task, language, rng) for _ in range(count)])
+    path.write_text("".join(json.dumps(record(task, language, rng)) + "\n" for _ in range(count)))
+    return path
 
 
 def all_words(language: str) -> list[str]:
@@ -139,8 +138,8 @@ def prepare(
     folder: Path, model: tuple[Path, Path], task: str = "pos"
 ) -> tuple[Encoder, Material, dict[str, list[Example]]]:
     """Return an encoder, the material of a task in English, and its examples by language."""
-    settings, biaffine = read_settings(section(task))
-    made, vocabulary = make_task(task, biaffine), Vocabulary.load(model[0])
+    settings = read_settings(section(task))
+    made, vocabulary = make_task(task, settings.biaffine), Vocabulary.load(model[0])
     sets = {
         code: read_set(write_set(folder / f"{code}.jsonl", task, code, 30, 5), made, vocabulary, code, 24)
         for code in ("en", "fr")
@@ -148,18 +147,11 @@ def prepare(
     return load_encoder(model[1]), Material(made, settings, 0, 24, sets["en"], sets["en"], 3), sets
 
 
-def job_process(arguments: list[str], die_after: int | None, log: str, module: str = "xling.finetune.run") -> None:
-    """Run a command in this process; kill it for good once so many epochs in all were saved, if asked to."""
-    import importlib
-    import os
-    import signal
-    import sys
-
-    from xling.core.errors import run
-    from xling.finetune import trainer
-
+def job_process(arguments: list[str], die_after: int | None, log: str, module: str) -> None:
+    """Run a command in this process; save every epoch, and die for good once so many in all were saved, if asked to."""
     main = importlib.import_module(module).main
-    sys.argv, sys.stderr = ["run", *arguments], open(log, "w")
+    sys.argv, sys.stderr = ["command", *arguments], open(log, "w")
+    trainer.SAVE_SECONDS = 0
     if die_after is not None:
         save, saved = trainer.save, []
 
@@ -171,3 +163,16 @@ def job_process(arguments: list[str], die_after: int | None, log: str, module: s
 
         trainer.save = deadly
     run(main)
+
+
+def run_killed(arguments: list[str], deaths: tuple[int, ...], out: Path, log: Path, module: str) -> str:
+    """Run a command that is killed and started again, and check that it writes nothing before the end; return its last log."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([module])
+    for die_after in (*deaths, None):
+        child = context.Process(target=job_process, args=(arguments, die_after, str(log), module))
+        child.start()
+        child.join(120)
+        assert child.exitcode == (0 if die_after is None else -signal.SIGKILL)
+        assert out.exists() == (die_after is None)
+    return log.read_text()

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from xling.finetune import collect
 from xling.report import record_transfer, table1
 from xling.report.items import read_items
 from xling.report.means import cell_means
@@ -34,12 +33,15 @@ def score(name: str, value: float, **changes: Any) -> dict[str, Any]:
     return {**about, "sizes": sizes, "languages": found, **changes}
 
 
-def job(name: str, number: int) -> dict[str, Any]:
-    """Return what a job of one grid point would have written: counts of two sentences, told apart by the point."""
-    items = {"right": f"{number} 300", "predicted": "5 300", "gold": "7 300"}
-    test = {"columns": list(items), "items": items, "measures": {"f1": 1.0}}
-    about = dict.fromkeys(collect.SAME, "as in all jobs") | {"config": f"hash {name}"}
-    return about | {"points": [{"number": number, "test": {"en": test, "fr": test}}]}
+def job(name: str, points: int = 3) -> dict[str, Any]:
+    """Return what a job of some grid points would have written: counts of two sentences, told apart by the point."""
+    tests = [
+        {"columns": ["right", "predicted", "gold"], "measures": {"f1": 1.0}}
+        | {"items": {"right": f"{number} 300", "predicted": "5 300", "gold": "7 300"}}
+        for number in range(points)
+    ]
+    found = [{"number": number, "test": {"en": test, "fr": test}} for number, test in enumerate(tests)]
+    return {"config": f"hash {name}", "points": found}
 
 
 def write(folder: Path, models: dict[str, str], *scores: dict[str, Any]) -> list[str]:
@@ -52,8 +54,7 @@ def write(folder: Path, models: dict[str, str], *scores: dict[str, Any]) -> list
         path = folder / "scores" / name / "ner.json"
         (path.parent / "jobs").mkdir(parents=True)
         path.write_text(json.dumps(value))
-        for number in (0, 1, 2):
-            (path.parent / f"jobs/ner.{number}.json").write_text(json.dumps(job(name, number)))
+        (path.parent / "jobs/ner.json").write_text(json.dumps(job(name)))
     flags = {"--plan": "plan.json", "--scores": "scores", "--cells": "figure3.csv", "--settings": "settings.csv"}
     flags |= {"--examples": "examples.csv", "--long": "long.csv", "--items": "items.npz"}
     return [str(x) for key, name in flags.items() for x in (key, folder / name)]
@@ -88,9 +89,9 @@ def test_every_file_of_two_settings(tmp_path: Path, call: Callable[..., Any]) ->
 
 def test_a_score_without_the_counts_of_its_points_is_refused(tmp_path: Path, call: Callable[..., Any]) -> None:
     flags = write(tmp_path, {"a.s1": "Default"}, score("a.s1", 60.0))
-    (tmp_path / "scores/a.s1/jobs/ner.1.json").unlink()
+    (tmp_path / "scores/a.s1/jobs/ner.json").write_text(json.dumps(job("a.s1", 1)))
     found = call(record_transfer.main, *flags)
-    assert "a.s1/jobs: no counts of ner at the points [1, 0] (run its jobs again)" in found.error
+    assert "a.s1/jobs/ner.json: no counts at the points [1, 0] (run its job again)" in found.error
     assert not (tmp_path / "figure3.csv").exists()
 
 

@@ -20,7 +20,7 @@ languages.fr.muse.tset | c | : unknown key (did you mean 'test'?)
 model.heads | - | : missing key (Attention heads; they divide the width.)
 model.sentences | - | : missing key
 pretrain.save_every | - | : missing key (Updates between checkpoints.)
-tasks.ner.points_per_job | - | : missing key
+tasks.ner.points_per_job | 1 | : unknown key
 tasks.parsing.biaffine | - | : missing key
 settings.default | - | : missing key
 settings.default.separate.layers | - | : missing key (How many of the lowest layers.)

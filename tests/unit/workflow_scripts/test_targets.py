@@ -39,6 +39,6 @@ def test_everything_that_a_study_has_can_be_asked_for() -> None:
         f"results/demo/transfer/{name}/{task}.json" for name in DEMO.transfer.encoders for task in DEMO.transfer.tasks
     ]
     targets += [f"results/demo/transfer/{name}/run.json" for name in DEMO.transfer.floors]
-    targets += [f"results/demo/transfer/{name}/jobs/ner.0.json" for name in DEMO.transfer.encoders]
+    targets += [f"results/demo/transfer/{name}/jobs/ner.json" for name in DEMO.transfer.encoders]
     targets += [str(path) for path in DEMO.contextual.results().values()]
     assert [problem for target in targets if (problem := one.problem(target))] == []

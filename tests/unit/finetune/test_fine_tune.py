@@ -1,18 +1,16 @@
-"""Whole plans through the command: every task, killed and restarted, in parts, collected, with its floors."""
+"""Whole plans through the command: every task, side by side, killed and restarted, with its floors."""
 
 import json
-import multiprocessing
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from toy_tasks import command, job_process, section, write_records
+from toy_tasks import command, run_killed, section
 
 from xling.core.io import read_json, write_json
-from xling.finetune import collect, run
+from xling.finetune import fine_tune
 
 Model = tuple[Path, Path]
 Call = Callable[..., Any]
@@ -24,7 +22,7 @@ def whole(toy_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["run", *command(folder, "parsing pos", toy_model, "whole")])
-        run.main()
+        fine_tune.main()
     return folder
 
 
@@ -37,7 +35,7 @@ def test_a_job_learns_its_task_and_is_scored(
     settings = section(task, epochs=epochs, examples_per_epoch=40 if task == "xnli" else None, grid=grid)
     tests = {code: str(tmp_path / f"{task}.{name}.jsonl") for code, name in (("en", "dev"), ("fr", "test"))}
     flags = command(tmp_path, task, toy_model, "out", 150, settings=settings, test=tests)
-    assert call(run.main, *flags).code == 0
+    assert call(fine_tune.main, *flags).code == 0
     result = read_json(tmp_path / f"out/jobs/{task}.json")
     assert [(point["number"], point["encoder_lr"]) for point in result["points"]] == list(enumerate(rates))
     for point in result["points"]:
@@ -59,49 +57,34 @@ def test_a_job_learns_its_task_and_is_scored(
     assert not list((tmp_path / "out.work").iterdir())  # nothing is left to resume from
 
 
+def same_files(one: Path, other: Path) -> bool:
+    names = sorted(path.relative_to(one) for path in one.rglob("*.json"))
+    return len(names) == 4 and all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
+
+
+def test_side_by_side_has_the_same_scores_as_one_after_the_other(toy_model: Model, whole: Path, call: Call) -> None:
+    flags = [*command(whole, "parsing pos", toy_model, "beside"), "--side-by-side", 3]
+    assert call(fine_tune.main, *flags).code == 0
+    assert same_files(whole / "whole", whole / "beside")
+
+
 def test_a_killed_process_goes_on_to_the_same_scores(toy_model: Model, whole: Path, tmp_path: Path) -> None:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["xling.finetune.run"])
-    broken, codes = command(whole, "parsing pos", toy_model, "broken"), []
-    for die_after in (4, 4, None):  # in the second point of the first task, in the second task, not at all
-        child = context.Process(target=job_process, args=(broken, die_after, str(tmp_path / "log")))
-        child.start()
-        child.join(120)
-        codes.append(child.exitcode)
-        assert (whole / "broken").exists() == (die_after is None)  # all results appear at the end
-    assert codes == [-signal.SIGKILL, -signal.SIGKILL, 0]
-    log = (tmp_path / "log").read_text()
+    broken = command(whole, "parsing pos", toy_model, "broken")
+    deaths = (3, 3)  # in the second point of the first task, in the first of the second task
+    log = run_killed(broken, deaths, whole / "broken", tmp_path / "log", "xling.finetune.fine_tune")
     assert "parsing point 1 epoch" not in log  # the first task was done by then
-    assert "pos point 0 epoch 1 of" not in log
-    for name in ("jobs/parsing", "jobs/pos", "parsing", "pos"):
-        assert read_json(whole / f"broken/{name}.json") == read_json(whole / f"whole/{name}.json")
-
-
-def test_parts_of_a_grid_are_collected_to_the_score_of_the_whole(
-    toy_model: Model, whole: Path, tmp_path: Path, call: Call, refused: Callable[..., None]
-) -> None:
-    for number in (0, 1):
-        assert call(run.main, *command(whole, "pos", toy_model, f"part{number}", points=[number])).code == 0
-        assert not (whole / f"part{number}/pos.json").exists()  # a part has no score
-    parts, out = [whole / f"part{number}/jobs/pos.json" for number in (1, 0)], tmp_path / "score.json"
-    for results, config, problem in (
-        (parts[:1], "abc", "points [1] where 0 to 1 were expected"),
-        (parts, "xyz", "of another configuration: abc, not xyz"),
-        ([*parts, whole / "whole/jobs/parsing.json"], "abc", "another task than in"),
-        ([whole / "whole/pos.json"], "abc", "not the result of a fine-tuning job"),
-    ):
-        flags = ["--results", *results, "--config-hash", config, "--out", out]
-        refused(collect.main, *flags, problem=problem, out=out)
-    assert call(collect.main, *["--results", *parts, "--config-hash", "abc", "--out", out]).code == 0
-    assert read_json(out) == read_json(whole / "whole/pos.json")
+    assert "pos point 0 epoch 2 of" not in log
+    assert "pos point 0 epoch 3 of" in log
+    assert same_files(whole / "whole", whole / "broken")
 
 
 def test_shuffled_target_labels_change_no_selection(toy_model: Model, whole: Path, tmp_path: Path, call: Call) -> None:
     records = [json.loads(line) for line in (whole / "pos.test.jsonl").read_text().splitlines()]
     rng = np.random.default_rng(0)
     shuffled = [{**one, "upos": [one["upos"][i] for i in rng.permutation(len(one["upos"]))]} for one in records]
-    other = write_records(tmp_path / "shuffled.jsonl", shuffled)
-    assert call(run.main, *command(whole, "pos", toy_model, "wrong", test={"fr": str(other)})).code == 0
+    other = tmp_path / "shuffled.jsonl"
+    other.write_text("".join(json.dumps(one) + "\n" for one in shuffled))
+    assert call(fine_tune.main, *command(whole, "pos", toy_model, "wrong", test={"fr": str(other)})).code == 0
     right, wrong = (read_json(whole / f"{name}/pos.json") for name in ("whole", "wrong"))
     assert right["selected"] == wrong["selected"]
     for one, two in zip(right["points"], wrong["points"], strict=True):
@@ -114,9 +97,9 @@ def test_untrained_encoders_need_run_json_alone(
 ) -> None:
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "run.json").write_text((toy_model[1] / "run.json").read_text())
-    arguments = command(tmp_path, "pos", toy_model, "floor", encoder=tmp_path / "bare", points=[0])
-    refused(run.main, *arguments, problem="model.safetensors", out=tmp_path / "floor")
-    assert call(run.main, *[*arguments, "--untrained"]).code == 0
+    arguments = command(tmp_path, "pos", toy_model, "floor", encoder=tmp_path / "bare")
+    refused(fine_tune.main, *arguments, problem="model.safetensors", out=tmp_path / "floor")
+    assert call(fine_tune.main, *[*arguments, "--untrained"]).code == 0
     assert read_json(tmp_path / "floor/jobs/pos.json")["untrained"] is True
 
 
@@ -126,9 +109,7 @@ BAD = '{"words": ["the", "cat"], "tags": ["O", "B-LOC"]}\n{"words": ["the", "cat
 @pytest.mark.parametrize(
     ("task", "changes", "problem"),
     [
-        ("pos", {"points": [0, 2]}, "out.plan: pos.points: expected different numbers from 0 to 1, found [0, 2]"),
-        ("pos", {"points": [1, 1]}, "pos.points: expected different numbers"),
-        ("pos", {"points": "a"}, "pos.points: expected a list or null, found the text 'a'"),
+        ("pos", {"settings": section("pos", best=3)}, "settings.best: the score is the mean of 3 grid points, but"),
         ("pos", {"test": {"de": "x.jsonl"}}, "x.jsonl: no such file"),
         ("pos", {"test": {"de": "pos.test.jsonl"}}, "the encoder has no language 'de' (it has en, fr)"),
         ("pos", {"test": {}}, "out.plan: pos.test: expected at least 1 items"),
@@ -156,5 +137,5 @@ def test_a_wrong_plan_or_file_ends_a_job_before_it_trains(
     arguments = command(Path(), task, toy_model, "out", **(changes if is_entry else {}))
     if not is_entry:
         Path("out.plan").write_text(changes) if isinstance(changes, str) else write_json(Path("out.plan"), changes)
-    refused(run.main, *arguments, problem=problem, out=Path("out"))
+    refused(fine_tune.main, *arguments, problem=problem, out=Path("out"))
     assert not list(Path().glob("out.work/*/*/point*"))
