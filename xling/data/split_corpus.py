@@ -8,14 +8,16 @@ drawn from each, and the stretches are dealt to valid and test at random, so bot
 
 Trimmed (section 4.1, Wiki-CC: only the domain may differ): a random subset of the remaining lines, in their old
 order, with at most the given number of words and short of it by less than one line. `--max-words-of` takes the
-smallest "words" of the given stats files as the size of the whole corpus; what is held out here is taken off it.
+smallest of the texts whose stats are given (those of one text's shards are joined by colons) as the size of the whole
+corpus; what is held out here is taken off it.
 
 Three passes, one line in memory; with `--shuffle-seed` one bucket of lines (the order of en', docs/choices.md).
 """
 
 import argparse
 import math
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -121,21 +123,29 @@ def bucket_count(characters: int) -> int:
     return min(max(1, math.ceil(characters / BUCKET_CHARACTERS)), MOST_BUCKETS)
 
 
-def smallest_words(paths: Iterable[Path]) -> int:
-    """Return the smallest "words" in the given stats files."""
+def smallest_words(texts: Iterable[Sequence[Path]]) -> int:
+    """Return the words of the smallest of some texts, each given by the stats files of its shards."""
     found = []
-    for path in paths:
-        stats = read_json(path)
-        words = stats.get("words") if isinstance(stats, dict) else None
-        if not isinstance(words, int) or words <= 0:
-            raise InputError(path, f'expected a positive whole number as "words", found {words!r}')
-        found.append(words)
+    for paths in texts:
+        total = 0
+        for path in paths:
+            stats = read_json(path)
+            words = stats.get("words") if isinstance(stats, dict) else None
+            if not isinstance(words, int) or words < (len(paths) == 1):  # one of several shards may be empty
+                raise InputError(path, f'expected a positive whole number as "words", found {words!r}')
+            total += words
+        found.append(total)
     return min(found)
 
 
-def split_corpus(text: Path, out: Path, plan: Plan) -> dict[str, object]:
+def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, object]:
     """Write train, valid and test of a text and return what was done; all three appear or none."""
-    size = measure(track(read_lines(text), f"measuring {text.name}"))
+    text = shards[0]
+
+    def lines() -> Iterator[str]:
+        return (line for shard in shards for line in read_lines(shard))
+
+    size = measure(track(lines(), f"measuring {text.name}"))
     if size.lines <= plan.valid + plan.test or not size.words:
         needed = f"{plan.valid} valid and {plan.test} test lines are held out and training needs text too"
         found = f"{size.lines} lines with {size.words} words"
@@ -143,12 +153,12 @@ def split_corpus(text: Path, out: Path, plan: Plan) -> dict[str, object]:
     held = draw_held_out(size.lines, plan.valid, plan.test, plan.seed)
     with ExitStack() as stack:
         splits = {name: Split(stack.enter_context(write_text(out / f"{name}.txt.zst"))) for name in SPLITS}
-        for number, line in enumerate(read_lines(text)):
+        for number, line in enumerate(lines()):
             if number in held:
                 splits[held[number]].write(line)
         held_words = splits["valid"].words + splits["test"].words
         budget = plan.max_words if plan.corpus_words is None else plan.corpus_words - held_words
-        train: Iterator[str] = (line for number, line in enumerate(read_lines(text)) if number not in held)
+        train: Iterator[str] = (line for number, line in enumerate(lines()) if number not in held)
         if budget is not None:
             train = thin(train, size.words - held_words, budget, python_rng("trim", plan.seed))
         if plan.shuffle_seed is not None:
@@ -171,21 +181,22 @@ def _natural(text: str) -> int:
 def main() -> None:
     """Split one text as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph per line")
+    parser.add_argument("--input", type=Path, nargs="+", required=True, help="tokenised text, its shards in order")
     parser.add_argument("--valid-lines", type=_natural, default=5000)
     parser.add_argument("--test-lines", type=_natural, default=5000)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--max-words", type=_natural, help="train words at most (default: all)")
-    size.add_argument("--max-words-of", type=Path, nargs="+", help='stats files: their smallest "words" for all splits')
+    size.add_argument("--max-words-of", nargs="+", metavar="STATS[:STATS]", help="words of the smallest of these texts")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--shuffle-seed", type=int, help="put the train lines in a random order of their own")
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
-    corpus_words = smallest_words(args.max_words_of) if args.max_words_of else None
+    texts = [[Path(path) for path in text.split(os.pathsep)] for text in args.max_words_of or ()]
+    corpus_words = smallest_words(texts) if texts else None
     plan = Plan(args.valid_lines, args.test_lines, args.seed, args.max_words, corpus_words, args.shuffle_seed)
     stats = split_corpus(args.input, args.out_dir, plan)
     write_json(args.out_dir / "stats.json", stats)
-    log_to_stderr(__name__).info("%s: %s", args.input, stats["splits"])
+    log_to_stderr(__name__).info("%s: %s", args.input[0], stats["splits"])
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def write(path: Path, lines: list[str]) -> Path:
 
 
 def split(folder: Path, lines: list[str], plan: Plan) -> dict[str, list[str]]:
-    split_corpus(write(folder / "tok.txt.zst", lines), folder / "out", plan)
+    split_corpus([write(folder / "tok.txt.zst", lines)], folder / "out", plan)
     return {name: list(read_lines(folder / "out" / f"{name}.txt.zst")) for name in SPLITS}
 
 
@@ -117,7 +117,7 @@ def test_both_sides_end_up_the_same_size(tmp_path: Path) -> None:
     stats_files = [tmp_path / "small.json", tmp_path / "large.json"]
     for path, lines in zip(stats_files, (small, large), strict=True):
         write_json(path, {"words": words(lines), "lines": len(lines)})
-    target = smallest_words(stats_files)
+    target = smallest_words([path] for path in stats_files)
     assert target == words(small)
     plan = Plan(20, 30, seed=5, corpus_words=target)
     sizes = []
@@ -176,4 +176,4 @@ def test_too_little_text_is_one_clear_line(
 def test_stats_without_words_are_named(tmp_path: Path) -> None:
     write_json(tmp_path / "stats.json", {"tokens": 5})
     with pytest.raises(InputError, match=r"stats\.json: expected a positive whole number as \"words\", found None"):
-        smallest_words([tmp_path / "stats.json"])
+        smallest_words([[tmp_path / "stats.json"]])

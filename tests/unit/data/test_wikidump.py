@@ -11,7 +11,7 @@ import pytest
 from small_dump import dump_xml, page_xml, write_dump
 
 from xling.core.errors import InputError
-from xling.data import wikidump
+from xling.data import parts
 from xling.data.wikidump import CHUNK, Dump, Page
 
 
@@ -46,11 +46,11 @@ def test_only_articles_that_are_no_redirects_are_read(tmp_path: Path) -> None:
 
 
 def test_many_streams_and_pages_across_chunks_are_one_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wikidump, "CHUNK", 1000)
+    monkeypatch.setattr(parts, "CHUNK", 1000)
     wanted = {f"Seite {n}": f"{n} " * 350 for n in range(20)}
-    parts = dump_xml(*(page_xml(*item) for item in wanted.items())).split("  <page>")
+    cut = dump_xml(*(page_xml(*item) for item in wanted.items())).split("  <page>")
     path = tmp_path / "multistream.xml.bz2"
-    path.write_bytes(b"".join(bz2.compress(part.encode()) for part in [parts[0], *("  <page>" + p for p in parts[1:])]))
+    path.write_bytes(b"".join(bz2.compress(part.encode()) for part in [cut[0], *("  <page>" + p for p in cut[1:])]))
     assert {page.title: page.wikitext for page in Dump(path).pages()} == wanted
 
 
