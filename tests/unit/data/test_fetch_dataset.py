@@ -14,7 +14,6 @@ import pytest
 from faulty_server import FaultyServer, Served
 from small_data import dataset, make_archive
 
-from xling.core.errors import InputError
 from xling.data import fetch_dataset
 from xling.data.fetch_dataset import Request
 from xling.data.manifest import Dataset, SourceFile, Sums, Unpack
@@ -209,10 +208,10 @@ def test_a_second_fetch_waits_for_the_first(tmp_path: Path) -> None:
     "text",
     ["[", "{}", '["ud"]', '[{"substitutions": {}}]', '[{"name": "ud", "lg": "fr"}]', '[{"name": "ud", "local": 3}]'],
 )
-def test_malformed_requests_are_told(text: str, tmp_path: Path) -> None:
+def test_malformed_requests_are_told(text: str, tmp_path: Path, call: Callable[..., Any]) -> None:
     (tmp_path / "sources.json").write_text(text)
-    with pytest.raises(InputError, match=r"sources\.json"):
-        fetch_dataset.read_requests(tmp_path / "sources.json")
+    code, error, _ = call(fetch_dataset.main, "--sources", tmp_path / "sources.json", "--root", tmp_path / "data")
+    assert (code, error.startswith(f"error: {tmp_path / 'sources.json'}")) == (2, True)
 
 
 def test_files_shared_by_requests_are_listed_once_and_may_have_folders_of_their_own() -> None:
