@@ -25,9 +25,7 @@ from xling.data.wikidump import Dump
 from xling.data.wikitext import hidden_prefixes, paragraphs
 
 BATCH_CHARACTERS = 1 << 20  # of wikitext: large enough that handing it over costs little, small enough to hold several
-Batch = tuple[
-    list[str], frozenset[str]
-]  # wikitexts that are cleaned in one go, and the link prefixes that show nothing
+Batch = tuple[list[str], frozenset[str]]  # wikitexts that are cleaned in one go, link prefixes that show nothing
 EXPORT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<mediawiki\b|<page>\s*$)")  # <page>: of a dump that was cut up
 EXPORT_LINES = 2  # the XML declaration may have the first line to itself
 

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, read_lines, write_json, write_text
@@ -53,19 +53,6 @@ class Plan:
     max_words: int | None = None
     corpus_words: int | None = None
     shuffle_seed: int | None = None
-
-
-class Split:
-    """One output and how much it holds."""
-
-    def __init__(self, handle: IO[str]) -> None:
-        self.handle, self.lines, self.words = handle, 0, 0
-
-    def write(self, line: str) -> None:
-        """Write and count a line."""
-        self.handle.write(f"{line}\n")
-        self.lines += 1
-        self.words += len(line.split())
 
 
 def measure(lines: Iterable[str]) -> Size:
@@ -152,11 +139,18 @@ def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, obj
         raise InputError(text, f"{found}, but {needed}", fix="give more text or hold out fewer lines")
     held = draw_held_out(size.lines, plan.valid, plan.test, plan.seed)
     with ExitStack() as stack:
-        splits = {name: Split(stack.enter_context(write_text(out / f"{name}.txt.zst"))) for name in SPLITS}
+        handles = {name: stack.enter_context(write_text(out / f"{name}.txt.zst")) for name in SPLITS}
+        counts = {name: {"lines": 0, "words": 0} for name in SPLITS}
+
+        def write(split: str, line: str) -> None:
+            handles[split].write(f"{line}\n")
+            counts[split]["lines"] += 1
+            counts[split]["words"] += len(line.split())
+
         for number, line in enumerate(lines()):
             if number in held:
-                splits[held[number]].write(line)
-        held_words = splits["valid"].words + splits["test"].words
+                write(held[number], line)
+        held_words = counts["valid"]["words"] + counts["test"]["words"]
         budget = plan.max_words if plan.corpus_words is None else plan.corpus_words - held_words
         train: Iterator[str] = (line for number, line in enumerate(lines()) if number not in held)
         if budget is not None:
@@ -165,10 +159,9 @@ def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, obj
             folder = Path(stack.enter_context(TemporaryDirectory(prefix=".shuffle.", dir=out)))
             train = shuffle(train, bucket_count(size.characters), plan.shuffle_seed, folder)
         for line in track(train, f"splitting {text.name}"):
-            splits["train"].write(line)
-        if not splits["train"].words:
+            write("train", line)
+        if not counts["train"]["words"]:
             raise InputError(text, f"no train line fits into {budget} words", fix="allow more words")
-    counts = {name: {"lines": split.lines, "words": split.words} for name, split in splits.items()}
     return {"lines": size.lines, "words": size.words, "train_words_wanted": budget, **asdict(plan), "splits": counts}
 
 
