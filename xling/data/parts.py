@@ -137,12 +137,12 @@ def _pieces(span: Span) -> Iterator[tuple[int, bytes]]:
     if span.path.suffix == ".bz2" and not span.whole:
         yield from _blocks(span.path, span.start)
         return
-    opener = COMPRESSED.get(span.path.suffix)
+    opener, size = COMPRESSED.get(span.path.suffix), span.path.stat().st_size
     with span.path.open("rb") as raw, opener(raw) if opener else raw as stream:
         if not opener:
             raw.seek(span.start)
         while True:
-            place = raw.tell()
+            place = min(raw.tell(), size - 1)  # all may have been read before all is unpacked
             most = min(CHUNK, span.stop - place) if not opener and place < span.stop else CHUNK
             if not (text := stream.read1(most)):  # what is there at once: a later break then loses no page
                 return

@@ -128,7 +128,9 @@ def test_text_about_dumps_is_text(tmp_path: Path) -> None:
 def test_real_text_keeps_every_line_and_no_real_dump_is_text(real_data: Path) -> None:
     path = real_data / "text/crawl.zh.txt.xz"
     lines = [clean for line in read_lines(path) if (clean := clean_line(line))]
-    assert list(extract_lines(Part().spans([path]), Counter(), 1)) == lines
+    for count in (1, 5):
+        spans = [span for number in range(1, count + 1) for span in Part(number, count).spans([path])]
+        assert list(extract_lines(spans, Counter(), 1)) == lines
     assert lines
     for dump in (real_data / "wikidump").glob("*.bz2"):
         with pytest.raises(InputError, match="a MediaWiki export"):
