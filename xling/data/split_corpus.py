@@ -23,7 +23,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, read_lines, write_json, write_text
@@ -33,14 +32,6 @@ from xling.core.seeds import numpy_rng, python_rng
 SPLITS = ("train", "valid", "test")
 BUCKET_CHARACTERS = 1 << 26
 MOST_BUCKETS = 200  # open files; a larger text gets larger buckets
-
-
-class Size(NamedTuple):
-    """How much text there is."""
-
-    lines: int
-    words: int
-    characters: int
 
 
 @dataclass(frozen=True)
@@ -53,16 +44,6 @@ class Plan:
     max_words: int | None = None
     corpus_words: int | None = None
     shuffle_seed: int | None = None
-
-
-def measure(lines: Iterable[str]) -> Size:
-    """Count lines, words (between white space) and characters."""
-    number = words = characters = 0
-    for line in lines:
-        number += 1
-        words += len(line.split())
-        characters += len(line)
-    return Size(number, words, characters)
 
 
 def draw_held_out(lines: int, valid: int, test: int, seed: int) -> dict[int, str]:
@@ -132,12 +113,14 @@ def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, obj
     def lines() -> Iterator[str]:
         return (line for shard in shards for line in read_lines(shard))
 
-    size = measure(track(lines(), f"measuring {text.name}"))
-    if size.lines <= plan.valid + plan.test or not size.words:
+    total = words = characters = 0
+    for line in track(lines(), f"measuring {text.name}"):
+        total, words, characters = total + 1, words + len(line.split()), characters + len(line)
+    if total <= plan.valid + plan.test or not words:
         needed = f"{plan.valid} valid and {plan.test} test lines are held out and training needs text too"
-        found = f"{size.lines} lines with {size.words} words"
+        found = f"{total} lines with {words} words"
         raise InputError(text, f"{found}, but {needed}", fix="give more text or hold out fewer lines")
-    held = draw_held_out(size.lines, plan.valid, plan.test, plan.seed)
+    held = draw_held_out(total, plan.valid, plan.test, plan.seed)
     with ExitStack() as stack:
         handles = {name: stack.enter_context(write_text(out / f"{name}.txt.zst")) for name in SPLITS}
         counts = {name: {"lines": 0, "words": 0} for name in SPLITS}
@@ -154,15 +137,15 @@ def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, obj
         budget = plan.max_words if plan.corpus_words is None else plan.corpus_words - held_words
         train: Iterator[str] = (line for number, line in enumerate(lines()) if number not in held)
         if budget is not None:
-            train = thin(train, size.words - held_words, budget, python_rng("trim", plan.seed))
+            train = thin(train, words - held_words, budget, python_rng("trim", plan.seed))
         if plan.shuffle_seed is not None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix=".shuffle.", dir=out)))
-            train = shuffle(train, bucket_count(size.characters), plan.shuffle_seed, folder)
+            train = shuffle(train, bucket_count(characters), plan.shuffle_seed, folder)
         for line in track(train, f"splitting {text.name}"):
             write("train", line)
         if not counts["train"]["words"]:
             raise InputError(text, f"no train line fits into {budget} words", fix="allow more words")
-    return {"lines": size.lines, "words": size.words, "train_words_wanted": budget, **asdict(plan), "splits": counts}
+    return {"lines": total, "words": words, "train_words_wanted": budget, **asdict(plan), "splits": counts}
 
 
 def _natural(text: str) -> int:

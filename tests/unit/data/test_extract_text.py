@@ -111,13 +111,6 @@ def test_broken_inputs_are_one_line_and_leave_nothing(
     assert not list((tmp_path / "out").glob("*"))
 
 
-def test_a_failure_among_several_processes_is_told_too(extract: Extract, tmp_path: Path, two_dumps: list[Path]) -> None:
-    cut = tmp_path / "cut.xml.bz2"
-    cut.write_bytes(two_dumps[0].read_bytes()[:-30])
-    code, error, _ = extract("wikipedia", two_dumps[1], cut, processes=2)
-    assert (code, error.startswith(f"error: {cut}: truncated or damaged")) == (2, True)
-
-
 def test_text_about_dumps_is_text(tmp_path: Path) -> None:
     lines = ["Ein <mediawiki> am Anfang.", "<page> Seite", "<mediawikis>", "<mediawiki>"]
     (tmp_path / "a.txt").write_text("\n".join(lines))
