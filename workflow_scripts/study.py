@@ -149,7 +149,8 @@ class Study:
 
     def shards(self, folder: str, code: str, domain: str, suffix: str = "txt.zst") -> list[Path]:
         """Return the shards of a language's text or tokenised text, in order; with the suffix json their statistics."""
-        code, count = self.original(code), self.language(code)["text"][domain].get("shards", 1)
+        code = self.original(code)
+        count = self.language(code)["text"][domain].get("shards", 1)
         names = [f".{number}-of-{count}" for number in range(1, count + 1)] if count > 1 else [""]
         return [self.results / f"{folder}/{code}.{domain}{name}.{suffix}" for name in names]
 
