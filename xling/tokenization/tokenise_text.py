@@ -81,7 +81,7 @@ def _start(options: dict[str, Any]) -> None:
 
 
 def _tokenise(lines: list[str]) -> list[str]:
-    return [line for line in _worker[0].lines(lines) if line]
+    return list(filter(None, map(_worker[0].line, lines)))
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """One tokeniser for pretraining text and for every task (section 3.1): script, words, Moses, case, accents."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ class Tokeniser:
     """Turns text into words and normalises single words the same way."""
 
     def __init__(self, options: Options) -> None:
-        self.options = options
         self._fold = make_fold(options.lowercase, options.strip_accents)
         self._moses = Moses(options.moses, self._fold) if options.moses is not None else None
         self._convert: Callable[[str], str] | None = None
@@ -53,10 +52,6 @@ class Tokeniser:
         if self._moses is not None:
             text = self._moses.normalise(text)
         return self._fold("".join(text.split())).replace(" ", "") or NOTHING
-
-    def lines(self, lines: Iterable[str]) -> Iterator[str]:
-        """Yield the words of each line, joined by single spaces; an empty line where there are none."""
-        return map(self.line, lines)
 
 
 def make_tokeniser(options: dict[str, Any]) -> Tokeniser:
