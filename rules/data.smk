@@ -34,17 +34,19 @@ rule fetch:
 
 
 rule extract_text:
-    """Paragraphs of a dump or a crawl, one per line."""
+    """Paragraphs of a dump or a crawl, or of one shard of it, one per line."""
     input:
         raw=lambda wildcards: raw_files(STUDY.raw_text(wildcards.language, wildcards.domain)),
         read=read_list("text/{language}.{domain}"),
     output:
-        text=RESULTS / "text/{language}.{domain}.txt.zst",
-        stats=RESULTS / "text/{language}.{domain}.json",
+        text=RESULTS / "text/{language}.{domain}{shard}.txt.zst",
+        stats=RESULTS / "text/{language}.{domain}{shard}.json",
     log:
-        LOGS / "extract_text/{language}.{domain}.log",
+        LOGS / "extract_text/{language}.{domain}{shard}.log",
     benchmark:
-        BENCHMARKS / "extract_text/{language}.{domain}.tsv"
+        BENCHMARKS / "extract_text/{language}.{domain}{shard}.tsv"
+    wildcard_constraints:
+        shard=SHARD,
     conda:
         TEXT_ENV
     threads: 2
@@ -55,9 +57,10 @@ rule extract_text:
         raw=lambda wildcards: STUDY.raw_text(wildcards.language, wildcards.domain),
         format=lambda wildcards: STUDY.language(wildcards.language)["text"][wildcards.domain]["format"],
         characters=config["text"]["min_characters"],
+        part=part_flag,
     shell:
         """
         python -m xling.data.extract_text \
             --format {params.format:q} --input {params.raw:q} --min-characters {params.characters} \
-            --processes {threads} --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
+            --processes {threads} {params.part} --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
         """

@@ -40,11 +40,30 @@ def tokenisers(wildcards):
     return [flags.as_json(STUDY.tokeniser(code)) for code in codes]
 
 
+def tokenised_as(wildcards):
+    """Return the same of a text, and how far it is thinned if it is."""
+    margin = STUDY.thinned_to(wildcards.language, wildcards.domain)
+    return [*tokenisers(wildcards), *([] if margin is None else [margin])]
+
+
+SHARD = r"(\.[0-9]+-of-[0-9]+)?"  # a text that is not cut into shards has no such part in its name
+
+
+def part_flag(wildcards, output):  # as a function of `output` it reruns no job that was there before shards were
+    """Return the flag that names a job's shard, or nothing."""
+    return f"--part {wildcards.shard[1:]}" if wildcards.shard else ""
+
+
+def thinning_sizes(wildcards):
+    """Return the statistics of a crawl and of the encyclopaedia whose size it is thinned to, or nothing."""
+    domains = [wildcards.domain, "wiki"] if STUDY.thinned_to(wildcards.language, wildcards.domain) is not None else []
+    return [path for domain in domains for path in STUDY.shards("text", wildcards.language, domain, "json")]
+
+
 def corpus_sizes(wildcards):
     """Return the statistics of all domains whose smaller one is the measure, or nothing."""
-    original = STUDY.original(wildcards.language)
     domains = STUDY.trimmed_to(wildcards.language, wildcards.domain)
-    return [STUDY.tokenised(original, domain, "json") for domain in domains]
+    return [path for domain in domains for path in STUDY.shards("tokenised", wildcards.language, domain, "json")]
 
 
 def corpus_of(wildcards, language, split="train"):

@@ -2,18 +2,21 @@
 
 
 rule tokenise_text:
-    """Every paragraph as words with single spaces between them."""
+    """Every paragraph, or of a crawl as many as are drawn, as words with single spaces between them."""
     input:
-        text=RESULTS / "text/{language}.{domain}.txt.zst",
+        text=RESULTS / "text/{language}.{domain}{shard}.txt.zst",
         tokeniser=STUDY.tokeniser_file("{language}"),
         dictionary=segmenter_files,
+        sizes=thinning_sizes,
     output:
-        words=RESULTS / "tokenised/{language}.{domain}.txt.zst",
-        stats=RESULTS / "tokenised/{language}.{domain}.json",
+        words=RESULTS / "tokenised/{language}.{domain}{shard}.txt.zst",
+        stats=RESULTS / "tokenised/{language}.{domain}{shard}.json",
     log:
-        LOGS / "tokenise_text/{language}.{domain}.log",
+        LOGS / "tokenise_text/{language}.{domain}{shard}.log",
     benchmark:
-        BENCHMARKS / "tokenise_text/{language}.{domain}.tsv"
+        BENCHMARKS / "tokenise_text/{language}.{domain}{shard}.tsv"
+    wildcard_constraints:
+        shard=SHARD,
     conda:
         TEXT_ENV
     threads: 2
@@ -21,19 +24,21 @@ rule tokenise_text:
         **resource_class("cpu-many"),
     params:
         rev=REV["tokenization"],
-        tokenisers=tokenisers,
+        tokenisers=tokenised_as,
+        part=part_flag,
+        thin=lambda wildcards, output: flags.thin_flags(STUDY, wildcards.language, wildcards.domain),
     shell:
         """
         python -m xling.tokenization.tokenise_text \
-            --input {input.text:q} --options {input.tokeniser:q} --processes {threads} --stats {output.stats:q} \
-            --out {output.words:q} >>{log:q} 2>&1
+            --input {input.text:q} --options {input.tokeniser:q} --processes {threads} {params.part} {params.thin} \
+            --stats {output.stats:q} --out {output.words:q} >>{log:q} 2>&1
         """
 
 
 rule split_corpus:
     """Held-out lines set apart, web text trimmed to the size of the encyclopaedia beside it."""
     input:
-        words=lambda wildcards: STUDY.tokenised(STUDY.original(wildcards.language), wildcards.domain),
+        words=lambda wildcards: STUDY.shards("tokenised", wildcards.language, wildcards.domain),
         sizes=corpus_sizes,
     output:
         train=RESULTS / "corpus/{language}.{domain}/train.txt.zst",
@@ -52,7 +57,7 @@ rule split_corpus:
         rev=REV["tokenization"],
         valid_lines=config["text"]["valid_lines"],
         test_lines=config["text"]["test_lines"],
-        size=lambda wildcards: flags.size_flag(corpus_sizes(wildcards)),
+        size=lambda wildcards: flags.size_flag(STUDY, wildcards.language, wildcards.domain),
         order=lambda wildcards: flags.order_flag(STUDY, wildcards.language),
     shell:
         """

@@ -40,9 +40,21 @@ def readable(content: Callable[[Any], object]) -> Callable[[Any, Any], str]:
     return lambda wildcards, output: json.dumps(content(wildcards), indent=2, sort_keys=True, ensure_ascii=False)  # noqa: ARG005
 
 
-def size_flag(stats: list[Path]) -> str:
-    """Return the flag that trims a corpus to the smallest of several, or nothing for none."""
-    return " ".join(["--max-words-of", *(quote(str(path)) for path in stats)]) if stats else ""
+def size_flag(study: "Study", language: str, domain: str) -> str:
+    """Return the flag that trims a corpus to the smallest of several texts, or nothing where it is not trimmed."""
+    texts = [study.shards("tokenised", language, name, "json") for name in study.trimmed_to(language, domain)]
+    return " ".join(["--max-words-of", *(quote(":".join(map(str, shards))) for shards in texts)]) if texts else ""
+
+
+def thin_flags(study: "Study", language: str, domain: str) -> str:
+    """Return the flags that thin a crawl before it is tokenised, or nothing where it is not thinned."""
+    if (margin := study.thinned_to(language, domain)) is None:
+        return ""
+    stats = {
+        flag: study.shards("text", language, name, "json") for flag, name in (("wanted", "wiki"), ("given", domain))
+    }
+    paths = [f"--{flag} {' '.join(quote(str(path)) for path in shards)}" for flag, shards in stats.items()]
+    return " ".join([f"--thin {margin}", *paths])
 
 
 def order_flag(study: "Study", language: str) -> str:

@@ -79,8 +79,9 @@ def words(made: Identity, code: str, domain: str) -> Any:
     """extract_text, tokenise_text."""
     source, original = made.study.language(code)["text"][domain], made.study.original(code)
     raw = [made.raw(path, [original], [f"{domain}_sentences"]) for path in source["files"]]
-    least = made.config["text"]["min_characters"]
-    return [made.revision("data"), source["format"], least, raw, made.tokeniser(original)]
+    least, margin = made.config["text"]["min_characters"], made.study.thinned_to(code, domain)
+    thinned = [] if margin is None else [margin, made("words", original, "wiki")]  # the key was added later
+    return [made.revision("data"), source["format"], least, raw, made.tokeniser(original), *thinned]
 
 
 @stage

@@ -53,6 +53,7 @@ Codes = Annotated[list[Code], Different]
 SomeCells = Annotated[list[Cells], Field(min_length=1)]
 Seeds = Annotated[list[Size], Field(min_length=1), Different]
 ThreeSizes = Annotated[list[Count], Field(min_length=3, max_length=3)]
+AtLeastOne = Annotated[float, Field(strict=True, ge=1, allow_inf_nan=False)]
 PositiveShare = Annotated[float, Field(strict=True, gt=0, le=1)]
 # The languages for which sacremoses has rules.
 Moses = Literal[
@@ -119,6 +120,10 @@ class TextSource:
         "MediaWiki dump, text with document breaks, or one paragraph per line."
     )
     files: Annotated[list[DataPath], Field(min_length=1), Different] = key("Files, read one after the other.")
+    shards: Count = optional(
+        "Parts that are extracted and tokenised in jobs of their own, 1 if not given. Results do not depend on it, but "
+        "another number reads the text again."
+    )
 
 
 @record
@@ -226,6 +231,9 @@ class TextSection:
     min_characters: Count = key("Shorter paragraphs are dropped.")
     valid_lines: Count = key("Lines held out for validation, per language and domain.")
     test_lines: Count = key("Lines held out for testing, per language and domain.")
+    crawl_margin: AtLeastOne | None = key(
+        "Web text is thinned before it is tokenised to so many times the size it is trimmed to; null keeps all of it."
+    )
 
 
 @record

@@ -142,9 +142,17 @@ class Study:
             made_from["corpus"][code]["hash"] = self.identity("stream", read)
         return described
 
-    def tokenised(self, code: str, domain: str, suffix: str = "txt.zst") -> Path:
-        """Return a language's tokenised text, or with the suffix json its statistics."""
-        return self.results / f"tokenised/{code}.{domain}.{suffix}"
+    def shards(self, folder: str, code: str, domain: str, suffix: str = "txt.zst") -> list[Path]:
+        """Return the shards of a language's text or tokenised text, in order; with the suffix json their statistics."""
+        code = self.original(code)
+        count = self.language(code)["text"][domain].get("shards", 1)
+        names = [f".{number}-of-{count}" for number in range(1, count + 1)] if count > 1 else [""]
+        return [self.results / f"{folder}/{code}.{domain}{name}.{suffix}" for name in names]
+
+    def thinned_to(self, code: str, domain: str) -> float | None:
+        """Return how many times the encyclopaedia's size a crawl is thinned to before it is tokenised, or None."""
+        margin: float | None = self.config["text"]["crawl_margin"]
+        return margin if self.trimmed_to(code, domain) else None
 
     def corpus(self, code: str, domain: str, split: str = "train") -> Path:
         """Return one split of a language's corpus."""

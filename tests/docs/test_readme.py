@@ -152,7 +152,7 @@ def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
     eight, best = re.findall(r"(?:8|32) GPUs ([\d,.]+ h)", said)
     assert cost("GPU time", 2) == gpu
     assert cost("disk, of which downloaded", 2) == f"{disk}, {download}"
-    assert cost("from start to end", 2) == f"{eight} with 8 GPUs, {best} with 32 (the longest chain of jobs)"
+    assert cost("from start to end", 2) == f"{eight} with 8 GPUs, {best} with 32"
 
 
 def test_the_figures_of_the_paper_take_no_study(tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ BASE: dict[str, Any] = {
 # The first pattern that fits a path below the results names the kind and, in its group, the thing. Plans, records,
 # tables, figures and provenance take seconds, and the page shows the whole description: what makes them again is not listed.
 KINDS = {
-    "text": r"text/([^/]+?)\.(?:txt.zst|json)",
-    "words": r"tokenised/([^/]+?)\.(?:txt.zst|json)",
+    "text": r"text/([^/]+?)(?:\.\d+-of-\d+)?\.(?:txt.zst|json)",
+    "words": r"tokenised/([^/]+?)(?:\.\d+-of-\d+)?\.(?:txt.zst|json)",
     "corpus": r"corpus/([^/]+)/.*",
     "task": r"tasks/(.+)/(.+)\.jsonl",
     "parallel": r"parallel/(.+)\.txt",

@@ -79,7 +79,8 @@ def to_do(plan: Estimator, jobs: list[Job]) -> list[str]:
     seconds, chain = longest_chain(jobs, wall)
     lines += ["", f"longest chain: {duration(seconds)}"]
     for job in chain:
-        name = f" ({'.'.join(job.wildcards.values())})" if job.wildcards else ""
+        named = [value.strip(".") for value in job.wildcards.values() if value]  # a text in one piece has no shard
+        name = f" ({'.'.join(named)})" if named else ""
         lines += [f"    {duration(wall[job.number]):>9}  {job.rule}{name}"] if wall[job.number] else []
     if every.gpu:
         times = [f"{count} GPU{'s' if count > 1 else ''} {duration(max(seconds, every.gpu / count))}" for count in GPUS]

@@ -35,14 +35,19 @@ class Estimator:
 
     def text(self, language: str, domain: str) -> float:
         """Return the bytes of a language's text."""
-        counted = self.study.results / f"text/{self.study.original(language)}.{domain}.json"
-        if counted.is_file():
-            return float(read_json(counted)["characters"]) * self.character(language)
+        counted = self.study.shards("text", language, domain, "json")
+        if all(path.is_file() for path in counted):
+            return float(sum(read_json(path)["characters"] for path in counted)) * self.character(language)
         if self.study.generated:
             sentences = self.study.config["synthetic"][f"{domain}_sentences"]
             return float(sentences * self.rates("sentence") * self.character(language))
         archives = [(path, ARCHIVES.get(Path(path).suffix)) for path in self.study.raw_text(language, domain)]
         return sum(self.raw(path) * (self.rates(kind) if kind else 1.0) for path, kind in archives)
+
+    def tokenised(self, language: str, domain: str) -> float:
+        """Return the bytes of the text that is tokenised: of a crawl that is thinned, so many as are drawn."""
+        text, margin = self.text(language, domain), self.study.thinned_to(language, domain)
+        return text if margin is None else min(text, margin * self.text(language, "wiki"))
 
     def corpus(self, language: str, domain: str) -> float:
         """Return the bytes of a language's training text; web text is trimmed to the encyclopaedia's size."""
@@ -228,23 +233,31 @@ def read_texts(job: Job) -> list[tuple[str, str]]:
     return [(code, domain_in(codes, names["domain"], code)) for code in read]
 
 
+def share_of(job: Job) -> tuple[float, float]:
+    """Return the share of a text that a job works on, and how much of the file comes before the end of that share."""
+    number, _, count = job.wildcards.get("shard", "").removeprefix(".").partition("-of-")
+    return (1 / int(count), int(number) / int(count)) if count else (1.0, 1.0)
+
+
 @rule
 def extract_text(plan: Estimator, job: Job) -> Cost:
-    """A pass over the raw text."""
-    ((language, domain),) = read_texts(job)
-    text, study = plan.text(language, domain), plan.study
+    """A pass over the raw text, or over a shard of it, which a crawl has to be unpacked for from its start."""
+    ((language, domain),), (share, end), study = read_texts(job), share_of(job), plan.study
+    text = share * plan.text(language, domain)
     if study.language(language)["text"][domain]["format"] != "wikipedia":
-        return plan.cores(job, text / plan.rates("extract_text"), text * plan.rates("zst"))
+        before = (end - share) * plan.text(language, domain) / plan.rates("unpack_xz") if end > share else 0.0
+        wall = before + text / plan.rates("extract_text") / job.threads
+        return plan.cores(job, wall * job.threads, text * plan.rates("zst"))
     dumps = study.raw_text(language, domain)
-    unpacked = XML_OF_TEXT * text if study.generated else sum(map(plan.raw, dumps)) * plan.rates("xml_per_bz2")
+    unpacked = XML_OF_TEXT * text if study.generated else share * sum(map(plan.raw, dumps)) * plan.rates("xml_per_bz2")
     return plan.cores(job, unpacked / plan.rates("extract_xml"), text * plan.rates("zst"))
 
 
 @rule
 def tokenise_text(plan: Estimator, job: Job) -> Cost:
-    """A pass over the text with the language's tokeniser."""
-    ((language, domain),) = read_texts(job)
-    text, segmenter = plan.text(language, domain), plan.study.language(language)["segmenter"]
+    """A pass over the text, or over a shard of it, with the language's tokeniser."""
+    ((language, domain),), (share, _) = read_texts(job), share_of(job)
+    text, segmenter = share * plan.tokenised(language, domain), plan.study.language(language)["segmenter"]
     rate = plan.rates("tokenise" if segmenter == "none" else f"tokenise_{segmenter}")
     return plan.cores(job, text / rate, text * plan.rates("zst"))
 
@@ -253,7 +266,7 @@ def tokenise_text(plan: Estimator, job: Job) -> Cost:
 def split_corpus(plan: Estimator, job: Job) -> Cost:
     """A pass over the words."""
     ((language, domain),) = read_texts(job)
-    seconds = plan.text(language, domain) / plan.rates("split")
+    seconds = plan.tokenised(language, domain) / plan.rates("split")
     return plan.cores(job, seconds, plan.corpus(language, domain) * plan.rates("zst"))
 
 

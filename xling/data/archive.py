@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import Any
 
 from xling.core.errors import InputError
 from xling.data.manifest import Unpack
@@ -64,10 +64,15 @@ def _extract(archive: Path, folder: Path, spec: Unpack, members: Sequence[str], 
             kept = name.name if flat else str(name)
             if kept in sizes:
                 raise BadArchiveError(archive, f"two members would both become {kept!r}: archive refused")
-            with opened() as source:
-                sizes[kept] = _write(source, folder / kept, spec.max_bytes - sum(sizes.values()))
-            if sizes[kept] < 0:
-                raise BadArchiveError(archive, f"unpacks to more than {spec.max_bytes:,} bytes: archive refused")
+            (folder / kept).parent.mkdir(parents=True, exist_ok=True)
+            before, sizes[kept] = sum(sizes.values()), 0
+            with opened() as source, (folder / kept).open("xb") as sink:
+                while chunk := source.read(CHUNK):
+                    sizes[kept] += len(chunk)
+                    if before + sizes[kept] > spec.max_bytes:  # counted: sizes in headers are only claims
+                        problem = f"unpacks to more than {spec.max_bytes:,} bytes: archive refused"
+                        raise BadArchiveError(archive, problem)
+                    sink.write(chunk)
             for pattern in matched:
                 missing.pop(pattern, None)
     except BROKEN as error:
@@ -78,19 +83,6 @@ def _extract(archive: Path, folder: Path, spec: Unpack, members: Sequence[str], 
     if missing:
         raise InputError(archive, f"holds no member {' or '.join(missing)}", fix="is it the right version?")
     return sizes
-
-
-def _write(source: IO[bytes], path: Path, limit: int) -> int:
-    """Copy one member and return its size, or -1 beyond the limit: sizes in headers are only claims."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    written = 0
-    with path.open("xb") as sink:
-        while chunk := source.read(CHUNK):
-            written += len(chunk)
-            if written > limit:
-                return -1
-            sink.write(chunk)
-    return written
 
 
 def _members(archive: Path) -> Iterator[Member]:

@@ -22,16 +22,6 @@ COLUMNS = 10
 MULTIWORD, EMPTY = re.compile(r"([1-9]\d*)-([1-9]\d*)"), re.compile(r"(\d+)\.([1-9]\d*)")
 
 
-class Word(NamedTuple):
-    """A syntactic word: the line it stands on and the columns that are used, as they stand there."""
-
-    line: int
-    form: str
-    upos: str
-    head: str
-    deprel: str
-
-
 class Tree(NamedTuple):
     """The words of a sentence, the head of each counted from 1, 0 for the root, and the relation to it."""
 
@@ -49,12 +39,26 @@ def universal(deprel: str) -> str:
 def read_conllu(path: Path) -> Iterator[Tree]:
     """Yield the checked sentences of a CoNLL-U file."""
     for block in blocks(path):
-        words = _words(path, block)
-        _check_words(path, words, block[0][0])
-        _, forms, upos, heads, deprels = zip(*words, strict=True)
+        rows = _words(path, block)
+        lines = [line for line, _ in rows]
+        forms, upos, heads, deprels = zip(*((row[1], row[3], row[6], row[7]) for _, row in rows), strict=True)
+        for number, line in enumerate(lines):
+            if upos[number] not in UPOS:
+                problem = f"part of speech {upos[number]!r} is not one of the universal 17"
+                raise InputError(path, problem, line=line)
+            if not heads[number].isascii() or not heads[number].isdigit() or int(heads[number]) > len(rows):
+                problem = f"head {heads[number]!r} of word {number + 1} is not in 0 to {len(rows)}"
+                raise InputError(path, problem, line=line)
+            if not universal(deprels[number]) or deprels[number] == "_":
+                raise InputError(path, f"word {number + 1} has no relation to its head", line=line)
+        roots = [number for number, head in enumerate(heads) if head == "0"]
+        if len(roots) != 1:
+            found = ", ".join(str(number + 1) for number in roots) or "none"
+            where = lines[roots[1]] if roots else block[0][0]
+            raise InputError(path, f"a tree has exactly one root (found: {found})", line=where)
         numbers = tuple(map(int, heads))
         if on_cycle := find_cycle(numbers):
-            raise InputError(path, f"word {on_cycle} is its own ancestor", line=words[on_cycle - 1].line)
+            raise InputError(path, f"word {on_cycle} is its own ancestor", line=lines[on_cycle - 1])
         yield Tree(forms, upos, numbers, deprels)
 
 
@@ -71,9 +75,9 @@ def find_cycle(heads: Sequence[int]) -> int:
     return 0
 
 
-def _words(path: Path, block: list[NumberedLine]) -> list[Word]:
-    """Return the words of a sentence, which count from 1, with multiword tokens and empty nodes in their places."""
-    words: list[Word] = []
+def _words(path: Path, block: list[NumberedLine]) -> list[tuple[int, list[str]]]:
+    """Return line and columns of the words of a sentence, with multiword tokens and empty nodes in their places."""
+    words: list[tuple[int, list[str]]] = []
     rows = covered = empty = 0
     for line, text in block:
         if text.startswith("#"):
@@ -87,10 +91,9 @@ def _words(path: Path, block: list[NumberedLine]) -> list[Word]:
             raise InputError(path, f"{len(fields)} columns where CoNLL-U has {COLUMNS}", line=line)
         if not all(fields):
             raise InputError(path, "an empty field", line=line, fix="CoNLL-U writes _ for nothing")
-        number, form, _, upos, _, _, head, deprel, _, _ = fields
-        before = len(words)
+        number, before = fields[0], len(words)
         if number == str(before + 1):
-            words.append(Word(line, form, upos, head, deprel))
+            words.append((line, fields))
             empty = 0
         elif (span := MULTIWORD.fullmatch(number)) and int(span[1]) == before + 1 > covered and int(span[2]) > before:
             covered = int(span[2])
@@ -103,19 +106,3 @@ def _words(path: Path, block: list[NumberedLine]) -> list[Word]:
     if covered > len(words):
         raise InputError(path, f"a multiword token reaches word {covered} of {len(words)}", line=block[0][0])
     return words
-
-
-def _check_words(path: Path, words: list[Word], first_line: int) -> None:
-    """Refuse parts of speech, heads and relations that cannot make one tree."""
-    for number, (line, _, upos, head, deprel) in enumerate(words, start=1):
-        if upos not in UPOS:
-            raise InputError(path, f"part of speech {upos!r} is not one of the universal 17", line=line)
-        if not head.isascii() or not head.isdigit() or int(head) > len(words):
-            raise InputError(path, f"head {head!r} of word {number} is not in 0 to {len(words)}", line=line)
-        if not universal(deprel) or deprel == "_":
-            raise InputError(path, f"word {number} has no relation to its head", line=line)
-    roots = [(word.line, number) for number, word in enumerate(words, start=1) if word.head == "0"]
-    if len(roots) != 1:
-        found = ", ".join(str(number) for _, number in roots) or "none"
-        where = roots[1][0] if roots else first_line
-        raise InputError(path, f"a tree has exactly one root (found: {found})", line=where)

@@ -1,9 +1,10 @@
 """Extract the text of a corpus, one paragraph per line, the same byte for byte for any number of processes.
 
-python -m xling.data.extract_text --format wikipedia --input dump.xml.bz2 --out en.txt.zst
+python -m xling.data.extract_text --format wikipedia --input dump.xml.bz2 --out en.txt.zst [--part 3-of-16]
 
 Formats: `wikipedia` (MediaWiki pages-articles dumps), `crawl` (documents separated by blank lines, such as CC-100)
-and `text` (one paragraph per line); the last two are plain or compressed as .xz, .gz, .zst or .bz2.
+and `text` (one paragraph per line); the last two are plain or compressed as .xz, .gz, .zst or .bz2. With --part only
+that part of the inputs is read; the texts of all parts, one after the other, are the text of the whole.
 """
 
 import argparse
@@ -15,25 +16,24 @@ from pathlib import Path
 
 from xling.core.cli import positive
 from xling.core.errors import InputError, run
-from xling.core.io import COMPRESSED, numbered_lines, write_json, write_text
+from xling.core.io import COMPRESSED, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
 from xling.data.lines import clean_line
+from xling.data.parts import Part, Span, span_lines
 from xling.data.wikidump import Dump
 from xling.data.wikitext import hidden_prefixes, paragraphs
 
 BATCH_CHARACTERS = 1 << 20  # of wikitext: large enough that handing it over costs little, small enough to hold several
-Batch = tuple[
-    list[str], frozenset[str]
-]  # wikitexts that are cleaned in one go, and the link prefixes that show nothing
+Batch = tuple[list[str], frozenset[str]]  # wikitexts that are cleaned in one go, link prefixes that show nothing
 EXPORT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<mediawiki\b|<page>\s*$)")  # <page>: of a dump that was cut up
 EXPORT_LINES = 2  # the XML declaration may have the first line to itself
 
 
-def extract_wikipedia(paths: list[Path], counts: Counter[str], processes: int, least: int) -> Iterator[str]:
+def extract_wikipedia(spans: list[Span], counts: Counter[str], processes: int, least: int) -> Iterator[str]:
     """Yield the paragraphs of the articles of some dumps, in order, cleaned by one or several processes."""
     with workers(processes) as share:
-        for cleaned in share(partial(clean_batch, least=least), _batches(paths, counts)):
+        for cleaned in share(partial(clean_batch, least=least), _batches(spans, counts)):
             yield from cleaned
 
 
@@ -43,20 +43,20 @@ def clean_batch(batch: Batch, least: int) -> list[str]:
     return [plain for text in wikitexts for plain in paragraphs(text, hidden, least)]
 
 
-def extract_lines(paths: list[Path], counts: Counter[str], least: int) -> Iterator[str]:
+def extract_lines(spans: list[Span], counts: Counter[str], least: int) -> Iterator[str]:
     """Yield the clean paragraphs of plain or crawled texts.
 
     Blank lines end documents: they are counted but not kept, because the model reads a stream of lines.
     """
-    compressed = any(path.suffix in COMPRESSED for path in paths)
-    total = None if compressed else sum(path.stat().st_size for path in paths)
+    compressed = any(span.path.suffix in COMPRESSED for span in spans)
+    total = None if compressed else sum(span.stop - span.start for span in spans)
     progress = Progress("extract", total, unit="bytes of text")
-    for path in paths:
-        inside = False
-        for number, line in numbered_lines(path):
-            if number <= EXPORT_LINES and EXPORT.match(line):
+    for span in spans:
+        inside = span.start > 0  # a document belongs to the part that it begins in
+        for number, line in span_lines(span):
+            if number <= EXPORT_LINES and span.start == 0 and EXPORT.match(line):
                 fix = "format: wikipedia reads it"
-                raise InputError(path, "a MediaWiki export where plain text was expected", line=number, fix=fix)
+                raise InputError(span.path, "a MediaWiki export where plain text was expected", line=number, fix=fix)
             size = len(line.encode()) + 1
             progress.add(size)
             paragraph = clean_line(line)
@@ -69,11 +69,11 @@ def extract_lines(paths: list[Path], counts: Counter[str], least: int) -> Iterat
     progress.finish()
 
 
-def _batches(paths: list[Path], counts: Counter[str]) -> Iterator[Batch]:
+def _batches(spans: list[Span], counts: Counter[str]) -> Iterator[Batch]:
     """Yield the articles of the dumps in batches; progress is in bytes of the compressed files."""
-    progress = Progress("extract", sum(path.stat().st_size for path in paths), unit="bytes of dump")
-    for path in paths:
-        dump = Dump(path, counts)
+    progress = Progress("extract", sum(span.stop - span.start for span in spans), unit="bytes of dump")
+    for span in spans:
+        dump = Dump(span.path, counts, span)
         batch: list[str] = []
         size = 0
         for page in dump.pages(progress.add):
@@ -86,7 +86,7 @@ def _batches(paths: list[Path], counts: Counter[str]) -> Iterator[Batch]:
             yield batch, hidden_prefixes(dump.namespaces)
         if dump.cut_after is not None:
             warning = "%s: no </mediawiki> after page %r: a part of a dump?"
-            log_to_stderr(__name__).warning(warning, path, dump.cut_after)
+            log_to_stderr(__name__).warning(warning, span.path, dump.cut_after)
     progress.finish()
 
 
@@ -99,18 +99,19 @@ def main() -> None:
     parser.add_argument("--stats", type=Path, help="JSON file for the counts of pages, paragraphs and characters")
     parser.add_argument("--processes", type=positive, default=1, help="that clean pages, besides the one that reads")
     parser.add_argument("--min-characters", type=positive, default=1, help="drop shorter paragraphs")
+    parser.add_argument("--part", type=Part.parse, default=Part(), help="read this part of the inputs, as 3-of-16")
     args = parser.parse_args()
-    counts: Counter[str] = Counter()
+    counts, spans = Counter[str](paragraphs=0, characters=0), args.part.spans(args.input)
     if args.format == "wikipedia":
-        found = extract_wikipedia(args.input, counts, args.processes, args.min_characters)
+        found = extract_wikipedia(spans, counts, args.processes, args.min_characters)
     else:
-        found = extract_lines(args.input, counts, args.min_characters)
+        found = extract_lines(spans, counts, args.min_characters)
     with write_text(args.out) as out:
         for paragraph in found:
             out.write(f"{paragraph}\n")
             counts["paragraphs"] += 1
             counts["characters"] += len(paragraph)
-        if not counts["paragraphs"]:
+        if not counts["paragraphs"] and args.part.of == 1:
             files = ", ".join(str(path) for path in args.input[1:])
             problem = f"no text found{' here, nor in ' + files if files else ''}: this language would be empty"
             raise InputError(args.input[0], problem, fix=f"is it the right file, and of format {args.format}?")

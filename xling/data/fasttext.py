@@ -33,24 +33,18 @@ def read_vectors(path: Path, limit: int) -> Vectors:
         if len(words) == len(vectors):
             break
         rows += 1
-        word, vector = _row(path, number, line, width)
+        word, *numbers = line.rstrip(" ").rsplit(" ", width)  # from the right: some words contain spaces
+        if len(numbers) != width or not word:
+            raise InputError(path, f"not a word and {width} numbers", line=number)
+        try:
+            vector = np.array(numbers, dtype=np.float32)
+        except ValueError as error:
+            raise InputError(path, f"{error} in the vector of {word!r}", line=number) from None
+        if not np.isfinite(vector).all():
+            raise InputError(path, f"the vector of {word!r} holds a number that is not finite", line=number)
         if word not in words:
             vectors[len(words)] = vector
             words[word] = None
     if len(words) < len(vectors) and rows < count:
         raise InputError(path, f"ends after {rows} of {count} vectors", fix="fetch the file again")
     return Vectors(tuple(words), vectors[: len(words)], rows - len(words))
-
-
-def _row(path: Path, number: int, line: str, width: int) -> tuple[str, NDArray[np.float32]]:
-    """Split a line from the right: some words contain spaces."""
-    word, *numbers = line.rstrip(" ").rsplit(" ", width)
-    if len(numbers) != width or not word:
-        raise InputError(path, f"not a word and {width} numbers", line=number)
-    try:
-        vector = np.array(numbers, dtype=np.float32)
-    except ValueError as error:
-        raise InputError(path, f"{error} in the vector of {word!r}", line=number) from None
-    if not np.isfinite(vector).all():
-        raise InputError(path, f"the vector of {word!r} holds a number that is not finite", line=number)
-    return word, vector

@@ -40,6 +40,7 @@ from xling.data.manifest import Dataset, SourceFile, Unpack, resolve
 
 LOCK = "sources.lock.json"  # below the data root: what each fetched file was when it was accepted
 NOTE = ".unpacked.json"  # inside an unpacked folder: what it was made from
+log = log_to_stderr(__name__)
 
 
 @dataclass
@@ -67,14 +68,11 @@ class Lock:
         known = self.entries.get(path)
         return known is not None and (self.root / path).exists() and self._stat(path).items() <= known.items()
 
-    def record(self, path: str, sha256: str) -> None:
-        """Remember an accepted file, on disk at once."""
-        self.entries[path] = {"sha256": sha256, **self._stat(path)}
-        write_json(self.root / LOCK, self.entries)
-
-    def forget(self, path: str) -> None:
-        """Drop a file that turned out to be no good."""
+    def record(self, path: str, sha256: str | None) -> None:
+        """Remember an accepted file, or without a hash drop one that turned out to be no good; on disk at once."""
         self.entries.pop(path, None)
+        if sha256:
+            self.entries[path] = {"sha256": sha256, **self._stat(path)}
         write_json(self.root / LOCK, self.entries)
 
     def _stat(self, path: str) -> dict[str, int]:
@@ -105,11 +103,6 @@ class Item:
         return next((folder / name for name in (path, path.name) if (folder / name).is_file()), None)
 
 
-def read_requests(path: Path) -> list[Request]:
-    """Read the requested sources from a JSON file."""
-    return read_record(list[Request], read_json(path), path)
-
-
 def list_items(requests: Sequence[Request], local: Path | None) -> list[Item]:
     """Return every file that the requests need, once."""
     items: dict[tuple[str, str], Item] = {}
@@ -123,10 +116,9 @@ def list_items(requests: Sequence[Request], local: Path | None) -> list[Item]:
 
 def state(item: Item, lock: Lock) -> str:
     """Return what is to be done for one file: nothing, check, get, unpack or ask."""
-    path = lock.root / item.file.path
+    path, spec = lock.root / item.file.path, item.file.unpack
     if item.dataset.ask and not (item.local and item.local_file()):
         return "nothing" if path.exists() and path.stat().st_size else "ask"
-    spec = item.file.unpack
     if spec and _is_unpacked(lock.root / spec.to, spec, lock.sha256(item.file.path)):
         return "nothing"
     if lock.untouched(item.file.path):
@@ -136,42 +128,47 @@ def state(item: Item, lock: Lock) -> str:
 
 def obtain(item: Item, lock: Lock) -> None:
     """Make sure that one file, and the folder unpacked from it, are there and verified."""
-    name, path = item.file.path, lock.root / item.file.path
+    file, path, first = item.file, lock.root / item.file.path, lock.sha256(item.file.path)
+    expected = Expected(file.size, file.sha256)
+    if file.sha256 is None and first:  # what is not in the manifest is what it was at the first download
+        expected = Expected(file.size, first, origin=f"{LOCK}; remove the entry if the change is wanted")
     if state(item, lock) == "check":  # there but not known: a wrong one is set aside and fetched again
         try:
-            lock.record(name, verify(path, expectation(item.file, lock)))
+            lock.record(file.path, verify(path, expected))
         except MismatchError as problem:
-            log_to_stderr(__name__).warning("%s %s; kept as %s", path, problem, set_aside(path, path))
+            log.warning("%s %s; kept as %s", path, problem, set_aside(path, path))
     if state(item, lock) == "get":
-        lock.record(name, _copy(item, lock) if item.local else _download(item, lock))
-    if state(item, lock) == "unpack" and item.file.unpack:
-        folder, spec = lock.root / item.file.unpack.to, item.file.unpack
+        if not item.local and file.sums and expected.sha256 is None:
+            digest = listed_hash(file.sums.url, path.name)
+            expected = replace(expected, listed=(file.sums.algorithm, digest) if digest else None)
+        lock.record(file.path, _copy(item, path, expected) if item.local else download(file.urls, path, expected))
+    if state(item, lock) == "unpack" and file.unpack:
         try:
-            sizes = unpack(path, folder, spec)
+            sizes = unpack(path, lock.root / file.unpack.to, file.unpack)
         except BadArchiveError:
-            if item.file.sha256 is None:  # nothing vouched for these bytes: a rerun has to fetch new ones
+            if file.sha256 is None:  # nothing vouched for these bytes: a rerun has to fetch new ones
                 set_aside(path, path)
-                lock.forget(name)
+                lock.record(file.path, None)
             raise
-        write_json(folder / NOTE, {"archive": lock.sha256(name), "spec": _described(spec), "files": sizes})
-
-
-def expectation(file: SourceFile, lock: Lock) -> Expected:
-    """Return what is known about a file: from the manifest, else from the first download."""
-    if file.sha256 is None and lock.sha256(file.path):
-        return Expected(file.size, lock.sha256(file.path), origin=f"{LOCK}; remove the entry if the change is wanted")
-    return Expected(file.size, file.sha256)
+        note = {"archive": lock.sha256(file.path), "spec": _described(file.unpack), "files": sizes}
+        write_json(lock.root / file.unpack.to / NOTE, note)
 
 
 def plan_table(items: Sequence[Item], lock: Lock) -> str:
     """Return the plan for people: source, file, size, licence, what will be done."""
-    rows = [("source", "file", "size", "licence", "to do")]
+    rows, terms = [("source", "file", "size", "licence", "to do")], {}
     for item in items:
-        cells = item.dataset.name, item.file.path, _shown_size(item, lock), item.dataset.licence
-        rows.append((*cells, _shown_state(item, lock)))
+        file, path, todo = item.file, lock.root / item.file.path, state(item, lock)
+        known = path.stat().st_size if path.exists() else file.size
+        size = f"{known:,}" if known is not None else f"about {file.about:,}" if file.about else "unknown"
+        words = {"nothing": "there", "check": "verify", "get": "copy" if item.local else "download"}
+        then = f", unpack to {file.unpack.to}/" if file.unpack and todo in ("check", "get") else ""
+        words |= {"ask": "yours to supply", "unpack": "unpack"}
+        rows.append((item.dataset.name, file.path, size, item.dataset.licence, words[todo] + then))
+        if todo != "nothing":
+            terms[item.dataset.name] = item.dataset.terms
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    terms = {item.dataset.name: item.dataset.terms for item in items if state(item, lock) != "nothing"}
     return "\n".join(lines + [f"terms of {name}: {text}" for name, text in terms.items()])
 
 
@@ -201,70 +198,14 @@ def obtain_all(items: Sequence[Item], lock: Lock) -> list[tuple[str, int]]:
     return failures
 
 
-def main() -> None:
-    """Show the plan, fetch what is missing and say what failed or is the user's to supply."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sources", type=Path, required=True, help="JSON: list of {name, substitutions, local}")
-    parser.add_argument("--root", type=Path, required=True, help="data root that everything is put below")
-    parser.add_argument("--local", type=Path, help="take files from this folder instead of the network")
-    parser.add_argument("--receipt", type=Path, help="write the hash of each file here, once all are there")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
-    args = parser.parse_args()
-    log = log_to_stderr(__name__)
-    items = list_items(read_requests(args.sources), args.local)
-    lock = Lock.load(args.root)
-    print(plan_table(items, lock), flush=True)
-    if args.dry_run:
-        print(ask_block(items, lock))
-        return
-    with alone(args.root):
-        lock = Lock.load(args.root)  # again: another fetch may have ended since the plan
-        failures = obtain_all(items, lock)
-    for line, _ in failures:
-        print(f"error: {line}", file=sys.stderr, flush=True)
-    asked = ask_block(items, lock)
-    print(asked, flush=True)
-    code = max((code for _, code in failures), default=EXIT_BAD_INPUT if asked else 0)
-    if code:
-        sys.exit(code)
-    if args.receipt:
-        paths = {item.file.path for item in items}
-        hashes = {path: lock.sha256(path) or sha256_of(lock.root / path) for path in paths}
-        write_json(args.receipt, {"files": hashes})
-    log.info("%d files there and verified below %s", len(items), args.root)
-
-
-@contextmanager
-def alone(root: Path) -> Iterator[None]:
-    """Keep two fetches from writing the same files: the second waits for the first."""
-    root.mkdir(parents=True, exist_ok=True)
-    with (root / ".fetch").open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            log_to_stderr(__name__).info("another fetch is at work in %s: waiting for it to end", root)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        except OSError:
-            log_to_stderr(__name__).warning("%s: this file system has no locks; run one fetch at a time", root)
-        yield
-
-
-def _download(item: Item, lock: Lock) -> str:
-    file, expected = item.file, expectation(item.file, lock)
-    if file.sums and expected.sha256 is None:
-        digest = listed_hash(file.sums.url, Path(file.path).name)
-        expected = replace(expected, listed=(file.sums.algorithm, digest) if digest else None)
-    return download(file.urls, lock.root / file.path, expected)
-
-
-def _copy(item: Item, lock: Lock) -> str:
+def _copy(item: Item, target: Path, expected: Expected) -> str:
     """Verify a file of the local folder and link it into place, or copy it where that is another disk."""
-    source, target = item.local_file(), lock.root / item.file.path
+    source = item.local_file()
     if source is None:
         names = f"{item.file.path} or {target.name}"
         raise InputError(item.local or "", f"holds no {names}", fix="put the file there or leave --local out")
     try:
-        sha256 = verify(source, expectation(item.file, lock))
+        sha256 = verify(source, expected)
     except MismatchError as problem:
         raise DownloadError(f"{source}: {problem}") from None
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -289,19 +230,51 @@ def _described(spec: Unpack) -> dict[str, Any]:
     return {**vars(spec), "members": list(spec.members)}
 
 
-def _shown_size(item: Item, lock: Lock) -> str:
-    path = lock.root / item.file.path
-    if path.exists():
-        return f"{path.stat().st_size:,}"
-    return f"{item.file.size:,}" if item.file.size else f"about {item.file.about:,}" if item.file.about else "unknown"
+@contextmanager
+def alone(root: Path) -> Iterator[None]:
+    """Keep two fetches from writing the same files: the second waits for the first."""
+    root.mkdir(parents=True, exist_ok=True)
+    with (root / ".fetch").open("w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.info("another fetch is at work in %s: waiting for it to end", root)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError:
+            log.warning("%s: this file system has no locks; run one fetch at a time", root)
+        yield
 
 
-def _shown_state(item: Item, lock: Lock) -> str:
-    todo = state(item, lock)
-    get = "copy" if item.local else "download"
-    words = {"nothing": "there", "check": "verify", "get": get, "ask": "yours to supply"}
-    then = f", unpack to {item.file.unpack.to}/" if item.file.unpack and todo in ("check", "get") else ""
-    return words.get(todo, "unpack") + then
+def main() -> None:
+    """Show the plan, fetch what is missing and say what failed or is the user's to supply."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sources", type=Path, required=True, help="JSON: list of {name, substitutions, local}")
+    parser.add_argument("--root", type=Path, required=True, help="data root that everything is put below")
+    parser.add_argument("--local", type=Path, help="take files from this folder instead of the network")
+    parser.add_argument("--receipt", type=Path, help="write the hash of each file here, once all are there")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    args = parser.parse_args()
+    items = list_items(read_record(list[Request], read_json(args.sources), args.sources), args.local)
+    lock = Lock.load(args.root)
+    print(plan_table(items, lock), flush=True)
+    if args.dry_run:
+        print(ask_block(items, lock))
+        return
+    with alone(args.root):
+        lock = Lock.load(args.root)  # again: another fetch may have ended since the plan
+        failures = obtain_all(items, lock)
+    for line, _ in failures:
+        print(f"error: {line}", file=sys.stderr, flush=True)
+    asked = ask_block(items, lock)
+    print(asked, flush=True)
+    code = max((code for _, code in failures), default=EXIT_BAD_INPUT if asked else 0)
+    if code:
+        sys.exit(code)
+    if args.receipt:
+        paths = {item.file.path for item in items}
+        hashes = {path: lock.sha256(path) or sha256_of(lock.root / path) for path in paths}
+        write_json(args.receipt, {"files": hashes})
+    log.info("%d files there and verified below %s", len(items), args.root)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@ Paths and addresses in it are templates; `resolve("wikipedia", lg="fr", date="20
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
-from string import Formatter
 from typing import Annotated, Any
 
 import yaml
@@ -90,25 +90,18 @@ class Dataset:
     ask: str = ""
 
     def __post_init__(self) -> None:
-        refuse(self._problems())
-
-    def _problems(self) -> Iterator[str]:
-        if self.from_lg and "lg" not in self.parameters:
-            yield "from_lg: needs the parameter lg"
+        problems = ["from_lg: needs the parameter lg"] if self.from_lg and "lg" not in self.parameters else []
         known = self.parameters.keys() | self.from_lg.keys()
         for number, file in enumerate(self.files):
             if bool(file.urls) == bool(self.ask):
-                yield f"files[{number}]: expected urls, or ask on the dataset, not both"
-            for name in sorted(set(_placeholders(asdict(file))) - known):
-                yield f"files[{number}]: {{{name}}} is no parameter"
+                problems.append(f"files[{number}]: expected urls, or ask on the dataset, not both")
+            used: dict[str, str] = defaultdict(str)
+            _fill(asdict(file), used)
+            problems += [f"files[{number}]: {{{name}}} is no parameter" for name in sorted(used.keys() - known)]
+        refuse(problems)
 
-    def resolve(self, /, **substitutions: str) -> "Dataset":
+    def resolve(self, /, **given: str) -> "Dataset":
         """Return the dataset with paths and addresses filled in for these values."""
-        values = self._values(substitutions)
-        files = tuple(read_record(SourceFile, _fill(asdict(file), values), MANIFEST) for file in self.files)
-        return replace(self, files=files, parameters={}, from_lg={})
-
-    def _values(self, given: Mapping[str, str]) -> dict[str, str]:
         unknown = sorted(given.keys() - self.parameters.keys() - self.from_lg.keys())
         missing = sorted(self.parameters.keys() - given.keys())
         if unknown or missing:
@@ -119,14 +112,14 @@ class Dataset:
             pattern = self.parameters.get(name, SAFE_VALUE)
             if not isinstance(value, str) or not re.fullmatch(pattern, value):
                 raise InputError(MANIFEST, f"{self.name}: {name} is {value!r}, expected text like {pattern}")
-        derived = {name: self._derive(name, given["lg"]) for name in self.from_lg if name not in given}
-        return {**given, **derived}
-
-    def _derive(self, name: str, lg: str) -> str:
-        known = self.from_lg[name]
-        if lg not in known:
-            raise InputError(MANIFEST, f"{self.name} has no {name} for {lg!r}, only for {', '.join(known)}")
-        return known[lg]
+        values = dict(given)
+        for name, known in self.from_lg.items():
+            if name not in given and given["lg"] not in known:
+                only = ", ".join(known)
+                raise InputError(MANIFEST, f"{self.name} has no {name} for {given['lg']!r}, only for {only}")
+            values.setdefault(name, known.get(given["lg"], ""))
+        files = tuple(read_record(SourceFile, _fill(asdict(file), values), MANIFEST) for file in self.files)
+        return replace(self, files=files, parameters={}, from_lg={})
 
 
 def resolve(name: str, /, **substitutions: str) -> Dataset:
@@ -155,15 +148,8 @@ def _study_manifest() -> dict[str, Dataset]:
     return load_manifest()
 
 
-def _placeholders(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield from (name for _, name, _, _ in Formatter().parse(value) if name is not None)
-    elif isinstance(value, dict | tuple):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _placeholders(part)
-
-
 def _fill(value: Any, values: Mapping[str, str]) -> Any:
+    """Return a value with the templates in it filled in."""
     if isinstance(value, dict):
         return {key: _fill(part, values) for key, part in value.items()}
     if isinstance(value, tuple):

@@ -3,11 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from xling.core.errors import InputError
-from xling.data.lines import NumberedLine, blocks
+from xling.data.lines import blocks
 
 TYPES = ("LOC", "MISC", "ORG", "PER")  # MISC is kept in the label set
 OUTSIDE = "O"
@@ -43,10 +44,24 @@ def read_wikiann(path: Path, counts: Counter[str], expected: str | None = None) 
     Tags that had to be turned into BIO are counted as repaired.
     """
     for block in blocks(path):
-        words, tags = zip(*(_wikiann_token(path, *line, expected) for line in block), strict=True)
+        words, tags = [], []
+        for number, line in block:
+            fields = line.split("\t")
+            if len(fields) != 2:
+                raise InputError(path, f"{len(fields)} columns where xx:token<TAB>TAG was expected", line=number)
+            language, _, word = fields[0].partition(":")  # a token may contain colons of its own
+            if not (language and word):
+                problem = f"{fields[0]!r} is not a token after a language prefix such as en:"
+                raise InputError(path, problem, line=number)
+            # A code may name a variety too: be-x-old, in a study's spelling be_x_old, is be.
+            if expected and len({code.replace("_", "-").partition("-")[0] for code in (language, expected)}) > 1:
+                fix = "name another file, or the language by the code that the file has"
+                raise InputError(path, f"a token of {language!r}, expected {expected!r}", line=number, fix=fix)
+            words.append(word)
+            tags.append(_known(path, number, fields[1]))
         fixed = to_bio(tags)
         counts["repaired"] += sum(old != new for old, new in zip(tags, fixed, strict=True))
-        yield NerSentence(words, tuple(fixed), block[0][0])
+        yield NerSentence(tuple(words), tuple(fixed), block[0][0])
 
 
 def read_conll2003(path: Path) -> Iterator[NerSentence]:
@@ -67,14 +82,25 @@ def read_conll2003(path: Path) -> Iterator[NerSentence]:
 def read_msra(path: Path, segment: Callable[[str], list[str]], counts: Counter[str]) -> Iterator[NerSentence]:
     """Yield the sentences of an MSRA file (`character TAG`), its labels moved to the words that `segment` finds.
 
-    A sentence whose characters the segmenter changes is left in single characters and counted as unsegmented.
+    A row of several characters is one stretch of its tag. A sentence whose characters the segmenter changes is left in
+    single characters and counted as unsegmented.
     """
     for block in blocks(path):
-        characters, tags = _msra_characters(path, block)
-        text = "".join(characters)
-        words = [word for word in segment(text) if word.strip()]
-        if _without_spaces("".join(words)) != _without_spaces(text):
-            words = list(_without_spaces(text))
+        characters: list[str] = []
+        tags: list[str] = []
+        for number, line in block:
+            text, _, tag = line.rpartition("\t" if "\t" in line else " ")
+            if not text:
+                raise InputError(path, "expected a character and its tag, split by a tab or a space", line=number)
+            if match := MSRA_TAG.fullmatch(tag):  # BIOES and BMES, with the bakeoff's own type names
+                tag = f"{'B' if match[1] in 'BS' else 'I'}-{MSRA_TYPES.get(match[2], match[2])}"
+            bio = _known(path, number, tag)
+            characters += text
+            tags += [bio] + [bio.replace("B-", "I-", 1)] * (len(text) - 1)
+        sentence = "".join(characters)
+        words = [word for word in segment(sentence) if word.strip()]
+        if _without_spaces("".join(words)) != _without_spaces(sentence):
+            words = list(_without_spaces(sentence))
             counts["unsegmented"] += 1
         if words:
             yield NerSentence(tuple(words), tuple(realign(characters, tags, words, counts)), block[0][0])
@@ -87,10 +113,18 @@ def realign(characters: Sequence[str], tags: Sequence[str], words: Sequence[str]
     first word to stand for that entity, else I-. Counted: words, cut (words with an entity boundary inside),
     shared (words that touch two entities or more), lost (entities that no word stands for).
     """
-    entity = _entity_numbers(tags)
-    result, standing = [], set()
+    bio = to_bio(tags)
+    begun = list(accumulate(tag.startswith("B-") for tag in bio))
+    entity = [0 if tag == OUTSIDE else number for tag, number in zip(bio, begun, strict=True)]  # from 1, 0 for none
+    solid = [i for i, character in enumerate(characters) if not character.isspace()]
+    result, standing, start = [], set(), 0
     counts["words"] += len(words)
-    for span in _word_spans(characters, words):
+    for word in words:
+        letters = list(_without_spaces(word))
+        span = solid[start : start + len(letters)]
+        if not letters or [characters[i] for i in span] != letters:
+            raise ValueError(f"word {word!r} of the segmentation is not the text at character {start + 1}")
+        start += len(letters)
         touched = list(dict.fromkeys(entity[i] for i in span))
         inside = [number for number in touched if number]
         counts["cut"] += len(touched) > 1
@@ -101,70 +135,14 @@ def realign(characters: Sequence[str], tags: Sequence[str], words: Sequence[str]
         kind = tags[entity.index(inside[0])][2:]
         result.append(("I-" if inside[0] in standing else "B-") + kind)
         standing.add(inside[0])
+    if start < len(solid):
+        raise ValueError(f"the segmentation ends {len(solid) - start} characters before the text does")
     counts["lost"] += max(entity, default=0) - len(standing)
     return result
 
 
-def _entity_numbers(tags: Sequence[str]) -> list[int]:
-    """Number the entities from 1 and return which one covers each character, 0 for none."""
-    numbers, last = [], 0
-    for tag in to_bio(tags):
-        last += tag.startswith("B-")
-        numbers.append(0 if tag == OUTSIDE else last)
-    return numbers
-
-
-def _word_spans(characters: Sequence[str], words: Sequence[str]) -> Iterator[list[int]]:
-    """Yield the positions of the characters of each word."""
-    solid = [i for i, character in enumerate(characters) if not character.isspace()]
-    start = 0
-    for word in words:
-        letters = list(_without_spaces(word))
-        span = solid[start : start + len(letters)]
-        if not letters or [characters[i] for i in span] != letters:
-            raise ValueError(f"word {word!r} of the segmentation is not the text at character {start + 1}")
-        start += len(letters)
-        yield span
-    if start < len(solid):
-        raise ValueError(f"the segmentation ends {len(solid) - start} characters before the text does")
-
-
 def _without_spaces(text: str) -> str:
     return "".join(text.split())
-
-
-def _wikiann_token(path: Path, number: int, line: str, expected: str | None) -> tuple[str, str]:
-    fields = line.split("\t")
-    if len(fields) != 2:
-        raise InputError(path, f"{len(fields)} columns where xx:token<TAB>TAG was expected", line=number)
-    language, _, word = fields[0].partition(":")  # a token may contain colons of its own
-    if not (language and word):
-        raise InputError(path, f"{fields[0]!r} is not a token after a language prefix such as en:", line=number)
-    if expected is not None and language != expected and _main_part(language) != _main_part(expected):
-        fix = "name another file, or the language by the code that the file has"
-        raise InputError(path, f"a token of {language!r}, expected {expected!r}", line=number, fix=fix)
-    return word, _known(path, number, fields[1])
-
-
-def _main_part(code: str) -> str:
-    """Return the language of a code that names a variety too: be-x-old, in a study's spelling be_x_old, is be."""
-    return code.replace("_", "-").partition("-")[0]
-
-
-def _msra_characters(path: Path, block: list[NumberedLine]) -> tuple[list[str], list[str]]:
-    """Return the characters of a sentence and their BIO tags; a row of several characters is one stretch of its tag."""
-    characters: list[str] = []
-    tags: list[str] = []
-    for number, line in block:
-        text, _, tag = line.rpartition("\t" if "\t" in line else " ")
-        if not text:
-            raise InputError(path, "expected a character and its tag, split by a tab or a space", line=number)
-        if match := MSRA_TAG.fullmatch(tag):  # BIOES and BMES, with the bakeoff's own type names
-            tag = f"{'B' if match[1] in 'BS' else 'I'}-{MSRA_TYPES.get(match[2], match[2])}"
-        bio = _known(path, number, tag)
-        characters += text
-        tags += [bio] + [bio.replace("B-", "I-", 1)] * (len(text) - 1)
-    return characters, tags
 
 
 def _known(path: Path, number: int, tag: str) -> str:

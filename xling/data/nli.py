@@ -31,7 +31,7 @@ def read_xnli(path: Path, language: str, counts: Counter[str]) -> Iterator[NliEx
     for line, (code, *row) in table_rows(path, ("language", "sentence1", "sentence2", "gold_label")):
         seen[code] = None
         if code == language and (example := _checked(path, line, row, counts)):
-            if not _complete(example):
+            if not (example.premise.strip() and example.hypothesis.strip()):
                 raise InputError(path, "a sentence is empty", line=line, fix="evaluation rows are never left out")
             yield example
     if language not in seen:
@@ -42,7 +42,7 @@ def read_xnli_mt(path: Path, counts: Counter[str]) -> Iterator[NliExample]:
     """Yield the rows of multinli.train.en.tsv (premise, hypo, label) of XNLI-MT 1.0."""
     for line, row in table_rows(path, ("premise", "hypo", "label")):
         if example := _checked(path, line, row, counts):
-            if _complete(example):
+            if example.premise.strip() and example.hypothesis.strip():
                 yield example
             else:
                 counts["empty"] += 1
@@ -58,7 +58,3 @@ def _checked(path: Path, line: int, row: list[str], counts: Counter[str]) -> Nli
     if name not in LABELS:
         raise InputError(path, f"label {label!r} is none of {', '.join(LABELS)}", line=line)
     return NliExample(premise, hypothesis, name, line)
-
-
-def _complete(example: NliExample) -> bool:
-    return bool(example.premise.strip() and example.hypothesis.strip())

@@ -8,20 +8,21 @@ drawn from each, and the stretches are dealt to valid and test at random, so bot
 
 Trimmed (section 4.1, Wiki-CC: only the domain may differ): a random subset of the remaining lines, in their old
 order, with at most the given number of words and short of it by less than one line. `--max-words-of` takes the
-smallest "words" of the given stats files as the size of the whole corpus; what is held out here is taken off it.
+smallest of the texts whose stats are given (those of one text's shards are joined by colons) as the size of the whole
+corpus; what is held out here is taken off it.
 
 Three passes, one line in memory; with `--shuffle-seed` one bucket of lines (the order of en', docs/choices.md).
 """
 
 import argparse
 import math
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import IO, NamedTuple
 
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, read_lines, write_json, write_text
@@ -31,14 +32,6 @@ from xling.core.seeds import numpy_rng, python_rng
 SPLITS = ("train", "valid", "test")
 BUCKET_CHARACTERS = 1 << 26
 MOST_BUCKETS = 200  # open files; a larger text gets larger buckets
-
-
-class Size(NamedTuple):
-    """How much text there is."""
-
-    lines: int
-    words: int
-    characters: int
 
 
 @dataclass(frozen=True)
@@ -51,29 +44,6 @@ class Plan:
     max_words: int | None = None
     corpus_words: int | None = None
     shuffle_seed: int | None = None
-
-
-class Split:
-    """One output and how much it holds."""
-
-    def __init__(self, handle: IO[str]) -> None:
-        self.handle, self.lines, self.words = handle, 0, 0
-
-    def write(self, line: str) -> None:
-        """Write and count a line."""
-        self.handle.write(f"{line}\n")
-        self.lines += 1
-        self.words += len(line.split())
-
-
-def measure(lines: Iterable[str]) -> Size:
-    """Count lines, words (between white space) and characters."""
-    number = words = characters = 0
-    for line in lines:
-        number += 1
-        words += len(line.split())
-        characters += len(line)
-    return Size(number, words, characters)
 
 
 def draw_held_out(lines: int, valid: int, test: int, seed: int) -> dict[int, str]:
@@ -121,45 +91,61 @@ def bucket_count(characters: int) -> int:
     return min(max(1, math.ceil(characters / BUCKET_CHARACTERS)), MOST_BUCKETS)
 
 
-def smallest_words(paths: Iterable[Path]) -> int:
-    """Return the smallest "words" in the given stats files."""
+def smallest_words(texts: Iterable[Sequence[Path]]) -> int:
+    """Return the words of the smallest of some texts, each given by the stats files of its shards."""
     found = []
-    for path in paths:
-        stats = read_json(path)
-        words = stats.get("words") if isinstance(stats, dict) else None
-        if not isinstance(words, int) or words <= 0:
-            raise InputError(path, f'expected a positive whole number as "words", found {words!r}')
-        found.append(words)
+    for paths in texts:
+        total = 0
+        for path in paths:
+            stats = read_json(path)
+            words = stats.get("words") if isinstance(stats, dict) else None
+            if not isinstance(words, int) or words < (len(paths) == 1):  # one of several shards may be empty
+                raise InputError(path, f'expected a positive whole number as "words", found {words!r}')
+            total += words
+        found.append(total)
     return min(found)
 
 
-def split_corpus(text: Path, out: Path, plan: Plan) -> dict[str, object]:
+def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, object]:
     """Write train, valid and test of a text and return what was done; all three appear or none."""
-    size = measure(track(read_lines(text), f"measuring {text.name}"))
-    if size.lines <= plan.valid + plan.test or not size.words:
+    text = shards[0]
+
+    def lines() -> Iterator[str]:
+        return (line for shard in shards for line in read_lines(shard))
+
+    total = words = characters = 0
+    for line in track(lines(), f"measuring {text.name}"):
+        total, words, characters = total + 1, words + len(line.split()), characters + len(line)
+    if total <= plan.valid + plan.test or not words:
         needed = f"{plan.valid} valid and {plan.test} test lines are held out and training needs text too"
-        found = f"{size.lines} lines with {size.words} words"
+        found = f"{total} lines with {words} words"
         raise InputError(text, f"{found}, but {needed}", fix="give more text or hold out fewer lines")
-    held = draw_held_out(size.lines, plan.valid, plan.test, plan.seed)
+    held = draw_held_out(total, plan.valid, plan.test, plan.seed)
     with ExitStack() as stack:
-        splits = {name: Split(stack.enter_context(write_text(out / f"{name}.txt.zst"))) for name in SPLITS}
-        for number, line in enumerate(read_lines(text)):
+        handles = {name: stack.enter_context(write_text(out / f"{name}.txt.zst")) for name in SPLITS}
+        counts = {name: {"lines": 0, "words": 0} for name in SPLITS}
+
+        def write(split: str, line: str) -> None:
+            handles[split].write(f"{line}\n")
+            counts[split]["lines"] += 1
+            counts[split]["words"] += len(line.split())
+
+        for number, line in enumerate(lines()):
             if number in held:
-                splits[held[number]].write(line)
-        held_words = splits["valid"].words + splits["test"].words
+                write(held[number], line)
+        held_words = counts["valid"]["words"] + counts["test"]["words"]
         budget = plan.max_words if plan.corpus_words is None else plan.corpus_words - held_words
-        train: Iterator[str] = (line for number, line in enumerate(read_lines(text)) if number not in held)
+        train: Iterator[str] = (line for number, line in enumerate(lines()) if number not in held)
         if budget is not None:
-            train = thin(train, size.words - held_words, budget, python_rng("trim", plan.seed))
+            train = thin(train, words - held_words, budget, python_rng("trim", plan.seed))
         if plan.shuffle_seed is not None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix=".shuffle.", dir=out)))
-            train = shuffle(train, bucket_count(size.characters), plan.shuffle_seed, folder)
+            train = shuffle(train, bucket_count(characters), plan.shuffle_seed, folder)
         for line in track(train, f"splitting {text.name}"):
-            splits["train"].write(line)
-        if not splits["train"].words:
+            write("train", line)
+        if not counts["train"]["words"]:
             raise InputError(text, f"no train line fits into {budget} words", fix="allow more words")
-    counts = {name: {"lines": split.lines, "words": split.words} for name, split in splits.items()}
-    return {"lines": size.lines, "words": size.words, "train_words_wanted": budget, **asdict(plan), "splits": counts}
+    return {"lines": total, "words": words, "train_words_wanted": budget, **asdict(plan), "splits": counts}
 
 
 def _natural(text: str) -> int:
@@ -171,21 +157,22 @@ def _natural(text: str) -> int:
 def main() -> None:
     """Split one text as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph per line")
+    parser.add_argument("--input", type=Path, nargs="+", required=True, help="tokenised text, its shards in order")
     parser.add_argument("--valid-lines", type=_natural, default=5000)
     parser.add_argument("--test-lines", type=_natural, default=5000)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--max-words", type=_natural, help="train words at most (default: all)")
-    size.add_argument("--max-words-of", type=Path, nargs="+", help='stats files: their smallest "words" for all splits')
+    size.add_argument("--max-words-of", nargs="+", metavar="STATS[:STATS]", help="words of the smallest of these texts")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--shuffle-seed", type=int, help="put the train lines in a random order of their own")
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
-    corpus_words = smallest_words(args.max_words_of) if args.max_words_of else None
+    texts = [[Path(path) for path in text.split(os.pathsep)] for text in args.max_words_of or ()]
+    corpus_words = smallest_words(texts) if texts else None
     plan = Plan(args.valid_lines, args.test_lines, args.seed, args.max_words, corpus_words, args.shuffle_seed)
     stats = split_corpus(args.input, args.out_dir, plan)
     write_json(args.out_dir / "stats.json", stats)
-    log_to_stderr(__name__).info("%s: %s", args.input, stats["splits"])
+    log_to_stderr(__name__).info("%s: %s", args.input[0], stats["splits"])
 
 
 if __name__ == "__main__":

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from xling.core.errors import InputError
-from xling.core.io import BROKEN_ARCHIVE, COMPRESSED
+from xling.core.io import BROKEN_ARCHIVE
+from xling.data.parts import CHUNK, Span, read_head, read_span
 from xling.data.wikitext import is_redirect
 
-CHUNK = 1 << 20
+PAGE = b"<page>"
 FETCH_AGAIN = "fetch the dump again"
 CUT_UP = re.compile(rb"\s*<page>")  # a part of a dump, without what stands before the pages
 
@@ -30,8 +31,9 @@ class Dump:
     it goes; then `cut_after` is the title of its last page.
     """
 
-    def __init__(self, path: Path, counts: Counter[str] | None = None) -> None:
+    def __init__(self, path: Path, counts: Counter[str] | None = None, span: Span | None = None) -> None:
         self.path, self.counts = path, Counter[str]() if counts is None else counts
+        self.span = span or Span(path, 0, path.stat().st_size)
         self.counts.update(pages=0, redirects=0, other_namespaces=0, input_bytes=0)
         self.namespaces: dict[int, str] = {}
         self.cut_after: str | None = None
@@ -48,20 +50,25 @@ class Dump:
 
     def pages(self, advance: Callable[[int], None] = lambda _: None) -> Iterator[Page]:
         """Yield the articles; `advance` is told how many bytes of the file, compressed or not, were read for them."""
-        opener, position = COMPRESSED.get(self.path.suffix), 0
-        with self.path.open("rb") as raw, opener(raw) if opener else raw as stream:
-            try:
-                while chunk := stream.read1(CHUNK):  # what is there at once: a later break then loses no page
-                    advance(raw.tell() - position)
-                    position = raw.tell()
-                    yield from self._read(chunk)
-            except (*BROKEN_ARCHIVE, OSError) as error:
-                if isinstance(error, OSError) and error.errno is not None:  # bz2 has no number for a damaged block
-                    raise
-                raise self._problem(f"truncated or damaged {self._where()}: {str(error).rstrip('.')}") from None
+        position = self.span.start
+        try:
+            if position:  # what precedes the pages names the namespaces
+                head = read_head(self.path, PAGE)
+                self._read(head)
+                self.counts["input_bytes"] -= len(head)
+            for place, chunk in read_span(self.span, PAGE):
+                advance(place - position)
+                position = place
+                yield from self._read(chunk)
+        except (*BROKEN_ARCHIVE, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # bz2 has no number for a damaged block
+                raise
+            raise self._problem(f"truncated or damaged {self._where()}: {str(error).rstrip('.')}") from None
+        advance(self.span.stop - position)
         if "page" in self._open:
             raise self._problem(f"the XML ends inside a page, {self._where()}")
-        self.cut_after = self._title if self._open else None
+        seen = self._title or self.span.whole  # the last part may hold no page
+        self.cut_after = self._title if self._open and self.span.last and seen else None
 
     def _read(self, chunk: bytes) -> list[Page]:
         """Return the articles that end in the next chunk of the file."""
@@ -113,4 +120,4 @@ class Dump:
         return f"after the start of page {self._title!r}" if self._title else "before the first page"
 
     def _problem(self, problem: str, line: int | None = None) -> InputError:
-        return InputError(self.path, problem, line=line, fix=FETCH_AGAIN)
+        return InputError(self.path, problem, line=line if self.span.start == 0 else None, fix=FETCH_AGAIN)

@@ -21,7 +21,7 @@ _WIDE = r"\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U000
 _WIDE_CHARACTER = re.compile(f"[{_WIDE}]")
 _WORD = re.compile(r"\w")
 _BOLD = re.compile(r"(?<!')'''(?!')")
-_LONG_QUOTES = re.compile(r"'{4,}")  # four are an apostrophe in bold; of more than five all but five are apostrophes
+_LONG_QUOTES = re.compile(r"'{4,}")
 
 # Patterns start at the gap where they can: a search for one character is far faster than one for a class.
 _COMMAS = r"\s\x00,;:，；：、"
@@ -41,7 +41,10 @@ _LEFTOVER = re.compile(r"\{\{+|\}\}+|\[\[+|\]\]+|\{\||\|\}|\|-|</?(?:ref|nowiki)
 def paragraphs_of(text: str, unescape: Callable[[str], str]) -> Iterator[str]:
     """Yield the plain paragraphs: lines in a row are one, a blank line, a heading or a list item ends it."""
     for block in _blocks(text):
-        plain = _plain(unescape(block))
+        plain = unescape(block)
+        plain = clean_line(_tidy(plain) if GAP in plain else plain)
+        while _LEFTOVER.search(plain):
+            plain = clean_line(_LEFTOVER.sub("", plain))
         if plain and _WORD.search(plain):
             yield plain
 
@@ -70,13 +73,9 @@ def _item(line: str) -> str | None:
     if line[0] in "=-":
         return None
     body = _without_quotes(line.lstrip("*#:; \t\x00"))
-    return body if _reads_as_sentence(body.strip(" \t\x00")) else ""
-
-
-def _reads_as_sentence(item: str) -> bool:
-    if _SENTENCE_END.search(item[-9:]) is None:
-        return False
-    return len(item.split()) >= MIN_ITEM_WORDS or len(_IDEOGRAPH.findall(item)) >= MIN_ITEM_IDEOGRAPHS
+    bare = body.strip(" \t\x00")
+    long = len(bare.split()) >= MIN_ITEM_WORDS or len(_IDEOGRAPH.findall(bare)) >= MIN_ITEM_IDEOGRAPHS
+    return body if long and _SENTENCE_END.search(bare[-9:]) else ""
 
 
 def _joined(lines: list[str]) -> str:
@@ -90,36 +89,21 @@ def _joined(lines: list[str]) -> str:
 
 
 def _without_quotes(line: str) -> str:
-    """Drop bold and italic quotes, with MediaWiki's guess where an apostrophe stands before italics (L'''Émile'')."""
+    """Drop bold and italic quotes, with MediaWiki's guess where an apostrophe stands before italics (L'''Émile'').
+
+    Of four quotes the first is an apostrophe, of more than five all but five. Where bold and italics are both odd, one
+    of the bold marks is an apostrophe and italics: the first after one letter, else after a word, else after a space.
+    """
     if "''''" in line:
-        line = _LONG_QUOTES.sub(_five_at_most, line)
+        line = _LONG_QUOTES.sub(lambda run: "\x01" * (len(run[0]) - 5) + "'" * 5 if run[0][4:] else "\x01'''", line)
     bold = line.count("'''")
-    italic = line.count("''") - bold
-    if bold % 2 and italic % 2 and (at := _apostrophe(line)) is not None:
-        line = f"{line[:at]}\x01{line[at + 3 :]}"
+    if bold % 2 and (line.count("''") - bold) % 2:
+        starts = [run.start() for run in _BOLD.finditer(line)]
+        in_word = [at for at in starts if at and line[at - 1] != " "]
+        one_letter = [at for at in in_word if at == 1 or line[at - 2] == " "]
+        for at in [*one_letter, *in_word, *starts][:1]:
+            line = f"{line[:at]}\x01{line[at + 3 :]}"
     return line.replace("'''", "").replace("''", "").replace("\x01", "'")
-
-
-def _five_at_most(run: re.Match[str]) -> str:
-    size = len(run[0])
-    return "\x01'''" if size == 4 else "\x01" * (size - 5) + "'''''"
-
-
-def _apostrophe(line: str) -> int | None:
-    """Return where the first ''' is an apostrophe and italics: after one letter, else a word, else a space."""
-    starts = [run.start() for run in _BOLD.finditer(line)]
-    one_letter = (at for at in starts if at and line[at - 1] != " " and (at == 1 or line[at - 2] == " "))
-    in_word = (at for at in starts if at and line[at - 1] != " ")
-    return next(one_letter, next(in_word, next(iter(starts), None)))
-
-
-def _plain(text: str) -> str:
-    if GAP in text:
-        text = _tidy(text)
-    text = clean_line(text)
-    while _LEFTOVER.search(text):
-        text = clean_line(_LEFTOVER.sub("", text))
-    return text
 
 
 def _tidy(text: str) -> str:
@@ -132,9 +116,9 @@ def _tidy(text: str) -> str:
         text = _BEFORE_STOP.sub("", _COMMA_BEFORE_STOP.sub(GAP, _REPEATED_COMMA.sub(r"\1", text)))
     if found := _AT_START.match(text):
         text = text[found.end() :]
-    return _BEFORE_WORD.sub(_space_between_words, text).replace(GAP, "")
 
+    def between_words(gap: re.Match[str]) -> str:
+        before = gap.string[gap.start() - 1 : gap.start()]
+        return " " if before.isalnum() and not _WIDE_CHARACTER.match(before) else ""
 
-def _space_between_words(gap: re.Match[str]) -> str:
-    before = gap.string[gap.start() - 1 : gap.start()]
-    return " " if before.isalnum() and not _WIDE_CHARACTER.match(before) else ""
+    return _BEFORE_WORD.sub(between_words, text).replace(GAP, "")

@@ -39,53 +39,32 @@ _RANGE = _names("-, –, to, and, or, by, x, ×, +/-, ±")
 def template_text(call: str) -> str:
     """Return what a template call {{…}}, given without its braces, leaves in the text."""
     called, bar, rest = call.partition("|")
+    name = called.strip()
     if not bar:
-        return _without_arguments(called.strip())
-    name = called.strip().lower()
-    if name in _LAST:
-        return _pick(rest, -1)
-    if name in _FIRST or name in _SECOND_OR_FIRST or name.startswith("lang-"):
-        return _pick(rest, 1 if name in _SECOND_OR_FIRST else 0)
-    if name in _BLOCK:
-        return f"\n\n{_pick(rest, 0)}\n\n"
-    return _of_several(name, rest) or GAP
+        if _ITSELF.fullmatch(name):
+            return name
+        return name.partition(":")[2] if name.startswith("formatnum:") else _LITERAL.get(name.lower(), GAP)
+    name = name.lower()
+    # The arguments without a name, and those that name the text or their place.
+    parts = (_NUMBERED.sub("", part, count=1) if _NUMBERED.match(part) else part for part in _ARGUMENT.split(rest))
+    arguments = [part.strip() for part in parts if not _NAMED.match(part)]
+    for names, which in ((_LAST, -1), (_SECOND_OR_FIRST, 1), (_FIRST, 0), (_BLOCK, 0)):
+        if name in names or (which == 0 and name.startswith("lang-")):
+            chosen = next(filter(None, [*arguments[which:][:1], *arguments[:1]]), GAP)
+            return f"\n\n{chosen}\n\n" if names is _BLOCK else chosen
+    return _of_several(name, [argument for argument in arguments if argument.strip(GAP)]) or GAP
 
 
-def _without_arguments(name: str) -> str:
-    if _ITSELF.fullmatch(name):
-        return name
-    if name.startswith("formatnum:"):
-        return name.partition(":")[2]
-    return _LITERAL.get(name.lower(), GAP)
-
-
-def _of_several(name: str, rest: str) -> str:
+def _of_several(name: str, words: list[str]) -> str:
+    """Return the text of a template that shows several of its arguments, or nothing."""
     if name in _JOINED:
-        return " ".join(_words(rest))
+        return " ".join(words)
     if name in _QUANTITY:
-        words = _words(rest)
         return " ".join(words[: 4 if len(words) > 3 and words[1] in _RANGE else 2])
     if name == "as of":
-        return f"As of {' '.join(_words(rest))}"
-    if name in _QUOTED and (words := _words(rest)):
+        return f"As of {' '.join(words)}"
+    if name in _QUOTED and words:
         return _QUOTED[name].format(words[0])
-    if name in _CENTURY and (words := _words(rest)):
+    if name in _CENTURY and words:
         return f"{''.join(words[:2]) if len(words) > 1 else words[0] + 'e'} siècle"
     return ""
-
-
-def _pick(rest: str, which: int) -> str:
-    """Return one of the arguments, or the first where that one is empty."""
-    arguments = _arguments(rest)
-    chosen = arguments[which] if -1 <= which < len(arguments) else ""
-    return chosen or next(iter(arguments), "") or GAP
-
-
-def _words(rest: str) -> list[str]:
-    return [word for word in _arguments(rest) if word.strip(GAP)]
-
-
-def _arguments(rest: str) -> list[str]:
-    """Return the arguments without a name, and those that name the text or their place."""
-    parts = (_NUMBERED.sub("", part, count=1) if _NUMBERED.match(part) else part for part in _ARGUMENT.split(rest))
-    return [part.strip() for part in parts if not _NAMED.match(part)]

@@ -83,7 +83,7 @@ def paragraphs(wikitext: str, hidden: frozenset[str] = DEFAULT_HIDDEN, min_chara
     text = _without_elements(_without_comments(text))
     text = _without_tables(_expand_templates(text))
     text = _without_links(_convert_script(text), hidden)
-    text = _without_tags(_EXTERNAL.sub(_label, text))
+    text = _without_tags(_EXTERNAL.sub(lambda link: (link[1] or link[2] or "").strip() or GAP, text))
     if "__" in text:
         text = _MAGIC_WORD.sub(lambda word: GAP if word[1] == word[1].upper() else word[0], text)
     return [plain for plain in paragraphs_of(text, unescape_html) if len(plain) >= min_characters]
@@ -101,34 +101,36 @@ def is_redirect(wikitext: str) -> bool:
 
 def unescape_html(text: str) -> str:
     """Return the text with HTML entities resolved; unlike `html.unescape` only where a semicolon ends them."""
-    return _ENTITY.sub(_character, text) if "&" in text else text
 
+    def character(entity: re.Match[str]) -> str:
+        if entity[3]:
+            return html5.get(f"{entity[3]};", entity[0])
+        code = int(entity[1], 16) if entity[1] else int(entity[2])
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
 
-def _character(entity: re.Match[str]) -> str:
-    if entity[3]:
-        return html5.get(f"{entity[3]};", entity[0])
-    code = int(entity[1], 16) if entity[1] else int(entity[2])
-    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
+    return _ENTITY.sub(character, text) if "&" in text else text
 
 
 def _without_comments(text: str) -> str:
+    """Drop comments, and protect what stands in <nowiki> by entities, which are resolved at the very end."""
     if "<!--" in text:
         text = _COMMENT.sub("", _COMMENT_LINE.sub("", text))
-    return _NOWIKI.sub(_escaped, text) if "nowiki" in text or "NOWIKI" in text else text
-
-
-def _escaped(nowiki: re.Match[str]) -> str:
-    """Protect what stands in <nowiki> from being read as markup: entities are resolved at the very end."""
-    return _MARKUP_CHARACTER.sub(lambda mark: f"&#{ord(mark[0])};", nowiki[1] or "")
+    if "nowiki" not in text and "NOWIKI" not in text:
+        return text
+    return _NOWIKI.sub(lambda found: _MARKUP_CHARACTER.sub(lambda mark: f"&#{ord(mark[0])};", found[1] or ""), text)
 
 
 def _without_elements(text: str) -> str:
     """Cut <ref>…</ref> and the like; one that is opened again before it is closed loses only its tag."""
     tags = list(_REMOVED.finditer(text))
-    following = _next_of_same_name(tags)
+    latest: dict[str, re.Match[str]] = {}
+    following: list[re.Match[str] | None] = []  # the next tag of the same name
+    for tag in reversed(tags):
+        following.append(latest.get(tag[2].lower()))
+        latest[tag[2].lower()] = tag
     kept: list[str] = []
     position = 0
-    for tag, after in zip(tags, following, strict=True):
+    for tag, after in zip(tags, reversed(following), strict=True):
         if tag.start() < position:
             continue
         end = tag.end()
@@ -141,18 +143,11 @@ def _without_elements(text: str) -> str:
     return "".join([*kept, text[position:]]) if kept else text
 
 
-def _next_of_same_name(tags: list[re.Match[str]]) -> list[re.Match[str] | None]:
-    latest: dict[str, re.Match[str]] = {}
-    following: list[re.Match[str] | None] = []
-    for tag in reversed(tags):
-        name = tag[2].lower()
-        following.append(latest.get(name))
-        latest[name] = tag
-    return following[::-1]
-
-
 def _expand_templates(text: str) -> str:
-    """Replace every balanced {{…}}, innermost first, in one pass; {{{parameters}}} count as templates."""
+    """Replace every balanced {{…}}, innermost first, in one pass; {{{parameters}}} count as templates.
+
+    One that is never closed loses its braces, and at the start of a line the rest of that line too.
+    """
     levels: list[list[str]] = [[]]
     runs: list[int] = []  # how many braces opened each level
     position = 0
@@ -163,36 +158,23 @@ def _expand_templates(text: str) -> str:
             levels.append([])
             runs.append(count)
             continue
-        while count >= 2 and runs:
-            count = _close(levels, runs, count)
+        while count >= 2 and runs:  # close the innermost level with some of the braces
+            matched, value = min(runs[-1], count), template_text("".join(levels.pop()))
+            left, count = runs.pop() - matched, count - matched
+            if left >= 2:
+                runs.append(left)
+                levels.append([value])
+            else:
+                levels[-1] += ("{" * left, value)
         if count == 1:
             levels[-1].append("}")
     levels[-1].append(text[position:])
-    while runs:
-        _abandon(levels, runs)
+    while len(levels) > 1:
+        content, before = "".join(levels.pop()), "".join(levels[-1])
+        if not before or before.endswith("\n"):
+            content = _CUT_SHORT.sub("", content, count=1)
+        levels[-1] = [before, GAP, content]
     return "".join(levels[0])
-
-
-def _close(levels: list[list[str]], runs: list[int], count: int) -> int:
-    """Close the innermost level with some of `count` braces and return how many are left."""
-    matched = min(runs[-1], count)
-    value = template_text("".join(levels.pop()))
-    left = runs.pop() - matched
-    if left >= 2:
-        runs.append(left)
-        levels.append([value])
-    else:
-        levels[-1] += ("{" * left, value)
-    return count - matched
-
-
-def _abandon(levels: list[list[str]], runs: list[int]) -> None:
-    """Give up a template that is never closed: at the start of a line that line goes, elsewhere only the braces."""
-    runs.pop()
-    content, before = "".join(levels.pop()), "".join(levels[-1])
-    if not before or before.endswith("\n"):
-        content = _CUT_SHORT.sub("", content, count=1)
-    levels[-1] = [before, GAP, content]
 
 
 def _without_tables(text: str) -> str:
@@ -215,18 +197,18 @@ def _without_tables(text: str) -> str:
 
 def _convert_script(text: str) -> str:
     """Resolve Chinese variants -{zh-hans:…;zh-hant:…}-: the simplified form where there is one."""
-    while "-{" in text and (changed := _CONVERSION.sub(_variant, text)) != text:
+
+    def variant(markup: re.Match[str]) -> str:
+        flags, bar, rules = markup[1].rpartition("|")
+        if bar and flags.strip().upper() in {"H", "T", "-", "N", "D"}:
+            return ""
+        pairs = (rule.partition(":") for rule in rules.split(";"))
+        forms = {name.strip().lower(): form.strip() for name, colon, form in pairs if colon}
+        return next((forms[name] for name in _VARIANTS if name in forms), rules)
+
+    while "-{" in text and (changed := _CONVERSION.sub(variant, text)) != text:
         text = changed
     return text
-
-
-def _variant(markup: re.Match[str]) -> str:
-    flags, bar, rules = markup[1].rpartition("|")
-    if bar and flags.strip().upper() in {"H", "T", "-", "N", "D"}:
-        return ""
-    pairs = (rule.partition(":") for rule in rules.split(";"))
-    forms = {name.strip().lower(): form.strip() for name, colon, form in pairs if colon}
-    return next((forms[name] for name in _VARIANTS if name in forms), rules)
 
 
 def _without_links(text: str, hidden: frozenset[str]) -> str:
@@ -255,10 +237,6 @@ def _link_text(content: str, hidden: frozenset[str]) -> str:
     if "\n" in target.strip("\n"):
         return content  # not a link after all
     return label if bar and label.strip() else target.strip().removeprefix(":")
-
-
-def _label(link: re.Match[str]) -> str:
-    return (link[1] or link[2] or "").strip() or GAP
 
 
 def _without_tags(text: str) -> str:

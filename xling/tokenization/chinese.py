@@ -79,7 +79,8 @@ class Stanford:
             if _bare(self._ask(PROBE)) != PROBE:
                 raise XlingError(f"the Stanford segmenter is out of step: it answered {sent!r} with {answer!r}")
             return answer.split()
-        return _put_back(answer, text).split()
+        originals = iter([character for character in text if character > "\uffff" or character == STAND_IN])
+        return "".join(next(originals) if character == STAND_IN else character for character in answer).split()
 
     def _ask(self, line: str) -> str:
         stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
@@ -110,12 +111,6 @@ def stanford_command(home: Path, java: str) -> list[str]:
     # The JVM may take its default encoding from the locale: say it.
     start = [java, "-Xmx2g", "-Dfile.encoding=UTF-8", "-cp", f"{home}/*", STANFORD_CLASS]
     return [*start, *options, *model, *encoding, "-readStdin", "true"]
-
-
-def _put_back(answer: str, text: str) -> str:
-    """Return the answer with every stand-in replaced by the character it stood for."""
-    originals = iter([character for character in text if character > "\uffff" or character == STAND_IN])
-    return "".join(next(originals) if character == STAND_IN else character for character in answer)
 
 
 def _bare(text: str) -> str:

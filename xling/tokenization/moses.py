@@ -31,12 +31,16 @@ class Moses:
     """Normalises and tokenises lines of one language; `finish` is applied to the words (lower-casing)."""
 
     def __init__(self, language: str, finish: Callable[[str], str] = str) -> None:
-        check_language(language)
+        known = sorted(set(NonbreakingPrefixes().available_langs.values()))
+        if language not in known:  # sacremoses would quietly use the English rules
+            raise XlingError(f"moses: {language!r} is not a language of sacremoses (one of {', '.join(known)})")
         self._finish = finish
         self._tokeniser = QuickTokenizer(language)
         self._words = WordCache(self._tokeniser, finish)
-        self._lower = self._tokeniser.lower
-        self._normaliser = make_normaliser(language)
+        # As in XLM's script: plain punctuation, then no non-printing characters.
+        self._normaliser = MosesPunctNormalizer(
+            language, pre_replace_unicode_punct=True, post_remove_control_chars=True
+        )
         pairs = [*self._normaliser.REPLACE_UNICODE_PUNCTUATION, *self._normaliser.substitutions]
         self._steps = [substitution(pattern, replacement) for pattern, replacement in pairs]
         self._ascii_steps = [step for step in self._steps if step[0].isascii()]
@@ -59,19 +63,14 @@ class Moses:
         if not stretches or needs_whole_line(text, stretches):
             return self._finish(" ".join(self._tokeniser.tokenize(text, escape=False)))
         words = list(map(self._words.__getitem__, stretches))
-        if "." in text:
-            self._look_ahead(stretches, words)
-        return " ".join(filter(None, words))
-
-    def _look_ahead(self, stretches: list[str], words: list[str]) -> None:
-        """Keep the full stop on a word where the next character says so."""
-        for here in range(len(stretches) - 1):
-            if stretches[here][-1] == ".":
+        for here in range(len(stretches) - 1) if "." in text else ():
+            if stretches[here][-1] == ".":  # it stays on the word where the next character says so
                 following = stretches[here + 1][0]
-                if following in self._lower:
+                if following in self._tokeniser.lower:
                     words[here] = self._words.before(stretches[here], "x")
                 elif following in "0123456789":
                     words[here] = self._words.before(stretches[here], "1")
+        return " ".join(filter(None, words))
 
 
 class WordCache(dict[str, str]):
@@ -86,8 +85,13 @@ class WordCache(dict[str, str]):
 
     def __missing__(self, stretch: str) -> str:
         parts = self._symbol.split(stretch)  # text, symbol, text, …: a symbol is always a word of its own
-        if len(parts) == 1:
-            words = self._without_symbols(stretch)
+        if len(parts) == 1:  # letters and digits, perhaps with one comma or full stop at the end; the rest is asked for
+            body, end = stretch[:-1], stretch[-1]
+            if "'" in stretch or "." in body or "," in body or not (body or end.isalnum()):
+                words = self._ask(stretch, "X")
+            else:
+                parted = end == "," or (end == "." and body not in self._keep_stop)
+                words = self._finish(f"{body} {end}" if parted else stretch)
         elif not self._tokeniser.lower.isdisjoint(parts[1::2]):  # small letters unknown to sacremoses' alphabet
             words = self._ask(stretch, "X")
         else:
@@ -106,15 +110,6 @@ class WordCache(dict[str, str]):
                 self._before.clear()
             self._before[key] = self._ask(stretch, following)
         return self._before[key]
-
-    def _without_symbols(self, stretch: str) -> str:
-        """Answer for letters and digits, perhaps with one comma or full stop at the end; ask for the rest."""
-        body, end = stretch[:-1], stretch[-1]
-        if "'" in stretch or "." in body or "," in body or not (body or end.isalnum()):
-            return self._ask(stretch, "X")
-        if end == "," or (end == "." and body not in self._keep_stop):
-            return self._finish(f"{body} {end}")
-        return self._finish(stretch)
 
     def _ask(self, stretch: str, following: str) -> str:
         return self._finish(" ".join(self._tokeniser.tokenize(f"x {stretch} {following}", escape=False)[1:-1]))
@@ -140,11 +135,6 @@ class QuickTokenizer(MosesTokenizer):  # type: ignore[misc]
     def isanyalpha(self, text: str) -> bool:
         """Return whether any character is a letter."""
         return not self.alpha.isdisjoint(text)
-
-
-def make_normaliser(language: str) -> MosesPunctNormalizer:
-    """Return sacremoses' normaliser set as in XLM's script: plain punctuation, then no non-printing characters."""
-    return MosesPunctNormalizer(language, pre_replace_unicode_punct=True, post_remove_control_chars=True)
 
 
 def spaced(text: str) -> str:
@@ -183,10 +173,3 @@ def as_ranges(characters: str) -> str:
     starts = [code for i, code in enumerate(codes) if i == 0 or codes[i - 1] != code - 1]
     ends = [code for i, code in enumerate(codes) if i == len(codes) - 1 or codes[i + 1] != code + 1]
     return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))
-
-
-def check_language(language: str) -> None:
-    """Refuse a code that sacremoses has no rules for: it would quietly use the English ones."""
-    known = sorted(set(NonbreakingPrefixes().available_langs.values()))
-    if language not in known:
-        raise XlingError(f"moses: {language!r} is not a language of sacremoses (one of {', '.join(known)})")

@@ -13,12 +13,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from xling.core.errors import InputError, run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
-from xling.data.conllu import read_conllu, universal
+from xling.data.conllu import Tree, read_conllu, universal
 from xling.data.ner import NerSentence, read_conll2003, read_msra, read_wikiann
 from xling.data.nli import NliExample, read_xnli, read_xnli_mt
 from xling.tokenization.tokeniser import Tokeniser, segmenter_from, tokeniser_from
@@ -26,61 +26,52 @@ from xling.tokenization.tokeniser import Tokeniser, segmenter_from, tokeniser_fr
 Record = dict[str, Any]
 
 
-class Source(NamedTuple):
-    """A raw file and what is needed to read it."""
-
-    path: Path
-    language: str
-    options: Path | None  # of the tokeniser
-    tokeniser: Tokeniser
-    counts: Counter[str]
-
-
-def nli_records(examples: Iterator[NliExample], source: Source) -> Iterator[Record]:
+def nli_records(examples: Iterator[NliExample], tokeniser: Tokeniser, path: Path) -> Iterator[Record]:
     """Yield sentence pairs as words with their labels."""
     for example in examples:
-        premise, hypothesis = (source.tokeniser.words(text) for text in (example.premise, example.hypothesis))
+        premise, hypothesis = (tokeniser.words(text) for text in (example.premise, example.hypothesis))
         if not (premise and hypothesis):
-            raise InputError(source.path, "nothing left of a sentence after tokenising", line=example.line)
+            raise InputError(path, "nothing left of a sentence after tokenising", line=example.line)
         yield {"premise": premise, "hypothesis": hypothesis, "label": example.label}
 
 
-def ner_records(sentences: Iterator[NerSentence], source: Source) -> Iterator[Record]:
+def ner_records(sentences: Iterator[NerSentence], tokeniser: Tokeniser, _: Path) -> Iterator[Record]:
     """Yield tagged words."""
     for sentence in sentences:
-        yield {"words": [source.tokeniser.word(word) for word in sentence.words], "tags": list(sentence.tags)}
+        yield {"words": [tokeniser.word(word) for word in sentence.words], "tags": list(sentence.tags)}
 
 
-def parsing_records(source: Source) -> Iterator[Record]:
+def parsing_records(trees: Iterator[Tree], tokeniser: Tokeniser, _: Path) -> Iterator[Record]:
     """Yield the words of trees with heads, universal relations and parts of speech."""
-    for tree in read_conllu(source.path):
+    for tree in trees:
         yield {
-            "words": [source.tokeniser.word(word) for word in tree.words],
+            "words": [tokeniser.word(word) for word in tree.words],
             "heads": list(tree.heads),
             "deprels": [universal(deprel) for deprel in tree.deprels],
             "upos": list(tree.upos),
         }
 
 
-READERS: dict[str, dict[str, Callable[[Source], Iterator[Record]]]] = {
-    "nli": {
-        "xnli": lambda s: nli_records(read_xnli(s.path, s.language, s.counts), s),
-        "xnli-mt": lambda s: nli_records(read_xnli_mt(s.path, s.counts), s),
-    },
-    "ner": {
-        "wikiann": lambda s: ner_records(read_wikiann(s.path, s.counts, s.language), s),
-        "conll2003": lambda s: ner_records(read_conll2003(s.path), s),
-        "msra": lambda s: ner_records(read_msra(s.path, segmenter_from(s.options).words, s.counts), s),
-    },
-    "parsing": {"conllu": parsing_records},
-}
+# By task: how its records are made, and how each format is read, from the flags of the command.
+TASKS: dict[str, tuple[Callable[..., Iterator[Record]], dict[str, Callable[[Any, Counter[str]], Iterator[Any]]]]] = {
+    "nli": (nli_records, {
+        "xnli": lambda flags, counts: read_xnli(flags.input, flags.language, counts),
+        "xnli-mt": lambda flags, counts: read_xnli_mt(flags.input, counts),
+    }),
+    "ner": (ner_records, {
+        "wikiann": lambda flags, counts: read_wikiann(flags.input, counts, flags.language),
+        "conll2003": lambda flags, _: read_conll2003(flags.input),
+        "msra": lambda flags, counts: read_msra(flags.input, segmenter_from(flags.tokeniser).words, counts),
+    }),
+    "parsing": (parsing_records, {"conllu": lambda flags, _: read_conllu(flags.input)}),
+}  # fmt: skip
 
 
 def main() -> None:
     """Prepare one file of one task."""
     parser = argparse.ArgumentParser(description="Turn a task's official files into JSON lines.")
     tasks = parser.add_subparsers(dest="task", required=True)
-    for task, formats in READERS.items():
+    for task, (_, formats) in TASKS.items():
         command = tasks.add_parser(task)
         command.add_argument("--format", choices=sorted(formats), required=True)
         command.add_argument("--input", type=Path, required=True)
@@ -88,13 +79,12 @@ def main() -> None:
         command.add_argument("--tokeniser", type=Path, metavar="FILE", help="JSON options of the language's tokeniser")
         command.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    source = Source(args.input, args.language, args.tokeniser, tokeniser_from(args.tokeniser), Counter())
-    written = 0
+    (make, formats), counts, written = TASKS[args.task], Counter[str](), 0
     with write_text(args.out) as handle:
-        for record in READERS[args.task][args.format](source):
+        for record in make(formats[args.format](args, counts), tokeniser_from(args.tokeniser), args.input):
             handle.write(json.dumps(record, ensure_ascii=False) + "\n")
             written += 1
-    told = "".join(f", {name}: {count}" for name, count in sorted(source.counts.items()))
+    told = "".join(f", {name}: {count}" for name, count in sorted(counts.items()))
     log_to_stderr(__name__).info("%s %s: %d examples%s", args.task, args.language, written, told)
 
 

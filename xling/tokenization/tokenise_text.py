@@ -1,7 +1,11 @@
-"""Tokenise a text: python -m xling.tokenization.tokenise_text --input text.txt.zst --options en.json --out words.zst"""
+"""Tokenise a text: python -m xling.tokenization.tokenise_text --input text.txt.zst --options en.json --out words.zst
+
+With --thin a seeded draw keeps only some of the lines: about so many times the characters of the text that this one is
+to be trimmed to (section 4.1, Wiki-CC). A line is drawn by its number in the whole text, whatever its shard.
+"""
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -9,46 +13,67 @@ from typing import Any
 
 from xling.core.cli import positive
 from xling.core.errors import InputError, run
-from xling.core.io import read_lines, write_json, write_text
+from xling.core.io import read_json, read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
+from xling.core.seeds import numpy_rng
+from xling.data.parts import Part
 from xling.tokenization.tokeniser import Tokeniser, make_tokeniser, read_options
 
-SHARD_LINES = 1000
+BATCH_LINES = 1000
+DRAWN_LINES = 1 << 14  # that share a generator
 _worker: list[Tokeniser] = []  # each process has one tokeniser of its own
 
 
-def tokenise_shards(lines: Iterable[str], options: dict[str, Any], processes: int) -> Iterator[list[str]]:
-    """Yield shards of tokenised lines in the order of the input, without lines that came out empty."""
+def tokenise(lines: Iterator[str], options: dict[str, Any], processes: int) -> Iterator[list[str]]:
+    """Yield batches of tokenised lines in the order of the input, without lines that came out empty."""
     if processes > 1:
         _start(options)  # in this process too: a missing program or word list would only break the pool
     with workers(processes, partial(_start, options)) as share:
-        yield from share(_tokenise, shards(lines))
+        yield from share(_tokenise, iter(lambda: list(islice(lines, BATCH_LINES)), []))
 
 
-def shards(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Yield lists of a fixed number of lines."""
-    iterator = iter(lines)
-    while shard := list(islice(iterator, SHARD_LINES)):
-        yield shard
+def draw_lines(lines: Iterable[str], share: float, first: int) -> Iterator[str]:
+    """Yield about this share of the lines, of which the first has the number `first` in the whole text."""
+    block, draws = -1, []
+    for number, line in enumerate(lines, start=first):
+        if number // DRAWN_LINES != block:
+            block = number // DRAWN_LINES
+            draws = numpy_rng("thin", block).random(DRAWN_LINES).tolist()
+        if draws[number % DRAWN_LINES] < share:
+            yield line
 
 
-def tokenise_file(source: Path, options: dict[str, Any], out: Path, processes: int) -> dict[str, int]:
-    """Tokenise a file into another and return how many lines, words and characters of words it has."""
+def thin(
+    lines: Iterable[str], margin: float, wanted: Sequence[Path], given: Sequence[Path], part: Part
+) -> Iterator[str]:
+    """Yield the lines of a shard that a draw keeps, by the stats of the text that is wanted and of all shards given."""
+    (needed, _), (there, _), (_, before) = (_totals(paths) for paths in (wanted, given, given[: part.number - 1]))
+    return draw_lines(lines, min(1.0, margin * needed / max(there, 1)), before)
+
+
+def write_words(source: Path, batches: Iterable[list[str]], out: Path, part: Part) -> dict[str, int]:
+    """Write tokenised lines to a file and return how many lines, words and characters of words it has."""
     counts = {"lines": 0, "words": 0, "characters": 0}
     progress = Progress(f"tokenising {source.name}")
     with write_text(out) as handle:
-        for shard in tokenise_shards(read_lines(source), options, processes):
-            handle.writelines(f"{line}\n" for line in shard)
-            spaces = sum(line.count(" ") for line in shard)
-            counts["lines"] += len(shard)
-            counts["words"] += spaces + len(shard)
-            counts["characters"] += sum(map(len, shard)) - spaces
-            progress.add(len(shard))
-        if counts["lines"] == 0:
+        for batch in batches:
+            handle.writelines(f"{line}\n" for line in batch)
+            spaces = sum(line.count(" ") for line in batch)
+            counts["lines"] += len(batch)
+            counts["words"] += spaces + len(batch)
+            counts["characters"] += sum(map(len, batch)) - spaces
+            progress.add(len(batch))
+        if counts["lines"] == 0 and part.of == 1:
             raise InputError(source, "no words in it", fix="an empty language: check the source it was made from")
     progress.finish()
     return counts
+
+
+def _totals(paths: Sequence[Path]) -> tuple[int, int]:
+    """Return the characters and the paragraphs of extracted texts together."""
+    counts = [read_json(path) for path in paths]
+    return sum(count["characters"] for count in counts), sum(count["paragraphs"] for count in counts)
 
 
 def _start(options: dict[str, Any]) -> None:
@@ -56,19 +81,26 @@ def _start(options: dict[str, Any]) -> None:
 
 
 def _tokenise(lines: list[str]) -> list[str]:
-    return [line for line in _worker[0].lines(lines) if line]
+    return list(filter(None, map(_worker[0].line, lines)))
 
 
 def main() -> None:
     """Tokenise one file as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--input", type=Path, required=True, help="text, one paragraph per line, compressed by suffix")
     parser.add_argument("--options", type=Path, required=True, help="JSON file of tokeniser options")
     parser.add_argument("--out", type=Path, required=True, help="words joined by spaces, one paragraph per line")
     parser.add_argument("--stats", type=Path, required=True, help="counts of lines, words and characters (JSON)")
     parser.add_argument("--processes", type=positive, default=1)
+    parser.add_argument("--part", type=Part.parse, default=Part(), help="which shard of a text it is, as 3-of-16")
+    parser.add_argument("--thin", type=float, metavar="MARGIN", help="keep so many times the size of --wanted")
+    parser.add_argument("--wanted", type=Path, nargs="+", default=[], help="stats of the shards of the other text")
+    parser.add_argument("--given", type=Path, nargs="+", default=[], help="stats of all shards of this text, in order")
     args = parser.parse_args()
-    counts = tokenise_file(args.input, read_options(args.options), args.out, args.processes)
+    lines, options = read_lines(args.input), read_options(args.options)
+    if args.thin is not None:
+        lines = thin(lines, args.thin, args.wanted, args.given, args.part)
+    counts = write_words(args.input, tokenise(lines, options, args.processes), args.out, args.part)
     write_json(args.stats, counts)
     log_to_stderr(__name__).info("%(lines)d lines, %(words)d words", counts)
 

@@ -1,7 +1,7 @@
 """One tokeniser for pretraining text and for every task (section 3.1): script, words, Moses, case, accents."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,19 @@ class Tokeniser:
     """Turns text into words and normalises single words the same way."""
 
     def __init__(self, options: Options) -> None:
-        self.options = options
         self._fold = make_fold(options.lowercase, options.strip_accents)
         self._moses = Moses(options.moses, self._fold) if options.moses is not None else None
-        self._convert = _make_converter(options)
-        self._segment = _make_segmenter(options)
+        self._convert: Callable[[str], str] | None = None
+        self._segment: Callable[[str], list[str]] | None = None
+        if (options.script, options.segmenter) != ("none", "none"):
+            from xling.tokenization import chinese  # only Chinese pays for loading it
+
+            if options.script != "none":
+                self._convert = chinese.make_converter(options.script)
+            if options.segmenter == "stanford":
+                self._segment = chinese.Stanford(Path(options.stanford_home or ""))
+            elif options.segmenter == "jieba":
+                self._segment = chinese.make_jieba(Path(options.dictionary) if options.dictionary is not None else None)
 
     def line(self, text: str) -> str:
         """Return the words of a text joined by single spaces; empty when there are none."""
@@ -44,10 +52,6 @@ class Tokeniser:
         if self._moses is not None:
             text = self._moses.normalise(text)
         return self._fold("".join(text.split())).replace(" ", "") or NOTHING
-
-    def lines(self, lines: Iterable[str]) -> Iterator[str]:
-        """Yield the words of each line, joined by single spaces; an empty line where there are none."""
-        return map(self.line, lines)
 
 
 def make_tokeniser(options: dict[str, Any]) -> Tokeniser:
@@ -76,36 +80,12 @@ def read_options(path: Path) -> dict[str, Any]:
 
 def make_fold(lowercase: bool, strip_accents: bool) -> Callable[[str], str]:
     """Return the function that folds case and accents of words joined by spaces."""
-    match lowercase, strip_accents:
-        case False, False:
-            return str
-        case True, False:
-            return str.lower
-        case True, True:
-            return lambda text: without_accents(text.lower())
-        case _:
-            return without_accents
+    if not strip_accents:
+        return str.lower if lowercase else str
+    return (lambda text: without_accents(text.lower())) if lowercase else without_accents
 
 
 def without_accents(text: str) -> str:
     """Return the text without combining marks (as in XLM's script); a word of marks alone is dropped."""
     decomposed = unicodedata.normalize("NFD", text)
     return " ".join("".join(c for c in decomposed if unicodedata.category(c) != "Mn").split())
-
-
-def _make_converter(options: Options) -> Callable[[str], str] | None:
-    if options.script == "none":
-        return None
-    from xling.tokenization.chinese import make_converter  # only Chinese pays for loading it
-
-    return make_converter(options.script)
-
-
-def _make_segmenter(options: Options) -> Callable[[str], list[str]] | None:
-    if options.segmenter == "none":
-        return None
-    from xling.tokenization.chinese import Stanford, make_jieba
-
-    if options.segmenter == "stanford":
-        return Stanford(Path(options.stanford_home or ""))
-    return make_jieba(Path(options.dictionary) if options.dictionary is not None else None)

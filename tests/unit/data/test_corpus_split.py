@@ -20,7 +20,6 @@ from xling.data.split_corpus import (
     bucket_count,
     draw_held_out,
     main,
-    measure,
     shuffle,
     smallest_words,
     split_corpus,
@@ -39,7 +38,7 @@ def write(path: Path, lines: list[str]) -> Path:
 
 
 def split(folder: Path, lines: list[str], plan: Plan) -> dict[str, list[str]]:
-    split_corpus(write(folder / "tok.txt.zst", lines), folder / "out", plan)
+    split_corpus([write(folder / "tok.txt.zst", lines)], folder / "out", plan)
     return {name: list(read_lines(folder / "out" / f"{name}.txt.zst")) for name in SPLITS}
 
 
@@ -106,51 +105,48 @@ def test_an_external_shuffle_is_a_fair_permutation(tmp_path: Path) -> None:
             places[int(line), place] += 1
     assert stats.chisquare(places.ravel(), ddof=10).pvalue > 1e-3  # 25 degrees: rows and columns are fixed
     assert list(tmp_path.iterdir()) == []
-
-
-def test_buckets_grow_with_the_text_and_stay_few() -> None:
     assert [bucket_count(n) for n in (0, 1 << 26, (1 << 26) + 1, 1 << 50)] == [1, 1, 2, 200]
 
 
 def test_both_sides_end_up_the_same_size(tmp_path: Path) -> None:
     small, large = LINES[:600], [f"{line} and more words" for line in LINES]
-    stats_files = [tmp_path / "small.json", tmp_path / "large.json"]
-    for path, lines in zip(stats_files, (small, large), strict=True):
-        write_json(path, {"words": words(lines), "lines": len(lines)})
+    stats_files = [[tmp_path / "small.json"], [tmp_path / "1.json", tmp_path / "2.json"]]  # the large one in two shards
+    for path, count in zip([path for paths in stats_files for path in paths], (words(small), 9, 9999), strict=True):
+        write_json(path, {"words": count})
     target = smallest_words(stats_files)
     assert target == words(small)
-    plan = Plan(20, 30, seed=5, corpus_words=target)
     sizes = []
     for name, lines in (("a", small), ("b", large)):
         (tmp_path / name).mkdir()
-        sizes.append(sum(words(part) for part in split(tmp_path / name, lines, plan).values()))
+        parts = split(tmp_path / name, lines, Plan(20, 30, seed=5, corpus_words=target))
+        sizes.append(sum(map(words, parts.values())))
     assert sizes[0] == target, "the smaller one loses nothing"
     assert 0 <= target - sizes[1] < 14
+    write_json(tmp_path / "small.json", {"tokens": 5})
+    with pytest.raises(InputError, match=r"small\.json: expected a positive whole number as \"words\", found None"):
+        smallest_words(stats_files)
 
 
-def test_the_order_of_en_prime_is_its_own_and_the_lines_are_the_same(tmp_path: Path) -> None:
-    plain = split(tmp_path, LINES, Plan(10, 10, seed=5, max_words=2000))
-    first = split(tmp_path, LINES, Plan(10, 10, seed=5, max_words=2000, shuffle_seed=1))
-    second = split(tmp_path, LINES, Plan(10, 10, seed=5, max_words=2000, shuffle_seed=2))
-    assert sorted(plain["train"]) == sorted(first["train"]) == sorted(second["train"])
-    assert len({tuple(parts["train"]) for parts in (plain, first, second)}) == 3
-    assert plain["valid"] == first["valid"] == second["valid"]
-
-
-def test_command_writes_the_same_bytes_twice_and_its_stats(tmp_path: Path, call: Callable[..., Any]) -> None:
-    text = write(tmp_path / "tok.txt.zst", LINES)
-    common = ["--input", text, "--valid-lines", 10, "--test-lines", 20, "--seed", 4, "--max-words", 3000]
-    for out in ("a", "b"):
-        assert call(main, *common, "--shuffle-seed", 9, "--out-dir", tmp_path / out).code == 0
+def test_the_command_gives_en_prime_an_order_of_its_own_and_takes_a_text_in_shards(
+    tmp_path: Path, call: Callable[..., Any]
+) -> None:
+    shards = [write(tmp_path / "1.txt.zst", LINES[:300]), write(tmp_path / "2.txt.zst", LINES[300:])]
+    whole = write(tmp_path / "tok.txt.zst", LINES)
+    common = ["--valid-lines", 10, "--test-lines", 20, "--seed", 4, "--max-words", 3000]
+    for out, inputs, more in (("plain", [whole], []), ("a", [whole], [9]), ("b", shards, [9]), ("c", [whole], [8])):
+        order = ["--shuffle-seed", *more] if more else []
+        assert call(main, "--input", *inputs, *common, *order, "--out-dir", tmp_path / out).code == 0
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert names == ["stats.json", "test.txt.zst", "train.txt.zst", "valid.txt.zst"]
     assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in names)
-    found = read_json(tmp_path / "a" / "stats.json")
-    size = measure(LINES)
-    assert (found["lines"], found["words"]) == (size.lines, size.words) == (1000, words(LINES))
+    trains = [list(read_lines(tmp_path / out / "train.txt.zst")) for out in ("plain", "a", "c")]
+    assert sorted(trains[0]) == sorted(trains[1]) == sorted(trains[2])
+    assert len(set(map(tuple, trains))) == 3
+    assert len({(tmp_path / out / "valid.txt.zst").read_bytes() for out in ("plain", "a", "c")}) == 1
+    found = read_json(tmp_path / "a/stats.json")
+    assert (found["lines"], found["words"]) == (1000, words(LINES))
     assert found["splits"]["test"]["lines"] == 20
-    train = list(read_lines(tmp_path / "a" / "train.txt.zst"))
-    assert found["splits"]["train"] == {"lines": len(train), "words": words(train)}
+    assert found["splits"]["train"] == {"lines": len(trains[1]), "words": words(trains[1])}
 
 
 @pytest.mark.parametrize(
@@ -171,9 +167,3 @@ def test_too_little_text_is_one_clear_line(
     assert (code, error.count("\n")) == (2, 1)
     assert f"tok.txt.zst: {message}" in error
     assert list((tmp_path / "out").glob("*")) == []
-
-
-def test_stats_without_words_are_named(tmp_path: Path) -> None:
-    write_json(tmp_path / "stats.json", {"tokens": 5})
-    with pytest.raises(InputError, match=r"stats\.json: expected a positive whole number as \"words\", found None"):
-        smallest_words([tmp_path / "stats.json"])

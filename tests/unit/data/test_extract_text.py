@@ -19,6 +19,7 @@ from xling.core.io import read_lines
 from xling.data import extract_text
 from xling.data.extract_text import extract_lines
 from xling.data.lines import clean_line
+from xling.data.parts import Part
 
 Extract = Callable[..., Any]
 
@@ -110,28 +111,23 @@ def test_broken_inputs_are_one_line_and_leave_nothing(
     assert not list((tmp_path / "out").glob("*"))
 
 
-def test_a_failure_among_several_processes_is_told_too(extract: Extract, tmp_path: Path, two_dumps: list[Path]) -> None:
-    cut = tmp_path / "cut.xml.bz2"
-    cut.write_bytes(two_dumps[0].read_bytes()[:-30])
-    code, error, _ = extract("wikipedia", two_dumps[1], cut, processes=2)
-    assert (code, error.startswith(f"error: {cut}: truncated or damaged")) == (2, True)
-
-
 def test_text_about_dumps_is_text(tmp_path: Path) -> None:
     lines = ["Ein <mediawiki> am Anfang.", "<page> Seite", "<mediawikis>", "<mediawiki>"]
     (tmp_path / "a.txt").write_text("\n".join(lines))
-    assert list(extract_lines([tmp_path / "a.txt"], Counter(), 1)) == lines
+    assert list(extract_lines(Part().spans([tmp_path / "a.txt"]), Counter(), 1)) == lines
 
 
 @pytest.mark.real_data
 def test_real_text_keeps_every_line_and_no_real_dump_is_text(real_data: Path) -> None:
     path = real_data / "text/crawl.zh.txt.xz"
     lines = [clean for line in read_lines(path) if (clean := clean_line(line))]
-    assert list(extract_lines([path], Counter(), 1)) == lines
+    for count in (1, 5):
+        spans = [span for number in range(1, count + 1) for span in Part(number, count).spans([path])]
+        assert list(extract_lines(spans, Counter(), 1)) == lines
     assert lines
     for dump in (real_data / "wikidump").glob("*.bz2"):
         with pytest.raises(InputError, match="a MediaWiki export"):
-            list(extract_lines([dump], Counter(), 1))
+            list(extract_lines(Part().spans([dump]), Counter(), 1))
 
 
 @given(st.text())

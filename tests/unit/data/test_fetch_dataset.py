@@ -1,8 +1,10 @@
-"""The fetch command: what is asked for arrives verified, what is there is left alone, what is missing is named."""
+"""The fetch command: what is asked for arrives verified, what is there is left alone, and a rerun mends what failed."""
 
 import hashlib
 import json
 import os
+import random
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -12,14 +14,14 @@ from typing import Any
 
 import pytest
 from faulty_server import FaultyServer, Served
-from small_data import dataset, make_archive
+from small_data import dataset, make_archive, zip_of
 
-from xling.core.errors import InputError
 from xling.data import fetch_dataset
-from xling.data.fetch_dataset import Request
+from xling.data.fetch_dataset import Item, Lock, Request, ask_block, plan_table
 from xling.data.manifest import Dataset, SourceFile, Sums, Unpack
 
 Fetch = Callable[..., Any]
+LARGE = random.Random(3).randbytes(400_000)
 
 
 @dataclass
@@ -31,23 +33,28 @@ class Study:
     mine: Dataset
     data: Path
 
-    def files(self) -> set[str]:
-        return {str(p.relative_to(self.data)) for p in self.data.rglob("*") if p.is_file() and p.name != ".fetch"}
+
+def files(folder: Path) -> set[str]:
+    """Return the files below, without those that the command keeps for itself."""
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    return found - {".fetch", "sources.lock.json"}
 
 
 def loose_file(server: FaultyServer, **more: object) -> Dataset:
     return dataset("loose", SourceFile(path="loose.txt", urls=(server.url("/loose.txt"),), **more))
 
 
-def zipped_file(server: FaultyServer, *members: str) -> Dataset:
-    take = Unpack(to="x", members=members, max_bytes=100, flat=True)
+def zipped_file(server: FaultyServer, *members: str, most: int = 100) -> Dataset:
+    take = Unpack(to="x", members=members, max_bytes=most, flat=True)
     return dataset("zipped", SourceFile(path="archives/x.zip", urls=(server.url("/x.zip"),), unpack=take, about=300))
 
 
 @pytest.fixture
 def study(server: FaultyServer, tmp_path: Path) -> Study:
-    zipped = make_archive(tmp_path / "x.zip", {"X/one.tsv": b"1\n", "X/two.tsv": b"2\n"}).read_bytes()
-    server.files |= {"/loose.txt": Served(b"loose\n"), "/x.zip": Served(zipped)}
+    server.files |= {
+        "/loose.txt": Served(b"loose\n"),
+        "/x.zip": Served(zip_of({"X/one.tsv": b"1\n", "X/two.tsv": b"2\n"})),
+    }
     own = dataset("mine", SourceFile(path="mine/a.txt"), SourceFile(path="mine/b.txt"), ask="1. Write to them.\n")
     return Study(loose_file(server), zipped_file(server, "X/one.tsv"), own, tmp_path / "data")
 
@@ -58,30 +65,24 @@ def touch_later(path: Path) -> None:
     os.utime(path, ns=(written, written))
 
 
-def test_exactly_what_is_asked_for_arrives_once(fetch: Fetch, server: FaultyServer, study: Study) -> None:
-    assert fetch(study.loose, study.zipped).code == 0
-    assert study.files() == {"loose.txt", "archives/x.zip", "x/one.tsv", "x/.unpacked.json", "sources.lock.json"}
-    assert (study.data / "x/one.tsv").read_bytes() == b"1\n"
-    assert fetch(study.loose, study.zipped).code == 0
-    assert [asked.path for asked in server.asked] == ["/loose.txt", "/x.zip"]
-
-
-def test_a_dry_run_shows_the_plan_and_touches_nothing(
-    study: Study, server: FaultyServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_dry_run_touches_nothing_then_exactly_what_is_asked_for_arrives_once(
+    fetch: Fetch, server: FaultyServer, study: Study
 ) -> None:
-    datasets = {one.name: one for one in (study.loose, study.zipped, study.mine)}
-    monkeypatch.setattr("xling.data.manifest._study_manifest", lambda: datasets)
-    sources = study.data.with_name("sources.json")
-    sources.write_text(json.dumps([{"name": name} for name in datasets]))
-    monkeypatch.setattr(sys, "argv", ["fetch", "--sources", str(sources), "--root", str(study.data), "--dry-run"])
-    fetch_dataset.main()
-    head, loose, zipped, mine, *rest = capsys.readouterr().out.splitlines()
+    wanted, lock = [study.loose, study.zipped, study.mine], Lock(study.data)
+    assert fetch(*wanted, more=("--dry-run",)).code == 0
+    items = [Item(one, file, None) for one in wanted for file in one.files]
+    head, loose, zipped, mine, *_ = plan_table(items, lock).splitlines()
     assert head.split() == ["source", "file", "size", "licence", "to", "do"]
     assert loose.split() == ["loose", "loose.txt", "unknown", "CC0", "download"]
     assert zipped.split() == ["zipped", "archives/x.zip", "about", "300", "CC0", "download,", "unpack", "to", "x/"]
     assert mine.endswith("yours to supply")
-    assert f"  -> {study.data}/mine/a.txt" in rest
+    assert f"  -> {study.data}/mine/a.txt" in ask_block(items, lock).splitlines()
     assert (server.asked, study.data.exists()) == ([], False)
+    for _ in range(2):
+        assert fetch(study.loose, study.zipped).code == 0
+        assert files(study.data) == {"loose.txt", "archives/x.zip", "x/one.tsv", "x/.unpacked.json"}
+        assert (study.data / "x/one.tsv").read_bytes() == b"1\n"
+        assert [asked.path for asked in server.asked] == ["/loose.txt", "/x.zip"]
 
 
 def test_what_the_user_must_supply_is_waited_for(fetch: Fetch, study: Study, tmp_path: Path) -> None:
@@ -95,8 +96,8 @@ def test_what_the_user_must_supply_is_waited_for(fetch: Fetch, study: Study, tmp
         assert receipt.exists() == (code == 0)
         assert (study.data / "loose.txt").exists()
     bodies = {"mine/a.txt": b"x", "mine/b.txt": b"y", "loose.txt": b"loose\n"}
-    files = {path: hashlib.sha256(body).hexdigest() for path, body in bodies.items()}
-    assert json.loads(receipt.read_text()) == {"files": files}
+    hashes = {path: hashlib.sha256(body).hexdigest() for path, body in bodies.items()}
+    assert json.loads(receipt.read_text()) == {"files": hashes}
 
 
 def test_one_failure_does_not_stop_the_others(fetch: Fetch, server: FaultyServer, study: Study) -> None:
@@ -108,18 +109,9 @@ def test_one_failure_does_not_stop_the_others(fetch: Fetch, server: FaultyServer
     assert (study.data / "x/one.tsv").exists()
 
 
-def test_the_first_hash_is_kept_and_a_changed_file_is_refused(fetch: Fetch, server: FaultyServer, study: Study) -> None:
-    assert fetch(study.loose).code == 0
-    (study.data / "loose.txt").unlink()
-    server.files["/loose.txt"] = Served(b"changed\n", etag='"v2"')
-    code, error, _ = fetch(study.loose)
-    first, second = (hashlib.sha256(body).hexdigest() for body in (b"loose\n", b"changed\n"))
-    assert (code, f"has sha256 {second}, expected {first} (sources.lock.json" in error) == (1, True)
-    assert not (study.data / "loose.txt").exists()
-    assert (study.data / "loose.txt.bad").read_bytes() == b"changed\n"
-
-
-def test_a_file_that_was_tampered_with_is_fetched_again(fetch: Fetch, server: FaultyServer, study: Study) -> None:
+def test_a_file_is_what_it_was_first_or_is_fetched_again_or_refused(
+    fetch: Fetch, server: FaultyServer, study: Study
+) -> None:
     path = study.data / "loose.txt"
     assert fetch(study.loose).code == 0
     touch_later(path)
@@ -129,6 +121,12 @@ def test_a_file_that_was_tampered_with_is_fetched_again(fetch: Fetch, server: Fa
     touch_later(path)
     assert fetch(study.loose).code == 0
     assert (path.read_bytes(), path.with_name("loose.txt.bad").read_bytes()) == (b"loose\n", b"LOOSE\n")
+    path.unlink()
+    server.files["/loose.txt"] = Served(b"changed\n", etag='"v2"')
+    code, error, _ = fetch(study.loose)
+    first, second = (hashlib.sha256(body).hexdigest() for body in (b"loose\n", b"changed\n"))
+    assert (code, f"has sha256 {second}, expected {first} (sources.lock.json" in error) == (1, True)
+    assert (path.exists(), path.with_name("loose.txt.bad").read_bytes()) == (False, b"changed\n")
 
 
 def test_unpacked_files_are_made_again_only_where_they_must(fetch: Fetch, server: FaultyServer, study: Study) -> None:
@@ -142,6 +140,19 @@ def test_unpacked_files_are_made_again_only_where_they_must(fetch: Fetch, server
     (study.data / "archives/x.zip").unlink()  # may go once it is unpacked
     assert fetch(zipped_file(server, "X/*")).code == 0
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("bad", [b"hello", zip_of({"X/one.tsv": b"1\n", "../evil": b"e"})], ids=["damaged", "evil"])
+def test_a_bad_archive_is_set_aside_and_fetched_again(
+    fetch: Fetch, server: FaultyServer, study: Study, bad: bytes
+) -> None:
+    good, server.files["/x.zip"] = server.files["/x.zip"], Served(bad)
+    code, error, _ = fetch(study.zipped)
+    assert (code, error.count("error"), "archives/x.zip: " in error) == (1, 1, True)
+    assert files(study.data) == {"archives/x.zip.bad"}
+    server.files["/x.zip"] = good
+    assert fetch(study.zipped).code == 0
+    assert (study.data / "x/one.tsv").read_bytes() == b"1\n"
 
 
 @pytest.mark.parametrize(("listed", "code"), [(b"loose\n", 0), (b"", 1), (None, 0)], ids=["right", "wrong", "no list"])
@@ -161,32 +172,25 @@ def test_a_local_folder_replaces_the_network(
     fetch: Fetch, server: FaultyServer, study: Study, tmp_path: Path, by_path: bool
 ) -> None:
     local = tmp_path / "usb"
-    files = {"archives/x.zip": server.files["/x.zip"].body, "mine/a.txt": b"mine", "mine/b.txt": b"mine too"}
-    for name, body in files.items():
+    local.mkdir()
+    code, error, _ = fetch(study.zipped, more=("--local", local))
+    assert (code, f"{local}: holds no archives/x.zip or x.zip" in error) == (1, True)
+    for name, body in {"archives/x.zip": server.files["/x.zip"].body, "mine/a.txt": b"1", "mine/b.txt": b"2"}.items():
         path = local / (name if by_path else Path(name).name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)
     assert fetch(study.zipped, study.mine, more=("--local", local)).code == 0
     assert server.asked == []
-    assert (study.data / "x/one.tsv").read_bytes() == b"1\n"
-    assert (study.data / "mine/b.txt").read_bytes() == b"mine too"
+    assert [(study.data / name).read_bytes() for name in ("x/one.tsv", "mine/b.txt")] == [b"1\n", b"2"]
 
 
-def test_a_missing_or_wrong_local_file_is_named_and_not_taken(
-    fetch: Fetch, server: FaultyServer, study: Study, tmp_path: Path
-) -> None:
-    local = tmp_path / "usb"
-    local.mkdir()
-    code, error, _ = fetch(study.zipped, more=("--local", local))
-    assert (code, f"{local}: holds no archives/x.zip or x.zip" in error) == (1, True)
-    assert server.asked == []
+def test_a_wrong_local_file_is_not_taken(fetch: Fetch, study: Study, tmp_path: Path) -> None:
     assert fetch(study.loose).code == 0
-    (study.data / "loose.txt").unlink()
-    (local / "loose.txt").write_text("other")
-    code, error, _ = fetch(study.loose, more=("--local", local))
+    (study.data / "loose.txt").rename(tmp_path / "kept")
+    (tmp_path / "loose.txt").write_text("other")
+    code, error, _ = fetch(study.loose, more=("--local", tmp_path))
     assert (code, "expected " + hashlib.sha256(b"loose\n").hexdigest() in error) == (1, True)
-    assert not (study.data / "loose.txt").exists()
-    assert (local / "loose.txt").read_text() == "other"
+    assert ((study.data / "loose.txt").exists(), (tmp_path / "loose.txt").read_text()) == (False, "other")
 
 
 def test_a_second_fetch_waits_for_the_first(tmp_path: Path) -> None:
@@ -206,13 +210,22 @@ def test_a_second_fetch_waits_for_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["[", "{}", '["ud"]', '[{"substitutions": {}}]', '[{"name": "ud", "lg": "fr"}]', '[{"name": "ud", "local": 3}]'],
+    ("name", "text", "problem"),
+    [
+        *(("sources.json", text, "") for text in ("[", "{}", '["ud"]', '[{"substitutions": {}}]')),
+        *(("sources.json", text, "") for text in ('[{"name": "ud", "lg": "fr"}]', '[{"name": "ud", "local": 3}]')),
+        ("data/sources.lock.json", '{\n"f.bin": \n', ", line 3: not JSON"),
+        ("data/sources.lock.json", "[]", ": expected a mapping"),
+    ],
 )
-def test_malformed_requests_are_told(text: str, tmp_path: Path) -> None:
-    (tmp_path / "sources.json").write_text(text)
-    with pytest.raises(InputError, match=r"sources\.json"):
-        fetch_dataset.read_requests(tmp_path / "sources.json")
+def test_malformed_files_are_named(
+    tmp_path: Path, call: Callable[..., Any], name: str, text: str, problem: str
+) -> None:
+    (tmp_path / "sources.json").write_text("[]")
+    (tmp_path / "data").mkdir()
+    (tmp_path / name).write_text(text)
+    code, error, _ = call(fetch_dataset.main, "--sources", tmp_path / "sources.json", "--root", tmp_path / "data")
+    assert (code, error.startswith(f"error: {tmp_path / name}{problem}")) == (2, True)
 
 
 def test_files_shared_by_requests_are_listed_once_and_may_have_folders_of_their_own() -> None:
@@ -235,6 +248,41 @@ def test_the_command_on_the_real_manifest(tmp_path: Path, call: Callable[..., An
     (tmp_path / "sources.json").write_text(json.dumps(sources))
     flags = ["--root", tmp_path / "data", "--local", local, "--sources", tmp_path / "sources.json"]
     assert call(fetch_dataset.main, *flags)[:2] == (2, "")  # the user's own files are missing, nothing else
-    files = {str(path.relative_to(tmp_path / "data")) for path in (tmp_path / "data").rglob("[!.]*") if path.is_file()}
     wanted = {"xnli/xnli.dev.tsv", "xnli/xnli.test.tsv", *(f"wikiann/fr/{split}" for split in ("train", "dev", "test"))}
-    assert files == wanted | {"archives/XNLI-1.0.zip", "archives/panx_dataset.tar", "sources.lock.json"}
+    found = {name for name in files(tmp_path / "data") if not name.endswith(".unpacked.json")}
+    assert found == wanted | {"archives/XNLI-1.0.zip", "archives/panx_dataset.tar"}
+
+
+def test_a_command_that_is_killed_goes_on(server: FaultyServer, tmp_path: Path, repository: Path) -> None:
+    code = (
+        "import sys, os; from pathlib import Path; from xling.data import download\n"
+        "if len(sys.argv) > 3:\n"
+        "    download.CHUNK = 100_000\n"
+        "    download.Progress.add = lambda *_: os.kill(os.getpid(), 9)\n"
+        "print(download.download([sys.argv[1]], Path(sys.argv[2]), download.Expected()))"
+    )
+    server.files["/f"] = Served(LARGE)
+    command = [sys.executable, "-c", code, server.url("/f"), str(tmp_path / "f.bin")]
+    assert subprocess.run([*command, "die"], cwd=repository, capture_output=True, check=False).returncode == -9
+    assert files(tmp_path) == {"f.bin.part", "f.bin.part.json"}
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
+    assert server.asked[-1].range == "bytes=100000-"
+    assert done.stdout.strip() == hashlib.sha256(LARGE).hexdigest()
+    assert (tmp_path / "f.bin").read_bytes() == LARGE
+
+
+@pytest.mark.parametrize("step", ["seen before", "met on the way", "unpacking"])
+def test_a_full_disk(fetch: Fetch, server: FaultyServer, mount_disk: Callable[[str], Path], step: str) -> None:
+    disk = mount_disk("1m")
+    server.files["/loose.txt"] = Served(LARGE * 8, say_length=step == "seen before")
+    server.files["/x.zip"] = Served(zip_of({"X/one.tsv": b"1\n", "X/zeros": bytes(3_000_000)}))
+    wanted = zipped_file(server, "X/*", most=4_000_000) if step == "unpacking" else loose_file(server)
+    code, error, _ = fetch(wanted, root=disk)
+    full = "archives/x.zip" if step == "unpacking" else "loose.txt.part"
+    assert (code, f"{full}: no space left on device" in error) == (3, True)
+    left = {"seen before": set(), "unpacking": {full}}
+    assert files(disk) <= left.get(step, {full, "loose.txt.part.json"})
+    subprocess.run(["mount", "-o", "remount,size=20m", str(disk)], check=True)
+    assert fetch(wanted, root=disk).code == 0
+    made = {"archives/x.zip", "x/one.tsv", "x/zeros", "x/.unpacked.json"} if step == "unpacking" else {"loose.txt"}
+    assert files(disk) == made

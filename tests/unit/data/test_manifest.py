@@ -43,26 +43,18 @@ def test_no_two_datasets_write_to_the_same_place() -> None:
     assert not [(a, b) for a in folders for b in folders if b.startswith(f"{a}/")]
 
 
-@pytest.mark.parametrize("name", ["conll2003", "msra", "en-prime"])
-def test_what_the_user_supplies_comes_with_instructions_and_no_address(name: str) -> None:
-    dataset = resolve(name)
-    assert dataset.ask.startswith("1. ")
-    assert all(not file.urls and file.products() == (file.path,) for file in dataset.files)
-
-
-def test_the_one_known_hash() -> None:
+def test_what_single_datasets_are() -> None:
+    for name in ("conll2003", "msra", "en-prime"):  # the user supplies them: instructions and no address
+        assert resolve(name).ask.startswith("1. ")
+        assert all(not file.urls and file.products() == (file.path,) for file in resolve(name).files)
     known = {file.path: file.sha256 for dataset in every_resolved() for file in dataset.files if file.sha256}
-    assert list(known) == ["archives/panlex-20190901-csv.zip"]
-    assert resolve("panlex").files[0].size == 1_272_778_403
-
-
-def test_wikipedia_is_pinned_to_a_date_in_address_list_and_path() -> None:
-    file = resolve("wikipedia", lg="fr", date="20190101").files[0]
-    assert file.path == "wikipedia/frwiki-20190101-pages-articles.xml.bz2"
-    assert file.urls[0] == f"https://dumps.wikimedia.org/frwiki/20190101/{Path(file.path).name}"
-    assert {url.rpartition("/")[2] for url in file.urls} == {Path(file.path).name}
-    assert file.sums is not None
-    assert file.sums.url.endswith("/frwiki-20190101-sha1sums.txt")
+    assert (list(known), resolve("panlex").files[0].size) == (["archives/panlex-20190901-csv.zip"], 1_272_778_403)
+    dump = resolve("wikipedia", lg="fr", date="20190101").files[0]
+    assert dump.path == "wikipedia/frwiki-20190101-pages-articles.xml.bz2"
+    assert dump.urls[0] == f"https://dumps.wikimedia.org/frwiki/20190101/{Path(dump.path).name}"
+    assert {url.rpartition("/")[2] for url in dump.urls} == {Path(dump.path).name}
+    assert dump.sums is not None
+    assert dump.sums.url.endswith("/frwiki-20190101-sha1sums.txt")
 
 
 def test_names_follow_from_the_language_unless_they_are_given() -> None:
@@ -105,6 +97,9 @@ path: a.txt | path: a.txt, sha256: abc | a.files[0].sha256: expected a sha256 in
 , urls: ['https://x/a'] |  | a.files[0]: expected urls, or ask on the dataset, not both
 role: r | role: r, ask: please | a.files[0]: expected urls, or ask on the dataset, not both
 role: r | role: r, from_lg: {x: {fr: y}} | a.from_lg: needs the parameter lg
+a: { | [] # | expected a mapping from dataset names
+a: { | a: 3 # | a: expected keys and values
+a: { | a: } | line 1: not YAML
 """
 
 
@@ -114,23 +109,11 @@ def test_loading_is_strict(tmp_path: Path, row: str) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text(f"a: {MINIMAL}", encoding="utf-8")
     assert load_manifest(path)["a"].files[0].urls == ("https://x/a",)
-    path.write_text(f"a: {MINIMAL.replace(old, new)}", encoding="utf-8")
-    with pytest.raises(InputError, match=re.escape(f"{path}: {problem}")):
+    path.write_text(f"a: {MINIMAL}".replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
         load_manifest(path)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("[]", "expected a mapping"),
-        ("a: 3", "a: expected keys and values"),
-        ("a: {role: r}\nb: }\n", "line 2: not YAML"),
-    ],
-)
-def test_a_file_that_is_no_manifest(tmp_path: Path, text: str, problem: str) -> None:
-    (tmp_path / "sources.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=re.escape(problem)):
-        load_manifest(tmp_path / "sources.yaml")
+    assert str(caught.value).startswith(str(path))
+    assert f" {problem}" in str(caught.value)
 
 
 @pytest.mark.real_data

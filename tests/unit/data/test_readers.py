@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,37 +22,17 @@ from xling.data.parallel import read_aligned, read_both, read_multiway
 Reader = Callable[[Path], Iterable[object]]
 
 
-def xnli(path: Path) -> Iterable[object]:
-    return read_xnli(path, "fr", Counter())
-
-
-def training(path: Path) -> Iterable[object]:
-    return read_xnli_mt(path, Counter())
-
-
-def wiktionary(path: Path) -> Iterable[object]:
-    return read_tsv(path, Counter())
+xnli = partial(read_xnli, language="fr", counts=Counter())
+training = partial(read_xnli_mt, counts=Counter())
+wiktionary = partial(read_tsv, counts=Counter())
+multiway = partial(read_multiway, languages=["en", "fr"])
+tagged = partial(read_wikiann, counts=Counter())
+french = partial(read_wikiann, counts=Counter(), expected="fr")
+halves = partial(read_msra, segment=lambda line: [line[:2], "".join(line[2:].split())], counts=Counter())
 
 
 def vectors(path: Path) -> Iterable[object]:
     return read_vectors(path, 10).words
-
-
-def multiway(path: Path) -> Iterable[object]:
-    return read_multiway(path, ["en", "fr"])
-
-
-def halves(path: Path) -> Iterable[object]:
-    """Read MSRA with a segmenter that cuts a sentence after its second character."""
-    return read_msra(path, lambda line: [line[:2], "".join(line[2:].split())], Counter())
-
-
-def tagged(path: Path) -> Iterable[object]:
-    return read_wikiann(path, Counter())
-
-
-def french(path: Path) -> Iterable[object]:
-    return read_wikiann(path, Counter(), "fr")
 
 
 def write(path: Path, text: str) -> Path:

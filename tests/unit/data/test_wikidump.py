@@ -1,18 +1,15 @@
 """Pages out of MediaWiki exports: the right ones, rightly unescaped, and clear words where the file is not whole."""
 
 import bz2
-import gzip
-import lzma
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from small_dump import dump_xml, page_xml, write_dump
 
 from xling.core.errors import InputError
-from xling.data import wikidump
-from xling.data.wikidump import CHUNK, Dump, Page
+from xling.data.parts import CHUNK
+from xling.data.wikidump import Dump, Page
 
 
 def problem_of(path: Path) -> str:
@@ -35,34 +32,12 @@ def test_only_articles_that_are_no_redirects_are_read(tmp_path: Path) -> None:
         ),
         page_xml("Leer", "").replace('<text bytes="9" sha1="x" xml:space="preserve"></text>', '<text bytes="0" />'),
     ]
-    dump = Dump(write_dump(tmp_path, dump_xml(*pages)))
-    assert list(dump.pages()) == [
-        Page("Haus & Hof", 'a < b & "c" &nbsp; &lt;i&gt;'),
-        Page("Leer", ""),
-    ]
+    dump, read = Dump(write_dump(tmp_path, dump_xml(*pages))), list[int]()
+    assert list(dump.pages(read.append)) == [Page("Haus & Hof", 'a < b & "c" &nbsp; &lt;i&gt;'), Page("Leer", "")]
+    assert sum(read) == dump.path.stat().st_size
     del dump.counts["input_bytes"]
     assert (dump.counts, dump.cut_after) == ({"pages": 2, "redirects": 6, "other_namespaces": 1}, None)
     assert dump.namespaces == {6: "Bildnis", 14: "Schublade"}
-
-
-def test_many_streams_and_pages_across_chunks_are_one_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wikidump, "CHUNK", 1000)
-    wanted = {f"Seite {n}": f"{n} " * 350 for n in range(20)}
-    parts = dump_xml(*(page_xml(*item) for item in wanted.items())).split("  <page>")
-    path = tmp_path / "multistream.xml.bz2"
-    path.write_bytes(b"".join(bz2.compress(part.encode()) for part in [parts[0], *("  <page>" + p for p in parts[1:])]))
-    assert {page.title: page.wikitext for page in Dump(path).pages()} == wanted
-
-
-@pytest.mark.parametrize(
-    ("suffix", "compress"), [(".xml", bytes), (".xml.gz", gzip.compress), (".xml.xz", lzma.compress)]
-)
-def test_other_compressions_by_suffix(tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]) -> None:
-    path = tmp_path / f"dump{suffix}"
-    path.write_bytes(compress(dump_xml(page_xml("A", "b")).encode()))
-    read: list[int] = []
-    assert [page.title for page in Dump(path).pages(read.append)] == ["A"]
-    assert sum(read) == path.stat().st_size
 
 
 def test_the_newest_revision_and_its_main_text_are_read(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ SAME_LINE = {
     "templates that hold words": (
         "Das {{lang|fr|mot}} ist {{nowrap|10 km}} oder {{convert|5|km|mi}} im {{s-|XIX|e}} {{XXe siècle}}.",
         "Das mot ist 10 km oder 5 km im XIXe siècle XXe siècle."),
+    "words that are not there": ("Das {{lang|a=b}}Wort {{нп5|a=b}}bleibt.", "Das Wort bleibt."),
     "a Russian link to another wiki": ("{{нп5|Новая синагога (Берлин)|Новая синагога|de|X}} {{нп5|Дом||de|Y}}.",
                                        "Новая синагога Дом."),
     "empty parentheses": ("Berlin ({{IPA-de|x}}; {{Audio|y}}) ist（{{zh}}，{{en}}）groß ().", "Berlin ist groß ()."),

@@ -2,27 +2,31 @@
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from xling.core.io import read_json, read_lines, write_text
-from xling.tokenization.tokenise_text import main
+from xling.core.io import read_json, read_lines, write_json, write_text
+from xling.data.parts import Part
+from xling.tokenization.tokenise_text import main, thin
 
 OPTIONS = {"language": "en", "moses": "en"}
 
 
-def run(call: Callable[..., Any], source: Path, options: Path, processes: int = 1, name: str = "out") -> Any:
+def run(
+    call: Callable[..., Any], source: Path, options: Path, processes: int = 1, name: str = "out", *more: object
+) -> Any:
     out = source.with_name(name)
     flags = ["--out", out / "tok.txt.zst", "--stats", out / "stats.json", "--processes", processes]
-    return call(main, "--input", source, "--options", options, *flags)
+    return call(main, "--input", source, "--options", options, *flags, *more)
 
 
 def test_any_number_of_processes_gives_the_same_bytes(
     call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("xling.tokenization.tokenise_text.SHARD_LINES", 50)
+    monkeypatch.setattr("xling.tokenization.tokenise_text.BATCH_LINES", 50)
     text = tmp_path / "text.txt.zst"
     with write_text(text) as handle:
         for number in range(117):
@@ -65,3 +69,48 @@ def test_faults_are_one_line_and_leave_nothing(
     assert (code, problem in error) == (2, True)
     assert error.count("\n") <= 1
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path != described] == [source]
+
+
+@pytest.mark.parametrize(("margin", "wanted"), [(1.5, 4000), (1.0, 10**9)], ids=["to a margin", "never beyond all"])
+def test_thinning_draws_the_same_lines_from_any_number_of_shards(tmp_path: Path, margin: float, wanted: int) -> None:
+    lines = [f"{number:09}" for number in range(40_000)]
+    write_json(tmp_path / "wanted.json", {"characters": 9 * wanted, "paragraphs": 1})
+    kept = []
+    for count in (1, 3):
+        cuts = [len(lines) * number // count for number in range(count + 1)]
+        shards, stats = [lines[a:b] for a, b in pairwise(cuts)], [tmp_path / f"{k}.json" for k in range(count)]
+        for path, shard in zip(stats, shards, strict=True):
+            write_json(path, {"characters": 9 * len(shard), "paragraphs": len(shard)})
+        drawn = [
+            thin(shard, margin, [tmp_path / "wanted.json"], stats, Part(number, count))
+            for number, shard in enumerate(shards, start=1)
+        ]
+        kept.append([line for some in drawn for line in some])
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == pytest.approx(min(margin * wanted, len(lines)), rel=0.05)
+    assert set(kept[0]) <= set(lines)
+
+
+def test_a_thinned_shard_is_tokenised_and_may_be_empty(tmp_path: Path, call: Callable[..., Any]) -> None:
+    (tmp_path / "en.json").write_text(json.dumps(OPTIONS))
+    for name, size in (("wanted", 3), ("given", 6)):
+        write_json(tmp_path / f"{name}.json", {"characters": size, "paragraphs": size})
+    (tmp_path / "text.txt").write_text("a\nb\nc\n")
+    sizes = ["--wanted", tmp_path / "wanted.json", "--given", tmp_path / "given.json", tmp_path / "given.json"]
+    for margin, words in ((4.0, ["a", "b", "c"]), (1e-9, [])):
+        assert (
+            run(
+                call,
+                tmp_path / "text.txt",
+                tmp_path / "en.json",
+                1,
+                "out",
+                "--thin",
+                margin,
+                *sizes,
+                "--part",
+                "2-of-2",
+            ).code
+            == 0
+        )
+        assert list(read_lines(tmp_path / "out/tok.txt.zst")) == words

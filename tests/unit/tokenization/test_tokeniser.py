@@ -1,7 +1,6 @@
 """One tokeniser for text and tasks: options, words, single words, Chinese."""
 
 import shutil
-import stat
 import subprocess
 import sys
 import unicodedata
@@ -24,7 +23,7 @@ BARE = make_tokeniser({"language": "xx", "moses": None, "strip_accents": True})
 def test_lines_are_words_joined_by_spaces() -> None:
     line = "« L’été », dit-il… 3,5 % ?"
     assert FRENCH.words(line) == ['"', "l'", "été", '"', ",", "dit-il", "...", "3,5", "%", "?"]
-    assert list(FRENCH.lines(["Oui, non.", "", " \t "])) == ["oui , non .", "", ""]
+    assert [FRENCH.line(line) for line in ("Oui, non.", "", " \t ")] == ["oui , non .", "", ""]
 
 
 @pytest.mark.parametrize("tokeniser", [FRENCH, BARE])
@@ -138,28 +137,23 @@ for number, line in enumerate(sys.stdin.buffer):
 
 @pytest.fixture
 def stanford_home(tmp_path: Path) -> Path:
+    """Return a folder with the files that the segmenter reads, and a program `java` that segments by characters."""
     (tmp_path / "data").mkdir()
     for name in ("pku.gz", "dict-chris6.ser.gz"):
         (tmp_path / "data" / name).write_bytes(b"")
+    (tmp_path / "java").write_text(FAKE_JAVA.format(python=sys.executable), encoding="utf-8")
+    (tmp_path / "java").chmod(0o755)
     return tmp_path
 
 
-@pytest.fixture
-def fake_java(tmp_path: Path) -> str:
-    path = tmp_path / "java"
-    path.write_text(FAKE_JAVA.format(python=sys.executable), encoding="utf-8")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return str(path)
-
-
-def test_stanford_is_started_once_and_asked_line_by_line(stanford_home: Path, fake_java: str) -> None:
-    segmenter = Stanford(stanford_home, fake_java)
+def test_stanford_is_started_once_and_asked_line_by_line(stanford_home: Path) -> None:
+    segmenter = Stanford(stanford_home, str(stanford_home / "java"))
     process = segmenter._process
-    assert [segmenter("我 来"), segmenter(" "), segmenter("𠮷〓野\u2028家"), segmenter("变化")] == [
-        ["我", "来"],
-        [],
-        ["𠮷", "〓", "野", "家"],
-        ["變", "化"],
+    assert [" ".join(segmenter(text)) for text in ("我 来", " ", "𠮷〓野\u2028家", "变化")] == [
+        "我 来",
+        "",
+        "𠮷 〓 野 家",
+        "變 化",
     ]
     for _ in range(300):  # more than a pipe holds if answers were not taken
         assert len(segmenter("天" * 500)) == 500
@@ -167,10 +161,10 @@ def test_stanford_is_started_once_and_asked_line_by_line(stanford_home: Path, fa
     assert process.returncode == 0
 
 
-def test_stanford_failures_are_named(stanford_home: Path, fake_java: str) -> None:
+def test_stanford_failures_are_named(stanford_home: Path) -> None:
     with pytest.raises(XlingError, match="the Stanford segmenter stopped: OutOfMemoryError: heap"):
-        Stanford(stanford_home, fake_java)("停")
-    segmenter = Stanford(stanford_home, fake_java)
+        Stanford(stanford_home, str(stanford_home / "java"))("停")
+    segmenter = Stanford(stanford_home, str(stanford_home / "java"))
     segmenter("乱")
     with pytest.raises(XlingError, match="out of step"):
         segmenter("天")

@@ -263,7 +263,8 @@ def test_all_data_is_what_the_paper_names() -> None:
     date, manifest = CONFIG["data"]["wikipedia_date"], load_manifest()
     for code in ("en", "fr", "de", "ru", "zh"):
         name = f"wikipedia/{code}wiki-{date}-pages-articles.xml.bz2"
-        assert PAPER.language(code)["text"]["wiki"] == {"format": "wikipedia", "files": [name]}
+        text = PAPER.language(code)["text"]["wiki"]
+        assert (text["format"], text["files"]) == ("wikipedia", [name])
     assert CONFIG["data"]["origin"] == "download"
     assert [PAPER.language(code)["text"]["crawl"]["files"] for code in ("fr", "ru", "zh")] == [
         ["cc100/fr.txt.xz"], ["cc100/ru.txt.xz"], ["cc100/zh-Hans.txt.xz"],

@@ -223,6 +223,17 @@ def test_web_text_is_trimmed_to_the_encyclopaedia() -> None:
     assert sizes.tokens("zh", "wiki") < sizes.corpus("zh", "wiki") / 10
 
 
+def test_shards_share_a_text_and_a_crawl_is_thinned_before_it_is_tokenised() -> None:
+    plan, names = estimator(PAPER), {"language": "zh", "domain": "crawl"}
+    assert plan.tokenised("zh", "crawl") == pytest.approx(1.3 * plan.text("zh", "wiki"))
+    for rule in ("extract_text", "tokenise_text"):
+        whole = cost(plan, job(1, rule, makes="x", wildcards=names))
+        shards = [cost(plan, job(1, rule, makes="x", wildcards=names | {"shard": f".{k}-of-4"})) for k in (1, 4)]
+        assert all([whole, *shards])
+        assert shards[0].seconds - 3 == pytest.approx((whole.seconds - 3) / 4)  # beside the start of the program
+        assert shards[1].seconds < 0.6 * whole.seconds  # what comes before the last shard is only unpacked
+
+
 def test_downloads_leave_out_what_is_there_and_name_what_nobody_knows(tmp_path: Path) -> None:
     sizes = estimator(Study({**PAPER.config, "data": PAPER.config["data"] | {"root": str(tmp_path)}}))
     assert sizes.download("panlex") == (1272778403, [])
