@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,10 +77,7 @@ def linear(colour: str) -> list[float]:
 
 def distance(left: str, right: str, eye: tuple[tuple[float, ...], ...]) -> float:
     """Return how far apart two colours are for an eye, as a share of black to white."""
-    seen = []
-    for colour in (left, right):
-        mixed = [sum(weight * part for weight, part in zip(row, linear(colour), strict=True)) for row in eye]
-        seen.append([max(part, 0) ** (1 / 2.4) for part in mixed])
+    seen = [np.maximum(np.array(eye) @ linear(colour), 0) ** (1 / 2.4) for colour in (left, right)]
     return math.dist(*seen) / 3**0.5
 
 
