@@ -10,14 +10,15 @@ from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
 
-from xling.core.io import atomic_path
-from xling.report.records import write_records
+from xling.core.io import atomic_path, write_text
 
 BLACK, GREY, LIGHT = "#000000", "#6e6e6e", "#d9d9d9"
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
@@ -46,7 +47,6 @@ SHARING_COLOURS = {"shared": PURPLE, "source": ORANGE, "target": SKY}  # whose a
 SPARE_COLOURS, SPARE_MARKERS = (PURPLE, "#8c6d1f", "#5b5b8c", GREY), ("v", "X", "<", ">")  # languages of other studies
 HEAT_MAP = "YlGnBu"  # one direction of lightness: reads the same in grey and for colour-blind readers
 
-Size = tuple[float, float]  # of a panel, in inches
 PAGE_WIDTH = 7.1  # inches: the text width of a two-column page
 DOTS_PER_INCH = 200
 FORMATS: dict[str, dict[str, Any]] = {
@@ -54,26 +54,14 @@ FORMATS: dict[str, dict[str, Any]] = {
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     "svg": {"Creator": None, "Date": None},
 }
-SETTINGS: dict[Any, Any] = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib, so every machine draws the same
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "lines.linewidth": 1.4,
-    "lines.markersize": 4,
-    "hatch.linewidth": 0.5,
-    "pdf.fonttype": 42,  # embedded as TrueType
-    "svg.fonttype": "path",  # drawn as shapes: no font needed where it is shown
-    "svg.hashsalt": "xling",
-}
+DOTTED = (0, (1, 1.5))  # the line of a level: chance, or what needs no context
+CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}  # of a text
+LABEL = 6.5  # points: the size of labels at the ends of lines
+LABEL_GAP = 1.2 * LABEL / 72  # inches that a label needs from the next
+LETTER = 0.55 * LABEL / 72  # inches: the mean width of a letter, a little more than DejaVu Sans has
+MARGIN = 0.06  # inches between a line's end and its label
+Label = tuple[str, float, str]  # what a line is called, where it ends on the y axis, and its colour
+Size = tuple[float, float]  # of a panel, in inches
 
 
 def new_figure(width: float = PAGE_WIDTH, height: float = 4.0, fitted: bool = True) -> Figure:
@@ -84,9 +72,9 @@ def new_figure(width: float = PAGE_WIDTH, height: float = 4.0, fitted: bool = Tr
 
 
 def styled() -> Any:
-    """Return the context in which every figure is drawn and saved."""
-    defaults: dict[Any, Any] = dict(mpl.rcParamsDefault)
-    return mpl.rc_context({**defaults, **SETTINGS, "backend": "agg"})  # whatever a user's own matplotlibrc says
+    """Return the context in which every figure is drawn and saved, whatever a user's own matplotlibrc says."""
+    look: dict[Any, Any] = dict(mpl.rc_params_from_file(Path(__file__).with_name("figures.mplstyle")))
+    return mpl.rc_context({**look, "backend": "agg"})
 
 
 def light_grid(axes: Axes, axis: str) -> None:
@@ -98,8 +86,7 @@ def light_grid(axes: Axes, axis: str) -> None:
 def bare(axes: Axes, width: float, height: float) -> None:
     """Leave only a drawing area of this size."""
     axes.set_axis_off()
-    axes.set_xlim(0, width)
-    axes.set_ylim(0, height)
+    axes.set(xlim=(0, width), ylim=(0, height))
 
 
 def group_colour(group: str) -> str:
@@ -113,34 +100,41 @@ def pale(colour: str) -> str:
     return to_hex(((red + 2) / 3, (green + 2) / 3, (blue + 2) / 3))
 
 
+def luminance(colour: Sequence[float]) -> float:
+    """Return how light a colour of red, green and blue is (WCAG 2)."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 def ink(colour: str) -> str:
     """Return a colour for text: darkened, where it must be, until it has WCAG 2's contrast of 4.5 on white."""
     parts = to_rgb(colour)
-    while 1.05 / (_luminance(parts) + 0.05) < 4.5:
+    while 1.05 / (luminance(parts) + 0.05) < 4.5:
         parts = (0.95 * parts[0], 0.95 * parts[1], 0.95 * parts[2])
     return to_hex(parts)
+
+
+def ink_on(colour: Sequence[float]) -> str:
+    """Return black or white, whichever has the stronger contrast (WCAG 2) on a background of red, green and blue."""
+    light = luminance(colour) + 0.05
+    return BLACK if light / 0.05 >= 1.05 / light else "#ffffff"
 
 
 def language_look(language: str, among: Sequence[str] = ()) -> tuple[str, str]:
     """Return a language's colour and marker; languages that the paper lacks get spare ones, in order of their names."""
     if language in LANGUAGE_COLOURS:
         return LANGUAGE_COLOURS[language], LANGUAGE_MARKERS[language]
-    others = sorted({*among, language} - {*LANGUAGE_COLOURS})
-    place = others.index(language) % len(SPARE_COLOURS)
+    place = sorted({*among, language} - {*LANGUAGE_COLOURS}).index(language) % len(SPARE_COLOURS)
     return SPARE_COLOURS[place], SPARE_MARKERS[place]
 
 
-def reach(value: float, low: float | None, high: float | None) -> tuple[float, float] | None:
-    """Return how far an error bar goes down and up; an interval need not hold the value itself."""
-    if low is None or high is None:
-        return None
-    return max(value - low, 0.0), max(high - value, 0.0)
+def reach(values: Any, lows: Any, highs: Any) -> np.ndarray:
+    """Return how far error bars go down and up, one column each; NaN where no interval is known.
 
-
-def ink_on(colour: Sequence[float]) -> str:
-    """Return black or white, whichever has the stronger contrast (WCAG 2) on a background of red, green and blue."""
-    luminance = _luminance(colour)
-    return BLACK if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) else "#ffffff"
+    An interval need not hold the value itself.
+    """
+    value, low, high = (np.atleast_1d(np.asarray(given, dtype=float)) for given in (values, lows, highs))
+    return np.maximum([value - low, high - value], 0.0)
 
 
 def fitting(size: float, text: str, letters: int) -> float:
@@ -155,10 +149,67 @@ def footnote(figure: Figure, text: str) -> None:
     figure.supxlabel("\n".join(lines), fontsize=6.5, color=ink(GREY), x=0.01, ha="left", ma="left")
 
 
-def save_figure(figure: Figure, folder: Path, name: str, records: Sequence[Any], kind: type[Any] | None = None) -> None:
-    """Write name.png, name.pdf and name.svg, and the records that the figure shows, if any of a kind, as name.csv."""
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Return places near the wanted ones, in the same order, at least a gap apart and within bounds if they fit.
+
+    Labels that would touch form a block around the mean of the places they want.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+
+    def bottom(block: Sequence[int]) -> float:
+        return sum(wanted[i] for i in block) / len(block) - gap * (len(block) - 1) / 2
+
+    blocks: list[list[int]] = []
+    for i in order:
+        blocks.append([i])
+        while len(blocks) > 1 and bottom(blocks[-2]) + gap * (len(blocks[-2]) - 1) + gap > bottom(blocks[-1]):
+            last = blocks.pop()
+            blocks[-1] += last
+    placed = {i: bottom(block) + gap * step for block in blocks for step, i in enumerate(block)}
+    for i in order:  # push up from the lower bound, then down from the upper one
+        placed[i] = max(placed[i], low)
+        low = placed[i] + gap
+    for i in reversed(order):
+        placed[i] = min(placed[i], high)
+        high = placed[i] - gap
+    return [placed[i] for i in range(len(order))]
+
+
+def room_for(labels: Iterable[str], width: float) -> float:
+    """Return which share of a panel's width (inches) the labels take."""
+    longest = max(map(len, labels), default=0)
+    return min((MARGIN + longest * LETTER) / width, 0.6) if longest else 0.0
+
+
+def label_ends(
+    axes: Axes, labels: Sequence[Label], size: Size, span: tuple[float, float], room: float | None = None
+) -> None:
+    """Write labels to the right of the lines, which lie between the two ends of `span`; size is the panel's in inches.
+
+    The y limits must be set already; the x limits are widened to make room, equally in panels with the same `room`.
+    """
+    low, high = axes.get_ylim()
+    gap = LABEL_GAP / size[1] * (high - low)
+    places = spread([y for _, y, _ in labels], gap, low + gap / 2, high - gap / 2)
+    left, right = span
+    edge = 0.03 * (right - left) or 0.5
+    full = (right - left + 2 * edge) / (
+        1 - (room_for([text for text, _, _ in labels], size[0]) if room is None else room)
+    )
+    axes.set_xlim(left - edge, left - edge + full)
+    axes.spines["bottom"].set_zorder(4)  # over the background of labels near it, which would cut the axis
+    x = right + edge + MARGIN / size[0] * full / 2
+    for (text, _, colour), y in zip(labels, places, strict=True):
+        white = {"facecolor": "white", "edgecolor": "none", "pad": 0.3}  # no guide line through a word
+        axes.text(x, y, text, ha="left", va="center", fontsize=LABEL, color=ink(colour), bbox=white)
+
+
+def save_figure(figure: Figure, folder: Path, name: str, records: Any) -> None:
+    """Write name.png, name.pdf and name.svg, and the records that the figure shows, or a frame of them, as name.csv."""
     save_images(figure, folder, name, FORMATS)
-    write_records(folder / f"{name}.csv", kind or type(records[0]), records)
+    table = pd.DataFrame(records, dtype=object).map(lambda value: "" if value is None else value)
+    with write_text(folder / f"{name}.csv") as handle:
+        table.to_csv(handle, index=False, na_rep="nan", lineterminator="\n")
 
 
 def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str], dpi: int = DOTS_PER_INCH) -> None:
@@ -170,17 +221,7 @@ def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str]
     for suffix in suffixes:
         with atomic_path(folder / f"{name}.{suffix}") as temporary:
             figure.savefig(temporary, format=suffix, dpi=dpi, metadata=FORMATS[suffix])
-            if suffix == "png":
-                _lighten(temporary)
-
-
-def _lighten(path: Path) -> None:
-    """Write a picture with 256 colours of its own, a third of its bytes: a page holds dozens."""
-    with Image.open(path) as picture:
-        few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    few.save(path, format="PNG", optimize=True)
-
-
-def _luminance(colour: Sequence[float]) -> float:
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+            if suffix == "png":  # 256 colours of its own make a picture a third as large
+                with Image.open(temporary) as picture:
+                    few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+                few.save(temporary, format="PNG", optimize=True)

@@ -1,7 +1,7 @@
 """Training curves, emergence, anchors and schematics: what is read, what is drawn, and what a bad file costs."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,46 +16,39 @@ from workflow_scripts.study import Study as WorkflowStudy
 from xling.core.errors import InputError
 from xling.report import style
 from xling.report.figures.bars import anchor_plot, read_audit
-from xling.report.figures.metrics import Metrics, Validation, read_metrics
 from xling.report.figures.schematic import comparisons, figure1, figure2
-from xling.report.figures.study import ModelName, Study, model_name, read_study
+from xling.report.figures.study import Metrics, Study, Validation, read_metrics, read_study
 from xling.report.figures.training import (
     emergence,
     loss_records,
     model_figure,
     overview,
-    shares,
     structures,
     thinned,
     update_ticks,
 )
 
 MODELS = ("en-fr.default.s1", "en-fr.sep-emb.s1", "en-ru.default.s1", "en.mono.s1", "en2.mono.s1")
-Trained = dict[ModelName, Metrics]
+Trained = dict[str, Metrics]
 SETTING = study()["records"][0]
 
 
-def read(folder: Path, **changes: Any) -> Study:
-    """Return the made-up study with some of it changed."""
-    (folder / "study.json").write_text(json.dumps(study() | changes), encoding="utf-8")
+def read(folder: Path, value: Any) -> Study:
+    """Return a description of a study by way of its file."""
+    (folder / "study.json").write_text(json.dumps(value), encoding="utf-8")
     return read_study(folder / "study.json")
 
 
 @pytest.fixture
 def known(tmp_path: Path) -> Study:
-    return read(tmp_path)
+    return read(tmp_path, study())
 
 
 @pytest.fixture
 def trained(tmp_path: Path) -> Trained:
     for name in MODELS:
         write_model(tmp_path, name)
-    return {ModelName.of(name): read_metrics(tmp_path / name / "metrics.jsonl") for name in MODELS}
-
-
-def panels(figure: Any) -> dict[str, Any]:
-    """Return the panels of a figure by title."""
-    return {axes.get_title("left"): axes for axes in figure.axes}
+    return {name: read_metrics(tmp_path / name / "metrics.jsonl") for name in MODELS}
 
 
 def words(axes: Any) -> list[str]:
@@ -63,12 +56,9 @@ def words(axes: Any) -> list[str]:
     return [text.get_text() for text in axes.texts]
 
 
-def test_metrics_are_read_whole(trained: Trained) -> None:
-    found, lines = trained[ModelName.of(MODELS[0])], metrics("en", "fr")
-    assert [step.update for step in found.steps] == [250, 500, 750, 1000]
-    assert [step.lr for step in found.steps] == [line["lr"] for line in lines if line["kind"] == "train"]
-    assert [point.losses for point in found.validations] == [x["loss"] for x in lines if x["kind"] == "validation"]
-    assert (found.validations[-1].cka, found.validations[-1].sentences) == (lines[-1]["cka"], 500)
+def heights(axes: Any) -> list[list[float]]:
+    """Return the values of all lines of a panel."""
+    return [list(line.get_ydata()) for line in axes.get_lines()]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +69,6 @@ def test_metrics_are_read_whole(trained: Trained) -> None:
         ('{"kind": "test"}', "line 1: expected an object whose 'kind' is train or validation"),
         ("[1]", "line 1: expected an object whose 'kind'"),
         ('{"kind": "train", "update": 3, "losses": {"en": 2.0}}', "line 1: 'lr' is missing"),
-        ('{"kind": "train", "update": "x", "losses": {"en": 2.0}, "lr": 1}', "line 1: 'update' is 'x'"),
         ('{"kind": "validation", "update": 0, "loss": 3, "unigram_entropy": {}}', "line 1: 'loss' is 3"),
         ('{"kind": "train", "update": 3, "losses": {"en": 2.0}, "lr": 1}', "no validation in it"),
     ],
@@ -112,21 +101,23 @@ def test_updates_are_written_short_and_none_beyond_the_last(last: int, text: str
 
 
 def test_a_models_figure_shows_losses_entropy_rate_and_structure(trained: Trained) -> None:
-    found = trained[ModelName.of("en-fr.default.s1")]
+    untrained = metrics("fr")[0]
+    point = Validation(0, untrained["loss"], untrained["unigram_entropy"])
     with style.styled():
-        losses, rate, retrieval, cka = model_figure(found, "Default, en-fr", {}).axes
-        mono = model_figure(trained[ModelName.of("en2.mono.s1")], "Monolingual", {"en2": "en'"}).axes
-        untrained = metrics("fr")[0]
-        point = Validation(0, untrained["loss"], untrained["unigram_entropy"])
+        losses, rate, retrieval, cka = model_figure(trained[MODELS[0]], "Default, en-fr", {}).axes
+        mono = model_figure(trained["en2.mono.s1"], "Monolingual", {"en2": "en'"}).axes
         random = model_figure(Metrics((), (point,)), "Random, fr", {}).axes
-    drawn = [list(line.get_ydata()) for line in losses.get_lines()]
-    assert [point.losses["fr"] for point in found.validations] in drawn
-    assert [5.0, 5.0] in drawn
-    assert [step.losses["en"] for step in found.steps] in drawn
-    assert list(rate.get_lines()[0].get_ydata()) == [step.lr for step in found.steps]
-    assert len(cka.get_lines()) == 9
-    assert len(retrieval.get_lines()) == 10  # nine layers, and chance
-    assert list(retrieval.get_lines()[-1].get_ydata()) == [0.2, 0.2]
+    lines = metrics("en", "fr")
+    steps, points = ([line for line in lines if line["kind"] == kind] for kind in ("train", "validation"))
+    assert [point["loss"]["fr"] for point in points] in heights(losses)
+    assert [5.0, 5.0] in heights(losses)
+    assert [step["losses"]["en"] for step in steps] in heights(losses)
+    assert heights(rate) == [[step["lr"] for step in steps]]
+    assert heights(cka) == [[point["cka"][layer] for point in points] for layer in range(9)]
+    assert [found[-1] for found in heights(retrieval)[:-1]] == pytest.approx(
+        [100 * x for x in points[-1]["retrieval"]["en-fr"]]
+    )
+    assert heights(retrieval)[-1] == [0.2, 0.2]  # chance
     assert len(mono) == 2  # a monolingual model has no structure to show
     assert any(text.startswith("en′ 3.00") for text in words(mono[0]))
     assert list(random[0].get_xticks()) == [0.0, 1.0]
@@ -135,13 +126,12 @@ def test_a_models_figure_shows_losses_entropy_rate_and_structure(trained: Traine
 def test_the_overview_has_losses_as_shares_of_the_entropy(trained: Trained, known: Study) -> None:
     with style.styled():
         figure = overview(trained, known)
-    by_title = panels(figure)
-    assert list(by_title) == ["Default", "Sep Emb", "Monolingual", ""]
-    values = [value for _, value in shares(trained[ModelName.of("en-fr.sep-emb.s1")])]
-    assert values[0] == pytest.approx(7.55 / 5)
-    assert values in [list(line.get_ydata()) for line in by_title["Sep Emb"].get_lines()]
-    assert set(words(by_title["Monolingual"])) == {"en", "en′"}
-    colours = [line.get_color() for line in by_title["Sep Emb"].get_lines()]
+    panels = {axes.get_title("left"): axes for axes in figure.axes}
+    assert list(panels) == ["Default", "Sep Emb", "Monolingual", ""]
+    points = [line for line in metrics("en", "fr") if line["kind"] == "validation"]
+    assert [sum(point["loss"].values()) / 10 for point in points] in heights(panels["Sep Emb"])  # each entropy is 5
+    assert set(words(panels["Monolingual"])) == {"en", "en′"}
+    colours = [line.get_color() for line in panels["Sep Emb"].get_lines()]
     assert colours.count(style.pale(style.BLUE)) == 1  # Default of the same pair, and of no other
     assert style.pale(style.VERMILION) not in colours
     note = figure._supxlabel.get_text().replace("\n", " ")
@@ -149,19 +139,17 @@ def test_the_overview_has_losses_as_shares_of_the_entropy(trained: Trained, know
     assert "en-ru: Wiki-CC" in note
     records = loss_records(trained)
     assert len(records) == (3 * 2 + 2) * 5
-    assert records[1].loss == metrics("en", "fr")[0]["loss"]["fr"]
+    assert records[1]["loss"] == metrics("en", "fr")[0]["loss"]["fr"]
 
 
 def test_emergence_has_every_layer_and_draws_means(trained: Trained, known: Study) -> None:
     records = structures(trained)
     assert len(records) == 3 * 5 * 9
-    last = [record for record in records if record.model == "en-fr.default.s1" and record.update == 1000]
+    last = [r["retrieval"] for r in records if (r["model"], r["update"]) == ("en-fr.default.s1", 1000)]
     with style.styled():
-        figure = emergence(records, known)
-    heights = [list(line.get_ydata()) for line in figure.axes[0].get_lines()]
-    mean = sum(record.retrieval for record in last) / 9
-    assert any(found[-1] == pytest.approx(mean) for found in heights)
-    assert [0.2, 0.2] in heights  # chance among 500 sentences
+        found = heights(emergence(trained, known).axes[0])
+    assert any(line[-1] == pytest.approx(sum(last) / 9) for line in found)
+    assert [0.2, 0.2] in found  # chance among 500 sentences
 
 
 def test_anchors_are_drawn_by_setting_and_language(tmp_path: Path, known: Study) -> None:
@@ -169,7 +157,6 @@ def test_anchors_are_drawn_by_setting_and_language(tmp_path: Path, known: Study)
     for name, share in names.items():
         write_model(tmp_path, name, share)
     records = [record for name in names for record in read_audit(tmp_path / name / "anchors.json", known)]
-    assert {record.pair for record in records} == {"en-fr", "en-en'"}
     with style.styled():
         first, second = anchor_plot(records, known).axes
     assert (first.get_title("left"), second.get_title("left")) == ("en-en′", "en-fr")
@@ -177,18 +164,12 @@ def test_anchors_are_drawn_by_setting_and_language(tmp_path: Path, known: Study)
     assert (words(first), words(second)) == (["not run", "0"], ["120", "0"])
 
 
-def test_a_models_name_is_its_folders() -> None:
-    name = model_name(Path("models/en-fr.sep-emb-l1-3.s2/metrics.jsonl"))
-    assert name == ModelName(("en", "fr"), "sep-emb-l1-3", "s2")
-    assert (str(name), name.language) == ("en-fr.sep-emb-l1-3.s2", "fr")
-
-
 def test_figure1_draws_what_each_setting_shares(known: Study) -> None:
+    whole = replace(known.settings[-1], label="Whole", separate_layers=8)
     with style.styled():
-        drawn = figure1(known).axes
-        whole = figure1(replace(known, settings=(replace(known.settings[-1], separate_layers=8),))).axes[0]
-    by_name = {words(axes)[0]: words(axes) for axes in drawn}
-    assert list(by_name) == [setting.label for setting in sharing()]
+        drawn = figure1(replace(known, settings=(*known.settings, whole))).axes
+    by_name = {words(axes)[0]: words(axes) for axes in drawn if words(axes)}
+    assert list(by_name) == [*(setting.label for setting in sharing()), "Whole"]
     for name, text, count in (
         ("Default", "embeddings", 1),
         ("Default", "layers 1-8", 1),
@@ -199,11 +180,11 @@ def test_figure1_draws_what_each_setting_shares(known: Study) -> None:
         ("Sep L1-3", "layers 4-8", 1),
         ("No anchors", "no anchors", 1),
         ("Wiki-CC", "Wiki (en), CC (other)", 1),
+        ("Whole", "layers 1-8", 2),
     ):
         assert by_name[name].count(text) == count, (name, text)
-    assert words(whole).count("layers 1-8") == 2
     apart = {}
-    for axes in drawn:
+    for axes in drawn[: len(by_name)]:
         left, right = (patch for patch in axes.patches if isinstance(patch, Ellipse))
         apart[words(axes)[0]] = right.get_center()[0] - left.get_center()[0] - left.get_width()
     assert apart["Extra anchors"] < apart["Default"] < 0 < apart["No anchors"] == apart["Sep Emb"]
@@ -211,38 +192,34 @@ def test_figure1_draws_what_each_setting_shares(known: Study) -> None:
 
 def test_figure1_draws_shared_positions_on_separate_tokens(tmp_path: Path) -> None:
     config = embedded_config(settings={"sep-tokens": SEP_TOKENS}, study={"settings": ["sep-tokens"], "extra": []})
-    (tmp_path / "study.json").write_text(json.dumps(drawn_study(WorkflowStudy(config))), encoding="utf-8")
     with style.styled():
-        (panel,) = (axes for axes in figure1(read_study(tmp_path / "study.json")).axes if words(axes))
+        (panel,) = figure1(read(tmp_path, drawn_study(WorkflowStudy(config)))).axes
     assert [words(panel).count(name) for name in ("tokens", "softmax", "positions", "embeddings")] == [2, 2, 1, 0]
     heights = {text.get_text(): text.get_position()[1] for text in panel.texts}
     assert heights["no anchors"] < heights["tokens"] < heights["positions"] < heights["layers 1-8"]
 
 
-@pytest.mark.parametrize("layers", [1, 8, 24])
+@pytest.mark.parametrize("layers", [1, 24])
 def test_figure2_has_the_layers_of_the_study(tmp_path: Path, layers: int) -> None:
-    known = read(tmp_path, layers=layers, records=[SETTING])
+    known = read(tmp_path, study() | {"layers": layers, "records": [SETTING]})
     with style.styled():
         (axes,) = figure2(known).axes
     assert len([patch for patch in axes.patches if isinstance(patch, Rectangle)]) == 2 * 2 * (layers + 2)
     assert words(axes).count(f"layer {layers}") == 2
-    assert f"$W_{{{layers}}}$" in words(axes)
-    assert "other encoder\n(en′, fr, de, ru, zh)" in words(axes)
-    assert {one.last_layer for one in comparisons(known)} == {0, layers}
+    assert {f"$W_{{{layers}}}$", "other encoder\n(en′, fr, de, ru, zh)"} <= set(words(axes))
+    assert [one["last_layer"] for one in comparisons(known)] == [0, *[layers] * 4]
 
 
 def test_the_description_comes_from_the_configuration_but_not_from_its_training(tmp_path: Path) -> None:
     config = embedded_config()
     described = drawn_study(WorkflowStudy(config))
-    (tmp_path / "study.json").write_text(json.dumps(described), encoding="utf-8")
-    known = read_study(tmp_path / "study.json")
+    known = read(tmp_path, described)
     assert (known.layers, known.shown) == (config["model"]["layers"], {"en2": "en'"})
-    by_name = {setting.name: setting for setting in known.settings}
-    assert list(by_name) == config["study"]["settings"]
-    wanted = {setting.name: replace(setting, merges="") for setting in sharing()}
-    assert {name: replace(one, merges="") for name, one in by_name.items()} == {name: wanted[name] for name in by_name}
-    assert by_name["default"].merges == str(config["bpe"]["joint_merges"])
-    assert by_name["sep-emb"].merges == "/".join([str(config["bpe"]["language_merges"])] * 2)
+    found, wanted = ({one.name: asdict(one) for one in settings} for settings in (known.settings, sharing()))
+    assert list(found) == config["study"]["settings"]
+    joint, each = (str(config["bpe"][key]) for key in ("joint_merges", "language_merges"))
+    for name, one in found.items():
+        assert one == wanted[name] | {"merges": joint if wanted[name]["merges"] == "80k" else f"{each}/{each}"}
     config["pretrain"]["lr"] = 0.5
     config["settings"]["sep-emb"]["train"] = {"lr": 0.1}
     assert drawn_study(WorkflowStudy(config)) == described
@@ -251,23 +228,21 @@ def test_the_description_comes_from_the_configuration_but_not_from_its_training(
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    ("value", "problem"),
     [
-        ({"layers": "eight"}, "'layers' is 'eight'"),
-        ({"records": []}, "'records' is []"),
-        ({"layers": 2}, "sep-l1-3 has 3 separate layers of 2"),
-        ({"records": [SETTING, SETTING]}, "given twice: default"),
-        ({"records": [SETTING | {"anchors": "some"}]}, "'records.0.anchors' is 'some'"),
-        ({"records": [SETTING | {"embeddings": "positions"}]}, "(shared|separate|tokens)"),
-        ({"records": [SETTING | {"colour": "red"}]}, "'records.0.colour' is 'red'"),
-        ({"shown": []}, "'shown' is []"),
+        (study() | {"layers": "eight"}, "'layers' is 'eight'"),
+        (study() | {"records": []}, "'records' is []"),
+        (study() | {"layers": 2}, "sep-l1-3 has 3 separate layers of 2"),
+        (study() | {"records": [SETTING, SETTING]}, "given twice: default"),
+        (study() | {"records": [SETTING | {"anchors": "some"}]}, "'records.0.anchors' is 'some'"),
+        (study() | {"records": [SETTING | {"embeddings": "positions"}]}, "(shared|separate|tokens)"),
+        (study() | {"records": [SETTING | {"colour": "red"}]}, "'records.0.colour' is 'red'"),
+        (study() | {"shown": []}, "'shown' is []"),
+        ([], "expected an object, found []"),
     ],
 )
-def test_a_wrong_description_is_named(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
+def test_a_wrong_description_is_named(tmp_path: Path, value: Any, problem: str) -> None:
     with pytest.raises(InputError) as caught:
-        read(tmp_path, **changes)
+        read(tmp_path, value)
     assert "study.json" in str(caught.value)
     assert problem in str(caught.value)
-    (tmp_path / "study.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(InputError, match=r"study\.json: expected an object, found \[\]"):
-        read_study(tmp_path / "study.json")

@@ -9,18 +9,22 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
 from report_files import provenance, verdicts, write_sources
 
 from xling.core.errors import InputError
-from xling.report import published
+from xling.report import published, style
 from xling.report.page.__main__ import main
 from xling.report.page.build import Sources, asset, build, markdown
+from xling.report.page.drawings import HREF, embedded
 from xling.report.page.gallery import find_figures
-from xling.report.page.tables import data_table, is_numeric, shortened, study_table
+from xling.report.page.tables import data_table, study_table
 from xling.report.records import Results
 
 HOSTILE = '<script>alert(\'x\')</script>" onload="x" &amp; </td></table><!-- ]]> \x00\ud800 {{ }}'
@@ -96,28 +100,23 @@ def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Sources) -> N
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     assert {link["href"] for link in page.all("a")} <= {f"#{name}" for name in ids}
-    order = [section["id"] for section in page.all("section")]
-    assert order == ["verdicts", "tables", "figures", "training", "anchors", "choices", "provenance"]
-    assert text == build(sources)  # the same every time
-
-
-def test_the_policy_admits_this_style_and_this_script_only(sources: Sources) -> None:
-    text = build(sources)
-    policy = next(meta["content"] for meta in Page(text).all("meta") if "http-equiv" in meta) or ""
-    for tag in ("style", "script"):
+    policy = next(meta["content"] for meta in page.all("meta") if "http-equiv" in meta) or ""
+    for tag in ("style", "script"):  # the policy admits these and no others
         inside = text.split(f"<{tag}>")[1].split(f"</{tag}>")[0]
         digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
         assert f"{tag}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
-    assert not any("style" in attributes for _, attributes in Page(text).elements)
+    assert not any("style" in attributes for _, attributes in page.elements)
+    assert text == build(sources)  # the same every time
 
 
 def test_what_a_study_says_of_its_data_stands_before_its_numbers(tmp_path: Path) -> None:
     known = provenance()
     known["config"]["study"]["notes"] = ["Books & encyclopaedia.", "Ten pairs."]
     shown = Page(build(write_sources(tmp_path, VERDICTS, known)))
-    assert [one["id"] for one in shown.all("section")][:3] == ["verdicts", "data", "tables"]
+    order = ["verdicts", "data", "tables", "figures", "training", "anchors", "choices", "provenance"]
+    assert [section["id"] for section in shown.all("section")] == order
     assert "Books & encyclopaedia." in shown.text
 
 
@@ -171,16 +170,56 @@ def test_light_drawings_are_shown_and_pictures_of_heavy_or_folded_ones(tmp_path:
     assert list(find_figures([tmp_path], ["b"])) == ["b"]  # what else lies in the folder is not shown
 
 
+def painted(drawing: str) -> tuple[list[tuple[str, str, list[str]]], list[float]]:
+    """Return the shapes and letters of a drawing in their order, by outline and style, and all their numbers."""
+    root = ElementTree.fromstring(drawing)  # noqa: S314
+    named = {f"#{element.get('id')}": element for element in root.iter()}
+    styles = dict(re.findall(r"\.(\w+)\{(.*?)\}", "".join(root.itertext())))
+    looks, numbers = [], []
+    for element in root.iter():
+        if element.tag.endswith(("}path", "}use")):
+            outline = named.get(element.get(HREF) or element.get("href") or "", element).get("d") or ""
+            style = element.get("style") or styles.get(element.get("class") or "", "")
+            filled = [named[name].tag for name in re.findall(r"url\((#.+?)\)", f"{style} {element.get('clip-path')}")]
+            looks.append((re.sub(r"[^A-Za-z]", "", outline), re.sub(r"url\(.+?\)", "", style), filled))
+            place = element.get("transform") or f"{element.get('x') or ''} {element.get('y') or 0}"
+            numbers += map(float, re.findall(r"-?\d[\d.]*", f"{outline} {place}"))
+    return looks, numbers
+
+
+def test_a_light_drawing_paints_the_same_in_half_the_bytes(tmp_path: Path) -> None:
+    with style.styled():
+        figure = style.new_figure()
+        axes = figure.subplots()
+        axes.plot([0.0, 1.234567, 3.0], [3.0, 1.0, 2.0], marker="o", label="$W_1$ a 'line'")
+        axes.bar(1, 2, hatch="//")
+        axes.set_title('Some words, "quoted"')
+        style.save_images(figure, tmp_path, "f", ["svg", "png"])
+    picture = embedded(tmp_path / "f.png").removeprefix("data:image/png;base64,")
+    assert base64.b64decode(picture) == (tmp_path / "f.png").read_bytes()
+    heavy = (tmp_path / "f.svg").read_text(encoding="utf-8")
+    shown = embedded(tmp_path / "f.svg")
+    made = unquote(shown.removeprefix("data:image/svg+xml,"))
+    assert not {'"', "&"} & set(shown)  # what would end or change the attribute that it stands in
+    (looks, numbers), (wanted_looks, wanted_numbers) = painted(made), painted(heavy)
+    assert looks == wanted_looks
+    assert numbers == pytest.approx(wanted_numbers, rel=1e-3, abs=0.5)
+    assert len(shown) < 0.6 * len(base64.b64encode(heavy.encode()))
+    (tmp_path / "f.svg").write_text("<svg", encoding="utf-8")
+    with pytest.raises(InputError, match=r"f\.svg: no drawing: "):
+        embedded(tmp_path / "f.svg")
+
+
 def test_tables_have_groups_and_numbers_and_leave_margins_to_figure_3(tmp_path: Path) -> None:
-    table = data_table(("Model", "XNLI (Acc) fr", "note"), [("A", "1", "x"), ("B", "not run", "y")], "t", ["", "Two"])
-    assert table.overs == [("", 1), ("XNLI (Acc)", 1), ("", 1)]
+    rows = [("A", "1", "x" * 40, "1a", "-3 [1, 2]"), ("B", "not run", "y", "", "+2.0 (fr)")]
+    table = data_table(("Model", "XNLI (Acc) fr", "note", "code", "value"), rows, "t", ["", "Two"])
+    assert table.overs == [("", 1), ("XNLI (Acc)", 1), ("", 3)]
     assert [group for group, _ in table.rows] == ["", "Two"]
-    assert table.rows[1][1][1] == ("not run", "numeric absent")
-    assert is_numeric(["1.0", "-3 [1, 2]", "", "+2.0 (fr)"])
-    assert not is_numeric(["1a"])
-    assert not is_numeric(["not run"])
-    (tmp_path / "t.csv").write_text("Model,NER fr,NER fr low,NER fr floor\nDefault,1,2,3\n", encoding="utf-8")
-    assert study_table(tmp_path / "t.csv").rows == [("", [("Default", "tight"), ("1", "numeric")])]
+    assert table.rows[1][1][1] == ("not run", "absent")
+    assert [kind for _, kind in table.heads] == ["text", "number", "text long", "text", "number"]
+    assert [kind for _, kind in data_table(("a",), [("not run",)], "t").heads] == ["text"]
+    (tmp_path / "t.csv").write_text("Model,NER fr,NER fr low,NER fr floor\nDefault,0.6123456,2,3\n", encoding="utf-8")
+    assert study_table(tmp_path / "t.csv").rows == [("", [("Default", None), ("0.6123", None)])]
     (tmp_path / "table1-compared.csv").write_text("Group,Model,ours score\nNER,Default,1\n", encoding="utf-8")
     assert [name for name, _ in study_table(tmp_path / "table1-compared.csv").heads] == ["Model", "Task", "score"]
 
@@ -202,45 +241,26 @@ def test_markdown(text: str, html: str) -> None:
     assert "http" not in re.sub(r">[^<]*<", "><", markdown(text))
 
 
-def test_numbers_for_people() -> None:
-    assert [shortened(text) for text in ("0.6123456789", "73.6", "L1")] == ["0.6123", "73.6", "L1"]
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours after WCAG 2."""
-
-    def luminance(colour: str) -> float:
-        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_text_can_be_read_on_its_background(scheme: int) -> None:
     found = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", asset("style.css"))
     colours = {name: shades[scheme] for name, *shades in found}
     pairs = [(name, "paper") for name in ("ink", "soft", "link", "absent")] + [("soft", "mark"), ("ink", "mark")]
     pairs += [(name, f"{name}-back") for name in ("supported", "unsupported", "unclear", "absent")]
-    assert [pair for pair in pairs if contrast(colours[pair[0]], colours[pair[1]]) < 4.5] == []
-
-
-def flags(sources: Sources, out: Path) -> list[Any]:
-    """Return the command line that a rule gives."""
-    inputs = ["--claims", sources.claims, "--provenance", sources.provenance, "--tables", *sources.tables]
-    return ["--title", "T", *inputs, "--figures", *sources.figures, "--out", out]
+    light = {name: style.luminance(to_rgb(colour)) + 0.05 for name, colour in colours.items()}
+    contrasts = {pair: max(light[pair[0]] / light[pair[1]], light[pair[1]] / light[pair[0]]) for pair in pairs}
+    assert [pair for pair, contrast in contrasts.items() if contrast < 4.5] == []  # WCAG 2
 
 
 def test_the_command_writes_the_page_or_one_line(sources: Sources, tmp_path: Path, call: Callable[..., Any]) -> None:
-    assert call(main, *flags(sources, tmp_path / "out/report.html")).code == 0
+    inputs = ["--claims", sources.claims, "--provenance", sources.provenance, "--tables", *sources.tables]
+    command = (main, "--title", "T", *inputs, "--figures", *sources.figures, "--out", tmp_path / "out/report.html")
+    assert call(*command).code == 0
     assert (tmp_path / "out/report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     sources.provenance.write_text("{}", encoding="utf-8")
-    code, error, _ = call(main, *flags(sources, tmp_path / "bad.html"))
+    code, error, _ = call(*command)
     assert code == 2
     assert error.startswith(f"error: {sources.provenance}: not a study's provenance: changed, collected,")
-    assert not (tmp_path / "bad.html").exists()
 
 
 @pytest.mark.parametrize("value", [[], {}, {"claims": [{}]}, {"claims": [{"verdict": "maybe"}]}])

@@ -5,8 +5,7 @@ python -m xling.report.figures figure1 --study study.json --out-dir figures
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,128 +17,72 @@ from xling.core.errors import run
 from xling.report import published, style
 from xling.report.claims.render import read_claims
 from xling.report.figures.bars import anchor_plot, figure3, figure4a, read_audit
-from xling.report.figures.forest import Mark, forest, marks
+from xling.report.figures.forest import forest
 from xling.report.figures.heat_maps import cka_matrix, figure7
 from xling.report.figures.layers import SERIES, contextual_figure, encoder_curves, figure4b, figure6, read_comparison
-from xling.report.figures.metrics import read_metrics
 from xling.report.figures.schematic import comparisons, figure1, figure2
-from xling.report.figures.study import model_name, read_study
+from xling.report.figures.study import model_name, read_metrics, read_study, split_name
 from xling.report.figures.training import emergence, loss_records, model_figure, overview, structures
 from xling.report.means import cell_means, cka_means, contextual_means, sentence_means, word_means
-from xling.report.records import (
-    Cell,
-    CkaScore,
-    ContextualScore,
-    LayerPair,
-    SentenceScore,
-    Setting,
-    WordScore,
-    read_records,
-    some_records,
-)
+from xling.report.records import KINDS, LayerPair, Setting, read_records, some_records
 
 SCREEN_DPI = 130  # of one model's training: one of many, looked at on a screen; the SVG beside it is for print
+Drawn = tuple[str, Figure, Any]  # a figure to save under a name, with the records that it shows; None: for the screen
 
-MEANS: dict[type[Any], Callable[[Any], list[Any]]] = {
-    Cell: cell_means,
-    WordScore: word_means,
-    ContextualScore: contextual_means,
-    SentenceScore: sentence_means,
-    CkaScore: cka_means,
-}
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A figure to save under a name, with the records that it shows; without a kind of them only for the screen."""
-
-    name: str
-    figure: Figure
-    records: Sequence[Any] = ()
-    kind: type[Any] | None = None
+RECORDED: dict[str, tuple[Callable[[Any], Any], Callable[..., Figure]]] = {
+    "figure3": (cell_means, figure3),
+    "figure4a": (word_means, figure4a),
+    "figure4b": (word_means, figure4b),
+    "figure5": (contextual_means, partial(contextual_figure, series=SERIES["figure5"])),
+    "figure6": (sentence_means, figure6),
+    "figure7": (cka_means, figure7),
+    "figure8": (contextual_means, partial(contextual_figure, series=SERIES["figure8"])),
+    "cka_matrix": (list, cka_matrix),
+}  # how the means of its records are taken, and how it is drawn from them
 
 
-def _from_records(kind: type[Any], draw: Callable[..., Figure], args: argparse.Namespace) -> Iterator[Drawn]:
-    records = some_records(args.records, kind)
-    if kind in MEANS:
-        records = MEANS[kind](records)
-    yield Drawn(args.figure, draw(records), records)
+def _from_records(args: argparse.Namespace) -> Iterator[Drawn]:
+    means, draw = RECORDED[args.figure]
+    records = means(some_records(args.records, KINDS.get(args.figure, LayerPair)))
+    further: dict[str, Any] = {"laser": args.laser} if args.figure == "figure6" else {}
+    if args.figure == "figure3":
+        further["settings"] = read_records(args.settings, Setting) if args.settings else published.settings()
+    yield args.figure, draw(records, **further), records
 
 
-def _schematic(args: argparse.Namespace) -> Iterator[Drawn]:
+def _from_study(args: argparse.Namespace) -> Iterator[Drawn]:
     study = read_study(args.study)
     if args.figure == "figure1":
-        yield Drawn("figure1", figure1(study), study.settings)
+        yield args.figure, figure1(study), study.settings
+    elif args.figure == "figure2":
+        yield args.figure, figure2(study), comparisons(study)
     else:
-        yield Drawn("figure2", figure2(study), comparisons(study))
-
-
-def _figure3(args: argparse.Namespace) -> Iterator[Drawn]:
-    settings = read_records(args.settings, Setting) if args.settings else published.settings()
-    yield from _from_records(Cell, partial(figure3, settings=settings), args)
-
-
-def _figure6(args: argparse.Namespace) -> Iterator[Drawn]:
-    yield from _from_records(SentenceScore, partial(figure6, laser=args.laser), args)
+        records = [record for path in args.audits for record in read_audit(path, study)]
+        yield args.figure, anchor_plot(records, study), records
 
 
 def _training(args: argparse.Namespace) -> Iterator[Drawn]:
     study, trained = read_study(args.study), {model_name(path): read_metrics(path) for path in args.metrics}
     for name, metrics in trained.items():
-        title = f"{study.label(name.setting)}, {study.pair(name)}"
-        yield Drawn(f"training/{name}", model_figure(metrics, title, study.shown))
-    yield Drawn("training", overview(trained, study), loss_records(trained))
+        languages, setting = split_name(name)
+        title = f"{study.label(setting)}, {study.pair(languages)}"
+        yield f"training/{name}", model_figure(metrics, title, study.shown), None
+    yield "training", overview(trained, study), loss_records(trained)
     if found := structures(trained):
-        yield Drawn("emergence", emergence(found, study), found)
-
-
-def _anchors(args: argparse.Namespace) -> Iterator[Drawn]:
-    study = read_study(args.study)
-    records = [record for path in args.audits for record in read_audit(path, study)]
-    yield Drawn("anchors", anchor_plot(records, study), records)
+        yield "emergence", emergence(trained, study), found
 
 
 def _encoders(args: argparse.Namespace) -> Iterator[Drawn]:
     files = named_paths(args.comparison, "--comparison", "NAME=PATH")
     records = [layer for name, path in files.items() for layer in read_comparison(name, path)]
-    yield Drawn("encoders", encoder_curves(records), records)
+    yield "encoders", encoder_curves(records), records
 
 
 def _forest(args: argparse.Namespace) -> Iterator[Drawn]:
-    claims = read_claims(args.claims)
-    yield Drawn("forest", forest(claims), marks(claims), Mark)  # none, where nothing could be judged
+    yield "forest", *forest(read_claims(args.claims))
 
 
-RECORDED: dict[str, tuple[type[Any], Callable[..., Figure]]] = {
-    "figure4a": (WordScore, figure4a),
-    "figure4b": (WordScore, figure4b),
-    "figure7": (CkaScore, figure7),
-    "cka_matrix": (LayerPair, cka_matrix),
-    **{name: (ContextualScore, partial(contextual_figure, series=series)) for name, series in SERIES.items()},
-}
-FIGURES: dict[str, Callable[[argparse.Namespace], Iterator[Drawn]]] = {
-    "figure1": _schematic,
-    "figure2": _schematic,
-    "figure3": _figure3,
-    "figure6": _figure6,
-    "training": _training,
-    "anchors": _anchors,
-    "encoders": _encoders,
-    "forest": _forest,
-    **{name: partial(_from_records, *how) for name, how in RECORDED.items()},
-}
-
-FLAGS = {
-    "figure1": ["--study"],
-    "figure2": ["--study"],
-    "figure3": ["--records", "--settings"],
-    "figure6": ["--records", "--laser"],
-    "training": ["--study", "--metrics"],
-    "anchors": ["--study", "--audits"],
-    "encoders": ["--comparison"],
-    "forest": ["--claims"],
-}  # of all others: --records
-ARGUMENTS: dict[str, dict[str, Any]] = {
+FLAGS: dict[str, dict[str, Any]] = {
     "--records": {"type": Path, "required": True, "help": "what was measured, see xling.report.records"},
     "--study": {"type": Path, "required": True, "help": "what the study is, see xling.report.figures.study"},
     "--settings": {"type": Path, "help": "what each setting is (default: the paper's rows)"},
@@ -150,31 +93,35 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "--claims": {"type": Path, "required": True, "help": "verdicts, made by python -m xling.report.claims"},
     "--out-dir": {"type": Path, "required": True},
 }
+FIGURES: dict[str, tuple[Callable[[argparse.Namespace], Iterator[Drawn]], list[str]]] = {
+    **{name: (_from_records, ["--records"]) for name in RECORDED},
+    "figure1": (_from_study, ["--study"]),
+    "figure2": (_from_study, ["--study"]),
+    "figure3": (_from_records, ["--records", "--settings"]),
+    "figure6": (_from_records, ["--records", "--laser"]),
+    "training": (_training, ["--study", "--metrics"]),
+    "anchors": (_from_study, ["--study", "--audits"]),
+    "encoders": (_encoders, ["--comparison"]),
+    "forest": (_forest, ["--claims"]),
+}
 
 
 def main() -> None:
     """Draw a figure, or the training curves, of a study."""
-    args = _arguments()
-    with style.styled():
-        for drawn in FIGURES[args.figure](args):
-            if drawn.records or drawn.kind:
-                style.save_figure(drawn.figure, args.out_dir, drawn.name, drawn.records, drawn.kind)
-            else:
-                style.save_images(drawn.figure, args.out_dir, drawn.name, ("png", "svg"), SCREEN_DPI)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m xling.report.figures",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    how = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m xling.report.figures", description=__doc__, formatter_class=how)
     figures = parser.add_subparsers(dest="figure", required=True, metavar="FIGURE")
     for name in sorted(FIGURES):
         own = figures.add_parser(name)
-        for flag in ("--out-dir", *FLAGS.get(name, ["--records"])):
-            own.add_argument(flag, **ARGUMENTS[flag])
-    return parser.parse_args()
+        for flag in ("--out-dir", *FIGURES[name][1]):
+            own.add_argument(flag, **FLAGS[flag])
+    args = parser.parse_args()
+    with style.styled():
+        for name, figure, records in FIGURES[args.figure][0](args):
+            if records is None:
+                style.save_images(figure, args.out_dir, name, ("png", "svg"), SCREEN_DPI)
+            else:
+                style.save_figure(figure, args.out_dir, name, records)
 
 
 if __name__ == "__main__":

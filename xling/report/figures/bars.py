@@ -1,9 +1,11 @@
-"""Bars: Figure 3 (transfer under each setting), Figure 4a (words without context) and the audit of anchors."""
+"""Bars: Figure 3 (transfer under each setting), Figure 4a (words without context) and the audit of anchors.
+
+Figures are drawn from the means of xling.report.means.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -15,14 +17,13 @@ from matplotlib.ticker import MaxNLocator
 from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report import style
-from xling.report.figures.study import Study, model_name
-from xling.report.means import CellMean, WordMean, by_key
+from xling.report.figures.study import Study, model_name, split_name
 from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, PAIRS, TASKS, in_order, pair_title, task_title
 from xling.report.records import BERT, FASTTEXT, UNTRAINED, Setting
 from xling.report.table1 import with_unlisted
 
 BAR3, ROW3, PANEL3, LEGEND3 = 0.72, 0.165, 0.45, 0.45  # share of a row; inches: a row, what else a panel needs, legend
-DASHES, DOTTED = (0, (4, 3)), (0, (1, 1.5))
+DASHES = (0, (4, 3))
 VECTORS = {BERT: "BERT: embedding matrix", FASTTEXT: "fastText, same words", UNTRAINED: "untrained embeddings"}
 BAR4A = 0.26  # share of a language's place
 ANCHOR_BAR, ANCHOR_ROW = 0.36, 0.24  # share of a row; inches
@@ -30,26 +31,13 @@ ANCHOR_NOTE = (
     "An anchor is a subword that both languages use and look up in the same embedding. Beside the bars: how many "
     "different anchors there are."
 )
+LEGEND: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": 7}
+Anchors = dict[str, Any]  # how much of one language's training text a model shares with the other
 
 
-@dataclass(frozen=True)
-class Anchors:
-    """How much of one language's training text a model shares with the other."""
-
-    KEY: ClassVar = ("model", "language")
-    model: str
-    setting: str
-    pair: str
-    language: str
-    tokens: int
-    shared: int
-    share: float
-    anchors: int
-
-
-def figure3(cells: Sequence[CellMean], settings: Sequence[Setting]) -> Figure:
+def figure3(cells: Sequence[Any], settings: Sequence[Setting]) -> Figure:
     """Return Figure 3: rows are tasks, columns are pairs, bars are settings from top to bottom as in Table 1."""
-    scores = by_key(cells)
+    scores = {(cell.setting, cell.task, cell.language): cell for cell in cells}
     tasks = in_order((cell.task for cell in cells), TASKS)
     languages = in_order((cell.language for cell in cells), LANGUAGES)
     rows = with_unlisted(settings, scores)
@@ -60,17 +48,15 @@ def figure3(cells: Sequence[CellMean], settings: Sequence[Setting]) -> Figure:
         for language, axes in zip(languages, line, strict=True):
             _transfer(axes, [scores.get((row.setting, task, language)) for row in rows], rows, top)
             axes.set_title(f"{task_title(task)}, en-{language}", loc="left", fontsize=8)
-    handles: list[Artist] = [
-        Patch(color=style.group_colour(group), label=group or DEFAULT)
-        for group in dict.fromkeys(row.group for row in rows)
-    ]
+    groups = dict.fromkeys(row.group for row in rows)
+    handles: list[Artist] = [Patch(color=style.group_colour(group), label=group or DEFAULT) for group in groups]
     handles.append(Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=DASHES, label="level of Default"))
     handles.append(Patch(color=style.LIGHT, label="pale: floor (untrained encoder, or chance)"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=7)
+    figure.legend(handles=handles, ncols=3, **LEGEND)
     return figure
 
 
-def _transfer(axes: Axes, cells: Sequence[CellMean | None], rows: Sequence[Setting], top: float) -> None:
+def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting], top: float) -> None:
     style.light_grid(axes, "x")
     edge = 1.27 * top
     look: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 6.5}
@@ -78,106 +64,95 @@ def _transfer(axes: Axes, cells: Sequence[CellMean | None], rows: Sequence[Setti
         if cell is None:
             axes.text(edge, place, NOT_RUN, color=style.GREY, style="italic", **look)
             continue
-        _transfer_bar(axes, place, cell, style.group_colour(row.group))
+        colour = style.group_colour(row.group)
+        axes.barh(place, cell.score, BAR3, color=style.pale(colour))
+        axes.barh(place, max(cell.score - cell.floor, 0.0), BAR3, left=cell.floor, color=colour)
+        if cell.low is not None:
+            bars = style.reach(cell.score, cell.low, cell.high)
+            axes.errorbar(cell.score, place, xerr=bars, color=style.BLACK, elinewidth=0.8, capsize=1.5, capthick=0.8)
         if row.setting == DEFAULT:
             axes.axvline(cell.score, color=style.BLACK, linewidth=0.7, linestyle=DASHES, zorder=3)
         axes.text(edge, place, f"{cell.score:.1f}", **look)
     axes.set_yticks(range(len(rows)), [row.setting for row in rows])
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlim(0, edge)
+    axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, edge))
     axes.set_xticks(range(0, int(top) + 1, 20 if top > 40 else 5))  # none under the numbers at the right edge
     axes.tick_params(axis="y", length=0)
 
 
-def _transfer_bar(axes: Axes, place: int, cell: CellMean, colour: str) -> None:
-    axes.barh(place, cell.score, BAR3, color=style.pale(colour))
-    axes.barh(place, max(cell.score - cell.floor, 0.0), BAR3, left=cell.floor, color=colour)
-    if reach := style.reach(cell.score, cell.low, cell.high):
-        bars = [[reach[0]], [reach[1]]]
-        axes.errorbar(cell.score, place, xerr=bars, color=style.BLACK, elinewidth=0.8, capsize=1.5, capthick=0.8)
-
-
-def figure4a(scores: Sequence[WordMean]) -> Figure:
+def figure4a(scores: Sequence[Any]) -> Figure:
     """Return Figure 4a: bars of embedding matrices beside fastText, grouped by language, over a dotted chance level."""
     found = {(score.language, score.vectors): score for score in scores}
     languages = in_order((score.language for score in scores), LANGUAGES)
     top = max(max(score.p1, score.high or 0.0, 1.0) for score in scores)
     figure = style.new_figure(height=3.0)
-    axes = figure.subplots()
+    axes, titles = figure.subplots(), []
     style.light_grid(axes, "y")
     for place, language in enumerate(languages):
         for step, vectors in enumerate(VECTORS):
             _word_bar(axes, place + (step - 1) * (BAR4A + 0.02), found.get((language, vectors)), top)
-        chance = max(score.chance for (code, _), score in found.items() if code == language)
-        axes.hlines(chance, place - 0.45, place + 0.45, color=style.BLACK, linestyle=DOTTED, linewidth=1, zorder=4)
-    axes.set_xticks(range(len(languages)), [_with_pairs(language, scores) for language in languages])
-    axes.set_xlim(-0.55, max(len(languages), 3) - 0.45)
-    axes.set_ylim(0, 1.14 * top)
-    axes.set_ylabel("word translation, P@1 (%)")
+        own = [score for score in scores if score.language == language]
+        chance = max(score.chance for score in own)
+        axes.hlines(
+            chance, place - 0.45, place + 0.45, color=style.BLACK, linestyle=style.DOTTED, linewidth=1, zorder=4
+        )
+        asked = sorted({score.pairs for score in own if score.pairs is not None})  # may differ between kinds of vectors
+        counts = f"\n{' or '.join(f'{number:,}' for number in asked)} pairs" if asked else ""
+        titles.append(f"en-{language}{counts}")
+    axes.set_xticks(range(len(languages)), titles)
+    axes.set(xlim=(-0.55, max(len(languages), 3) - 0.45), ylim=(0, 1.14 * top), ylabel="word translation, P@1 (%)")
     axes.tick_params(axis="x", length=0)
     handles: list[Artist] = [Patch(color=style.MODEL_COLOURS[name], label=label) for name, label in VECTORS.items()]
-    handles.append(Line2D([], [], color=style.BLACK, linestyle=DOTTED, linewidth=1, label="chance"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=7)
+    handles.append(Line2D([], [], color=style.BLACK, linestyle=style.DOTTED, linewidth=1, label="chance"))
+    figure.legend(handles=handles, ncols=4, **LEGEND)
     return figure
 
 
-def _word_bar(axes: Axes, x: float, score: WordMean | None, top: float) -> None:
+def _word_bar(axes: Axes, x: float, score: Any, top: float) -> None:
     look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 6.5}
     if score is None:
         axes.text(x, 0.02 * top, NOT_RUN, rotation=90, style="italic", color=style.ink(style.GREY), **look)
         return
     axes.bar(x, score.p1, BAR4A, color=style.MODEL_COLOURS[score.vectors])
-    if reach := style.reach(score.p1, score.low, score.high):
-        bars = [[reach[0]], [reach[1]]]
+    if score.low is not None:
+        bars = style.reach(score.p1, score.low, score.high)
         for colour, width in (("white", 2.4), (style.BLACK, 0.9)):  # a white edge: seen on a black bar too
             axes.errorbar(x, score.p1, yerr=bars, color=colour, elinewidth=width, capsize=2, capthick=width)
     axes.text(x, max(score.p1, score.high or 0) + 0.015 * top, f"{score.p1:.1f}", **look)
 
 
-def _with_pairs(language: str, scores: Sequence[WordMean]) -> str:
-    """Return a language with the number of pairs asked, which may differ between the kinds of vectors."""
-    asked = sorted({score.pairs for score in scores if score.language == language and score.pairs is not None})
-    counts = f"\n{' or '.join(f'{number:,}' for number in asked)} pairs" if asked else ""
-    return f"en-{language}{counts}"
-
-
 def read_audit(path: Path, study: Study) -> list[Anchors]:
     """Read a model's anchors.json: one record per language."""
     name, value = model_name(path), read_json(path)
+    languages, setting = split_name(name)
+    model = {"model": name, "setting": study.label(setting), "pair": study.pair(languages).replace("′", "'")}
     try:
-        return [
-            Anchors(
-                str(name),
-                study.label(name.setting),
-                study.pair(name).replace("′", "'"),
-                study.written(language),
-                int(value["running_tokens"][language]["tokens"]),
-                int(value["running_tokens"][language]["shared"]),
-                float(value["running_tokens"][language]["share"]),
-                int(value["used_by_both"]),
-            )
-            for language in name.languages
-        ]
+        records: list[Anchors] = []
+        for language in languages:
+            running = value["running_tokens"][language]
+            counts: Anchors = {"tokens": int(running["tokens"]), "shared": int(running["shared"])}
+            counts |= {"share": float(running["share"]), "anchors": int(value["used_by_both"])}
+            records.append(model | {"language": study.written(language)} | counts)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(path, f"no audit of anchors: {error}", fix="rule audit_anchors makes it") from None
+    return records
 
 
 def anchor_plot(records: Sequence[Anchors], study: Study) -> Figure:
     """Return the share of running text that both languages use: panels are pairs, rows settings; first seeds only."""
-    settings = in_order((r.setting for r in records), [known.label for known in study.settings])
-    pairs = in_order((r.pair for r in records), PAIRS)
+    settings = in_order((record["setting"] for record in records), [known.label for known in study.settings])
+    pairs = in_order((record["pair"] for record in records), PAIRS)
     figure = style.new_figure(height=0.95 + ANCHOR_ROW * len(settings))
     panels = figure.subplots(1, len(pairs), sharex=True, sharey=True, squeeze=False)[0]
-    top = max(100 * max(record.share for record in records), 1.0)
+    top = max(100 * max(record["share"] for record in records), 1.0)
     for pair, axes in zip(pairs, panels, strict=True):
-        _anchors(axes, [record for record in records if record.pair == pair], settings, top)
+        _anchors(axes, [record for record in records if record["pair"] == pair], settings, top)
         axes.set_title(pair_title(pair), loc="left")
     panels[0].set_yticks(range(len(settings)), settings)
     panels[0].set_ylim(len(settings) - 0.4, -0.6)
     panels[len(pairs) // 2].set_xlabel("running subwords that are anchors (%)")
-    languages = in_order((record.language for record in records), style.LANGUAGE_COLOURS)
+    languages = in_order((record["language"] for record in records), style.LANGUAGE_COLOURS)
     handles = [Patch(color=style.language_look(code)[0], label=pair_title(code)) for code in languages]
-    figure.legend(handles=handles, loc="outside upper right", ncols=len(handles), frameon=False, fontsize=7)
+    figure.legend(handles=handles, ncols=len(handles), **LEGEND | {"loc": "outside upper right"})
     style.footnote(figure, ANCHOR_NOTE)
     return figure
 
@@ -190,13 +165,13 @@ def _anchors(axes: Axes, records: Sequence[Anchors], settings: Sequence[str], to
     axes.tick_params(axis="y", length=0)
     look: dict[str, Any] = {"va": "center", "fontsize": 6.5, "color": style.ink(style.GREY)}
     for row, setting in enumerate(settings):
-        here = [record for record in records if record.setting == setting]
+        here = [record for record in records if record["setting"] == setting]
         if not here:
             axes.text(0.03 * top, row, NOT_RUN, style="italic", **look)
             continue
-        first = [record for record in here if record.model == here[0].model]
+        first = [record for record in here if record["model"] == here[0]["model"]]
         for step, record in enumerate(first):
-            colour = style.language_look(record.language)[0]
-            axes.barh(row + (step - 0.5) * ANCHOR_BAR, 100 * record.share, ANCHOR_BAR, color=colour)
-        longest = 100 * max(record.share for record in first)
-        axes.text(longest + 0.03 * top, row, f"{first[0].anchors:,}", **look)
+            colour = style.language_look(record["language"])[0]
+            axes.barh(row + (step - 0.5) * ANCHOR_BAR, 100 * record["share"], ANCHOR_BAR, color=colour)
+        longest = 100 * max(record["share"] for record in first)
+        axes.text(longest + 0.03 * top, row, f"{first[0]['anchors']:,}", **look)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -13,7 +14,6 @@ from matplotlib.patches import Rectangle
 
 from xling.report import style
 from xling.report.cka_table import layers_of, similarity
-from xling.report.means import CkaMean
 from xling.report.names import NOT_RUN, PAIRS, in_order, pair_title
 from xling.report.records import AVERAGE, CKA_MODELS, LayerPair
 
@@ -30,55 +30,50 @@ def annotation(value: float) -> str:
     return f"{round(value, 2):g}"
 
 
-def figure7(scores: Sequence[CkaMean]) -> Figure:
-    """Return Figure 7: CKA by layer, pair and model; what was not run is hatched."""
+def figure7(scores: Sequence[Any]) -> Figure:
+    """Return Figure 7 from the means of its squares: CKA by layer, pair and model; what was not run is hatched."""
     table = similarity(scores)
-    rows = [*layers_of(scores), AVERAGE]
+    rows = {layer: float(row) for row, layer in enumerate(layers_of(scores))}
+    rows[AVERAGE] = len(rows) + GAP
     pairs = in_order({*PAIRS, *(score.pair for score in scores)}, PAIRS)
     figure = style.new_figure(height=1.15 + ROW * len(rows))
     axes = figure.subplots()
     limits = math.floor(10 * min(table.values())) / 10, math.ceil(10 * max(table.values())) / 10
     colours = ScalarMappable(Normalize(*limits), mpl.colormaps[style.HEAT_MAP])
+    width = len(CKA_MODELS) + GAP
+    columns = {(p, model): n * width + place for n, p in enumerate(pairs) for place, model in enumerate(CKA_MODELS)}
+    for (pair, model), x in columns.items():
+        for layer, y in rows.items():
+            _square(axes, x, y, table.get((layer, pair, model)), colours)
+    axes.set(xlim=(0, len(pairs) * width - GAP), ylim=(len(rows) + GAP, 0))
+    axes.set_yticks([y + 0.5 for y in rows.values()], list(rows))
+    ticks, names = [x + 0.5 for x in columns.values()], [model for _, model in columns]
+    axes.set_xticks(ticks, names, rotation=40, ha="right", rotation_mode="anchor")
     for number, pair in enumerate(pairs):
-        for place, model in enumerate(CKA_MODELS):
-            for row, layer in enumerate(rows):
-                x, y = number * (len(CKA_MODELS) + GAP) + place, row + (GAP if layer == AVERAGE else 0)
-                _square(axes, x, y, table.get((layer, pair, model)), colours)
-    _label(axes, rows, pairs)
-    _colour_bar(figure, colours, axes, 30)
+        middle = number * width + len(CKA_MODELS) / 2
+        axes.text(middle, -0.25, pair_title(pair), ha="center", va="bottom", fontsize=9, fontweight="bold")
+    _finish(figure, [axes], colours, 30)
     return figure
 
 
 def _square(axes: Axes, x: float, y: float, value: float | None, colours: ScalarMappable) -> None:
-    look = {"ha": "center", "va": "center"}
     if value is None:
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor="white", edgecolor=style.GREY, hatch="////", linewidth=0))
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
-        axes.text(x + 0.5, y + 0.5, NOT_RUN, fontsize=5, color=style.GREY, bbox=box, **look)  # type: ignore[arg-type]
+        axes.text(x + 0.5, y + 0.5, NOT_RUN, fontsize=5, color=style.GREY, bbox=box, **style.CENTRED)
         return
     red, green, blue, _ = (float(part) for part in colours.to_rgba(np.array([value]))[0])
     colour = (red, green, blue)
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.6))
-    ink = style.ink_on(colour)
-    axes.text(x + 0.5, y + 0.5, annotation(value), fontsize=6.5, color=ink, **look)  # type: ignore[arg-type]
+    axes.text(x + 0.5, y + 0.5, annotation(value), fontsize=6.5, color=style.ink_on(colour), **style.CENTRED)
 
 
-def _label(axes: Axes, rows: Sequence[str], pairs: Sequence[str]) -> None:
-    width = len(CKA_MODELS) + GAP
-    axes.set_xlim(0, len(pairs) * width - GAP)
-    axes.set_ylim(len(rows) + GAP, 0)
-    axes.set_yticks([row + 0.5 + (GAP if layer == AVERAGE else 0) for row, layer in enumerate(rows)], rows)
-    ticks = [number * width + place + 0.5 for number in range(len(pairs)) for place in range(len(CKA_MODELS))]
-    axes.set_xticks(ticks, [*CKA_MODELS] * len(pairs), rotation=40, ha="right", rotation_mode="anchor")
-    for number, pair in enumerate(pairs):
-        middle = number * width + len(CKA_MODELS) / 2
-        axes.text(middle, -0.25, pair_title(pair), ha="center", va="bottom", fontsize=9, fontweight="bold")
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-
-
-def _colour_bar(figure: Figure, colours: ScalarMappable, axes: Axes | np.ndarray, aspect: int) -> None:
-    bar = figure.colorbar(colours, ax=axes, fraction=0.025, pad=0.01, aspect=aspect)
+def _finish(figure: Figure, panels: Sequence[Axes], colours: ScalarMappable, aspect: int) -> None:
+    """Take the ticks and spines off the panels and draw the scale beside them."""
+    for axes in panels:
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+    bar = figure.colorbar(colours, ax=panels, fraction=0.025, pad=0.01, aspect=aspect)
     bar.set_label("linear CKA", fontsize=7)
     bar.outline.set_visible(False)
 
@@ -92,30 +87,22 @@ def cka_matrix(records: Sequence[LayerPair]) -> Figure:
     figure = style.new_figure(width=0.8 + width * max(len(pairs), 2), height=0.6 + len(CKA_MODELS) * width)
     grid = figure.subplots(len(CKA_MODELS), len(pairs), squeeze=False, sharex=True, sharey=True)
     colours = ScalarMappable(Normalize(0, 1), mpl.colormaps[style.HEAT_MAP])
+    size = len(layers)
     for model, line in zip(CKA_MODELS, grid, strict=True):
         for pair, axes in zip(pairs, line, strict=True):
             values = np.array([[table.get((pair, model, a, b), np.nan) for a in layers] for b in layers])
-            _matrix(axes, values, colours)
+            axes.set(xlim=(-0.5, size - 0.5), ylim=(-0.5, size - 0.5), aspect="equal")
+            axes.set(xticks=layers[:: 2 if size <= 9 else 4], yticks=layers[:: 2 if size <= 9 else 4])
+            if np.isnan(values).all():
+                middle = (size - 1) / 2
+                axes.text(middle, middle, NOT_RUN, color=style.ink(style.GREY), style="italic", **style.CENTRED)
+                continue
+            axes.imshow(colours.to_rgba(values), origin="lower", interpolation="nearest")
+            inks = [style.ink_on([float(part) for part in colour]) for colour in colours.to_rgba(np.diag(values))]
+            axes.scatter(layers, layers, s=2, c=inks)
         line[0].set_ylabel(model)
     for pair, axes in zip(pairs, grid[0], strict=True):
         axes.set_title(pair_title(pair), fontweight="bold")
-    _colour_bar(figure, colours, grid, 40)
+    _finish(figure, list(grid.flat), colours, 40)
     style.footnote(figure, MATRIX_NOTE)
     return figure
-
-
-def _matrix(axes: Axes, values: np.ndarray, colours: ScalarMappable) -> None:
-    size = len(values)
-    axes.set(xlim=(-0.5, size - 0.5), ylim=(-0.5, size - 0.5), aspect="equal")
-    ticks = range(0, size, 2 if size <= 9 else 4)
-    axes.set_xticks(ticks)
-    axes.set_yticks(ticks)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    if np.isnan(values).all():
-        middle = (size - 1) / 2
-        axes.text(middle, middle, NOT_RUN, ha="center", va="center", color=style.ink(style.GREY), style="italic")
-        return
-    axes.imshow(colours.to_rgba(values), origin="lower", interpolation="nearest")
-    inks = [style.ink_on([float(part) for part in colour]) for colour in colours.to_rgba(np.diag(values))]
-    axes.scatter(range(size), range(size), s=2, c=inks)

@@ -1,12 +1,16 @@
-"""Scores against layers: Figures 4b, 5, 6 and 8, and comparisons of published encoders."""
+"""Scores against layers: Figures 4b, 5, 6 and 8, and comparisons of published encoders.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+Figures are drawn from the means of xling.report.means.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from math import ceil
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -14,20 +18,10 @@ from matplotlib.ticker import MaxNLocator
 from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report import style
-from xling.report.figures.labels import Label, label_ends, room_for
-from xling.report.means import ContextualMean, SentenceMean, WordMean
 from xling.report.names import LANGUAGES, NOT_RUN, TASKS, in_order, task_title
-from xling.report.records import (
-    BERT,
-    BI_MLM,
-    BI_MLM_ALIGN,
-    FASTTEXT,
-    MLM_ALIGN,
-    MONOLINGUAL,
-    UNTRAINED,
-)
+from xling.report.records import BERT, BI_MLM, BI_MLM_ALIGN, FASTTEXT, MLM_ALIGN, MONOLINGUAL, UNTRAINED
 
-MEASURED, DASHED, DOTTED = "-", (0, (4, 2)), (0, (1, 1.5))  # what was measured; untrained encoders; levels
+MEASURED, DASHED, DOTTED = "-", (0, (4, 2)), style.DOTTED  # what was measured; untrained encoders; levels
 WIDTHS = {MEASURED: 1.4, DASHED: 1.0, DOTTED: 1.0}
 TICK, DIGIT = 0.06, 0.07  # inches that the number of a layer needs, and each of its digits
 ASIDE = 0.006  # of the axis: curves with intervals stand a little beside each other, so that all can be seen
@@ -50,16 +44,9 @@ ENCODER_NOTE = (
     "Layers of the first encoder of a comparison (0: embeddings), the second one's at the same depth. "
     "Below: solid after an orthogonal map, dashed without one (none where the widths differ). Dotted: chance."
 )
-
-
-@dataclass(frozen=True)
-class Point:
-    """A score at a layer, with its interval where one is known."""
-
-    layer: int
-    value: float
-    low: float | None = None
-    high: float | None = None
+Points = Sequence[tuple[int, float, float | None, float | None]]  # layer, value, and its interval where one is known
+Panel = tuple[str, Sequence["Curve"], Sequence[str]]  # title, curves, and the names of those that were not run
+Compared = dict[str, Any]  # two layers at the same depth of a comparison: CKA, and percent of sentences found
 
 
 @dataclass(frozen=True)
@@ -67,47 +54,26 @@ class Curve:
     """A line of a panel: its name, look and points."""
 
     label: str
-    points: tuple[Point, ...]
+    points: Points
     colour: str
     marker: str = ""
     dashes: Any = MEASURED
     ink: str = ""  # of the label, where it is not the line's colour
 
-    @property
-    def end(self) -> Label:
-        """The label at the curve's end."""
-        return Label(self.label, self.points[-1].value, self.ink or self.colour)
+
+def points(records: Sequence[Any], value: str, intervals: bool = True) -> Points:
+    """Return the points of some records in the order of their layers, with or without their intervals."""
+    ordered = sorted(records, key=lambda record: record.layer)
+    return [(r.layer, getattr(r, value), *((r.low, r.high) if intervals else (None, None))) for r in ordered]
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One panel: its title, its curves, and the names of those that were not run."""
-
-    title: str
-    curves: tuple[Curve, ...]
-    absent: tuple[str, ...] = ()
-
-    @property
-    def top(self) -> float:
-        """The highest value or end of an interval."""
-        return max([*(max(p.value, p.high or 0.0) for curve in self.curves for p in curve.points), 1.0])
+def level(label: str, value: float, layers: Sequence[int], colour: str, *ends: float | None) -> Curve:
+    """Return a level that holds at every layer, with the band of its interval where its ends are known."""
+    low, high = ends or (None, None)
+    return Curve(label, [(layer, value, low, high) for layer in (layers[0], layers[-1])], colour, dashes=DOTTED)
 
 
-@dataclass(frozen=True)
-class EncoderLayer:
-    """Two layers at the same depth of a comparison: CKA, and how many percent of the sentences are found."""
-
-    KEY: ClassVar = ("comparison", "layer")
-    comparison: str
-    layer: int
-    right_layer: int
-    cka: float
-    plain: float | None
-    mapped: float
-    chance: float
-
-
-def figure4b(scores: Sequence[WordMean]) -> Figure:
+def figure4b(scores: Sequence[Any]) -> Figure:
     """Return Figure 4b: translation of words by their mean contextual vectors, one panel per language."""
     layers = sorted({score.layer for score in scores if score.layer is not None}) or [0, 1]
     panels = []
@@ -120,116 +86,97 @@ def figure4b(scores: Sequence[WordMean]) -> Figure:
                 curves.append(Curve(name, found, style.MODEL_COLOURS[name], marker, dashes))
         curves += [level(FASTTEXT, x.p1, layers, style.MODEL_COLOURS[FASTTEXT], x.low, x.high) for x in of[FASTTEXT]]
         curves.append(level("chance", max(score.chance for score in here), layers, style.GREY))
-        panels.append(Panel(f"en-{language}", tuple(curves), tuple(name for name in of if not of[name])))
+        panels.append((f"en-{language}", curves, [name for name in of if not of[name]]))
     rows = [panels[start : start + WORD_COLUMNS] for start in range(0, len(panels), WORD_COLUMNS)]
     return draw_grid(rows, 2.1, ["P@1 (%)"] * len(rows), WORD_NOTE)
 
 
-def contextual_figure(scores: Sequence[ContextualMean], series: Sequence[str]) -> Figure:
+def contextual_figure(scores: Sequence[Any], series: Sequence[str]) -> Figure:
     """Return Figure 5 or 8, which differ in their series: transfer through the first layers, by task and language."""
     tasks = in_order((score.task for score in scores), TASKS)
     languages = in_order((score.language for score in scores), LANGUAGES)
-    rows = [[_contextual_panel(scores, task, language, series) for language in languages] for task in tasks]
+    rows: list[list[Panel]] = [[] for _ in tasks]
+    for row, task in zip(rows, tasks, strict=True):
+        for language in languages:
+            here = [score for score in scores if (score.task, score.language) == (task, language)]
+            of = {name: [score for score in here if score.series == name] for name in series}
+            found = {name: (style.MODEL_COLOURS[name], own) for name, own in of.items() if own}
+            curves = [
+                Curve(name, points(own, "score"), colour, SERIES_MARKERS[name]) for name, (colour, own) in found.items()
+            ]
+            # The interval of a record belongs to its score, not to its floor.
+            floors = [(points(own, "floor", intervals=False), colour) for colour, own in found.values()]
+            if len({tuple(floor) for floor, _ in floors}) == 1:
+                floors = [(floors[0][0], style.GREY)]
+            curves += [Curve(UNTRAINED, floor, colour, dashes=DASHED) for floor, colour in floors]
+            row.append((f"en-{language}", curves, [name for name in of if not of[name]]))
     return draw_grid(rows, 2.2, [task_title(task) for task in tasks], SERIES_NOTE)
 
 
-def _contextual_panel(scores: Sequence[ContextualMean], task: str, language: str, series: Sequence[str]) -> Panel:
-    here = [score for score in scores if (score.task, score.language) == (task, language)]
-    of = {name: [score for score in here if score.series == name] for name in series}
-    found = {name: own for name, own in of.items() if own}
-    curves = [
-        Curve(name, points(own, "score"), style.MODEL_COLOURS[name], SERIES_MARKERS[name])
-        for name, own in found.items()
-    ]
-    # The interval of a record belongs to its score, not to its floor.
-    floors = {name: tuple(Point(p.layer, p.value) for p in points(own, "floor")) for name, own in found.items()}
-    if len(set(floors.values())) == 1:
-        curves.append(Curve(UNTRAINED, next(iter(floors.values())), style.GREY, dashes=DASHED))
-    else:
-        curves += [Curve(UNTRAINED, line, style.MODEL_COLOURS[name], dashes=DASHED) for name, line in floors.items()]
-    return Panel(f"en-{language}", tuple(curves), tuple(name for name in of if name not in found))
-
-
-def figure6(scores: Sequence[SentenceMean], laser: bool = False) -> Figure:
+def figure6(scores: Sequence[Any], laser: bool = False) -> Figure:
     """Return Figure 6: sentence retrieval after mapping, one panel per direction; LASER's level on request."""
-    panels = [_direction(scores, direction, laser) for direction in DIRECTIONS]
+    layers = sorted({score.layer for score in scores})
+    languages = in_order((score.language for score in scores), LANGUAGES)
+    panels = []
+    for direction, title in DIRECTIONS.items():
+        here = [score for score in scores if score.direction == direction]
+        of = {
+            (model, language): [score for score in here if (score.model, score.language) == (model, language)]
+            for language in languages
+            for model in (MONOLINGUAL, UNTRAINED)
+        }
+        curves = []
+        for (model, language), own in of.items():
+            colour, marker = style.language_look(language, languages)
+            if own and model == MONOLINGUAL:
+                curves.append(Curve(f"en-{language}", points(own, "p1"), colour, marker))
+            elif own:
+                label = UNTRAINED if language == languages[-1] else ""  # one label for all of them
+                curves.append(Curve(label, points(own, "p1"), colour, "", DASHED, style.GREY))
+        if here:
+            curves.append(level("chance", max(score.chance for score in here), layers, style.GREY))
+        if laser and here:
+            curves.append(level("LASER: over 95", LASER, layers, style.BLACK))
+        absent = []
+        for model in (MONOLINGUAL, UNTRAINED):
+            lacking = [language for language in languages if not of[model, language]]
+            absent += [model] if lacking == languages else [f"en-{language} {model}" for language in lacking]
+        panels.append((title, curves, absent))
     return draw_grid([panels], 3.0, ["sentence retrieval, P@1 (%)"], SENTENCE_NOTE + (LASER_NOTE if laser else ""))
 
 
-def _direction(scores: Sequence[SentenceMean], direction: str, laser: bool) -> Panel:
-    layers = sorted({score.layer for score in scores})
-    here = [score for score in scores if score.direction == direction]
-    languages = in_order((score.language for score in scores), LANGUAGES)
-    curves = []
-    for language in languages:
-        colour, marker = style.language_look(language, languages)
-        named = UNTRAINED if language == languages[-1] else ""  # one label for all of them
-        for model, label, mark, dashes in (
-            (MONOLINGUAL, f"en-{language}", marker, MEASURED),
-            (UNTRAINED, named, "", DASHED),
-        ):
-            if found := points([x for x in here if (x.language, x.model) == (language, model)], "p1"):
-                curves.append(Curve(label, found, colour, mark, dashes, style.GREY if model == UNTRAINED else ""))
-    if here:
-        curves.append(level("chance", max(score.chance for score in here), layers, style.GREY))
-    if laser and here:
-        curves.append(level("LASER: over 95", LASER, layers, style.BLACK))
-    run = {(score.model, score.language) for score in here}
-    absent = []
-    for model in (MONOLINGUAL, UNTRAINED):
-        lacking = [language for language in languages if (model, language) not in run]
-        absent += [model] if lacking == languages else [f"en-{language} {model}" for language in lacking]
-    return Panel(DIRECTIONS[direction], tuple(curves), tuple(absent))
-
-
-def read_comparison(name: str, path: Path) -> list[EncoderLayer]:
+def read_comparison(name: str, path: Path) -> list[Compared]:
     """Return the layers of a comparison that `xling compare` wrote; shares become percent."""
     result = read_json(path)
     if not isinstance(result, dict) or not {"layers", "chance"} <= set(result):
         raise InputError(path, "no result of `xling compare`")
-    return [_encoder_layer(name, row, result["chance"]) for row in result["layers"]]
+    rows: list[Compared] = []
+    for row in result["layers"]:
+        shares = {"plain": row["plain"], "mapped": row["mapped"], "chance": result["chance"]}
+        percent = {key: None if share is None else 100 * share for key, share in shares.items()}
+        depth = {"layer": row["left"], "right_layer": row["right"], "cka": row["cka"]}
+        rows.append({"comparison": name} | depth | percent)
+    return rows
 
 
-def _encoder_layer(name: str, row: Mapping[str, Any], chance: float) -> EncoderLayer:
-    plain = None if row["plain"] is None else 100 * row["plain"]
-    return EncoderLayer(name, row["left"], row["right"], row["cka"], plain, 100 * row["mapped"], 100 * chance)
-
-
-def encoder_curves(records: Sequence[EncoderLayer]) -> Figure:
+def encoder_curves(records: Sequence[Compared]) -> Figure:
     """Return CKA above and retrieval below, one colour per comparison.
 
     Encoders differ in how many layers they have: a curve follows those of the first one.
     """
-    layers = sorted({record.layer for record in records})
-    chance = level("chance", max(record.chance for record in records), layers, style.GREY)
-    similar = Panel("similarity", tuple(_encoders(records, "cka")))
-    found = (*_encoders(records, "mapped"), *_encoders(records, "plain", DASHED), chance)
-    return draw_grid([[similar], [Panel("sentence retrieval", found)]], 2.6, ["linear CKA", "P@1 (%)"], ENCODER_NOTE)
 
+    def curves(value: str, dashes: Any = MEASURED) -> Iterator[Curve]:
+        names = dict.fromkeys(record["comparison"] for record in records)
+        for name, colour, marker in zip(names, cycle(ENCODER_COLOURS), cycle(ENCODER_MARKERS), strict=False):
+            own = [record for record in records if record["comparison"] == name and record[value] is not None]
+            if known := [(record["layer"], record[value], None, None) for record in own]:
+                yield Curve(name, known, colour, marker) if dashes == MEASURED else Curve("", known, colour, "", dashes)
 
-def _encoders(records: Sequence[EncoderLayer], value: str, dashes: Any = MEASURED) -> Iterator[Curve]:
-    names = dict.fromkeys(record.comparison for record in records)
-    for name, colour, marker in zip(names, cycle(ENCODER_COLOURS), cycle(ENCODER_MARKERS), strict=False):
-        own = [record for record in records if record.comparison == name]
-        known = tuple(Point(record.layer, y) for record in own if (y := getattr(record, value)) is not None)
-        if known and dashes == MEASURED:
-            yield Curve(name, known, colour, marker)
-        elif known:
-            yield Curve("", known, colour, dashes=dashes)
-
-
-def level(
-    label: str, value: float, layers: Sequence[int], colour: str, low: float | None = None, high: float | None = None
-) -> Curve:
-    """Return a level that holds at every layer, with the band of its interval where one is known."""
-    ends = tuple(Point(layer, value, low, high) for layer in (layers[0], layers[-1]))
-    return Curve(label, ends, colour, dashes=DOTTED)
-
-
-def points(records: Iterable[Any], value: str) -> tuple[Point, ...]:
-    """Return the points of some records in the order of their layers."""
-    made = [Point(record.layer, getattr(record, value), record.low, record.high) for record in records]
-    return tuple(sorted(made, key=lambda point: point.layer))
+    layers = sorted({record["layer"] for record in records})
+    chance = level("chance", max(record["chance"] for record in records), layers, style.GREY)
+    found = [*curves("mapped"), *curves("plain", DASHED), chance]
+    rows: list[list[Panel]] = [[("similarity", list(curves("cka")), [])], [("sentence retrieval", found, [])]]
+    return draw_grid(rows, 2.6, ["linear CKA", "P@1 (%)"], ENCODER_NOTE)
 
 
 def draw_grid(rows: Sequence[Sequence[Panel]], height: float, ylabels: Sequence[str], note: str) -> Figure:
@@ -238,16 +185,16 @@ def draw_grid(rows: Sequence[Sequence[Panel]], height: float, ylabels: Sequence[
     figure = style.new_figure(height=0.35 + height * len(rows))
     grid = figure.subplots(len(rows), columns, sharey="row", squeeze=False)
     size = (style.PAGE_WIDTH / columns - DECORATION[0], height - DECORATION[1])
-    curves = [curve for row in rows for panel in row for curve in panel.curves]
-    layers = sorted({point.layer for curve in curves for point in curve.points})
-    room = room_for([curve.end for curve in curves], size[0])
+    curves = [(name, c) for row, name in zip(rows, ylabels, strict=True) for _, own, _ in row for c in own]
+    layers = sorted({layer for _, curve in curves for layer, *_ in curve.points})
+    room = style.room_for([curve.label for _, curve in curves], size[0])
     for row, line, ylabel in zip(rows, grid, ylabels, strict=True):
-        top = max(panel.top for like, name in zip(rows, ylabels, strict=True) if name == ylabel for panel in like)
-        for place, axes in enumerate(line):
-            if place < len(row):
-                _draw_panel(axes, row[place], layers, top, size, room)
-            else:
-                axes.set_axis_off()
+        ends = [max(value, high or 0.0) for name, c in curves if name == ylabel for _, value, _, high in c.points]
+        top = max([*ends, 1.0])
+        for panel, axes in zip(row, line, strict=False):
+            _draw_panel(axes, panel, layers, top, size, room)
+        for axes in line[len(row) :]:
+            axes.set_axis_off()
         line[0].set_ylabel(ylabel)
     for axes in [axes for axes in grid.flat if axes.axison][-columns:]:
         axes.set_xlabel("layer (0: embeddings)")
@@ -256,40 +203,39 @@ def draw_grid(rows: Sequence[Sequence[Panel]], height: float, ylabels: Sequence[
 
 
 def _draw_panel(axes: Axes, panel: Panel, layers: Sequence[int], top: float, size: style.Size, room: float) -> None:
+    title, curves, absent = panel
     style.light_grid(axes, "y")
     axes.set_ylim(0, 1.08 * top)
-    for curve, aside in zip(panel.curves, _asides(panel.curves), strict=True):
-        _draw(axes, curve, aside * (layers[-1] - layers[0]))
-    label_ends(axes, [curve.end for curve in panel.curves if curve.label], size, (layers[0], layers[-1]), room)
+    moved = [c for c in curves if c.dashes == MEASURED and any(low is not None for _, _, low, _ in c.points)]
+    for curve in curves:
+        place = moved.index(curve) - (len(moved) - 1) / 2 if curve in moved else 0.0
+        _draw(axes, curve, place * ASIDE * (layers[-1] - layers[0]))
+    labels = [(curve.label, curve.points[-1][1], curve.ink or curve.colour) for curve in curves if curve.label]
+    style.label_ends(axes, labels, size, (layers[0], layers[-1]), room)
     needed = len(layers) * (TICK + DIGIT * len(str(layers[-1])))
     axes.set_xticks(layers[:: ceil(needed / (size[0] * (1 - room)))])
     axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-    axes.set_title(panel.title, loc="left")
-    if not panel.curves:
-        axes.text(0.5, 0.5, NOT_RUN, transform=axes.transAxes, ha="center", color=style.ink(style.GREY), style="italic")
-    elif panel.absent:
-        text = f"{NOT_RUN}: {', '.join(panel.absent)}"
-        letters = int(21 * size[0] - 1.6 * len(panel.title))  # what the title leaves
-        small = style.fitting(6.5, text, max(letters, 8))
-        axes.set_title(text, loc="right", fontsize=small, color=style.ink(style.GREY), style="italic")
-
-
-def _asides(curves: Sequence[Curve]) -> list[float]:
-    """Return how far each curve is moved, as a share of the axis: levels and curves without intervals stay."""
-    moved = [curve for curve in curves if curve.dashes == MEASURED and any(p.low is not None for p in curve.points)]
-    places = {id(curve): (place - (len(moved) - 1) / 2) * ASIDE for place, curve in enumerate(moved)}
-    return [places.get(id(curve), 0.0) for curve in curves]
+    axes.set_title(title, loc="left")
+    look: dict[str, Any] = {"color": style.ink(style.GREY), "style": "italic"}
+    if not curves:
+        axes.text(0.5, 0.5, NOT_RUN, transform=axes.transAxes, ha="center", **look)
+    elif absent:
+        text = f"{NOT_RUN}: {', '.join(absent)}"
+        letters = int(21 * size[0] - 1.6 * len(title))  # what the title leaves
+        axes.set_title(text, loc="right", fontsize=style.fitting(6.5, text, max(letters, 8)), **look)
 
 
 def _draw(axes: Axes, curve: Curve, aside: float) -> None:
-    xs, ys = [point.layer + aside for point in curve.points], [point.value for point in curve.points]
-    width = WIDTHS[curve.dashes]
-    axes.plot(xs, ys, color=curve.colour, marker=curve.marker, linestyle=curve.dashes, linewidth=width, clip_on=False)
-    known = [(x, p, e) for x, p in zip(xs, curve.points, strict=True) if (e := style.reach(p.value, p.low, p.high))]
-    if known and curve.dashes == DOTTED:
-        edges = ([p.value - down for _, p, (down, _) in known], [p.value + up for _, p, (_, up) in known])
-        axes.fill_between([x for x, _, _ in known], *edges, color=curve.colour, alpha=0.1, linewidth=0)
-    elif known:
-        bars = [[down for _, _, (down, _) in known], [up for _, _, (_, up) in known]]
+    layers, values, lows, highs = np.array(curve.points, dtype=float).T
+    xs, width = layers + aside, WIDTHS[curve.dashes]
+    line = {"marker": curve.marker, "linestyle": curve.dashes, "linewidth": width}
+    axes.plot(xs, values, color=curve.colour, clip_on=False, **line)
+    ends = style.reach(values, lows, highs)
+    known = ~np.isnan(ends[0])
+    down, up = ends[:, known]
+    if known.any() and curve.dashes == DOTTED:
+        edges = values[known] - down, values[known] + up
+        axes.fill_between(xs[known], *edges, color=curve.colour, alpha=0.1, linewidth=0)
+    elif known.any():
         look: dict[str, Any] = {"fmt": "none", "ecolor": curve.colour, "elinewidth": 0.8, "capsize": 1.5}
-        axes.errorbar([x for x, _, _ in known], [p.value for _, p, _ in known], yerr=bars, **look)
+        axes.errorbar(xs[known], values[known], yerr=[down, up], **look)

@@ -1,8 +1,6 @@
 """Figures 1 and 2, drawn from the description of a study: what is shared in each setting, and what is compared."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,24 +24,18 @@ DOMAINS = {"wiki": "Wiki", "crawl": "CC"}
 PAGE = 100.0  # the width of Figure 2's drawing area
 STACK, FIRST, SECOND = 17.0, 2.0, 34.0  # width of an encoder, and where the two stand
 ONE, ALL, WORDS = 54.5, 57.0, 58.5  # where the brackets around one layer and around all stand, and the words
+COMPARISONS = (
+    ("Figure 4a", "words", "rows of the embedding matrix", "map, translate words"),
+    ("Figure 4b", "words in context", "mean over all occurrences", "map, translate words"),
+    ("Figure 5", "aligned words", "first subword in its sentence", "map, then task layers"),
+    ("Figure 6", "sentences", "mean of the subwords", "map, retrieve translations"),
+    ("Figure 7", "sentences", "mean of the subwords", "CKA, no map"),
+)  # of section 5: what is compared, by which vectors and how; the first at the embeddings, the others at all layers
 NOTE = (
     "W: the orthogonal map between the two encoders' vectors at one layer, found on translations. "
     "Bilingual and untrained encoders are compared in the same places."
 )
 Place = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One way of comparing two encoders, and the layers that it is done at (0: embeddings)."""
-
-    KEY: ClassVar = ("figure",)
-    figure: str
-    compared: str
-    vectors: str
-    measure: str
-    first_layer: int
-    last_layer: int
 
 
 def figure1(study: Study) -> Figure:
@@ -66,22 +58,39 @@ def figure1(study: Study) -> Figure:
 
 
 def _setting(axes: Axes, setting: Sharing, study: Study) -> None:
+    """Draw a model from its softmax down to the two vocabularies, which overlap by the anchors."""
     colour = style.group_colour(setting.group)
     axes.plot([LEFT, RIGHT], [TALL - 0.15, TALL - 0.15], color=colour, linewidth=2.5, solid_capstyle="butt")
     size = style.fitting(8, setting.label, LONG)
     axes.text(LEFT, TALL - 0.9, setting.label, ha="left", va="center", fontsize=size, fontweight="bold")
     _part(axes, SOFTMAX, setting.softmax, "softmax")
-    _layers(axes, setting.separate_layers, study.layers)
+    (low, height), own = BLOCK, setting.separate_layers
+    border = height * own / study.layers
+    for sharing, bottom, tall, first, last in (
+        ("separate", low, border, 1, own),
+        ("shared", low + border, height - border, own + 1, study.layers),
+    ):
+        if first <= last:
+            text = f"layer {first}" if first == last else f"layers {first}-{last}"
+            _part(axes, (bottom, tall), sharing, text, last - first + 1)
     if setting.embeddings == "tokens":  # shared positions on top of each language's own tokens
         low, height = EMBEDDINGS[0], EMBEDDINGS[1] / 2
         _part(axes, (low, height), "separate", "tokens")
         _part(axes, (low + height, height), "shared", "positions")
     else:
         _part(axes, EMBEDDINGS, setting.embeddings, "embeddings")
-    _text(axes, setting, study.source)
+    middle, apart = WIDE / 2, OVERLAPS[setting.anchors]
+    for owner, side in (("source", -1), ("target", 1)):
+        face, centre = style.pale(style.SHARING_COLOURS[owner]), (middle + side * apart / 2, 4.4)
+        axes.add_patch(Ellipse(centre, 4.4, 2.2, facecolor=face, edgecolor=style.BLACK, linewidth=EDGE, alpha=0.75))
+    domain = DOMAINS.get(setting.domain, setting.domain)
+    source = f"Wiki ({study.source}), {domain} (other)"
+    for y, text in ((2.6, ANCHORS[setting.anchors]), (1.5, f"BPE merges: {setting.merges}"), (0.4, source)):
+        axes.text(middle, y, text, fontsize=6, **style.CENTRED)
 
 
 def _part(axes: Axes, place: Place, sharing: str, text: str, parts: int = 1) -> None:
+    """Draw a part of a model, once if its languages share it, else once for each."""
     low, height = place
     if sharing == "shared":
         _box(axes, (LEFT, low), (RIGHT - LEFT, height), "shared", text, parts)
@@ -90,35 +99,8 @@ def _part(axes: Axes, place: Place, sharing: str, text: str, parts: int = 1) -> 
     _box(axes, (LEFT + HALF + GAP, low), (HALF, height), "target", text, parts)
 
 
-def _layers(axes: Axes, separate: int, layers: int) -> None:
-    low, height = BLOCK
-    border = height * separate / layers
-    for sharing, bottom, tall, first, last in (
-        ("separate", low, border, 1, separate),
-        ("shared", low + border, height - border, separate + 1, layers),
-    ):
-        if first <= last:
-            text = f"layer {first}" if first == last else f"layers {first}-{last}"
-            _part(axes, (bottom, tall), sharing, text, last - first + 1)
-
-
-def _text(axes: Axes, setting: Sharing, source: str) -> None:
-    """Draw the two vocabularies, overlapping by the anchors, and say what they are made from."""
-    middle, apart = WIDE / 2, OVERLAPS[setting.anchors]
-    for owner, side in (("source", -1), ("target", 1)):
-        face, centre = style.pale(style.SHARING_COLOURS[owner]), (middle + side * apart / 2, 4.4)
-        axes.add_patch(Ellipse(centre, 4.4, 2.2, facecolor=face, edgecolor=style.BLACK, linewidth=EDGE, alpha=0.75))
-    domain = DOMAINS.get(setting.domain, setting.domain)
-    for y, text in (
-        (2.6, ANCHORS[setting.anchors]),
-        (1.5, f"BPE merges: {setting.merges}"),
-        (0.4, f"Wiki ({source}), {domain} (other)"),
-    ):
-        axes.text(middle, y, text, ha="center", va="center", fontsize=6)
-
-
 def _box(axes: Axes, corner: Place, size: Place, owner: str, text: str, parts: int = 1) -> None:
-    """Draw a part of a model; several layers in one box are divided by thin lines."""
+    """Draw a box with a text; several layers in one box are divided by thin lines."""
     (x, y), (width, height) = corner, size
     colour = style.pale(style.SHARING_COLOURS[owner])
     axes.add_patch(Rectangle(corner, width, height, facecolor=colour, edgecolor="none", zorder=0.5))
@@ -127,64 +109,43 @@ def _box(axes: Axes, corner: Place, size: Place, owner: str, text: str, parts: i
         axes.plot([x, x + width], [level, level], color="white", linewidth=0.7, solid_capstyle="butt", zorder=0.8)
     axes.add_patch(Rectangle(corner, width, height, facecolor="none", edgecolor=style.BLACK, linewidth=EDGE))
     background = {"facecolor": colour, "edgecolor": "none", "pad": 0.8} if parts > 1 else None
-    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=6, bbox=background)
+    axes.text(x + width / 2, y + height / 2, text, fontsize=6, bbox=background, **style.CENTRED)
 
 
-def comparisons(study: Study) -> list[Comparison]:
-    """Return what section 5 compares, at the layers that this study has."""
-    top = study.layers
-    return [
-        Comparison("Figure 4a", "words", "rows of the embedding matrix", "map, translate words", 0, 0),
-        Comparison("Figure 4b", "words in context", "mean over all occurrences", "map, translate words", 0, top),
-        Comparison("Figure 5", "aligned words", "first subword in its sentence", "map, then task layers", 0, top),
-        Comparison("Figure 6", "sentences", "mean of the subwords", "map, retrieve translations", 0, top),
-        Comparison("Figure 7", "sentences", "mean of the subwords", "CKA, no map", 0, top),
-    ]
+def comparisons(study: Study) -> list[dict[str, Any]]:
+    """Return what section 5 compares, at the layers that this study has (0: embeddings)."""
+    names = ("figure", "compared", "vectors", "measure", "first_layer", "last_layer")
+    tops = (0, *[study.layers] * (len(COMPARISONS) - 1))
+    return [dict(zip(names, (*one, 0, top), strict=True)) for one, top in zip(COMPARISONS, tops, strict=True)]
 
 
 def figure2(study: Study) -> Figure:
     """Return Figure 2: two encoders, an arrow for the map at every layer, and a span for each comparison."""
-    figure = style.new_figure(height=max(1.0 + 0.24 * (study.layers + 2), 3.4))
+    top = study.layers
+    low = [14.0 + 10.0 * layer for layer in range(top + 3)]  # lower edges of the layers, from the embeddings up
+    figure = style.new_figure(height=max(1.0 + 0.24 * (top + 2), 3.4))
     axes = figure.subplots()
-    style.bare(axes, PAGE, _low(study.layers + 2))
-    others = [code for code in study.languages if code != study.source]
-    shown = ", ".join(pair_title(study.written(code)) for code in others)
-    _stack(axes, FIRST, study.layers, "source", f"{study.source} encoder")
-    _stack(axes, SECOND, study.layers, "target", f"other encoder\n({shown})")
+    style.bare(axes, PAGE, low[top + 2])
+    others = ", ".join(pair_title(study.written(code)) for code in study.languages if code != study.source)
+    parts = ["0: embeddings", *(f"layer {n}" for n in range(1, top + 1)), "softmax"]
+    names = (FIRST, "source", f"{study.source} encoder"), (SECOND, "target", f"other encoder\n({others})")
+    for left, owner, name in names:
+        for layer, text in enumerate(parts):
+            _box(axes, (left, low[layer]), (STACK, 9), owner, text)
+        axes.text(left + STACK / 2, 11, name, ha="center", va="top", fontsize=7.5, fontweight="bold")
     look = {"arrowstyle": "<->", "linewidth": 0.8, "shrinkA": 1, "shrinkB": 1}
     background = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
-    for layer in range(study.layers + 1):
-        y, middle = _low(layer) + 4.5, (FIRST + STACK + SECOND) / 2
+    for layer in range(top + 1):
+        y, middle = low[layer] + 4.5, (FIRST + STACK + SECOND) / 2
         axes.annotate("", xy=(FIRST + STACK, y), xytext=(SECOND, y), arrowprops=look)
-        axes.text(middle, y, f"$W_{{{layer}}}$", ha="center", va="center", fontsize=7, bbox=background)
-    _spans(axes, comparisons(study), study.layers)
+        axes.text(middle, y, f"$W_{{{layer}}}$", fontsize=7, bbox=background, **style.CENTRED)
+    for x, high in ((ONE, low[0] + 9), (ALL, low[top] + 9)):
+        axes.plot([x - 1, x, x, x - 1], [low[0], low[0], high, high], color=style.BLACK, linewidth=1)
+    first, *others_up = COMPARISONS
+    step = (low[top] + 9 - low[1]) / len(others_up)
+    places = [(one, low[1] + step * (place + 0.5), f"layers 0-{top}") for place, one in enumerate(reversed(others_up))]
+    for (number, compared, vectors, measure), y, layers in [*places, (first, low[0] + 4.5, "layer 0")]:
+        axes.text(WORDS, y, f"{number}: {compared}, {layers}", va="bottom", fontsize=7.5, fontweight="bold")
+        axes.text(WORDS, y, f"{vectors}; {measure}", va="top", fontsize=7)
     style.footnote(figure, NOTE)
     return figure
-
-
-def _low(layer: int) -> float:
-    return 14.0 + 10.0 * layer
-
-
-def _stack(axes: Axes, left: float, layers: int, owner: str, name: str) -> None:
-    for layer, text in enumerate(["0: embeddings", *(f"layer {n}" for n in range(1, layers + 1)), "softmax"]):
-        _box(axes, (left, _low(layer)), (STACK, 9), owner, text)
-    axes.text(left + STACK / 2, 11, name, ha="center", va="top", fontsize=7.5, fontweight="bold")
-
-
-def _spans(axes: Axes, found: Sequence[Comparison], layers: int) -> None:
-    """Write what is compared beside the layers that it is compared at: the embeddings alone, or all layers."""
-    for x, high in ((ONE, _low(0) + 9), (ALL, _low(layers) + 9)):
-        axes.plot([x - 1, x, x, x - 1], [_low(0), _low(0), high, high], color=style.BLACK, linewidth=1)
-    everywhere = [one for one in found if one.last_layer]
-    step = (_low(layers) + 9 - _low(1)) / len(everywhere)
-    for place, one in enumerate(reversed(everywhere)):
-        _words(axes, one, _low(1) + step * (place + 0.5), f"layers 0-{layers}")
-    for one in found:
-        if not one.last_layer:
-            _words(axes, one, _low(0) + 4.5, "layer 0")
-
-
-def _words(axes: Axes, one: Comparison, y: float, layers: str) -> None:
-    axes.text(WORDS, y, f"{one.figure}: {one.compared}, {layers}", va="bottom", fontsize=7.5, fontweight="bold")
-    axes.text(WORDS, y, f"{one.vectors}; {one.measure}", va="top", fontsize=7)

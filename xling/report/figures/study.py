@@ -1,22 +1,28 @@
-"""What the drawings need to know of a study: its settings, its layers and what its languages are called.
+"""What the drawings read of a study: its description (study.json) and the training of its models (metrics.jsonl).
 
 study.json is an object with `records` (its settings, each a `Sharing`), `layers`, `source`, `languages` (those that
 have a monolingual model), `pairs` (the columns of Table 1) and `shown` (how a code is written where that differs: en2
-is en').
+is en'). A line of metrics.jsonl is of the kind `train` (update, losses by language, lr) or `validation` (update, loss
+and unigram entropy by language; of a bilingual model also retrieval by direction and CKA, each a list over layers).
 """
 
-from dataclasses import dataclass
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from xling.core.errors import InputError
-from xling.core.io import read_json
+from xling.core.io import numbered_lines, read_json
 from xling.report.names import pair_title
 from xling.report.records import refuse_repeats, validated
 
 MONO = "mono"
+Number = Annotated[float, BeforeValidator(lambda value: math.nan if value is None else value)]  # null is a gap
+Series = dict[str, Number]
 
 
 @dataclass(frozen=True)
@@ -34,30 +40,6 @@ class Sharing:
     embeddings: Annotated[str, Field(pattern="^(shared|separate|tokens)$")]  # tokens: shared positions, own tokens
     separate_layers: int
     softmax: Annotated[str, Field(pattern="^(shared|separate)$")]
-
-
-@dataclass(frozen=True)
-class ModelName:
-    """The parts of a model's name, as en-fr.sep-emb.s1."""
-
-    languages: tuple[str, ...]
-    setting: str
-    seed: str
-
-    @staticmethod
-    def of(text: str) -> "ModelName":
-        """Return the parts of a name."""
-        languages, setting, seed = text.split(".")
-        return ModelName(tuple(languages.split("-")), setting, seed)
-
-    def __str__(self) -> str:
-        """Return the name in one piece."""
-        return f"{'-'.join(self.languages)}.{self.setting}.{self.seed}"
-
-    @property
-    def language(self) -> str:
-        """The language that the model stands for in a panel: the other one of a pair, or its only one."""
-        return self.languages[-1]
 
 
 @dataclass(frozen=True)
@@ -80,9 +62,42 @@ class Study:
         """Return how a language's code is written in records, as en'."""
         return self.shown.get(code, code)
 
-    def pair(self, model: ModelName) -> str:
+    def pair(self, languages: Sequence[str]) -> str:
         """Return a model's languages as they are written in text, as en-en′."""
-        return pair_title("-".join(self.written(code) for code in model.languages))
+        return pair_title("-".join(self.written(code) for code in languages))
+
+
+@dataclass(frozen=True)
+class Step:
+    """The mean training losses since the last such line, and the learning rate."""
+
+    update: int
+    losses: Series
+    lr: float
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Losses on held-out text, and what the two languages have in common by then."""
+
+    update: int
+    losses: Annotated[Series, Field(validation_alias="loss")]
+    entropy: Annotated[Series, Field(validation_alias="unigram_entropy")]
+    retrieval: dict[str, list[Number]] = field(default_factory=dict)
+    cka: list[Number] = field(default_factory=list)
+    sentences: int = 0
+
+    @property
+    def retrieved(self) -> list[float]:
+        """The mean of both directions at each layer, in per cent."""
+        return [100 * math.fsum(found) / len(found) for found in zip(*self.retrieval.values(), strict=True)]
+
+
+class Metrics(NamedTuple):
+    """A model's training from beginning to end."""
+
+    steps: Sequence[Step]
+    validations: Sequence[Validation]
 
 
 def read_study(path: Path) -> Study:
@@ -95,9 +110,32 @@ def read_study(path: Path) -> Study:
     return study
 
 
-def model_name(path: Path) -> ModelName:
+def split_name(model: str) -> tuple[list[str], str]:
+    """Return the languages and the setting of a model by its name, as en-fr.sep-emb.s1."""
+    languages, setting, _ = model.split(".")
+    return languages.split("-"), setting
+
+
+def model_name(path: Path) -> str:
     """Return the name of the model whose folder holds a file."""
-    try:
-        return ModelName.of(path.resolve().parent.name)
-    except ValueError:
-        raise InputError(path, "not in the folder of a model", fix="a folder named like en-fr.default.s1") from None
+    name = path.resolve().parent.name
+    if name.count(".") != 2:
+        raise InputError(path, "not in the folder of a model", fix="a folder named like en-fr.default.s1")
+    return name
+
+
+def read_metrics(path: Path) -> Metrics:
+    """Read a metrics.jsonl, naming the line that is wrong."""
+    kinds: dict[str, type[Any]] = {"train": Step, "validation": Validation}
+    found: dict[str, list[Any]] = {kind: [] for kind in kinds}
+    for number, line in numbered_lines(path):
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(path, f"not JSON: {error.msg}", line=number) from None
+        if not isinstance(value, dict) or value.get("kind") not in kinds:
+            raise InputError(path, "expected an object whose 'kind' is train or validation", line=number)
+        found[value["kind"]].append(validated(kinds[value["kind"]], value, path, number))
+    if not found["validation"]:
+        raise InputError(path, "no validation in it: nothing to draw", fix="has the model been trained?")
+    return Metrics(found["train"], found["validation"])

@@ -7,26 +7,25 @@ a share of its unigram entropy. The third, emergence, is of bilingual models onl
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from statistics import fmean
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from xling.report import style
-from xling.report.figures.labels import Label, label_ends
-from xling.report.figures.metrics import Metrics
-from xling.report.figures.study import MONO, ModelName, Study
+from xling.report.figures.study import MONO, Metrics, Study, split_name
 from xling.report.names import DEFAULT, in_order, pair_title
 
 MOST_POINTS = 300  # more cannot be told apart on a page
 MODEL_HEIGHT = 2.2  # inches
 MARGINS = {"left": 0.5, "right": 0.1, "top": 0.42, "bottom": 0.42, "between": 0.42}  # inches
 LOSS, RATE, LAYERS = 2.3, 0.9, 1.1  # inches: the widths of the panels
+PANEL = MODEL_HEIGHT - MARGINS["top"] - MARGINS["bottom"]  # inches: their height
 MOST_LABELS = 6
-DOTTED = (0, (1, 1.5))
 
 COLUMNS = (5, 4)
 HEIGHT, DECORATION = 1.45, (0.35, 0.45)  # inches: a panel, and what its own labels take
@@ -36,85 +35,50 @@ LOSS_NOTE = (
     "Losses are means over a model's languages."
 )
 STRUCTURE_NOTE = "Means over all layers. Pale: Default, same pair."
-Trained = Mapping[ModelName, Metrics]
+Trained = Mapping[str, Metrics]  # by the model's name
 
 
-@dataclass(frozen=True)
-class ValidationLoss:
-    """A point of the overview."""
-
-    KEY: ClassVar = ("model", "language", "update")
-    model: str
-    language: str
-    update: int
-    loss: float
-    unigram_entropy: float
-
-
-@dataclass(frozen=True)
-class Structure:
-    """What a model's two languages have in common at one layer and update; retrieval in per cent, both directions."""
-
-    KEY: ClassVar = ("model", "update", "layer")
-    model: str
-    update: int
-    layer: int
-    retrieval: float
-    chance: float
-    cka: float
-
-
-@dataclass(frozen=True)
-class Line:
-    """A model and its values by update."""
-
-    model: ModelName
-    points: tuple[tuple[int, float], ...]
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A block of panels: what is measured, its lines, and the level to compare with, where there is one."""
+class Measure(NamedTuple):
+    """A block of panels: its title, values by update for each model, and the level to compare with, if any."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: Mapping[str, Mapping[int, float]]
     level: float | None = None
 
 
 def model_figure(metrics: Metrics, title: str, shown: Mapping[str, str]) -> Figure:
     """Return the curves of one model; a monolingual one has no panels for cross-lingual structure."""
-    structure = any(point.cka for point in metrics.validations)
-    loss = LOSS if structure else LOSS + 2 * (LAYERS + MARGINS["between"])  # all figures are equally wide
-    figure, panels = _panels([loss, RATE, LAYERS, LAYERS] if structure else [loss, RATE])
-    height = MODEL_HEIGHT - MARGINS["top"] - MARGINS["bottom"]
-    _losses(panels[0], metrics, shown, (loss, height))
-    _rate(panels[1], metrics)
-    if structure:
+    measured = [point for point in metrics.validations if point.cka]
+    loss = LOSS if measured else LOSS + 2 * (LAYERS + MARGINS["between"])  # all figures are equally wide
+    widths = [loss, RATE, LAYERS, LAYERS] if measured else [loss, RATE]
+    whole = MARGINS["left"] + sum(widths) + MARGINS["between"] * (len(widths) - 1) + MARGINS["right"]
+    figure = style.new_figure(width=whole, height=MODEL_HEIGHT, fitted=False)  # fitting each of many takes too long
+    panels, left = [], MARGINS["left"]
+    for width in widths:
+        place = (left / whole, MARGINS["bottom"] / MODEL_HEIGHT, width / whole, PANEL / MODEL_HEIGHT)
+        panels.append(figure.add_axes(place))
+        style.light_grid(panels[-1], "y")
+        left += width + MARGINS["between"]
+    _losses(panels[0], metrics, shown, (loss, PANEL))
+    rate = panels[1]
+    rate.plot(*thinned([step.update for step in metrics.steps], [step.lr for step in metrics.steps]), color=style.BLACK)
+    rate.set_ylim(bottom=0)
+    rate.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    rate.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+    rate.set_title("learning rate", loc="right", fontsize=7, y=1.0)
+    if measured:
         chance = 100 / max(point.sentences for point in metrics.validations)
-        measured = [point for point in metrics.validations if point.cka]
-        retrieval = [(point.update, point.retrieved) for point in measured]
-        _layers(panels[2], retrieval, 10 * chance, (LAYERS, height))  # at chance it shall look flat
-        _layers(panels[3], [(point.update, point.cka) for point in measured], 1.0, (LAYERS, height))
+        updates, retrieved = [point.update for point in measured], [point.retrieved for point in measured]
+        _layers(panels[2], updates, retrieved, 10 * chance)  # at chance it shall look flat
+        _layers(panels[3], updates, [point.cka for point in measured], 1.0)
         panels[2].set_title("retrieval, P@1 (%)", loc="left", fontsize=7)
         panels[3].set_title("linear CKA", loc="left", fontsize=7)
-        panels[2].axhline(chance, color=style.GREY, linestyle=DOTTED, linewidth=1)
+        panels[2].axhline(chance, color=style.GREY, linestyle=style.DOTTED, linewidth=1)
     for axes in panels:
         axes.set_xlabel("update")
         update_ticks(axes, metrics.validations[-1].update, 4 if axes is panels[0] else 2)
     figure.suptitle(title, x=0.01, y=0.985, ha="left", fontsize=9, fontweight="bold")
     return figure
-
-
-def _panels(widths: Sequence[float]) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels of these widths in fixed places: fitting each of many figures would take longer."""
-    whole = MARGINS["left"] + sum(widths) + MARGINS["between"] * (len(widths) - 1) + MARGINS["right"]
-    figure = style.new_figure(width=whole, height=MODEL_HEIGHT, fitted=False)
-    panels, left = [], MARGINS["left"]
-    low, height = MARGINS["bottom"] / MODEL_HEIGHT, (MODEL_HEIGHT - MARGINS["top"] - MARGINS["bottom"]) / MODEL_HEIGHT
-    for width in widths:
-        panels.append(figure.add_axes((left / whole, low, width / whole, height)))
-        left += width + MARGINS["between"]
-    return figure, panels
 
 
 def thinned(xs: Sequence[float], ys: Sequence[float], most: int = MOST_POINTS) -> tuple[list[float], list[float]]:
@@ -132,7 +96,6 @@ def update_ticks(axes: Axes, last: int, most: int) -> None:
 
 
 def _losses(axes: Axes, metrics: Metrics, shown: Mapping[str, str], size: style.Size) -> None:
-    style.light_grid(axes, "y")
     labels = []
     languages = list(metrics.validations[-1].losses)
     updates = [point.update for point in metrics.validations]
@@ -144,152 +107,133 @@ def _losses(axes: Axes, metrics: Metrics, shown: Mapping[str, str], size: style.
         losses = [point.losses[language] for point in metrics.validations]
         axes.plot(updates, losses, color=colour, marker=marker, markersize=3)
         entropy = metrics.validations[-1].entropy[language]
-        axes.axhline(entropy, color=colour, linestyle=DOTTED, linewidth=1)
+        axes.axhline(entropy, color=colour, linestyle=style.DOTTED, linewidth=1)
         ending = f"{name} {losses[-1]:.2f} (ppl {math.exp(losses[-1]):.3g})"
-        labels += [Label(ending, losses[-1], colour), Label("unigrams", entropy, colour)]
+        labels += [(ending, losses[-1], colour), ("unigrams", entropy, colour)]
     axes.set_ylim(bottom=0)
-    label_ends(axes, labels, size, (updates[0], max(updates[-1], 1)))
+    style.label_ends(axes, labels, size, (updates[0], max(updates[-1], 1)))
     axes.set_title("loss: thin training, marked validation", loc="left", fontsize=7, y=1.0)
     axes.set_ylabel("nats a predicted token")
 
 
-def _rate(axes: Axes, metrics: Metrics) -> None:
-    style.light_grid(axes, "y")
-    axes.plot(*thinned([step.update for step in metrics.steps], [step.lr for step in metrics.steps]), color=style.BLACK)
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
-    axes.set_title("learning rate", loc="right", fontsize=7, y=1.0)
-
-
-def _layers(axes: Axes, points: Sequence[tuple[int, Sequence[float]]], least: float, size: style.Size) -> None:
+def _layers(axes: Axes, updates: Sequence[int], values: Sequence[Sequence[float]], least: float) -> None:
     """Draw one line per layer, lower ones lighter; the axis goes at least so high."""
-    style.light_grid(axes, "y")
-    updates, count = [update for update, _ in points], len(points[-1][1])
-    colours = mpl.colormaps["viridis_r"]
-    labels = []
-    for layer in range(count):
-        colour = mpl.colors.to_hex(colours(0.15 + 0.85 * layer / max(count - 1, 1)))
-        curve = [values[layer] for _, values in points]
+    curves, colours, labels = list(zip(*values, strict=True)), mpl.colormaps["viridis_r"], []
+    for layer, curve in enumerate(curves):
+        colour = mpl.colors.to_hex(colours(0.15 + 0.85 * layer / max(len(curves) - 1, 1)))
         axes.plot(updates, curve, color=colour, linewidth=1)
-        if layer % -(-count // MOST_LABELS) == 0:
-            labels.append(Label(f"L{layer}", curve[-1], colour))
-    axes.set_ylim(0, 1.04 * max(least, *(max(values) for _, values in points)))
-    label_ends(axes, labels, size, (updates[0], max(updates[-1], 1)))
+        if layer % -(-len(curves) // MOST_LABELS) == 0:
+            labels.append((f"L{layer}", curve[-1], colour))
+    axes.set_ylim(0, 1.04 * max(least, *map(max, values)))
+    style.label_ends(axes, labels, (LAYERS, PANEL), (updates[0], max(updates[-1], 1)))
 
 
-def loss_records(trained: Trained) -> list[ValidationLoss]:
+def loss_records(trained: Trained) -> list[dict[str, Any]]:
     """Return the numbers of the overview, language by language."""
     return [
-        ValidationLoss(str(name), language, point.update, loss, point.entropy[language])
+        {"model": name, "language": x, "update": at.update, "loss": loss, "unigram_entropy": at.entropy[x]}
         for name, metrics in trained.items()
-        for point in metrics.validations
-        for language, loss in point.losses.items()
+        for at in metrics.validations
+        for x, loss in at.losses.items()
     ]
 
 
 def overview(trained: Trained, study: Study) -> Figure:
-    """Return the validation losses of all models, one panel per setting and one line per model."""
-    lines = tuple(Line(name, tuple(shares(metrics))) for name, metrics in trained.items())
+    """Return the validation losses of all models, one panel per setting and one line per model.
+
+    A loss is shown as a share of the unigram entropy, both summed over languages.
+    """
+    lines = {
+        name: {at.update: sum(at.losses.values()) / sum(at.entropy.values()) for at in metrics.validations}
+        for name, metrics in trained.items()
+    }
     return draw_settings([Measure("Validation loss as a share of the unigram entropy", lines, 1.0)], study, LOSS_NOTE)
 
 
-def shares(metrics: Metrics) -> list[tuple[int, float]]:
-    """Return the validation loss as a share of the unigram entropy, both summed over languages, at each validation."""
-    return [(point.update, sum(point.losses.values()) / sum(point.entropy.values())) for point in metrics.validations]
+def structures(trained: Trained) -> list[dict[str, Any]]:
+    """Return what the languages of each bilingual model have in common, by validation and layer.
 
-
-def structures(trained: Trained) -> list[Structure]:
-    """Return what was measured of all bilingual models at each validation."""
+    Retrieval and its chance are in per cent, the mean of both directions.
+    """
     return [
-        Structure(str(name), point.update, layer, retrieval, 100 / point.sentences, cka)
+        {
+            "model": name,
+            "update": at.update,
+            "layer": layer,
+            "retrieval": found,
+            "chance": 100 / at.sentences,
+            "cka": cka,
+        }
         for name, metrics in trained.items()
-        for point in metrics.validations
-        for layer, (retrieval, cka) in enumerate(zip(point.retrieved, point.cka, strict=True))
+        for at in metrics.validations
+        for layer, (found, cka) in enumerate(zip(at.retrieved, at.cka, strict=True))
     ]
 
 
-def emergence(records: Sequence[Structure], study: Study) -> Figure:
-    """Return two blocks of panels, retrieval and CKA of parallel sentences, one panel per setting."""
-    chance = max(record.chance for record in records)
-    retrieval = f"Sentence retrieval, P@1 (%), no mapping; chance is {chance:.2g}"
-    measures = [
-        Measure(retrieval, _means(records, "retrieval"), chance),
-        Measure("Linear CKA", _means(records, "cka")),
+def emergence(trained: Trained, study: Study) -> Figure:
+    """Return two blocks of panels, retrieval and CKA of parallel sentences as means over layers, by setting."""
+    found = {name: [at for at in metrics.validations if at.cka] for name, metrics in trained.items()}
+    chance = max(100 / at.sentences for points in found.values() for at in points)
+    lines = [
+        {name: {at.update: fmean(getattr(at, value)) for at in points} for name, points in found.items() if points}
+        for value in ("retrieved", "cka")
     ]
-    return draw_settings(measures, study, STRUCTURE_NOTE)
-
-
-def _means(records: Sequence[Structure], field: str) -> tuple[Line, ...]:
-    """Return for every model the mean over layers at each update."""
-    values: dict[str, dict[int, list[float]]] = {}
-    for record in records:
-        values.setdefault(record.model, {}).setdefault(record.update, []).append(getattr(record, field))
-    return tuple(
-        Line(ModelName.of(model), tuple((update, math.fsum(found) / len(found)) for update, found in points.items()))
-        for model, points in values.items()
-    )
+    title = f"Sentence retrieval, P@1 (%), no mapping; chance is {chance:.2g}"
+    return draw_settings([Measure(title, lines[0], chance), Measure("Linear CKA", lines[1])], study, STRUCTURE_NOTE)
 
 
 def draw_settings(measures: Sequence[Measure], study: Study, note: str) -> Figure:
-    """Return one block of panels per measure, with all settings that have a line."""
-    found = {line.model.setting for measure in measures for line in measure.lines}
-    names = in_order(found, [*(setting.name for setting in study.settings), MONO])
+    """Return one block of panels per measure, with all settings that have a line; name the cells of Table 1 without."""
+    run = [split_name(model) for model in measures[0].lines]
+    names = in_order({setting for _, setting in run}, [*(setting.name for setting in study.settings), MONO])
     columns = min(COLUMNS, key=lambda number: -len(names) % number)
     rows = -(-len(names) // columns)
     figure = style.new_figure(height=len(measures) * (rows * HEIGHT + 0.25) + 0.45)
     parts = figure.subfigures(len(measures), 1, squeeze=False)[:, 0]
     size = (style.PAGE_WIDTH / columns - DECORATION[0], HEIGHT - DECORATION[1])
     for part, measure in zip(parts, measures, strict=True):
-        grid = part.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-        for setting, axes in zip(names, grid.flat, strict=False):
+        panels = list(part.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
+        for setting, axes in zip(names, panels, strict=False):
             _panel(axes, setting, measure, study, size)
-        for axes in list(grid.flat)[len(names) :]:
+        for axes in panels[len(names) :]:
             axes.set_axis_off()
-        for axes in list(grid.flat)[len(names) - columns : len(names)]:
+        for axes in panels[len(names) - columns : len(names)]:
             axes.tick_params(labelbottom=True)
         part.suptitle(measure.title, x=0.01, ha="left", fontsize=8, fontweight="bold")
-    absent = not_run(study, measures[0].lines)
-    style.footnote(figure, f"{note}\nAcross: updates. Open marker: before training. {absent}")
+    absent = {
+        pair: [known.label for known in study.settings if (pair.split("-"), known.name) not in run]
+        for pair in study.pairs
+    }
+    texts = [f"{pair}: {', '.join(labels)}" for pair, labels in absent.items() if labels]
+    missing = f"Not run: {'; '.join(texts)}." if texts else ""
+    style.footnote(figure, f"{note}\nAcross: updates. Open marker: before training. {missing}")
     return figure
 
 
-def not_run(study: Study, lines: Sequence[Line]) -> str:
-    """Say which crossings of Table 1 have no line, by language."""
-    run = {(line.model.languages, line.model.setting) for line in lines}
-    texts = []
-    for pair in study.pairs:
-        absent = [known.label for known in study.settings if (tuple(pair.split("-")), known.name) not in run]
-        if absent:
-            texts.append(f"{pair}: {', '.join(absent)}")
-    return f"Not run: {'; '.join(texts)}." if texts else ""
-
-
 def _panel(axes: Axes, setting: str, measure: Measure, study: Study, size: style.Size) -> None:
+    """Draw the models of one setting over Default of the same languages."""
     style.light_grid(axes, "y")
-    highest = max(value for line in measure.lines for _, value in line.points if math.isfinite(value))
-    axes.set_ylim(0, 1.08 * max(highest, measure.level or 0))
+    values = np.array([value for line in measure.lines.values() for value in line.values()])
+    axes.set_ylim(0, 1.08 * max(values[np.isfinite(values)].max(), measure.level or 0))
     if measure.level is not None:
-        axes.axhline(measure.level, color=style.GREY, linestyle=DOTTED, linewidth=1)
-    here = [line for line in measure.lines if line.model.setting == setting]
-    pairs = {line.model.languages for line in here}
-    default = [
-        line for line in measure.lines if study.label(line.model.setting) == DEFAULT and line.model.languages in pairs
-    ]
-    codes = sorted({study.written(line.model.language) for line in measure.lines})
-    labels: dict[str, Label] = {}
-    for line in [*default, *here]:
-        code = study.written(line.model.language)
-        colour, marker = style.language_look(code, codes)
-        xs, ys = zip(*line.points, strict=True)
-        if line not in here:
+        axes.axhline(measure.level, color=style.GREY, linestyle=style.DOTTED, linewidth=1)
+    models = {model: split_name(model) for model in measure.lines}
+    here = [model for model, (_, own) in models.items() if own == setting]
+    pairs = [models[model][0] for model in here]
+    default = [model for model, (pair, own) in models.items() if study.label(own) == DEFAULT and pair in pairs]
+    codes = {model: study.written(pair[-1]) for model, (pair, _) in models.items()}
+    labels = {}
+    for model in [*default, *here]:
+        colour, marker = style.language_look(codes[model], sorted({*codes.values()}))
+        xs, ys = list(measure.lines[model]), list(measure.lines[model].values())
+        if model not in here:
             axes.plot(xs, ys, color=style.pale(colour), linewidth=1, zorder=1)
             continue
         axes.plot(xs, ys, color=colour, marker=marker, markersize=2.5, linewidth=1)
         axes.plot(xs[0], ys[0], color=colour, marker=marker, markersize=3, markerfacecolor="white")
-        labels[code] = Label(pair_title(code), ys[-1], colour)
-    updates = [update for line in measure.lines for update, _ in line.points]
-    label_ends(axes, list(labels.values()), size, (0, max(*updates, 1)))
-    update_ticks(axes, max(updates), 3)
+        labels[codes[model]] = (pair_title(codes[model]), ys[-1], colour)
+    last = max(update for line in measure.lines.values() for update in line)
+    style.label_ends(axes, list(labels.values()), size, (0, max(last, 1)))
+    update_ticks(axes, last, 3)
     label = study.label(setting)
     axes.set_title(label, loc="left", fontsize=style.fitting(7.5, label, int(size[0] * LETTERS)))

@@ -5,7 +5,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,18 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from xling.report.claims.render import RULES, SEED_NOTE, read_claims
-from xling.report.page.gallery import ANCHORS, FIGURES, TRAINING, VERDICTS, find_figures, gallery
+from xling.report.page.gallery import find_figures, gallery
 from xling.report.page.origin import origin, read_provenance
 from xling.report.page.tables import study_table
 from xling.report.page.verdicts import overview, seed_variances, shown_claim
 
 CONTENTS = {
-    VERDICTS: "Verdicts",
+    "verdicts": "Verdicts",
     "data": "Data",
     "tables": "Tables",
-    FIGURES: "Figures",
-    TRAINING: "Training",
-    ANCHORS: "Anchor audit",
+    "figures": "Figures",
+    "training": "Training",
+    "anchors": "Anchor audit",
     "choices": "Method and choices",
     "provenance": "Provenance",
 }
@@ -63,16 +62,15 @@ def build(sources: Sources) -> str:
         style=style,
         script=script,
         contents={id: name for id, name in CONTENTS.items() if id != "data" or notes},
+        stored=stored,
         claims=[shown_claim(claim) for claim in stored["claims"]],
-        headline=stored["headline"],
         overview=overview(stored),
         seed_variances=seed_variances(stored),
         seed_note=SEED_NOTE,
-        paper_scale=stored["paper_scale"],
         rules=markdown(RULES),
         notes=notes,
         tables=[study_table(path) for path in sources.tables],
-        galleries={section: gallery(section, ours, papers) for section in (VERDICTS, FIGURES, TRAINING, ANCHORS)},
+        galleries={id: gallery(id, ours, papers) for id in ("verdicts", "figures", "training", "anchors")},
         choices=Markup("").join(markdown(path.read_text(encoding="utf-8")) for path in sources.choices),
         origin=origin(known),
     )
@@ -103,7 +101,7 @@ def policy(style: str, script: str) -> str:
 
 def asset(name: str) -> Markup:
     """Return a file of the package that goes into the page as it is."""
-    return Markup((files("xling.report.page") / name).read_text(encoding="utf-8").strip())  # noqa: S704
+    return Markup(Path(__file__).with_name(name).read_text(encoding="utf-8").strip())  # noqa: S704
 
 
 def clean(value: Any) -> Any:
@@ -114,29 +112,24 @@ def clean(value: Any) -> Any:
 def markdown(text: str) -> Markup:
     """Return one of our own Markdown pages as HTML, its headings below those of the section that it stands in.
 
-    Links keep their words only: the page stands alone, so there is nothing beside it to go to.
+    Links keep their words only: the page stands alone, so there is nothing beside it to go to. There is no alignment
+    of columns, because the policy admits no inline style.
     """
+
+    def code(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
+        return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>'  # scrolled by the keyboard too
+
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     rules = {"link_open": "", "link_close": "", "table_open": FRAME, "table_close": "</table></div>"}
     for name, html in rules.items():
         parser.add_render_rule(name, lambda *_, html=html: html)
     for name in ("fence", "code_block"):
-        parser.add_render_rule(name, _code)
+        parser.add_render_rule(name, code)
     tokens = parser.parse(clean(text))
     for token in tokens:
-        _fit(token)
+        token.attrs.pop("style", None)
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + LOWER, 6)}"
+        elif token.type == "th_open":
+            token.attrs["scope"] = "col"
     return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704
-
-
-def _code(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
-    """Render a block of code that can be reached by the keyboard, to scroll it."""
-    return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>'
-
-
-def _fit(token: Token) -> None:
-    """Lower a heading, name what a heading cell is over, and leave out alignment: the policy admits no inline style."""
-    token.attrs.pop("style", None)
-    if token.type in ("heading_open", "heading_close"):
-        token.tag = f"h{min(int(token.tag[1]) + LOWER, 6)}"
-    elif token.type == "th_open":
-        token.attrs["scope"] = "col"

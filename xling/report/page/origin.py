@@ -1,6 +1,6 @@
 """Provenance for the template: what ran, where, from which code and data, and what it took."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,27 @@ def origin(known: Provenance) -> dict[str, Any]:
     stages = [stage | {"stage": stage["stage"].replace("_", " ")} for stage in known["stages"]]
     gone = {"bytes": "", "sha256": "no longer there"}
     files = [item | {key: item[key] or text for key, text in gone.items()} for item in known["data"]]
+    machine, commits = known["machine"], sorted({model["commit"][:10] for model in known["models"]})
+    facts = {
+        "Study": known["study"],
+        "Configuration hash": known["config_hash"],
+        "Commit": known["commit"] + (", with changes that were not committed" if known["changed"] else ""),
+        "Models trained at": ", ".join(commits) if commits != [known["commit"][:10]] else "",
+        "Collected": known["collected"],
+        "Machine": f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']:.1f} GiB of memory",
+        "System": f"{machine['system']}, Python {known['python']}",
+        "Trained on": ", ".join(sorted({model["device"] for model in known["models"]})),
+    }
+    total = {key: sum(stage[key] for stage in stages) for key in ("jobs", "wall", "cpu", "gpu")}
+    graphics = f", {duration(total['gpu'])} of GPU time" if total["gpu"] else ", no GPU"
+    times = (
+        f"{total['jobs']} jobs: {duration(total['wall'])} of wall time added up over jobs, "
+        f"{duration(total['cpu'])} of processor time{graphics}. "
+        "Training counts all its attempts in wall and GPU time; the rest is of the attempt that succeeded."
+    )
     return {
-        "facts": _facts(known),
-        "times": _times(known["stages"]),
+        "facts": facts,
+        "times": times if stages else "No stage has recorded its time.",
         "stages": _table(STAGES, stages, "time by stage"),
         "models": _table(MODELS, known["models"], "trained models"),
         "versions": data_table(("Package", "Version"), sorted(known["versions"].items()), "versions"),
@@ -62,30 +80,3 @@ def origin(known: Provenance) -> dict[str, Any]:
 
 def _table(columns: Mapping[str, str], items: Iterable[Provenance], label: str) -> Table:
     return data_table(columns, [[shown.format(**item) for shown in columns.values()] for item in items], label)
-
-
-def _facts(known: Provenance) -> list[tuple[str, str]]:
-    machine = known["machine"]
-    commits = sorted({model["commit"][:10] for model in known["models"]})
-    return [
-        ("Study", known["study"]),
-        ("Configuration hash", known["config_hash"]),
-        ("Commit", known["commit"] + (", with changes that were not committed" if known["changed"] else "")),
-        ("Models trained at", ", ".join(commits) if commits != [known["commit"][:10]] else ""),
-        ("Collected", known["collected"]),
-        ("Machine", f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']:.1f} GiB of memory"),
-        ("System", f"{machine['system']}, Python {known['python']}"),
-        ("Trained on", ", ".join(sorted({model["device"] for model in known["models"]}))),
-    ]
-
-
-def _times(stages: Sequence[Provenance]) -> str:
-    if not stages:
-        return "No stage has recorded its time."
-    total = {key: sum(stage[key] for stage in stages) for key in ("jobs", "wall", "cpu", "gpu")}
-    graphics = f", {duration(total['gpu'])} of GPU time" if total["gpu"] else ", no GPU"
-    return (
-        f"{total['jobs']} jobs: {duration(total['wall'])} of wall time added up over jobs, "
-        f"{duration(total['cpu'])} of processor time{graphics}. "
-        "Training counts all its attempts in wall and GPU time; the rest is of the attempt that succeeded."
-    )

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -24,11 +24,10 @@ TITLES = {
 }
 GROUP_COLUMN = {"table1-compared": "Task"}
 FOLDED = {"transfer"}  # for those who want every seed
-Classed = tuple[str, str | None]  # a text with the class that says how it is set
+Classed = tuple[str, str | None]  # a text with the class that says how it is set; cells of numbers, the most, have none
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A table for the template: headings over spans of columns, headings, and rows with the groups they begin."""
 
     label: str
@@ -54,48 +53,32 @@ def study_table(path: Path) -> Table:
 
 def read_numbers(path: Path) -> pd.DataFrame:
     """Read a CSV file as text, numbers that were written out for machines to four digits."""
-    return read_table(path).map(shortened)
-
-
-def shortened(cell: str) -> str:
-    """Return a number to four digits where it was written out for machines."""
-    return f"{float(cell):.4g}" if LONG_NUMBER.fullmatch(cell) else cell
+    return read_table(path).map(lambda cell: f"{float(cell):.4g}" if LONG_NUMBER.fullmatch(cell) else cell)
 
 
 def data_table(
     titles: Iterable[str], rows: Sequence[Sequence[str]], label: str, groups: Sequence[str] = (), folded: bool = False
 ) -> Table:
     """Return a table of text; columns of numbers stand to the right, and a new group is a heading over its rows."""
-    parts = [_split(title) for title in titles]
-    kinds = [_kind([row[place] for row in rows]) for place in range(len(parts))]
-    overs = [(over, len(list(same))) for over, same in groupby(over for over, _ in parts)]
-    headings = [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
-    cells = [
-        [(text, _class(text, kind, first=not place)) for place, (text, kind) in enumerate(zip(row, kinds, strict=True))]
-        for row in rows
+    names = [(next((over for over in OVERS if title.startswith(f"{over} ")), ""), title) for title in titles]
+    overs = [(over, len(list(same))) for over, same in groupby(over for over, _ in names)]
+    kinds = [_kind([row[place] for row in rows]) for place in range(len(names))]
+    heads = [
+        (title.removeprefix(over).strip(), kind or "number") for (over, title), kind in zip(names, kinds, strict=True)
     ]
-    heads = [(name, kind) for (_, name), kind in zip(parts, kinds, strict=True)]
-    pairs = list(zip(headings or [""] * len(rows), cells, strict=True))
-    return Table(label, overs if any(over for over, _ in overs) else [], heads, pairs, folded)
-
-
-def is_numeric(cells: Sequence[str]) -> bool:
-    """Return whether a column holds numbers, apart from cells that were not run."""
-    given = [cell for cell in cells if cell not in ("", "-", NOT_RUN)]
-    return bool(given) and all(NUMBER.fullmatch(cell) for cell in given)
+    cells = []
+    for first, *others in rows:
+        pairs = zip(others, kinds[1:], strict=True)
+        named = [(text, f"{kind or ''} absent".strip() if text == NOT_RUN else kind) for text, kind in pairs]
+        cells.append([(first, None), *named])
+    begun = [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
+    grouped = list(zip(begun or [""] * len(rows), cells, strict=True))
+    return Table(label, overs if any(over for over, _ in overs) else [], heads, grouped, folded)
 
 
 def _kind(cells: Sequence[str]) -> str | None:
-    if is_numeric(cells):
-        return "numeric"
-    return "tight" if max(map(len, cells), default=0) <= SHORT else None
-
-
-def _class(text: str, kind: str | None, first: bool) -> str | None:
-    absent = "absent" if text == NOT_RUN and not first else None
-    return " ".join(filter(None, [kind, absent])) or None
-
-
-def _split(title: str) -> tuple[str, str]:
-    over = next((over for over in OVERS if title.startswith(f"{over} ")), "")
-    return over, title[len(over) :].strip()
+    """Return no class for a column of numbers, apart from cells that were not run, else that of short or long texts."""
+    given = [cell for cell in cells if cell not in ("", "-", NOT_RUN)]
+    if given and all(NUMBER.fullmatch(cell) for cell in given):
+        return None
+    return "text" if max(map(len, cells), default=0) <= SHORT else "text long"

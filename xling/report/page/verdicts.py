@@ -2,16 +2,8 @@
 
 from typing import Any
 
-from xling.report.claims.render import (
-    ROW_COLUMNS,
-    SEED_COLUMNS,
-    Stored,
-    border_text,
-    effect_text,
-    number,
-    row,
-    variance_row,
-)
+from xling.report.claims import render
+from xling.report.claims.render import Stored
 from xling.report.page.tables import Table, data_table
 from xling.report.rule import Verdict
 
@@ -32,13 +24,14 @@ NOTES = {
 
 def overview(stored: Stored) -> Table:
     """Return one row for each claim: effect, interval, the paper's value, verdict, seeds to decide."""
-    rows = [[cell.strip("*") for cell in row(claim)] for claim in stored["claims"]]
-    return data_table(["No.", *ROW_COLUMNS[1:]], rows, "verdicts")
+    rows = [[cell.strip("*") for cell in render.row(claim)] for claim in stored["claims"]]
+    return data_table(["No.", *render.ROW_COLUMNS[1:]], rows, "verdicts")
 
 
 def seed_variances(stored: Stored) -> Table:
     """Return how much seeds vary, for each kind of measurement and group of models."""
-    return data_table(SEED_COLUMNS, [variance_row(own) for own in stored["seed_variance"]], "seed variance")
+    rows = [render.variance_row(own) for own in stored["seed_variance"]]
+    return data_table(render.SEED_COLUMNS, rows, "seed variance")
 
 
 def shown_claim(claim: Stored) -> dict[str, Any]:
@@ -47,14 +40,10 @@ def shown_claim(claim: Stored) -> dict[str, Any]:
     places = {title: dict.fromkeys(at for part in claim["parts"] for at in part[key]) for key, title in NOTES.items()}
     only = "only " if claim["judged"] < claim["wanted"] else ""
     return {
-        "number": claim["claim"],
+        **claim,
         "kind": kind,
         "sign": sign,
-        "says": _capital(claim["says"]),
         "brief": f"{claim['verdict']}, {only}{claim['judged']} of {claim['wanted']} {claim['counted_in']}",
-        "sentence": claim["sentence"],
-        "paper": (f"The paper, {claim['source']}", claim["paper"]),
-        "count": sum(len(part["checks"]) for part in claim["parts"]),
         "checks": _checks(claim),
         "notes": [(title, list(found)) for title, found in places.items() if found],
     }
@@ -63,15 +52,11 @@ def shown_claim(claim: Stored) -> dict[str, Any]:
 def _checks(claim: Stored) -> Table | None:
     rows, groups = [], []
     for part in (part for part in claim["parts"] if part["checks"]):
-        heading = f"{_capital(part['what'])}: {effect_text(part)}, wanted {border_text(part)}: {part['verdict']}"
+        what, wanted = part["what"][:1].upper() + part["what"][1:], render.border_text(part)
         for check in part["checks"]:
-            ends = f"{number(check['value'], part)} [{number(check['low'], part)}, {number(check['high'], part)}]"
-            shown = ends if check["shown"] else "denominator too noisy"
+            value, low, high = (render.number(check[key], part) for key in ("value", "low", "high"))
+            shown = f"{value} [{low}, {high}]" if check["shown"] else "denominator too noisy"
             rows.append((check["where"], shown, f"{check['confidence']:.3f}", check["state"]))
-            groups.append(heading)
+            groups.append(f"{what}: {render.effect_text(part)}, wanted {wanted}: {part['verdict']}")
     titles = ("Where", "This run", "Confidence", "State")
     return data_table(titles, rows, f"checks of claim {claim['claim']}", groups) if rows else None
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
