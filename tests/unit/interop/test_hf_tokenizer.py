@@ -68,7 +68,7 @@ def test_ids_of_real_text_are_those_of_training(real_data: Path, tmp_path: Path,
 
     def real_words(language: str, number: int) -> tuple[list[str], list[str]]:
         raw = list(islice(read_lines(real_data / "text" / f"webdocs.{language}.txt.xz"), number))
-        return raw, list(moses(language).lines(raw))
+        return raw, [moses(language).line(line) for line in raw]
 
     raw, words = real_words(code, LINES)
     other = "de" if code == "en" else "en"

@@ -60,13 +60,14 @@ def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let graphs be captured without a GPU, with the options that training needs and nothing collected meanwhile."""
 
     def capture(graph: Any, **options: Any) -> AbstractContextManager[None]:
-        assert options == {"pool": None, "capture_error_mode": "thread_local"}
+        assert options == {"pool": None, "stream": None, "capture_error_mode": "thread_local"}
         assert not gc.isenabled()
         return nullcontext()
 
     monkeypatch.setattr(torch.cuda, "graph", capture)
     monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
-    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
+    for name in ("graph_pool_handle", "current_stream", "default_stream"):
+        monkeypatch.setattr(torch.cuda, name, lambda: None)
 
 
 @pytest.mark.usefixtures("fake_cuda")
