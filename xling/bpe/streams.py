@@ -2,8 +2,8 @@
 
 A directory holds for each split `<split>.bin` (little-endian uint16, or uint32 where an id needs it; each line's ids,
 then `</s>`) and `<split>.idx` (int64: where each line starts, then the number of ids), and `meta.json`, written last.
-The ids are those of the sentencepiece model's pieces. A vocabulary numbers pieces in its own way, so whoever reads a
-stream gives the vocabulary's table: one stream serves all vocabularies that are built from the model.
+The ids are those of the sentencepiece model's pieces. Each vocabulary assigns its own ids to the pieces, so the reader
+passes `table`, which maps piece ids to vocabulary ids: one stream serves every vocabulary built from the same model.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from xling.core.io import read_json, write_json
 
 UNKNOWN, END = 1, 2  # <unk> and </s> in every model and every vocabulary
 INDEX = np.dtype("<i8")
-AGAIN = "encode the text again"
+AGAIN = "encode the text again (rule encode_text)"
 TYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
 BLOCK = 1 << 22  # ids counted at a time
 
@@ -84,7 +84,9 @@ class TokenStreamWriter:
                 for handle in handles:
                     handle.flush()
                     os.fsync(handle.fileno())
-                (self.directory / "meta.json").unlink(missing_ok=True)  # without it, what stands here is no stream
+                (self.directory / "meta.json").unlink(
+                    missing_ok=True
+                )  # without it the folder does not count as a stream
                 for path in sorted(self._temporary.iterdir()):
                     path.replace(self.directory / path.name)
                 write_json(self.directory / "meta.json", {**self.meta, "splits": splits})
@@ -104,7 +106,7 @@ class TokenStream:
     def __init__(self, directory: Path, split: str, table: Ids | None = None) -> None:
         path = Path(directory) / "meta.json"
         if not path.is_file():
-            raise InputError(path, "no such file, so the streams here are not whole", fix=AGAIN)
+            raise InputError(path, "file not found: the token streams in this folder are incomplete", fix=AGAIN)
         self.meta: dict[str, Any] = read_json(path)
         splits = self.meta.get("splits") if isinstance(self.meta, dict) else None
         if not isinstance(splits, dict) or self.meta.get("dtype") not in TYPES:
@@ -112,9 +114,11 @@ class TokenStream:
         if split not in splits:
             raise InputError(path, f"no split {split!r}, only {', '.join(splits)}")
         if table is not None and len(table) != self.meta.get("vocab_size"):
-            problem = f"ids of {self.meta.get('vocab_size')} pieces, but the vocabulary is built from {len(table)}"
+            problem = (
+                f"encoded with {self.meta.get('vocab_size')} pieces, but the vocabulary was built from {len(table)}"
+            )
             raise InputError(path, problem, fix="encode the text with the model that the vocabulary is built from")
-        same = table is None or np.array_equal(table, np.arange(len(table)))  # then looking up would be for nothing
+        same = table is None or np.array_equal(table, np.arange(len(table)))  # an identity table needs no lookup
         self.table = None if same else np.asarray(table, dtype=np.int64)
         self.lines: int = splits[split]["lines"]
         self.tokens: int = splits[split]["tokens"]
@@ -122,13 +126,15 @@ class TokenStream:
         self.pieces = _map(self._path, TYPES[self.meta["dtype"]], self.tokens)
         self.starts = _map(index, INDEX, self.lines + 1)
         if self.starts[0] != 0 or self.starts[-1] != self.tokens:
-            raise InputError(index, f"runs from {self.starts[0]} to {self.starts[-1]}, not to {self.tokens}", fix=AGAIN)
+            raise InputError(
+                index, f"lines run from {self.starts[0]} to {self.starts[-1]}, expected 0 to {self.tokens}", fix=AGAIN
+            )
 
     def __len__(self) -> int:
         return self.tokens
 
     def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the ids at some positions, in the shape of these."""
+        """Return the ids at the given positions, as an array of the same shape."""
         found = self.pieces[positions]
         return found.astype(np.int64) if self.table is None else self.table.take(found)
 

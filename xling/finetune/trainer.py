@@ -1,8 +1,9 @@
-"""Fine-tuning at the points of a grid: epochs, the source language's dev set after each, the best epoch by it.
+"""Fine-tune at each point of a grid: evaluate on the source language's dev set after every epoch, keep the best epoch.
 
-A training is a generator that gives way after every step, so that several advance in turn, on a GPU each on a stream of
-its own: a step of one is hundreds of small kernels and leaves most of the GPU idle. Whatever is random belongs to
-(seed, epoch, step), so neither the others nor a restart change what a training does.
+Each training run is a generator that yields after every step, so several runs can be interleaved. On a GPU each run has
+its own CUDA stream: one step is hundreds of small kernels, which alone would leave most of the GPU idle. All randomness
+is derived from (seed, epoch, step), so a run gives the same result whatever runs beside it and however often it is
+restarted.
 """
 
 import copy
@@ -32,13 +33,13 @@ from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import checkpoint
 from xling.model.encoder import Encoder
 
-SIDE_BY_SIDE = 6  # trainings at once on a GPU with room for them (bench/finetune.py)
-ROOM = 3 << 30  # bytes of a GPU for what a training computes, beside its weights and the optimiser's state
-KEPT_COPIES = 5  # of the weights: themselves, two moments, gradients, those of the best epoch
-SAVE_SECONDS = 600  # between two saved states of a training, which at the paper's shape take seconds to write
+SIDE_BY_SIDE = 6  # runs at once on a GPU that has room for them (bench/finetune.py)
+ROOM = 3 << 30  # GPU bytes for one run's activations and temporary buffers
+KEPT_COPIES = 5  # weight-sized copies in memory: weights, Adam's two moments, gradients, weights of the best epoch
+SAVE_SECONDS = 600  # least time between two saved states, each of which takes seconds to write at the paper's shape
 Value = TypeVar("Value")
 Tests = Mapping[str, tuple[int, Sequence[Example]]]  # by language: its number in the encoder, its test set
-InTurn = Generator[None, None, Value]  # gives way after each step, and ends with a value
+InTurn = Generator[None, None, Value]  # yields after each step, and returns a value
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Course:
 def rate_scale(step: int, steps: int, settings: Settings) -> float:
     """Return the share of the peak learning rate at a step counted from 0.
 
-    Fixed, or rising to 1 over the warm-up steps and falling linearly, to 0 where a further step would be.
+    Either constant, or a linear warm-up to 1 followed by a linear decay that would reach 0 one step after the last.
     """
     if settings.schedule == "fixed":
         return 1.0
@@ -95,9 +96,9 @@ def rate_scale(step: int, steps: int, settings: Settings) -> float:
 
 
 def lanes(encoder: Encoder, wanted: int | None = None) -> list["torch.cuda.Stream | None"]:
-    """Return the streams of the trainings that run at once: as many as asked for, or as a GPU has room for.
+    """Return one stream for each run that may be active at once: as many as asked for, or as the GPU has room for.
 
-    A CPU has no streams, and nothing to gain from several trainings.
+    A CPU has no streams and gains nothing from several runs.
     """
     device = next(encoder.parameters()).device
     if device.type == "cpu":
@@ -111,9 +112,10 @@ def lanes(encoder: Encoder, wanted: int | None = None) -> list["torch.cuda.Strea
 
 
 def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream | None"]) -> list[Value]:
-    """Return what some works end with, in their order; so many as there are streams advance step by step in turn.
+    """Run generators and return their results in order.
 
-    A step is sent to the work's stream and not waited for, so that the steps of several works overlap on the GPU.
+    At most one per stream is active; the active ones advance one step each in turn. A step is sent to its stream and
+    not waited for, so steps of several generators overlap on the GPU.
     """
     waiting, free = enumerate(works), list(streams)
     running: deque[tuple[int, InTurn[Value], torch.cuda.Stream | None]] = deque()
@@ -138,7 +140,7 @@ def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point,
     folder, done = work / f"point-{point.number}", work / f"point-{point.number}.json"
     if not done.is_file():
         frozen = set(encoder.parameters()) - set(shared_parameters(encoder).values())
-        own = copy.deepcopy(encoder, {id(kept): kept for kept in frozen})  # what never trains exists once
+        own = copy.deepcopy(encoder, {id(kept): kept for kept in frozen})  # frozen parameters are shared, not copied
         steps = material.settings.epochs * material.steps(point.batch)
         how = material.language, material.seed, material.longest, steps, material.words
         tuner = Tuner(own, material.task, point, *how)
@@ -180,7 +182,7 @@ def train(tuner: Tuner, material: Material, point: Point, folder: Path) -> InTur
 
 
 def train_epoch(tuner: Tuner, material: Material, point: Point, epoch: int) -> InTurn[None]:
-    """Train on the batches of one epoch, and give way until the GPU has done the last."""
+    """Train on the batches of one epoch, then yield until the GPU has finished the last."""
     settings, seed, per_epoch = material.settings, material.seed, material.steps(point.batch)
     order = epoch_order(len(material.train), settings.examples_per_epoch or 0, seed, epoch)
     for place, numbers in enumerate(training_batches(material.lengths, order, point.batch, seed, epoch)):
@@ -196,7 +198,7 @@ def train_epoch(tuner: Tuner, material: Material, point: Point, epoch: int) -> I
 
 
 def train_point(tuner: Tuner, material: Material, point: Point, folder: Path) -> Course:
-    """Train all epochs with nothing beside."""
+    """Train all epochs of a single run, without interleaving."""
     return in_turn([train(tuner, material, point, folder)], [None])[0]
 
 

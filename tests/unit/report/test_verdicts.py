@@ -75,7 +75,7 @@ def test_the_page_has_a_row_and_a_sentence_for_each_claim_and_a_table_of_seed_va
     ("counts", "seeds", "told"),
     [
         ({"supported": 5, "contradicted": 3, "undecided": 8}, 2,
-         "five hold, three do not (one at a border that we set) and eight are undecided (more seeds would decide two of them)."),
+         "five hold, three do not (one of them against a threshold that we set) and eight are undecided (more seeds would decide two of them)."),
         ({"supported": 1, "mixed": 1, "not run": 15}, 0, "one holds, one holds except in some cells and 15 were not run."),
         ({"not run": 1}, 0, "one was not run."),
     ],

@@ -16,9 +16,10 @@ UNPRINTED = "said in the text; the figure was not published as numbers"
 
 @dataclass(frozen=True)
 class Claim:
-    """A sub-claim of the paper: its number, what it says (after "that …"), its parts on a study, and where it is said.
+    """A sub-claim of the paper: its number, what it says (after "that …"), and where the paper states it.
 
-    `paper` is what the paper says where it printed no numbers to judge.
+    `parts` builds from a study the inequalities to test. `paper` is shown in place of the paper's values where it gives
+    none.
     """
 
     number: str
@@ -36,7 +37,7 @@ CLAIMS = (
     ),
     Claim(
         "1b",
-        "with the same BPE, transfer without anchors is hardly worse than with the default ones, on XNLI and parsing",
+        "on XNLI and parsing, with the same BPE in both models, removing the default anchors hardly reduces transfer",
         lambda s: [parts.hardly_worse(s)],
     ),
     Claim(
@@ -51,7 +52,8 @@ CLAIMS = (
     ),
     Claim(
         "3",
-        "text from another domain costs at most a tenth of the transfer on XNLI and parsing, and more of it on NER",
+        "text from another domain costs at most a tenth of the transfer on XNLI and parsing, and costs more on NER "
+        "than on either",
         lambda s: [
             parts.by_task(
                 s,
@@ -70,7 +72,8 @@ CLAIMS = (
     ),
     Claim(
         "4b",
-        "in each task separate embeddings and softmax gain less above their floor than no anchors do",
+        "in each task the model with separate embeddings and softmax gains less over its untrained counterpart than "
+        "the model without anchors does",
         lambda s: [
             parts.by_task(
                 s,
@@ -122,8 +125,9 @@ CLAIMS = (
     ),
     Claim(
         "6b",
-        "aligned contextual states transfer less than a bilingual model's (parsing French aside), most from a "
-        "middle layer, with the larger gap in NER, and aligning the bilingual model helps in parsing only",
+        "aligned contextual states transfer less well than those of a bilingual model (except in French parsing), the "
+        "gap is larger in NER, a middle layer transfers best, and aligning the bilingual model's own states helps only "
+        "in parsing",
         parts.contextual_states,
         "Figures 5, 8",
         UNPRINTED,
@@ -150,7 +154,8 @@ CLAIMS = (
     ),
     Claim(
         "7b",
-        "one of the first layers, 0 to 2, is most alike, and sharing a model adds less for distant languages",
+        "similarity across languages peaks in one of layers 0 to 2, and sharing a model raises it less for "
+        "distant languages",
         lambda s: [parts.first_layers(s), parts.shrinking(s)],
         "Figure 7",
     ),

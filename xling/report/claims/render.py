@@ -151,7 +151,7 @@ def headline(claims: Sequence[Stored]) -> str:
     by_ours = sum(claim["parts"][claim["deciding"]]["ours"] for claim in fallen)
     by_seeds = sum(claim["seeds_to_decide"] is not None for claim in claims)
     aside = {
-        Verdict.CONTRADICTED: f" ({_count(by_ours)} at a border that we set)" if by_ours else "",
+        Verdict.CONTRADICTED: f" ({_count(by_ours)} of them against a threshold that we set)" if by_ours else "",
         Verdict.UNDECIDED: f" (more seeds would decide {_count(by_seeds)} of them)" if by_seeds else "",
     }
     told = [f"{_count(n)} {TOLD[v][n > 1]}{aside.get(v, '')}" for v in Verdict if (n := counts[v])]
