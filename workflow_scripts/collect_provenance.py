@@ -20,6 +20,7 @@ from typing import Any
 
 from workflow_scripts.config import REPOSITORY
 from workflow_scripts.lock import direct_dependencies
+from workflow_scripts.plan.jobs import total
 from workflow_scripts.plan.used import attempts, read_benchmark
 from xling.core import provenance
 from xling.core.errors import run
@@ -75,7 +76,8 @@ def _stage(name: str, jobs: Sequence[Mapping[str, float]], models: Sequence[Mapp
 def model_records(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
     """Yield what each trained model says about itself in its provenance.json, by name."""
     for path in sorted(paths):
-        known, described, used = read_json(path), read_json(path.with_name("run.json")), attempts(path)
+        known, described = read_json(path), read_json(path.with_name("run.json"))
+        used = total(cost for _, cost in attempts(path))
         last = known["attempts"][-1]
         yield {
             "model": path.parent.name,

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from workflow_scripts.config import REPOSITORY, nearest, read_yaml
-from workflow_scripts.plan.jobs import Job, dry_run
+from workflow_scripts.config import REPOSITORY, nearest, read_config, read_yaml
+from workflow_scripts.plan.jobs import Job, lay_out
 from workflow_scripts.site import site_file
 from xling.core.errors import run
 from xling.core.io import write_text
@@ -250,7 +250,7 @@ def look(
 def main() -> None:
     """Look, say what was found, and leave with 1 if something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--configfile", nargs="+", type=lambda text: str(Path(text).resolve()), default=[])
+    parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
     parser.add_argument("--out", type=Path, default=FOUND, help="site file to write, under this name or the next free")
     args = parser.parse_args()
     os.chdir(REPOSITORY)
@@ -259,8 +259,8 @@ def main() -> None:
     code, said = ask(["scontrol", "ping"])
     if code:
         sys.exit(f"wrong  the controller does not answer: {said}")
-    files = ["--configfile", *args.configfile] if args.configfile else []
-    jobs = dry_run(["--forceall", "--cores", "1024", *files])  # which has read the site file and told its mistakes
+    # Laying out the jobs reads the site file and tells its mistakes.
+    jobs = lay_out(read_config(REPOSITORY / "config.yaml", *args.configfile))
     findings, found = look(jobs, read_yaml(PROFILE), read_yaml(site_file(REPOSITORY)).get("time_limits"))
     print("\n".join(f"{finding.mark:5}  {finding.text}" for finding in findings))
     print(f"\nwritten: {write_site(found, args.out, findings[0].text)}")

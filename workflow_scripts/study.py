@@ -292,17 +292,18 @@ class Study:
         return original_languages(self.config)
 
     @cached_property
-    def _datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
+    def datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
+        """What to ask of which published datasets for each raw file."""
         return datasets_by_file(self.config)
 
     def datasets_of(self, paths: Iterable[str]) -> list[str]:
         """Return the published datasets that bring these raw files."""
         below = [PurePosixPath(Path(path).relative_to(self.root)) for path in paths]
-        return sorted({name for path in below for name in self._datasets.get(path, {})})
+        return sorted({name for path in below for name in self.datasets.get(path, {})})
 
     def requests(self, dataset: str) -> list[dict[str, Any]]:
         """Return what to ask of a dataset for this study."""
-        asked = [request for found in self._datasets.values() for request in found.get(dataset, [])]
+        asked = [request for found in self.datasets.values() for request in found.get(dataset, [])]
         unique = {json.dumps(request, sort_keys=True): request for request in asked}
         return [unique[key] for key in sorted(unique)]
 

@@ -82,7 +82,7 @@ def say(folder: Path, name: str, text: str, code: int = 0) -> None:
 
 def found(*asked: dict[str, Any], profile: dict[str, Any] = SQUEUE) -> list[Finding]:
     """Return what is said of jobs that ask for these things."""
-    return look([Job(i, "rule", {}, (), (), resources=one) for i, one in enumerate(asked)], profile)[0]
+    return look([Job(i, "rule", resources=one) for i, one in enumerate(asked)], profile)[0]
 
 
 def wrong(findings: list[Finding]) -> list[str]:
@@ -122,14 +122,14 @@ def test_each_mistake_is_named(request_: dict[str, Any], profile: dict[str, Any]
 def test_with_accounting_the_account_has_to_be_ones_own(cluster: Path) -> None:
     say(cluster, "scontrol", CONFIG.replace("accounting_storage/none", "accounting_storage/slurmdbd"))
     say(cluster, "sacctmgr", "lab1\nlab1\nphysics")
-    findings, site = look([Job(0, "rule", {}, (), (), resources=CPU)], SQUEUE)
+    findings, site = look([Job(0, "rule", resources=CPU)], SQUEUE)
     assert wrong(findings) == ["account 'lab' is not yours (did you mean 'lab1'?)"]
     assert site["account"] == "lab1"
 
 
 @pytest.mark.usefixtures("cluster")
 def test_the_site_file_can_be_used_as_it_is_and_replaces_none(tmp_path: Path) -> None:
-    _, site = look([Job(0, "rule", {}, (), (), resources=GPU | {"runtime": 2880})], SQUEUE)
+    _, site = look([Job(0, "rule", resources=GPU | {"runtime": 2880})], SQUEUE)
     assert (site["partitions"], site["time_limits"]["gpu"]) == ({"cpu": "cpu", "gpu": "gpu"}, 1440)
     path = write_site(site, tmp_path / "site.yaml", "test")
     usual = {"gpu-long": {"runtime": 2880, "gpu": 1, "nodes": 1}}
@@ -156,14 +156,14 @@ def test_a_retry_that_a_partition_would_refuse_is_named(
     minutes: int, limits: dict[str, int], rule: str, refused: bool
 ) -> None:
     profile = SQUEUE | {"preemptible-rules": ["pretrain"]}
-    findings = look([Job(0, rule, {}, (), (), resources=GPU | {"runtime": minutes})], profile, limits)[0]
+    findings = look([Job(0, rule, resources=GPU | {"runtime": minutes})], profile, limits)[0]
     text = "partition gpu allows 1440 minutes, and a retry would ask it for up to 2000 (set time_limits in site.yaml)"
     assert (text in [finding.text for finding in findings]) is refused
     assert wrong(findings) == []
 
 
 def test_the_same_request_is_tried_once_and_in_the_profiles_syntax() -> None:
-    jobs = [Job(i, "rule", {}, (), (), resources=one) for i, one in enumerate([CPU, GPU, dict(CPU), {"_cores": 1}])]
+    jobs = [Job(i, "rule", resources=one) for i, one in enumerate([CPU, GPU, dict(CPU), {"_cores": 1}])]
     assert requests(jobs) == [GPU, CPU]
     assert trial(GPU | {"gpu_model": "a100"})[-2:] == ["--gpus=a100:1", "--wrap=true"]
     by_gres = trial({"slurm_partition": "gpu", "gres": "gpu:a100:4", "nodes": 2})
