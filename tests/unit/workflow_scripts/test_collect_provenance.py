@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.collect_provenance import Names, data_files, main, model_records, processor, stage_times
+from workflow_scripts.collect_provenance import data_files, machine, main, model_records, stage_times
 from xling.core.io import read_json
 from xling.report.page.origin import read_provenance
 
-NAMES = Names(["en.mono.s1"], ["en", "en-fr"], ["en", "fr", "ru"])
+PLAN = {"encoders": ["en.mono.s1"], "texts": ["en", "en-fr"], "config": {"languages": ["en", "fr", "ru"]}}
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
 
@@ -35,7 +35,7 @@ def test_seconds_add_up_by_stage_and_memory_is_the_largest(tmp_path: Path) -> No
     benchmark(tmp_path, "train_bpe/en", "2.5\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2.0")
     benchmark(tmp_path, "train_bpe/en-fr.wiki", "1.5\t0:00:01\t300\t0\t0\t0\t0\t0\t0\t1.0")
     benchmark(tmp_path, "single", "1.0\t0:00:01\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA")
-    found = {row["stage"]: row for row in stage_times(tmp_path, [], NAMES)}
+    found = {row["stage"]: row for row in stage_times(tmp_path, [], PLAN)}
     assert found["train_bpe"] == {
         "stage": "train_bpe", "jobs": 2, "attempts": 2, "wall": 4.0, "cpu": 3.0, "gpu": 0.0, "memory": 300.0,
     }  # fmt: skip
@@ -48,7 +48,7 @@ def test_training_counts_every_attempt_and_every_gpu(tmp_path: Path) -> None:
     trained(tmp_path / "m", "m", gpu | {"seconds": 100.0}, gpu | {}, gpu | {"seconds": 35.0})
     trained(tmp_path / "m", "n", {"seconds": 5.0})
     models = list(model_records(tmp_path / "m" / name / "provenance.json" for name in "nm"))
-    row = stage_times(tmp_path / "b", models, NAMES)[0]
+    (row,) = stage_times(tmp_path / "b", models, PLAN)
     assert (row["jobs"], row["attempts"]) == (1, 3)
     assert row["wall"] == 140.0  # the last attempt as Snakemake timed it, and the one before that was told
     assert row["gpu"] == 8 * 135.0
@@ -64,7 +64,7 @@ def test_jobs_of_what_the_study_has_no_longer_are_not_its_time(tmp_path: Path) -
     for name in ("en-fr.joint.wiki.en.plain", "en-ru.joint.wiki.en.plain", "ru.mono.wiki.ru.plain"):
         benchmark(tmp_path, f"encode_text/{name}", "2\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2")
     benchmark(tmp_path, "generate/parallel", "2\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2")
-    found = {row["stage"]: (row["jobs"], row["wall"]) for row in stage_times(tmp_path, [], NAMES)}
+    found = {row["stage"]: (row["jobs"], row["wall"]) for row in stage_times(tmp_path, [], PLAN)}
     assert found == {"pretrain": (1, 2.0), "encode_text": (1, 2.0), "generate": (1, 2.0)}
 
 
@@ -72,15 +72,15 @@ def test_data_is_named_below_its_root_with_hash_and_size(tmp_path: Path) -> None
     (tmp_path / "data/panlex").mkdir(parents=True)
     (tmp_path / "data/panlex/b.csv").write_text("b", encoding="utf-8")
     (tmp_path / "data/panlex/a.csv").write_text("aa", encoding="utf-8")
-    found = data_files(tmp_path / "data", [tmp_path / "data/gone.txt", tmp_path / "data/panlex"])
+    found = list(data_files(tmp_path / "data", [tmp_path / "data/gone.txt", tmp_path / "data/panlex"]))
     assert [item["file"] for item in found] == ["gone.txt", "panlex/a.csv", "panlex/b.csv"]
     assert found[1] == {"file": "panlex/a.csv", "bytes": 2, "sha256": hashlib.sha256(b"aa").hexdigest()}
     assert found[0]["sha256"] is None
 
 
 def test_the_processor_is_named_where_the_system_names_it() -> None:
-    assert processor("model name\t: Some CPU @ 2 GHz\nmodel name\t: Some CPU") == "Some CPU @ 2 GHz"
-    assert processor("") != ""
+    assert machine("model name\t: Some CPU @ 2 GHz\nmodel name\t: Some CPU")["processor"] == "Some CPU @ 2 GHz"
+    assert machine("")["processor"] != ""
 
 
 def test_the_page_can_read_what_is_collected(tmp_path: Path, call: Callable[..., Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from embedded import PAPER, ROOT, study
 
-from workflow_scripts.collect_provenance import Names
+from workflow_scripts.collect_provenance import is_own
 from workflow_scripts.config import read_config
 from workflow_scripts.study import Study
 from xling.core.io import read_json
@@ -174,9 +174,8 @@ def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
 
 def test_only_the_studys_own_jobs_are_its_time() -> None:
     plan = Study(study(study=SMALL, languages=OWN)).provenance()
-    names = Names(plan["encoders"], plan["texts"], plan["config"]["languages"])
     own = ["en-fr.default.s1", "en-fr.untrained-joint.s1.ner.0", "en.untrained.s1", "en.wiki", "parallel"]
     own += ["en-fr.joint.wiki.fr.plain", "translate_words", "en-fr", "bert-en+bert-fr.en-fr"]
     gone = ["en-ru.default.s1", "en-fr.no-anchors.s1.ner.0", "ru.mono.s1", "ru.wiki", "en-ru.joint.wiki.en.plain"]
-    assert [name for name in own if not names.include(name)] == []
-    assert [name for name in [*gone, "en-ru"] if names.include(name)] == []
+    assert [name for name in own if not is_own(name, plan)] == []
+    assert [name for name in [*gone, "en-ru"] if is_own(name, plan)] == []
