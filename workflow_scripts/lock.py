@@ -59,11 +59,11 @@ def main() -> None:
     parser.add_argument("--environments", type=Path, required=True, help="folder of the environment files")
     args = parser.parse_args()
     # Without what a build adds to its version (as +cpu).
-    installed = {canonicalize_name(item.metadata["Name"]): item.version.split("+")[0] for item in distributions()}
+    installed = {str(canonicalize_name(one.metadata["Name"])): one.version.split("+")[0] for one in distributions()}
     versions = {name: installed[name] for name in sorted(installed.keys() - LEFT_OUT)}
     with write_text(args.lock) as handle:
         handle.write(LOCK_HEADER + "".join(f"{name}=={version}\n" for name, version in versions.items()))
-    for name, text in environments(dict(versions), direct_dependencies(REPOSITORY / "pyproject.toml")).items():
+    for name, text in environments(versions, direct_dependencies(REPOSITORY / "pyproject.toml")).items():
         with write_text(args.environments / name) as handle:
             handle.write(text)
 

@@ -221,8 +221,8 @@ def look(
     used = list(dict.fromkeys(str(request.get("slurm_account", "")) for request in asked))
     findings += [finding for name in used for finding in check_account(name, accounts)]
     for name in dict.fromkeys(str(one["slurm_partition"]) for one in asked if one.get("slurm_partition") in known):
-        there = [[one for one in some if one.get("slurm_partition") == name] for some in (asked, retried)]
-        findings += check_partition(known[name], *there, limits or {})
+        here, again = ([one for one in some if one.get("slurm_partition") == name] for some in (asked, retried))
+        findings += check_partition(known[name], here, again, limits or {})
     findings += [
         *(check_request(one, known) for one in asked),
         *check_status(config, profile),

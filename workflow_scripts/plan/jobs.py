@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from workflow_scripts.config import REPOSITORY, Config, read_yaml
@@ -56,8 +57,8 @@ def total(costs: Iterable[Cost | None]) -> Cost:
     return sum((cost for cost in costs if cost), Cost())
 
 
-def lay_out(config: Config, targets: Iterable[str] = ()) -> list[Job]:
-    """Return all jobs behind some targets, done or left, each after those that it needs."""
+def open_dag(config: Config, targets: Iterable[str] = (), snakefile: Path = REPOSITORY / "Snakefile") -> Any:
+    """Return Snakemake's DAG of all jobs behind some targets, done or not, as `snakemake --dry-run` builds it."""
     from snakemake.api import SnakemakeApi
     from snakemake.settings import types
 
@@ -73,18 +74,23 @@ def lay_out(config: Config, targets: Iterable[str] = ()) -> list[Job]:
             opened = api.workflow(
                 resource_settings=types.ResourceSettings(cores=CORES),
                 config_settings=types.ConfigSettings(config=dict(config)),
-                snakefile=REPOSITORY / "Snakefile",
+                snakefile=snakefile,
             )
             opened.dag(wanted)
-            # What `snakemake --dry-run` does; the jobs themselves are not part of the API.
-            workflow = opened._workflow
+            workflow = opened._workflow  # the API shows no jobs
             workflow._prepare_dag(forceall=False, ignore_incomplete=False, lock_warn_only=True, nolock=True)
             workflow._build_dag()
-            return [_job(workflow.dag, job) for layer in workflow.dag.toposorted() for job in layer]
+            return workflow.dag
     except Exception as error:
         raise XlingError(f"Snakemake could not lay out the jobs: {error}") from None
     finally:
         logging.disable(logging.NOTSET)
+
+
+def lay_out(config: Config, targets: Iterable[str] = ()) -> list[Job]:
+    """Return all jobs behind some targets, each after those that it needs."""
+    dag = open_dag(config, targets)
+    return [_job(dag, job) for layer in dag.toposorted() for job in layer]
 
 
 def _job(dag: Any, job: Any) -> Job:
