@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -95,13 +96,13 @@ def other(value: Any) -> Any:
     return {"lr": 0.5}  # the training keys of a setting
 
 
-def with_other(path: str) -> dict[str, Any]:
-    """Return the small study with another value at one place."""
+def with_other(*paths: str) -> dict[str, Any]:
+    """Return the small study with another value at some places."""
     config = study(study=SMALL, languages=OWN)
-    place, *rest = config, *path.split(".")
-    for key in rest[:-1]:
-        place = place[key]
-    place[rest[-1]] = other(place[rest[-1]])
+    for path in paths:
+        *parents, last = path.split(".")
+        place = reduce(lambda part, key: part[key], parents, config)
+        place[last] = other(place[last])
     return config
 
 
@@ -115,7 +116,9 @@ def test_every_value_that_is_not_known_to_decide_nothing_changes_a_result() -> N
 
 
 def test_what_decides_nothing_changes_no_result() -> None:
-    assert {path: found for path in NEUTRAL if (found := changed(with_other(path)))} == {}
+    if any(changes(with_other(*NEUTRAL))):  # else all at once, which takes a hundredth of the time
+        assert {path: found for path in NEUTRAL if (found := changed(with_other(path)))} == {}
+        pytest.fail("some of them change a result together")
     assert [one for one in DECIDES_NOTHING if not any(fnmatchcase(path, one) for path in ALL)] == []
 
 
