@@ -170,6 +170,15 @@ def test_fine_tuning_counts_points_epochs_and_examples() -> None:
     assert large.gpu < 0.6 * small.gpu  # batches of 8 halve the steps
 
 
+def test_a_core_trains_the_embedded_study_in_the_time_of_its_reference_run_give_or_take_a_quarter() -> None:
+    kept = json.loads((ROOT / "results/reference/demo-full/provenance.json").read_text())
+    used = {row["stage"]: row["cpu"] / row["jobs"] for row in kept["stages"]}
+    study = Study(kept["config"])
+    trained = estimated(study, "cpu", wildcards={"model": "en-fr.default.s1"})
+    tuned = estimated(study, "cpu", rule="fine_tune_together", wildcards={"encoder": "en-fr.default.s1"})
+    assert (trained.cpu, tuned.cpu) == pytest.approx((used["pretrain"], used["fine_tune"]), rel=0.25)
+
+
 def test_sizes_are_assumed_until_files_are_there(tmp_path: Path) -> None:
     sizes = Sizes(Study({**PAPER.config, "data": PAPER.config["data"] | {"root": str(tmp_path)}}), load_rates("h200"))
     assert sizes.corpus("fr", "crawl") == sizes.corpus("fr", "wiki") == sizes.text("fr", "wiki")  # trimmed
