@@ -36,7 +36,7 @@ include: "rules/figures.smk"
 include: "rules/page.smk"
 
 
-refuse_wrong_targets(Asked(STUDY, shown_by_name()), sys.argv[1:])
+refuse_wrong_targets(STUDY, shown_by_name(), sys.argv[1:])
 
 
 rule all:

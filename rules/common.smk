@@ -10,7 +10,7 @@ from workflow_scripts import flags
 from workflow_scripts.files import needed_files
 from workflow_scripts.site import load_site
 from workflow_scripts.study import load_study, use_this_interpreter
-from workflow_scripts.targets import Asked, refuse_wrong_targets
+from workflow_scripts.targets import refuse_wrong_targets
 
 # Editing a module reruns nothing. A change that must change a stage's results raises its number here. Params that are
 # functions of `output` rerun nothing either, because Snakemake does not compare them: hashes for `expect` are passed so.

@@ -16,7 +16,7 @@ def raw_files(paths):
 
 
 def read_list(reader):
-    """Return the plan that names the fetched files a job reads; other studies need none (READERS in rules/plans.smk)."""
+    """Return the plan that names the fetched files a job reads; other studies need none (read_… in rules/plans.smk)."""
     return RESULTS / f"plans/read/{reader}.json" if config["data"]["origin"] == "download" else []
 
 

@@ -5,47 +5,30 @@
 
 from workflow_scripts.describe import drawn_study
 
+# Path, revision of the code, content; `write_traits` and `list_languages` lie below the data root, as what is generated
+# from them: studies share both.
 PLANS = {
-    "write_run": (MODELS / "{model}/run.json", REV["pretrain"], lambda wildcards: STUDY.run(wildcards.model)),
-    "write_untrained": (
-        TRANSFER.folder / "{encoder}/run.json",
-        REV["finetune"],
-        lambda wildcards: TRANSFER.run(wildcards.encoder),
-    ),
-    "plan_transfer": (TRANSFER.folder / "plan.json", 0, lambda wildcards: TRANSFER.plan()),
-    "describe_study": (RECORDS / "study.json", 0, lambda wildcards: drawn_study(STUDY)),
-    "plan_tuning": (
-        RESULTS / "plans/fine_tune/{encoder}.json",
-        0,
-        lambda wildcards: TRANSFER.fine_tuning(wildcards.encoder),
-    ),
-    "plan_analysis": (RESULTS / "plans/{analysis}.json", 0, lambda wildcards: ALIGNMENT.plan(wildcards.analysis)),
-    "plan_contextual": (RESULTS / "plans/contextual/{job}.json", 0, lambda wildcards: CONTEXTUAL.plan(wildcards.job)),
-    "write_tokeniser": (
-        STUDY.tokeniser_file("{language}"),
-        0,
-        lambda wildcards: STUDY.tokeniser(wildcards.language),
-    ),
-    "plan_fetch": (RESULTS / "plans/fetch/{dataset}.json", 0, lambda wildcards: STUDY.requests(wildcards.dataset)),
-    "plan_provenance": (RESULTS / "plans/provenance.json", 0, lambda wildcards: STUDY.provenance()),
-    # Below the data root, as what is generated from them: studies share both.
-    "write_traits": (
-        STUDY.root / "traits/{language}.json",
-        0,
-        lambda wildcards: config["synthetic"]["languages"][wildcards.language],
-    ),
-    "list_languages": (STUDY.root / "traits.json", 0, lambda wildcards: STUDY.embedded()),
+    "write_run": (MODELS / "{model}/run.json", REV["pretrain"], lambda w: STUDY.run(w.model)),
+    "write_untrained": (TRANSFER.folder / "{encoder}/run.json", REV["finetune"], lambda w: TRANSFER.run(w.encoder)),
+    "plan_transfer": (TRANSFER.folder / "plan.json", 0, lambda w: TRANSFER.plan()),
+    "describe_study": (RECORDS / "study.json", 0, lambda w: drawn_study(STUDY)),
+    "plan_tuning": ("fine_tune/{encoder}", 0, lambda w: TRANSFER.fine_tuning(w.encoder)),
+    "plan_analysis": ("{analysis}", 0, lambda w: ALIGNMENT.plan(w.analysis)),
+    "plan_contextual": ("contextual/{job}", 0, lambda w: CONTEXTUAL.plan(w.job)),
+    "write_tokeniser": (STUDY.tokeniser_file("{language}"), 0, lambda w: STUDY.tokeniser(w.language)),
+    "plan_fetch": ("fetch/{dataset}", 0, lambda w: STUDY.requests(w.dataset)),
+    "plan_provenance": ("provenance", 0, lambda w: STUDY.provenance()),
+    "write_traits": (STUDY.root / "traits/{language}.json", 0, lambda w: config["synthetic"]["languages"][w.language]),
+    "list_languages": (STUDY.root / "traits.json", 0, lambda w: STUDY.embedded()),
+    "read_text": ("read/text/{language}.{domain}", 0, lambda w: STUDY.raw_text(w.language, w.domain)),
+    "read_task": ("read/task/{task}/{language}.{dataset}.{split}", 0, lambda w: [task_source(w)["path"]]),
+    "read_parallel": ("read/parallel/{language}", 0, parallel_files),
+    "read_tatoeba": ("read/tatoeba/{pair}", 0, lambda w: [*ALIGNMENT.raw_tatoeba(w.pair.split("-")[1]).values()]),
+    "read_dictionary": ("read/dictionary/{pair}", 0, lambda w: [dictionary_file(w)]),
 }
-
-READERS = {
-    "text": ("{language}.{domain}", lambda wildcards: STUDY.raw_text(wildcards.language, wildcards.domain)),
-    "task": ("{task}/{language}.{dataset}.{split}", lambda wildcards: [task_source(wildcards)["path"]]),
-    "parallel": ("{language}", parallel_files),
-    "tatoeba": ("{pair}", lambda wildcards: list(ALIGNMENT.raw_tatoeba(wildcards.pair.split("-")[1]).values())),
-    "dictionary": ("{pair}", lambda wildcards: [dictionary_file(wildcards)]),
-}
-PLANS |= {
-    f"read_{kind}": (RESULTS / f"plans/read/{kind}/{names}.json", 0, paths) for kind, (names, paths) in READERS.items()
+PLANS = {
+    name: (RESULTS / f"plans/{path}.json" if isinstance(path, str) else path, *rest)
+    for name, (path, *rest) in PLANS.items()
 }
 
 

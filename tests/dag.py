@@ -11,6 +11,9 @@ from typing import Any, TypeVar
 import yaml
 from embedded import ROOT
 
+from workflow_scripts.config import read_config
+from workflow_scripts.plan.jobs import open_dag
+
 Read = TypeVar("Read")
 TINY: dict[str, Any] = {
     "wiki_sentences": 600,
@@ -53,20 +56,8 @@ def lay_out(
     files: Iterable[Path] = (),
 ) -> list[Read]:
     """Return all jobs of some targets, made or not, from Snakemake itself but in this process: half a second."""
-    from snakemake.api import SnakemakeApi
-    from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
-
-    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL}, dryrun=True)) as api:
-        opened = api.workflow(
-            resource_settings=ResourceSettings(cores=8),
-            config_settings=ConfigSettings(config=dict(config or {}), configfiles=list(files)),
-            snakefile=snakefile,
-        )
-        opened.dag(DAGSettings(forceall=True, targets=frozenset(targets)))
-        workflow = opened._workflow
-        workflow._prepare_dag(forceall=True, ignore_incomplete=True, lock_warn_only=True, nolock=True)
-        workflow._build_dag()
-        return [read(job) for job in workflow.dag.jobs]
+    merged = read_config(ROOT / "config.yaml", *files) if config is None else config
+    return [read(job) for job in open_dag(merged, targets, snakefile).jobs]
 
 
 def run_module(*command: str, timeout: int = 300, **variables: str) -> subprocess.CompletedProcess[str]:

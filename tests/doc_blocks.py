@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import chdir
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
@@ -79,8 +80,13 @@ def run(command: str, folder: Path, *extra: str, own_data: bool = True) -> str:
     """Run a command of the documentation with this interpreter, its results in a folder; return what it said."""
     variables, words = split_variables(expanded(command))
     environment = os.environ | {"OMP_NUM_THREADS": "1"} | {k: v for k, v in variables.items() if v != "…"}
+    start = words.index("--configfile") if "--configfile" in words else len(words)
+    files = list(takewhile(lambda word: not word.startswith("-"), words[start + 1 :]))
+    program = ["-m", *words[:start]] if words[0].endswith("snakemake") else words[:start][1:]
+    program = [word.removeprefix(".venv/bin/") for word in program]
+    locks = ["--nolock"] if "snakemake" in program[:2] else []
     done = subprocess.run(
-        [*_program(words), *extra, "--configfile", *_files(words), str(isolated(folder, own_data))],
+        [sys.executable, *program, *locks, *extra, "--configfile", *files, str(isolated(folder, own_data))],
         cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
@@ -128,24 +134,6 @@ class Reader:
         for name in self.files:
             command = command.replace(name, str(self.folder / name))
         return command
-
-
-def _program(words: list[str]) -> list[str]:
-    """Return the words without their --configfile; Snakemake and Python are this interpreter's."""
-    start = words.index("--configfile") if "--configfile" in words else len(words)
-    words = words[:start]
-    if Path(words[0]).name == "snakemake":
-        return [sys.executable, "-m", "snakemake", "--nolock", *words[1:]]
-    locks = ["--nolock"] if "snakemake" in words[:3] else []
-    return [sys.executable, *words[1:], *locks]
-
-
-def _files(words: list[str]) -> list[str]:
-    if "--configfile" not in words:
-        return []
-    after = words[words.index("--configfile") + 1 :]
-    count = next((i for i, word in enumerate(after) if word.startswith("-")), len(after))
-    return after[:count]
 
 
 def texts_and_marks(svg: Path) -> tuple[list[str], list[float]]:

@@ -5,25 +5,8 @@ from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path, PurePosixPath
 
+from workflow_scripts import files, grid
 from workflow_scripts.config import Config, ConfigError, expand_path, merge
-from workflow_scripts.files import (
-    TREE_TASKS,
-    datasets_by_file,
-    needed_files,
-    parallel_sides,
-    sources_of_language,
-    switched_languages,
-)
-from workflow_scripts.grid import (
-    MONO,
-    OWN,
-    domains_used,
-    language_of,
-    original_of,
-    pair_languages,
-    setting_of,
-    study_languages,
-)
 from workflow_scripts.schema import Setting, schema_problems
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines
@@ -72,23 +55,23 @@ def _names(config: Config) -> Problems:
         yield from _unknown(f"study.extra: {cell}", [pair], pairs, "pair")
         yield from _unknown(f"study.extra: {cell}", [setting], settings, "setting")
     for pair in pairs:
-        yield from _unknown(f"pairs.{pair}", pair_languages(pair), languages, "language")
+        yield from _unknown(f"pairs.{pair}", grid.pair_languages(pair), languages, "language")
 
 
 def _choices(config: Config) -> Problems:
     study = config["study"]
     for pair in config["pairs"]:
-        if len(set(pair_languages(pair))) < 2:
+        if len(set(grid.pair_languages(pair))) < 2:
             yield f"pairs.{pair}: expected two different languages (a second model of one is a copy_of it)"
     for pair in [*study["pairs"], *(cell.split(".")[0] for cell in study["extra"])]:
-        if pair_languages(pair)[0] != study["source"]:
+        if grid.pair_languages(pair)[0] != study["source"]:
             yield f"pairs.{pair}: expected the source language {study['source']!r} first (dictionaries start from it)"
     crossings = [f"{pair}.{setting}" for pair, setting in product(study["pairs"], study["settings"])]
     yield from _unmatched("study.skip", study["skip"], crossings)
-    cells = [*crossings, *study["extra"], *(f"{code}.{MONO}" for code in study["languages"])]
+    cells = [*crossings, *study["extra"], *(f"{code}.{grid.MONO}" for code in study["languages"])]
     for group in study["more_seeds"]:
         yield from _unmatched("study.more_seeds.models", group["models"], cells)
-    if study["source"] not in study_languages(config):
+    if study["source"] not in grid.study_languages(config):
         wanted = "expected it in study.languages or in a pair: tasks and comparisons start from it"
         yield f"study.source: no model of the study reads {study['source']!r} ({wanted})"
     first: dict[str, str] = {}
@@ -122,7 +105,7 @@ def _copies(languages: Config, code: str) -> Problems:
 def _settings(config: Config) -> Problems:
     shape = Shape(**config["model"])
     for name in config["settings"]:
-        setting, where = setting_of(config, name), f"settings.{name}"
+        setting, where = grid.setting_of(config, name), f"settings.{name}"
         separate = Separate(**setting["separate"])
         for problem in sharing_problems(shape, separate, setting["softmax"]):
             yield f"{where}.{problem}"
@@ -164,44 +147,44 @@ def _training(values: Config, shape: Shape) -> Problems:
 
 
 def _data(config: Config) -> Problems:
-    for code in study_languages(config):
-        language, where = language_of(config, code), f"languages.{code}"
-        for domain in domains_used(config, code):
+    for code in grid.study_languages(config):
+        language, where = grid.language_of(config, code), f"languages.{code}"
+        for domain in grid.domains_used(config, code):
             if domain not in language["text"]:
                 yield f"{where}.text.{domain}: missing, but models of the study read it (settings with domain {domain})"
         if config["data"]["origin"] == "generated":
             traits = config["synthetic"]["languages"]
-            if original_of(config, code) not in traits:
+            if grid.original_of(config, code) not in traits:
                 yield f"synthetic.languages.{code}: missing, so it cannot be generated ({nearest(code, traits)})"
             if "tatoeba" not in language:
                 yield f"{where}.tatoeba: missing, but the generator names a language's files by it"
-            if language.get("vectors") not in (None, OWN):
+            if language.get("vectors") not in (None, grid.OWN):
                 yield f"{where}.vectors: expected own or null, because the generator writes no vectors"
-    for code in switched_languages(config):
-        if "dictionary" not in language_of(config, code):
+    for code in files.switched_languages(config):
+        if "dictionary" not in grid.language_of(config, code):
             yield f"languages.{code}.dictionary: missing, but models with extra anchors are code-switched with it"
-        if language_of(config, code).get("dictionary", {}).get("format") == "panlex":
+        if grid.language_of(config, code).get("dictionary", {}).get("format") == "panlex":
             for side in (config["study"]["source"], code):
-                if "code" not in language_of(config, side).get("dictionary", {}):
+                if "code" not in grid.language_of(config, side).get("dictionary", {}):
                     yield f"languages.{side}.dictionary.code: missing, but the PanLex dump is read by it"
     if "ner" in config["study"]["tasks"]:
         yield from _ner(config)
-    if TREE_TASKS & set(config["study"]["tasks"]):
+    if files.TREE_TASKS & set(config["study"]["tasks"]):
         yield from _trees(config)
 
 
 def _trees(config: Config) -> Problems:
     source = config["study"]["source"]
-    for code in dict.fromkeys(code for pair in config["study"]["pairs"] for code in pair_languages(pair)):
+    for code in dict.fromkeys(code for pair in config["study"]["pairs"] for code in grid.pair_languages(pair)):
         for split in ("train", "dev", "test") if code == source else ("test",):
-            if split not in language_of(config, code).get("treebank", {}):
+            if split not in grid.language_of(config, code).get("treebank", {}):
                 yield f"languages.{code}.treebank.{split}: missing, but the study has the task parsing or pos"
 
 
 def _ner(config: Config) -> Problems:
     for pair in config["study"]["pairs"]:
-        for split, code in zip(("train", "test"), pair_languages(pair), strict=True):
-            name, sets = config["pairs"][pair]["ner"][split], language_of(config, code).get("ner", {})
+        for split, code in zip(("train", "test"), grid.pair_languages(pair), strict=True):
+            name, sets = config["pairs"][pair]["ner"][split], grid.language_of(config, code).get("ner", {})
             if name not in sets:
                 owner = config["languages"][code]["name"]
                 yield f"pairs.{pair}.ner.{split}: {owner} has no NER data set {name!r} ({nearest(name, sets)})"
@@ -212,8 +195,8 @@ def _ner(config: Config) -> Problems:
 def _shared_sources(config: Config) -> Problems:
     """An entry that was copied and half edited would compare a language with itself; copy_of says that it is meant."""
     first: dict[str, str] = {}
-    for code in [code for code in study_languages(config) if original_of(config, code) == code]:
-        own = sources_of_language(config, code)
+    for code in [code for code in grid.study_languages(config) if grid.original_of(config, code) == code]:
+        own = files.sources_of_language(config, code)
         for key, name in own.items():
             if name in first:
                 other = first[name].split(".")[1]
@@ -225,8 +208,8 @@ def _files(config: Config) -> Problems:
     origin, root = config["data"]["origin"], expand_path(config["data"]["root"])
     if origin == "generated":
         return
-    fetched = datasets_by_file(config) if origin == "download" else {}
-    for key, path in needed_files(config).items():
+    fetched = files.datasets_by_file(config) if origin == "download" else {}
+    for key, path in files.needed_files(config).items():
         if not path.exists() and not fetched.get(PurePosixPath(path.relative_to(root))):
             yield _absent(key, "file", path)
 
@@ -241,7 +224,7 @@ def _columns(config: Config) -> Problems:
     except InputError as error:
         yield f"data.parallel: {error}"
         return
-    for code, own in parallel_sides(config).items():
+    for code, own in files.parallel_sides(config).items():
         if own is None and code not in header:
             wanted = "expected a file of its own, line by line the table's sentences"
             yield f"languages.{code}.parallel: missing, but {path} has no column {code!r} ({wanted})"

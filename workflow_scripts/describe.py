@@ -58,12 +58,16 @@ def _drawn_setting(config: Config, name: str) -> dict[str, Any]:
 
 
 def _columns(config: Config, name: str) -> dict[str, str]:
-    setting = setting_of(config, name)
+    setting, separate = setting_of(config, name), setting_of(config, name)["separate"]
+    anchors = "0" if setting["anchors"] == "none" else str(setting["anchors"])
+    apart = [SEPARATED[separate["embeddings"]]] if separate["embeddings"] else []
+    apart += [f"L1-{separate['layers']}".removesuffix("-1")] if separate["layers"] else []
     return {
         "domain": DOMAINS[setting["domain"]],
         "merges": merges(config, setting["bpe"]),
-        "anchors": _anchors(setting),
-        "share": _shared(setting["separate"]),
+        # The paper's star: none in effect, because each language has its own embeddings.
+        "anchors": "0*" if separate["embeddings"] else anchors,
+        "share": f"Sep {' + '.join(apart)}" if apart else "all",
         "softmax": SOFTMAX[setting["softmax"]],
     }
 
@@ -73,17 +77,3 @@ def merges(config: Config, bpe: str) -> str:
     number = config["bpe"]["joint_merges" if bpe == "joint" else "language_merges"]
     text = f"{number // 1000}k" if number and number % 1000 == 0 else str(number)
     return text if bpe == "joint" else f"{text}/{text}"
-
-
-def _anchors(setting: dict[str, Any]) -> str:
-    """The paper's star: none in effect, because each language has its own embeddings."""
-    if setting["separate"]["embeddings"]:
-        return "0*"
-    return "0" if setting["anchors"] == "none" else str(setting["anchors"])
-
-
-def _shared(separate: dict[str, Any]) -> str:
-    layers = separate["layers"]
-    parts = [SEPARATED[separate["embeddings"]]] if separate["embeddings"] else []
-    parts += ["L1" if layers == 1 else f"L1-{layers}"] if layers else []
-    return f"Sep {' + '.join(parts)}" if parts else "all"

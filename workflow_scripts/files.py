@@ -6,17 +6,9 @@ from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import Any, NamedTuple
 
+from workflow_scripts import grid
 from workflow_scripts.config import Config, expand_path
-from workflow_scripts.grid import (
-    OWN,
-    domains_used,
-    language_of,
-    original_of,
-    pair_languages,
-    setting_of,
-    study_languages,
-    trained_models,
-)
+from workflow_scripts.grid import OWN
 from xling.core.errors import InputError
 from xling.data.manifest import SAFE_VALUE, Dataset, load_manifest
 
@@ -30,7 +22,7 @@ def needed_files(config: Config) -> dict[str, Path]:
     files = {f"data.nli.{split}": path for split, path in config["data"]["nli"].items() if "xnli" in tasks}
     files["data.parallel"] = config["data"]["parallel"]
     files |= {f"data.tatoeba ({Path(path).name})": path for path in tatoeba_files(config)}
-    for code in study_languages(config):
+    for code in grid.study_languages(config):
         files |= _files_of_language(config, code)
     return {key: root / path for key, path in files.items()}
 
@@ -38,7 +30,7 @@ def needed_files(config: Config) -> dict[str, Path]:
 def tatoeba_files(config: Config) -> list[str]:
     """Return both sides of the Tatoeba test set of every language but the source."""
     source, folder = config["study"]["source"], config["data"]["tatoeba"]
-    codes = {code: language_of(config, code).get("tatoeba") for code in original_languages(config)}
+    codes = {code: grid.language_of(config, code).get("tatoeba") for code in original_languages(config)}
     if not codes.get(source):
         return []
     others = [name for code, name in codes.items() if name and code != source]
@@ -47,7 +39,7 @@ def tatoeba_files(config: Config) -> list[str]:
 
 def original_languages(config: Config) -> list[str]:
     """Return the languages that have text of their own: all that are no copies."""
-    return list(dict.fromkeys(original_of(config, code) for code in study_languages(config)))
+    return list(dict.fromkeys(grid.original_of(config, code) for code in grid.study_languages(config)))
 
 
 def parallel_sides(config: Config) -> dict[str, str | None]:
@@ -55,8 +47,8 @@ def parallel_sides(config: Config) -> dict[str, str | None]:
 
     A copy without such a file is not among them: it reads its original's.
     """
-    sides = {code: language_of(config, code).get("parallel") for code in study_languages(config)}
-    return {code: path for code, path in sides.items() if path or original_of(config, code) == code}
+    sides = {code: grid.language_of(config, code).get("parallel") for code in grid.study_languages(config)}
+    return {code: path for code, path in sides.items() if path or grid.original_of(config, code) == code}
 
 
 def sources_of_language(config: Config, code: str) -> dict[str, str]:
@@ -64,7 +56,7 @@ def sources_of_language(config: Config, code: str) -> dict[str, str]:
 
     A dump of PanLex holds all languages, and varieties of one may well be segmented with the same words.
     """
-    language, where = language_of(config, code), f"languages.{code}"
+    language, where = grid.language_of(config, code), f"languages.{code}"
     dictionary = language.get("dictionary", {})
     shared = {f"{where}.segmenter_dictionary"}
     shared |= {f"{where}.dictionary.path"} if dictionary.get("format") == "panlex" else set()
@@ -75,25 +67,20 @@ def sources_of_language(config: Config, code: str) -> dict[str, str]:
 
 def switched_languages(config: Config) -> list[str]:
     """Return the languages whose dictionary from the source language is used for code-switching."""
-    models = [model for model in trained_models(config) if model.bilingual]
-    return sorted({m.languages[1] for m in models if setting_of(config, m.setting)["anchors"] == "extra"})
-
-
-def _ner_sets(config: Config, code: str) -> list[str]:
-    """Return the NER data sets of a language that the study's pairs name, if it has the task at all."""
-    pairs = config["study"]["pairs"] if "ner" in config["study"]["tasks"] else []
-    roles = [(pair, *role) for pair in pairs for role in zip(pair_languages(pair), ("train", "test"), strict=True)]
-    return sorted({config["pairs"][pair]["ner"][role] for pair, owner, role in roles if owner == code})
+    models = [model for model in grid.trained_models(config) if model.bilingual]
+    return sorted({m.languages[1] for m in models if grid.setting_of(config, m.setting)["anchors"] == "extra"})
 
 
 def _files_of_language(config: Config, code: str) -> dict[str, str]:
-    language, where = language_of(config, code), f"languages.{code}"
+    language, where = grid.language_of(config, code), f"languages.{code}"
     files: dict[str, str] = {}
-    for domain in domains_used(config, code):
+    for domain in grid.domains_used(config, code):
         files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(language["text"][domain]["files"])}
     if TREE_TASKS & set(config["study"]["tasks"]):
         files |= {f"{where}.treebank.{split}": path for split, path in language.get("treebank", {}).items()}
-    for name in _ner_sets(config, code):
+    pairs = config["study"]["pairs"] if "ner" in config["study"]["tasks"] else []
+    roles = [(pair, *role) for pair in pairs for role in zip(grid.pair_languages(pair), ("train", "test"), strict=True)]
+    for name in sorted({config["pairs"][pair]["ner"][role] for pair, owner, role in roles if owner == code}):
         data = language["ner"][name]
         files |= {f"{where}.ner.{name}.{split}": data[split] for split in ("train", "dev", "test") if split in data}
     files |= {f"{where}.muse.{split}": path for split, path in language.get("muse", {}).items()}
@@ -123,7 +110,11 @@ def datasets_by_file(config: Config) -> dict[PurePosixPath, dict[str, list[dict[
     A file that no dataset brings is the user's to put below the data root.
     """
     root, date = expand_path(config["data"]["root"]), config["data"]["wikipedia_date"]
-    paths = {code: _paths_of_language(config, code) for code in original_languages(config)}
+    paths: dict[str, list[str]] = {}
+    for code in original_languages(config):
+        sentences = f"tatoeba.{grid.language_of(config, code).get('tatoeba')}-"
+        pairs = [path for path in tatoeba_files(config) if Path(path).name.startswith(sentences)]
+        paths[code] = [*_files_of_language(config, code).values(), *pairs]
     filled = [one for dataset in load_manifest().values() for one in _fillings(dataset, date, paths)]
     needed = dict.fromkeys(PurePosixPath(path.relative_to(root)) for path in needed_files(config).values())
     found: dict[PurePosixPath, dict[str, list[dict[str, Any]]]] = {path: {} for path in needed}
@@ -131,13 +122,6 @@ def datasets_by_file(config: Config) -> dict[PurePosixPath, dict[str, list[dict[
         for one in (one for one in filled if one.holds(path)):
             asked.setdefault(one.name, []).append({"name": one.name, "substitutions": one.substitutions})
     return found
-
-
-def _paths_of_language(config: Config, code: str) -> list[str]:
-    """Return the raw files that a language brings into the study, as they are written below the data root."""
-    sentences = f"tatoeba.{language_of(config, code).get('tatoeba')}-"
-    pairs = [path for path in tatoeba_files(config) if Path(path).name.startswith(sentences)]
-    return [*_files_of_language(config, code).values(), *pairs]
 
 
 def _fillings(dataset: Dataset, date: str, paths: Mapping[str, list[str]]) -> Iterator[Filled]:

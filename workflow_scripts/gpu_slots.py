@@ -13,7 +13,8 @@ import runpy
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
+from itertools import product
 from pathlib import Path
 
 from xling.core.errors import XlingError, run
@@ -28,15 +29,17 @@ def take(environment: MutableMapping[str, str], count: int = 1, folder: Path | N
 
     The locks are inherited through exec and held until the process ends or closes them.
     """
-    share = slots_of_a_gpu(environment)
-    pool = [] if share is None else devices(environment)
+    share = environment.get(SHARE, "")
+    if share and (not share.isdecimal() or int(share) == 0):
+        raise XlingError(f"{SHARE}={share}: expected a whole number from 1 up")
+    pool = [] if "SLURM_JOB_ID" in environment and not share else devices(environment)
     if not pool or not count:
         return []
     if count > len(pool):
         raise XlingError(f"{count} GPUs wanted, {len(pool)} here ({', '.join(pool)})")
     place = folder or slot_folder(environment)
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    while len(taken := _try(place, pool, share or 1, count)) < count:
+    while len(taken := try_slots(place, pool, int(share or 1), count)) < count:
         for lock in taken.values():
             os.close(lock)
         time.sleep(SECONDS_BETWEEN_LOOKS)
@@ -44,17 +47,7 @@ def take(environment: MutableMapping[str, str], count: int = 1, folder: Path | N
     return list(taken.values())
 
 
-def slots_of_a_gpu(environment: MutableMapping[str, str]) -> int | None:
-    """Return how many jobs share a GPU; None where GPUs are not ours to hand out."""
-    asked = environment.get(SHARE, "")
-    if not asked:
-        return None if "SLURM_JOB_ID" in environment else 1
-    if not asked.isdecimal() or int(asked) == 0:
-        raise XlingError(f"{SHARE}={asked}: expected a whole number from 1 up")
-    return int(asked)
-
-
-def devices(environment: MutableMapping[str, str]) -> list[str]:
+def devices(environment: Mapping[str, str]) -> list[str]:
     """Return the GPUs to hand out: those visible already, else all of the machine."""
     if VISIBLE in environment:
         return [name.strip() for name in environment[VISIBLE].split(",") if name.strip()]
@@ -62,18 +55,19 @@ def devices(environment: MutableMapping[str, str]) -> list[str]:
     return [str(number) for number in range(len(found))]
 
 
-def slot_folder(environment: MutableMapping[str, str]) -> Path:
+def slot_folder(environment: Mapping[str, str]) -> Path:
     """Return the folder of the locks: on this machine, one per user."""
     base = Path(environment.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
     return base / f"xling-gpus-{os.getuid()}"
 
 
-def _try(folder: Path, pool: Sequence[str], share: int, count: int) -> dict[str, int]:
-    """Lock up to `count` GPUs, those with the fewest jobs first; return the locks by GPU."""
+def try_slots(folder: Path, pool: Sequence[str], share: int, count: int) -> dict[str, int]:
+    """Lock up to `count` GPUs without waiting, those with the fewest jobs first; return the locks by GPU."""
     taken: dict[str, int] = {}
-    for name, path in _slots(folder, pool, share):
+    for slot, name in product(range(share), pool):
         if name in taken or len(taken) == count:
             continue
+        path = folder / f"{re.sub('[^A-Za-z0-9-]', '_', name)}.{slot}"
         lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -83,12 +77,6 @@ def _try(folder: Path, pool: Sequence[str], share: int, count: int) -> dict[str,
         os.set_inheritable(lock, True)
         taken[name] = lock
     return taken
-
-
-def _slots(folder: Path, pool: Sequence[str], share: int) -> Iterator[tuple[str, Path]]:
-    for slot in range(share):
-        for name in pool:
-            yield name, folder / f"{re.sub('[^A-Za-z0-9-]', '_', name)}.{slot}"
 
 
 def main() -> None:

@@ -41,12 +41,15 @@ class Model:
 
 def trained_models(config: Config) -> list[Model]:
     """Return every model that the study trains, in the order of the config, without repeats."""
-    extra = [
-        (pair_languages(pair), setting) for pair, setting in (cell.split(".", 1) for cell in config["study"]["extra"])
-    ]
-    alone = [((code,), MONO) for code in config["study"]["languages"]]
-    cells = dict.fromkeys([*table_cells(config), *extra, *alone])
-    return [Model(*cell, seed) for cell in cells for seed in _seeds(config, *cell)]
+    study, models = config["study"], list[Model]()
+    extra = [(pair_languages(cell.split(".")[0]), cell.split(".", 1)[1]) for cell in study["extra"]]
+    alone = [((code,), MONO) for code in study["languages"]]
+    for languages, setting in dict.fromkeys([*table_cells(config), *extra, *alone]):
+        cell = f"{'-'.join(languages)}.{setting}"
+        more = [g["seeds"] for g in study["more_seeds"] if any(fnmatchcase(cell, p) for p in g["models"])]
+        seeds = dict.fromkeys([*study["seeds"], *(seed for some in more for seed in some)])
+        models += [Model(languages, setting, seed) for seed in seeds]
+    return models
 
 
 def table_cells(config: Config) -> list[tuple[tuple[str, ...], str]]:
@@ -125,18 +128,22 @@ def original_of(config: Config, code: str) -> str:
     return original_of(config, original) if original else code
 
 
-def _seeds(config: Config, languages: tuple[str, ...], setting: str) -> list[int]:
-    cell = f"{'-'.join(languages)}.{setting}"
-    more = [
-        group["seeds"] for group in config["study"]["more_seeds"] if any(fnmatchcase(cell, p) for p in group["models"])
-    ]
-    return list(dict.fromkeys([*config["study"]["seeds"], *(seed for seeds in more for seed in seeds)]))
-
-
 def describe_run(config: Config, model: Model) -> dict[str, Any]:
-    """Return the content of a model's run.json: no commit and no date, so that it changes only with the experiment."""
+    """Return the content of a model's run.json: no commit and no date, so that it changes only with the experiment.
+
+    A copy of a language reads the same text in an order of its own (en' of section 5.2).
+    """
     setting, kind = _whole_setting(config, model), vocabulary_kind(config, model)
     merges = int(config["bpe"]["joint_merges" if kind == "joint" else "language_merges"])
+    corpora = {
+        code: {
+            "text_of": original_of(config, code),
+            "domain": domain_of(config, model, code),
+            "switched": setting["anchors"] == "extra",
+            "own_order": original_of(config, code) != code,
+        }
+        for code in model.languages
+    }
     return {
         "model": model.name,
         "languages": list(model.languages),
@@ -146,10 +153,7 @@ def describe_run(config: Config, model: Model) -> dict[str, Any]:
         "separate": without_added(setting["separate"]),
         "softmax": setting["softmax"],
         "pretrain": deciding(_training(config, model)),
-        "made_from": {
-            "vocabulary": {"kind": kind, "merges": merges},
-            "corpus": {code: _corpus(config, model, code) for code in model.languages},
-        },
+        "made_from": {"vocabulary": {"kind": kind, "merges": merges}, "corpus": corpora},
     }
 
 
@@ -177,13 +181,3 @@ def _whole_setting(config: Config, model: Model) -> dict[str, Any]:
         return setting_of(config, model.setting)
     whole = {"separate": {"embeddings": False, "layers": 0}, "softmax": "shared", "anchors": "all"}
     return whole | {"train": config["monolingual"]["train"]}
-
-
-def _corpus(config: Config, model: Model, code: str) -> dict[str, Any]:
-    """A copy of a language reads the same text in an order of its own (en' of section 5.2)."""
-    return {
-        "text_of": original_of(config, code),
-        "domain": domain_of(config, model, code),
-        "switched": _whole_setting(config, model)["anchors"] == "extra",
-        "own_order": original_of(config, code) != code,
-    }

@@ -17,14 +17,7 @@ from xling.core.results import hashed, untrained_parts
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
 
-STAGES: dict[str, Callable[..., Any]] = {}
 TASK_SIZES = {"nli": "nli_pairs", "ner": "ner_sentences", "parsing": "treebank_sentences"}
-
-
-def stage(recipe: Callable[..., Any]) -> Callable[..., Any]:
-    """Put a recipe into the table under its name."""
-    STAGES[recipe.__name__] = recipe
-    return recipe
 
 
 class Identity:
@@ -74,7 +67,6 @@ class Identity:
         return [self.tokeniser(code) for code in codes]
 
 
-@stage
 def words(made: Identity, code: str, domain: str) -> Any:
     """extract_text, tokenise_text."""
     source, original = made.study.language(code)["text"][domain], made.study.original(code)
@@ -84,7 +76,6 @@ def words(made: Identity, code: str, domain: str) -> Any:
     return [made.revision("data"), source["format"], least, raw, made.tokeniser(original), *thinned]
 
 
-@stage
 def corpus(made: Identity, code: str, domain: str) -> Any:
     """split_corpus."""
     text, original = made.config["text"], made.study.original(code)
@@ -94,7 +85,6 @@ def corpus(made: Identity, code: str, domain: str) -> Any:
     return [made.revision("tokenization"), made("words", original, domain), held_out, trimmed, order]
 
 
-@stage
 def vocabulary(made: Identity, name: str) -> Any:
     """train_bpe and build_vocabulary, for a vocabulary such as en-fr.joint.wiki."""
     codes, kind, domain = parts_of(name)
@@ -105,7 +95,6 @@ def vocabulary(made: Identity, name: str) -> Any:
     return [made.revision("bpe"), kind, codes, texts, merges, *sample]
 
 
-@stage
 def stream(made: Identity, path: str) -> Any:
     """encode_text and the numbers that a vocabulary gives the pieces: the ids of en-fr.joint.wiki/fr.switched."""
     name, _, text = path.partition("/")
@@ -116,7 +105,6 @@ def stream(made: Identity, path: str) -> Any:
     return [made.revision("bpe"), made("vocabulary", name), code, texts, made.config["bpe"]["sentence_ends"]]
 
 
-@stage
 def switched(made: Identity, pair: str, domain: str, code: str) -> Any:
     """switch_codes."""
     text = made("corpus", code, domain_in(pair.split("-"), domain, code))
@@ -124,7 +112,6 @@ def switched(made: Identity, pair: str, domain: str, code: str) -> Any:
     return [made.revision("codeswitch"), text, made("dictionary", pair), options]
 
 
-@stage
 def dictionary(made: Identity, pair: str) -> Any:
     """build_dictionary; a generated one depends on all languages of the study, whose words are chosen together."""
     codes = pair.split("-")
@@ -134,19 +121,16 @@ def dictionary(made: Identity, pair: str) -> Any:
     return [made.revision("data"), entries[1]["format"], raw, names, made.tokenisers(*codes)]
 
 
-@stage
 def model(made: Identity, name: str) -> Any:
     """pretrain: everything in the model's run.json, which holds the hashes of its vocabulary and its streams."""
     return [made.revision("pretrain"), made.study.run(name)]
 
 
-@stage
 def untrained(made: Identity, name: str) -> Any:
     """An encoder that is initialised and not trained; of its pretraining options only the sequence length matters."""
     return [made.revision("pretrain"), *untrained_parts(made.study.transfer.run(name))]
 
 
-@stage
 def task(made: Identity, kind: str, code: str, dataset: str, split: str) -> Any:
     """prepare_task."""
     source = made.study.task_files(kind)[code, dataset, split]
@@ -154,7 +138,6 @@ def task(made: Identity, kind: str, code: str, dataset: str, split: str) -> Any:
     return [source["format"], made.raw(path, [code], [TASK_SIZES[kind]]), made.tokeniser(code), split]
 
 
-@stage
 def parallel(made: Identity, code: str) -> Any:
     """prepare_parallel."""
     side = made.study.parallel_side(code)
@@ -162,7 +145,6 @@ def parallel(made: Identity, code: str) -> Any:
     return [side, made.raw(path, [side], ["parallel_sentences"]), made.tokeniser(side)]
 
 
-@stage
 def tatoeba(made: Identity, source: str, code: str) -> Any:
     """prepare_tatoeba, both sides of a test set."""
     names = [made.study.language(one).get("tatoeba") for one in (source, code)]
@@ -170,7 +152,6 @@ def tatoeba(made: Identity, source: str, code: str) -> Any:
     return [names, raw, *made.tokenisers(source, code)]
 
 
-@stage
 def translations(made: Identity, source: str, code: str) -> Any:
     """The word pairs and vectors that word translation is evaluated with."""
     codes = [source, code]
@@ -180,13 +161,11 @@ def translations(made: Identity, source: str, code: str) -> Any:
     return [pairs, vectors, *made.tokenisers(*codes)]
 
 
-@stage
 def vectors(made: Identity, code: str) -> Any:
     """train_vectors."""
     return [made.revision("align"), made("corpus", code, "wiki"), made.config["align"]["own_vectors"]]
 
 
-@stage
 def score(made: Identity, encoder: str, name: str) -> Any:
     """fine_tune: one encoder in one task."""
     transfer = made.study.transfer
@@ -200,7 +179,6 @@ def score(made: Identity, encoder: str, name: str) -> Any:
     }
 
 
-@stage
 def states(made: Identity, name: str) -> Any:
     """represent_encoder."""
     alignment, codes = made.study.alignment, made.study.models[name].languages
@@ -214,7 +192,6 @@ def states(made: Identity, name: str) -> Any:
     }
 
 
-@stage
 def analysis(made: Identity, name: str) -> Any:
     """translate_words, retrieve_sentences, compare_encoders."""
     alignment = made.study.alignment
@@ -237,7 +214,6 @@ def analysis(made: Identity, name: str) -> Any:
     }
 
 
-@stage
 def contextual(made: Identity, name: str) -> Any:
     """transfer_contextual."""
     own = made.study.contextual
@@ -253,7 +229,6 @@ def contextual(made: Identity, name: str) -> Any:
     }
 
 
-@stage
 def verdicts(made: Identity) -> Any:
     """claims: the hashes of all results that the claims are judged on."""
     study = made.study
@@ -264,3 +239,12 @@ def verdicts(made: Identity) -> Any:
         "scale": study.scale_flag(),
         "revision": made.revision("report"),
     }
+
+
+STAGES: dict[str, Callable[..., Any]] = {
+    recipe.__name__: recipe
+    for recipe in (
+        *(words, corpus, vocabulary, stream, switched, dictionary, model, untrained, task, parallel, tatoeba),
+        *(translations, vectors, score, states, analysis, contextual, verdicts),
+    )
+}

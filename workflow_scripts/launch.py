@@ -13,8 +13,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from workflow_scripts.gpu_slots import take
 from xling.core.errors import XlingError, run
@@ -30,27 +30,12 @@ ONE_PER_NODE = ["--ntasks-per-node=1", "--kill-on-bad-exit=1", "--cpu-bind=none"
 Ask = Callable[[Sequence[str]], str]
 
 
-@dataclass(frozen=True)
-class Allocation:
-    """A job's own part of the cluster."""
+class Allocation(NamedTuple):
+    """A job's own part of the cluster; `deadline` (seconds since 1970) is when the trainer must have left, if ever."""
 
     job: int
-    began: float | None
-    ends: float | None
+    deadline: float | None
     nodes: str
-
-    def deadline(self) -> float | None:
-        """Return when the trainer must have left, in seconds since 1970; None where there is no limit."""
-        if self.began is None or self.ends is None:
-            return None
-        grace = min(max(GRACE_SHARE * (self.ends - self.began), GRACE_LEAST), GRACE_MOST)
-        return self.ends - grace
-
-    @property
-    def port(self) -> int:
-        """The port that the processes of this job meet at."""
-        first, count = PORTS
-        return first + self.job % count
 
 
 def ask(command: Sequence[str]) -> str:
@@ -72,23 +57,19 @@ def allocation(environment: Mapping[str, str], ask: Ask = ask) -> Allocation | N
     if not job.isdigit():
         return None
     said = ask(["squeue", "--noheader", "--jobs", job, "--format", "%S|%e|%N"])
-    began, ends, nodes = said.split("|") if said.count("|") == 2 else ("", "", "")
-    return Allocation(int(job), moment(began), moment(ends), nodes)
+    start, end, nodes = said.split("|") if said.count("|") == 2 else ("", "", "")
+    began, ends = moment(start), moment(end)
+    if began is None or ends is None:
+        return Allocation(int(job), None, nodes)
+    return Allocation(int(job), ends - min(max(GRACE_SHARE * (ends - began), GRACE_LEAST), GRACE_MOST), nodes)
 
 
 def moment(text: str) -> float | None:
     """Return a time as SLURM writes it in seconds since 1970; None for one that it does not know."""
-    if text.isdecimal():
-        return float(text)
     try:
-        return datetime.fromisoformat(text).timestamp()
+        return float(text) if text.isdecimal() else datetime.fromisoformat(text).timestamp()
     except ValueError:
         return None
-
-
-def gpus_of(environment: Mapping[str, str]) -> int:
-    """Return how many GPUs of this machine were handed to the job; one where nobody said."""
-    return max(1, len([gpu for gpu in environment.get("CUDA_VISIBLE_DEVICES", "").split(",") if gpu]))
 
 
 def command(module: list[str], gpus: int, nodes: int, given: Allocation | None, ask: Ask = ask) -> list[str]:
@@ -98,7 +79,8 @@ def command(module: list[str], gpus: int, nodes: int, given: Allocation | None, 
         hosts = ask(["scontrol", "show", "hostnames", given.nodes]).split()
         if len(hosts) != nodes:
             raise XlingError(f"{nodes} nodes wanted, SLURM names {len(hosts)}: {given.nodes or 'it does not answer'}")
-        meeting = [f"--nnodes={nodes}", f"--master-addr={hosts[0]}", f"--master-port={given.port}"]
+        port = PORTS[0] + given.job % PORTS[1]
+        meeting = [f"--nnodes={nodes}", f"--master-addr={hosts[0]}", f"--master-port={port}"]
         return ["srun", f"--nodes={nodes}", *ONE_PER_NODE, "sh", "-c", NUMBERED, sys.executable, *meeting, *each]
     if gpus > 1:
         return [sys.executable, "-m", TORCHRUN, "--standalone", *each]
@@ -112,15 +94,17 @@ def main() -> None:
     parser.add_argument("--gpus", type=int, default=0, help="to take of this machine, where there is no SLURM")
     parser.add_argument("module", nargs=argparse.REMAINDER, help="the module that trains, and its flags")
     args = parser.parse_args()
-    given = allocation(os.environ)
-    deadline = given.deadline() if given else None
-    module = [*args.module, *([f"--deadline={deadline:.0f}"] if deadline else [])]
+    given, module = allocation(os.environ), args.module
     if given:
-        until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(deadline)) if deadline else "no limit known"
+        until = "no limit known"
+        if given.deadline:
+            until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(given.deadline))
+            module = [*module, f"--deadline={given.deadline:.0f}"]
         log_to_stderr(__name__).info("SLURM job %d on %s, to leave by: %s", given.job, given.nodes, until)
     else:
         take(os.environ, args.gpus)
-    started = command(module, gpus_of(os.environ), args.nodes, given)
+    gpus = len([gpu for gpu in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if gpu])
+    started = command(module, max(1, gpus), args.nodes, given)
     os.execvp(started[0], started)  # noqa: S606 (no shell is wanted)
 
 

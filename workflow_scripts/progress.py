@@ -27,6 +27,7 @@ SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_REDRAWS = 15.0, 0.5
 MOST_STAGES = 8
 PASSED_ON = ("Nothing to be done",)  # of what Snakemake says in passing
 CLEAR_BELOW = "\x1b[J"
+NEVER = float("inf")
 
 
 @dataclass
@@ -34,24 +35,12 @@ class Stage:
     """The jobs of one rule."""
 
     name: str
-    total: int
-    expected: float | None = None  # seconds a job took in an earlier run
+    expected: float | None  # seconds a job took in an earlier run
+    total: int = 1
     done: int = 0
     seconds: float = 0.0  # of all finished jobs together
-    running: dict[int, float] = field(default_factory=dict)  # when each job began
-    began: float | None = None
+    began: float = NEVER
     ended: float = 0.0
-
-    def work_left(self, now: float, pace: float) -> float | None:
-        """Return the seconds of work that its unfinished jobs still need, if that can be known.
-
-        A job takes as long as those before it, or as in the earlier run at this machine's pace.
-        """
-        if not self.done and self.expected is None:
-            return None
-        each = self.seconds / self.done if self.done else (self.expected or 0.0) * pace
-        waiting = self.total - self.done - len(self.running)
-        return waiting * each + sum(max(each - (now - start), 0.0) for start in self.running.values())
 
 
 class Board:
@@ -60,13 +49,13 @@ class Board:
     def __init__(self, expected: Mapping[str, float] | None = None) -> None:
         self.expected = dict(expected or {})
         self.stages: dict[str, Stage] = {}
-        self.rule_of: dict[int, str] = {}
-        self.began: float | None = None
+        self.running: dict[int, tuple[Stage, float]] = {}  # the jobs at work, and when each began
+        self.began = NEVER
         self.widest = 1  # most jobs that were seen running at once
 
     def plan(self, counts: Mapping[str, int], now: float) -> str:
         """Take in how many jobs each rule has, in the order in which they come; return how much there is to do."""
-        self.began = now if self.began is None else self.began
+        self.began = min(self.began, now)
         for rule, count in counts.items():
             if rule not in NO_STAGES:
                 self._stage(rule).total = count
@@ -76,66 +65,63 @@ class Board:
         """Return a rule's stage; rules that are made for each language are timed under the name that they share."""
         names = [name for name in self.expected if rule == name or rule.startswith(f"{name}_")]
         expected = self.expected[max(names, key=len)] if names else None
-        return self.stages.setdefault(rule, Stage(rule, 1, expected))
+        return self.stages.setdefault(rule, Stage(rule, expected))
 
     def start(self, job: int, rule: str, now: float) -> None:
         """Note that a job begins."""
         if rule not in NO_STAGES:
-            stage, self.rule_of[job] = self._stage(rule), rule
-            stage.began = now if stage.began is None else stage.began
-            stage.running[job] = now
-            self.widest = max(self.widest, sum(len(one.running) for one in self.stages.values()))
+            stage = self._stage(rule)
+            stage.began, self.running[job] = min(stage.began, now), (stage, now)
+            self.widest = max(self.widest, len(self.running))
 
     def finish(self, job: int, now: float) -> Stage | None:
         """Note that a job has succeeded; return its stage if that was the last one."""
-        stage = self.stages.get(self.rule_of.get(job, ""))
-        if stage is None or job not in stage.running:
+        if job not in self.running:
             return None
-        stage.seconds += now - stage.running.pop(job)
-        stage.done, stage.ended = stage.done + 1, now
+        stage, start = self.running.pop(job)
+        stage.done, stage.seconds, stage.ended = stage.done + 1, stage.seconds + now - start, now
         return stage if stage.done >= stage.total else None
 
     def fail(self, job: int) -> None:
         """Note that a job has failed; if it is tried again, it starts again."""
-        if stage := self.stages.get(self.rule_of.get(job, "")):
-            stage.running.pop(job, None)
+        self.running.pop(job, None)
 
-    def pace(self) -> float:
-        """Return how much slower this machine is than the one that the expectations come from."""
-        known = [stage for stage in self.stages.values() if stage.done and stage.expected]
-        wanted = sum(stage.done * (stage.expected or 0.0) for stage in known)
-        return sum(stage.seconds for stage in known) / wanted if wanted else 1.0
+    def work_left(self, stage: Stage, now: float) -> float | None:
+        """Return the seconds of work that a stage's unfinished jobs still need, if that can be known.
 
-    def time_left(self, now: float) -> float | None:
-        """Return the seconds until everything is done, if every stage that is left can be judged."""
-        pace, left = self.pace(), [stage for stage in self.stages.values() if stage.done < stage.total]
-        known = [work for stage in left if (work := stage.work_left(now, pace)) is not None]
-        return sum(known) / self.widest if len(known) == len(left) else None
+        A job takes as long as those before it, or as in the earlier run at this machine's pace.
+        """
+        if not stage.done and stage.expected is None:
+            return None
+        known = [one for one in self.stages.values() if one.done and one.expected]
+        wanted = sum(one.done * (one.expected or 0.0) for one in known)
+        pace = sum(one.seconds for one in known) / wanted if wanted else 1.0
+        each = stage.seconds / stage.done if stage.done else (stage.expected or 0.0) * pace
+        starts = [start for other, start in self.running.values() if other is stage]
+        waiting = stage.total - stage.done - len(starts)
+        return waiting * each + sum(max(each - (now - start), 0.0) for start in starts)
 
     def stage_line(self, stage: Stage, now: float) -> str:
         """Return one line for a stage: how far it is, since when, and how long it will take."""
         text = f"{stage.name.replace('_', ' ')}: {stage.done} of {stage.total}"
         if stage.done >= stage.total:
-            return f"{text} in {_since(stage.began, stage.ended)}"
-        work = stage.work_left(now, self.pace())
-        width = min(self.widest, stage.total - stage.done)
-        return f"{text}, {_since(stage.began, now)}{_left(None if work is None else work / width)}"
+            return f"{text} in {duration(stage.ended - stage.began)}"
+        work, width = self.work_left(stage, now), min(self.widest, stage.total - stage.done)
+        return f"{text}, {duration(now - stage.began)}{_left(work, width)}"
 
     def lines(self, now: float) -> list[str]:
         """Return a line for each stage at work, and one for the whole run."""
-        active = [stage for stage in self.stages.values() if stage.running][:MOST_STAGES]
-        done, total = (sum(getattr(stage, key) for stage in self.stages.values()) for key in ("done", "total"))
-        left = self.time_left(now) if done < total else None
-        whole = f"{done} of {total} jobs, {_since(self.began, now)}{_left(left)}"
-        return [*(self.stage_line(stage, now) for stage in active), whole]
+        stages = self.stages.values()
+        active = [stage for stage in stages if any(stage is other for other, _ in self.running.values())]
+        done, total = sum(stage.done for stage in stages), sum(stage.total for stage in stages)
+        left = [self.work_left(stage, now) for stage in stages if stage.done < stage.total]
+        work = None if None in left or not left else sum(one or 0.0 for one in left)
+        whole = f"{done} of {total} jobs, {duration(now - self.began)}{_left(work, self.widest)}"
+        return [*(self.stage_line(stage, now) for stage in active[:MOST_STAGES]), whole]
 
 
-def _since(began: float | None, now: float) -> str:
-    return duration(0.0 if began is None else now - began)
-
-
-def _left(seconds: float | None) -> str:
-    return "" if seconds is None else f", about {duration(seconds)} left"
+def _left(work: float | None, width: int) -> str:
+    return "" if work is None else f", about {duration(work / width)} left"
 
 
 def seconds_a_job(provenance: Mapping[str, Any]) -> dict[str, float]:
@@ -157,10 +143,7 @@ class LogHandler(LogHandlerBase):
     """Prints progress."""
 
     writes_to_stream = True
-    writes_to_file = False
-    has_filter = False
-    has_formatter = False
-    needs_rulegraph = False
+    writes_to_file = has_filter = has_formatter = needs_rulegraph = False
 
     def __post_init__(self) -> None:
         """Begin with nothing known but what an earlier run took."""
@@ -186,9 +169,9 @@ class LogHandler(LogHandlerBase):
         """Say how long everything took."""
         if not self.over.is_set():
             self.over.set()
-            if self.board.began is not None:
-                took = _since(self.board.began, time.monotonic())
-                self._show([f"stopped after {took}" if self.failed else f"all done in {took}"], finished=True)
+            if self.board.began < NEVER:
+                word = "stopped after" if self.failed else "all done in"
+                self._show([f"{word} {duration(time.monotonic() - self.board.began)}"], finished=True)
         super().close()
 
     def _lines_of(self, record: logging.LogRecord) -> list[str]:
@@ -225,7 +208,7 @@ class LogHandler(LogHandlerBase):
     def _show(self, lines: Sequence[str], finished: bool = False) -> None:
         """Print lines for good and, on a terminal, below them the stages at work."""
         below: list[str] = []
-        if self.live and not finished and self.board.began is not None:
+        if self.live and not finished and self.board.began < NEVER:
             *stages, whole = self.board.lines(time.monotonic())
             width = shutil.get_terminal_size().columns - 1
             below = [line[:width] for line in [*(f"  {stage}" for stage in stages), whole]]

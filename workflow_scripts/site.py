@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -63,7 +63,14 @@ class Site:
             raise ConfigError([f"classes.{name}: {gpus} GPUs cannot be shared out evenly over {nodes} nodes"])
         partition = asked.pop("partition", self.partitions.gpu if gpus else self.partitions.cpu)
         wanted = {**asked, "slurm_partition": partition, "slurm_account": self.account}
-        wanted |= self._gpus(gpus, nodes) | (_one_task_a_node(nodes) if nodes > 1 else {})
+        kind, a_node = f"{self.gpu_type}:" if self.gpu_type else "", gpus // nodes
+        if gpus and self.gpu_syntax == "gres":
+            wanted |= {"gpu": 0, "gres": f"gpu:{kind}{a_node}"}
+        elif gpus:
+            spread = f"--gpus-per-node={kind}{a_node}" if nodes > 1 else ""
+            wanted |= {"gpu": gpus, "gpu_model": self.gpu_type, "slurm_extra": spread}
+        if nodes > 1:  # else the executor binds the whole job to one node, or starts a task for each GPU
+            wanted |= {"tasks": nodes, "tasks_per_gpu": 0, "mpi": "srun"}
         return {key: value for key, value in wanted.items() if value != ""}
 
     def minutes(self, requests: Mapping[str, Any], attempt: int, resumes: bool) -> int:
@@ -77,39 +84,22 @@ class Site:
             return first if limit is None else min(first, limit)
         return first * attempt if limit is None else max(first, min(first * attempt, limit))
 
-    def _gpus(self, gpus: int, nodes: int) -> dict[str, Any]:
-        if not gpus:
-            return {}
-        kind, a_node = f"{self.gpu_type}:" if self.gpu_type else "", gpus // nodes
-        if self.gpu_syntax == "gres":
-            return {"gpu": 0, "gres": f"gpu:{kind}{a_node}"}
-        spread = f"--gpus-per-node={kind}{a_node}" if nodes > 1 else ""
-        return {"gpu": gpus, "gpu_model": self.gpu_type, "slurm_extra": spread}
-
-
-def _one_task_a_node(nodes: int) -> dict[str, Any]:
-    """Return what keeps the executor from binding the whole job to one node, or starting a task for each GPU."""
-    return {"tasks": nodes, "tasks_per_gpu": 0, "mpi": "srun"}
-
 
 def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
     """Read a site file and refuse what it cannot mean; a key without a value counts as left out."""
     known = {key: value for key, value in read_yaml(path).items() if value is not None}
-    if problems := find_problems(Site, known) or list(_problems(Site(**known), classes)):
+    problems = find_problems(Site, known)
+    if not problems:
+        site = Site(**known)
+        own = [requests.partition for requests in site.classes.values()]
+        names = sorted(filter(None, {site.partitions.cpu, site.partitions.gpu, *own}))
+        problems += [f"classes.{n}: no such class ({nearest(n, classes)})" for n in site.classes if n not in classes]
+        unused = [name for name in site.time_limits if name not in names]
+        problems += [f"time_limits.{name}: no job goes to such a partition ({', '.join(names)})" for name in unused]
+    if problems:
         ways = {f"partitions.{name}: unknown key": f"; for one class: classes.{name}.partition" for name in classes}
         raise ConfigError(f"{path}: {problem}{ways.get(problem.split(' (')[0], '')}" for problem in problems)
-    return Site(**known)
-
-
-def _problems(site: Site, classes: Mapping[str, Any]) -> Iterator[str]:
-    for name in site.classes:
-        if name not in classes:
-            yield f"classes.{name}: no such class ({nearest(name, classes)})"
-    own = {requests.partition for requests in site.classes.values()}
-    names = sorted(filter(None, {site.partitions.cpu, site.partitions.gpu, *own}))
-    for name in site.time_limits:
-        if name not in names:
-            yield f"time_limits.{name}: no job goes to such a partition ({', '.join(names)})"
+    return site
 
 
 def site_file(root: Path) -> Path:

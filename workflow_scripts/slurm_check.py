@@ -8,30 +8,38 @@ what it found as a site file to start from; a file that exists is never touched.
 import argparse
 import getpass
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
-from workflow_scripts.config import REPOSITORY, nearest, read_yaml
-from workflow_scripts.plan.jobs import Job, dry_run
+from workflow_scripts.config import REPOSITORY, nearest, read_config, read_yaml
+from workflow_scripts.plan.jobs import Job, lay_out
 from workflow_scripts.site import site_file
 from xling.core.errors import run
 from xling.core.io import write_text
 
 NEEDED = ("sbatch", "squeue", "sinfo", "scontrol", "scancel")
 PROFILE, FOUND = Path("profiles/slurm/config.yaml"), Path("profiles/slurm/site.found.yaml")
-FIRST_LOOK = 40  # the executor's default seconds before it first asks for a job's state
+FIRST_KEY, FIRST_LOOK = (
+    "slurm-init-seconds-before-status-checks",
+    40,
+)  # the executor's default seconds before it first asks for a job's state
 LOCAL_KINDS = {"ext2/ext3", "ext4", "xfs", "btrfs", "tmpfs", "overlayfs", "zfs", "apfs"}
 PATIENCE = 20  # seconds for one answer of a busy controller
 SINFO = ["sinfo", "--noheader", "--format=%P|%a|%l|%G|%D"]
+ACCOUNTS = ["sacctmgr", "--noheader", "--parsable2", "show", "associations", "format=account"]
 REQUEST = ("slurm_partition", "slurm_account", "runtime", "mem_mb", "gpu", "gpu_model", "gres", "nodes", "qos")
+FLAGS = {"slurm_partition": "--partition", "slurm_account": "--account", "runtime": "--time", "qos": "--qos"}
+
+Request = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -40,10 +48,10 @@ class Partition:
 
     name: str
     default: bool
-    up: bool
     minutes: int | None
-    gpus: Mapping[str, int]
-    nodes: int
+    up: bool = False
+    gpus: Mapping[str, int] = field(default_factory=dict)
+    nodes: int = 0
 
 
 class Finding(NamedTuple):
@@ -75,51 +83,31 @@ def minutes(text: str) -> int | None:
 
 
 def partitions(text: str) -> dict[str, Partition]:
-    """Read what SINFO prints: a line for each kind of node of a partition, the default one with a star."""
+    """Read what SINFO prints: a line for each kind of node of a partition, the default one with a star.
+
+    Generic resources are written as gpu:a100:4(S:0-1),gpu:2; GPUs without a name are counted under ``.
+    """
     found: dict[str, Partition] = {}
     for fields in (line.strip().split("|") for line in text.splitlines()):
         if len(fields) == 5:
             (name, up, limit, gres, nodes), plain = fields, fields[0].rstrip("*")
-            known = found.get(plain, Partition(plain, name != plain, False, minutes(limit), {}, 0))
-            gpus, total = {**known.gpus, **gpus_of(gres)}, known.nodes + int(nodes)
-            found[plain] = replace(known, up=known.up or up == "up", gpus=gpus, nodes=total)
+            known = found.get(plain, Partition(plain, name != plain, minutes(limit)))
+            gpus = {kind: int(number) for kind, number in re.findall(r"\bgpu:(?:([^:,(]+):)?(\d+)", gres)}
+            more = known.nodes + int(nodes)
+            found[plain] = replace(known, up=known.up or up == "up", gpus={**known.gpus, **gpus}, nodes=more)
     return found
 
 
-def gpus_of(gres: str) -> dict[str, int]:
-    """Read a node's generic resources (gpu:a100:4(S:0-1),gpu:2): GPUs by type, `` where it has no name."""
-    items = [item.split("(")[0].split(":") for item in gres.split(",")]
-    return {
-        words[1] if len(words) > 2 else "": int(words[-1])
-        for words in items
-        if words[0] == "gpu" and words[-1].isdecimal()
-    }
-
-
-def settings(text: str) -> dict[str, str]:
-    """Read `scontrol show config`."""
-    pairs = [line.partition("=") for line in text.splitlines() if "=" in line]
-    return {key.strip(): value.strip() for key, _, value in pairs}
-
-
-def accounts_of(user: str) -> list[str]:
-    """Return the user's accounts, none where SLURM keeps none."""
-    wanted = ["--noheader", "--parsable2", "show", "associations", f"user={user}", "format=account"]
-    code, text = ask(["sacctmgr", *wanted])
-    return sorted(set(text.split())) if not code else []
-
-
-def requests(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+def requests(jobs: Sequence[Job]) -> list[Request]:
     """Return what jobs ask of the cluster, every different request once, the longest first."""
     asked = [{key: job.resources[key] for key in REQUEST if job.resources.get(key)} for job in jobs]
     unique = {str(sorted(one.items())): one for one in asked if one}
     return sorted(unique.values(), key=lambda one: (-int(one.get("runtime", 0)), str(sorted(one.items()))))
 
 
-def trial(request: Mapping[str, Any]) -> list[str]:
+def trial(request: Request) -> list[str]:
     """Return the command that asks whether a job would be accepted, without submitting it."""
-    flags = {"slurm_partition": "--partition", "slurm_account": "--account", "runtime": "--time", "qos": "--qos"}
-    command = ["sbatch", "--test-only", *(f"{flag}={request[key]}" for key, flag in flags.items() if key in request)]
+    command = ["sbatch", "--test-only", *(f"{flag}={request[key]}" for key, flag in FLAGS.items() if key in request)]
     command += [f"--mem={request['mem_mb']}M"] if "mem_mb" in request else []
     command += [f"--nodes={request['nodes']}"] if int(request.get("nodes", 1)) > 1 else []
     if "gres" in request:
@@ -130,7 +118,7 @@ def trial(request: Mapping[str, Any]) -> list[str]:
     return [*command, "--wrap=true"]
 
 
-def check_request(request: Mapping[str, Any], known: Mapping[str, Partition]) -> Finding:
+def check_request(request: Request, known: Mapping[str, Partition]) -> Finding:
     """Tell what is wrong with a request: its partition, its time, or what sbatch itself says.
 
     Many clusters accept a job that asks for too much time, and never start it.
@@ -148,51 +136,44 @@ def check_request(request: Mapping[str, Any], known: Mapping[str, Partition]) ->
     return Finding("wrong", f"{label}: {reason}") if code else Finding("right", f"accepted: {label}")
 
 
-def check_partitions(known: Mapping[str, Partition], asked: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Yield the GPUs and states of the partitions that jobs go to."""
-    for name in dict.fromkeys(str(one["slurm_partition"]) for one in asked if one.get("slurm_partition") in known):
-        gpus = ", ".join(f"{number} {kind or 'unnamed'}" for kind, number in sorted(known[name].gpus.items()))
-        text = f"partition {name}: {known[name].nodes} nodes, GPUs a node: {gpus or 'none'}"
-        yield Finding("right", text) if known[name].up else Finding("wrong", f"{text}, and it is not up")
-        wanted = any(one["slurm_partition"] == name and {"gpu", "gres"} & set(one) for one in asked)
-        if wanted and not gpus:
-            yield Finding("wrong", f"partition {name}: SLURM knows of no GPUs there (partitions.gpu in site.yaml)")
-
-
-def check_limits(
-    known: Mapping[str, Partition], retried: Sequence[Mapping[str, Any]], limits: Mapping[str, int]
+def check_partition(
+    partition: Partition, asked: Sequence[Request], retried: Sequence[Request], limits: Mapping[str, int]
 ) -> Iterator[Finding]:
-    """Yield the partitions that would refuse twice the time, which a retry asks for where the site has no limit."""
-    for name in dict.fromkeys(str(one["slurm_partition"]) for one in retried if one.get("slurm_partition") in known):
-        twice = 2 * max(int(one.get("runtime", 0)) for one in retried if one.get("slurm_partition") == name)
-        allowed = known[name].minutes
-        if allowed is not None and min(twice, limits.get(name, twice)) > allowed:
-            text = f"partition {name} allows {allowed} minutes, and a retry would ask it for up to {twice}"
-            yield Finding("known", f"{text} (set time_limits in site.yaml)")
+    """Yield a partition's GPUs and state, and whether it would refuse twice the time, which a retry asks for."""
+    name, allowed = partition.name, partition.minutes
+    gpus = ", ".join(f"{number} {kind or 'unnamed'}" for kind, number in sorted(partition.gpus.items()))
+    text = f"partition {name}: {partition.nodes} nodes, GPUs a node: {gpus or 'none'}"
+    yield Finding("right", text) if partition.up else Finding("wrong", f"{text}, and it is not up")
+    if not gpus and any({"gpu", "gres"} & set(one) for one in asked):
+        yield Finding("wrong", f"partition {name}: SLURM knows of no GPUs there (partitions.gpu in site.yaml)")
+    twice = 2 * max((int(one.get("runtime", 0)) for one in retried), default=0)
+    if allowed is not None and min(twice, limits.get(name, twice)) > allowed:
+        text = f"partition {name} allows {allowed} minutes, and a retry would ask it for up to {twice}"
+        yield Finding("known", f"{text} (set time_limits in site.yaml)")
 
 
-def check_status(config: Mapping[str, str], command: str, first_look: int) -> Iterator[Finding]:
+def check_status(config: Mapping[str, str], profile: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield whether jobs can be watched with the command that the profile names."""
-    accounting = "slurmdbd" in config.get("AccountingStorageType", "")
-    yield Finding("known", f"accounting: {'there' if accounting else 'none, so sacct says nothing'}")
-    if command == "sacct" and not accounting:
+    command, accounting = profile.get("slurm-status-command", "sacct"), config.get("AccountingStorageType", "")
+    there = "slurmdbd" in accounting
+    yield Finding("known", f"accounting: {'there' if there else 'none, so sacct says nothing'}")
+    if command == "sacct" and not there:
         yield Finding("wrong", "slurm-status-command: sacct would wait for ever without accounting (expected squeue)")
-    age = config.get("MinJobAge", "").split(" ")[0]
+    age, least = config.get("MinJobAge", "").split(" ")[0], 3 * int(profile.get(FIRST_KEY, FIRST_LOOK))
     if command == "squeue" and age.isdecimal():
-        enough = int(age) >= 3 * first_look
-        text = f"finished jobs are remembered for {age} s (MinJobAge), {3 * first_look} s are needed with squeue"
+        text = f"finished jobs are remembered for {age} s (MinJobAge), {least} s are needed with squeue"
+        enough = int(age) >= least
         yield Finding("right" if enough else "wrong", text if enough else f"{text}; use sacct, or look sooner")
 
 
-def check_account(accounts: Sequence[str], asked: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Yield whether the account is one of the user's, where SLURM keeps accounts."""
-    for name in dict.fromkeys(str(request.get("slurm_account", "")) for request in asked):
-        if not name:
-            yield Finding("wrong", "no account is set (account in site.yaml): the executor's own guess is not reliable")
-        elif accounts and name not in accounts:
-            yield Finding("wrong", f"account {name!r} is not yours ({nearest(name, accounts)})")
-        elif accounts:
-            yield Finding("right", f"account {name}")
+def check_account(name: str, accounts: Sequence[str]) -> Iterator[Finding]:
+    """Yield whether an account is one of the user's, where SLURM keeps accounts."""
+    if not name:
+        yield Finding("wrong", "no account is set (account in site.yaml): the executor's own guess is not reliable")
+    elif accounts and name not in accounts:
+        yield Finding("wrong", f"account {name!r} is not yours ({nearest(name, accounts)})")
+    elif accounts:
+        yield Finding("right", f"account {name}")
 
 
 def check_folder(path: Path) -> Finding:
@@ -230,27 +211,30 @@ def look(
     jobs: Sequence[Job], profile: Mapping[str, Any], limits: Mapping[str, int] | None = None
 ) -> tuple[list[Finding], dict[str, Any]]:
     """Return everything that was found, and a site file made from it; `limits` are those that the present one has."""
-    asked, known = requests(jobs), partitions(ask(SINFO)[1])
-    config = settings(ask(["scontrol", "show", "config"])[1])
-    accounts = accounts_of(getpass.getuser())
-    status = str(profile.get("slurm-status-command", "sacct"))
-    first_look = int(profile.get("slurm-init-seconds-before-status-checks", FIRST_LOOK))
-    version = ask(["sbatch", "--version"])[1]
-    findings = [Finding("right", f"{version}, cluster {config.get('ClusterName', 'without a name')}")]
-    findings += [*check_account(accounts, asked), *check_partitions(known, asked)]
-    resuming = profile.get("preemptible-rules", [])
-    findings += check_limits(known, requests([job for job in jobs if job.rule not in resuming]), limits or {})
-    findings += [*(check_request(one, known) for one in asked), *check_status(config, status, first_look)]
-    findings.append(check_folder(Path.cwd()))
-    used = [str(request["slurm_account"]) for request in asked if "slurm_account" in request]
-    account = next(iter([name for name in used if name in accounts] or accounts or used), "")
-    return findings, site(known, account)
+    known, asked = partitions(ask(SINFO)[1]), requests(jobs)
+    retried = requests([job for job in jobs if job.rule not in profile.get("preemptible-rules", [])])
+    pairs = [line.partition("=") for line in ask(["scontrol", "show", "config"])[1].splitlines()]
+    config = {key.strip(): value.strip() for key, _, value in pairs}
+    code, text = ask([*ACCOUNTS, f"user={getpass.getuser()}"])
+    accounts = [] if code else sorted(set(text.split()))
+    findings = [Finding("right", f"{ask(['sbatch', '--version'])[1]}, cluster {config.get('ClusterName', 'unnamed')}")]
+    used = list(dict.fromkeys(str(request.get("slurm_account", "")) for request in asked))
+    findings += [finding for name in used for finding in check_account(name, accounts)]
+    for name in dict.fromkeys(str(one["slurm_partition"]) for one in asked if one.get("slurm_partition") in known):
+        here, again = ([one for one in some if one.get("slurm_partition") == name] for some in (asked, retried))
+        findings += check_partition(known[name], here, again, limits or {})
+    findings += [
+        *(check_request(one, known) for one in asked),
+        *check_status(config, profile),
+        check_folder(Path.cwd()),
+    ]
+    return findings, site(known, next(iter([name for name in used if name in accounts] or accounts or used), ""))
 
 
 def main() -> None:
     """Look, say what was found, and leave with 1 if something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--configfile", nargs="+", type=lambda text: str(Path(text).resolve()), default=[])
+    parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
     parser.add_argument("--out", type=Path, default=FOUND, help="site file to write, under this name or the next free")
     args = parser.parse_args()
     os.chdir(REPOSITORY)
@@ -259,8 +243,8 @@ def main() -> None:
     code, said = ask(["scontrol", "ping"])
     if code:
         sys.exit(f"wrong  the controller does not answer: {said}")
-    files = ["--configfile", *args.configfile] if args.configfile else []
-    jobs = dry_run(["--forceall", "--cores", "1024", *files])  # which has read the site file and told its mistakes
+    # Laying out the jobs reads the site file and tells its mistakes.
+    jobs = lay_out(read_config(REPOSITORY / "config.yaml", *args.configfile))
     findings, found = look(jobs, read_yaml(PROFILE), read_yaml(site_file(REPOSITORY)).get("time_limits"))
     print("\n".join(f"{finding.mark:5}  {finding.text}" for finding in findings))
     print(f"\nwritten: {write_site(found, args.out, findings[0].text)}")

@@ -9,26 +9,13 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from workflow_scripts import grid
 from workflow_scripts.alignment import Alignment
 from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_yaml
 from workflow_scripts.contextual import Contextual
 from workflow_scripts.files import datasets_by_file, needed_files, original_languages, parallel_sides, tatoeba_files
-from workflow_scripts.grid import (
-    Model,
-    describe_run,
-    domain_in,
-    domain_of,
-    domains_used,
-    language_of,
-    original_of,
-    pair_languages,
-    parts_of,
-    setting_of,
-    study_languages,
-    trained_models,
-    vocabulary_kind,
-)
+from workflow_scripts.grid import Model
 from workflow_scripts.identity import Identity
 from workflow_scripts.transfer import Transfer
 from xling.core.results import hashed
@@ -75,30 +62,15 @@ class Study:
         """The folder of all raw data."""
         return expand_path(self.config["data"]["root"])
 
-    @cached_property
-    def identity(self) -> Identity:
-        """The hashes of everything that the study makes."""
-        return Identity(self)
-
-    @cached_property
-    def transfer(self) -> Transfer:
-        """Table 1 and Figure 3."""
-        return Transfer(self)
-
-    @cached_property
-    def alignment(self) -> Alignment:
-        """Figures 4, 6 and 7."""
-        return Alignment(self)
-
-    @cached_property
-    def contextual(self) -> Contextual:
-        """Figures 5 and 8."""
-        return Contextual(self)
+    identity = cached_property(Identity)  # the hashes of everything that the study makes
+    transfer = cached_property(Transfer)  # Table 1 and Figure 3
+    alignment = cached_property(Alignment)  # Figures 4, 6 and 7
+    contextual = cached_property(Contextual)  # Figures 5 and 8
 
     @cached_property
     def models(self) -> dict[str, Model]:
         """Every model that the study trains, by name."""
-        return {model.name: model for model in trained_models(self.config)}
+        return {model.name: model for model in grid.trained_models(self.config)}
 
     @cached_property
     def trained(self) -> list[str]:
@@ -108,7 +80,7 @@ class Study:
     @cached_property
     def languages(self) -> list[str]:
         """Codes of all languages that a model reads."""
-        return study_languages(self.config)
+        return grid.study_languages(self.config)
 
     @property
     def generated(self) -> bool:
@@ -121,7 +93,7 @@ class Study:
 
     def language(self, code: str) -> dict[str, Any]:
         """Return everything known of a language."""
-        return language_of(self.config, code)
+        return grid.language_of(self.config, code)
 
     def raw_text(self, code: str, domain: str) -> list[str]:
         """Return the raw text files of a language and domain."""
@@ -129,11 +101,11 @@ class Study:
 
     def original(self, code: str) -> str:
         """Return the language whose text a language reads."""
-        return original_of(self.config, code)
+        return grid.original_of(self.config, code)
 
     def run(self, name: str) -> dict[str, Any]:
         """Return a model's resolved description, with the hashes of the vocabulary and the streams it is made from."""
-        described = describe_run(self.config, self.models[name])
+        described = grid.describe_run(self.config, self.models[name])
         made_from, vocabulary = described["made_from"], self.vocabulary(name)
         made_from["vocabulary"]["hash"] = self.identity("vocabulary", vocabulary)
         for code, stream in self.streams(name).items():
@@ -168,8 +140,8 @@ class Study:
 
     def vocabulary_models(self, vocabulary: str) -> dict[str, Path]:
         """Return the BPE model of each language of a vocabulary."""
-        codes, kind, domain = parts_of(vocabulary)
-        own = {code: (code, domain_in(codes, domain, code)) for code in codes}
+        codes, kind, domain = grid.parts_of(vocabulary)
+        own = {code: (code, grid.domain_in(codes, domain, code)) for code in codes}
         names = dict.fromkeys(codes, ("-".join(codes), domain)) if kind == "joint" else own
         return {code: self.results / f"bpe/{name}.{text}.model" for code, (name, text) in names.items()}
 
@@ -187,7 +159,7 @@ class Study:
 
     def task_data(self, task: str, pair: str) -> dict[str, Any]:
         """Return the prepared files of a task: train and dev of the source language, test sets of both."""
-        kind, (source, target) = TASK_DATA[task], pair_languages(pair)
+        kind, (source, target) = TASK_DATA[task], grid.pair_languages(pair)
         train, dev, test, other = (self.task_file(kind, *key) for key in self._task_keys(kind, pair))
         return {"train": train, "dev": dev, "test": {source: test, target: other}}
 
@@ -203,8 +175,8 @@ class Study:
     def vocabulary(self, name: str) -> str:
         """Return the name of a model's vocabulary, as en-fr.joint.wiki."""
         model = self.models[name]
-        domain = domain_of(self.config, model, model.languages[-1])
-        return f"{'-'.join(model.languages)}.{vocabulary_kind(self.config, model)}.{domain}"
+        domain = grid.domain_of(self.config, model, model.languages[-1])
+        return f"{'-'.join(model.languages)}.{grid.vocabulary_kind(self.config, model)}.{domain}"
 
     def streams(self, name: str) -> dict[str, str]:
         """Return the token streams that a model reads, by language.
@@ -215,9 +187,10 @@ class Study:
         model, vocabulary = self.models[name], self.vocabulary(name)
         if self.anchors(name) == "extra":
             return {code: f"{vocabulary}/{code}.switched" for code in model.languages}
-        if vocabulary_kind(self.config, model) == "joint":
+        if grid.vocabulary_kind(self.config, model) == "joint":
             return {code: f"{vocabulary}/{code}.plain" for code in model.languages}
-        return {code: f"{code}.mono.{domain_of(self.config, model, code)}/{code}.plain" for code in model.languages}
+        domains = {code: grid.domain_of(self.config, model, code) for code in model.languages}
+        return {code: f"{code}.mono.{domain}/{code}.plain" for code, domain in domains.items()}
 
     def tokeniser(self, code: str) -> dict[str, Any]:
         """Return the options of a language's tokeniser."""
@@ -241,25 +214,25 @@ class Study:
 
     def task_files(self, kind: str) -> dict[tuple[str, str, str], dict[str, str]]:
         """Return path and format of each raw task file, by language, data set and split: nli, ner or parsing."""
-        pairs = self.config["study"]["pairs"]
-        keys = dict.fromkeys(key for pair in pairs for key in self._task_keys(kind, pair))
-        return {key: self._task_source(kind, *key) for key in keys}
+        found: dict[tuple[str, str, str], dict[str, str]] = {}
+        for code, dataset, split in (
+            key for pair in self.config["study"]["pairs"] for key in self._task_keys(kind, pair)
+        ):
+            language = self.language(code)
+            if kind == "nli":
+                path, form = self.config["data"]["nli"][split], "xnli-mt" if split == "train" else "xnli"
+            elif kind == "ner":
+                path, form = language["ner"][dataset][split], language["ner"][dataset]["format"]
+            else:
+                path, form = language["treebank"][split], "conllu"
+            found[code, dataset, split] = {"path": self.raw(path), "format": form}
+        return found
 
     def _task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
         """Return language, data set and split of what a pair reads: three of the source, and the other's test set."""
-        (source, target), name = pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
+        (source, target), name = grid.pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
         ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
         return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
-
-    def _task_source(self, kind: str, code: str, dataset: str, split: str) -> dict[str, str]:
-        language = self.language(code)
-        if kind == "nli":
-            path, form = self.config["data"]["nli"][split], "xnli-mt" if split == "train" else "xnli"
-        elif kind == "ner":
-            path, form = language["ner"][dataset][split], language["ner"][dataset]["format"]
-        else:
-            path, form = language["treebank"][split], "conllu"
-        return {"path": self.raw(path), "format": form}
 
     @cached_property
     def parallel_sides(self) -> dict[str, str | None]:
@@ -295,17 +268,18 @@ class Study:
         return original_languages(self.config)
 
     @cached_property
-    def _datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
+    def datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
+        """What to ask of which published datasets for each raw file."""
         return datasets_by_file(self.config)
 
     def datasets_of(self, paths: Iterable[str]) -> list[str]:
         """Return the published datasets that bring these raw files."""
         below = [PurePosixPath(Path(path).relative_to(self.root)) for path in paths]
-        return sorted({name for path in below for name in self._datasets.get(path, {})})
+        return sorted({name for path in below for name in self.datasets.get(path, {})})
 
     def requests(self, dataset: str) -> list[dict[str, Any]]:
         """Return what to ask of a dataset for this study."""
-        asked = [request for found in self._datasets.values() for request in found.get(dataset, [])]
+        asked = [request for found in self.datasets.values() for request in found.get(dataset, [])]
         unique = {json.dumps(request, sort_keys=True): request for request in asked}
         return [unique[key] for key in sorted(unique)]
 
@@ -317,13 +291,13 @@ class Study:
 
     def trimmed_to(self, code: str, domain: str) -> list[str]:
         """Return the domains whose smaller one a corpus is trimmed to: Wiki-CC takes as much text as Default has."""
-        domains = domains_used(self.config, code)
+        domains = grid.domains_used(self.config, code)
         return domains if domain == "crawl" and len(domains) > 1 else []
 
     def anchors(self, name: str) -> str:
         """Return whether a model has all, none or extra anchors."""
         model = self.models[name]
-        return str(setting_of(self.config, model.setting)["anchors"]) if model.bilingual else "all"
+        return str(grid.setting_of(self.config, model.setting)["anchors"]) if model.bilingual else "all"
 
     def texts(self) -> list[str]:
         """Return the languages and pairs whose text the study reads."""

@@ -6,7 +6,6 @@ figure, or a file of a model, a score or a job below the results, are taken for 
 
 import sys
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -14,77 +13,58 @@ from workflow_scripts.config import nearest
 from workflow_scripts.grid import MONO
 from workflow_scripts.study import EXIT_BAD_CONFIG, Study
 
+MODELS = "monolingual models of the source and of"
 NEEDS = {
-    "table1": "models of study.pairs",
-    "figure3": "models of study.pairs",
-    "figure4a": "monolingual models of the source and of a language with `muse`",
-    "figure4b": "monolingual models of the source and of a language with `muse`",
-    "figure5": "monolingual models of the source and of another language of study.pairs, and ner or parsing",
-    "figure6": "monolingual models of the source and of another language, both with `tatoeba`",
-    "figure7": "monolingual models of the source and of another language",
-    "figure8": "monolingual models of the source and of another language of study.pairs, and ner or parsing",
+    **dict.fromkeys(["table1", "figure3"], "models of study.pairs"),
+    **dict.fromkeys(["figure4a", "figure4b"], f"{MODELS} a language with `muse`"),
+    **dict.fromkeys(["figure5", "figure8"], f"{MODELS} another language of study.pairs, and ner or parsing"),
+    "figure6": f"{MODELS} another language, both with `tatoeba`",
+    "figure7": f"{MODELS} another language",
 }
 OF_MODELS = ("models", "states", "transfer", "contextual")
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a study has, and what is wrong with a target."""
-
-    study: Study
-    shown: Container[str]
-
-    def problem(self, target: str) -> str | None:
-        """Return what is wrong with a target, or nothing."""
-        if target in NEEDS and target not in self.shown:
-            return f"{target}: study {self._own!r} has nothing to show in it (needed: {NEEDS[target]})"
-        place = Path(target)
-        if not place.is_relative_to(self.study.results.parent):
-            return None
-        study, *parts = place.relative_to(self.study.results.parent).parts
-        if len(parts) < 2 or parts[0] not in OF_MODELS:
-            return None
-        if study != self._own:
-            return f"{target}: a file of study {study!r}, but this is {self._own!r} (name its preset: --configfile …)"
-        if parts[0] == "contextual":
-            return self._unknown(place.stem, self.study.contextual.jobs)
-        return self._of_model(*parts) if len(parts) == 3 else None
-
-    def _of_model(self, kind: str, name: str, file: str) -> str | None:
-        if kind != "transfer":
-            return self._unknown(name, self.study.models)
-        task, tasks = Path(file).stem, self.study.transfer.tasks
-        wrong = self._unknown(name, self.study.transfer.encoders)
-        if wrong or task in ("run", *tasks):
-            return wrong
-        return f"{name}: {task} is no task of study {self._own!r} ({', '.join(tasks)})"
-
-    def _unknown(self, name: str, known: Container[str]) -> str | None:
-        return None if name in known else f"{name}: no such model in study {self._own!r} ({self._why(name)})"
-
-    def _why(self, name: str) -> str:
-        """Return why a study has no such model, as far as its name shows."""
-        known = list(dict.fromkeys([*self.study.models, *self.study.transfer.floors, *self.study.contextual.jobs]))
-        seeds = [other.rpartition(".s")[2] for other in known if other.rpartition(".s")[0] == name.rpartition(".s")[0]]
-        if seeds:
-            return f"its seeds: {', '.join(seeds)}"
-        about, (languages, setting) = self.study.config["study"], [*name.split("."), ""][:2]
-        if any(fnmatchcase(f"{languages}.{setting}", pattern) for pattern in about["skip"]):
-            return "study.skip leaves it out"
-        if setting == MONO:
-            return f"study.languages: {', '.join(about['languages'])}"
-        if languages not in about["pairs"]:
-            return f"study.pairs: {', '.join(about['pairs'])}"
-        return nearest(name, known)
-
-    @property
-    def _own(self) -> str:
-        return str(self.study.config["study"]["name"])
+def problem(study: Study, shown: Container[str], target: str) -> str | None:
+    """Return what is wrong with a target, or nothing; `shown` are the tables and figures that the study has."""
+    own, place, results = study.config["study"]["name"], Path(target), study.results.parent
+    if target in NEEDS and target not in shown:
+        return f"{target}: study {own!r} has nothing to show in it (needed: {NEEDS[target]})"
+    other, *parts = place.relative_to(results).parts if place.is_relative_to(results) else [""]
+    if len(parts) < 2 or parts[0] not in OF_MODELS:
+        return None
+    if other != own:
+        return f"{target}: a file of study {other!r}, but this is {own!r} (name its preset: --configfile …)"
+    kind, name, *rest = parts
+    if kind == "contextual":
+        name, known = place.stem, list(study.contextual.jobs)
+    elif len(rest) == 1:
+        known = list(study.transfer.encoders if kind == "transfer" else study.models)
+    else:
+        return None
+    if name not in known:
+        return f"{name}: no such model in study {own!r} ({why_absent(study, name)})"
+    tasks = study.transfer.tasks
+    if kind == "transfer" and place.stem not in ("run", *tasks):
+        return f"{name}: {place.stem} is no task of study {own!r} ({', '.join(tasks)})"
+    return None
 
 
-def refuse_wrong_targets(asked: Asked, arguments: Iterable[str]) -> None:
+def why_absent(study: Study, name: str) -> str:
+    """Return why a study has no such model, as far as its name shows."""
+    known = list(dict.fromkeys([*study.models, *study.transfer.floors, *study.contextual.jobs]))
+    seeds = [other.rpartition(".s")[2] for other in known if other.rpartition(".s")[0] == name.rpartition(".s")[0]]
+    about, (languages, setting) = study.config["study"], [*name.split("."), ""][:2]
+    if seeds:
+        return f"its seeds: {', '.join(seeds)}"
+    if any(fnmatchcase(f"{languages}.{setting}", pattern) for pattern in about["skip"]):
+        return "study.skip leaves it out"
+    if setting == MONO:
+        return f"study.languages: {', '.join(about['languages'])}"
+    return nearest(name, known) if languages in about["pairs"] else f"study.pairs: {', '.join(about['pairs'])}"
+
+
+def refuse_wrong_targets(study: Study, shown: Container[str], arguments: Iterable[str]) -> None:
     """Say what is wrong with the targets among a command line's words and leave, if anything is."""
-    problems = [problem for word in arguments if (problem := asked.problem(word))]
-    if problems:
-        print("\n".join(f"target: {problem}" for problem in problems), file=sys.stderr, flush=True)
+    if problems := [wrong for word in arguments if (wrong := problem(study, shown, word))]:
+        print("\n".join(f"target: {wrong}" for wrong in problems), file=sys.stderr, flush=True)
         sys.exit(EXIT_BAD_CONFIG)

@@ -121,12 +121,18 @@ def cost(row: str, column: int) -> str:
     return line.split("|")[2 + column].strip()
 
 
+def jobs_in(plan: str) -> dict[str, int]:
+    """Return how many jobs of each rule a plan has."""
+    counted = re.findall(r"^(\w+) +(\d+) ", plan.split("longest chain")[0], re.MULTILINE)
+    return {rule: int(count) for rule, count in counted}
+
+
 def planned(command: str, folder: Path, own_data: bool = True) -> tuple[list[str], str]:
     """Return GPU time, CPU time, disk and download of a plan, - for none, and all that it said; no job lacks a cost."""
     said = run(command, folder, own_data=own_data)
     assert "not estimated" not in said
-    counts = dict(re.findall(r"^(\w+) +(\d+) ", said.split("longest chain")[0], re.MULTILINE))
-    assert int(counts.pop("total")) == sum(map(int, counts.values()))
+    counts = jobs_in(said)
+    assert counts.pop("total") == sum(counts.values())
     (line,) = [line for line in said.splitlines() if line.startswith("total  ") and line.count("  ") > 3]
     return re.split(r" {2,}", line)[2:], said
 
@@ -142,16 +148,20 @@ def test_the_cost_of_mini_is_the_plan_s(real_data: Path, tmp_path: Path, monkeyp
     monkeypatch.setenv("XLING_DATA", str(real_data))
     (gpu, _, disk, _), _ = planned("make plan PRESET=presets/mini.yaml RATES=h200", tmp_path, own_data=False)
     assert (cost("GPU time", 1), cost("from start to end", 1)) == (gpu, f"{gpu}, one job at a time")
-    assert cost("disk, of which downloaded", 1) == f"{disk}, nothing"
+    assert (cost("disk", 1), cost("data to download", 1)) == (disk, "none")
 
 
 def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
     (gpu, _, disk, download), said = planned(f"{PLAN} RATES=h200", tmp_path)
-    assert re.search(r"^pretrain +38 ", said, re.MULTILINE)
+    found = jobs_in(said)
+    once = ["translate_words", "retrieve_sentences", "compare_encoders", "table1", "claims", "page"]
+    wanted = {"pretrain": 38, "represent_encoder": 6 + 5, "fine_tune": 30 + 12, **dict.fromkeys(once, 1)}  # floors too
+    assert {rule: found[rule] for rule in wanted} == wanted
+    assert found["total"] < 1000
     assert "bench/results/pretrain-h200.json" in said.split("Assumptions:")[1]
     eight, best = re.findall(r"(?:8|32) GPUs ([\d,.]+ h)", said)
     assert cost("GPU time", 2) == gpu
-    assert cost("disk, of which downloaded", 2) == f"{disk}, {download}"
+    assert (cost("disk", 2), cost("data to download", 2)) == (disk, download)
     assert cost("from start to end", 2) == f"{eight} with 8 GPUs, {best} with 32"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from embedded import ROOT
 from tiny_hub import write_bert
 from tiny_models import made_up
 
+from workflow_scripts.config import read_config
+from workflow_scripts.plan.jobs import lay_out
 from xling.cli import dispatch
 
 pytestmark = pytest.mark.timeout(900)
@@ -43,6 +46,13 @@ def edited(files: list[str], edit: dict[str, Any]) -> list[str]:
     path = Path(files[-1]).with_name("edit.yaml")
     path.write_text(yaml.safe_dump(edit), encoding="utf-8")
     return ["--configfile", *files, str(path)]
+
+
+def left(files: list[str], edit: dict[str, Any]) -> Counter[str]:
+    """Return how many jobs of each rule an edit makes again, as `make plan` sees them: in this process."""
+    _, *edited_files = edited(files, edit)
+    jobs = lay_out(read_config(ROOT / "config.yaml", *map(Path, edited_files)))
+    return Counter(job.rule for job in jobs if job.left)
 
 
 def test_a_generated_language_goes_from_raw_files_to_the_table(reader: Reader) -> None:
@@ -94,26 +104,25 @@ def test_a_plan_leaves_out_what_is_done_and_sets_it_against_what_it_used(finishe
 
 
 def test_a_setting_that_learns_at_another_rate_is_trained_and_scored_again(finished: list[str]) -> None:
-    counts, said = dry_run(*edited(finished, {"settings": {"sep-emb-l1-7": {"train": {"lr": 0.001}}}}))
+    counts = left(finished, {"settings": {"sep-emb-l1-7": {"train": {"lr": 0.001}}}})
     assert counts["write_run"] == counts["pretrain"] == counts["fine_tune"] == 1  # its floor stays as it was
     assert not {"prepare_task", "train_bpe", "encode_text", "write_untrained"} & set(counts)
-    assert "en-el.sep-emb-l1-7.s1/run.json" in said
 
 
 def test_how_often_a_run_is_saved_is_shown_on_the_page_and_reruns_nothing_else(finished: list[str]) -> None:
-    counts, _ = dry_run(*edited(finished, {"pretrain": {"save_every": 7, "keep_checkpoints": 3}}))
-    assert set(counts) == {"plan_provenance", "collect_provenance", "page", "all", "total"}
+    counts = left(finished, {"pretrain": {"save_every": 7, "keep_checkpoints": 3}})
+    assert set(counts) == {"plan_provenance", "collect_provenance", "page", "all"}
 
 
 def test_a_new_chance_of_switching_reruns_the_switching(finished: list[str]) -> None:
-    counts, _ = dry_run(*edited(finished, {"codeswitch": {"keep": 0.5}}))
+    counts = left(finished, {"codeswitch": {"keep": 0.5}})
     assert counts["switch_codes"] == 2
     assert "tokenise_text" not in counts
 
 
 def test_weights_of_another_rate_are_not_scored(finished: list[str], reader: Reader) -> None:
     slower = edited(finished, {"pretrain": {"lr": 0.001}})
-    counts, _ = dry_run(*slower)
+    counts = left(finished, {"pretrain": {"lr": 0.001}})
     assert counts["pretrain"] == 4
     assert counts["fine_tune"] == 3  # untrained encoders learn at no rate
 
@@ -121,8 +130,8 @@ def test_weights_of_another_rate_are_not_scored(finished: list[str], reader: Rea
     cell = reader.folder / "results/greek/transfer/en-el.default.s1/ner.json"
     before = cell.read_text(encoding="utf-8")
     late = ["--rerun-triggers", "mtime", "--force", str(cell), *slower]
-    counts, _ = dry_run(*late)
-    assert set(counts) == {"fine_tune", "total"}
+    remade, _ = dry_run(*late)
+    assert set(remade) == {"fine_tune", "total"}
     stale = snakemake("--cores", "1", *late)
     assert stale.returncode == 1
     assert "models/en-el.default.s1/run.json: of another configuration: " in output(stale)

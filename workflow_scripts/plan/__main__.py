@@ -6,50 +6,35 @@ there is one, else the H200's, and for the embedded study, which needs no GPU, t
 """
 
 import argparse
-import json
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from workflow_scripts.config import REPOSITORY, ConfigError, read_config
-from workflow_scripts.plan.estimate import Estimator, cost, manifest
-from workflow_scripts.plan.jobs import Cost, Job, by_rule, dry_run, longest_chain, total
+from workflow_scripts.plan.estimate import Sizes, cost, manifest
+from workflow_scripts.plan.jobs import Cost, Job, by_rule, lay_out, longest_chain, total
 from workflow_scripts.plan.rates import Rates, load_rates
-from workflow_scripts.plan.used import covered, gpu_spans, unfinished, used_by
+from workflow_scripts.plan.used import covered, unfinished, used_by
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import XlingError, run
 
 OWN_RATES = Path("results/rates.yaml")
-CORES = "1024"  # of the machines that the study will run on: none of its jobs is to be scaled down to this one
 GPUS = (1, 8, 32)
 
 
 def choose_rates(asked: str, study: Study) -> Rates:
     """Return the rates that the user names, else the user's own, else the committed ones that fit the study."""
-    if asked:
-        return load_rates(asked)
-    if OWN_RATES.is_file():
-        return load_rates(str(OWN_RATES))
-    return load_rates("cpu" if study.generated else "h200")
+    own = str(OWN_RATES) if OWN_RATES.is_file() else ""
+    return load_rates(asked or own or ("cpu" if study.generated else "h200"))
 
 
-def lay_out(arguments: list[str], study: Study) -> tuple[list[Job], list[Job]]:
-    """Return the jobs that are left and those that are done; a study that has no file yet is asked for once."""
-    left = dry_run(arguments)
-    if not study.results.is_dir():
-        return left, []
-    made = {path for job in left for path in job.outputs}
-    whole = dry_run([*arguments, "--forceall"])
-    return left, [job for job in whole if job.outputs and not made.intersection(job.outputs)]
-
-
-def report(study: Study, rates: Rates, left: list[Job], finished: list[Job], target: str) -> list[str]:
+def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str) -> list[str]:
     """Return the lines of a plan."""
-    plan = Estimator(study, rates)
+    sizes = Sizes(study, rates)
+    left, done = [job for job in jobs if job.left], [job for job in jobs if job.outputs and not job.left]
     lines = [f"Plan of {study.config['study']['name']}, {target}, at the rates of {rates.device['name']}", ""]
-    lines += to_do(plan, left) if left else ["Nothing is left to do."]
-    lines += ["", *done(plan, finished)] if finished else []
+    lines += to_do(sizes, left) if any(job.outputs for job in left) else ["Nothing is left to do."]
+    lines += ["", *planned_and_used(sizes, done)] if done else []
     begun = unfinished((study.results / "work").glob("*"))
     if begun.seconds:
         lines += [f"in runs that are not finished: GPU {duration(begun.gpu)}, CPU {duration(begun.cpu)}"]
@@ -60,51 +45,52 @@ def report(study: Study, rates: Rates, left: list[Job], finished: list[Job], tar
     return [*lines, "", "Assumptions:", *aligned(assumed, left=4)]
 
 
-def to_do(plan: Estimator, jobs: list[Job]) -> list[str]:
+def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     """Return what is left: one line per rule, the longest chain, and what is not known.
 
     A rule without an estimate is listed, because its cost is not 0 but unknown.
     """
-    costs = {job.number: cost(plan, job) for job in jobs}
+    costs = {job.number: cost(sizes, job) for job in jobs}
     rows, unknown = [["rule", "jobs", "GPU time", "CPU time", "disk", "download"]], []
     for rule, some in by_rule(jobs).items():
-        if any(costs[job.number] is None for job in some):
-            unknown.append(f"not estimated: {rule}, {len(some)} jobs")
-            rows.append([rule, str(len(some)), "not estimated", *"---"])
-        else:
-            rows.append([rule, str(len(some)), *_amounts(total(costs[job.number] for job in some))])
+        known = all(costs[job.number] for job in some)
+        amounts = _amounts(total(costs[job.number] for job in some)) if known else ["not estimated", *"---"]
+        rows.append([rule, str(len(some)), *amounts])
+        unknown += [] if known else [f"not estimated: {rule}, {len(some)} jobs"]
     every = total(costs.values())
     lines = aligned([*rows, ["total", str(len(jobs)), *_amounts(every)]], ruled=True)
     wall = {number: (known or Cost()).seconds for number, known in costs.items()}
     seconds, chain = longest_chain(jobs, wall)
     lines += ["", f"longest chain: {duration(seconds)}"]
-    for job in chain:
+    for job in (job for job in chain if wall[job.number]):
         named = [value.strip(".") for value in job.wildcards.values() if value]  # a text in one piece has no shard
         name = f" ({'.'.join(named)})" if named else ""
-        lines += [f"    {duration(wall[job.number]):>9}  {job.rule}{name}"] if wall[job.number] else []
+        lines.append(f"    {duration(wall[job.number]):>9}  {job.rule}{name}")
     if every.gpu:
         times = [f"{count} GPU{'s' if count > 1 else ''} {duration(max(seconds, every.gpu / count))}" for count in GPUS]
         lines.append(f"at best, queueing aside: {', '.join(times)}")
     datasets = [job.wildcards["dataset"] for job in jobs if job.rule == "fetch_dataset"]
-    sizes = [path for name in datasets for path in plan.download(name)[1]]
-    supplied = [name for name in datasets if manifest()[name].ask]
-    lines += [*unknown, *([f"download size not known: {', '.join(sizes)}"] if sizes else [])]
-    return lines + ([f"not downloaded, to be supplied: {', '.join(supplied)}"] if supplied else [])
+    told = {
+        "download size not known": [path for name in datasets for path in sizes.download(name)[1]],
+        "not downloaded, to be supplied": [name for name in datasets if manifest()[name].ask],
+    }
+    return lines + unknown + [f"{what}: {', '.join(names)}" for what, names in told.items() if names]
 
 
-def done(plan: Estimator, jobs: list[Job]) -> list[str]:
+def planned_and_used(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     """Return what is done, planned against used; a job without a record counts on neither side."""
     rows = [["rule", "jobs", "recorded", "GPU time planned", "used", "CPU time planned", "used"]]
+    records = {job.number: used_by(job, sizes.rate.gpu) for job in jobs}
     both: list[tuple[Cost, Cost]] = []
     for rule, some in by_rule(jobs).items():
-        pairs = [(cost(plan, job), used_by(job, plan.rates.gpu)) for job in some]
-        known = [(planned, used) for planned, used in pairs if planned and used]
+        recorded = [(cost(sizes, job), records[job.number]) for job in some if records[job.number]]
+        known = [(planned, total(used for _, used in record)) for planned, record in recorded if planned]
         rows += [[rule, str(len(some)), str(len(known)), *_sides(known)]] if known else []
         both += known
     lines = ["Done so far, planned against used, all attempts of a training run together:", ""]
     lines += aligned([*rows, ["total", str(len(jobs)), "", *_sides(both)]], ruled=True)
-    held = total(used_by(job, plan.rates.gpu) for job in jobs).gpu
-    wall = covered(span for job in jobs for span in gpu_spans(job, plan.rates.gpu))
+    every = [attempt for record in records.values() for attempt in record]
+    held, wall = total(used for _, used in every).gpu, covered(every)
     return lines + ([f"jobs held GPUs for {duration(wall)} of wall time, {held / wall:.1f} at once"] if wall else [])
 
 
@@ -147,28 +133,19 @@ def size(count: float) -> str:
 
 def main() -> None:
     """Print a plan."""
-    args = parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("target", nargs="*")
+    parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
+    parser.add_argument("--rates", default="", help="h200, cpu, or a file of python -m bench.calibrate")
+    args = parser.parse_args()
     os.chdir(REPOSITORY)
     try:
         config = read_config(REPOSITORY / "config.yaml", *args.configfile)
     except ConfigError as error:
         raise XlingError("; ".join(error.problems)) from None
-    study = load_study(config)
-    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as merged:
-        json.dump(config, merged)
-        merged.flush()
-        left, finished = lay_out([*args.target, "--cores", CORES, "--configfile", merged.name], study)
+    study, jobs = load_study(config), lay_out(config, args.target)
     target = f"target {' '.join(args.target)}" if args.target else "everything"
-    print("\n".join(report(study, choose_rates(args.rates, study), left, finished, target)))
-
-
-def parse_args() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("target", nargs="*")
-    parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
-    parser.add_argument("--rates", default="", help="h200, cpu, or a file of python -m bench.calibrate")
-    return parser.parse_args()
+    print("\n".join(report(study, choose_rates(args.rates, study), jobs, target)))
 
 
 if __name__ == "__main__":

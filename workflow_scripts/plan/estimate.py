@@ -1,153 +1,31 @@
-"""What every rule costs: from a study's sizes and the rates to seconds.
+"""What a job costs: one row of STAGES per rule, at the rates of rates.yaml and with the sizes of a study.
 
-Sizes are counted where the files are there, else they are what their sources are assumed to hold.
+Sizes are counted if the files exist; otherwise they are what their sources are assumed to hold. Bytes are of
+uncompressed text.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
 
 from workflow_scripts.grid import domain_in, vocabulary_kind
+from workflow_scripts.identity import TASK_SIZES
 from workflow_scripts.plan.jobs import Cost, Job
 from workflow_scripts.plan.rates import Rates
 from workflow_scripts.study import SPLITS, TASK_DATA, Study
 from xling.core.io import read_json
-from xling.data.manifest import Dataset, SourceFile, load_manifest
-from xling.finetune.settings import Point
+from xling.data.manifest import Dataset, load_manifest
 
 FORWARD = 1 / 3  # of the operations of training: backward takes twice as many as forward
 FLOAT, HALF = 4, 2  # bytes: states of words are float16
 SCRIPTS = {"Cyrillic": "cyrillic", "Han": "han"}  # whose characters have more than one byte
 XNLI_SENTENCES = 10_000  # of XNLI-15way
 ARCHIVES = {".bz2": "text_per_bz2", ".xz": "text_per_xz", ".gz": "text_per_xz", ".zst": "text_per_xz"}
-TASK_SIZES = {"nli": "nli_pairs", "ner": "ner_sentences", "parsing": "treebank_sentences"}
 XML_OF_TEXT = 6  # the embedded dumps are mostly markup: 10.3 MB for 1.7 MB of text
-
-
-@dataclass(frozen=True)
-class Estimator:
-    """Sizes of one study and, at some rates, the costs of its jobs; bytes are of uncompressed text."""
-
-    study: Study
-    rates: Rates
-
-    def text(self, language: str, domain: str) -> float:
-        """Return the bytes of a language's text."""
-        counted = self.study.shards("text", language, domain, "json")
-        if all(path.is_file() for path in counted):
-            return float(sum(read_json(path)["characters"] for path in counted)) * self.character(language)
-        if self.study.generated:
-            sentences = self.study.config["synthetic"][f"{domain}_sentences"]
-            return float(sentences * self.rates("sentence") * self.character(language))
-        archives = [(path, ARCHIVES.get(Path(path).suffix)) for path in self.study.raw_text(language, domain)]
-        return sum(self.raw(path) * (self.rates(kind) if kind else 1.0) for path, kind in archives)
-
-    def tokenised(self, language: str, domain: str) -> float:
-        """Return the bytes of the text that is tokenised: of a crawl that is thinned, so many as are drawn."""
-        text, margin = self.text(language, domain), self.study.thinned_to(language, domain)
-        return text if margin is None else min(text, margin * self.text(language, "wiki"))
-
-    def corpus(self, language: str, domain: str) -> float:
-        """Return the bytes of a language's training text; web text is trimmed to the encyclopaedia's size."""
-        domains = self.study.trimmed_to(language, domain) or [domain]
-        return min(self.text(language, name) for name in domains)
-
-    def tokens(self, language: str, domain: str) -> float:
-        """Return the subwords of a language's training text."""
-        return self.corpus(language, domain) / self.character(language) / self.rates("token")
-
-    def character(self, language: str) -> float:
-        """Return the bytes of a character in a language's script."""
-        name = SCRIPTS.get(self.study.language(language)["script"])
-        return self.rates(name) if name else 1.0
-
-    def raw(self, path: str) -> float:
-        """Return the bytes of a raw file, on disk or as assumed of its dataset."""
-        file = Path(path)
-        if file.is_file():
-            return float(file.stat().st_size)
-        name = str(file.relative_to(self.study.root))
-        requests = [
-            (dataset, one) for dataset in self.study.datasets_of([path]) for one in self.study.requests(dataset)
-        ]
-        for dataset, request in requests:
-            if name in [source.path for source in _files(dataset, request)]:
-                return self._assumed(dataset, request) or 0.0
-        return 0.0
-
-    def download(self, dataset: str) -> tuple[float, list[str]]:
-        """Return the bytes of a dataset's files that are not there yet, and those whose size nobody knows.
-
-        What the user has to supply weighs nothing.
-        """
-        known, unknown, seen = 0.0, [], set[str]()
-        for request in self.study.requests(dataset):
-            files = [source for source in _files(dataset, request) if source.urls and source.path not in seen]
-            seen |= {source.path for source in files}
-            assumed = self._assumed(dataset, request)
-            for source in files:
-                if (self.study.root / source.path).is_file():
-                    continue
-                size = source.size or source.about or (assumed / len(files) if assumed else None)
-                known += size or 0.0
-                unknown += [source.path] if size is None else []
-        return known, unknown
-
-    def _assumed(self, dataset: str, request: Mapping[str, Any]) -> float | None:
-        entry = self.rates.downloads.get(dataset)
-        if isinstance(entry, dict):
-            entry = entry.get(request["substitutions"].get("lg"))
-        return float(entry) if entry is not None else None
-
-    def vocabulary(self, model: str) -> int:
-        """Return the most words that one language of a model predicts among: what its softmax costs."""
-        bpe, kind = self.study.config["bpe"], vocabulary_kind(self.study.config, self.study.models[model])
-        own = int(bpe["language_merges"])
-        return {"joint": int(bpe["joint_merges"]), "mono": own, "separate": own}.get(kind, 2 * own)
-
-    def parallel(self) -> float:
-        """Return how many parallel sentences there are."""
-        return float(self.study.config["synthetic"]["parallel_sentences"] if self.study.generated else XNLI_SENTENCES)
-
-    def lines(self, path: str, task: str, split: str) -> float:
-        """Return how many examples a split of a task has: counted, the generator's own number, or an assumption."""
-        if Path(path).is_file():
-            return float(_count(Path(path), Path(path).stat().st_mtime))
-        kind, raw = TASK_DATA[task], Path(self.study.raw(self.study.config["data"]["nli"]["train"]))
-        if self.study.generated:
-            return float(self.study.config["synthetic"][TASK_SIZES[kind]][SPLITS.index(split)])
-        if (kind, split) == ("nli", "train") and raw.is_file():
-            return float(_count(raw, raw.stat().st_mtime)) - 1
-        return self.rates(f"{'xnli' if kind == 'nli' else kind}_{split}")
-
-    def cores(self, job: Job, seconds: float, disk: float = 0.0) -> Cost:
-        """Return the cost of a job that keeps its threads busy for so many seconds of one core.
-
-        CPU time is that of the cores a job has, busy or not, as clusters charge it.
-        """
-        wall = self.rates("start") + seconds / job.threads
-        return Cost(wall, wall * job.threads, 0.0, disk)
-
-    def device(self, job: Job, seconds: float, disk: float = 0.0) -> Cost:
-        """Return the cost of a job that keeps one device busy for so long, or several for less."""
-        start = self.rates("device.start")
-        if not self.rates.gpu:
-            return Cost(start + seconds, start + seconds, 0.0, disk)
-        gpus = max(1, job.gpus)
-        wall = start + seconds / gpus
-        return Cost(wall, wall * job.threads, wall * gpus, disk)
-
-    def steps(self, count: float, operations: float, step: str = "device.step") -> float:
-        """Return the device's seconds for steps that together take some operations."""
-        return count * self.rates(step) + operations / self.rates("device.operations_per_second")
-
-
-@cache
-def _count(path: Path, changed: float) -> int:  # noqa: ARG001 (a changed file is counted anew)
-    with path.open("rb") as handle:
-        return sum(1 for _ in handle)
+DUMP_OF_ZIP = 4  # PanLex unpacks to about four times its size
+ANALYSES = {"translate_words": "words", "retrieve_sentences": "sentences", "compare_encoders": "cka"}  # by their rule
 
 
 @cache
@@ -156,8 +34,110 @@ def manifest() -> dict[str, Dataset]:
     return load_manifest()
 
 
-def _files(dataset: str, request: Mapping[str, Any]) -> Sequence[SourceFile]:
-    return manifest()[dataset].resolve(**request["substitutions"]).files
+@cache
+def count_lines(path: Path) -> int:
+    """Return the lines of a file."""
+    with path.open("rb") as handle:
+        return sum(1 for _ in handle)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of one study; `rate` also has what is assumed of files that do not exist yet."""
+
+    study: Study
+    rate: Rates
+
+    def text(self, language: str, domain: str) -> float:
+        """Return the bytes of a language's text."""
+        counted = self.study.shards("text", language, domain, "json")
+        if all(path.is_file() for path in counted):
+            return float(sum(read_json(path)["characters"] for path in counted)) * self.character(language)
+        if self.study.generated:
+            sentences = self.study.config["synthetic"][f"{domain}_sentences"]
+            return float(sentences * self.rate("sentence") * self.character(language))
+        archives = [(path, ARCHIVES.get(Path(path).suffix)) for path in self.study.raw_text(language, domain)]
+        return sum(self.raw(path) * (self.rate(kind) if kind else 1.0) for path, kind in archives)
+
+    def tokenised(self, language: str, domain: str) -> float:
+        """Return the bytes of the text that is tokenised: of a crawl that is thinned, as many as are drawn."""
+        text, margin = self.text(language, domain), self.study.thinned_to(language, domain)
+        return text if margin is None else min(text, margin * self.text(language, "wiki"))
+
+    def corpus(self, language: str, domain: str) -> float:
+        """Return the bytes of a language's training text; web text is trimmed to the encyclopaedia's size."""
+        return min(self.text(language, name) for name in self.study.trimmed_to(language, domain) or [domain])
+
+    def tokens(self, language: str, domain: str = "wiki") -> float:
+        """Return the subwords of a language's training text."""
+        return self.corpus(language, domain) / self.character(language) / self.rate("token")
+
+    def character(self, language: str) -> float:
+        """Return the bytes of a character in a language's script."""
+        name = SCRIPTS.get(self.study.language(language)["script"])
+        return self.rate(name) if name else 1.0
+
+    def raw(self, path: str) -> float:
+        """Return the bytes of a raw file, on disk or as its dataset has it."""
+        file = Path(path)
+        if file.is_file():
+            return float(file.stat().st_size)
+        if self.study.config["data"]["origin"] != "download":
+            return 0.0
+        brought = self.study.datasets.get(PurePosixPath(file.relative_to(self.study.root)), {})
+        return sum(size or 0.0 for name, asked in brought.items() for size in self.published(name, asked).values())
+
+    def published(self, dataset: str, requests: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
+        """Return the bytes of a dataset's files by path, None for one whose size nobody knows."""
+        found: dict[str, float | None] = {}
+        for request in requests:
+            names = request["substitutions"]
+            files = [one for one in manifest()[dataset].resolve(**names).files if one.urls and one.path not in found]
+            entry = self.rate.downloads.get(dataset)
+            assumed = entry.get(names.get("lg")) if isinstance(entry, dict) else entry
+            each = float(assumed) / len(files) if assumed and files else None
+            found |= {source.path: source.size or source.about or each for source in files}
+        return found
+
+    def download(self, dataset: str) -> tuple[float, list[str]]:
+        """Return the bytes of a dataset's files that are not there yet, and the files of unknown size.
+
+        What the user has to supply weighs nothing.
+        """
+        files = self.published(dataset, self.study.requests(dataset))
+        absent = {path: size for path, size in files.items() if not (self.study.root / path).is_file()}
+        return sum(size or 0.0 for size in absent.values()), [path for path, size in absent.items() if size is None]
+
+    def words(self, model: str) -> int:
+        """Return the most words that one language of a model predicts among: what its softmax costs."""
+        bpe, kind = self.study.config["bpe"], vocabulary_kind(self.study.config, self.study.models[model])
+        own = int(bpe["language_merges"])
+        return {"joint": int(bpe["joint_merges"]), "mono": own, "separate": own}.get(kind, 2 * own)
+
+    def generated(self) -> float:
+        """Return the sentences of one embedded language, or those that the languages have together."""
+        made = self.study.config["synthetic"]
+        return float(made["wiki_sentences"] + made["crawl_sentences"])
+
+    def parallel(self) -> float:
+        """Return how many parallel sentences there are."""
+        return float(self.study.config["synthetic"]["parallel_sentences"] if self.study.generated else XNLI_SENTENCES)
+
+    def examples(self, data: Mapping[str, Any], task: str, split: str) -> float:
+        """Return how many examples the files of a split have: counted, the generator's own number, or an assumption."""
+        kind, raw = TASK_DATA[task], Path(self.study.raw(self.study.config["data"]["nli"]["train"]))
+        files = [Path(path) for path in (data["test"].values() if split == "test" else [data[split]])]
+        if self.study.generated:
+            usual = float(self.study.config["synthetic"][TASK_SIZES[kind]][SPLITS.index(split)])
+        elif (kind, split) == ("nli", "train") and raw.is_file():
+            usual = count_lines(raw) - 1.0
+        else:
+            usual = self.rate(f"{'xnli' if kind == 'nli' else kind}_{split}")
+        return sum(count_lines(path) if path.is_file() else usual for path in files)
+
+    def steps(self, count: float, operations: float, step: str = "device.step") -> float:
+        """Return the device's seconds for steps that together take some operations."""
+        return count * self.rate(step) + operations / self.rate("device.operations_per_second")
 
 
 def operations(shape: Mapping[str, Any], length: float, predicted: float = 0.0) -> float:
@@ -181,56 +161,12 @@ def parameters(run: Mapping[str, Any], words: int) -> float:
     return float((shape["layers"] + copies * apart["layers"]) * layer + vectors * shape["width"])
 
 
-Estimate = Callable[[Estimator, Job], Cost]
-RULES: dict[str, Estimate] = {}
-
-
-def rule(estimate: Estimate) -> Estimate:
-    """Take a function as the estimate of the rule that it is named after."""
-    RULES[estimate.__name__] = estimate
-    return estimate
-
-
-def cost(plan: Estimator, job: Job) -> Cost | None:
-    """Return what a job takes, or None for a rule without an estimate."""
-    if not job.outputs:
-        return Cost()  # a name for other jobs
-    estimate = RULES.get("generate" if job.rule.startswith("generate_") else job.rule)
-    if estimate is None and job.resources.get("runtime") is None:  # local: small enough for a login node
-        estimate = quick
-    return estimate(plan, job) if estimate else None
-
-
-def quick(plan: Estimator, job: Job) -> Cost:
-    """Little more than the start of an interpreter."""
-    return plan.cores(job, 0.0)
-
-
-RULES |= dict.fromkeys(["build_vocabulary", "prepare_task", "prepare_parallel", "prepare_tatoeba"], quick)
-
-
-@rule
-def fetch_dataset(plan: Estimator, job: Job) -> Cost:
-    """The bytes that are not there yet, over the network."""
-    size, _ = plan.download(job.wildcards["dataset"])
-    wall = plan.rates("start") + size / plan.rates("download")
-    return Cost(wall, plan.rates("start"), 0.0, size, size)
-
-
-@rule
-def generate(plan: Estimator, job: Job) -> Cost:
-    """All sentences of one embedded language, or those that the languages have together."""
-    made = plan.study.config["synthetic"]
-    own = made["wiki_sentences"] + made["crawl_sentences"]
-    return plan.cores(job, own / plan.rates("generate"), own * plan.rates("sentence"))
-
-
-def read_texts(job: Job) -> list[tuple[str, str]]:
+def texts(job: Job) -> list[tuple[str, str]]:
     """Return language and domain of the texts that a job reads, from its wildcards."""
     names = job.wildcards
     codes = names.get("languages", names.get("pair", names.get("language", ""))).split("-")
     read = [names["language"]] if "language" in names else codes
-    return [(code, domain_in(codes, names["domain"], code)) for code in read]
+    return [(code, domain_in(codes, names.get("domain", "wiki"), code)) for code in read]
 
 
 def share_of(job: Job) -> tuple[float, float]:
@@ -239,183 +175,192 @@ def share_of(job: Job) -> tuple[float, float]:
     return (1 / int(count), int(number) / int(count)) if count else (1.0, 1.0)
 
 
-@rule
-def extract_text(plan: Estimator, job: Job) -> Cost:
-    """A pass over the raw text, or over a shard of it, which a crawl has to be unpacked for from its start."""
-    ((language, domain),), (share, end), study = read_texts(job), share_of(job), plan.study
-    text = share * plan.text(language, domain)
+def text(sizes: Sizes, job: Job) -> float:
+    """Return the bytes of a job's text, or of its shard."""
+    return share_of(job)[0] * sum(sizes.text(*read) for read in texts(job))
+
+
+def tokenised(sizes: Sizes, job: Job) -> float:
+    """Return the bytes of what a job tokenises, or splits after that."""
+    return share_of(job)[0] * sum(sizes.tokenised(*read) for read in texts(job))
+
+
+def corpus(sizes: Sizes, job: Job) -> float:
+    """Return the bytes of a job's training text."""
+    return sum(sizes.corpus(*read) for read in texts(job))
+
+
+def extraction(sizes: Sizes, job: Job) -> float:
+    """Return the core-seconds of a pass over raw text, or over the XML of dumps.
+
+    A crawl is unpacked from its start for every shard, on one core.
+    """
+    ((language, domain),), study, (share, end) = texts(job), sizes.study, share_of(job)
     if study.language(language)["text"][domain]["format"] != "wikipedia":
-        before = (end - share) * plan.text(language, domain) / plan.rates("unpack_xz") if end > share else 0.0
-        wall = before + text / plan.rates("extract_text") / job.threads
-        return plan.cores(job, wall * job.threads, text * plan.rates("zst"))
-    dumps = study.raw_text(language, domain)
-    unpacked = XML_OF_TEXT * text if study.generated else share * sum(map(plan.raw, dumps)) * plan.rates("xml_per_bz2")
-    return plan.cores(job, unpacked / plan.rates("extract_xml"), text * plan.rates("zst"))
+        before = (end - share) * sizes.text(language, domain) / sizes.rate("unpack_xz")
+        return before * job.threads + text(sizes, job) / sizes.rate("extract_text")
+    xml = XML_OF_TEXT * sizes.text(language, domain)
+    if not study.generated:
+        xml = sum(map(sizes.raw, study.raw_text(language, domain))) * sizes.rate("xml_per_bz2")
+    return share * xml / sizes.rate("extract_xml")
 
 
-@rule
-def tokenise_text(plan: Estimator, job: Job) -> Cost:
-    """A pass over the text, or over a shard of it, with the language's tokeniser."""
-    ((language, domain),), (share, _) = read_texts(job), share_of(job)
-    text, segmenter = share * plan.tokenised(language, domain), plan.study.language(language)["segmenter"]
-    rate = plan.rates("tokenise" if segmenter == "none" else f"tokenise_{segmenter}")
-    return plan.cores(job, text / rate, text * plan.rates("zst"))
+def tokenisation(sizes: Sizes, job: Job) -> float:
+    """Return the seconds of a pass over the text with the language's tokeniser."""
+    segmenter = sizes.study.language(job.wildcards["language"])["segmenter"]
+    return tokenised(sizes, job) / sizes.rate("tokenise" if segmenter == "none" else f"tokenise_{segmenter}")
 
 
-@rule
-def split_corpus(plan: Estimator, job: Job) -> Cost:
-    """A pass over the words."""
-    ((language, domain),) = read_texts(job)
-    seconds = plan.tokenised(language, domain) / plan.rates("split")
-    return plan.cores(job, seconds, plan.corpus(language, domain) * plan.rates("zst"))
+def stream(sizes: Sizes, job: Job) -> float:
+    """Return the bytes of a corpus as ids: two each, or four where the BPE model has more than 65,536 pieces."""
+    merges = "joint_merges" if job.wildcards["kind"] == "joint" else "language_merges"
+    width = 4 if sizes.study.config["bpe"][merges] > 65_536 else 2
+    return sum(sizes.tokens(*read) for read in texts(job)) * width
 
 
-@rule
-def train_bpe(plan: Estimator, job: Job) -> Cost:
-    """The words of at most so many lines."""
-    text = sum(plan.corpus(*read) for read in read_texts(job))
-    return plan.cores(job, min(text, plan.study.config["bpe"]["train_lines"] * plan.rates("line")) / plan.rates("bpe"))
+def dictionary(sizes: Sizes, job: Job) -> float:
+    """Return the bytes of a pair's dictionary, of PanLex those of the whole dump."""
+    path = Path(sizes.study.raw(sizes.study.language(job.wildcards["pair"].split("-")[1])["dictionary"]["path"]))
+    return sizes.raw(str(path)) * (1 if path.is_file() else DUMP_OF_ZIP)
 
 
-@rule
-def encode_text(plan: Estimator, job: Job) -> Cost:
-    """A language's corpus as ids of two bytes, or four where the BPE model has more than 65,536 pieces."""
-    (read,), joint = read_texts(job), job.wildcards["kind"] == "joint"
-    width = 4 if plan.study.config["bpe"]["joint_merges" if joint else "language_merges"] > 65_536 else 2
-    return plan.cores(job, plan.corpus(*read) / plan.rates("encode"), plan.tokens(*read) * width)
-
-
-@rule
-def switch_codes(plan: Estimator, job: Job) -> Cost:
-    """A pass over a training text."""
-    (text,) = (plan.corpus(*read) for read in read_texts(job))
-    return plan.cores(job, text / plan.rates("switch"), text * plan.rates("zst"))
-
-
-@rule
-def build_dictionary(plan: Estimator, job: Job) -> Cost:
-    """A pass over the dump of translations, which unpacks to about four times its size."""
-    path = plan.study.raw(plan.study.language(job.wildcards["pair"].split("-")[1])["dictionary"]["path"])
-    datasets = plan.study.datasets_of([path]) if plan.study.config["data"]["origin"] == "download" else []
-    size = 4 * sum(plan.download(name)[0] for name in datasets) or plan.raw(path)
-    return plan.cores(job, size / plan.rates("dictionary"))
-
-
-@rule
-def audit_anchors(plan: Estimator, job: Job) -> Cost:
-    """A pass over the ids of a model's languages."""
-    languages = plan.study.models[job.wildcards["model"]].languages
-    return plan.cores(job, sum(plan.tokens(code, "wiki") for code in languages) / plan.rates("audit"))
-
-
-@rule
-def train_vectors(plan: Estimator, job: Job) -> Cost:
-    """Some passes over a language's text on one core."""
-    epochs = plan.study.config["align"]["own_vectors"]["epochs"]
-    return plan.cores(job, epochs * plan.corpus(job.wildcards["language"], "wiki") / plan.rates("vectors"))
-
-
-@rule
-def align_words(plan: Estimator, job: Job) -> Cost:
-    """Links between the words of parallel sentences."""
-    return plan.cores(job, plan.parallel() / plan.rates("align_words"))
-
-
-@rule
-def pretrain(plan: Estimator, job: Job) -> Cost:
-    """All updates, the validation between them, and the model on disk."""
-    name = job.wildcards["model"]
-    run, words = plan.study.run(name), plan.vocabulary(name)
+def training(sizes: Sizes, job: Job) -> float:
+    """Return the seconds of all updates and of the validation between them."""
+    run, words = sizes.study.run(job.wildcards["model"]), sizes.words(job.wildcards["model"])
     train = run["pretrain"]
     per_token = operations(run["shape"], train["length"], words * train["mask_rate"])
-    batches = train["updates"] * train["micro_batches"]
+    trained = train["updates"] * train["micro_batches"] * train["micro_batch_tokens"]
     watched = train["updates"] // train["validate_every"] * len(run["languages"]) * train["validation_tokens"]
-    seconds = plan.steps(batches, batches * train["micro_batch_tokens"] * per_token)
-    seconds += plan.steps(watched / train["micro_batch_tokens"], watched * per_token * FORWARD)
-    return plan.device(job, seconds + plan.rates("device.compile"), parameters(run, words) * FLOAT)
+    batches = (trained + watched) / train["micro_batch_tokens"]
+    return sizes.steps(batches, (trained + FORWARD * watched) * per_token) + sizes.rate("device.compile")
 
 
-@rule
-def fine_tune(plan: Estimator, job: Job) -> Cost:
-    """All grid points of all tasks of an encoder, several at a time."""
-    transfer, encoder = plan.study.transfer, job.wildcards["encoder"]
-    tasks = [(task, transfer.points(task), transfer.data(encoder, task)) for task in transfer.tasks]
-    return plan.device(job, sum(tuning_seconds(plan, *task) for task in tasks) / plan.rates("device.side_by_side"))
+def weights(sizes: Sizes, job: Job) -> float:
+    """Return the bytes of a trained model."""
+    name = job.wildcards["model"]
+    return FLOAT * parameters(sizes.study.run(name), sizes.words(name))
 
 
-def tuning_seconds(plan: Estimator, task: str, points: Sequence[Point], data: Mapping[str, Any]) -> float:
-    """Return the seconds of training at some points, with the dev set after each epoch and the test sets at the end."""
-    settings, tokens = plan.study.config["tasks"][task], plan.rates(task)
-    dev, tested = plan.lines(data["dev"], task, "dev"), _tested(plan, task, data)
-    seen = settings["epochs"] * (settings["examples_per_epoch"] or plan.lines(data["train"], task, "train"))
-    read = len(points) * (seen + FORWARD * (settings["epochs"] * dev + tested))
-    work = read * tokens * operations(plan.study.config["model"], tokens)
-    return plan.steps(sum(seen / point.batch for point in points), work, "device.tuning_step")
+def tuning(sizes: Sizes, job: Job) -> float:
+    """Return the seconds of an encoder's tasks at all grid points, several at a time, with the dev and test sets."""
+    transfer, seconds = sizes.study.transfer, 0.0
+    for task in transfer.tasks:
+        settings, tokens, points = sizes.study.config["tasks"][task], sizes.rate(task), transfer.points(task)
+        data, epochs = transfer.data(job.wildcards["encoder"], task), settings["epochs"]
+        seen = epochs * (settings["examples_per_epoch"] or sizes.examples(data, task, "train"))
+        scored = epochs * sizes.examples(data, task, "dev") + sizes.examples(data, task, "test")
+        work = len(points) * (seen + FORWARD * scored) * tokens * operations(sizes.study.config["model"], tokens)
+        seconds += sizes.steps(sum(seen / point.batch for point in points), work, "device.tuning_step")
+    return seconds / sizes.rate("device.side_by_side")
 
 
-def _tested(plan: Estimator, task: str, data: Mapping[str, Any]) -> float:
-    return sum(plan.lines(path, task, "test") for path in data["test"].values())
-
-
-@rule
-def represent_encoder(plan: Estimator, job: Job) -> Cost:
-    """One pass over the words and sentences, two where the untrained encoder is represented beside it."""
-    name, align, shape = job.wildcards["model"], plan.study.config["align"], plan.study.config["model"]
-    text, sentences = plan.study.alignment.text(name), len(plan.study.alignment.sentences(name)) * plan.parallel()
-    tokens = sentences * plan.rates("sentence_tokens")
-    words = min(align["word_vocabulary"], align["word_sentences"]) if text else 0
-    tokens += align["word_sentences"] * plan.rates("line") / plan.rates("token") if text else 0.0
-    passes = 2 if text else 1
-    work = passes * tokens * operations(shape, plan.rates("sentence_tokens")) * FORWARD
-    states = (shape["layers"] + 1) * shape["width"] * (sentences * FLOAT + words * HALF)
-    batches = passes * tokens / plan.study.config["pretrain"]["micro_batch_tokens"]
-    return plan.device(job, plan.steps(batches, work), passes * states)
-
-
-def compared(plan: Estimator, analysis: str) -> int:
-    """Return how many pairs of encoders an analysis compares, seeds counted one by one."""
-    made = plan.study.alignment.plan(analysis)
-    rows = made["comparisons"] if analysis == "cka" else made["languages"].values()
-    return sum(len(row["seeds"]) for row in rows)
-
-
-@rule
-def translate_words(plan: Estimator, job: Job) -> Cost:
-    """Words against words, at every layer and in the embedding matrix, trained and untrained, fastText once."""
-    align, shape = plan.study.config["align"], plan.study.config["model"]
-    words = min(align["word_vocabulary"], align["word_sentences"])
-    tables = 2 * (shape["layers"] + 2) * compared(plan, "words") + len(plan.study.alignment.languages("words"))
-    return plan.device(job, tables * 2 * words**2 * shape["width"] / plan.rates("device.similarity"))
-
-
-@rule
-def retrieve_sentences(plan: Estimator, job: Job) -> Cost:
-    """Sentences against sentences at every layer, both directions, with and without the map."""
-    shape = plan.study.config["model"]
-    tables = 4 * 2 * (shape["layers"] + 1) * compared(plan, "sentences")
-    return plan.device(job, tables * 2 * plan.parallel() ** 2 * shape["width"] / plan.rates("device.similarity"))
-
-
-@rule
-def compare_encoders(plan: Estimator, job: Job) -> Cost:
-    """Every layer with every layer of each pair of encoders."""
-    shape = plan.study.config["model"]
-    products = 3 * (shape["layers"] + 1) ** 2 * compared(plan, "cka")
-    return plan.cores(job, products * 2 * plan.parallel() * shape["width"] ** 2 / plan.rates("core"))
-
-
-@rule
-def transfer_contextual(plan: Estimator, job: Job) -> Cost:
-    """Task layers on the states of every layer that is asked for, of every data set."""
-    own = plan.study.contextual.jobs[job.wildcards["job"]]
-    shape, options = plan.study.config["model"], plan.study.config["align"]["contextual"]
+def contextual(sizes: Sizes, job: Job) -> float:
+    """Return the seconds of task layers on the states of every layer that is asked for, of every data set."""
+    own, config, seconds = sizes.study.contextual, sizes.study.config, 0.0
+    shape, options = config["model"], config["align"]["contextual"]
     head = {**shape, "layers": options["task_layers"], "feedforward": options["feedforward"]}
-    seconds = 0.0
-    for data in plan.study.contextual.data(own.name).values():
-        task, tokens = data["task"], plan.rates(data["task"])
+    for data in own.data(job.wildcards["job"]).values():
+        tokens = sizes.rate(data["task"])
         on_top = operations(head, tokens)
-        seen = options["epochs"] * plan.lines(data["train"], task, "train")
-        read = seen + len(own.ways) * _tested(plan, task, data)
+        seen = options["epochs"] * sizes.examples(data, data["task"], "train")
+        read = seen + len(own.jobs[job.wildcards["job"]].ways) * sizes.examples(data, data["task"], "test")
         work = tokens * (seen * on_top + FORWARD * read * (operations(shape, tokens) + on_top))
-        seconds += len(options["layers"]) * plan.steps(seen / options["batch"], work, "device.tuning_step")
-    return plan.device(job, seconds)
+        seconds += len(options["layers"]) * sizes.steps(seen / options["batch"], work, "device.tuning_step")
+    return seconds
+
+
+def represented(sizes: Sizes, job: Job) -> tuple[float, float]:
+    """Return the seconds of an encoder's passes over words and sentences, and the bytes of its states."""
+    name, alignment, config = job.wildcards["model"], sizes.study.alignment, sizes.study.config
+    align, shape, length = config["align"], config["model"], sizes.rate("sentence_tokens")
+    sentences = len(alignment.sentences(name)) * sizes.parallel()
+    passes, tokens, words = 1, sentences * length, 0
+    if alignment.text(name):  # the untrained encoder is represented beside it
+        passes, words = 2, min(align["word_vocabulary"], align["word_sentences"])
+        tokens += align["word_sentences"] * sizes.rate("line") / sizes.rate("token")
+    work = passes * tokens * operations(shape, length) * FORWARD
+    states = passes * (shape["layers"] + 1) * shape["width"] * (sentences * FLOAT + words * HALF)
+    return sizes.steps(passes * tokens / config["pretrain"]["micro_batch_tokens"], work), states
+
+
+def comparison(sizes: Sizes, job: Job) -> float:
+    """Return the operations of an analysis: matrix products for each pair of encoders, seeds counted one by one."""
+    analysis = ANALYSES[job.rule]
+    align, shape, alignment = sizes.study.config["align"], sizes.study.config["model"], sizes.study.alignment
+    plan, width, layers = alignment.plan(analysis), shape["width"], shape["layers"] + 1
+    rows = plan["comparisons"] if analysis == "cka" else plan["languages"].values()
+    pairs = sum(len(row["seeds"]) for row in rows)
+    if analysis == "cka":  # every layer with every layer
+        return float(3 * layers**2 * pairs * 2 * sizes.parallel() * width**2)
+    if analysis == "sentences":  # every layer, trained and untrained, both directions, with and without the map
+        return float(4 * 2 * layers * pairs * 2 * sizes.parallel() ** 2 * width)
+    words = min(align["word_vocabulary"], align["word_sentences"])
+    tables = 2 * (layers + 1) * pairs + len(alignment.languages("words"))  # the embedding matrix too, and fastText once
+    return float(tables * 2 * words**2 * width)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a rule works through, at which rate (none: it is in seconds), what it leaves on disk and what it keeps busy.
+
+    The default is little more than the start of an interpreter.
+    """
+
+    work: Callable[[Sizes, Job], float] = lambda *_: 0.0
+    rate: str = ""
+    disk: Callable[[Sizes, Job], float] = lambda *_: 0.0
+    on: Literal["cores", "device", "network"] = "cores"
+
+
+STAGES = {
+    "fetch_dataset": Stage(lambda s, job: s.download(job.wildcards["dataset"])[0], "download", on="network"),
+    "generate": Stage(lambda s, _: s.generated(), "generate", lambda s, _: s.generated() * s.rate("sentence")),
+    "extract_text": Stage(extraction, disk=lambda s, job: text(s, job) * s.rate("zst")),
+    "tokenise_text": Stage(tokenisation, disk=lambda s, job: tokenised(s, job) * s.rate("zst")),
+    "split_corpus": Stage(tokenised, "split", lambda s, job: corpus(s, job) * s.rate("zst")),
+    "switch_codes": Stage(corpus, "switch", lambda s, job: corpus(s, job) * s.rate("zst")),
+    "train_bpe": Stage(
+        lambda s, job: min(corpus(s, job), s.study.config["bpe"]["train_lines"] * s.rate("line")), "bpe"
+    ),
+    "encode_text": Stage(corpus, "encode", stream),
+    "audit_anchors": Stage(
+        lambda s, job: sum(map(s.tokens, s.study.models[job.wildcards["model"]].languages)), "audit"
+    ),
+    "build_dictionary": Stage(dictionary, "dictionary"),
+    "train_vectors": Stage(lambda s, job: s.study.config["align"]["own_vectors"]["epochs"] * corpus(s, job), "vectors"),
+    "align_words": Stage(lambda s, _: s.parallel(), "align_words"),
+    "pretrain": Stage(training, disk=weights, on="device"),
+    "fine_tune": Stage(tuning, on="device"),
+    "represent_encoder": Stage(
+        lambda s, job: represented(s, job)[0], "", lambda s, job: represented(s, job)[1], "device"
+    ),
+    "translate_words": Stage(comparison, "device.similarity", on="device"),
+    "retrieve_sentences": Stage(comparison, "device.similarity", on="device"),
+    "compare_encoders": Stage(comparison, "core"),
+    "transfer_contextual": Stage(contextual, on="device"),
+}
+STAGES |= dict.fromkeys(["build_vocabulary", "prepare_task", "prepare_parallel", "prepare_tatoeba"], Stage())
+
+
+def cost(sizes: Sizes, job: Job) -> Cost | None:
+    """Return what a job takes, or None for a rule without an estimate.
+
+    CPU time is that of the cores a job has, busy or not, as clusters charge it.
+    """
+    if not job.outputs:
+        return Cost()  # a name for other jobs
+    stage = STAGES.get("generate" if job.rule.startswith("generate_") else job.rule)
+    if stage is None and job.resources.get("runtime") is not None:
+        return None
+    stage, rate = stage or Stage(), sizes.rate  # a rule without a time limit is small enough for a login node
+    amount, disk = stage.work(sizes, job), stage.disk(sizes, job)
+    start = rate("device.start" if stage.on == "device" else "start")
+    seconds = amount / rate(stage.rate) if stage.rate else amount
+    if stage.on == "network":
+        return Cost(start + seconds, start, 0.0, amount, amount)
+    if stage.on == "cores":
+        wall = start + seconds / job.threads
+        return Cost(wall, wall * job.threads, 0.0, disk)
+    gpus = max(1, job.gpus) if rate.gpu else 0
+    wall = start + seconds / max(1, gpus)
+    return Cost(wall, wall * (job.threads if gpus else 1), wall * gpus, disk)

@@ -1,25 +1,27 @@
-"""The jobs of a target, from a dry run of Snakemake, so that what is done is left out, and what a job costs."""
+"""The jobs of a target, from Snakemake's own DAG, and what a job costs."""
 
-import contextlib
 import logging
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
-from graphlib import TopologicalSorter
+from pathlib import Path
 from typing import Any
 
+from workflow_scripts.config import REPOSITORY, Config, read_yaml
 from xling.core.errors import XlingError
+
+CORES = 1024  # of the machines that the study will run on: no job is to be scaled down to this one
 
 
 @dataclass(frozen=True)
 class Job:
-    """One job of the DAG."""
+    """One job of the DAG; `needs` are the numbers of the jobs whose files it reads, `left`: it is still to run."""
 
     number: int
     rule: str
-    wildcards: Mapping[str, str]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
+    wildcards: Mapping[str, str] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()
+    needs: frozenset[int] = frozenset()
+    left: bool = True
     threads: int = 1
     resources: Mapping[str, Any] = field(default_factory=dict)
     benchmark: str | None = None
@@ -55,69 +57,66 @@ def total(costs: Iterable[Cost | None]) -> Cost:
     return sum((cost for cost in costs if cost), Cost())
 
 
-def dry_run(arguments: Sequence[str]) -> list[Job]:
-    """Return the jobs that `snakemake --dry-run` with these arguments would run."""
-    from snakemake import cli
-    from snakemake.logging import logger
+def open_dag(config: Config, targets: Iterable[str] = (), snakefile: Path = REPOSITORY / "Snakefile") -> Any:
+    """Return Snakemake's DAG of all jobs behind some targets, done or not, as `snakemake --dry-run` builds it."""
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings import types
 
-    listener = _Listener()
-    logger.addFilter(listener)
-    code: Any = 0
+    triggers = read_yaml(REPOSITORY / "profiles/default/config.yaml")["rerun-triggers"]
+    wanted = types.DAGSettings(
+        targets=frozenset(targets),
+        force_incomplete=True,
+        rerun_triggers=types.RerunTrigger.parse_choices_set(triggers),
+    )
+    logging.disable(logging.WARNING)
     try:
-        # Snakemake says on standard output what it has to say, and a plan is printed there.
-        with contextlib.redirect_stdout(sys.stderr):
-            cli.main(["--dry-run", "--nolock", *arguments])
-    except SystemExit as left:
-        code = left.code
+        with SnakemakeApi(types.OutputSettings(quiet={types.Quietness.ALL}, dryrun=True)) as api:
+            opened = api.workflow(
+                resource_settings=types.ResourceSettings(cores=CORES),
+                config_settings=types.ConfigSettings(config=dict(config)),
+                snakefile=snakefile,
+            )
+            opened.dag(wanted)
+            workflow = opened._workflow  # the API shows no jobs
+            workflow._prepare_dag(forceall=False, ignore_incomplete=False, lock_warn_only=True, nolock=True)
+            workflow._build_dag()
+            return workflow.dag
+    except Exception as error:
+        raise XlingError(f"Snakemake could not lay out the jobs: {error}") from None
     finally:
-        logger.removeFilter(listener)
-    if code:
-        raise XlingError(listener.errors[-1] if listener.errors else "Snakemake could not lay out the jobs (see above)")
-    return listener.jobs
+        logging.disable(logging.NOTSET)
 
 
-class _Listener(logging.Filter):
-    """Hears every event that Snakemake logs, keeps the jobs and lets only errors through."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.jobs: list[Job] = []
-        self.errors: list[str] = []
-
-    def filter(self, record: Any) -> bool:
-        if getattr(getattr(record, "event", None), "value", None) == "job_info":
-            inputs, outputs = (tuple(map(str, found or ())) for found in (record.input, record.output))
-            about = (dict(record.wildcards or {}), inputs, outputs, record.threads, dict(record.resources.items()))
-            self.jobs.append(Job(record.jobid, record.rule_name, *about, record.benchmark))
-        if record.levelno >= logging.ERROR:
-            self.errors.append(str(record.getMessage()).strip())
-        return bool(record.levelno >= logging.ERROR)
+def lay_out(config: Config, targets: Iterable[str] = ()) -> list[Job]:
+    """Return all jobs behind some targets, each after those that it needs."""
+    dag = open_dag(config, targets)
+    return [_job(dag, job) for layer in dag.toposorted() for job in layer]
 
 
-def dependencies(jobs: Iterable[Job]) -> dict[int, set[int]]:
-    """Return for each job the jobs whose files it reads."""
-    jobs = list(jobs)
-    maker = {path: job.number for job in jobs for path in job.outputs}
-    return {job.number: {maker[path] for path in job.inputs if path in maker} - {job.number} for job in jobs}
+def _job(dag: Any, job: Any) -> Job:
+    needs = frozenset(dag.jobid(other) for other in dag.job_dependencies(job))
+    about = (dag.jobid(job), job.rule.name, dict(job.wildcards_dict), tuple(map(str, job.output)), needs)
+    benchmark = str(job.benchmark) if job.benchmark else None
+    return Job(*about, dag.needrun(job), job.threads, dict(job.resources.items()), benchmark)
 
 
 def by_rule(jobs: Sequence[Job]) -> dict[str, list[Job]]:
-    """Return jobs by rule; each rule comes after the rules that it depends on."""
-    needs = dependencies(jobs)
+    """Return ordered jobs by rule; each rule comes after the rules that it depends on."""
     level: dict[int, int] = {}
-    for number in TopologicalSorter(needs).static_order():
-        level[number] = 1 + max((level[other] for other in needs[number]), default=0)
     found: dict[str, list[Job]] = {}
     for job in jobs:
+        level[job.number] = 1 + max((level[other] for other in job.needs if other in level), default=0)
         found.setdefault(job.rule, []).append(job)
     return dict(sorted(found.items(), key=lambda item: (max(level[job.number] for job in item[1]), item[0])))
 
 
 def longest_chain(jobs: Sequence[Job], seconds: Mapping[int, float]) -> tuple[float, list[Job]]:
-    """Return the seconds that no number of machines can save, and the jobs that take them, first to last."""
-    by_number, needs = {job.number: job for job in jobs}, dependencies(jobs)
+    """Return the seconds of ordered jobs that no number of machines can save, and the jobs that take them."""
     chains: dict[int, tuple[float, list[Job]]] = {}
-    for number in TopologicalSorter(needs).static_order():
-        longest = max((chains[other] for other in sorted(needs[number])), key=lambda chain: chain[0], default=(0.0, []))
-        chains[number] = (longest[0] + seconds[number], [*longest[1], by_number[number]])
-    return max((chains[number] for number in sorted(chains)), key=lambda chain: chain[0], default=(0.0, []))
+    longest: tuple[float, list[Job]] = (0.0, [])
+    for job in jobs:
+        before = [chains[other] for other in sorted(job.needs) if other in chains]
+        time, chain = max(before, key=lambda one: one[0], default=(0.0, []))
+        chains[job.number] = (time + seconds[job.number], [*chain, job])
+        longest = max(longest, chains[job.number], key=lambda one: one[0])
+    return longest

@@ -8,7 +8,7 @@ from workflow_scripts.config import ConfigError, nearest, read_yaml
 from xling.core.errors import InputError, XlingError
 
 RATES_FILE = Path(__file__).with_name("rates.yaml")
-MEASURED = ("step", "operations_per_second", "tuning_step")
+MEASURED = {"step": 0.0, "operations_per_second": 1e-9, "tuning_step": 0.0}  # of a device, with the least that is right
 
 
 @dataclass
@@ -45,16 +45,13 @@ def load_rates(device: str) -> Rates:
         own = read_yaml(path)
     except ConfigError as error:
         raise XlingError(error.problems[0]) from None
-    if wrong := [key for key in ("name", "gpu", *MEASURED) if not _is_right(key, own.get(key))]:
+    wrong = [key for key, kind in (("name", str), ("gpu", bool)) if not isinstance(own.get(key), kind)]
+    for key, least in MEASURED.items():
+        value = own[key].get("value") if isinstance(own.get(key), dict) else None
+        wrong += [] if isinstance(value, int | float) and value >= least else [key]
+    if wrong:
         raise InputError(path, f"missing or wrong: {', '.join(wrong)}", fix="write it with python -m bench.calibrate")
     return Rates(stages, known["devices"]["h200" if own["gpu"] else "cpu"] | own, known["downloads"])
-
-
-def _is_right(key: str, value: Any) -> bool:
-    if key in ("name", "gpu"):
-        return isinstance(value, str if key == "name" else bool)
-    number = value.get("value") if isinstance(value, dict) else None
-    return isinstance(number, int | float) and (number > 0 or (number == 0 and key != "operations_per_second"))
 
 
 def fit(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:

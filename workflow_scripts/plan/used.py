@@ -12,60 +12,37 @@ from xling.core.io import read_json, read_lines
 
 PROVENANCE, METRICS = "provenance.json", "metrics.jsonl"
 COLUMNS = {"wall": "s", "cpu": "cpu_time", "memory": "max_rss"}  # of Snakemake's benchmark files
+UNMEASURED = (None, "", "NA", "-")  # what Snakemake writes if a job was over before it could be measured
 
-Span = tuple[float, float]  # when a job ran: seconds since 1970
-
-
-def used_by(job: Job, on_gpu: bool) -> Cost | None:
-    """Return what a job has used, or None where there is no record of it.
-
-    Of a benchmark only the wall time counts: the CPU time there is sampled, and for a short job often nothing.
-    """
-    if record := _provenance(job):
-        return attempts(record)
-    if job.benchmark and Path(job.benchmark).is_file():
-        wall = read_benchmark(Path(job.benchmark))["wall"]
-        return Cost(wall, wall * job.threads, wall * job.gpus if on_gpu else 0.0)
-    return None
+Attempts = list[tuple[float, Cost]]  # when each began, in seconds since 1970, and what it used
 
 
-def _provenance(job: Job) -> Path | None:
-    """Return the record of a training run, which stands beside its metrics; a study has a file of that name too."""
+def used_by(job: Job, on_gpu: bool) -> Attempts:
+    """Return the recorded attempts of a job; of a benchmark only the wall time, because its CPU time is sampled."""
     files = {Path(path) for path in job.outputs}
-    return next((p for p in files if p.name == PROVENANCE and p.with_name(METRICS) in files and p.is_file()), None)
-
-
-def attempts(path: Path) -> Cost:
-    """Return what the attempts of a run used together."""
-    return total(cost for _, cost in _attempts(path))
-
-
-def gpu_spans(job: Job, on_gpu: bool) -> list[Span]:
-    """Return when a job had GPUs: the attempts of a training run, else the seconds before its benchmark file."""
-    if record := _provenance(job):
-        return [(start, start + cost.seconds) for start, cost in _attempts(record) if cost.gpu]
-    used = used_by(job, on_gpu)
-    if not used or not used.gpu:
+    for path in files:  # a training run has its record beside its metrics; a study has a file of that name too
+        if path.name == PROVENANCE and path.with_name(METRICS) in files and path.is_file():
+            return attempts(path)
+    if not job.benchmark or not Path(job.benchmark).is_file():
         return []
-    end = Path(str(job.benchmark)).stat().st_mtime
-    return [(end - used.seconds, end)]
+    path = Path(job.benchmark)
+    wall = read_benchmark(path)["wall"]
+    return [(path.stat().st_mtime - wall, Cost(wall, wall * job.threads, wall * job.gpus if on_gpu else 0.0))]
 
 
-def covered(ran: Iterable[Span]) -> float:
-    """Return for how long at least one of several jobs ran."""
-    whole, reached = 0.0, float("-inf")
-    for start, end in sorted(ran):
-        whole += max(0.0, end - max(start, reached))
-        reached = max(reached, end)
-    return whole
+def attempts(path: Path) -> Attempts:
+    """Return the attempts of a training run from its provenance.json.
 
-
-def _attempts(path: Path) -> list[tuple[float, Cost]]:
-    """Return when each attempt of a run began and what it used.
-
-    A killed attempt could not write how long it took: it counts up to the last line of its metrics.
+    A killed attempt could not write how long it took: it counts up to the last whole line of its metrics. Times are UTC
+    as text, which sorts as they do.
     """
-    known, times, found = read_json(path)["attempts"], _metric_times(path.with_name(METRICS)), []
+    metrics, times = path.with_name(METRICS), list[str]()
+    for line in metrics.read_text(encoding="utf-8").splitlines() if metrics.is_file() else []:
+        try:
+            times.append(str(json.loads(line)["time"]))
+        except (json.JSONDecodeError, KeyError, TypeError):
+            continue
+    known, found = read_json(path)["attempts"], []
     for attempt, end in zip(known, [*(later["began"] for later in known[1:]), "9"], strict=True):
         seen = [time for time in times if attempt["began"] <= time < end]
         start, last = (datetime.fromisoformat(time) for time in (attempt["began"], [attempt["began"], *seen][-1]))
@@ -76,15 +53,13 @@ def _attempts(path: Path) -> list[tuple[float, Cost]]:
     return found
 
 
-def _metric_times(path: Path) -> list[str]:
-    """Return the UTC times of a run's metrics as text, which sorts as they do; a half-written line has none."""
-    times = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
-        try:
-            times.append(str(json.loads(line)["time"]))
-        except (json.JSONDecodeError, KeyError, TypeError):
-            continue
-    return times
+def covered(ran: Attempts) -> float:
+    """Return for how long at least one of several jobs held a GPU."""
+    whole, reached = 0.0, float("-inf")
+    for start, end in sorted((start, start + cost.seconds) for start, cost in ran if cost.gpu):
+        whole += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return whole
 
 
 def read_benchmark(path: Path) -> dict[str, float]:
@@ -92,18 +67,12 @@ def read_benchmark(path: Path) -> dict[str, float]:
     rows = list(csv.DictReader(read_lines(path), delimiter="\t"))
     if not rows or "s" not in rows[0]:
         raise InputError(path, "not a benchmark of Snakemake's: no column 's'", line=1, fix="delete it")
-    values = {key: [_number(row.get(column)) for row in rows] for key, column in COLUMNS.items()}
+    texts = {key: [row.get(column) for row in rows] for key, column in COLUMNS.items()}
+    values = {key: [0.0 if text in UNMEASURED else float(text) for text in found] for key, found in texts.items()}
     return {key: max(found) if key == "memory" else sum(found) for key, found in values.items()}
-
-
-def _number(text: str | None) -> float:
-    """Snakemake writes NA or - where a job was over before it could be measured."""
-    try:
-        return float(text or 0)
-    except ValueError:
-        return 0.0
 
 
 def unfinished(folders: Iterable[Path]) -> Cost:
     """Return what runs have used that are not finished: they keep their record where they resume from."""
-    return total(attempts(folder / PROVENANCE) for folder in sorted(folders) if (folder / PROVENANCE).is_file())
+    records = [folder / PROVENANCE for folder in sorted(folders) if (folder / PROVENANCE).is_file()]
+    return total(cost for path in records for _, cost in attempts(path))

@@ -6,20 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.collect_provenance import Names, data_files, main, model_records, processor, stage_times
+from workflow_scripts.collect_provenance import data_files, machine, main, model_records, stage_times
 from xling.core.io import read_json
 from xling.report.page.origin import read_provenance
 
-NAMES = Names(["en.mono.s1"], ["en", "en-fr"], ["en", "fr", "ru"])
-HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+PLAN = {"encoders": ["en.mono.s1"], "texts": ["en", "en-fr"], "config": {"languages": ["en", "fr", "ru"]}}
 
 
-def benchmark(folder: Path, name: str, *rows: str) -> Path:
-    """Write a benchmark file as Snakemake does."""
+def benchmark(folder: Path, name: str, wall: str, memory: str = "1", cpu: str = "2") -> None:
+    """Write a benchmark file with the columns of Snakemake's that are read."""
     path = folder / f"{name}.tsv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(HEADER + "".join(f"{row}\n" for row in rows), encoding="utf-8")
-    return path
+    path.write_text(f"s\th:m:s\tmax_rss\tcpu_time\n{wall}\t0:00:01\t{memory}\t{cpu}\n", encoding="utf-8")
 
 
 def trained(folder: Path, name: str, *attempts: dict[str, Any]) -> None:
@@ -31,60 +29,51 @@ def trained(folder: Path, name: str, *attempts: dict[str, Any]) -> None:
     (folder / name / "run.json").write_text(json.dumps({"pretrain": {"updates": 7}}), encoding="utf-8")
 
 
-def test_seconds_add_up_by_stage_and_memory_is_the_largest(tmp_path: Path) -> None:
-    benchmark(tmp_path, "train_bpe/en", "2.5\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2.0")
-    benchmark(tmp_path, "train_bpe/en-fr.wiki", "1.5\t0:00:01\t300\t0\t0\t0\t0\t0\t0\t1.0")
-    benchmark(tmp_path, "single", "1.0\t0:00:01\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA")
-    found = {row["stage"]: row for row in stage_times(tmp_path, [], NAMES)}
+def test_seconds_of_the_studys_own_jobs_add_up_by_stage_and_memory_is_the_largest(tmp_path: Path) -> None:
+    benchmark(tmp_path, "train_bpe/en", "2.5", "100", "2.0")
+    benchmark(tmp_path, "train_bpe/en-fr.wiki", "1.5", "300", "1.0")
+    benchmark(tmp_path, "train_bpe/en-ru.wiki", "50")  # of a pair that the study has no longer
+    benchmark(tmp_path, "single", "1.0", "NA", "NA")
+    benchmark(tmp_path, "pretrain/ru.mono.s1", "50")
+    found = {row["stage"]: row for row in stage_times(tmp_path, [], PLAN)}
     assert found["train_bpe"] == {
         "stage": "train_bpe", "jobs": 2, "attempts": 2, "wall": 4.0, "cpu": 3.0, "gpu": 0.0, "memory": 300.0,
     }  # fmt: skip
     assert (found["single"]["wall"], found["single"]["cpu"], found["single"]["memory"]) == (1.0, 0.0, 0.0)
+    assert set(found) == {"train_bpe", "single"}
 
 
 def test_training_counts_every_attempt_and_every_gpu(tmp_path: Path) -> None:
-    benchmark(tmp_path / "b", "pretrain/m", "40\t0:00:40\t1\t0\t0\t0\t0\t0\t0\t30")
+    benchmark(tmp_path / "b", "pretrain/m", "40")
     gpu = {"device": "NVIDIA V100", "processes": 8}
     trained(tmp_path / "m", "m", gpu | {"seconds": 100.0}, gpu | {}, gpu | {"seconds": 35.0})
     trained(tmp_path / "m", "n", {"seconds": 5.0})
     models = list(model_records(tmp_path / "m" / name / "provenance.json" for name in "nm"))
-    row = stage_times(tmp_path / "b", models, NAMES)[0]
+    (row,) = stage_times(tmp_path / "b", models, PLAN)
     assert (row["jobs"], row["attempts"]) == (1, 3)
     assert row["wall"] == 140.0  # the last attempt as Snakemake timed it, and the one before that was told
     assert row["gpu"] == 8 * 135.0
-    assert [(model["model"], model["attempts"], model["seconds"]) for model in models] == [
-        ("m", 3, 135.0),
-        ("n", 1, 5.0),
-    ]
-
-
-def test_jobs_of_what_the_study_has_no_longer_are_not_its_time(tmp_path: Path) -> None:
-    for name in ("en.mono.s1", "en.mono.s2", "ru.mono.s1"):
-        benchmark(tmp_path, f"pretrain/{name}", "2\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2")
-    for name in ("en-fr.joint.wiki.en.plain", "en-ru.joint.wiki.en.plain", "ru.mono.wiki.ru.plain"):
-        benchmark(tmp_path, f"encode_text/{name}", "2\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2")
-    benchmark(tmp_path, "generate/parallel", "2\t0:00:02\t100\t0\t0\t0\t0\t0\t0\t2")
-    found = {row["stage"]: (row["jobs"], row["wall"]) for row in stage_times(tmp_path, [], NAMES)}
-    assert found == {"pretrain": (1, 2.0), "encode_text": (1, 2.0), "generate": (1, 2.0)}
+    told = [(model["model"], model["attempts"], model["seconds"]) for model in models]
+    assert told == [("m", 3, 135.0), ("n", 1, 5.0)]
 
 
 def test_data_is_named_below_its_root_with_hash_and_size(tmp_path: Path) -> None:
     (tmp_path / "data/panlex").mkdir(parents=True)
     (tmp_path / "data/panlex/b.csv").write_text("b", encoding="utf-8")
     (tmp_path / "data/panlex/a.csv").write_text("aa", encoding="utf-8")
-    found = data_files(tmp_path / "data", [tmp_path / "data/gone.txt", tmp_path / "data/panlex"])
+    found = list(data_files(tmp_path / "data", [tmp_path / "data/gone.txt", tmp_path / "data/panlex"]))
     assert [item["file"] for item in found] == ["gone.txt", "panlex/a.csv", "panlex/b.csv"]
     assert found[1] == {"file": "panlex/a.csv", "bytes": 2, "sha256": hashlib.sha256(b"aa").hexdigest()}
     assert found[0]["sha256"] is None
 
 
 def test_the_processor_is_named_where_the_system_names_it() -> None:
-    assert processor("model name\t: Some CPU @ 2 GHz\nmodel name\t: Some CPU") == "Some CPU @ 2 GHz"
-    assert processor("") != ""
+    assert machine("model name\t: Some CPU @ 2 GHz\nmodel name\t: Some CPU")["processor"] == "Some CPU @ 2 GHz"
+    assert machine("")["processor"] != ""
 
 
 def test_the_page_can_read_what_is_collected(tmp_path: Path, call: Callable[..., Any]) -> None:
-    benchmark(tmp_path / "b", "pretrain/m", "40\t0:00:40\t1\t0\t0\t0\t0\t0\t0\t30")
+    benchmark(tmp_path / "b", "pretrain/m", "40")
     trained(tmp_path / "m", "m", {"seconds": 5.0})
     trained(tmp_path / "m", "removed", {"seconds": 5.0})
     (tmp_path / "raw.txt").write_text("x", encoding="utf-8")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import yaml
 from embedded import ROOT
+from packaging.utils import canonicalize_name
 from pins import read_pins
 
-from workflow_scripts.lock import PYTHON, TEXT, canonical, direct_dependencies, environments
+from workflow_scripts.lock import PYTHON, TEXT, direct_dependencies, environments
 
 TEXT_STAGES = ("core", "synthetic", "data", "tokenization", "bpe", "codeswitch")
 PROVIDES = {"yaml": "pyyaml", "backports": "backports-zstd"}
@@ -25,7 +26,7 @@ def imported(path: Path) -> set[str]:
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.split(".")[0])
-    return {PROVIDES.get(name, canonical(name)) for name in names - STANDARD}
+    return {PROVIDES.get(name, canonicalize_name(name)) for name in names - STANDARD}
 
 
 def test_environment_files_are_what_the_lock_file_makes_them() -> None:

@@ -30,7 +30,7 @@ def two_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def take_now(folder: Path, **environment: str) -> str | None:
     """Return the GPU of a slot that is free, or None without waiting."""
     pool, share = devices(environment), int(environment.get("XLING_GPU_SHARE", 1))
-    return next(iter(gpu_slots._try(folder, pool, share, 1)), None)
+    return next(iter(gpu_slots.try_slots(folder, pool, share, 1)), None)
 
 
 def outside_slurm(**variables: str) -> dict[str, str]:
@@ -57,7 +57,7 @@ def test_several_gpus_are_taken_together_or_not_at_all(tmp_path: Path, monkeypat
     first, seen = take({}, folder=tmp_path / "slots"), []
 
     def look_and_free(seconds: float) -> None:
-        found = gpu_slots._try(tmp_path / "slots", ["0", "1"], 1, 2)
+        found = gpu_slots.try_slots(tmp_path / "slots", ["0", "1"], 1, 2)
         seen.append(list(found))
         for lock in [*found.values(), *first]:
             os.close(lock)

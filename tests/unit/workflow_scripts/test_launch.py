@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workflow_scripts import launch
-from workflow_scripts.launch import Allocation, allocation, ask, command, gpus_of, moment
+from workflow_scripts.launch import Allocation, allocation, ask, command, moment
 from xling.core.errors import XlingError
 
 MODULE = ["xling.pretrain.run", "--run-json", "a b.json"]
@@ -32,7 +32,7 @@ def answers(*lines: str) -> launch.Ask:
 def test_the_trainer_leaves_before_its_allocation_ends(said: str, deadline: float | None) -> None:
     found = allocation({"SLURM_JOB_ID": "7"}, answers(said))
     assert found is not None
-    assert found.deadline() == deadline
+    assert (found.job, found.deadline) == (7, deadline)
     assert allocation({}, answers()) is None
 
 
@@ -43,11 +43,6 @@ def test_times_are_read_in_both_ways_that_slurm_writes_them() -> None:
     assert (moment("1794720611"), moment("Unknown")) == (1794720611, None)
 
 
-def test_gpus_are_counted_from_what_was_handed_out() -> None:
-    assert [gpus_of({"CUDA_VISIBLE_DEVICES": text}) for text in ("", "3", "0,1", "GPU-a,GPU-b,GPU-c")] == [1, 1, 2, 3]
-    assert gpus_of({}) == 1
-
-
 def test_one_gpu_needs_no_torchrun_and_several_do() -> None:
     assert command(MODULE, 1, 1, None) == command(MODULE, 1, 2, None) == ALONE  # without a cluster there are no nodes
     run = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=4"]
@@ -55,13 +50,26 @@ def test_one_gpu_needs_no_torchrun_and_several_do() -> None:
 
 
 def test_several_nodes_are_started_by_srun_and_meet_at_the_first() -> None:
-    first, other = (command(MODULE, 2, 2, Allocation(n, 0.0, 60.0, "n[1-2]"), answers("n1\nn2")) for n in (6, 7))
+    first, other = (command(MODULE, 2, 2, Allocation(n, 60.0, "n[1-2]"), answers("n1\nn2")) for n in (6, 7))
     assert first[:2] == ["srun", "--nodes=2"]
     assert {"--master-addr=n1", "--nnodes=2", "--nproc-per-node=2"} <= set(first)
     assert first[-len(MODULE) :] == MODULE
     assert {part for part in first if "port" in part} != {part for part in other if "port" in part}
     with pytest.raises(XlingError, match="2 nodes wanted, SLURM names 0: it does not answer"):
-        command(MODULE, 2, 2, Allocation(1, None, None, ""), answers(""))
+        command(MODULE, 2, 2, Allocation(1, None, ""), answers(""))
+
+
+def test_the_launcher_becomes_a_trainer_with_the_gpus_that_were_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(launch.os, "execvp", lambda _, words: started.append(words))
+    monkeypatch.setattr(launch, "allocation", lambda _: Allocation(7, 1794720611.0, "n1"))
+    monkeypatch.setattr(sys, "argv", ["launch", "--gpus", "8", *MODULE])
+    for visible in ("", "3", "0,1", "GPU-a,GPU-b,GPU-c"):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        launch.main()
+    counted = [next((word for word in words if "nproc" in word), "alone") for words in started]
+    assert counted == ["alone", "alone", "--nproc-per-node=2", "--nproc-per-node=3"]
+    assert {words[-1] for words in started} == {"--deadline=1794720611"}
 
 
 def test_a_busy_controller_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

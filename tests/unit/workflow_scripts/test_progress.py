@@ -29,18 +29,14 @@ rule second_step:
 
 def test_a_stage_takes_as_long_as_its_jobs_have_taken() -> None:
     board = Board()
-    board.plan({"train_bpe": 4, "all": 1, "total": 5}, now=0.0)
+    assert board.plan({"train_bpe": 4, "all": 1, "total": 5}, now=0.0) == "4 jobs in 1 stages"
     board.start(1, "train_bpe", now=0.0)
     board.start(2, "train_bpe", now=0.0)
-    stage = board.stages["train_bpe"]
-    assert stage.work_left(5.0, 1.0) is None
-    assert board.stage_line(stage, 5.0) == "train bpe: 0 of 4, 5s"
+    assert board.lines(5.0) == ["train bpe: 0 of 4, 5s", "0 of 4 jobs, 5s"]
     assert board.finish(1, now=10.0) is None
     board.start(3, "train_bpe", now=10.0)
     # two running for 10 s and 0 s of 10, one waiting: 10 + 10 + 0 seconds of work, two at a time
-    assert stage.work_left(10.0, 1.0) == 20.0
-    assert board.stage_line(stage, 10.0) == "train bpe: 1 of 4, 10s, about 10s left"
-    assert board.lines(10.0)[-1] == "1 of 4 jobs, 10s, about 10s left"
+    assert board.lines(10.0) == ["train bpe: 1 of 4, 10s, about 10s left", "1 of 4 jobs, 10s, about 10s left"]
 
 
 def test_a_failed_job_may_start_again_and_the_last_one_ends_its_stage() -> None:
@@ -57,25 +53,15 @@ def test_a_failed_job_may_start_again_and_the_last_one_ends_its_stage() -> None:
 
 
 def test_an_earlier_run_tells_what_is_left_at_this_machines_pace() -> None:
-    earlier = seconds_a_job(
-        {"stages": [{"stage": "generate", "wall": 20.0, "jobs": 2}, {"stage": "b", "wall": 6.0, "jobs": 1}]}
-    )
-    assert earlier == {"generate": 10.0, "b": 6.0}
-    board = Board(earlier)
+    rows = [{"stage": "generate", "wall": 20.0, "jobs": 2}, {"stage": "b", "wall": 6.0, "jobs": 1}]
+    board = Board(seconds_a_job({"stages": rows}))
     board.plan({"generate_en": 1, "b": 1, "total": 2}, now=0.0)
-    assert board.time_left(0.0) == 16.0
+    assert board.lines(0.0) == ["0 of 2 jobs, 0s, about 16s left"]
     board.start(1, "generate_en", now=0.0)
     board.finish(1, now=20.0)  # twice as long as then
-    assert board.pace() == 2.0
-    assert board.time_left(20.0) == 12.0
-    assert Board().pace() == 1.0
-
-
-def test_nothing_is_said_about_what_cannot_be_known() -> None:
-    board = Board({"a": 1.0})
-    board.plan({"a": 1, "new": 1, "total": 2}, now=0.0)
-    assert board.time_left(0.0) is None
-    assert board.lines(3.0)[-1] == "0 of 2 jobs, 3s"
+    assert board.lines(20.0) == ["1 of 2 jobs, 20s, about 12s left"]
+    board.plan({"new": 1}, now=20.0)  # nothing is said about what cannot be known
+    assert board.lines(20.0) == ["1 of 3 jobs, 20s"]
 
 
 def test_durations() -> None:

@@ -11,18 +11,7 @@ from embedded import ROOT
 
 from workflow_scripts.plan.jobs import Job
 from workflow_scripts.site import read_site
-from workflow_scripts.slurm_check import (
-    Finding,
-    ask,
-    gpus_of,
-    look,
-    minutes,
-    partitions,
-    requests,
-    settings,
-    trial,
-    write_site,
-)
+from workflow_scripts.slurm_check import Finding, ask, look, minutes, partitions, requests, trial, write_site
 
 SINFO = """\
 cpu*|up|infinite|(null)|12
@@ -80,9 +69,8 @@ def say(folder: Path, name: str, text: str, code: int = 0) -> None:
     script(folder, name, f"cat <<'END'\n{text.rstrip()}\nEND\nexit {code}")
 
 
-def found(*asked: dict[str, Any], profile: dict[str, Any] = SQUEUE) -> list[Finding]:
-    """Return what is said of jobs that ask for these things."""
-    return look([Job(i, "rule", {}, (), (), resources=one) for i, one in enumerate(asked)], profile)[0]
+def jobs(*asked: dict[str, Any], rule: str = "rule") -> list[Job]:
+    return [Job(i, rule, resources=one) for i, one in enumerate(asked)]
 
 
 def wrong(findings: list[Finding]) -> list[str]:
@@ -91,7 +79,7 @@ def wrong(findings: list[Finding]) -> list[str]:
 
 @pytest.mark.usefixtures("cluster")
 def test_a_cluster_that_is_as_expected_has_nothing_wrong() -> None:
-    findings = found(CPU, GPU)
+    findings, _ = look(jobs(CPU, GPU), SQUEUE)
     assert wrong(findings) == []
     texts = [finding.text for finding in findings]
     assert texts[0] == "slurm-wlm 22.05.8, cluster test"
@@ -116,20 +104,20 @@ def test_a_cluster_that_is_as_expected_has_nothing_wrong() -> None:
     ],
 )
 def test_each_mistake_is_named(request_: dict[str, Any], profile: dict[str, Any], problem: str) -> None:
-    assert [text for text in wrong(found(request_, profile=profile)) if problem in text]
+    assert [text for text in wrong(look(jobs(request_), profile)[0]) if problem in text]
 
 
 def test_with_accounting_the_account_has_to_be_ones_own(cluster: Path) -> None:
     say(cluster, "scontrol", CONFIG.replace("accounting_storage/none", "accounting_storage/slurmdbd"))
     say(cluster, "sacctmgr", "lab1\nlab1\nphysics")
-    findings, site = look([Job(0, "rule", {}, (), (), resources=CPU)], SQUEUE)
+    findings, site = look(jobs(CPU), SQUEUE)
     assert wrong(findings) == ["account 'lab' is not yours (did you mean 'lab1'?)"]
     assert site["account"] == "lab1"
 
 
 @pytest.mark.usefixtures("cluster")
 def test_the_site_file_can_be_used_as_it_is_and_replaces_none(tmp_path: Path) -> None:
-    _, site = look([Job(0, "rule", {}, (), (), resources=GPU | {"runtime": 2880})], SQUEUE)
+    _, site = look(jobs(GPU | {"runtime": 2880}), SQUEUE)
     assert (site["partitions"], site["time_limits"]["gpu"]) == ({"cpu": "cpu", "gpu": "gpu"}, 1440)
     path = write_site(site, tmp_path / "site.yaml", "test")
     usual = {"gpu-long": {"runtime": 2880, "gpu": 1, "nodes": 1}}
@@ -156,15 +144,14 @@ def test_a_retry_that_a_partition_would_refuse_is_named(
     minutes: int, limits: dict[str, int], rule: str, refused: bool
 ) -> None:
     profile = SQUEUE | {"preemptible-rules": ["pretrain"]}
-    findings = look([Job(0, rule, {}, (), (), resources=GPU | {"runtime": minutes})], profile, limits)[0]
+    findings = look(jobs(GPU | {"runtime": minutes}, rule=rule), profile, limits)[0]
     text = "partition gpu allows 1440 minutes, and a retry would ask it for up to 2000 (set time_limits in site.yaml)"
     assert (text in [finding.text for finding in findings]) is refused
     assert wrong(findings) == []
 
 
 def test_the_same_request_is_tried_once_and_in_the_profiles_syntax() -> None:
-    jobs = [Job(i, "rule", {}, (), (), resources=one) for i, one in enumerate([CPU, GPU, dict(CPU), {"_cores": 1}])]
-    assert requests(jobs) == [GPU, CPU]
+    assert requests(jobs(CPU, GPU, dict(CPU), {"_cores": 1})) == [GPU, CPU]
     assert trial(GPU | {"gpu_model": "a100"})[-2:] == ["--gpus=a100:1", "--wrap=true"]
     by_gres = trial({"slurm_partition": "gpu", "gres": "gpu:a100:4", "nodes": 2})
     assert by_gres == ["sbatch", "--test-only", "--partition=gpu", "--nodes=2", "--gres=gpu:a100:4", "--wrap=true"]
@@ -174,8 +161,7 @@ def test_answers_are_read_as_slurm_gives_them() -> None:
     known = partitions(SINFO + "slurm_load_partitions: a warning\n")
     assert [name for name, one in known.items() if one.default] == ["cpu"]
     assert (known["gpu"].nodes, known["short"].gpus, known["old"].up) == (4, {"": 2}, False)
-    assert gpus_of("gpu:fake:2,license:3") == {"fake": 2}
-    assert settings(CONFIG)["MinJobAge"] == "300 sec"
+    assert partitions("a|up|1:00|license:3,gpu:fake:2(S:0),gpu:1|1")["a"].gpus == {"fake": 2, "": 1}
     assert ask(["no-such-command-of-slurm"])[0] == 1
     limits = {"infinite": None, "n/a": None, "30:00": 30, "2:30:00": 150, "1-00:00:00": 1440, "7-12": 10800}
     assert {text: minutes(text) for text in limits} == limits

@@ -3,11 +3,7 @@
 import pytest
 from embedded import DEMO
 
-from workflow_scripts.targets import Asked, refuse_wrong_targets
-
-
-def asked(*shown: str) -> Asked:
-    return Asked(DEMO, shown)
+from workflow_scripts.targets import problem, refuse_wrong_targets
 
 
 @pytest.mark.parametrize(
@@ -26,13 +22,12 @@ def asked(*shown: str) -> Asked:
 )  # fmt: skip
 def test_a_wrong_target_says_what_is_wrong(target: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
-        refuse_wrong_targets(asked("figure4a"), ["-n", "--configfile", "presets/mini.yaml", "--", target])
+        refuse_wrong_targets(DEMO, ["figure4a"], ["-n", "--configfile", "presets/mini.yaml", "--", target])
     assert left.value.code == 2
     assert capsys.readouterr().err == f"target: {line}\n"
 
 
 def test_everything_that_a_study_has_can_be_asked_for() -> None:
-    one = asked("figure4a")
     targets = ["figure4a", "figures", "all", "results/demo/transfer/plan.json", "results/data/embedded", "--cores", "2"]
     targets += [f"results/demo/models/{name}/model.safetensors" for name in DEMO.models]
     targets += [
@@ -41,4 +36,4 @@ def test_everything_that_a_study_has_can_be_asked_for() -> None:
     targets += [f"results/demo/transfer/{name}/run.json" for name in DEMO.transfer.floors]
     targets += [f"results/demo/transfer/{name}/jobs/ner.json" for name in DEMO.transfer.encoders]
     targets += [str(path) for path in DEMO.contextual.results().values()]
-    assert [problem for target in targets if (problem := one.problem(target))] == []
+    assert [wrong for target in targets if (wrong := problem(DEMO, ["figure4a"], target))] == []
