@@ -28,10 +28,8 @@ from xling.core.io import write_text
 
 NEEDED = ("sbatch", "squeue", "sinfo", "scontrol", "scancel")
 PROFILE, FOUND = Path("profiles/slurm/config.yaml"), Path("profiles/slurm/site.found.yaml")
-FIRST_KEY, FIRST_LOOK = (
-    "slurm-init-seconds-before-status-checks",
-    40,
-)  # the executor's default seconds before it first asks for a job's state
+FIRST_KEY = "slurm-init-seconds-before-status-checks"
+FIRST_LOOK = 40  # the executor's default: seconds before it first asks for a job's state
 LOCAL_KINDS = {"ext2/ext3", "ext4", "xfs", "btrfs", "tmpfs", "overlayfs", "zfs", "apfs"}
 PATIENCE = 20  # seconds for one answer of a busy controller
 SINFO = ["sinfo", "--noheader", "--format=%P|%a|%l|%G|%D"]

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from workflow_scripts.config import read_config
+from workflow_scripts.grid import describe_run, trained_models
+
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = [json.loads(line) for line in (ROOT / "results/controls/recipe.jsonl").read_text().splitlines()]
 TABLE = [line for line in (ROOT / "docs/recipe.md").read_text().splitlines() if line.startswith("|")]
@@ -37,3 +40,14 @@ def test_no_run_is_left_out() -> None:
     """Every line of the file belongs to a row."""
     rows = {line.strip("|").split("|")[0].strip() for line in TABLE[2:]}
     assert {described(run["run"]) for run in RUNS} == rows
+
+
+def test_the_overlay_describes_the_last_two_rows() -> None:
+    names = ("config.yaml", "presets/mini.yaml", "presets/overlays/mini-recipe.yaml")
+    config = read_config(*(ROOT / name for name in names))
+    models = {model.name: model for model in trained_models(config)}
+    latest = [one["run"] for one in RUNS if one["run"]["pretrain"]["updates"] == 24400]
+    assert len(latest) == 22
+    for run in latest:
+        described = json.loads(json.dumps(describe_run(config, models[run["model"]])))
+        assert {key: value for key, value in described.items() if key != "made_from"} == run
