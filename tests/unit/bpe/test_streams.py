@@ -95,13 +95,19 @@ def edit(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], object
     [
         (edit("train.bin", lambda b: b[:-1]), r"train\.bin: 23 bytes, but meta.json says 24: truncated"),
         (edit("train.idx", lambda b: b + b"x"), r"train\.idx: 25 bytes, but meta.json says 24: truncated"),
-        (edit("train.idx", lambda b: b[:-8] + (7).to_bytes(8, "little")), r"train\.idx: lines run from 0 to 7, expected 0 to 6"),
+        (
+            edit("train.idx", lambda b: b[:-8] + (7).to_bytes(8, "little")),
+            r"train\.idx: lines run from 0 to 7, expected 0 to 6",
+        ),
         (edit("train.bin", lambda b: VOCAB.to_bytes(4, "little") + b[4:]), "id 70000 in a vocabulary of 70000"),
         (lambda folder: (folder / "train.bin").unlink(), r"train\.bin: 0 bytes"),
         (lambda folder: (folder / "meta.json").unlink(), r"meta\.json: file not found"),
         (edit("meta.json", lambda b: b.replace(b'"train"', b'"other"')), "no split 'train', only other"),
         (edit("meta.json", lambda _: b'{"dtype": "float32", "splits": {}}'), "expected splits and a dtype out of uint"),
-        (edit("meta.json", lambda b: b.replace(b"70000", b"80001")), "encoded with 80001 pieces, but the .* from 70000"),
+        (
+            edit("meta.json", lambda b: b.replace(b"70000", b"80001")),
+            "encoded with 80001 pieces, but the .* from 70000",
+        ),
     ],
 )
 def test_a_damaged_stream_or_one_of_another_model_is_named(
