@@ -115,7 +115,7 @@ def parallel_of(model):
 
 
 def task_source(wildcards):
-    """Return path and format of the raw file behind a split of a task."""
+    """Return format and paths of the raw files behind a split of a task."""
     return STUDY.task_files(wildcards.task)[(wildcards.language, wildcards.dataset, wildcards.split)]
 
 

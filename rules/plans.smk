@@ -21,7 +21,7 @@ PLANS = {
     "write_traits": (STUDY.root / "traits/{language}.json", 0, lambda w: config["synthetic"]["languages"][w.language]),
     "list_languages": (STUDY.root / "traits.json", 0, lambda w: STUDY.embedded()),
     "read_text": ("read/text/{language}.{domain}", 0, lambda w: STUDY.raw_text(w.language, w.domain)),
-    "read_task": ("read/task/{task}/{language}.{dataset}.{split}", 0, lambda w: [task_source(w)["path"]]),
+    "read_task": ("read/task/{task}/{language}.{dataset}.{split}", 0, lambda w: task_source(w)[1]),
     "read_parallel": ("read/parallel/{language}", 0, parallel_files),
     "read_tatoeba": ("read/tatoeba/{pair}", 0, lambda w: [*ALIGNMENT.raw_tatoeba(w.pair.split("-")[1]).values()]),
     "read_dictionary": ("read/dictionary/{pair}", 0, lambda w: [dictionary_file(w)]),

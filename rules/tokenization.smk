@@ -70,7 +70,7 @@ rule split_corpus:
 rule prepare_task:
     """One split of a task's data in one language, in the words of the pretraining text."""
     input:
-        raw=lambda wildcards: raw_files([task_source(wildcards)["path"]]),
+        raw=lambda wildcards: raw_files(task_source(wildcards)[1]),
         read=read_list("task/{task}/{language}.{dataset}.{split}"),
         tokeniser=STUDY.tokeniser_file("{language}"),
         dictionary=segmenter_files,
@@ -85,9 +85,9 @@ rule prepare_task:
     params:
         rev=REV["tokenization"],
         tokenisers=tokenisers,
-        raw=lambda wildcards: task_source(wildcards)["path"],
+        raw=lambda wildcards: task_source(wildcards)[1],
         language=lambda wildcards: STUDY.original(wildcards.language),
-        format=lambda wildcards: task_source(wildcards)["format"],
+        format=lambda wildcards: task_source(wildcards)[0],
     shell:
         """
         python -m xling.tokenization.prepare_task {wildcards.task:q} \

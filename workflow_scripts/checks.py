@@ -147,6 +147,8 @@ def _training(values: Config, shape: Shape) -> Problems:
 
 
 def _data(config: Config) -> Problems:
+    if config["data"]["origin"] == "generated" and config["data"]["more_nli"]:
+        yield "data.more_nli: expected an empty list, because the generator writes one training set"
     for code in grid.study_languages(config):
         language, where = grid.language_of(config, code), f"languages.{code}"
         for domain in grid.domains_used(config, code):

@@ -20,6 +20,7 @@ def needed_files(config: Config) -> dict[str, Path]:
     root = expand_path(config["data"]["root"])
     tasks = set(config["study"]["tasks"])
     files = {f"data.nli.{split}": path for split, path in config["data"]["nli"].items() if "xnli" in tasks}
+    files |= {f"data.more_nli[{i}]": path for i, path in enumerate(config["data"]["more_nli"]) if "xnli" in tasks}
     files["data.parallel"] = config["data"]["parallel"]
     files |= {f"data.tatoeba ({Path(path).name})": path for path in tatoeba_files(config)}
     for code in grid.study_languages(config):

@@ -133,9 +133,10 @@ def untrained(made: Identity, name: str) -> Any:
 
 def task(made: Identity, kind: str, code: str, dataset: str, split: str) -> Any:
     """prepare_task."""
-    source = made.study.task_files(kind)[code, dataset, split]
-    path = Path(source["path"]).relative_to(made.study.root).as_posix()
-    return [source["format"], made.raw(path, [code], [TASK_SIZES[kind]]), made.tokeniser(code), split]
+    form, paths = made.study.task_files(kind)[code, dataset, split]
+    names = [Path(path).relative_to(made.study.root).as_posix() for path in paths]
+    first, *more = [made.raw(name, [code], [TASK_SIZES[kind]]) for name in names]
+    return [form, first, made.tokeniser(code), split, *more]
 
 
 def parallel(made: Identity, code: str) -> Any:

@@ -108,6 +108,7 @@ class Data:
     root: Text = key("Folder that all paths of this file start from. Environment variables are expanded.")
     wikipedia_date: Date = key("Date of the Wikipedia dumps, which pins them.")
     nli: Splits = key("English training set, and dev and test sets in every language (XNLI).")
+    more_nli: Annotated[list[DataPath], Different] = key("Further English pairs to train on, as `nli.train` has them.")
     parallel: DataPath = key("Multi-way parallel sentences (XNLI-15way), one column per language.")
     tatoeba: DataPath = key("Folder of LASER's Tatoeba test sets.")
 

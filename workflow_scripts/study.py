@@ -212,20 +212,21 @@ class Study:
         """Return the file that these options are in."""
         return self.results / f"tokenisers/{code}.json"
 
-    def task_files(self, kind: str) -> dict[tuple[str, str, str], dict[str, str]]:
-        """Return path and format of each raw task file, by language, data set and split: nli, ner or parsing."""
-        found: dict[tuple[str, str, str], dict[str, str]] = {}
+    def task_files(self, kind: str) -> dict[tuple[str, str, str], tuple[str, list[str]]]:
+        """Return format and paths of a task's raw files, by language, data set and split: nli, ner or parsing."""
+        found: dict[tuple[str, str, str], tuple[str, list[str]]] = {}
         for code, dataset, split in (
             key for pair in self.config["study"]["pairs"] for key in self._task_keys(kind, pair)
         ):
-            language = self.language(code)
+            language, data, more = self.language(code), self.config["data"], []
             if kind == "nli":
-                path, form = self.config["data"]["nli"][split], "xnli-mt" if split == "train" else "xnli"
+                path, form = data["nli"][split], "xnli-mt" if split == "train" else "xnli"
+                more = data["more_nli"] if split == "train" else []
             elif kind == "ner":
                 path, form = language["ner"][dataset][split], language["ner"][dataset]["format"]
             else:
                 path, form = language["treebank"][split], "conllu"
-            found[code, dataset, split] = {"path": self.raw(path), "format": form}
+            found[code, dataset, split] = form, [self.raw(one) for one in (path, *more)]
         return found
 
     def _task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:

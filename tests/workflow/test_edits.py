@@ -226,6 +226,8 @@ def test_a_local_raw_file_counts_by_its_path_alone(tmp_path: Path, monkeypatch: 
     assert all(path in job.ancient for job in before.values() for path in job.inputs if below(path).startswith("raw/"))
     after = snapshot(merge(local, nested({"languages.fr.text.wiki.files": ["other.xml.bz2"]})))
     again = by_kind(run_again(before, after))
+    more = by_kind(run_again(before, snapshot(merge(local, nested({"data.more_nli": ["other.xml.bz2"]})))))
+    assert (more["task"], "model" in more) == ({"nli:en.xnli.train"}, False)
     assert again["text"] == {"fr.wiki"}
     assert again["model"] == {"default", "wiki-cc", "extra-anchors", "sep-emb", "fr.mono"}
 

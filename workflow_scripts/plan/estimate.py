@@ -125,12 +125,13 @@ class Sizes:
 
     def examples(self, data: Mapping[str, Any], task: str, split: str) -> float:
         """Return how many examples the files of a split have: counted, the generator's own number, or an assumption."""
-        kind, raw = TASK_DATA[task], Path(self.study.raw(self.study.config["data"]["nli"]["train"]))
+        kind, nli = TASK_DATA[task], self.study.config["data"]
+        raw = [Path(self.study.raw(path)) for path in (nli["nli"]["train"], *nli["more_nli"])]
         files = [Path(path) for path in (data["test"].values() if split == "test" else [data[split]])]
         if self.study.generated:
             usual = float(self.study.config["synthetic"][TASK_SIZES[kind]][SPLITS.index(split)])
-        elif (kind, split) == ("nli", "train") and raw.is_file():
-            usual = count_lines(raw) - 1.0
+        elif (kind, split) == ("nli", "train") and all(path.is_file() for path in raw):
+            usual = sum(count_lines(path) - 1.0 for path in raw)
         else:
             usual = self.rate(f"{'xnli' if kind == 'nli' else kind}_{split}")
         return sum(count_lines(path) if path.is_file() else usual for path in files)

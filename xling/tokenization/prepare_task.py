@@ -24,6 +24,7 @@ from xling.data.nli import NliExample, read_xnli, read_xnli_mt
 from xling.tokenization.tokeniser import Tokeniser, segmenter_from, tokeniser_from
 
 Record = dict[str, Any]
+Reader = Callable[[Path, argparse.Namespace, Counter[str]], Iterator[Any]]
 
 
 def nli_records(examples: Iterator[NliExample], tokeniser: Tokeniser, path: Path) -> Iterator[Record]:
@@ -53,17 +54,17 @@ def parsing_records(trees: Iterator[Tree], tokeniser: Tokeniser, _: Path) -> Ite
 
 
 # By task: how its records are made, and how each format is read, from the flags of the command.
-TASKS: dict[str, tuple[Callable[..., Iterator[Record]], dict[str, Callable[[Any, Counter[str]], Iterator[Any]]]]] = {
+TASKS: dict[str, tuple[Callable[..., Iterator[Record]], dict[str, Reader]]] = {
     "nli": (nli_records, {
-        "xnli": lambda flags, counts: read_xnli(flags.input, flags.language, counts),
-        "xnli-mt": lambda flags, counts: read_xnli_mt(flags.input, counts),
+        "xnli": lambda path, flags, counts: read_xnli(path, flags.language, counts),
+        "xnli-mt": lambda path, _, counts: read_xnli_mt(path, counts),
     }),
     "ner": (ner_records, {
-        "wikiann": lambda flags, counts: read_wikiann(flags.input, counts, flags.language),
-        "conll2003": lambda flags, _: read_conll2003(flags.input),
-        "msra": lambda flags, counts: read_msra(flags.input, segmenter_from(flags.tokeniser).words, counts),
+        "wikiann": lambda path, flags, counts: read_wikiann(path, counts, flags.language),
+        "conll2003": lambda path, *_: read_conll2003(path),
+        "msra": lambda path, flags, counts: read_msra(path, segmenter_from(flags.tokeniser).words, counts),
     }),
-    "parsing": (parsing_records, {"conllu": lambda flags, _: read_conllu(flags.input)}),
+    "parsing": (parsing_records, {"conllu": lambda path, *_: read_conllu(path)}),
 }  # fmt: skip
 
 
@@ -74,16 +75,17 @@ def main() -> None:
     for task, (_, formats) in TASKS.items():
         command = tasks.add_parser(task)
         command.add_argument("--format", choices=sorted(formats), required=True)
-        command.add_argument("--input", type=Path, required=True)
+        command.add_argument("--input", type=Path, nargs="+", required=True, help="files, one after the other")
         command.add_argument("--language", required=True, help="code of the language, as the file has it")
         command.add_argument("--tokeniser", type=Path, metavar="FILE", help="JSON options of the language's tokeniser")
         command.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    (make, formats), counts, written = TASKS[args.task], Counter[str](), 0
+    (make, formats), tokeniser, counts, written = TASKS[args.task], tokeniser_from(args.tokeniser), Counter[str](), 0
     with write_text(args.out) as handle:
-        for record in make(formats[args.format](args, counts), tokeniser_from(args.tokeniser), args.input):
-            handle.write(json.dumps(record, ensure_ascii=False) + "\n")
-            written += 1
+        for path in args.input:
+            for record in make(formats[args.format](path, args, counts), tokeniser, path):
+                handle.write(json.dumps(record, ensure_ascii=False) + "\n")
+                written += 1
     told = "".join(f", {name}: {count}" for name, count in sorted(counts.items()))
     log_to_stderr(__name__).info("%s %s: %d examples%s", args.task, args.language, written, told)
 

@@ -50,6 +50,17 @@ def test_records(prepare: Callable[..., Any], task: str, form: str, text: str, o
     assert prepare(task, form, "en", text, options) == [expected]
 
 
+def test_files_follow_each_other_and_a_mistake_names_its_file(call: Callable[..., Any], tmp_path: Path) -> None:
+    for name, label in (("one", "neutral"), ("two", "entailment"), ("bad", "maybe")):
+        (tmp_path / name).write_text(f"premise\thypo\tlabel\n{name}\tb\t{label}\n")
+    flags = ["nli", "--format", "xnli-mt", "--language", "en", "--out", tmp_path / "out", "--input"]
+    assert call(prepare_task.main, *flags, tmp_path / "one", tmp_path / "two").code == 0
+    written = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
+    assert [(one["premise"], one["label"]) for one in written] == [(["one"], "neutral"), (["two"], "entailment")]
+    told = call(prepare_task.main, *flags, tmp_path / "one", tmp_path / "bad").said
+    assert f"{tmp_path / 'bad'}, line 2: label 'maybe'" in told
+
+
 def test_msra_is_segmented_as_it_stands_and_normalised_after(prepare: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("中国 9\n银行 9\n北京 9\n", encoding="utf-8")
     tags = ["B-ORG", "I-ORG", "I-ORG", "I-ORG", "O", "O", "B-LOC", "I-LOC", "O", "B-ORG", "I-ORG", "I-ORG"]

@@ -46,6 +46,7 @@ codeswitch.keep | 1.0 | : expected less than 1, found 1.0
 codeswitch.cap | 0 | : expected more than 0, found 0
 text.test_lines | 0 | : expected at least 1, found 0
 study.name | My study | : expected a name of lower-case letters, digits and hyphens, found 'My study'
+data.more_nli | [xnli/more.tsv] | : expected an empty list, because the generator writes one training set
 data.parallel | /etc/passwd | : expected a path that starts below data.root, found '/etc/passwd'
 study.settings | [default, sep-emb, default] | : default stands in the list twice
 settings.mono | {label: Alone} | settings: 'mono' cannot be used: mono, random and untrained… name models without a setting
