@@ -93,7 +93,11 @@ def without_signal(ours: Study) -> list[str]:
     """Return a sentence that names the tasks without enough signal, if there are any."""
     known = tasks_with_signal(ours)
     names = ", ".join(TASKS[task] for task in PAPER_TASKS if task not in known)
-    return [f"Too little signal in every language: {names}."] if names else []
+    return (
+        [f"Not judged, because in no language Default is at least 5 points above the untrained encoder: {names}."]
+        if names
+        else []
+    )
 
 
 def verdicts(claims: Mapping[str, Any]) -> str:

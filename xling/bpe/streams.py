@@ -1,7 +1,8 @@
 """Token streams: a text as flat ids on disk with an index of its lines, read through a memory map.
 
-A directory holds for each split `<split>.bin` (little-endian uint16, or uint32 where an id needs it; each line's ids,
-then `</s>`) and `<split>.idx` (int64: where each line starts, then the number of ids), and `meta.json`, written last.
+For each split a directory holds two files: `<split>.bin`, the ids of each line followed by `</s>` (little-endian
+uint16, or uint32 if the vocabulary needs it), and `<split>.idx`, the position at which each line starts, then the
+total number of ids (little-endian int64). One `meta.json` per directory is written last.
 The ids are those of the sentencepiece model's pieces. Each vocabulary assigns its own ids to the pieces, so the reader
 passes `table`, which maps piece ids to vocabulary ids: one stream serves every vocabulary built from the same model.
 """
@@ -39,7 +40,7 @@ def pack(lines: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.
 
 
 class TokenStreamWriter:
-    """Writes the splits of one language in one pass; they appear in the directory only when all are whole."""
+    """Writes the splits of one language in one pass; they appear in the directory only when all are complete."""
 
     def __init__(self, directory: Path, vocab_size: int, language: str) -> None:
         self.directory, self.vocab_size = Path(directory), vocab_size
@@ -100,7 +101,7 @@ class TokenStreamWriter:
 class TokenStream:
     """Reads one split through a memory map; positions and `len` count ids, `</s>` included.
 
-    `table` gives the id of each piece in a vocabulary; without it, ids are the pieces' numbers in their own model.
+    `table` gives the id of each piece in a vocabulary; without it, ids are those of the sentencepiece model.
     """
 
     def __init__(self, directory: Path, split: str, table: Ids | None = None) -> None:
@@ -127,7 +128,9 @@ class TokenStream:
         self.starts = _map(index, INDEX, self.lines + 1)
         if self.starts[0] != 0 or self.starts[-1] != self.tokens:
             raise InputError(
-                index, f"lines run from {self.starts[0]} to {self.starts[-1]}, expected 0 to {self.tokens}", fix=AGAIN
+                index,
+                f"line offsets run from {self.starts[0]} to {self.starts[-1]}, expected 0 to {self.tokens}",
+                fix=AGAIN,
             )
 
     def __len__(self) -> int:
@@ -141,23 +144,25 @@ class TokenStream:
     def line(self, number: int) -> Ids:
         """Return the ids of a line (counted from 0) without its `</s>`."""
         if not 0 <= number < self.lines:
-            raise IndexError(f"line {number} of {self.lines}")
+            raise IndexError(f"line {number} is out of range: the stream has {self.lines} lines, counted from 0")
         return self.slice(int(self.starts[number]), int(self.starts[number + 1]) - 1)
 
     def slice(self, start: int, stop: int) -> Ids:
         """Return the ids from one position up to another, across lines."""
         if not 0 <= start <= stop <= self.tokens:
-            raise IndexError(f"ids {start} to {stop} of {self.tokens}")
+            raise IndexError(f"ids {start} to {stop} are out of range: the stream has {self.tokens}")
         found = self.pieces[start:stop]
         return found if self.table is None else self.table.take(found)
 
     def counts(self, size: int) -> NDArray[np.int64]:
-        """Count every id of a vocabulary of this size, block by block."""
+        """Return how often each id of a vocabulary of `size` ids occurs."""
         own = np.zeros(int(self.meta["vocab_size"]), dtype=np.int64)
         for start in range(0, self.tokens, BLOCK):
             block = np.bincount(self.pieces[start : start + BLOCK], minlength=len(own))
             if len(block) > len(own):
-                raise InputError(self._path, f"id {len(block) - 1} in a vocabulary of {len(own)}", fix=AGAIN)
+                raise InputError(
+                    self._path, f"contains id {len(block) - 1}, but the model has only {len(own)} pieces", fix=AGAIN
+                )
             own += block
         counts = np.zeros(size, dtype=np.int64)
         counts[np.arange(len(own)) if self.table is None else self.table] = own
@@ -167,7 +172,9 @@ class TokenStream:
 def _map(path: Path, dtype: np.dtype[Any], entries: int) -> Ids:
     expected, found = entries * dtype.itemsize, path.stat().st_size if path.is_file() else 0
     if found != expected:
-        raise InputError(path, f"{found} bytes, but meta.json says {expected}: truncated or replaced", fix=AGAIN)
+        raise InputError(
+            path, f"{found} bytes, but meta.json says {expected}: missing, truncated or replaced", fix=AGAIN
+        )
     if not entries:
         return np.empty(0, dtype)  # an empty file cannot be mapped
     return np.asarray(np.memmap(path, dtype=dtype, mode="r"))

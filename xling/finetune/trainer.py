@@ -38,7 +38,7 @@ ROOM = 3 << 30  # GPU bytes for one run's activations and temporary buffers
 KEPT_COPIES = 5  # weight-sized copies in memory: weights, Adam's two moments, gradients, weights of the best epoch
 SAVE_SECONDS = 600  # least time between two saved states, each of which takes seconds to write at the paper's shape
 Value = TypeVar("Value")
-Tests = Mapping[str, tuple[int, Sequence[Example]]]  # by language: its number in the encoder, its test set
+Tests = Mapping[str, tuple[int, Sequence[Example]]]  # by language: its index in the encoder, its test set
 InTurn = Generator[None, None, Value]  # yields after each step, and returns a value
 
 
@@ -78,12 +78,12 @@ class Course:
 
     @property
     def best(self) -> int:
-        """Return the best epoch by dev, counted from 1; the first of equals."""
+        """Return the epoch with the best dev score, counted from 1; ties go to the earliest."""
         return 1 + int(np.argmax(self.dev))
 
 
 def rate_scale(step: int, steps: int, settings: Settings) -> float:
-    """Return the share of the peak learning rate at a step counted from 0.
+    """Return the learning rate at a step (counted from 0) as a fraction of its peak.
 
     Either constant, or a linear warm-up to 1 followed by a linear decay that would reach 0 one step after the last.
     """
@@ -96,7 +96,7 @@ def rate_scale(step: int, steps: int, settings: Settings) -> float:
 
 
 def lanes(encoder: Encoder, wanted: int | None = None) -> list["torch.cuda.Stream | None"]:
-    """Return one stream for each run that may be active at once: as many as asked for, or as the GPU has room for.
+    """Return one stream for each run that may be active at once: as many as asked for, or as fit on the GPU.
 
     A CPU has no streams and gains nothing from several runs.
     """
@@ -136,11 +136,11 @@ def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream
 
 
 def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point, work: Path) -> InTurn[Result]:
-    """Train and test a copy of the encoder; what an earlier attempt finished is read from the work folder."""
+    """Train and test a copy of the encoder; what an earlier attempt saved in the work folder is reused."""
     folder, done = work / f"point-{point.number}", work / f"point-{point.number}.json"
     if not done.is_file():
         frozen = set(encoder.parameters()) - set(shared_parameters(encoder).values())
-        own = copy.deepcopy(encoder, {id(kept): kept for kept in frozen})  # frozen parameters are shared, not copied
+        own = copy.deepcopy(encoder, {id(kept): kept for kept in frozen})  # all copies use the same frozen parameters
         steps = material.settings.epochs * material.steps(point.batch)
         how = material.language, material.seed, material.longest, steps, material.words
         tuner = Tuner(own, material.task, point, *how)
@@ -157,7 +157,7 @@ def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point,
 
 
 def train(tuner: Tuner, material: Material, point: Point, folder: Path) -> InTurn[Course]:
-    """Train all epochs, resuming from the newest saved in a folder, and put the best epoch's weights in place."""
+    """Train all epochs, resuming from the newest state in `folder`, then load the weights of the best epoch."""
     log, epochs, folder = log_to_stderr(__name__), material.settings.epochs, folder / "states"
     course, best, saved = Course([], []), tuner.weights(), time.monotonic()
     if newest := checkpoint.newest(folder):
@@ -167,7 +167,9 @@ def train(tuner: Tuner, material: Material, point: Point, folder: Path) -> InTur
         yield from train_epoch(tuner, material, point, epoch)
         course.losses.append(tuner.mean_loss())
         counts = _counts(tuner, material.task, material.dev, material.language)
-        course.dev.append(next(iter(score(material.task, counts).values())))  # the measure that decides
+        course.dev.append(
+            next(iter(score(material.task, counts).values()))
+        )  # the main measure, which selects the best epoch
         if course.best == len(course.dev):
             best = tuner.weights()
         if epoch + 1 < epochs and time.monotonic() - saved >= SAVE_SECONDS:
@@ -203,7 +205,7 @@ def train_point(tuner: Tuner, material: Material, point: Point, folder: Path) ->
 
 
 def save(tuner: Tuner, best: dict[str, torch.Tensor], course: Course, folder: Path) -> None:
-    """Save the state after an epoch, and drop the one before."""
+    """Save the state after an epoch, and delete the previous one."""
     meta = {"update": len(course.dev), "losses": course.losses, "dev": course.dev}
     checkpoint.save(folder, {"weights": tuner.weights(), "best": best, "optimiser": tuner.moments()}, meta)
     checkpoint.prune(folder, 1, None)

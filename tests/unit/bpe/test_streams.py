@@ -93,13 +93,16 @@ def edit(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], object
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (edit("train.bin", lambda b: b[:-1]), r"train\.bin: 23 bytes, but meta.json says 24: truncated"),
-        (edit("train.idx", lambda b: b + b"x"), r"train\.idx: 25 bytes, but meta.json says 24: truncated"),
+        (edit("train.bin", lambda b: b[:-1]), r"train\.bin: 23 bytes, but meta.json says 24: missing, truncated"),
+        (edit("train.idx", lambda b: b + b"x"), r"train\.idx: 25 bytes, but meta.json says 24: missing, truncated"),
         (
             edit("train.idx", lambda b: b[:-8] + (7).to_bytes(8, "little")),
-            r"train\.idx: lines run from 0 to 7, expected 0 to 6",
+            r"train\.idx: line offsets run from 0 to 7, expected 0 to 6",
         ),
-        (edit("train.bin", lambda b: VOCAB.to_bytes(4, "little") + b[4:]), "id 70000 in a vocabulary of 70000"),
+        (
+            edit("train.bin", lambda b: VOCAB.to_bytes(4, "little") + b[4:]),
+            "contains id 70000, but the model has only 70000 pieces",
+        ),
         (lambda folder: (folder / "train.bin").unlink(), r"train\.bin: 0 bytes"),
         (lambda folder: (folder / "meta.json").unlink(), r"meta\.json: file not found"),
         (edit("meta.json", lambda b: b.replace(b'"train"', b'"other"')), "no split 'train', only other"),

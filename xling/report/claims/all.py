@@ -11,15 +11,15 @@ from xling.report.names import DEFAULT, EXTRA_ANCHORS, NO_ANCHORS, SEP_3, SEP_6,
 from xling.report.records import BERT, BILINGUAL, FASTTEXT, MONOLINGUAL, RANDOM
 from xling.report.rule import Part, Unit
 
-UNPRINTED = "said in the text; the figure was not published as numbers"
+UNPRINTED = "stated in the text; the figure's values were not published"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sub-claim of the paper: its number, what it says (after "that …"), and where the paper states it.
+    """A sub-claim: its number, what it says (to follow "the paper claims that"), and where the paper states it.
 
-    `parts` builds from a study the inequalities to test. `paper` is shown in place of the paper's values where it gives
-    none.
+    `parts` takes a study and returns the inequalities to test. `paper` is the text shown where the paper publishes no
+    values.
     """
 
     number: str
@@ -32,7 +32,7 @@ class Claim:
 CLAIMS = (
     Claim(
         "1a",
-        "at least three quarters of the transfer survive without anchors",
+        "at least three quarters of the transfer survives without anchors",
         lambda s: [parts.kept(s, NO_ANCHORS, AT_LEAST, 0.75)],  # published .93 to 1.02
     ),
     Claim(
@@ -42,7 +42,7 @@ CLAIMS = (
     ),
     Claim(
         "2a",
-        "extra anchors from a dictionary transfer better than no anchors, on XNLI and parsing",
+        "models with extra anchors from a dictionary transfer better than models without anchors, on XNLI and parsing",
         lambda s: [parts.leads(s, EXTRA_ANCHORS, NO_ANCHORS, NOT_NER)],
     ),
     Claim(
@@ -77,37 +77,42 @@ CLAIMS = (
         lambda s: [
             parts.by_task(
                 s,
-                Part("mean gain above its floor of No anchors minus that of Sep Emb"),
+                Part("mean gain of No anchors over its floor, minus that of Sep Emb over its own"),
                 Study.lead_above_floors,
                 (NO_ANCHORS, SEP_EMB),
             )
         ],
     ),
-    Claim("4c", "in each task separating six layers costs at least three times as much as three", parts.six_over_three),
+    Claim(
+        "4c",
+        "in each task, separating six layers costs at least three times as much as separating three",
+        parts.six_over_three,
+    ),
     Claim(
         "4d",
-        "separate embeddings and six separate layers transfer least of all ten settings, and keep at most .15 of "
-        "the transfer to Russian and Chinese",
+        "of all ten settings, the one with separate embeddings and six separate layers transfers least, and it keeps "
+        "at most .15 of the transfer to Russian and Chinese",
         lambda s: [parts.lowest(s), parts.kept(s, SEP_EMB_6, AT_MOST, 0.15, ("ru", "zh"))],
     ),
     Claim(
         "4e",
-        "without tying the bottom three layers most of the transfer is left: three quarters, or half with separate "
-        "embeddings",
+        "with the bottom three layers separate at least three quarters of the transfer survives, or at least half if "
+        "the embeddings are separate too",
         lambda s: [parts.kept(s, SEP_3, AT_LEAST, 0.75), parts.kept(s, SEP_EMB_3, AT_LEAST, 0.5)],
     ),
     Claim(
         "5",
-        "closer languages transfer better: French than Russian and Chinese, and in parsing Russian than Chinese",
-        lambda s: [  # in NER Chinese has another dataset than Russian
+        "transfer is better to closer languages: better to French than to Russian or Chinese and, in parsing, better "
+        "to Russian than to Chinese",
+        lambda s: [  # Chinese NER uses another dataset than Russian NER
             *(parts.nearer(s, "fr", far) for far in ("ru", "zh")),
             parts.nearer(s, "ru", "zh", ("parsing",)),
         ],
     ),
     Claim(
         "6a",
-        "words of independently trained models can be aligned far above chance: embeddings at least as well as "
-        "fastText, words in context less well, and better in upper layers",
+        "words of independently trained models can be aligned far above chance: the embeddings at least as well as "
+        "fastText; words in context less well than fastText, and better in upper than in lower layers",
         lambda s: [
             parts.over_other(
                 s, "embedding matrix minus fastText (Figure 4a)", "figure4a", BERT, FASTTEXT, relation=AT_LEAST
@@ -126,8 +131,8 @@ CLAIMS = (
     Claim(
         "6b",
         "aligned contextual states transfer less well than those of a bilingual model (except in French parsing), the "
-        "gap is larger in NER, a middle layer transfers best, and aligning the bilingual model's own states helps only "
-        "in parsing",
+        "gap is larger in NER than in parsing, a middle layer transfers best, and aligning the bilingual model's own "
+        "states helps only in parsing",
         parts.contextual_states,
         "Figures 5, 8",
         UNPRINTED,
@@ -147,8 +152,8 @@ CLAIMS = (
     ),
     Claim(
         "7a",
-        "averaged over layers, bilingual models are more alike across languages than monolingual ones, and those "
-        "more than random encoders",
+        "averaged over layers, two languages are represented more similarly in a bilingual model than in two "
+        "monolingual ones, and more similarly in those than in random encoders",
         lambda s: [parts.more_alike(s, BILINGUAL, MONOLINGUAL), parts.more_alike(s, MONOLINGUAL, RANDOM)],
         "Figure 7",
     ),
@@ -161,7 +166,7 @@ CLAIMS = (
     ),
     Claim(
         "7c",
-        "over the layers, similarity and sentence retrieval correlate above .9",
+        "across layers, similarity and sentence retrieval correlate at more than .9",
         lambda s: [parts.correlation(s)],
         "Figures 6, 7",
         "over 0.9 for all four pairs (stated in the text)",
