@@ -218,15 +218,16 @@ class Study:
         for code, dataset, split in (
             key for pair in self.config["study"]["pairs"] for key in self._task_keys(kind, pair)
         ):
-            language, data, more = self.language(code), self.config["data"], []
-            if kind == "nli":
-                path, form = data["nli"][split], "xnli-mt" if split == "train" else "xnli"
-                more = data["more_nli"] if split == "train" else []
+            language, data = self.language(code), self.config["data"]
+            if kind == "nli" and split == "train":
+                paths, form = [data["nli"][split], *data["more_nli"]], "xnli-mt"
+            elif kind == "nli":
+                paths, form = [data["nli"][split]], "xnli"
             elif kind == "ner":
-                path, form = language["ner"][dataset][split], language["ner"][dataset]["format"]
+                paths, form = [language["ner"][dataset][split]], language["ner"][dataset]["format"]
             else:
-                path, form = language["treebank"][split], "conllu"
-            found[code, dataset, split] = form, [self.raw(one) for one in (path, *more)]
+                paths, form = [language["treebank"][split]], "conllu"
+            found[code, dataset, split] = form, [self.raw(path) for path in paths]
         return found
 
     def _task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
