@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,10 @@ SETTINGS = {
 SIZES = {  # width, heads, vocabulary, stream length, streams, norm
     "paper": (768, 12, 80000, 256, 96, "post"),
     "small": (256, 4, 16000, 128, 64, "pre"),
+    "narrow": (128, 4, 16000, 128, 64, "pre"),
     "tiny": (32, 2, 400, 32, 16, "post"),
 }
+MICRO_BATCHES = (4, 2, 1)  # that an update of the narrow model is cut into
 
 
 def make_run(size: str, separate: tuple[bool, int], micro_batches: int = 1) -> Run:
@@ -57,6 +60,14 @@ def make_run(size: str, separate: tuple[bool, int], micro_batches: int = 1) -> R
     )  # fmt: skip
     softmax = "per-language" if separate[0] else "shared"
     return Run(size, ("en", "fr"), "en", 1, shape, Separate(*separate), softmax, settings)  # type: ignore[arg-type]
+
+
+def divided(size: str, micro_batches: int) -> Run:
+    """Return a run without dropout whose update is one batch of this size, cut into so many micro-batches."""
+    run = make_run(size, (False, 0), micro_batches)
+    shape = replace(run.shape, dropout=0.0, attention_dropout=0.0)
+    tokens = run.pretrain.micro_batch_tokens // micro_batches
+    return replace(run, shape=shape, pretrain=replace(run.pretrain, micro_batch_tokens=tokens, mask_rate=0.3))
 
 
 def make_trainer(run: Run, device: torch.device, data: Path) -> Trainer:
@@ -182,6 +193,11 @@ def measure(size: str, small: str, device: torch.device, data: Path, seconds: fl
     say(f"{size}, Hugging Face BERT, compiled: {shown(bert, per_token, peak)}")
     speed = our_rate(make_run(small, (False, 0)), device, data, seconds)
     say(f"{small}, Default: {speed:,.0f} tokens/s")
+    cut = {}
+    for count in MICRO_BATCHES if device.type == "cuda" else ():
+        free()
+        cut[count] = our_rate(divided("narrow", count), device, data, seconds)
+        say(f"narrow, Default, an update in {count} micro-batches: {cut[count]:,.0f} tokens/s")
     later = measured_peak(device, dtype)
     default = found["settings"]["Default"]
     found |= {
@@ -191,6 +207,7 @@ def measure(size: str, small: str, device: torch.device, data: Path, seconds: fl
         "share_of_ceiling": default * per_token / peak,
         "slowest_setting_to_default": min(found["settings"].values()) / default,
         "small": speed,
+        "narrow_by_micro_batches": cut,
         "ceiling_tflops_after": later / 1e12,
     }
     say(f"{default / bert:.2f} x Hugging Face BERT; the ceiling is {later / 1e12:.1f} TFLOP/s after it all")

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workflow_scripts.config import REPOSITORY, ConfigError, read_config
-from workflow_scripts.plan.estimate import Sizes, cost, manifest
+from workflow_scripts.plan.estimate import cost
 from workflow_scripts.plan.jobs import Cost, Job, by_rule, lay_out, longest_chain, total
 from workflow_scripts.plan.rates import Rates, load_rates
+from workflow_scripts.plan.sizes import Sizes, manifest
 from workflow_scripts.plan.used import covered, unfinished, used_by
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import XlingError, run

@@ -20,7 +20,7 @@ from xling.tokenization.tokeniser import Tokeniser, make_tokeniser
 pytest.importorskip("transformers")
 from xling.interop.hf_tokenizer import XlingTokenizer
 
-LINES = 300  # of raw text; the words of the first quarter go through every kind of vocabulary
+LINES = 1000  # of raw text; the words of the first quarter go through every kind of vocabulary
 TEXTS = {code: made_up(code, 200) for code in ("en", "fr")}
 OPTIONS = {code: {"language": code, "moses": code} for code in ("en", "fr", "de", "ru")} | {
     "zh": {"language": "zh", "moses": "zh", "segmenter": "jieba", "script": "simplified"}

@@ -84,7 +84,7 @@ def free_port() -> str:
             return str(port)
 
 
-@pytest.mark.parametrize(("setting", "world"), [("default", 2), ("sep-emb-l1-3", 3)])
+@pytest.mark.parametrize(("setting", "world"), [("default", 2), ("sep-emb-l1-3", 2), ("sep-emb-l1-3", 4)])
 def test_several_processes_follow_the_curve_of_one(
     setting: str, world: int, command: Command, launch: Callable[..., Any], call: Any, tmp_path: Path
 ) -> None:

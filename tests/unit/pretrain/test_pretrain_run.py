@@ -174,7 +174,7 @@ def test_a_lost_best_checkpoint_is_replaced_by_the_one_resumed_from(
 
 def test_a_loss_that_is_no_number_stops_the_run(command: Command, refused: Callable[..., None], tmp_path: Path) -> None:
     wild = command(changed(pretrain__lr=1e30, pretrain__warmup=0, pretrain__clip=1e30, shape__norm="pre"))
-    good = f"the last good checkpoint is {tmp_path}/work/checkpoints/step-0000000"
+    good = f"the last good checkpoint is {tmp_path / 'work' / 'checkpoints/step-0000000'}"
     often = "provenance.json: this training has diverged 2 times from its last checkpoint"
     for problem in ("the loss is nan at update", good, often):
         refused(main, *wild, problem=problem, out=tmp_path / "work.out")

@@ -41,7 +41,7 @@ def normal(centre: float, spread: float, items: float = 0.0, freedom: float = 1e
 
 def test_intervals_of_single_scores_means_and_differences_cover_the_truth() -> None:
     rng, truth, covered = np.random.default_rng(1), 0.6, []
-    studies = (redraw(simulated(rng, truth), {}, count=600)[0] for _ in range(50))
+    studies = (redraw(simulated(rng, truth), {}, count=600)[0] for _ in range(150))
     for values, number in product(studies, range(3)):
         leads = [values[f"shared {number}|{x}"] - values[f"separate {number}|{x}"] for x in LANGUAGES]
         found = [standing(v, Relation.ABOVE, 0.0) for v in (values[f"none {number}|fr"], leads[0], mean(leads))]
