@@ -1,0 +1,135 @@
+"""How large the texts and data of a study are.
+
+Sizes are counted if the files exist; otherwise they are what their sources are assumed to hold. Bytes are of
+uncompressed text.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from workflow_scripts.grid import vocabulary_kind
+from workflow_scripts.identity import TASK_SIZES
+from workflow_scripts.plan.rates import Rates
+from workflow_scripts.study import SPLITS, TASK_DATA, Study
+from xling.core.io import read_json
+from xling.data.manifest import Dataset, load_manifest
+
+SCRIPTS = {"Cyrillic": "cyrillic", "Han": "han"}  # whose characters have more than one byte
+XNLI_SENTENCES = 10_000  # of XNLI-15way
+ARCHIVES = {".bz2": "text_per_bz2", ".xz": "text_per_xz", ".gz": "text_per_xz", ".zst": "text_per_xz"}
+
+
+@cache
+def manifest() -> dict[str, Dataset]:
+    """Return the published datasets, read once."""
+    return load_manifest()
+
+
+@cache
+def count_lines(path: Path) -> int:
+    """Return the lines of a file."""
+    with path.open("rb") as handle:
+        return sum(1 for _ in handle)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of one study; `rate` also has what is assumed of files that do not exist yet."""
+
+    study: Study
+    rate: Rates
+
+    def text(self, language: str, domain: str) -> float:
+        """Return the bytes of a language's text."""
+        counted = self.study.shards("text", language, domain, "json")
+        if all(path.is_file() for path in counted):
+            return float(sum(read_json(path)["characters"] for path in counted)) * self.character(language)
+        if self.study.generated:
+            sentences = self.study.config["synthetic"][f"{domain}_sentences"]
+            return float(sentences * self.rate("sentence") * self.character(language))
+        archives = [(path, ARCHIVES.get(Path(path).suffix)) for path in self.study.raw_text(language, domain)]
+        return sum(self.raw(path) * (self.rate(kind) if kind else 1.0) for path, kind in archives)
+
+    def tokenised(self, language: str, domain: str) -> float:
+        """Return the bytes of the text that is tokenised: of a crawl that is thinned, as many as are drawn."""
+        text, margin = self.text(language, domain), self.study.thinned_to(language, domain)
+        return text if margin is None else min(text, margin * self.text(language, "wiki"))
+
+    def corpus(self, language: str, domain: str) -> float:
+        """Return the bytes of a language's training text; web text is trimmed to the encyclopaedia's size."""
+        return min(self.text(language, name) for name in self.study.trimmed_to(language, domain) or [domain])
+
+    def tokens(self, language: str, domain: str = "wiki") -> float:
+        """Return the subwords of a language's training text."""
+        return self.corpus(language, domain) / self.character(language) / self.rate("token")
+
+    def character(self, language: str) -> float:
+        """Return the bytes of a character in a language's script."""
+        name = SCRIPTS.get(self.study.language(language)["script"])
+        return self.rate(name) if name else 1.0
+
+    def raw(self, path: str) -> float:
+        """Return the bytes of a raw file, on disk or as its dataset has it."""
+        file = Path(path)
+        if file.is_file():
+            return float(file.stat().st_size)
+        if self.study.config["data"]["origin"] != "download":
+            return 0.0
+        brought = self.study.datasets.get(PurePosixPath(file.relative_to(self.study.root)), {})
+        return sum(size or 0.0 for name, asked in brought.items() for size in self.published(name, asked).values())
+
+    def published(self, dataset: str, requests: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
+        """Return the bytes of a dataset's files by path, None for one whose size nobody knows."""
+        found: dict[str, float | None] = {}
+        for request in requests:
+            names = request["substitutions"]
+            files = [one for one in manifest()[dataset].resolve(**names).files if one.urls and one.path not in found]
+            entry = self.rate.downloads.get(dataset)
+            assumed = entry.get(names.get("lg")) if isinstance(entry, dict) else entry
+            each = float(assumed) / len(files) if assumed and files else None
+            found |= {source.path: source.size or source.about or each for source in files}
+        return found
+
+    def download(self, dataset: str) -> tuple[float, list[str]]:
+        """Return the bytes of a dataset's files that are not there yet, and the files of unknown size.
+
+        What the user has to supply weighs nothing.
+        """
+        files = self.published(dataset, self.study.requests(dataset))
+        absent = {path: size for path, size in files.items() if not (self.study.root / path).is_file()}
+        return sum(size or 0.0 for size in absent.values()), [path for path, size in absent.items() if size is None]
+
+    def words(self, model: str) -> int:
+        """Return the most words that one language of a model predicts among: what its softmax costs."""
+        bpe, kind = self.study.config["bpe"], vocabulary_kind(self.study.config, self.study.models[model])
+        own = int(bpe["language_merges"])
+        return {"joint": int(bpe["joint_merges"]), "mono": own, "separate": own}.get(kind, 2 * own)
+
+    def generated(self) -> float:
+        """Return the sentences of one embedded language, or those that the languages have together."""
+        made = self.study.config["synthetic"]
+        return float(made["wiki_sentences"] + made["crawl_sentences"])
+
+    def parallel(self) -> float:
+        """Return how many parallel sentences there are."""
+        return float(self.study.config["synthetic"]["parallel_sentences"] if self.study.generated else XNLI_SENTENCES)
+
+    def examples(self, data: Mapping[str, Any], task: str, split: str) -> float:
+        """Return how many examples the files of a split have: counted, the generator's own number, or an assumption."""
+        kind, nli = TASK_DATA[task], self.study.config["data"]
+        raw = [Path(self.study.raw(path)) for path in (nli["nli"]["train"], *nli["more_nli"])]
+        files = [Path(path) for path in (data["test"].values() if split == "test" else [data[split]])]
+        if self.study.generated:
+            usual = float(self.study.config["synthetic"][TASK_SIZES[kind]][SPLITS.index(split)])
+        elif (kind, split) == ("nli", "train") and all(path.is_file() for path in raw):
+            usual = sum(count_lines(path) - 1.0 for path in raw)
+        else:
+            usual = self.rate(f"{'xnli' if kind == 'nli' else kind}_{split}")
+        return sum(count_lines(path) if path.is_file() else usual for path in files)
+
+    def steps(self, count: float, operations: float, step: str = "device.step") -> float:
+        """Return the device's seconds for steps that together take some operations."""
+        return count * self.rate(step) + operations / self.rate("device.operations_per_second")
