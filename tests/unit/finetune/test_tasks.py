@@ -200,7 +200,7 @@ def test_trees_equal_networkx_on_hundreds_of_graphs() -> None:
 
 
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 1.0, 1e4]), st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=80)
 def test_always_one_root_and_a_tree(words: int, seed: int, scale: float, ties: bool) -> None:
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 3, (words, words + 1)) if ties else rng.normal(size=(words, words + 1))

@@ -354,7 +354,7 @@ def test_the_published_effects(number: str, part: int, count: int, low: float, h
     assert (len(values), round(min(values), digits), round(max(values), digits)) == (count, low, high)
 
 
-@settings(max_examples=3)
+@settings(max_examples=8)
 @given(
     scores=st.lists(st.integers(20, 60), min_size=90, max_size=90),
     shift=st.integers(-10, 30),

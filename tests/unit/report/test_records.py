@@ -27,7 +27,7 @@ def test_a_folder_is_read_by_the_names_of_its_files(tmp_path: Path) -> None:
     assert read_results([tmp_path, tmp_path / "more/figure3.csv"], paper_scale=True) == results
 
 
-@settings(max_examples=30)
+@settings(max_examples=50)
 @given(name=st.text(st.characters(exclude_categories=["C"]), min_size=1), score=st.floats(0, 100))
 def test_any_name_and_any_score_survive(name: str, score: float) -> None:
     ends: dict[str, Any] = {"low": score / 2, "high": score, "seed": 2}
