@@ -51,8 +51,8 @@ MINI = {
     " -- results/mini-seeds/transfer/en-zh.sep-l1-6.s3/ner.json": "en-zh.sep-l1-6.s3",
     "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-levers.yaml"
     " -- results/mini-levers/transfer/en-fr.default-lr2-longer.s1/parsing.json": "en-fr.default-lr2-longer.s1",
-    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-recipe.yaml"
-    " -- results/mini-recipe/transfer/en-fr.sep-l1-3.s1/parsing.json": "en-fr.sep-l1-3.s1",
+    "XLING_DATA=… .venv/bin/snakemake --configfile presets/mini.yaml presets/overlays/mini-next.yaml"
+    " presets/overlays/mini-recipe.yaml -- results/mini-recipe/transfer/en-fr.sep-l1-3.s1/parsing.json": "en-fr.sep-l1-3.s1",
 }
 NOT_RUN = {
     "make test": "runs this test",

@@ -107,7 +107,7 @@ STUDIES = {"mini-exposure.yaml": "ru", "mini-web.yaml": "ru", "mini-longer.yaml"
 
 def test_every_overlay_is_tried() -> None:
     there = {path.name for path in (ROOT / "presets/overlays").glob("*.yaml")}
-    elsewhere = {"two-seeds.yaml", "mini-recipe.yaml"}  # above, and in tests/docs/test_recipe.py
+    elsewhere = {"two-seeds.yaml", "mini-next.yaml", "mini-recipe.yaml"}  # above, and in tests/docs/test_recipe.py
     assert there == elsewhere | {*STUDIES, *(name for name, _ in OVERLAYS)}
 
 
