@@ -65,6 +65,7 @@ rule encode_text:
         BENCHMARKS / "encode_text/{languages}.{kind}.{domain}.{language}.{variant}.tsv"
     conda:
         TEXT_ENV
+    threads: lambda wildcards: cores_of(wildcards)
     resources:
         **resource_class("cpu-many"),
     params:

@@ -36,7 +36,7 @@ rule switch_codes:
         text=lambda wildcards: corpus_of(wildcards, wildcards.language),
         dictionary=RESULTS / "dictionary/{pair}.tsv",
     output:
-        text=RESULTS / "codeswitch/{pair}.{domain}/{language}.txt.zst",
+        text=passing(RESULTS / "codeswitch/{pair}.{domain}/{language}.txt.zst"),
         stats=RESULTS / "codeswitch/{pair}.{domain}/{language}.json",
     log:
         LOGS / "switch_codes/{pair}.{domain}.{language}.log",
@@ -44,6 +44,7 @@ rule switch_codes:
         BENCHMARKS / "switch_codes/{pair}.{domain}.{language}.tsv"
     conda:
         TEXT_ENV
+    threads: lambda wildcards: cores_of(wildcards)
     resources:
         **resource_class("cpu-many"),
     params:
@@ -58,5 +59,5 @@ rule switch_codes:
         python -m xling.codeswitch.switch_codes \
             --input {input.text:q} --dictionary {input.dictionary:q} --direction {params.direction} \
             --dictionary-case {params.case} --keep {params.keep} --cap {params.cap} --block-words {params.block} \
-            --seed 1 --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
+            --seed 1 --processes {threads} --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
         """

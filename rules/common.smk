@@ -73,6 +73,11 @@ def resource_class(name):
     return requests | growing
 
 
+def passing(path):
+    """Return a text output that Snakemake deletes once it has been read, unless the study keeps it."""
+    return path if config["text"]["keep"] else temp(path)
+
+
 def bilingual_models():
     """Return the names of the trained models of two languages."""
     return [name for name in STUDY.trained if STUDY.models[name].bilingual]

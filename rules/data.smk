@@ -39,7 +39,7 @@ rule extract_text:
         raw=lambda wildcards: raw_files(STUDY.raw_text(wildcards.language, wildcards.domain)),
         read=read_list("text/{language}.{domain}"),
     output:
-        text=RESULTS / "text/{language}.{domain}{shard}.txt.zst",
+        text=passing(RESULTS / "text/{language}.{domain}{shard}.txt.zst"),
         stats=RESULTS / "text/{language}.{domain}{shard}.json",
     log:
         LOGS / "extract_text/{language}.{domain}{shard}.log",

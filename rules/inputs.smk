@@ -72,6 +72,14 @@ def corpus_of(wildcards, language, split="train"):
     return STUDY.corpus(language, domain_in(codes, wildcards.domain, language), split)
 
 
+def cores_of(wildcards):
+    """Return how many cores share a pass over a whole corpus: one for each shard of the text it is from, at most 8."""
+    domain = domain_in(
+        wildcards.get("languages", wildcards.get("pair")).split("-"), wildcards.domain, wildcards.language
+    )
+    return min(8, len(STUDY.shards("text", wildcards.language, domain)))
+
+
 def bpe_text(wildcards):
     """Return the training text of the languages that a BPE is made for."""
     return [corpus_of(wildcards, code) for code in wildcards.languages.split("-")]

@@ -9,7 +9,7 @@ rule tokenise_text:
         dictionary=segmenter_files,
         sizes=thinning_sizes,
     output:
-        words=RESULTS / "tokenised/{language}.{domain}{shard}.txt.zst",
+        words=passing(RESULTS / "tokenised/{language}.{domain}{shard}.txt.zst"),
         stats=RESULTS / "tokenised/{language}.{domain}{shard}.json",
     log:
         LOGS / "tokenise_text/{language}.{domain}{shard}.log",

@@ -235,6 +235,10 @@ class TextSection:
     crawl_margin: AtLeastOne | None = key(
         "Web text is thinned before it is tokenised to so many times the size it is trimmed to; null keeps all of it."
     )
+    keep: Flag = key(
+        "Keep extracted, tokenised and code-switched text after it has been read. Without it, a change of the tokeniser"
+        " extracts the text again."
+    )
 
 
 @record

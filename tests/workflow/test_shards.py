@@ -1,9 +1,9 @@
-"""Text in shards: the same corpora as in one piece, and a shard that is lost is made again alone."""
+"""Text in shards: the same corpora as in one piece, a lost shard is made again alone, read text can be deleted."""
 
 from pathlib import Path
 
 import pytest
-from dag import TINY, dry_run, output, preset, snakemake
+from dag import TINY, dry_run, nothing_to_do, output, preset, snakemake
 
 from xling.core.io import read_json
 
@@ -42,3 +42,11 @@ def test_shards_change_no_corpus_and_one_that_is_lost_is_made_again_alone(tmp_pa
         file.unlink()
     counts, _ = dry_run(str(cut["fr.wiki"]), "--configfile", path)
     assert counts == {"extract_text": 1, "tokenise_text": 1, "split_corpus": 1, "total": 3}
+
+    Path(path).write_text(Path(path).read_text().replace("crawl_margin", "keep: false\n  crawl_margin"))
+    done = snakemake("--cores", "2", str(cut["fr.wiki"]), "--configfile", path)
+    assert done.returncode == 0, output(done)[-3000:]
+    left = {file.name for file in (tmp_path / "cut/results/demo/tokenised").glob("fr.wiki.*")}
+    assert left == {f"fr.wiki.{number}-of-2.json" for number in (1, 2)}
+    assert cut["fr.wiki"].read_bytes() == whole["fr.wiki"].read_bytes()
+    assert nothing_to_do(snakemake("-n", *map(str, cut.values()), "--configfile", path))

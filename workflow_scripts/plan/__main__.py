@@ -60,6 +60,7 @@ def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
         unknown += [] if known else [f"not estimated: {rule}, {len(some)} jobs"]
     every = total(costs.values())
     lines = aligned([*rows, ["total", str(len(jobs)), *_amounts(every)]], ruled=True)
+    lines += [f"besides, at most {size(every.passing)} of text until it has been read"] if every.passing else []
     wall = {number: (known or Cost()).seconds for number, known in costs.items()}
     seconds, chain = longest_chain(jobs, wall)
     lines += ["", f"longest chain: {duration(seconds)}"]

@@ -236,7 +236,8 @@ def cost(sizes: Sizes, job: Job) -> Cost | None:
         return Cost(start + seconds, start, 0.0, amount, amount)
     if stage.on == "cores":
         wall = start + seconds / job.threads
-        return Cost(wall, wall * job.threads, 0.0, disk)
+        stays, passes = (0.0, disk) if job.passing else (disk, 0.0)
+        return Cost(wall, wall * job.threads, 0.0, stays, passing=passes)
     gpus = max(1, job.gpus) if rate.gpu else 0
     wall = start + seconds / max(1, gpus)
     return Cost(wall, wall * (job.threads if gpus else 1), wall * gpus, disk)

@@ -25,6 +25,7 @@ class Job:
     threads: int = 1
     resources: Mapping[str, Any] = field(default_factory=dict)
     benchmark: str | None = None
+    passing: bool = False  # its files are deleted once they have been read
 
     @property
     def gpus(self) -> int:
@@ -39,13 +40,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Cost:
-    """Wall seconds of a job, seconds of cores and of GPUs, bytes that stay on disk and bytes to fetch."""
+    """Seconds of a job, its cores and its GPUs; bytes that stay on disk, are fetched, and are on disk for a time."""
 
     seconds: float = 0.0
     cpu: float = 0.0
     gpu: float = 0.0
     disk: float = 0.0
     download: float = 0.0
+    passing: float = 0.0
 
     def __add__(self, other: "Cost") -> "Cost":
         """Return both together."""
@@ -97,7 +99,7 @@ def _job(dag: Any, job: Any) -> Job:
     needs = frozenset(dag.jobid(other) for other in dag.job_dependencies(job))
     about = (dag.jobid(job), job.rule.name, dict(job.wildcards_dict), tuple(map(str, job.output)), needs)
     benchmark = str(job.benchmark) if job.benchmark else None
-    return Job(*about, dag.needrun(job), job.threads, dict(job.resources.items()), benchmark)
+    return Job(*about, dag.needrun(job), job.threads, dict(job.resources.items()), benchmark, bool(job.temp_output))
 
 
 def by_rule(jobs: Sequence[Job]) -> dict[str, list[Job]]:

@@ -17,6 +17,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
+from xling.core.pool import workers
 from xling.core.seeds import numpy_rng
 from xling.data.dictionary import Translation, read_tsv
 
@@ -35,6 +37,7 @@ BLOCK_WORDS = 96 * 256  # one batch of one GPU, section 3.1 of the paper
 
 COLUMNS = "source<TAB>target<TAB>quality"
 FEW = 0.01  # a dictionary of the text's language has far more of its words than this
+_loaded: list["Dictionary"] = []  # that of a process, which reads it once and not once per block
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,17 @@ def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
     return dictionary
 
 
+def _start(path: Path, direction: str, lower: bool) -> None:
+    _loaded[:] = [load_dictionary(path, direction, lower)]
+
+
+def _switch(
+    seed: int, direction: str, keep: float, cap: float, numbered: tuple[int, list[str]]
+) -> tuple[list[str], Counter[str]]:
+    number, block = numbered
+    return switch_block(block, _loaded[0], (seed, direction, number), keep, cap)
+
+
 def describe(counts: Counter[str], largest: float, dictionary: Dictionary) -> dict[str, object]:
     """Return what the stats file says: the counts, and what became of the dictionary words."""
     words, known = counts["words"], counts["dictionary_words"]
@@ -160,17 +174,19 @@ def main() -> None:
     parser.add_argument("--cap", type=float, default=CAP, help="largest share of replaced words in a block")
     parser.add_argument("--block-words", type=positive, default=BLOCK_WORDS)
     parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--processes", type=positive, default=1)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--stats", type=Path, required=True)
     args = parser.parse_args()
     if not (0 <= args.keep <= 1 and 0 <= args.cap <= 1):
         raise XlingError(f"--keep {args.keep}, --cap {args.cap}: expected numbers from 0 to 1")
-    dictionary = load_dictionary(args.dictionary, args.direction, args.dictionary_case == "lower")
+    start = partial(_start, args.dictionary, args.direction, args.dictionary_case == "lower")
+    start()
+    switch = partial(_switch, args.seed, args.direction, args.keep, args.cap)
     total, largest, progress = Counter[str](), 0.0, Progress(f"switching {args.input.name}", unit="words")
     hint = "is it of these languages, and the source first?"
-    with write_text(args.out) as out:
-        for number, block in enumerate(split_blocks(read_lines(args.input), args.block_words)):
-            lines, counts = switch_block(block, dictionary, (args.seed, args.direction, number), args.keep, args.cap)
+    with workers(args.processes, start if args.processes > 1 else None) as share, write_text(args.out) as out:
+        for lines, counts in share(switch, enumerate(split_blocks(read_lines(args.input), args.block_words))):
             out.write("\n".join(lines) + "\n")
             total.update(counts)
             largest = max(largest, counts["replaced"] / max(counts["words"], 1))
@@ -180,11 +196,11 @@ def main() -> None:
         if not total["dictionary_words"]:
             problem = f"none of the {total['words']} words of {args.input} is in it"
             raise InputError(args.dictionary, problem, fix=f"{COLUMNS}: {hint}")
-    write_json(args.stats, describe(total, largest, dictionary))
+    write_json(args.stats, describe(total, largest, _loaded[0]))
     progress.finish()
-    log, share = log_to_stderr(__name__), total["dictionary_words"] / total["words"]
-    if share < FEW:
-        log.warning("only %.2f%% of the words of %s are in %s: %s", 100 * share, args.input, args.dictionary, hint)
+    log, known = log_to_stderr(__name__), total["dictionary_words"] / total["words"]
+    if known < FEW:
+        log.warning("only %.2f%% of the words of %s are in %s: %s", 100 * known, args.input, args.dictionary, hint)
     log.info("replaced %d of %d words, %s", total["replaced"], total["words"], dict(total))
 
 

@@ -186,7 +186,7 @@ def test_same_bytes_in_any_process_and_honest_stats(files: Path, call: Call, rep
     assert call(main, *FLAGS, *more).code == 0
     first, told = content("out.txt.zst"), read_json(files / "stats.json")
     environment = os.environ | {"PYTHONPATH": str(repository), "PYTHONHASHSEED": "2"}
-    command = [sys.executable, "-m", "xling.codeswitch.switch_codes", *FLAGS, *more]
+    command = [sys.executable, "-m", "xling.codeswitch.switch_codes", *FLAGS, *more, "--processes", "2"]
     subprocess.run(command, env=environment, capture_output=True, check=True)
     assert content("out.txt.zst") == first != content("train.txt.zst")
     before, after = " ".join(TEXT).split(" "), first.decode().replace("\n", " ").removesuffix(" ").split(" ")
