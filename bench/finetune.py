@@ -3,13 +3,15 @@
 python -m bench.finetune --out bench-finetune.json [--device cpu --shape tiny] [--parts peer streams processes]
 peer: the same bucketed batches for both sides in the same order from the same code; SDPA, bf16, dropout and Adam on
 both. Tokens are those of the sentences, padding not counted. Times are the median of rounds, which alternate.
-streams: an epoch of six grid points in one process, so many at once (1: one after the other, as before there were
-streams). processes: the same in six processes, with and without NVIDIA's MPS. All graphs are recorded beforehand.
+streams: an epoch of six grid points in one process, so many at once, with recorded steps, and with steps that are
+compiled as well; and as it was before, one after the other with all rows of the token table in the optimiser.
+processes: the same in six processes, with and without NVIDIA's MPS. All graphs are recorded beforehand.
 Parts that are not run keep what an earlier run wrote to --out.
 """
 
 import argparse
 import copy
+import gc
 import multiprocessing
 import os
 import shutil
@@ -36,7 +38,7 @@ from xling.finetune.data import Example
 from xling.finetune.settings import Grid, Point, Settings, grid_points
 from xling.finetune.tasks import TAGS, Ner
 from xling.finetune.trainer import Material, in_turn, lanes, train_epoch
-from xling.finetune.tuner import Tuner
+from xling.finetune.tuner import STEPS_WORTH_COMPILING, Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.pretrain.record import utc
@@ -48,6 +50,11 @@ SHAPES = {
 RATE = 3e-5
 SETTINGS = Settings(1, None, "linear", 0.1, Grid((16, 32), (2e-5, 3e-5, 5e-5), None), 2)  # NER in the paper
 AT_ONCE = (1, 2, 3, 6, 12)
+WAYS: dict[str, dict[str, Any]] = {
+    "before": {"whole": True},
+    "streams": {},
+    "streams, compiled": {"steps": STEPS_WORTH_COMPILING},
+}
 WAIT = 120.0  # seconds until processes that do not answer are given up
 HF: Any = transformers  # typed in parts only
 Step = Callable[[Sequence[Example], int], None]
@@ -130,13 +137,16 @@ def compare(shape_name: str, batch: int, steps: int, rounds: int, device: torch.
 
 
 def make_tuners(
-    shape_name: str, points: Sequence[Point], examples: int, device: torch.device
+    shape_name: str, points: Sequence[Point], examples: int, device: torch.device, steps: int = 0, whole: bool = False
 ) -> tuple[list[Tuner], Material]:
-    """Return a tuner with weights of its own for each point, and the sentences that all train on."""
+    """Return a tuner with weights of its own for each point, and the sentences that all train on.
+
+    `steps` decides whether they are compiled; with `whole` every row of the token table is trained.
+    """
     shape, size = SHAPES[shape_name]
     encoder = Encoder(ModelConfig(("en", "fr"), (size, size), shape, Separate(False, 0), "shared"), 1).to(device)
     material = Material(Ner(), SETTINGS, 0, shape.positions, made_up(examples, size, shape.positions), [], 1)
-    how = 0, 1, shape.positions, 0, material.words
+    how = 0, 1, shape.positions, steps, None if whole else material.words
     made = [Tuner(copy.deepcopy(encoder), material.task, point, *how) for point in points]
     return made, material
 
@@ -156,22 +166,25 @@ def _with(tuners: Sequence[Tuner], points: Sequence[Point], material: Material) 
     return [(tuner, material, point) for tuner, point in zip(tuners, points, strict=True)]
 
 
-def by_streams(shape_name: str, examples: int, rounds: int, device: torch.device) -> list[dict[str, Any]]:
+def by_streams(
+    how: str, shape_name: str, examples: int, rounds: int, device: torch.device, **options: Any
+) -> list[dict[str, Any]]:
     """Return the seconds of an epoch of the six points, so many at once; for twelve, half of the time of twelve."""
     six = grid_points(SETTINGS)
-    points = [*six, *six]
-    tuners, material = make_tuners(shape_name, points, examples, device)
+    counts = (1,) if options.get("whole") else AT_ONCE
+    points = six * max(1, max(counts) // len(six))
+    tuners, material = make_tuners(shape_name, points, examples, device, **options)
     streams = lanes(tuners[0].encoder, len(points))
     for _ in range(2):  # eager, recorded
-        print(f"  warm-up {epoch_seconds(tuners, points, material, streams):.1f} s", flush=True)
+        print(f"  {how}, warm-up {epoch_seconds(tuners, points, material, streams):.1f} s", flush=True)
     rows = []
-    for count in AT_ONCE:
+    for count in counts:
         copies = max(1, count // len(six))
         chosen = len(six) * copies
         times = [
             epoch_seconds(tuners[:chosen], points[:chosen], material, streams[:count]) / copies for _ in range(rounds)
         ]
-        rows.append({"how": "streams", "at_once": count, "seconds": statistics.median(times)})
+        rows.append({"how": how, "at_once": count, "seconds": statistics.median(times)})
         print(f"  {count} at once: {rows[-1]['seconds']:.3f} s", flush=True)
     if device.type == "cuda":
         used = torch.cuda.max_memory_reserved() / len(points)
@@ -246,7 +259,10 @@ def measure(part: str, args: argparse.Namespace, device: torch.device) -> dict[s
             print(f"{row['batch']:5} {row['padding']:8.3f} {speeds}", flush=True)
         return {"rows": rows, "transformers": transformers.__version__}
     if part == "streams":
-        rows = by_streams(args.shape, args.examples, args.rounds, device)
+        known, rows = (args.shape, args.examples, args.rounds, device), []
+        for how, options in WAYS.items():
+            rows += by_streams(how, *known, **options)
+            gc.collect()  # the tuners hold each other, and the GPU's memory
         return {"streams": [row | {"faster": rows[0]["seconds"] / row["seconds"]} for row in rows]}
     ways: dict[str, Any] = {"processes": nullcontext()}
     if device.type == "cuda" and shutil.which("nvidia-cuda-mps-control"):

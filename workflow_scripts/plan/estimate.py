@@ -88,9 +88,9 @@ def tokenisation(sizes: Sizes, job: Job) -> float:
 
 
 def stream(sizes: Sizes, job: Job) -> float:
-    """Return the bytes of a corpus as ids: two each, or four where the BPE model has more than 65,536 pieces."""
+    """Return the bytes of a corpus as ids: two each, and a bit more where the BPE model has more than 65,536 pieces."""
     merges = "joint_merges" if job.wildcards["kind"] == "joint" else "language_merges"
-    width = 4 if sizes.study.config["bpe"][merges] > 65_536 else 2
+    width = 2 + 1 / 8 if sizes.study.config["bpe"][merges] > 65_536 else 2
     return sum(sizes.tokens(*read) for read in texts(job)) * width
 
 

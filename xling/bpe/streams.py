@@ -2,7 +2,9 @@
 
 For each split a directory holds two files: `<split>.bin`, the ids of each line followed by `</s>` (little-endian
 uint16, or uint32 if the vocabulary needs it), and `<split>.idx`, the position at which each line starts, then the
-total number of ids (little-endian int64). One `meta.json` per directory is written last.
+total number of ids (little-endian int64). Ids of 17 bits, as those of the paper's joint vocabularies, are split: their
+lower 16 bits are in `<split>.bin`, the highest in `<split>.top`, eight ids to a byte from its lowest bit up. One
+`meta.json` per directory is written last.
 The ids are those of the sentencepiece model's pieces. Each vocabulary assigns its own ids to the pieces, so the reader
 passes `table`, which maps piece ids to vocabulary ids: one stream serves every vocabulary built from the same model.
 """
@@ -26,7 +28,8 @@ from xling.core.io import read_json, write_json
 UNKNOWN, END = 1, 2  # <unk> and </s> in every model and every vocabulary
 INDEX = np.dtype("<i8")
 AGAIN = "encode the text again (rule encode_text)"
-TYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
+TYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint17": np.dtype("<u2"), "uint32": np.dtype("<u4")}
+BYTE = np.dtype("u1")
 BLOCK = 1 << 22  # ids counted at a time
 
 Ids = NDArray[np.integer[Any]]
@@ -44,10 +47,13 @@ class TokenStreamWriter:
 
     def __init__(self, directory: Path, vocab_size: int, language: str) -> None:
         self.directory, self.vocab_size = Path(directory), vocab_size
-        narrowest = "uint16" if vocab_size <= 1 << 16 else "uint32"
+        narrowest = next(
+            name for name, bits in (("uint16", 16), ("uint17", 17), ("uint32", 32)) if vocab_size <= 1 << bits
+        )
         self.meta = {"dtype": narrowest, "vocab_size": vocab_size, "language": language}
         self.sizes: dict[str, dict[str, int]] = {}  # of each split
         self._open: dict[str, tuple[BinaryIO, BinaryIO, Any]] = {}  # ids, index, hash of the ids
+        self._tops: dict[str, tuple[BinaryIO, NDArray[np.uint8]]] = {}  # highest bits, and those that fill no byte yet
 
     def __enter__(self) -> "TokenStreamWriter":
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -66,6 +72,12 @@ class TokenStreamWriter:
             self._open[split] = ids_file.open("wb"), index_file.open("wb"), hashlib.sha256()
         sizes, (to_ids, to_index, digest) = self.sizes[split], self._open[split]
         starts = sizes["tokens"] + np.cumsum(lengths, dtype=np.int64) - lengths
+        if self.meta["dtype"] == "uint17":
+            to_tops, rest = self._tops.get(split) or ((self._temporary / f"{split}.top").open("wb"), np.empty(0, BYTE))
+            bits = np.concatenate([rest, (ids >> 16).astype(BYTE)])
+            whole = len(bits) // 8 * 8
+            to_tops.write(np.packbits(bits[:whole], bitorder="little").tobytes())
+            self._tops[split] = to_tops, bits[whole:]
         written = ids.astype(TYPES[str(self.meta["dtype"])]).tobytes()
         to_ids.write(written)
         to_index.write(starts.astype(INDEX).tobytes())
@@ -76,12 +88,15 @@ class TokenStreamWriter:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         handles = [handle for *both, _ in self._open.values() for handle in both]
+        handles += [to_tops for to_tops, _ in self._tops.values()]
         try:
             if kind is None:
                 splits: dict[str, dict[str, int | str]] = {}
                 for split, (_, to_index, digest) in self._open.items():
                     to_index.write(np.array([self.sizes[split]["tokens"]], dtype=INDEX).tobytes())
                     splits[split] = {**self.sizes[split], "sha256": digest.hexdigest()}
+                for to_tops, rest in self._tops.values():
+                    to_tops.write(np.packbits(rest, bitorder="little").tobytes())
                 for handle in handles:
                     handle.flush()
                     os.fsync(handle.fileno())
@@ -125,6 +140,8 @@ class TokenStream:
         self.tokens: int = splits[split]["tokens"]
         self._path, index = Path(directory) / f"{split}.bin", Path(directory) / f"{split}.idx"
         self.pieces = _map(self._path, TYPES[self.meta["dtype"]], self.tokens)
+        self.wide, tops = self.meta["dtype"] == "uint17", Path(directory) / f"{split}.top"
+        self.tops = _map(tops, BYTE, -(-self.tokens // 8)) if self.wide else np.empty(0, BYTE)
         self.starts = _map(index, INDEX, self.lines + 1)
         if self.starts[0] != 0 or self.starts[-1] != self.tokens:
             raise InputError(
@@ -138,7 +155,7 @@ class TokenStream:
 
     def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ids at the given positions, as an array of the same shape."""
-        found = self.pieces[positions]
+        found = self._joined(positions) if self.wide else self.pieces[positions]
         return found.astype(np.int64) if self.table is None else self.table.take(found)
 
     def line(self, number: int) -> Ids:
@@ -151,14 +168,14 @@ class TokenStream:
         """Return the ids from one position up to another, across lines."""
         if not 0 <= start <= stop <= self.tokens:
             raise IndexError(f"ids {start} to {stop} are out of range: the stream has {self.tokens}")
-        found = self.pieces[start:stop]
+        found = self._block(start, stop)
         return found if self.table is None else self.table.take(found)
 
     def counts(self, size: int) -> NDArray[np.int64]:
         """Return how often each id of a vocabulary of `size` ids occurs."""
         own = np.zeros(int(self.meta["vocab_size"]), dtype=np.int64)
         for start in range(0, self.tokens, BLOCK):
-            block = np.bincount(self.pieces[start : start + BLOCK], minlength=len(own))
+            block = np.bincount(self._block(start, min(start + BLOCK, self.tokens)), minlength=len(own))
             if len(block) > len(own):
                 raise InputError(
                     self._path, f"contains id {len(block) - 1}, but the model has only {len(own)} pieces", fix=AGAIN
@@ -167,6 +184,15 @@ class TokenStream:
         counts = np.zeros(size, dtype=np.int64)
         counts[np.arange(len(own)) if self.table is None else self.table] = own
         return counts
+
+    def _block(self, start: int, stop: int) -> Ids:
+        return self._joined(np.arange(start, stop)) if self.wide else self.pieces[start:stop]
+
+    def _joined(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the ids of 17 bits at some positions."""
+        ids: NDArray[np.int64] = (self.tops[positions >> 3] >> (positions & 7) & 1).astype(np.int64) << 16
+        ids |= self.pieces[positions]
+        return ids
 
 
 def _map(path: Path, dtype: np.dtype[Any], entries: int) -> Ids:

@@ -15,7 +15,8 @@ from xling.bpe import streams
 from xling.bpe.streams import END, TokenStream, TokenStreamWriter, pack
 from xling.core.errors import InputError
 
-VOCAB = 70_000
+VOCAB = 70_000  # ids of 17 bits
+LAST = (VOCAB - (1 << 16)).to_bytes(2, "little") + bytes(10)  # of six ids, the first in its lower 16 bits
 LINES = st.lists(st.lists(st.integers(0, VOCAB - 1), max_size=6), max_size=8)
 RENUMBERED = np.concatenate([np.arange(4), np.arange(VOCAB + 9, 13, -1)])  # special tokens stay where they are
 
@@ -52,7 +53,7 @@ def test_lines_come_back_under_any_numbering_and_bytes_do_not_depend_on_the_chun
             assert (whole / name).read_bytes() == (Path(folder) / "parts" / name).read_bytes()
 
 
-@pytest.mark.parametrize(("size", "name", "width"), [(65_536, "uint16", 2), (65_537, "uint32", 4)])
+@pytest.mark.parametrize(("size", "name", "width"), [(65_536, "uint16", 2), (131_073, "uint32", 4)])
 def test_the_narrowest_type_that_holds_every_id(tmp_path: Path, size: int, name: str, width: int) -> None:
     write(tmp_path, [[[1, size - 1, 1], [0]]], vocab_size=size)
     ids = b"".join(number.to_bytes(width, "little") for number in (1, size - 1, 1, END, 0, END))
@@ -61,6 +62,23 @@ def test_the_narrowest_type_that_holds_every_id(tmp_path: Path, size: int, name:
     sizes = {"lines": 2, "tokens": 6, "unknown": 2, "sha256": hashlib.sha256(ids).hexdigest()}
     meta = {"dtype": name, "language": "en", "vocab_size": size, "splits": {"train": sizes}}
     assert json.loads((tmp_path / "meta.json").read_text()) == meta
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 100])
+def test_ids_of_17_bits_are_those_of_32_in_half_the_space(tmp_path: Path, chunk: int) -> None:
+    rng = np.random.default_rng(7)
+    lines = [rng.integers(4, 1 << 17, rng.integers(0, 20)).tolist() for _ in range(50)]
+    chunks = [lines[start : start + chunk] for start in range(0, len(lines), chunk)]
+    folders = [write(tmp_path / str(size), chunks, size) for size in (1 << 17, (1 << 17) + 1)]
+    table = rng.permutation((1 << 17) + 1)
+    for tables in ((None, None), (table[:-1], table)):
+        narrow, wide = (TokenStream(folder, "train", one) for folder, one in zip(folders, tables, strict=True))
+        assert [narrow.line(i).tolist() for i in range(50)] == [wide.line(i).tolist() for i in range(50)]
+        drawn = rng.integers(len(wide), size=(3, 40))
+        assert np.array_equal(narrow.at(drawn), wide.at(drawn))
+        assert np.array_equal(narrow.counts((1 << 17) + 1), wide.counts((1 << 17) + 1))
+    sizes = [(folders[0] / f"train.{suffix}").stat().st_size for suffix in ("bin", "top")]
+    assert sizes == [2 * len(narrow), -(-len(narrow) // 8)]
 
 
 @pytest.mark.parametrize(
@@ -93,14 +111,15 @@ def edit(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], object
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (edit("train.bin", lambda b: b[:-1]), r"train\.bin: 23 bytes, but meta.json says 24: missing, truncated"),
+        (edit("train.bin", lambda b: b[:-1]), r"train\.bin: 11 bytes, but meta.json says 12: missing, truncated"),
+        (edit("train.top", lambda b: b + b"x"), r"train\.top: 2 bytes, but meta.json says 1: missing, truncated"),
         (edit("train.idx", lambda b: b + b"x"), r"train\.idx: 25 bytes, but meta.json says 24: missing, truncated"),
         (
             edit("train.idx", lambda b: b[:-8] + (7).to_bytes(8, "little")),
             r"train\.idx: line offsets run from 0 to 7, expected 0 to 6",
         ),
         (
-            edit("train.bin", lambda b: VOCAB.to_bytes(4, "little") + b[4:]),
+            lambda folder: [(folder / "train.top").write_bytes(b"\1"), (folder / "train.bin").write_bytes(LAST)],
             "contains id 70000, but the model has only 70000 pieces",
         ),
         (lambda folder: (folder / "train.bin").unlink(), r"train\.bin: 0 bytes"),
@@ -122,7 +141,7 @@ def test_a_damaged_stream_or_one_of_another_model_is_named(
 
 
 def test_reading_maps_the_file_and_positions_outside_are_refused(tmp_path: Path) -> None:
-    stream = TokenStream(write(tmp_path, [[[5, 6], [7]]]), "train")
+    stream = TokenStream(write(tmp_path, [[[5, 6], [7]]], 100), "train")
     assert isinstance(stream.pieces.base, np.memmap)
     assert np.shares_memory(stream.slice(0, 3), stream.pieces)
     assert not stream.slice(0, 3).flags.writeable
