@@ -2,7 +2,8 @@
 
 For each split a directory holds two files: `<split>.bin`, the ids of each line followed by `</s>` (little-endian
 uint16, or uint32 if the vocabulary needs it), and `<split>.idx`, the position at which each line starts, then the
-total number of ids (little-endian int64). One `meta.json` per directory is written last.
+total number of ids (little-endian int64). One `meta.json` per directory is written last; it holds the sha256 of both,
+which the reader compares.
 The ids are those of the sentencepiece model's pieces. Each vocabulary assigns its own ids to the pieces, so the reader
 passes `table`, which maps piece ids to vocabulary ids: one stream serves every vocabulary built from the same model.
 """
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xling.core.errors import InputError
-from xling.core.io import read_json, write_json
+from xling.core.io import known_sha256, read_json, sha256_of, write_json
 
 UNKNOWN, END = 1, 2  # <unk> and </s> in every model and every vocabulary
 INDEX = np.dtype("<i8")
@@ -88,9 +89,10 @@ class TokenStreamWriter:
                 (self.directory / "meta.json").unlink(
                     missing_ok=True
                 )  # without it the folder does not count as a stream
+                indices = {split: sha256_of(self._temporary / f"{split}.idx") for split in splits}
                 for path in sorted(self._temporary.iterdir()):
                     path.replace(self.directory / path.name)
-                write_json(self.directory / "meta.json", {**self.meta, "splits": splits})
+                write_json(self.directory / "meta.json", {**self.meta, "splits": splits, "indices": indices})
         finally:
             for handle in handles:  # on a full disk closing fails too, and the first error is the one to report
                 with suppress(OSError):
@@ -121,11 +123,14 @@ class TokenStream:
             raise InputError(path, problem, fix="encode the text with the model that the vocabulary is built from")
         same = table is None or np.array_equal(table, np.arange(len(table)))  # an identity table needs no lookup
         self.table = None if same else np.asarray(table, dtype=np.int64)
-        self.lines: int = splits[split]["lines"]
-        self.tokens: int = splits[split]["tokens"]
         self._path, index = Path(directory) / f"{split}.bin", Path(directory) / f"{split}.idx"
-        self.pieces = _map(self._path, TYPES[self.meta["dtype"]], self.tokens)
-        self.starts = _map(index, INDEX, self.lines + 1)
+        try:
+            self.lines, self.tokens = int(splits[split]["lines"]), int(splits[split]["tokens"])
+            hashes = str(splits[split]["sha256"]), self.meta.get("indices", {}).get(split)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise InputError(path, f"expected lines, tokens and sha256 of {split!r}", fix=AGAIN) from None
+        self.pieces = _map(self._path, TYPES[self.meta["dtype"]], self.tokens, hashes[0])
+        self.starts = _map(index, INDEX, self.lines + 1, hashes[1])
         if self.starts[0] != 0 or self.starts[-1] != self.tokens:
             raise InputError(
                 index,
@@ -138,8 +143,7 @@ class TokenStream:
 
     def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ids at the given positions, as an array of the same shape."""
-        found = self.pieces[positions]
-        return found.astype(np.int64) if self.table is None else self.table.take(found)
+        return self._in_vocabulary(self.pieces[positions]).astype(np.int64, copy=False)
 
     def line(self, number: int) -> Ids:
         """Return the ids of a line (counted from 0) without its `</s>`."""
@@ -151,8 +155,14 @@ class TokenStream:
         """Return the ids from one position up to another, across lines."""
         if not 0 <= start <= stop <= self.tokens:
             raise IndexError(f"ids {start} to {stop} are out of range: the stream has {self.tokens}")
-        found = self.pieces[start:stop]
-        return found if self.table is None else self.table.take(found)
+        return self._in_vocabulary(self.pieces[start:stop])
+
+    def _in_vocabulary(self, found: Ids) -> Ids:
+        try:
+            return found if self.table is None else self.table.take(found)
+        except IndexError:
+            problem = f"contains an id beyond the model's {self.meta['vocab_size']} pieces"
+            raise InputError(self._path, problem, fix=AGAIN) from None
 
     def counts(self, size: int) -> NDArray[np.int64]:
         """Return how often each id of a vocabulary of `size` ids occurs."""
@@ -169,12 +179,14 @@ class TokenStream:
         return counts
 
 
-def _map(path: Path, dtype: np.dtype[Any], entries: int) -> Ids:
+def _map(path: Path, dtype: np.dtype[Any], entries: int, sha256: str | None) -> Ids:
     expected, found = entries * dtype.itemsize, path.stat().st_size if path.is_file() else 0
     if found != expected:
         raise InputError(
             path, f"{found} bytes, but meta.json says {expected}: missing, truncated or replaced", fix=AGAIN
         )
+    if sha256 is not None and sha256 != known_sha256(path):
+        raise InputError(path, "damaged: its sha256 is not the one in meta.json", fix=AGAIN)
     if not entries:
         return np.empty(0, dtype)  # an empty file cannot be mapped
     return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
