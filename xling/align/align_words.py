@@ -132,7 +132,7 @@ def main() -> None:
     """Align two files and write the links."""
     args = parse_args()
     sentences = total = kept = 0
-    with write_text(args.out) as handle:
+    with write_text(args.out, sealed=True) as handle:
         for links in align_words(args.left, args.right, args.seed):
             single = one_to_one(links)
             handle.write(" ".join(f"{source}-{target}" for source, target in sorted(single)) + "\n")

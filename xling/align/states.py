@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from xling.core.errors import InputError
-from xling.core.io import atomic_path
+from xling.core.io import atomic_path, check_seal
 
 Matrix = NDArray[np.floating]
 FIX = "make the states again"
@@ -28,6 +28,7 @@ class States:
 
     def __init__(self, path: Path) -> None:
         path.open("rb").close()  # so that a missing file is reported like any other
+        check_seal(path)
         opener: Any = safe_open
         try:
             self._file = opener(path, framework="numpy")
@@ -74,7 +75,7 @@ def write_states(path: Path, layers: Sequence[Matrix], meta: Mapping[str, Any], 
         raise InputError(path, f"states are .safetensors files, not {path.suffix or 'without a suffix'}")
     arrays = {f"L{number}": np.ascontiguousarray(layer) for number, layer in enumerate(layers)}
     about = dict(meta) | ({"items": list(items)} if len(items) else {})
-    with atomic_path(path) as temporary:
+    with atomic_path(path, sealed=True) as temporary:
         save_file(arrays, temporary, metadata={"meta": json.dumps(about, sort_keys=True, ensure_ascii=False)})
 
 

@@ -69,7 +69,7 @@ def main() -> None:
     """Train and write the vectors in fastText's text format, frequent words first."""
     args = parse_args()
     vectors = train(args.text, args.width, args.epochs, args.min_count, args.buckets, args.seed).wv
-    with write_text(args.out) as handle:
+    with write_text(args.out, sealed=True) as handle:
         handle.write(f"{len(vectors)} {vectors.vector_size}\n")
         for word, vector in zip(vectors.index_to_key, vectors.vectors, strict=True):
             handle.write(f"{word} {' '.join(f'{value:.{DECIMALS}f}' for value in vector)}\n")

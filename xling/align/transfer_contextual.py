@@ -43,7 +43,7 @@ from xling.align.mapping import fit_normaliser
 from xling.align.plan import Options, plan_parser
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError, run
-from xling.core.io import read_json, sha256_of, write_json
+from xling.core.io import read_json, read_saved, sha256_of, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
 from xling.core.records import Flag, Size, read_record, record, refuse
@@ -190,7 +190,8 @@ def run_job(job: Job, work: Path) -> list[Result]:
     results = []
     for number, (layer, data, way) in enumerate(units, start=1):
         done = work / f"{data.name}.layer-{layer}.{way}.json"
-        if not done.is_file():
+        result = read_saved(done)
+        if result is None:
             log.info("%s: %s on layer %d, %s (%d of %d)", job.name, data.name, layer, way, number, len(units))
             if way == "aligned" and layer not in fits:
                 fits = {layer: fit_layer(job, layer)}  # of one layer at a time: the states are large
@@ -200,8 +201,9 @@ def run_job(job: Job, work: Path) -> list[Result]:
             cosines = {code: fit.cosine for code, fit in fitted.items() if fit.matrix is not None}
             about = {"data": data.name, "task": data.task.name, "layer": layer, "way": way, "map_cosine": cosines}
             write_json(done, about | found)
+            result = read_json(done)
             shutil.rmtree(folder, ignore_errors=True)
-        results.append(read_json(done))
+        results.append(result)
     return results
 
 

@@ -4,16 +4,16 @@ python -m xling.bpe.build_vocabulary --kind union --model en=en.model --model fr
 """
 
 import argparse
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sentencepiece
 
 from xling.bpe.train_bpe import SPECIAL_TOKENS
-from xling.bpe.vocabulary import KINDS, Ids
+from xling.bpe.vocabulary import KINDS, Ids, pieces_of, read_model
 from xling.core.cli import named_paths
-from xling.core.errors import InputError, XlingError, run
+from xling.core.errors import XlingError, run
 from xling.core.io import atomic_path, sha256_of, write_json, write_text
 from xling.core.log import log_to_stderr
 
@@ -38,34 +38,21 @@ def write_vocabulary(kind: str, models: dict[str, Path], out: Path) -> dict[str,
         raise XlingError(f"a {kind} vocabulary has {expected} language(s), {len(models)} given: {', '.join(models)}")
     if kind == "joint" and len({sha256_of(path) for path in models.values()}) > 1:
         raise XlingError("a joint vocabulary has one model for both languages, two different ones given")
-    ids, size, names = assign_ids(kind, {language: read_pieces(path) for language, path in models.items()})
+    ids, size, names = assign_ids(kind, {code: pieces_of(read_model(path)) for code, path in models.items()})
     parts: dict[str, Any] = {}
     for language, path in models.items():
         model = "joint.model" if kind == "joint" else f"{language}.model"
         parts[language] = {"model": model, "ids": f"{language}.ids.npy", "size": len(ids[language])}
-        with atomic_path(out / model) as temporary:
+        with atomic_path(out / model, sealed=True) as temporary:
             temporary.write_bytes(path.read_bytes())
-        with atomic_path(out / parts[language]["ids"]) as temporary, temporary.open("wb") as handle:
-            np.save(handle, ids[language])
-    with write_text(out / "pieces.txt") as text:
+        np.save(array := BytesIO(), ids[language])  # in memory: of a full disk numpy says only how much it wrote
+        with atomic_path(out / parts[language]["ids"], sealed=True) as temporary:
+            temporary.write_bytes(array.getvalue())
+    with write_text(out / "pieces.txt", sealed=True) as text:
         text.writelines(f"{name}\n" for name in names)
     described = {"kind": kind, "languages": parts, "size": size, "pieces": "pieces.txt"}
     write_json(out / "vocab.json", described)
     return described
-
-
-def read_pieces(path: Path) -> list[str]:
-    """Return the pieces of a sentencepiece model, which must start with the study's special tokens."""
-    fix = "train it with xling.bpe.train_bpe"
-    model = sentencepiece.SentencePieceProcessor()
-    try:
-        model.load_from_serialized_proto(path.read_bytes())
-    except RuntimeError:
-        raise InputError(path, "not a sentencepiece model", fix=fix) from None
-    pieces = [model.id_to_piece(i) for i in range(len(model))]
-    if tuple(pieces[: len(SPECIAL_TOKENS)]) != SPECIAL_TOKENS:
-        raise InputError(path, f"must start with {', '.join(SPECIAL_TOKENS)}", fix=fix)
-    return pieces
 
 
 def main() -> None:

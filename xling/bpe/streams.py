@@ -4,7 +4,7 @@ For each split a directory holds two files: `<split>.bin`, the ids of each line 
 uint16, or uint32 if the vocabulary needs it), and `<split>.idx`, the position at which each line starts, then the
 total number of ids (little-endian int64). Ids of 17 bits, as those of the paper's joint vocabularies, are split: their
 lower 16 bits are in `<split>.bin`, the highest in `<split>.top`, eight ids to a byte from its lowest bit up. One
-`meta.json` per directory is written last.
+`meta.json` per directory is written last; it holds the sha256 of these files, which the reader compares.
 The ids are those of the sentencepiece model's pieces. Each vocabulary assigns its own ids to the pieces, so the reader
 passes `table`, which maps piece ids to vocabulary ids: one stream serves every vocabulary built from the same model.
 """
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xling.core.errors import InputError
-from xling.core.io import read_json, write_json
+from xling.core.io import known_sha256, read_json, sha256_of, write_json
 
 UNKNOWN, END = 1, 2  # <unk> and </s> in every model and every vocabulary
 INDEX = np.dtype("<i8")
@@ -103,9 +103,10 @@ class TokenStreamWriter:
                 (self.directory / "meta.json").unlink(
                     missing_ok=True
                 )  # without it the folder does not count as a stream
+                others = {path.name: sha256_of(path) for path in self._temporary.iterdir() if path.suffix != ".bin"}
                 for path in sorted(self._temporary.iterdir()):
                     path.replace(self.directory / path.name)
-                write_json(self.directory / "meta.json", {**self.meta, "splits": splits})
+                write_json(self.directory / "meta.json", {**self.meta, "splits": splits, "others": others})
         finally:
             for handle in handles:  # on a full disk closing fails too, and the first error is the one to report
                 with suppress(OSError):
@@ -136,13 +137,17 @@ class TokenStream:
             raise InputError(path, problem, fix="encode the text with the model that the vocabulary is built from")
         same = table is None or np.array_equal(table, np.arange(len(table)))  # an identity table needs no lookup
         self.table = None if same else np.asarray(table, dtype=np.int64)
-        self.lines: int = splits[split]["lines"]
-        self.tokens: int = splits[split]["tokens"]
         self._path, index = Path(directory) / f"{split}.bin", Path(directory) / f"{split}.idx"
-        self.pieces = _map(self._path, TYPES[self.meta["dtype"]], self.tokens)
+        try:
+            self.lines, self.tokens = int(splits[split]["lines"]), int(splits[split]["tokens"])
+            sha256, others = str(splits[split]["sha256"]), dict(self.meta.get("others", {}))
+        except (KeyError, TypeError, ValueError):
+            raise InputError(path, f"expected lines, tokens and sha256 of {split!r}", fix=AGAIN) from None
+        self.pieces = _map(self._path, TYPES[self.meta["dtype"]], self.tokens, sha256)
         self.wide, tops = self.meta["dtype"] == "uint17", Path(directory) / f"{split}.top"
-        self.tops = _map(tops, BYTE, -(-self.tokens // 8)) if self.wide else np.empty(0, BYTE)
-        self.starts = _map(index, INDEX, self.lines + 1)
+        places = -(-self.tokens // 8)
+        self.tops = _map(tops, BYTE, places, others.get(tops.name)) if self.wide else np.empty(0, BYTE)
+        self.starts = _map(index, INDEX, self.lines + 1, others.get(index.name))
         if self.starts[0] != 0 or self.starts[-1] != self.tokens:
             raise InputError(
                 index,
@@ -156,7 +161,7 @@ class TokenStream:
     def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ids at the given positions, as an array of the same shape."""
         found = self._joined(positions) if self.wide else self.pieces[positions]
-        return found.astype(np.int64) if self.table is None else self.table.take(found)
+        return self._in_vocabulary(found).astype(np.int64, copy=False)
 
     def line(self, number: int) -> Ids:
         """Return the ids of a line (counted from 0) without its `</s>`."""
@@ -168,8 +173,14 @@ class TokenStream:
         """Return the ids from one position up to another, across lines."""
         if not 0 <= start <= stop <= self.tokens:
             raise IndexError(f"ids {start} to {stop} are out of range: the stream has {self.tokens}")
-        found = self._block(start, stop)
-        return found if self.table is None else self.table.take(found)
+        return self._in_vocabulary(self._block(start, stop))
+
+    def _in_vocabulary(self, found: Ids) -> Ids:
+        try:
+            return found if self.table is None else self.table.take(found)
+        except IndexError:
+            problem = f"contains an id beyond the model's {self.meta['vocab_size']} pieces"
+            raise InputError(self._path, problem, fix=AGAIN) from None
 
     def counts(self, size: int) -> NDArray[np.int64]:
         """Return how often each id of a vocabulary of `size` ids occurs."""
@@ -195,12 +206,14 @@ class TokenStream:
         return ids
 
 
-def _map(path: Path, dtype: np.dtype[Any], entries: int) -> Ids:
+def _map(path: Path, dtype: np.dtype[Any], entries: int, sha256: str | None) -> Ids:
     expected, found = entries * dtype.itemsize, path.stat().st_size if path.is_file() else 0
     if found != expected:
         raise InputError(
             path, f"{found} bytes, but meta.json says {expected}: missing, truncated or replaced", fix=AGAIN
         )
+    if sha256 is not None and sha256 != known_sha256(path):
+        raise InputError(path, "damaged: its sha256 is not the one in meta.json", fix=AGAIN)
     if not entries:
         return np.empty(0, dtype)  # an empty file cannot be mapped
     return np.asarray(np.memmap(path, dtype=dtype, mode="r"))

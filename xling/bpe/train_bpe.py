@@ -147,7 +147,7 @@ def main() -> None:
     if args.merges < 0:
         raise XlingError("--merges must not be negative")
     model = train_bpe(args.input, args.merges, args.max_lines, args.seed, args.balance)
-    with atomic_path(args.out.absolute()) as temporary:
+    with atomic_path(args.out.absolute(), sealed=True) as temporary:
         temporary.write_bytes(model)
     log_to_stderr(__name__).info("%d merges written to %s", args.merges, args.out)
 

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from xling.bpe.train_bpe import SPECIAL_TOKENS
 from xling.core.errors import InputError, XlingError
-from xling.core.io import read_json
+from xling.core.io import check_seal, read_json
 
 KINDS = ("mono", "joint", "union", "prefixed", "separate")
 CACHE_WORDS = 1 << 19
 UNKNOWN = SPECIAL_TOKENS.index("<unk>")
 AGAIN = "make the vocabulary again"
 Ids = NDArray[np.int32]
+Model = sentencepiece.SentencePieceProcessor
 
 
 def read_parts(directory: Path) -> tuple[dict[str, Any], dict[str, Path], dict[str, Ids]]:
@@ -32,9 +33,9 @@ def read_parts(directory: Path) -> tuple[dict[str, Any], dict[str, Path], dict[s
     about: dict[str, Any] = read_json(path)
     try:
         models = {code: directory / part["model"] for code, part in about["languages"].items()}
-        ids = {code: np.load(directory / part["ids"]) for code, part in about["languages"].items()}
+        ids = {code: _read_ids(directory / part["ids"]) for code, part in about["languages"].items()}
         sizes = {code: len(own) if about["kind"] == "separate" else about["size"] for code, own in ids.items()}
-    except (KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError) as error:
         raise InputError(path, f"{error} missing", fix=AGAIN) from None
     for code, own in ids.items():
         if own.min() < 0 or own.max() >= sizes[code]:
@@ -43,10 +44,40 @@ def read_parts(directory: Path) -> tuple[dict[str, Any], dict[str, Path], dict[s
     return about, models, ids
 
 
+def read_model(path: Path) -> Model:
+    """Read a sentencepiece model, which must start with the study's special tokens."""
+    check_seal(path)
+    model, fix = sentencepiece.SentencePieceProcessor(), "train it with xling.bpe.train_bpe"
+    try:
+        model.load_from_serialized_proto(path.read_bytes())
+        pieces = pieces_of(model)
+    except (RuntimeError, UnicodeDecodeError):
+        raise InputError(path, "not a sentencepiece model", fix=fix) from None
+    if tuple(pieces[: len(SPECIAL_TOKENS)]) != SPECIAL_TOKENS:
+        raise InputError(path, f"must start with {', '.join(SPECIAL_TOKENS)}", fix=fix)
+    return model
+
+
+def pieces_of(model: Model) -> list[str]:
+    """Return the pieces of a sentencepiece model in the order of their ids."""
+    return [model.id_to_piece(i) for i in range(len(model))]
+
+
+def _read_ids(path: Path) -> Ids:
+    check_seal(path)
+    try:
+        ids: Ids = np.load(path)
+    except (EOFError, ValueError) as error:
+        raise InputError(path, f"not an array of ids: {error}", fix=AGAIN) from None
+    if ids.ndim != 1 or ids.dtype != np.int32 or not len(ids):
+        raise InputError(path, f"{ids.dtype} of shape {ids.shape}, expected a list of int32", fix=AGAIN)
+    return ids
+
+
 class Vocabulary:
     """Encodes tokenised text of its languages into model ids."""
 
-    def __init__(self, kind: str, models: dict[str, bytes], ids: dict[str, Ids], size: int) -> None:
+    def __init__(self, kind: str, models: dict[str, Model], ids: dict[str, Ids], size: int) -> None:
         self.kind, self.languages, self.size = kind, tuple(models), size
         self._ids = ids
         self._encoders = {language: WordEncoder(models[language], ids[language]) for language in models}
@@ -55,12 +86,12 @@ class Vocabulary:
     def load(cls, directory: Path) -> "Vocabulary":
         """Read a vocabulary directory."""
         about, models, ids = read_parts(directory)
-        return cls(about["kind"], {code: path.read_bytes() for code, path in models.items()}, ids, about["size"])
+        return cls(about["kind"], {code: read_model(path) for code, path in models.items()}, ids, about["size"])
 
     def of_pieces(self, language: str) -> "Vocabulary":
         """Return one language with the ids that its sentencepiece model gives the pieces: what token streams hold."""
         model, pieces = self._encoder(language).model, np.arange(len(self.pieces(language)), dtype=np.int32)
-        return Vocabulary("mono", {language: model.serialized_model_proto()}, {language: pieces}, len(pieces))
+        return Vocabulary("mono", {language: model}, {language: pieces}, len(pieces))
 
     def encode_line(self, language: str, text: str) -> list[int]:
         """Return the ids of a tokenised line, without special tokens."""
@@ -107,11 +138,11 @@ class Vocabulary:
 class WordEncoder(dict[str, tuple[int, ...]]):
     """Remembers the ids of words: pieces never cross a space, so a line is its words one after another."""
 
-    def __init__(self, model: bytes, ids: Ids) -> None:
+    def __init__(self, model: Model, ids: Ids) -> None:
         super().__init__()
-        self.model = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self.model = model
         self._ids: list[int] = ids.tolist()
-        self.pieces = [self.model.id_to_piece(i) for i in range(len(self.model))]
+        self.pieces = pieces_of(model)
         if len(self.pieces) != len(self._ids):
             raise XlingError(f"{len(self.pieces)} pieces but {len(self._ids)} ids: {AGAIN}")
 

@@ -52,7 +52,7 @@ def main() -> None:
     found = in_words(entries, *(tokeniser_from(options.get(side)) for side in ("source", "target")))
     if not found:
         raise InputError(args.input, "no translation in it", fix="check --source and --target")
-    with write_text(args.out) as handle:
+    with write_text(args.out, sealed=True) as handle:
         handle.writelines(f"{source}\t{target}\t{quality:g}\n" for source, target, quality in found)
     log_to_stderr(__name__).info("%d translations written, %d junk entries left out", len(found), counts["junk"])
 

@@ -1,6 +1,8 @@
 """Errors a user can act on: one line that says where, what was expected and how to fix it."""
 
 import errno
+import os
+import re
 import signal
 import sys
 import threading
@@ -45,20 +47,34 @@ def run(main: Callable[[], None]) -> None:
         main()
     except XlingError as error:
         _leave(error, error.exit_code)
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            where = f": {error.filename}" if error.filename else ""
+    except Exception as error:
+        known = _as_os_error(error)
+        if known is None:
+            raise
+        if known.errno in (errno.ENOSPC, errno.EDQUOT):
+            where = f": {known.filename}" if known.filename else ""
             _leave(f"no space left on the disk{where} (make room and run the same command again)", EXIT_NO_SPACE)
-        if error.errno is not None and error.filename is not None:
+        if known.errno is not None and known.filename is not None:
             # A rename has two paths: the first is our temporary file, the second the one that was asked for.
-            path = error.filename if error.filename2 is None else error.filename2
-            code = EXIT_BAD_INPUT if error.errno in TO_MEND else EXIT_FAULT
-            _leave(f"{path}: {(error.strerror or 'cannot be opened').lower()}", code)
-        if isinstance(error, FileNotFoundError | PermissionError):  # from a library: only its text names the file
+            path = known.filename if known.filename2 is None else known.filename2
+            code = EXIT_BAD_INPUT if known.errno in TO_MEND else EXIT_FAULT
+            _leave(f"{path}: {(known.strerror or 'cannot be opened').lower()}", code)
+        if isinstance(known, FileNotFoundError | PermissionError):  # from a library: only its text names the file
             _leave(error, EXIT_BAD_INPUT)
         raise
 
 
+def _as_os_error(error: Exception) -> OSError | None:
+    """Return an error of the system: also one that a library written in Rust, as safetensors, gives only as text."""
+    if isinstance(error, OSError):
+        return error
+    number = re.search(r"\(os error (\d+)\)", str(error))
+    return OSError(int(number[1]), os.strerror(int(number[1]))) if number else None
+
+
 def _leave(message: object, code: int) -> None:
-    print("error:", str(message).replace("\n", " "), file=sys.stderr, flush=True)
+    try:
+        print("error:", str(message).replace("\n", " "), file=sys.stderr, flush=True)
+    except OSError:  # the log is on the full disk too; what is in its buffer would fail again at the end
+        os._exit(code)
     sys.exit(code)

@@ -1,9 +1,15 @@
-"""Reading and writing files: compressed by suffix, never half-written, errors that name file and line."""
+"""Reading and writing files: compressed by suffix, never half-written, errors that name file and line.
+
+What a later job reads proves itself. A zstandard file holds a checksum. Beside another file NAME lies its seal,
+`.NAME.sha256`, in the format of sha256sum: whoever reads the file compares the two. A file without a seal, such as a
+raw one or one that an older version wrote, is taken as it is.
+"""
 
 import bz2
 import gzip
 import hashlib
 import json
+import logging
 import lzma
 import os
 import sys
@@ -12,6 +18,7 @@ import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
@@ -22,13 +29,15 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+log = logging.getLogger(__name__)
 BROKEN_ARCHIVE = (EOFError, OSError, lzma.LZMAError, zstd.ZstdError, zlib.error)
 COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": zstd.open}
+CHECKED = {zstd.CompressionParameter.checksum_flag: 1}  # the other formats always hold a checksum
 
 
 @contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path` and rename it there only when the block has succeeded.
+def atomic_path(path: Path, sealed: bool = False) -> Iterator[Path]:
+    """Give a temporary path beside `path` and rename it there only when the block has succeeded, with a seal if wanted.
 
     The suffix is kept, because it says how the file is compressed.
     """
@@ -36,7 +45,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix="".join(path.suffixes[-2:]), dir=path.parent)
     os.close(handle)
-    temporary = Path(name)
+    temporary, seal, new_seal = Path(name), seal_of(path), Path(f"{name}.sha256")
     try:
         yield temporary
         with temporary.open("rb") as file:
@@ -44,34 +53,56 @@ def atomic_path(path: Path) -> Iterator[Path]:
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
+        if sealed:
+            new_seal.write_text(f"{sha256_of(temporary)}  {path.name}\n", encoding="utf-8")
+        seal.unlink(missing_ok=True)  # never a new file beside an old seal
         temporary.replace(path)
+        if sealed:
+            new_seal.replace(seal)
     finally:
         temporary.unlink(missing_ok=True)
+        new_seal.unlink(missing_ok=True)
 
 
 @contextmanager
-def write_text(path: Path) -> Iterator[IO[str]]:
-    """Open a UTF-8 text file for writing, compressed by its suffix; it appears only when whole."""
-    with atomic_path(path) as temporary:
-        opened: IO[str] = COMPRESSED.get(temporary.suffix, open)(temporary, "wt", encoding="utf-8", newline="\n")
+def write_text(path: Path, sealed: bool = False) -> Iterator[IO[str]]:
+    """Open a UTF-8 text file for writing, compressed by its suffix; it appears only when whole, sealed if wanted."""
+    with atomic_path(path, sealed) as temporary:
+        options = {"options": CHECKED} if temporary.suffix == ".zst" else {}
+        opener = COMPRESSED.get(temporary.suffix, open)
+        opened: IO[str] = opener(temporary, "wt", encoding="utf-8", newline="\n", **options)
         with opened as handle:
             yield handle
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Write a value as readable JSON with sorted keys."""
-    with write_text(path) as handle:
+def write_json(path: Path, value: Any, sealed: bool = True) -> None:
+    """Write a value as readable JSON with sorted keys, with a seal unless people may edit the file."""
+    with write_text(path, sealed) as handle:
         handle.write(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_json(path: Path) -> Any:
     """Read a JSON file, naming the line where it is malformed or not UTF-8."""
+    check_seal(path)
     lines = Path(path).read_bytes().removeprefix(BOM_UTF8).split(b"\n")
     text = "\n".join(_decode(line, path, number) for number, line in enumerate(lines, start=1))
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(path, f"not JSON: {error.msg}", line=error.lineno) from None
+
+
+def read_saved(path: Path) -> dict[str, Any] | None:
+    """Return what an earlier attempt of a job saved as JSON; None where there is nothing, or with a warning damage."""
+    try:
+        saved = read_json(path) if path.is_file() else None
+        if saved is None or isinstance(saved, dict):
+            return saved
+        problem = "expected an object"
+    except InputError as error:
+        problem = error.problem
+    log.warning("%s is damaged and passed over: %s", path, problem)
+    return None
 
 
 def read_lines(path: Path) -> Iterator[str]:
@@ -86,6 +117,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     start of a file is no part of its text.
     """
     number = 0
+    check_seal(path)
     with open_binary(path) as handle:
         try:
             for number, raw in enumerate(handle, start=1):
@@ -100,6 +132,37 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 def open_binary(path: Path) -> BinaryIO:
     """Open a file for reading bytes, decompressed by its suffix."""
     return cast(BinaryIO, COMPRESSED.get(Path(path).suffix, open)(path, "rb"))
+
+
+def seal_of(path: Path) -> Path:
+    """Return where the seal of a file is."""
+    path = Path(path)
+    return path.with_name(f".{path.name}.sha256")
+
+
+def check_seal(path: Path) -> None:
+    """Refuse a file that is not what was written; one without a seal passes."""
+    seal = seal_of(path)
+    for _ in range(2):  # twice, because the file may be replaced meanwhile
+        try:
+            known = seal.read_bytes().split()[:1]
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        if known in ([], [known_sha256(path).encode()]):  # empty: the machine went down before it was written
+            return
+    problem = f"damaged, or changed since it was written: its sha256 is not the one in {seal.name}"
+    raise InputError(path, problem, fix=f"delete it and run Snakemake again; if the change is wanted, delete {seal}")
+
+
+def known_sha256(path: Path) -> str:
+    """Return the sha256 of a file, computed once in a process while the file's inode, size and time stay the same."""
+    about = Path(path).stat()
+    return _sha256_once(path, about.st_ino, about.st_size, about.st_mtime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _sha256_once(path: Path, *_about: int) -> str:
+    return sha256_of(path)
 
 
 def sha256_of(path: Path) -> str:

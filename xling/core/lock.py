@@ -71,7 +71,12 @@ class Lock:
         with suppress(FileExistsError, FileNotFoundError):
             self.path.parent.mkdir(parents=True, exist_ok=True)  # its last holder may have finished and removed it
             with self.path.open("x") as file:
-                file.write(self._text())
+                try:
+                    file.write(self._text())
+                    file.flush()
+                except OSError:  # a full disk: an empty lock would look like one that is being written
+                    self.path.unlink(missing_ok=True)
+                    raise
             return _read(self.path).get("token") == self.token
         return False
 
@@ -80,7 +85,7 @@ class Lock:
         probe = self.path.with_name(f"lock.{uuid.uuid4().hex}.clock")
         try:
             if holder.get("host") == socket.gethostname():
-                with suppress(PermissionError):  # another user's, and alive
+                with suppress(PermissionError, KeyError, OverflowError, TypeError):  # another user's; a damaged lock
                     os.kill(holder["pid"], 0)
             probe.touch()
             return probe.stat().st_mtime - self.path.stat().st_mtime > self.stale
@@ -120,6 +125,6 @@ def _read(path: Path) -> dict[str, Any]:
     """Return who holds a lock; an empty answer while its file is being written or is gone."""
     try:
         holder = json.loads(path.read_text())
-    except (OSError, json.JSONDecodeError):
+    except (OSError, ValueError):
         return {}
     return holder if isinstance(holder, dict) else {}

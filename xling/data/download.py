@@ -174,7 +174,8 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
         total = total if total is not None else expected.size
         if total is not None and total > shutil.disk_usage(part.parent).free + _size(part):  # now, not after hours
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part))
-        write_json(_beside(part, ".json"), {"url": url, "validator": _validator(answer), "total": total})
+        about = {"url": url, "validator": _validator(answer), "total": total}
+        write_json(_beside(part, ".json"), about, sealed=False)
         _append(answer, part, start, total)
     if total is not None and _size(part) < total:
         raise _CutError(f"cut off after {_size(part):,} of {total:,} bytes")

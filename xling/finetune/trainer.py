@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from xling.core.io import read_json, write_json
+from xling.core.io import read_json, read_saved, write_json
 from xling.core.log import log_to_stderr
 from xling.core.seeds import derive_seed
 from xling.core.stats import Counts
@@ -138,7 +138,8 @@ def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream
 def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point, work: Path) -> InTurn[Result]:
     """Train and test a copy of the encoder; what an earlier attempt saved in the work folder is reused."""
     folder, done = work / f"point-{point.number}", work / f"point-{point.number}.json"
-    if not done.is_file():
+    result = read_saved(done)
+    if result is None:
         frozen = set(encoder.parameters()) - set(shared_parameters(encoder).values())
         own = copy.deepcopy(encoder, {id(kept): kept for kept in frozen})  # all copies use the same frozen parameters
         steps = material.settings.epochs * material.steps(point.batch)
@@ -151,8 +152,8 @@ def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point,
             yield
         best = {"best_epoch": course.best, "dev_score": course.dev[course.best - 1]}
         write_json(done, {**asdict(point), "losses": course.losses, "dev": course.dev, **best, "test": found})
+        result = read_json(done)
     shutil.rmtree(folder, ignore_errors=True)
-    result: Result = read_json(done)
     return result
 
 
@@ -160,7 +161,7 @@ def train(tuner: Tuner, material: Material, point: Point, folder: Path) -> InTur
     """Train all epochs, resuming from the newest state in `folder`, then load the weights of the best epoch."""
     log, epochs, folder = log_to_stderr(__name__), material.settings.epochs, folder / "states"
     course, best, saved = Course([], []), tuner.weights(), time.monotonic()
-    if newest := checkpoint.newest(folder):
+    if newest := checkpoint.newest(folder, ("losses", "dev")):
         course, best = Course(newest.meta["losses"], newest.meta["dev"]), newest.tensors("best")
         tuner.put(newest.tensors("weights"), newest.tensors("optimiser"))
     for epoch in range(len(course.dev), epochs):

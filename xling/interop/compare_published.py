@@ -175,7 +175,7 @@ def write_all(result: dict[str, Any], folder: Path) -> None:
             frame.to_csv(handle, index=name == "matrix")
     with style.styled(), atomic_path(folder / "matrix.png") as temporary:
         heat_map(result).savefig(temporary, format="png", dpi=style.DOTS_PER_INCH, metadata=style.FORMATS["png"])
-    write_json(folder / "compare.json", result)
+    write_json(folder / "compare.json", result, sealed=False)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -53,7 +53,7 @@ def export(model: Path, vocab: Path, out: Path, options: Options, licence: str |
         for number, final in enumerate(folders):
             folder = temporary / final.relative_to(out)
             folder.mkdir(exist_ok=True)
-            write_json(folder / "config.json", hugging_face_config(config, number))
+            write_json(folder / "config.json", hugging_face_config(config, number), sealed=False)
             weights = hugging_face_weights(encoder, number)
             save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
             languages = (config.languages[number],) if apart else config.languages
@@ -95,9 +95,11 @@ def write_tokenizer(
             shutil.copyfile(own["dictionary"], folder / name)
             own["dictionary"] = name
         described[code] = {"id": config.languages.index(code), "tokeniser": own}
-    write_json(folder / DESCRIPTION, {"languages": described, "language_embeddings": config.has_language_embeddings})
+    languages_too = {"languages": described, "language_embeddings": config.has_language_embeddings}
+    write_json(folder / DESCRIPTION, languages_too, sealed=False)
     about = {"tokenizer_class": "XlingTokenizer", "model_max_length": longest, "split_special_tokens": True}
-    write_json(folder / "tokenizer_config.json", about | ({"language": languages[0]} if len(languages) == 1 else {}))
+    about |= {"language": languages[0]} if len(languages) == 1 else {}
+    write_json(folder / "tokenizer_config.json", about, sealed=False)
 
 
 def copy_vocabulary(source: Path, target: Path, languages: Sequence[str]) -> None:
@@ -115,7 +117,7 @@ def copy_vocabulary(source: Path, target: Path, languages: Sequence[str]) -> Non
             shutil.copyfile(source / name, target / name)
     with write_text(target / described["pieces"]) as handle:
         handle.writelines(f"{piece}\n" for piece in pieces)
-    write_json(target / "vocab.json", described)
+    write_json(target / "vocab.json", described, sealed=False)
 
 
 @contextmanager

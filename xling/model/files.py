@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from xling.core.errors import InputError
-from xling.core.io import atomic_path, read_json, write_json
+from xling.core.io import atomic_path, check_seal, read_json, write_json
 from xling.core.records import read_record
 from xling.model.config import ModelConfig
 from xling.model.encoder import Encoder
@@ -40,7 +40,7 @@ def put_weights(encoder: Encoder, weights: Mapping[str, Tensor], path: Path | st
 def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write model.json and model.safetensors into a folder, the weights last."""
     write_json(folder / "model.json", asdict(encoder.config))
-    with atomic_path(folder / "model.safetensors") as temporary:
+    with atomic_path(folder / "model.safetensors", sealed=True) as temporary:
         save_file(weights_of(encoder), temporary)
 
 
@@ -51,8 +51,14 @@ def load_encoder(folder: Path) -> Encoder:
         for parameter in encoder.parameters():
             parameter.zero_()  # the padding rows of vocabulary tables are not on disk
     path = folder / "model.safetensors"
+    put_weights(encoder, load_tensors(path), path)
+    return encoder.eval()
+
+
+def load_tensors(path: Path) -> dict[str, Tensor]:
+    """Read a file of weights."""
+    check_seal(path)
     try:
-        put_weights(encoder, load_file(path), path)
+        return load_file(path)
     except SafetensorError as error:
         raise InputError(path, f"not whole: {error}", fix="copy or train it again") from None
-    return encoder.eval()

@@ -238,12 +238,13 @@ class Trainer:
 
     def _resume(self) -> bool:
         """Continue from the newest whole checkpoint; return whether there was one."""
-        found = self.workers.broadcast(checkpoint.newest(self.work / "checkpoints") if self.workers.first else None)
+        folder, fields = self.work / "checkpoints", [*State.__dataclass_fields__]
+        found = self.workers.broadcast(checkpoint.newest(folder, fields) if self.workers.first else None)
         if found is None:
             if self.workers.first:  # an attempt that died before its first checkpoint may have validated already
                 self.metrics.rewind(0, validated=False)
             return False
-        self.state = State(**{name: found.meta[name] for name in State.__dataclass_fields__ if name in found.meta})
+        self.state = State(**{name: found.meta[name] for name in fields})
         put_weights(self.engine.encoder, found.tensors("weights"), found.folder)
         try:
             self.engine.optimiser.load_state(found.tensors("optimiser"))
@@ -252,7 +253,7 @@ class Trainer:
             raise InputError(found.folder, problem, fix="start in a new directory") from None
         if self.workers.first:
             best = self.state.best_update
-            if best is not None and checkpoint.damage(self.work / "checkpoints" / f"step-{best:07d}"):
+            if best is not None and checkpoint.damage(folder / f"step-{best:07d}"):
                 # It was deleted when a later one, now damaged, was better.
                 log.warning(
                     "the best checkpoint so far, of update %d, is gone; the one resumed from takes its place", best

@@ -1,20 +1,21 @@
 """The records of a run directory: metrics.jsonl and provenance.json."""
 
 import json
+import logging
 import platform
 import socket
 import time
-from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from xling.core.io import read_json, write_json, write_text
+from xling.core.io import read_saved, write_json, write_text
 from xling.core.provenance import commit, installed
 from xling.model.config import ModelConfig
 
+log = logging.getLogger(__name__)
 PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece")
 TRIALS = 5
 DIVERGED = "diverged"  # how an attempt ended
@@ -37,12 +38,14 @@ class Metrics:
         if not self.path.is_file():
             return
         stay = []
-        for line in self.path.read_text(encoding="utf-8").splitlines():
-            with suppress(json.JSONDecodeError):  # an attempt that was killed may have left half a line
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:  # an attempt that was killed may have left half a line
                 known = json.loads(line)
                 again = update if validated or known["kind"] == "train" else update - 1
                 if known["update"] <= again:
                     stay.append(f"{line}\n")
+            except (json.JSONDecodeError, KeyError, TypeError):
+                log.warning("%s: a damaged line is left out: %.40s", self.path, line)
         with write_text(self.path) as handle:
             handle.writelines(stay)
 
@@ -52,9 +55,17 @@ def utc() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+def _read_attempts(path: Path) -> dict[str, Any]:
+    """Return what is known of the attempts; a damaged record begins afresh, since no result needs it."""
+    known = read_saved(path) or {}
+    attempts = known.get("attempts")
+    whole = isinstance(attempts, list) and all(isinstance(attempt, dict) for attempt in attempts)
+    return known if whole else {"attempts": []}
+
+
 def begin_attempt(path: Path, device: torch.device, processes: int) -> None:
     """Add this attempt to provenance.json, with commit, versions and hardware."""
-    known: dict[str, Any] = read_json(path) if path.is_file() else {"attempts": []}
+    known = _read_attempts(path)
     attempt = {"began": utc(), "host": socket.gethostname(), "device": device_name(device), "processes": processes}
     about = {
         "commit": commit(Path(__file__).parent),
@@ -67,16 +78,17 @@ def begin_attempt(path: Path, device: torch.device, processes: int) -> None:
 
 def end_attempt(path: Path, outcome: str, updates: tuple[int, int], seconds: float) -> None:
     """Record how an attempt ended, its first and last update, and the seconds of all attempts together."""
-    known, (first, last) = read_json(path), updates
+    known, (first, last) = _read_attempts(path), updates
     ended = {"ended": utc(), "outcome": outcome, "from_update": first, "update": last, "seconds": round(seconds, 1)}
-    known["attempts"][-1] |= ended
+    *earlier, attempt = known["attempts"] or [{}]
+    known["attempts"] = [*earlier, attempt | ended]
     known["seconds"] = round(sum(attempt.get("seconds", 0.0) for attempt in known["attempts"]), 1)
     write_json(path, known)
 
 
 def times_diverged(path: Path) -> int:
     """Return how many of the latest attempts in a row began at the same update and diverged."""
-    attempts = read_json(path)["attempts"] if path.is_file() else []
+    attempts = _read_attempts(path)["attempts"]
     ends = [(attempt.get("outcome"), attempt.get("from_update")) for attempt in reversed(attempts)]
     same = takewhile(lambda end: end == ends[0], ends)
     return len(list(same)) if ends and ends[0][0] == DIVERGED else 0

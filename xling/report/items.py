@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xling.core.errors import InputError
-from xling.core.io import atomic_path
+from xling.core.io import atomic_path, check_seal
 from xling.core.seeds import numpy_rng
 from xling.core.stats import RESAMPLES, Counts, resampled_points
 from xling.finetune.metrics import MEASURES
@@ -25,13 +25,14 @@ def write_items(path: Path, counts: Mapping[Key, Counts]) -> None:
         "/".join(map(str, key)): own.swapaxes(1, 2).astype(np.min_scalar_type(own.max()), order="C")
         for key, own in counts.items()
     }
-    with atomic_path(path) as temporary, temporary.open("wb") as handle:
+    with atomic_path(path, sealed=True) as temporary, temporary.open("wb") as handle:
         np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
 
 
 def read_items(path: Path, task: str, language: str) -> dict[tuple[str, int], Counts]:
     """Return the counts (grid points, sentences, columns) of a task and language by setting and seed."""
     found = {}
+    check_seal(path)
     try:
         with np.load(path) as arrays:
             for name in arrays.files:
@@ -39,7 +40,7 @@ def read_items(path: Path, task: str, language: str) -> dict[tuple[str, int], Co
                 setting, _, seed = label.rpartition("/")  # a label may have a slash in it
                 if (kind, code) == (task, language):
                     found[setting, int(seed)] = arrays[name].swapaxes(1, 2).astype(np.int64)
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # a damaged archive makes zipfile, zlib and numpy raise all kinds
         raise InputError(path, f"no counts of test sentences: {error}", fix="run record_transfer again") from None
     shapes = sorted({own.shape for own in found.values()})
     if len(shapes) > 1:

@@ -132,7 +132,7 @@ def main() -> None:
     write_records(args.cells, Cell, found)
     write_records(args.settings, Setting, [Setting(**row) for row in plan["settings"]])
     write_records(args.examples, Examples, examples(job for job in jobs if "floor" in job[0]))
-    with write_text(args.long) as handle:
+    with write_text(args.long, sealed=True) as handle:
         rounded = [{k: round(v, DECIMALS) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
         pd.DataFrame(rounded, dtype=object).to_csv(handle, index=False, lineterminator="\n")
     counts = len(found), len(plan["models"]), len(plan["floors"])

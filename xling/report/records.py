@@ -225,7 +225,7 @@ def write_records(path: Path, kind: type[Record], records: Sequence[Record]) -> 
     """Write records of one kind as CSV, one column per field."""
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     rows = [["" if (value := getattr(record, name)) is None else value for name in names] for record in records]
-    with write_text(path) as handle:
+    with write_text(path, sealed=True) as handle:
         pd.DataFrame(rows, columns=names, dtype=object).to_csv(handle, index=False, na_rep="nan", lineterminator="\n")
 
 

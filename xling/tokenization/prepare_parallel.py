@@ -24,7 +24,7 @@ def write_sides(folder: Path, rows: Iterator[Sentences], sides: Mapping[str, Tok
     """Write the words of each side to its own file, in the order of `sides`, and return how many rows there were."""
     number = 0
     with ExitStack() as stack:  # no file appears before all are whole
-        handles = [stack.enter_context(write_text(folder / f"{code}.txt")) for code in sides]
+        handles = [stack.enter_context(write_text(folder / f"{code}.txt", sealed=True)) for code in sides]
         for number, row in enumerate(rows, start=1):
             for (code, tokeniser), text, handle in zip(sides.items(), row, handles, strict=True):
                 line = " ".join(tokeniser.words(text))

@@ -81,7 +81,7 @@ def main() -> None:
         command.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     (make, formats), tokeniser, counts, written = TASKS[args.task], tokeniser_from(args.tokeniser), Counter[str](), 0
-    with write_text(args.out) as handle:
+    with write_text(args.out, sealed=True) as handle:
         for path in args.input:
             for record in make(formats[args.format](path, args, counts), tokeniser, path):
                 handle.write(json.dumps(record, ensure_ascii=False) + "\n")

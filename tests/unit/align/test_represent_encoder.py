@@ -116,7 +116,7 @@ def test_rows_of_single_subwords_of_the_encoder_and_of_its_untrained_twin(call: 
     assert about["sets"]["set.en"]["sentences"] == len(LINES)
     represent(call, tmp_path / "again", "--untrained", "--config-hash", "abc")
     files = sorted(path.relative_to(tmp_path / "out") for path in (tmp_path / "out").rglob("*.*"))
-    assert len(files) == 7
+    assert len(files) == 2 * 7  # with their seals
     assert all((tmp_path / "out" / x).read_bytes() == (tmp_path / "again" / "out" / x).read_bytes() for x in files)
 
 

@@ -8,6 +8,7 @@ from safetensors.numpy import save_file
 
 from xling.align.states import States, check_parallel, write_states
 from xling.core.errors import InputError
+from xling.core.io import seal_of
 from xling.core.seeds import numpy_rng
 
 LAYERS = [numpy_rng("states", layer).normal(size=(7, 3)).astype(np.float16) for layer in range(2)]
@@ -24,7 +25,7 @@ def test_round_trip_and_the_same_bytes_each_time(tmp_path: Path) -> None:
     assert states.meta["model"] == "en"
     np.testing.assert_array_equal(states.read(1), LAYERS[1])
     np.testing.assert_array_equal(states.read(0, 5, 100), LAYERS[0][5:])
-    assert sorted(tmp_path.iterdir()) == paths
+    assert sorted(tmp_path.iterdir()) == [*map(seal_of, paths), *paths]
 
 
 def test_a_layer_that_does_not_exist_and_numbers_that_are_not_finite(tmp_path: Path) -> None:
@@ -59,8 +60,10 @@ def test_truncated_files_other_suffixes_and_wrong_item_counts(tmp_path: Path) ->
     path = tmp_path / "en.safetensors"
     write_states(path, LAYERS, {})
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match=r"not a whole \.safetensors file"):
-        States(path)
+    for problem in ("damaged, or changed since it was written", r"not a whole \.safetensors file"):
+        with pytest.raises(InputError, match=problem):
+            States(path)
+        seal_of(path).unlink(missing_ok=True)
     with pytest.raises(InputError, match=r"states are \.safetensors files, not \.npz"):
         write_states(tmp_path / "en.npz", LAYERS, {})
     write_states(path, LAYERS, {}, items=["one"])

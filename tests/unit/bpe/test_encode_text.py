@@ -96,7 +96,16 @@ def test_same_bytes_for_any_number_of_processes(
     monkeypatch.setattr("xling.bpe.encode_text.CHUNK_CHARACTERS", 3000)
     assert encode("one").code == encode("two", "--processes", 2).code == 0
     one, two = ({path.name: path.read_bytes() for path in (tmp_path / out).iterdir()} for out in ("one", "two"))
-    assert sorted(one) == ["meta.json", "test.bin", "test.idx", "train.bin", "train.idx", "valid.bin", "valid.idx"]
+    assert sorted(one) == [
+        ".meta.json.sha256",
+        "meta.json",
+        "test.bin",
+        "test.idx",
+        "train.bin",
+        "train.idx",
+        "valid.bin",
+        "valid.idx",
+    ]
     assert one == two
     stream = TokenStream(tmp_path / "one", "valid")
     expected = by_sentencepiece(vocab, [*made_up("en", 20, seed=20), "☃"])

@@ -110,7 +110,7 @@ def test_wrong_models_are_refused(built: Path, tmp_path: Path) -> None:
 
 
 def test_an_incomplete_or_mixed_directory_is_named(built: Path, tmp_path: Path) -> None:
-    shutil.copytree(built / "union", tmp_path / "union")
+    shutil.copytree(built / "union", tmp_path / "union", ignore=shutil.ignore_patterns("*.sha256"))
     np.save(tmp_path / "union" / "fr.ids.npy", np.arange(5, dtype=np.int32))
     with pytest.raises(XlingError, match=r"pieces but 5 ids: make the vocabulary again"):
         Vocabulary.load(tmp_path / "union")
@@ -126,4 +126,5 @@ def test_command_writes_the_same_bytes_every_time(built: Path, tmp_path: Path, c
         {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (built / "prefixed", tmp_path)
     )
     assert one == two
-    assert sorted(one) == ["en.ids.npy", "en.model", "fr.ids.npy", "fr.model", "pieces.txt", "vocab.json"]
+    names = ["en.ids.npy", "en.model", "fr.ids.npy", "fr.model", "pieces.txt", "vocab.json"]
+    assert sorted(one) == [*(f".{name}.sha256" for name in names), *names]

@@ -3,11 +3,15 @@
 import errno
 import os
 import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from xling.core.errors import InputError, XlingError, run
+from xling.core.errors import EXIT_NO_SPACE, InputError, XlingError, run
 from xling.core.io import write_json
 
 
@@ -29,6 +33,8 @@ def os_error(code: int, *names: str | None) -> OSError:
         (InputError(Path("b"), "empty"), 2, "error: b: empty"),
         (XlingError("two\nlines"), 2, "error: two lines"),
         (os_error(errno.ENOSPC, "/x/y"), 3, "error: no space left on the disk: /x/y (make room and run the same"),
+        (os_error(errno.EDQUOT, "/x/y"), 3, "error: no space left on the disk: /x/y (make room and run the same"),
+        (RuntimeError("I/O error: No space left on device (os error 28)"), 3, "error: no space left on the disk (make"),
         (os_error(errno.ENOENT, "c.txt"), 2, "error: c.txt: no such file or directory"),
         (os_error(errno.EACCES, "d.txt"), 2, "error: d.txt: permission denied"),
         (os_error(errno.EROFS, "/mnt/x"), 2, "error: /mnt/x: read-only file system"),
@@ -51,6 +57,19 @@ def test_one_line_and_an_exit_code(error: Exception, code: int, line: str, capsy
 def test_a_bug_is_not_hidden(error: Exception) -> None:
     with pytest.raises(type(error)):
         fail_with(error)
+
+
+def test_a_log_on_the_full_disk_does_not_change_the_exit_code(mount_disk: Callable[[str], Path]) -> None:
+    disk = mount_disk("64k")
+    with (disk / "log").open("wb", buffering=0) as log, suppress(OSError):
+        while log.write(bytes(4096)):
+            pass
+    code = "import sys; from xling.core import errors, io; from pathlib import Path; "
+    code += "errors.run(lambda: io.write_json(Path(sys.argv[1]), {}))"
+    with (disk / "log").open("ab") as log:
+        done = subprocess.run([sys.executable, "-c", code, disk / "out.json"], stderr=log, check=False)
+    assert done.returncode == EXIT_NO_SPACE
+    assert [path.name for path in disk.iterdir()] == ["log"]
 
 
 def test_a_folder_where_the_output_belongs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,14 +2,26 @@
 
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xling.core import io
 from xling.core.errors import InputError
-from xling.core.io import atomic_path, numbered_lines, read_json, read_lines, sha256_of, write_json, write_text
+from xling.core.io import (
+    atomic_path,
+    numbered_lines,
+    read_json,
+    read_lines,
+    read_saved,
+    seal_of,
+    sha256_of,
+    write_json,
+    write_text,
+)
 
 SUFFIXES = [".txt", ".txt.gz", ".txt.bz2", ".txt.xz", ".txt.zst"]
 LINES = st.lists(st.text(alphabet=st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])), max_size=20)
@@ -89,6 +101,47 @@ def test_json_is_sorted_and_comes_back(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json(tmp_path / "nan.json", {"loss": float("nan")})
     assert not (tmp_path / "nan.json").exists()
+
+
+def test_a_seal_is_what_sha256sum_reads_and_goes_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    write_json(path, {"a": 1})
+    assert [entry.name for entry in sorted(tmp_path.iterdir())] == [".x.json.sha256", "x.json"]
+    subprocess.run(["sha256sum", "--check", "--strict", "--quiet", seal_of(path).name], cwd=tmp_path, check=True)
+    path.write_text('{"a": 2}')
+    with pytest.raises(InputError, match=r"x\.json: damaged, or changed .* delete .*/\.x\.json\.sha256\)"):
+        read_json(path)
+    write_json(path, {"a": 3})
+    assert read_json(path) == {"a": 3}
+    write_json(path, {"a": 4}, sealed=False)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
+    seal_of(path).touch()  # the machine went down before the seal was on disk
+    assert read_json(path) == {"a": 4}
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_not_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, slow = tmp_path / "x.json", io.known_sha256
+    write_json(path, {"a": 1})
+
+    def replaced(given: Path) -> str:
+        monkeypatch.setattr(io, "known_sha256", slow)
+        write_json(path, {"a": 2})
+        return slow(given)
+
+    monkeypatch.setattr(io, "known_sha256", replaced)
+    assert read_json(path) == {"a": 2}
+
+
+def test_what_an_earlier_attempt_saved_is_passed_over_where_it_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "point-1.json"
+    assert read_saved(path) is None
+    write_json(path, {"a": 1})
+    assert read_saved(path) == {"a": 1}
+    for damaged in (b'{"a": 2}', b"\xff", b""):
+        path.write_bytes(damaged)
+        assert read_saved(path) is None
 
 
 def test_the_hash_is_the_files(tmp_path: Path) -> None:

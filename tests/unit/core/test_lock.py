@@ -55,6 +55,17 @@ def test_a_lock_counts_while_its_holder_lives(
         assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"host": "\xff"}', b"[1]", None, b"1e999", b'"1"'])
+def test_a_damaged_lock_is_another_process_until_it_is_stale(tmp_path: Path, damage: bytes | None) -> None:
+    path, text = tmp_path / "lock.json", json.dumps({"host": HERE, "pid": 1 << 70})  # no process has this number
+    path.write_bytes(text.encode() if damage is None else damage)
+    with pytest.raises(InputError, match="in use by process"):
+        Lock(tmp_path).__enter__()
+    os.utime(path, (0, 0))
+    with Lock(tmp_path):
+        pass
+
+
 def test_it_beats(tmp_path: Path) -> None:
     path = tmp_path / "lock.json"
     with Lock(tmp_path, beat=0.02):

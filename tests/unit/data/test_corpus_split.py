@@ -137,7 +137,7 @@ def test_the_command_gives_en_prime_an_order_of_its_own_and_takes_a_text_in_shar
         order = ["--shuffle-seed", *more] if more else []
         assert call(main, "--input", *inputs, *common, *order, "--out-dir", tmp_path / out).code == 0
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
-    assert names == ["stats.json", "test.txt.zst", "train.txt.zst", "valid.txt.zst"]
+    assert names == [".stats.json.sha256", "stats.json", "test.txt.zst", "train.txt.zst", "valid.txt.zst"]
     assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in names)
     trains = [list(read_lines(tmp_path / out / "train.txt.zst")) for out in ("plain", "a", "c")]
     assert sorted(trains[0]) == sorted(trains[1]) == sorted(trains[2])

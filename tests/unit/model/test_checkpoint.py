@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from xling.core.io import read_json, write_json
 from xling.model.checkpoint import damage, newest, prune, save
 
 
@@ -25,7 +26,9 @@ def test_the_newest_is_found(tmp_path: Path) -> None:
     assert found.meta["best_update"] == 1
 
 
-@pytest.mark.parametrize("harm", ["truncate", "flip", "remove", "meta"])
+@pytest.mark.parametrize(
+    "harm", ["truncate", "flip", "remove", "meta", "edited", "other update", "a field", "no object"]
+)
 def test_a_damaged_newest_is_passed_over_with_a_warning(
     tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -37,10 +40,14 @@ def test_a_damaged_newest_is_passed_over_with_a_warning(
         "flip": lambda: weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1])),
         "remove": weights.unlink,
         "meta": lambda: meta.write_text(meta.read_text()[:20]),
+        "edited": lambda: meta.write_text(meta.read_text().replace('"best_update": 1', '"best_update": 2')),
+        "other update": lambda: write_json(meta, {**read_json(meta), "update": 7}),
+        "a field": lambda: write_json(meta, {k: v for k, v in read_json(meta).items() if k != "best_update"}),
+        "no object": lambda: write_json(meta, [3]),
     }[harm]()
     monkeypatch.setattr(logging.getLogger("xling"), "propagate", True)
     with caplog.at_level(logging.WARNING, "xling"):
-        found = newest(tmp_path)
+        found = newest(tmp_path, ["best_update"])
     assert found is not None
     assert found.meta["update"] == 1
     assert "step-0000002 is damaged and passed over" in caplog.text

@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file
 from toy_runs import changed, make_vocab
 
-from xling.core.io import read_json
+from xling.core.io import read_json, write_json
 from xling.core.seeds import derive_seed
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
@@ -49,7 +49,7 @@ def test_a_run_directory_explains_itself(
     done = call(main, *arguments)
     assert done.code == 0, done.said
     names = {"run.json", "train.log", "metrics.jsonl", "provenance.json", "model.json", "model.safetensors"}
-    assert {path.name for path in out.iterdir()} == names
+    assert {path.name for path in out.iterdir()} == names | {f".{name}.sha256" for name in names - {"run.json"}}
     assert json.loads((out / "run.json").read_text()) == changed()
     lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     last = [line for line in lines if line["kind"] == "train"][-1]
@@ -160,7 +160,7 @@ def test_a_lost_best_checkpoint_is_replaced_by_the_one_resumed_from(
     arguments = command(changed(pretrain__keep_checkpoints=3))
     assert call(main, *arguments).code == 0
     meta = checkpoints(tmp_path / "work")[-1] / "meta.json"
-    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"best_update": 3}))
+    write_json(meta, read_json(meta) | {"best_update": 3})
     before = (tmp_path / "work.out" / "model.safetensors").read_bytes()
     metrics = tmp_path / "work" / "metrics.jsonl"
     said = [line.split('"kind"')[1] for line in metrics.read_text().splitlines()]
@@ -170,6 +170,21 @@ def test_a_lost_best_checkpoint_is_replaced_by_the_one_resumed_from(
     assert "is gone; the one resumed from takes its place" in again.said
     assert (tmp_path / "work.out" / "model.safetensors").read_bytes() == before
     assert [line.split('"kind"')[1] for line in metrics.read_text().splitlines()] == said
+
+
+def test_damaged_records_and_checkpoints_do_not_end_a_run(command: Command, call: Call, tmp_path: Path) -> None:
+    arguments, work = command(changed()), tmp_path / "work"
+    assert call(main, *arguments).code == 0
+    before = (tmp_path / "work.out" / "model.safetensors").read_bytes()
+    for path, lines in ((work / "provenance.json", b"\xff"), (checkpoints(work)[-1] / "meta.json", b" ")):
+        path.write_bytes(path.read_bytes() + lines)
+    with (work / "metrics.jsonl").open("ab") as handle:
+        handle.write(b'{"kind": "tr\xffin"}\n[1]\n{"upd')
+    again = call(main, *arguments)
+    assert again.code == 0, again.said
+    assert [again.said.count(text) for text in ("is damaged and passed over", "a damaged line is left out")] == [3, 3]
+    assert (tmp_path / "work.out" / "model.safetensors").read_bytes() == before
+    assert len(attempts(tmp_path / "work.out")) == 1
 
 
 def test_a_loss_that_is_no_number_stops_the_run(command: Command, refused: Callable[..., None], tmp_path: Path) -> None:

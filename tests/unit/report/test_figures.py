@@ -23,6 +23,7 @@ from matplotlib.colors import to_rgb, to_rgba
 from report_files import verdicts
 
 from docs.verdicts import noisy_paper
+from xling.core.io import seal_of
 from xling.report import published, style
 from xling.report.figures.__main__ import FIGURES, RECORDED, main
 from xling.report.figures.forest import forest
@@ -376,6 +377,7 @@ def test_nothing_to_draw_and_nonsense_are_one_line(name: str, tmp_path: Path, re
     write_records(path, type(RECORDS[name][0]), [])
     command = (main, name, "--records", path, "--out-dir", out)
     refused(*command, problem=f"error: {path}: no records: nothing to draw\n", out=out)
+    seal_of(path).unlink()
     path.write_text("colour\nred\n", encoding="utf-8")
     refused(*command, problem=f"{path}, line 1: unknown column 'colour'", out=out)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from xling.core.errors import InputError
+from xling.core.io import seal_of
 from xling.core.stats import Counts
 from xling.report.items import Key, item_covariance, read_items, write_items
 
@@ -71,5 +72,6 @@ def test_without_counts_there_is_no_covariance_and_nonsense_is_named(tmp_path: P
     with pytest.raises(InputError, match=r"items.npz: xnli fr: of different test sets or grids, \(1, 3, 2\) and"):
         item_covariance(path, "xnli", "fr")
     path.write_bytes(b"nonsense")
+    seal_of(path).unlink()
     with pytest.raises(InputError, match="no counts of test sentences"):
         item_covariance(path, "xnli", "fr")

@@ -44,7 +44,9 @@ def prepare(call: Callable[..., Any], tmp_path: Path) -> Prepare:
 )  # fmt: skip
 def test_one_file_per_side(prepare: Prepare, tmp_path: Path, flags: str, expected: dict[str, str]) -> None:
     assert prepare(flags).code == 0
-    assert {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir()} == expected
+    found = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir()}
+    assert {name: text for name, text in found.items() if name in expected} == expected
+    assert found.keys() == expected.keys() | {f".{name}.sha256" for name in expected}
 
 
 @pytest.mark.parametrize(
