@@ -149,9 +149,9 @@ def _training(values: Config, shape: Shape) -> Problems:
 def _data(config: Config) -> Problems:
     if config["data"]["origin"] == "generated" and config["data"]["more_nli"]:
         yield "data.more_nli: expected an empty list, because the generator writes one training set"
-    for code in grid.study_languages(config):
+    for code, domains in grid.domains_used(config).items():
         language, where = grid.language_of(config, code), f"languages.{code}"
-        for domain in grid.domains_used(config, code):
+        for domain in domains:
             if domain not in language["text"]:
                 yield f"{where}.text.{domain}: missing, but models of the study read it (settings with domain {domain})"
         if config["data"]["origin"] == "generated":
@@ -197,8 +197,7 @@ def _ner(config: Config) -> Problems:
 def _shared_sources(config: Config) -> Problems:
     """An entry that was copied and half edited would compare a language with itself; copy_of says that it is meant."""
     first: dict[str, str] = {}
-    for code in [code for code in grid.study_languages(config) if grid.original_of(config, code) == code]:
-        own = files.sources_of_language(config, code)
+    for own in files.sources_by_language(config):
         for key, name in own.items():
             if name in first:
                 other = first[name].split(".")[1]

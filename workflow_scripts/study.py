@@ -293,8 +293,12 @@ class Study:
 
     def trimmed_to(self, code: str, domain: str) -> list[str]:
         """Return the domains whose smaller one a corpus is trimmed to: Wiki-CC takes as much text as Default has."""
-        domains = grid.domains_used(self.config, code)
+        domains = self._domains.get(code, [])
         return domains if domain == "crawl" and len(domains) > 1 else []
+
+    @cached_property
+    def _domains(self) -> dict[str, list[str]]:
+        return grid.domains_used(self.config)
 
     def anchors(self, name: str) -> str:
         """Return whether a model has all, none or extra anchors."""
