@@ -23,8 +23,8 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 def check(config: Config) -> None:
     """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
-    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _incomplete, _names, _choices, _languages]
-    kinds += [_settings, _numbers, _data, _shared_sources, _files, _columns]
+    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _incomplete, _folders, _names, _choices]
+    kinds += [_languages, _settings, _numbers, _data, _shared_sources, _files, _columns]
     for kind in kinds:
         if problems := list(kind(config)):
             raise ConfigError(problems)
@@ -42,6 +42,14 @@ def _incomplete(config: Config) -> Problems:
     yield from missing_keys(Separate, default.get("separate", {}), "settings.default.separate")
     for name, task in config["tasks"].items():
         yield from missing_keys(Settings, task if name == "parsing" else {"biaffine": None, **task}, f"tasks.{name}")
+
+
+def _folders(config: Config) -> Problems:
+    """Folders may be anywhere, but every name in them says where; Snakemake takes braces for wildcards."""
+    for section, key in (("study", "results"), ("data", "root")):
+        path = expand_path(config[section][key])
+        if ".." in path.parts or set("{}") & set(str(path)) or not str(path).isprintable():
+            yield f"{section}.{key}: expected a folder without '..' and braces, found {str(path)!r} (write it from /)"
 
 
 def _names(config: Config) -> Problems:
