@@ -1,5 +1,6 @@
 """What a class of jobs asks of a cluster, by its site file."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import yaml
 from embedded import ROOT
 
 from workflow_scripts.config import ConfigError
-from workflow_scripts.site import FILE, Site, load_site, read_site
+from workflow_scripts.site import FILE, Site, extra_flags, load_site, read_site
 
 USUAL = {"cpu": {"mem_mb": 4000, "runtime": 240}, "gpu-long": {"mem_mb": 16000, "runtime": 1440, "gpu": 1, "nodes": 1}}
 PARTITIONS = {"cpu": "small", "gpu": "big"}
@@ -46,6 +47,14 @@ def written(folder: Path, **content: Any) -> Path:
 def test_what_a_class_asks_for(site: dict[str, Any], name: str, expected: dict[str, Any]) -> None:
     asked = Site(**{"account": "lab", "partitions": PARTITIONS, **site}).requests(name, USUAL[name])
     assert {key: asked.get(key) for key in expected} == expected
+
+
+def test_nodes_whose_gpus_did_not_work_are_avoided_for_a_day(tmp_path: Path) -> None:
+    bad, now = tmp_path / "bad-nodes.txt", time.time()
+    assert extra_flags({}, bad) == ""
+    bad.write_text(f"{now - 90000:.0f} old\n{now:.0f} n2\n{now:.0f} n1\n{now - 9:.0f} n2\nhalf a li\n{now:.0f}")
+    assert extra_flags({}, bad) == "--exclude=n1,n2"
+    assert extra_flags({"slurm_extra": "--gpus-per-node=4"}, bad) == "--gpus-per-node=4 --exclude=n1,n2"
 
 
 @pytest.mark.parametrize(
