@@ -18,7 +18,7 @@ LATEX = {
     "$": r"\$", "{": r"\{", "}": r"\}", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}", "\n": " ",
 }  # fmt: skip
-MARKDOWN = {"\\": "\\\\", "`": r"\`", "<": r"\<", "|": r"\|", "\n": " "}
+MARKDOWN = str.maketrans({"\\": "\\\\", "`": r"\`", "<": r"\<", "|": r"\|", "\n": " "})
 Headings = Iterable[tuple[str, str]]
 
 
@@ -38,7 +38,7 @@ def as_markdown(table: pd.DataFrame, caption: str = "") -> str:
 
     def line(cells: Sequence[str]) -> str:
         # In Markdown a star may begin emphasis (the paper's "0*"); our own emphasis has one at both ends.
-        plain = [cell.translate(str.maketrans(MARKDOWN)) for cell in cells]
+        plain = [cell.translate(MARKDOWN) for cell in cells]
         safe = [cell if re.fullmatch(r"\*.+\*", cell) else cell.replace("*", r"\*") for cell in plain]
         return "| " + " | ".join(safe) + " |"
 
