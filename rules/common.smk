@@ -9,7 +9,7 @@ sys.path.insert(0, str(workflow.basedir))
 
 from workflow_scripts import flags
 from workflow_scripts.files import needed_files
-from workflow_scripts.site import extra_flags, load_site
+from workflow_scripts.site import extra_flags, load_site, submit_patiently
 from workflow_scripts.study import load_study, use_this_interpreter
 from workflow_scripts.targets import refuse_wrong_targets
 
@@ -29,6 +29,7 @@ REV = {
     "report": 6,
 }
 
+submit_patiently(Path(workflow.basedir))
 use_this_interpreter()
 STUDY = load_study(config, workflow.configfiles, REV)
 RESULTS = STUDY.results

@@ -1,6 +1,7 @@
 """The user's cluster: account, partitions, how GPUs are asked for, and what each class of jobs requests there."""
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ EXIT_BAD_SITE = 2
 VARIABLE = "XLING_SITE"
 AVOIDED_FOR = 24 * 3600  # seconds that a node is not asked again after its GPUs did not work
 FILE = Path("profiles/slurm/site.yaml")
+PATIENT = Path("profiles/slurm/bin")  # an sbatch that waits for the controller
 
 
 @record
@@ -113,6 +115,13 @@ def extra_flags(requests: Mapping[str, Any], bad: Path) -> str:
     pairs = [(float(line[0]), line[1]) for line in lines if len(line) == 2 and line[0].isdecimal()]
     nodes = sorted({node for when, node in pairs if time.time() - when < AVOIDED_FOR})
     return " ".join([*requests.get("slurm_extra", "").split(), *([f"--exclude={','.join(nodes)}"] if nodes else [])])
+
+
+def submit_patiently(root: Path) -> None:
+    """Let the executor find the sbatch that waits, where there is SLURM."""
+    places = os.environ.get("PATH", "").split(os.pathsep)
+    if shutil.which("sbatch") and str(root / PATIENT) not in places:
+        os.environ["PATH"] = os.pathsep.join([str(root / PATIENT), *places])
 
 
 def site_file(root: Path) -> Path:
