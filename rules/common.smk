@@ -1,5 +1,6 @@
 # What all rules share: the checked study, paths, revisions, resource classes. Wiring only.
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ sys.path.insert(0, str(workflow.basedir))
 
 from workflow_scripts import flags
 from workflow_scripts.files import needed_files
-from workflow_scripts.site import load_site
+from workflow_scripts.site import extra_flags, load_site, submit_patiently
 from workflow_scripts.study import load_study, use_this_interpreter
 from workflow_scripts.targets import refuse_wrong_targets
 
@@ -28,6 +29,7 @@ REV = {
     "report": 6,
 }
 
+submit_patiently(Path(workflow.basedir))
 use_this_interpreter()
 STUDY = load_study(config, workflow.configfiles, REV)
 RESULTS = STUDY.results
@@ -47,6 +49,8 @@ RESOURCE_CLASSES = {
     "gpu-long": dict(mem_mb=16000, runtime=1440, gpu=1, nodes=1, cpus_per_task=4),
 }
 SITE = load_site(Path(workflow.basedir), RESOURCE_CLASSES)
+BAD_NODES = (RESULTS / "bad-nodes.txt").absolute()
+os.environ["XLING_BAD_NODES"] = str(BAD_NODES)  # for jobs, here and on a cluster
 
 
 wildcard_constraints:
@@ -70,6 +74,8 @@ def resource_class(name):
         "mem_mb": lambda wildcards, attempt: requests["mem_mb"] * (min(attempt, 2) if resumes else attempt),
         "runtime": lambda wildcards, attempt: SITE.minutes(requests, attempt, resumes),
     }
+    if name.startswith("gpu"):
+        growing["slurm_extra"] = lambda wildcards: extra_flags(requests, BAD_NODES)
     return requests | growing
 
 

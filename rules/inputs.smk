@@ -124,7 +124,7 @@ def parallel_of(model):
 
 def task_source(wildcards):
     """Return format and paths of the raw files behind a split of a task."""
-    return STUDY.task_files(wildcards.task)[(wildcards.language, wildcards.dataset, wildcards.split)]
+    return STUDY.task_files[wildcards.task][(wildcards.language, wildcards.dataset, wildcards.split)]
 
 
 def parallel_files(wildcards):

@@ -1,7 +1,9 @@
 """The embedded study's description, for tests that change a key of it."""
 
 import copy
+import json
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 from workflow_scripts.config import merge, read_config
@@ -27,3 +29,16 @@ def made(**changes: Any) -> Study:
 
 DEMO = made()
 PAPER = Study(read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml"))
+
+
+def many_languages(count: int, **chosen: Any) -> dict[str, Any]:
+    """Return a study of so many languages beside English, each with all ten settings and three seeds."""
+    languages, traits = {}, {}
+    for code in (f"l{letter}" for letter in ascii_lowercase[:count]):
+        text = json.dumps(EMBEDDED["languages"]["fr"] | {"name": f"Language {code}"})
+        for old, new in {"/frwiki": f"/{code}wiki", "/fr": f"/{code}", "-fr.": f"-{code}.", "fra": f"{code}x"}.items():
+            text = text.replace(old, new)
+        languages[code], traits[code] = json.loads(text), EMBEDDED["synthetic"]["languages"]["fr"]
+    pairs = {f"en-{code}": EMBEDDED["pairs"]["en-fr"] for code in languages}
+    grid = {"pairs": [*pairs], "languages": ["en", *languages], "seeds": [1, 2, 3], "extra": [], "skip": []}
+    return study(study=grid | chosen, languages=languages, pairs=pairs, synthetic={"languages": traits})

@@ -193,14 +193,14 @@ class Alignment:
 
     def _pairs(self, code: str) -> list[dict[str, str]]:
         """Return the monolingual models of the source and of a language, for each seed that both have."""
-        both, models = (self.source, code), self.study.models.values()
-        seeds = [{model.seed for model in models if model.cell == f"{c}.{MONO}"} for c in both]
+        both = (self.source, code)
+        seeds = [{model.seed for model in self.study.cells.get(f"{c}.{MONO}", [])} for c in both]
         return [{c: f"{c}.{MONO}.s{seed}" for c in both} for seed in sorted(seeds[0] & seeds[1])]
 
     def _bilingual(self, code: str) -> list[str]:
         """Return one bilingual model of a pair per seed: Default, or for a copy the one with its own embeddings."""
         setting = DEFAULT if self.study.original(code) == code else OF_A_COPY
-        return [n for n, model in self.study.models.items() if model.cell == f"{self.source}-{code}.{setting}"]
+        return [model.name for model in self.study.cells.get(f"{self.source}-{code}.{setting}", [])]
 
     def shown(self, code: str) -> str:
         """Return how a language is written in figures: a second English is en'."""

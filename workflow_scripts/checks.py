@@ -23,8 +23,8 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 def check(config: Config) -> None:
     """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
-    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _incomplete, _names, _choices, _languages]
-    kinds += [_settings, _numbers, _data, _shared_sources, _files, _columns]
+    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _incomplete, _folders, _names, _choices]
+    kinds += [_languages, _settings, _numbers, _data, _shared_sources, _files, _columns]
     for kind in kinds:
         if problems := list(kind(config)):
             raise ConfigError(problems)
@@ -42,6 +42,14 @@ def _incomplete(config: Config) -> Problems:
     yield from missing_keys(Separate, default.get("separate", {}), "settings.default.separate")
     for name, task in config["tasks"].items():
         yield from missing_keys(Settings, task if name == "parsing" else {"biaffine": None, **task}, f"tasks.{name}")
+
+
+def _folders(config: Config) -> Problems:
+    """Folders may be anywhere, but every name in them says where; Snakemake takes braces for wildcards."""
+    for section, key in (("study", "results"), ("data", "root")):
+        path = expand_path(config[section][key])
+        if ".." in path.parts or set("{}") & set(str(path)) or not str(path).isprintable():
+            yield f"{section}.{key}: expected a folder without '..' and braces, found {str(path)!r} (write it from /)"
 
 
 def _names(config: Config) -> Problems:
@@ -149,9 +157,9 @@ def _training(values: Config, shape: Shape) -> Problems:
 def _data(config: Config) -> Problems:
     if config["data"]["origin"] == "generated" and config["data"]["more_nli"]:
         yield "data.more_nli: expected an empty list, because the generator writes one training set"
-    for code in grid.study_languages(config):
+    for code, domains in grid.domains_used(config).items():
         language, where = grid.language_of(config, code), f"languages.{code}"
-        for domain in grid.domains_used(config, code):
+        for domain in domains:
             if domain not in language["text"]:
                 yield f"{where}.text.{domain}: missing, but models of the study read it (settings with domain {domain})"
         if config["data"]["origin"] == "generated":
@@ -197,8 +205,7 @@ def _ner(config: Config) -> Problems:
 def _shared_sources(config: Config) -> Problems:
     """An entry that was copied and half edited would compare a language with itself; copy_of says that it is meant."""
     first: dict[str, str] = {}
-    for code in [code for code in grid.study_languages(config) if grid.original_of(config, code) == code]:
-        own = files.sources_of_language(config, code)
+    for own in files.sources_by_language(config):
         for key, name in own.items():
             if name in first:
                 other = first[name].split(".")[1]

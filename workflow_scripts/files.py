@@ -23,8 +23,8 @@ def needed_files(config: Config) -> dict[str, Path]:
     files |= {f"data.more_nli[{i}]": path for i, path in enumerate(config["data"]["more_nli"]) if "xnli" in tasks}
     files["data.parallel"] = config["data"]["parallel"]
     files |= {f"data.tatoeba ({Path(path).name})": path for path in tatoeba_files(config)}
-    for code in grid.study_languages(config):
-        files |= _files_of_language(config, code)
+    for own in _files_by_language(config).values():
+        files |= own
     return {key: root / path for key, path in files.items()}
 
 
@@ -52,30 +52,41 @@ def parallel_sides(config: Config) -> dict[str, str | None]:
     return {code: path for code, path in sides.items() if path or grid.original_of(config, code) == code}
 
 
-def sources_of_language(config: Config, code: str) -> dict[str, str]:
-    """Return what should be of one language alone, by key path: its files, and its codes in collections.
+def sources_by_language(config: Config) -> Iterator[dict[str, str]]:
+    """Yield what should be of one language alone, by key path: its files, and its codes in collections.
 
     A dump of PanLex holds all languages, and varieties of one may well be segmented with the same words.
     """
-    language, where = grid.language_of(config, code), f"languages.{code}"
-    dictionary = language.get("dictionary", {})
-    shared = {f"{where}.segmenter_dictionary"}
-    shared |= {f"{where}.dictionary.path"} if dictionary.get("format") == "panlex" else set()
-    files = {key: path for key, path in _files_of_language(config, code).items() if key not in shared}
-    codes = {f"{where}.tatoeba": language.get("tatoeba"), f"{where}.dictionary.code": dictionary.get("code")}
-    return files | {key: name for key, name in codes.items() if name}
+    own = _files_by_language(config)
+    for code in [code for code in own if grid.original_of(config, code) == code]:
+        language, where = grid.language_of(config, code), f"languages.{code}"
+        dictionary = language.get("dictionary", {})
+        shared = {f"{where}.segmenter_dictionary"}
+        shared |= {f"{where}.dictionary.path"} if dictionary.get("format") == "panlex" else set()
+        files = {key: path for key, path in own[code].items() if key not in shared}
+        codes = {f"{where}.tatoeba": language.get("tatoeba"), f"{where}.dictionary.code": dictionary.get("code")}
+        yield files | {key: name for key, name in codes.items() if name}
 
 
 def switched_languages(config: Config) -> list[str]:
     """Return the languages whose dictionary from the source language is used for code-switching."""
-    models = [model for model in grid.trained_models(config) if model.bilingual]
-    return sorted({m.languages[1] for m in models if grid.setting_of(config, m.setting)["anchors"] == "extra"})
+    extra = {name for name in config["settings"] if grid.setting_of(config, name)["anchors"] == "extra"}
+    return sorted({model.languages[1] for model in grid.trained_models(config) if model.setting in extra})
 
 
-def _files_of_language(config: Config, code: str) -> dict[str, str]:
+def _files_by_language(config: Config) -> dict[str, dict[str, str]]:
+    """Return the files that are read of every language, by the key path that names them."""
+    switched = switched_languages(config)
+    return {
+        code: _files_of_language(config, code, domains, code in switched)
+        for code, domains in grid.domains_used(config).items()
+    }
+
+
+def _files_of_language(config: Config, code: str, domains: list[str], switched: bool) -> dict[str, str]:
     language, where = grid.language_of(config, code), f"languages.{code}"
     files: dict[str, str] = {}
-    for domain in grid.domains_used(config, code):
+    for domain in domains:
         files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(language["text"][domain]["files"])}
     if TREE_TASKS & set(config["study"]["tasks"]):
         files |= {f"{where}.treebank.{split}": path for split, path in language.get("treebank", {}).items()}
@@ -85,7 +96,7 @@ def _files_of_language(config: Config, code: str) -> dict[str, str]:
         data = language["ner"][name]
         files |= {f"{where}.ner.{name}.{split}": data[split] for split in ("train", "dev", "test") if split in data}
     files |= {f"{where}.muse.{split}": path for split, path in language.get("muse", {}).items()}
-    if code in switched_languages(config):
+    if switched:
         files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
     single = {key: language.get(key) for key in ("vectors", "parallel", "segmenter_dictionary")}
     return files | {f"{where}.{key}": path for key, path in single.items() if path and path != OWN}
@@ -111,18 +122,20 @@ def datasets_by_file(config: Config) -> dict[PurePosixPath, dict[str, list[dict[
     A file that no dataset brings is the user's to put below the data root.
     """
     root, date = expand_path(config["data"]["root"]), config["data"]["wikipedia_date"]
-    paths: dict[str, list[str]] = {}
-    for code in original_languages(config):
+    paths: dict[str, list[str]] = {code: [] for code in original_languages(config)}
+    for code, own in _files_by_language(config).items():
+        paths[grid.original_of(config, code)] += own.values()
+    tests = tatoeba_files(config)
+    for code, found in paths.items():
         sentences = f"tatoeba.{grid.language_of(config, code).get('tatoeba')}-"
-        pairs = [path for path in tatoeba_files(config) if Path(path).name.startswith(sentences)]
-        paths[code] = [*_files_of_language(config, code).values(), *pairs]
+        found += [path for path in tests if Path(path).name.startswith(sentences)]
     filled = [one for dataset in load_manifest().values() for one in _fillings(dataset, date, paths)]
     needed = dict.fromkeys(PurePosixPath(path.relative_to(root)) for path in needed_files(config).values())
-    found: dict[PurePosixPath, dict[str, list[dict[str, Any]]]] = {path: {} for path in needed}
-    for path, asked in found.items():
+    brought: dict[PurePosixPath, dict[str, list[dict[str, Any]]]] = {path: {} for path in needed}
+    for path, asked in brought.items():
         for one in (one for one in filled if one.holds(path)):
             asked.setdefault(one.name, []).append({"name": one.name, "substitutions": one.substitutions})
-    return found
+    return brought
 
 
 def _fillings(dataset: Dataset, date: str, paths: Mapping[str, list[str]]) -> Iterator[Filled]:

@@ -3,7 +3,8 @@
 Snakemake counts GPUs (`--resources gpu=4`) but does not say which one a job may use. Here a job takes a slot of a GPU,
 a locked file, sets CUDA_VISIBLE_DEVICES and becomes MODULE in the same process. XLING_GPU_SHARE=4 gives every GPU four
 slots, for small jobs. A slot is free as soon as its process is gone, however it went. Without a GPU, and in a SLURM
-job, which has its own, nothing is done.
+job, which has its own, nothing is done. GPUs that nobody named but that are there may turn out not to work: the CPU is
+used then, with a warning; XLING_DEVICE says otherwise.
 """
 
 import fcntl
@@ -19,7 +20,8 @@ from pathlib import Path
 
 from xling.core.errors import XlingError, run
 
-VISIBLE, SHARE = "CUDA_VISIBLE_DEVICES", "XLING_GPU_SHARE"
+# Names as in xling.model.device, which would import torch.
+VISIBLE, SHARE, DEVICE = "CUDA_VISIBLE_DEVICES", "XLING_GPU_SHARE", "XLING_DEVICE"
 SECONDS_BETWEEN_LOOKS = 0.5
 DEVICES = Path("/dev")
 
@@ -43,6 +45,8 @@ def take(environment: MutableMapping[str, str], count: int = 1, folder: Path | N
         for lock in taken.values():
             os.close(lock)
         time.sleep(SECONDS_BETWEEN_LOOKS)
+    if VISIBLE not in environment:
+        environment.setdefault(DEVICE, "any")
     environment[VISIBLE] = ",".join(taken)
     return list(taken.values())
 

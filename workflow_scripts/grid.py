@@ -111,10 +111,13 @@ def domain_of(config: Config, model: Model, language: str) -> str:
     return domain_in(model.languages, domain, language)
 
 
-def domains_used(config: Config, language: str) -> list[str]:
-    """Return the domains in which the study's models read a language."""
-    models = [model for model in trained_models(config) if language in model.languages]
-    return sorted({domain_of(config, model, language) for model in models})
+def domains_used(config: Config) -> dict[str, list[str]]:
+    """Return the domains in which the study's models read each language; seeds make no difference."""
+    read: dict[str, set[str]] = {}
+    for model in {model.cell: model for model in trained_models(config)}.values():
+        for code in model.languages:
+            read.setdefault(code, set()).add(domain_of(config, model, code))
+    return {code: sorted(domains) for code, domains in read.items()}
 
 
 def study_languages(config: Config) -> list[str]:

@@ -133,7 +133,7 @@ def untrained(made: Identity, name: str) -> Any:
 
 def task(made: Identity, kind: str, code: str, dataset: str, split: str) -> Any:
     """prepare_task."""
-    form, paths = made.study.task_files(kind)[code, dataset, split]
+    form, paths = made.study.task_files[kind][code, dataset, split]
     names = [Path(path).relative_to(made.study.root).as_posix() for path in paths]
     first, *more = [made.raw(name, [code], [TASK_SIZES[kind]]) for name in names]
     return [form, first, made.tokeniser(code), split, *more]

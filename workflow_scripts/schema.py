@@ -36,6 +36,13 @@ def _not_reserved(name: str) -> str:
     return name
 
 
+def _stays_below(path: str) -> str:
+    """Refuse what leads out of the data root, where Snakemake would empty folders, or what it takes for wildcards."""
+    if {"", ".", ".."} & set(path.split("/")) or set("{}") & set(path) or not path.isprintable():
+        raise ValueError(f"expected a path without '..', '.', empty parts and braces, found {path!r}")
+    return path
+
+
 Code = Annotated[str, matching("^[a-z][a-z0-9_]*$", "a language's code, as en: lower-case letters, digits and _")]
 Name = Annotated[str, matching("^[a-z0-9][a-z0-9-]*$", "a name of lower-case letters, digits and hyphens")]
 SettingName = Annotated[Name, AfterValidator(_not_reserved)]
@@ -44,7 +51,7 @@ Cell = Annotated[
     str, matching(r"^[a-z][a-z0-9_]*-[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9-]*$", "pair.setting, as en-de.default")
 ]
 Cells = Annotated[str, matching(r"^[^.]+\.[^.]+$", "pair.setting or language.mono, where * stands for any text")]
-DataPath = Annotated[str, matching("^[^/]", "a path that starts below data.root")]
+DataPath = Annotated[str, matching("^[^/]", "a path that starts below data.root"), AfterValidator(_stays_below)]
 Date = Annotated[str, matching("^[0-9]{8}$", "a date in quotes, as '20200101'")]
 PanLexCode = Annotated[str, matching("^[a-z]{3}-[0-9]{3}$", "PanLex's code, as fra-000")]
 TatoebaCode = Annotated[str, matching("^[a-z]{3}$", "three letters, as fra")]

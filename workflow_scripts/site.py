@@ -1,7 +1,9 @@
 """The user's cluster: account, partitions, how GPUs are asked for, and what each class of jobs requests there."""
 
 import os
+import shutil
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +16,9 @@ from xling.core.records import Count, find_problems, key, nearest, optional, rec
 
 EXIT_BAD_SITE = 2
 VARIABLE = "XLING_SITE"
+AVOIDED_FOR = 24 * 3600  # seconds that a node is not asked again after its GPUs did not work
 FILE = Path("profiles/slurm/site.yaml")
+PATIENT = Path("profiles/slurm/bin")  # an sbatch that waits for the controller
 
 
 @record
@@ -100,6 +104,24 @@ def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
         ways = {f"partitions.{name}: unknown key": f"; for one class: classes.{name}.partition" for name in classes}
         raise ConfigError(f"{path}: {problem}{ways.get(problem.split(' (')[0], '')}" for problem in problems)
     return site
+
+
+def extra_flags(requests: Mapping[str, Any], bad: Path) -> str:
+    """Return a class's own flags for sbatch, and the one that avoids nodes whose GPUs did not work of late.
+
+    The file has a line for each time: seconds since 1970, and the node (xling.model.device writes it).
+    """
+    lines = [line.split() for line in bad.read_text(encoding="utf-8").splitlines()] if bad.is_file() else []
+    pairs = [(float(line[0]), line[1]) for line in lines if len(line) == 2 and line[0].isdecimal()]
+    nodes = sorted({node for when, node in pairs if time.time() - when < AVOIDED_FOR})
+    return " ".join([*requests.get("slurm_extra", "").split(), *([f"--exclude={','.join(nodes)}"] if nodes else [])])
+
+
+def submit_patiently(root: Path) -> None:
+    """Let the executor find the sbatch that waits, where there is SLURM."""
+    places = os.environ.get("PATH", "").split(os.pathsep)
+    if shutil.which("sbatch") and str(root / PATIENT) not in places:
+        os.environ["PATH"] = os.pathsep.join([str(root / PATIENT), *places])
 
 
 def site_file(root: Path) -> Path:

@@ -73,6 +73,14 @@ class Study:
         return {model.name: model for model in grid.trained_models(self.config)}
 
     @cached_property
+    def cells(self) -> dict[str, list[Model]]:
+        """The same by cell, as en-fr.default: a model for every seed."""
+        found: dict[str, list[Model]] = {}
+        for model in self.models.values():
+            found.setdefault(model.cell, []).append(model)
+        return found
+
+    @cached_property
     def trained(self) -> list[str]:
         """Names of the models that are trained."""
         return list(self.models)
@@ -169,8 +177,7 @@ class Study:
 
     def all_task_files(self) -> list[str]:
         """Return the prepared files of all tasks of the study."""
-        kinds = sorted({TASK_DATA[task] for task in self.config["study"]["tasks"]})
-        return [self.task_file(kind, *key) for kind in kinds for key in self.task_files(kind)]
+        return [self.task_file(kind, *key) for kind, keys in self.task_files.items() for key in keys]
 
     def vocabulary(self, name: str) -> str:
         """Return the name of a model's vocabulary, as en-fr.joint.wiki."""
@@ -212,8 +219,13 @@ class Study:
         """Return the file that these options are in."""
         return self.results / f"tokenisers/{code}.json"
 
-    def task_files(self, kind: str) -> dict[tuple[str, str, str], tuple[str, list[str]]]:
-        """Return format and paths of a task's raw files, by language, data set and split: nli, ner or parsing."""
+    @cached_property
+    def task_files(self) -> dict[str, dict[tuple[str, str, str], tuple[str, list[str]]]]:
+        """Format and paths of the raw files of nli, ner and parsing, by language, data set and split."""
+        kinds = sorted({TASK_DATA[task] for task in self.config["study"]["tasks"]})
+        return {kind: self._task_files(kind) for kind in kinds}
+
+    def _task_files(self, kind: str) -> dict[tuple[str, str, str], tuple[str, list[str]]]:
         found: dict[tuple[str, str, str], tuple[str, list[str]]] = {}
         for code, dataset, split in (
             key for pair in self.config["study"]["pairs"] for key in self._task_keys(kind, pair)
@@ -293,8 +305,12 @@ class Study:
 
     def trimmed_to(self, code: str, domain: str) -> list[str]:
         """Return the domains whose smaller one a corpus is trimmed to: Wiki-CC takes as much text as Default has."""
-        domains = grid.domains_used(self.config, code)
+        domains = self._domains.get(code, [])
         return domains if domain == "crawl" and len(domains) > 1 else []
+
+    @cached_property
+    def _domains(self) -> dict[str, list[str]]:
+        return grid.domains_used(self.config)
 
     def anchors(self, name: str) -> str:
         """Return whether a model has all, none or extra anchors."""

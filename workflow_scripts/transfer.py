@@ -61,9 +61,9 @@ class Transfer:
         the study has a model of it.
         """
         kinds: dict[tuple[str, str], set[str]] = {}
-        for model in self.models.values():
+        for name, model in self.models.items():
             domain = domain_of(self.study.config, model, model.languages[-1])
-            kinds.setdefault(self._kind(model), set()).add(domain)
+            kinds.setdefault(self._kinds[name], set()).add(domain)
         made = [
             Floor(*key, "wiki" if "wiki" in domains else min(domains), seed)
             for key, domains in kinds.items()
@@ -83,11 +83,8 @@ class Transfer:
 
     def floor_of(self, name: str) -> str:
         """Return the floor beside a model: that of its own seed, or of the first one for a seed of `more_seeds`."""
-        model = self.models[name]
-        own = {
-            floor.seed: floor.name for floor in self.floors.values() if (floor.pair, floor.kind) == self._kind(model)
-        }
-        return own.get(model.seed, next(iter(own.values())))
+        own, seeds = self.models[name].seed, self.study.config["study"]["seeds"]
+        return self._floor_names[*self._kinds[name], own if own in seeds else seeds[0]]
 
     def seed(self, name: str) -> int:
         """Return an encoder's seed, which is that of its fine-tuning too."""
@@ -109,8 +106,7 @@ class Transfer:
         if name not in self.floors:
             return self.study.run(name)
         floor, config = self.floors[name], self.study.config
-        like = next(m for m in self.models.values() if self._kind(m) == (floor.pair, floor.kind))
-        described = describe_run(config, like)
+        described = describe_run(config, self._first_models[floor.pair, floor.kind])
         separate = described["separate"] | {"embeddings": floor.kind == "separate", "layers": 0}
         own = {"model": name, "seed": floor.seed, "separate": separate}
         known = {"hash": self.study.identity("vocabulary", floor.vocabulary)}
@@ -176,5 +172,17 @@ class Transfer:
         floors = [own[name] | {"setting": f"untrained ({floor.kind})"} for name, floor in self.floors.items()]
         return {"settings": settings_rows(config), "models": models, "floors": floors}
 
-    def _kind(self, model: Model) -> tuple[str, str]:
-        return "-".join(model.languages), vocabulary_kind(self.study.config, model)
+    @cached_property
+    def _kinds(self) -> dict[str, tuple[str, str]]:
+        """Pair and kind of vocabulary of every model."""
+        config, models = self.study.config, self.models.items()
+        return {name: ("-".join(model.languages), vocabulary_kind(config, model)) for name, model in models}
+
+    @cached_property
+    def _first_models(self) -> dict[tuple[str, str], Model]:
+        """The first model of every pair and kind of vocabulary."""
+        return {self._kinds[name]: model for name, model in reversed(self.models.items())}
+
+    @cached_property
+    def _floor_names(self) -> dict[tuple[str, str, int], str]:
+        return {(floor.pair, floor.kind, floor.seed): name for name, floor in self.floors.items()}

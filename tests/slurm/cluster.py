@@ -41,6 +41,7 @@ SlurmctldLogFile={root}/log/slurmctld.log
 SlurmdLogFile={root}/log/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
+TaskProlog={root}/etc/prolog
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=2
 JobAcctGatherParams=OverMemoryKill
@@ -58,6 +59,13 @@ KillWait=5
 SlurmctldTimeout=300
 SlurmdTimeout=300
 AccountingStorageType=accounting_storage/none
+"""
+
+# For one test, GPUs stop working on the node that its first task comes to: nothing lets the task do without them there.
+PROLOG = """#!/bin/sh
+[ -n "$XLING_TEST_BROKEN" ] || exit 0
+[ -e "$XLING_TEST_BROKEN" ] || echo "$SLURMD_NODENAME" >"$XLING_TEST_BROKEN"
+[ "$(cat "$XLING_TEST_BROKEN")" != "$SLURMD_NODENAME" ] || echo "unset XLING_DEVICE"
 """
 
 
@@ -145,6 +153,9 @@ class Cluster:
             (self.root / "etc" / f"{name}.conf").write_text(text)
             (ETC / f"{name}.conf").unlink(missing_ok=True)
             (ETC / f"{name}.conf").symlink_to(self.root / "etc" / f"{name}.conf")
+        prolog = self.root / "etc" / "prolog"
+        prolog.write_text(PROLOG)
+        prolog.chmod(0o755)
         with HOSTS.open("a") as hosts:
             hosts.write(f"127.0.0.1 {' '.join(self.names)} {MARK}\n")
 

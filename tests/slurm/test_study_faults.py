@@ -148,6 +148,22 @@ def node_down(desk: Desk) -> None:
     check_same(place, desk.short)
 
 
+def broken_gpu(desk: Desk) -> None:
+    """The GPUs of the node that the job comes to first do not work; the next attempt avoids it."""
+    place = desk.place("broken_gpu", SHORT_UPDATES)
+    place.take_inputs(desk.study)
+    broken = place.folder / "broken"  # the prolog of the cluster's tasks writes the first node into it
+    place.variables["XLING_TEST_BROKEN"] = str(broken)
+    place.finish(desk.train(place), PATIENCE)
+    node = broken.read_text().strip()
+    assert f"error: {node}: CUDA_VISIBLE_DEVICES=" in place.said()
+    assert "but CUDA does not work" in place.said()
+    assert [line.split()[1] for line in (place.study / "bad-nodes.txt").read_text().splitlines()] == [node]
+    assert len(submitted(place)) == 2
+    assert len(attempts(place)) == 1
+    check_same(place, desk.short)
+
+
 def controller_killed(desk: Desk) -> None:
     """Snakemake is killed and started again while its orphaned job still trains: the second copy waits for the first."""
     place = desk.place("controller_killed", SHORT_UPDATES)
@@ -223,6 +239,7 @@ FAULTS: list[Callable[[Desk], None]] = [
     controller_killed,
     scancelled,
     node_down,
+    broken_gpu,
     over_memory,
     disk_full,
 ]

@@ -39,7 +39,7 @@ class Workplace:
 
     def __init__(self, folder: Path, pretrain: dict[str, Any], data: Path, **classes: dict[str, Any]) -> None:
         self.folder, self.results = folder.resolve(), folder.resolve() / "results"
-        self.pretrain, self.data = pretrain, data
+        self.pretrain, self.data, self.variables = pretrain, data, dict[str, str]()
         folder.mkdir(parents=True, exist_ok=True)
         for path in ROOT.iterdir():
             if path.name not in NOT_LINKED and not path.name.startswith("."):
@@ -99,7 +99,8 @@ class Workplace:
         return self._start([*command, "--", *map(str, arguments)])
 
     def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "XLING_SITE": str(self.folder / "site.yaml")}
+        own = {"XLING_SITE": str(self.folder / "site.yaml"), "XLING_DEVICE": "cpu"}  # the GPUs are only names
+        environment = os.environ | {"OMP_NUM_THREADS": "1"} | own | self.variables
         with (self.folder / "snakemake.out").open("ab") as out:
             return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=out, stderr=out)
 

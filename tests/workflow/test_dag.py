@@ -34,12 +34,13 @@ def test_a_sixth_language_and_an_eleventh_setting_take_config_alone(tmp_path: Pa
         study=chosen | {"settings": ["default", "top-shared"]},
         languages={"it": italian},
         pairs={"en-it": {"ner": {"train": "wikiann", "test": "wikiann"}}},
-        settings={"top-shared": {"label": "Top shared", "bpe": "per-language", "separate": {"layers": 7}}},
+        settings={"top-shared": {"label": "Top {shared}", "bpe": "per-language", "separate": {"layers": 7}}},
         synthetic={"languages": {"it": study()["synthetic"]["languages"]["fr"] | {"cognates": 0.5}}},
     )
     jobs = lay_out(config, read=command)
     assert [rule for rule, _ in jobs].count("generate_it") == 1
     assert [shell for rule, shell in jobs if rule == "pretrain" and "models/en-it.top-shared.s1/run.json" in shell]
+    assert [shell for rule, shell in jobs if rule == "describe_study" and '"Top {shared}"' in shell]  # no wildcard
     assert without_json(jobs)
 
 

@@ -50,7 +50,7 @@ def safe_name(archive: Path, name: str) -> PurePosixPath:
 
 def _extract(archive: Path, folder: Path, spec: Unpack, members: Sequence[str], flat: bool) -> dict[str, int]:
     sizes: dict[str, int] = {}
-    missing = dict.fromkeys(members)
+    missing, total = dict.fromkeys(members), 0
     try:
         for count, (listed, kind, opened) in enumerate(_members(archive), start=1):
             if count > spec.max_members:
@@ -65,11 +65,12 @@ def _extract(archive: Path, folder: Path, spec: Unpack, members: Sequence[str], 
             if kept in sizes:
                 raise BadArchiveError(archive, f"two members would both become {kept!r}: archive refused")
             (folder / kept).parent.mkdir(parents=True, exist_ok=True)
-            before, sizes[kept] = sum(sizes.values()), 0
+            sizes[kept] = 0
             with opened() as source, (folder / kept).open("xb") as sink:
                 while chunk := source.read(CHUNK):
                     sizes[kept] += len(chunk)
-                    if before + sizes[kept] > spec.max_bytes:  # counted: sizes in headers are only claims
+                    total += len(chunk)
+                    if total > spec.max_bytes:  # counted: sizes in headers are only claims
                         problem = f"unpacks to more than {spec.max_bytes:,} bytes: archive refused"
                         raise BadArchiveError(archive, problem)
                     sink.write(chunk)

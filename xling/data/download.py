@@ -1,5 +1,8 @@
 """Download one file over HTTP: resumed after a cut, retried, checked against its hash, named only when whole.
 
+What the server says is not trusted: an empty body, one of another length than announced, a web page and a redirect that
+leaves https are refused. Only a hash can tell other bytes of the same length, so a file without one is not "verified".
+
 The well-known dataset downloader (pooch) starts a cut download from the beginning and knows no mirrors, which a
 20 GB dump cannot afford; so this builds on `requests` and adds Range, If-Range and mirrors, nothing else.
 While it runs, `<name>.part` holds the bytes and `<name>.part.json` says which version of which address they are.
@@ -15,8 +18,11 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import requests
 import urllib3
@@ -66,12 +72,27 @@ class Expected:
     listed: tuple[str, str] | None = None
     origin: str = "the manifest"
 
+    @property
+    def hashed(self) -> bool:
+        """Whether a hash says what the bytes must be."""
+        return self.sha256 is not None or self.listed is not None
+
+
+class _Session(requests.Session):
+    """A session that never follows a redirect from https to http, where anybody on the way could change the bytes."""
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        target = super().get_redirect_target(resp)
+        if target and resp.url.startswith("https:") and not urljoin(resp.url, target).startswith("https:"):
+            raise _RefusedError(f"redirects from https to {urljoin(resp.url, target)}: refused")
+        return target
+
 
 def download(urls: Sequence[str], target: Path, expected: Expected) -> str:
     """Download `target` from the first address that gives the expected bytes, and return its sha256."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part, problems = _beside(target, ".part"), []
-    with requests.Session() as session:
+    with _Session() as session:
         session.headers.update(HEADERS)
         for url in urls:
             try:
@@ -113,9 +134,10 @@ def verify(path: Path, expected: Expected) -> str:
 def listed_hash(url: str, name: str) -> str | None:
     """Return the hash of `name` in a publisher's list of `hash  name` lines, or None where there is none."""
     try:
-        answer = requests.get(url, headers=HEADERS, timeout=TIMEOUT)
+        with _Session() as session:
+            answer = session.get(url, headers=HEADERS, timeout=TIMEOUT)
         answer.raise_for_status()
-    except requests.RequestException as problem:
+    except (requests.RequestException, _RefusedError) as problem:
         log.warning("%s: no list of hashes (%s)", url, _reason(problem))
         return None
     pairs = (line.split() for line in answer.text.splitlines())
@@ -172,6 +194,8 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
             return
         start, total = _start_and_total(answer, have, known, part)
         total = total if total is not None else expected.size
+        if total is None and not expected.hashed and not answer.headers.get("Transfer-Encoding"):
+            raise _RefusedError("answered without a length: nobody can tell whether the file is whole")
         if total is not None and total > shutil.disk_usage(part.parent).free + _size(part):  # now, not after hours
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part))
         about = {"url": url, "validator": _validator(answer), "total": total}
@@ -179,6 +203,10 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
         _append(answer, part, start, total)
     if total is not None and _size(part) < total:
         raise _CutError(f"cut off after {_size(part):,} of {total:,} bytes")
+    if not _size(part) or (total is not None and _size(part) > total):
+        found = _size(part)
+        part.unlink()
+        raise _RefusedError(f"sent {found:,} bytes, {total:,} expected" if found else "answered with an empty file")
 
 
 def _resumable(part: Path, url: str, expected: Expected) -> dict[str, Any] | None:
@@ -199,13 +227,14 @@ def _start_and_total(
     """Return the byte at which the answer begins and the size of the whole file, if the answer is of use."""
     status, headers = answer.status_code, answer.headers
     if status in TRY_AGAIN:
-        asked = headers.get("Retry-After", "")
-        raise _CutError(f"answered {status}", wait=float(asked) if asked.isdigit() else 0.0)
+        raise _CutError(f"answered {status}", wait=_asked_to_wait(headers.get("Retry-After", "")))
     if status == 200:
-        if headers.get("Content-Type", "").startswith("text/html"):
+        if headers.get("Content-Type", "").lower().startswith("text/html"):
             raise _RefusedError("answered with a web page instead of the file")
-        length = headers.get("Content-Length")
-        return 0, int(length) if length else None
+        if coding := headers.get("Content-Encoding"):  # nobody asked for one; some servers say gzip of every .tgz
+            log.warning("%s: sent with Content-Encoding %s; its bytes are kept as they are", answer.url, coding)
+        length = headers.get("Content-Length", "")
+        return 0, int(length) if length.isdecimal() else None
     if status not in (206, 416):
         raise _RefusedError(f"answered {status} {answer.reason}")
     content = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", headers.get("Content-Range", ""))
@@ -215,6 +244,16 @@ def _start_and_total(
             return have, total
     part.unlink(missing_ok=True)
     raise _CutError("the file has changed since the cut; starting again")
+
+
+def _asked_to_wait(text: str) -> float:
+    """Return the seconds that Retry-After asks for, as a number or as a date; 0 for what is neither."""
+    if text.isdecimal():
+        return float(text)
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):  # no date, or one without a time zone
+        return 0.0
 
 
 def _validator(answer: requests.Response) -> str | None:

@@ -2,17 +2,19 @@
 
     python -m xling.data.fetch_dataset --sources sources.json --root DIR
 
-The sources are a JSON list such as [{"name": "ud", "substitutions": {"lg": "fr"}}]. Files that are there and verified
-are left alone. With --local DIR (or "local" beside a source's name) files are taken from that folder, by their path
-below the data root or by their bare name, and the network is not used.
+The sources are a JSON list such as [{"name": "ud", "substitutions": {"lg": "fr"}}]. Files that are there as they were
+accepted are left alone. "Verified" is a file whose hash was compared; one that nobody has published a hash of is
+"accepted, checksum unknown", and must be the same in later fetches. With --local DIR (or "local" beside a source's
+name) files are copied from that folder, by their path below the data root or by their bare name, and the network is
+not used.
 Exit: 0 all there, 1 something failed, 2 the user must supply files, 3 no space left.
 """
 
 import argparse
 import fcntl
-import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -40,6 +42,7 @@ from xling.data.manifest import Dataset, SourceFile, Unpack, resolve
 
 LOCK = "sources.lock.json"  # below the data root: what each fetched file was when it was accepted
 NOTE = ".unpacked.json"  # inside an unpacked folder: what it was made from
+VERIFIED, UNKNOWN, UNCHANGED = "verified", "accepted, checksum unknown", "unchanged or your own"
 log = log_to_stderr(__name__)
 
 
@@ -126,22 +129,24 @@ def state(item: Item, lock: Lock) -> str:
     return "check" if path.exists() else "get"
 
 
-def obtain(item: Item, lock: Lock) -> None:
-    """Make sure that one file, and the folder unpacked from it, are there and verified."""
+def obtain(item: Item, lock: Lock) -> str:
+    """Make sure that one file, and the folder unpacked from it, are there; return how sure its bytes are."""
+    sure = UNCHANGED
     file, path, first = item.file, lock.root / item.file.path, lock.sha256(item.file.path)
     expected = Expected(file.size, file.sha256)
     if file.sha256 is None and first:  # what is not in the manifest is what it was at the first download
         expected = Expected(file.size, first, origin=f"{LOCK}; remove the entry if the change is wanted")
     if state(item, lock) == "check":  # there but not known: a wrong one is set aside and fetched again
         try:
-            lock.record(file.path, verify(path, expected))
+            sure = _accepted(lock, file.path, verify(path, expected), expected)
         except MismatchError as problem:
             log.warning("%s %s; kept as %s", path, problem, set_aside(path, path))
     if state(item, lock) == "get":
         if not item.local and file.sums and expected.sha256 is None:
             digest = listed_hash(file.sums.url, path.name)
             expected = replace(expected, listed=(file.sums.algorithm, digest) if digest else None)
-        lock.record(file.path, _copy(item, path, expected) if item.local else download(file.urls, path, expected))
+        sha256 = _copy(item, path, expected) if item.local else download(file.urls, path, expected)
+        sure = _accepted(lock, file.path, sha256, expected)
     if state(item, lock) == "unpack" and file.unpack:
         try:
             sizes = unpack(path, lock.root / file.unpack.to, file.unpack)
@@ -152,6 +157,16 @@ def obtain(item: Item, lock: Lock) -> None:
             raise
         note = {"archive": lock.sha256(file.path), "spec": _described(file.unpack), "files": sizes}
         write_json(lock.root / file.unpack.to / NOTE, note, sealed=False)
+    return sure
+
+
+def _accepted(lock: Lock, path: str, sha256: str, expected: Expected) -> str:
+    """Remember a file that is as expected, as far as anything was; return whether its hash was."""
+    lock.record(path, sha256)
+    if expected.hashed:
+        return VERIFIED
+    log.warning("%s: %s; its sha256 %s is in %s, later fetches must match it", path, UNKNOWN, sha256, LOCK)
+    return UNKNOWN
 
 
 def plan_table(items: Sequence[Item], lock: Lock) -> str:
@@ -183,38 +198,34 @@ def ask_block(items: Sequence[Item], lock: Lock) -> str:
     return head + "\n".join(lines) if lines else ""
 
 
-def obtain_all(items: Sequence[Item], lock: Lock) -> list[tuple[str, int]]:
-    """Fetch every file; return one line and one exit code for each that failed, after trying all of them."""
-    failures = []
+def obtain_all(items: Sequence[Item], lock: Lock) -> tuple[Counter[str], list[tuple[str, int]]]:
+    """Fetch every file; count how sure they are, with one line and one exit code for each that failed."""
+    sure, failures = Counter[str](), []
     for item in items:
         try:
-            obtain(item, lock)
+            sure[obtain(item, lock)] += 1
         except XlingError as error:
             failures.append((f"{item.dataset.name}: {error}", 1))
         except OSError as error:
             code = EXIT_NO_SPACE if error.errno in NO_SPACE else 1
             where = error.filename or lock.root / item.file.path
             failures.append((f"{item.dataset.name}: {where}: {(error.strerror or str(error)).lower()}", code))
-    return failures
+    return sure, failures
 
 
 def _copy(item: Item, target: Path, expected: Expected) -> str:
-    """Verify a file of the local folder and link it into place, or copy it where that is another disk."""
+    """Copy a file of the local folder and verify the copy; a link would let a change of one change the other."""
     source = item.local_file()
     if source is None:
         names = f"{item.file.path} or {target.name}"
         raise InputError(item.local or "", f"holds no {names}", fix="put the file there or leave --local out")
-    try:
-        sha256 = verify(source, expected)
-    except MismatchError as problem:
-        raise DownloadError(f"{source}: {problem}") from None
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        os.link(source.resolve(), target)
-    except OSError:  # another disk, or one without links
         with atomic_path(target) as temporary:
             shutil.copyfile(source, temporary)
-    return sha256
+            return verify(temporary, expected)
+    except MismatchError as problem:
+        raise DownloadError(f"{source}: {problem}") from None
 
 
 def _is_unpacked(folder: Path, spec: Unpack, sha256: str | None) -> bool:
@@ -262,7 +273,7 @@ def main() -> None:
         return
     with alone(args.root):
         lock = Lock.load(args.root)  # again: another fetch may have ended since the plan
-        failures = obtain_all(items, lock)
+        sure, failures = obtain_all(items, lock)
     for line, _ in failures:
         print(f"error: {line}", file=sys.stderr, flush=True)
     asked = ask_block(items, lock)
@@ -274,7 +285,7 @@ def main() -> None:
         paths = {item.file.path for item in items}
         hashes = {path: lock.sha256(path) or sha256_of(lock.root / path) for path in paths}
         write_json(args.receipt, {"files": hashes})
-    log.info("%d files there and verified below %s", len(items), args.root)
+    log.info("%d files below %s: %s", len(items), args.root, "; ".join(f"{n} {how}" for how, n in sure.items()))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 """Devices: which one a process uses, in how many bits it computes, how work is spread over its threads."""
 
+import logging
 import os
+import socket
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -8,16 +11,48 @@ from typing import TypeVar
 
 import torch
 
+from xling.core.errors import EXIT_FAULT, XlingError
+
+# What to do where GPUs are granted and do not work: by default fail; `any` takes the CPU then, `cpu` takes it always.
+DEVICE, CHOICES = "XLING_DEVICE", ("", "any", "cpu")
+BAD_NODES = "XLING_BAD_NODES"  # names the file to which a node is added, with the time, when its GPUs do not work
+GRANTED = ("CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")  # the first one that is set says it
+NONE_GRANTED = ("", "-1", "NoDevFiles")  # what it is for a job without GPUs
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+class NoGpuError(XlingError):
+    """GPUs that were granted and do not work: another node may have better ones."""
+
+    exit_code = EXIT_FAULT
+
+
 def local_device(kind: str) -> torch.device:
-    """Return this process's device: its own GPU where there is one, unless the CPU is asked for."""
-    if kind == "cpu" or not torch.cuda.is_available():
+    """Return this process's device: its own GPU where there is one, unless the CPU is asked for.
+
+    A job that was granted GPUs would take days on the CPU of a node whose GPUs do not work, so it fails there.
+    """
+    chosen, name = os.environ.get(DEVICE, ""), next((name for name in GRANTED if name in os.environ), GRANTED[0])
+    granted = os.environ.get(name, "")
+    if chosen not in CHOICES:
+        raise XlingError(f"{DEVICE}={chosen}: expected any, cpu or nothing")
+    if "cpu" in (kind, chosen) or (granted in NONE_GRANTED and not torch.cuda.is_available()):
         return torch.device("cpu")
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-    torch.cuda.set_device(device)
+    try:
+        torch.cuda.set_device(device)
+        torch.zeros(1, device=device)  # a GPU may be listed and yet not answer
+    except (RuntimeError, AssertionError) as error:  # no driver, no such GPU, or a torch without CUDA
+        node = os.environ.get("SLURMD_NODENAME") or socket.gethostname()
+        problem = f"{node}: {name}={granted}, but CUDA does not work: {str(error).splitlines()[0]}"
+        if chosen != "any" or torch.cuda.is_available():
+            if path := os.environ.get(BAD_NODES):
+                with open(path, "a", encoding="utf-8") as handle:
+                    handle.write(f"{time.time():.0f} {node}\n")
+            raise NoGpuError(f"{problem} (exclude the node, or compute on a CPU with {DEVICE}=cpu)") from None
+        logging.getLogger(__name__).warning("%s; using the CPU", problem)
+        return torch.device("cpu")
     return device
 
 

@@ -20,7 +20,7 @@ import torch
 from xling.bpe.vocabulary import read_parts
 from xling.core.cli import named_paths, positive
 from xling.core.errors import InputError, run
-from xling.core.io import atomic_path, read_json, write_json
+from xling.core.io import atomic_path, read_json, write_json, write_text
 from xling.core.lock import Lock
 from xling.core.log import log_to_file, log_to_stderr
 from xling.core.results import hashed
@@ -30,13 +30,14 @@ from xling.model.encoder import Encoder
 from xling.model.files import put_weights, save_encoder
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Run, read_run
-from xling.pretrain.engine import Engine, working_dtype
+from xling.pretrain.engine import DTYPES, Engine, working_dtype
 from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer
 from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, times_diverged
 from xling.pretrain.validate import Validation, read_parallel
 from xling.pretrain.workers import Workers
 
 MOST_TIMES_DIVERGED = 2
+PRECISION = "precision.txt"  # in the directory of a run
 RECORDS = ("train.log", "metrics.jsonl", "provenance.json")
 
 
@@ -89,6 +90,20 @@ def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int)
     save_encoder(encoder, out)
 
 
+def choose_precision(asked: str, device: torch.device, work: Path) -> str:
+    """Return the type of activations, which a training keeps to its end, also on a device that would choose another."""
+    dtype, note = working_dtype(asked, device), work / PRECISION
+    own = next(name for name, known in DTYPES.items() if known == dtype)
+    if not note.is_file() or not any(work.glob("checkpoints/step-*")):
+        return own
+    begun = note.read_text(encoding="utf-8", errors="replace").strip()
+    if begun not in DTYPES:
+        raise InputError(note, f"expected one of {', '.join(DTYPES)}, found {begun!r}", fix="write what it was")
+    if begun != own:
+        log_to_stderr(__name__).warning("resumed in %s, as it began; this device would take %s", begun, own)
+    return begun
+
+
 def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | None) -> Trainer:
     """Read everything that a run needs, and begin an attempt only when nothing is wrong."""
     run, record = read_run(args.run), work / "provenance.json"
@@ -101,8 +116,8 @@ def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
         fix = "lower pretrain.lr or lengthen pretrain.warmup; to try that checkpoint again, delete this file"
         raise InputError(record, problem, fix=fix)
     encoder = Encoder(run.model_config(sizes, args.run), run.seed).to(workers.device)
-    dtype = working_dtype(run.pretrain.precision, workers.device)
-    engine = Engine(encoder, run.pretrain, workers.device, dtype, args.plain)
+    precision = choose_precision(run.pretrain.precision, workers.device, work)
+    engine = Engine(encoder, run.pretrain, workers.device, DTYPES[precision], args.plain)
     tables = read_parts(args.vocab)[2]
     batches, validation = Batches(run, folders, sizes, tables), Validation(run, folders, tables)
     trainer = Trainer(run, engine, batches, validation, workers, work, lock)
@@ -113,6 +128,8 @@ def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
     if workers.first:
         log_to_file(work / "train.log")
         begin_attempt(record, workers.device, workers.world)
+        with write_text(work / PRECISION) as handle:
+            handle.write(f"{precision}\n")
     return trainer
 
 

@@ -13,7 +13,12 @@ import pandas as pd
 
 from xling.core.io import write_text
 
-LATEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "§": r"\S{}", "Δ": r"$\Delta$", "′": "$'$", "±": r"$\pm$"}
+LATEX = {
+    "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "§": r"\S{}", "Δ": r"$\Delta$", "′": "$'$", "±": r"$\pm$",
+    "$": r"\$", "{": r"\{", "}": r"\}", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}", "\n": " ",
+}  # fmt: skip
+MARKDOWN = str.maketrans({"\\": "\\\\", "`": r"\`", "<": r"\<", "|": r"\|", "\n": " "})
 Headings = Iterable[tuple[str, str]]
 
 
@@ -33,8 +38,9 @@ def as_markdown(table: pd.DataFrame, caption: str = "") -> str:
 
     def line(cells: Sequence[str]) -> str:
         # In Markdown a star may begin emphasis (the paper's "0*"); our own emphasis has one at both ends.
-        safe = [cell if re.fullmatch(r"\*.+\*", cell) else cell.replace("*", r"\*") for cell in cells]
-        return "| " + " | ".join(cell.replace("|", r"\|") for cell in safe) + " |"
+        plain = [cell.translate(MARKDOWN) for cell in cells]
+        safe = [cell if re.fullmatch(r"\*.+\*", cell) else cell.replace("*", r"\*") for cell in plain]
+        return "| " + " | ".join(safe) + " |"
 
     lines = [line(_titles(table)), "|" + "|".join("--:" if over else ":--" for over, _ in table.columns) + "|"]
     for heading, cells in _with_headings(table):

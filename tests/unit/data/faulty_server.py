@@ -25,6 +25,7 @@ class Served:
     ranges: bool = True
     if_range: bool = True
     say_length: bool = True
+    lie: int = 0  # bytes by which an answer to a range begins too early
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ class FaultyServer:
                 if start >= size:
                     return self._answer(416, b"", served, **{"Content-Range": f"bytes */{size}"})
                 place = f"bytes {start}-{size - 1}/{size}"
-                return self._answer(206, served.body[start:], served, **{"Content-Range": place})
+                body = served.body[start - served.lie : size - served.lie]
+                return self._answer(206, body, served, **{"Content-Range": place})
 
             def _answer(self, status: int, body: bytes, served: Served, **extra: str) -> None:
                 cut = served.cuts.pop(0) if served.cuts and status in (200, 206) else len(body)

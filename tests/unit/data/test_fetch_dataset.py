@@ -182,6 +182,27 @@ def test_a_local_folder_replaces_the_network(
     assert fetch(study.zipped, study.mine, more=("--local", local)).code == 0
     assert server.asked == []
     assert [(study.data / name).read_bytes() for name in ("x/one.tsv", "mine/b.txt")] == [b"1\n", b"2"]
+    (study.data / "mine/b.txt").write_bytes(b"changed")
+    assert [path.read_bytes() for path in local.rglob("b.txt")] == [b"2"]  # the user's own file is not ours to change
+
+
+def test_verified_is_said_of_compared_hashes_alone(fetch: Fetch, server: FaultyServer, study: Study) -> None:
+    known = loose_file(server, sha256=hashlib.sha256(b"loose\n").hexdigest())
+    sentence = f"1 files below {study.data}: 1 "
+    for wanted, told in [
+        (
+            study.loose,
+            f"loose.txt: accepted, checksum unknown; its sha256 {known.files[0].sha256} is in sources.lock.json",
+        ),
+        (study.loose, f"{sentence}unchanged or your own"),
+        (known, f"{sentence}verified"),
+        (study.loose, f"{sentence}verified"),  # against the lock
+    ]:
+        code, _, said = fetch(wanted)
+        assert (code, told in said) == (0, True)
+        assert ("1 verified" in said) == told.endswith("verified")
+        if "unchanged" in told or wanted is known:
+            (study.data / "loose.txt").unlink()
 
 
 def test_a_wrong_local_file_is_not_taken(fetch: Fetch, study: Study, tmp_path: Path) -> None:
@@ -240,17 +261,17 @@ def test_files_shared_by_requests_are_listed_once_and_may_have_folders_of_their_
 def test_the_command_on_the_real_manifest(tmp_path: Path, call: Callable[..., Any]) -> None:
     local = tmp_path / "local"
     local.mkdir()
-    names = ["xnli.dev.tsv", "xnli.test.tsv", "xnli.dev.jsonl"]
-    make_archive(local / "XNLI-1.0.zip", {f"XNLI-1.0/{name}": name.encode() for name in names})
+    names = ["xnli.15way.orig.tsv", "README.md"]
+    make_archive(local / "XNLI-15way.zip", {f"XNLI-15way/{name}": name.encode() for name in names})
     inner = make_archive(local / "fr.tar.gz", {"train": b"1", "dev": b"2", "test": b"3"})
     make_archive(local / "panx_dataset.tar", {"fr.tar.gz": inner.read_bytes()})
-    sources = [{"name": "xnli"}, {"name": "wikiann", "substitutions": {"lg": "fr"}}, {"name": "msra"}]
+    sources = [{"name": "xnli-15way"}, {"name": "wikiann", "substitutions": {"lg": "fr"}}, {"name": "msra"}]
     (tmp_path / "sources.json").write_text(json.dumps(sources))
     flags = ["--root", tmp_path / "data", "--local", local, "--sources", tmp_path / "sources.json"]
     assert call(fetch_dataset.main, *flags)[:2] == (2, "")  # the user's own files are missing, nothing else
-    wanted = {"xnli/xnli.dev.tsv", "xnli/xnli.test.tsv", *(f"wikiann/fr/{split}" for split in ("train", "dev", "test"))}
+    wanted = {"xnli-15way/xnli.15way.orig.tsv", *(f"wikiann/fr/{split}" for split in ("train", "dev", "test"))}
     found = {name for name in files(tmp_path / "data") if not name.endswith(".unpacked.json")}
-    assert found == wanted | {"archives/XNLI-1.0.zip", "archives/panx_dataset.tar"}
+    assert found == wanted | {"archives/XNLI-15way.zip", "archives/panx_dataset.tar"}
 
 
 def test_a_command_that_is_killed_goes_on(server: FaultyServer, tmp_path: Path, repository: Path) -> None:
@@ -276,7 +297,8 @@ def test_a_full_disk(fetch: Fetch, server: FaultyServer, mount_disk: Callable[[s
     disk = mount_disk("1m")
     server.files["/loose.txt"] = Served(LARGE * 8, say_length=step == "seen before")
     server.files["/x.zip"] = Served(zip_of({"X/one.tsv": b"1\n", "X/zeros": bytes(3_000_000)}))
-    wanted = zipped_file(server, "X/*", most=4_000_000) if step == "unpacking" else loose_file(server)
+    loose = loose_file(server, sha256=hashlib.sha256(LARGE * 8).hexdigest())
+    wanted = zipped_file(server, "X/*", most=4_000_000) if step == "unpacking" else loose
     code, error, _ = fetch(wanted, root=disk)
     full = "archives/x.zip" if step == "unpacking" else "loose.txt.part"
     assert (code, f"{full}: no space left on device" in error) == (3, True)

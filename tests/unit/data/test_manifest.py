@@ -48,7 +48,8 @@ def test_what_single_datasets_are() -> None:
         assert resolve(name).ask.startswith("1. ")
         assert all(not file.urls and file.products() == (file.path,) for file in resolve(name).files)
     known = {file.path: file.sha256 for dataset in every_resolved() for file in dataset.files if file.sha256}
-    assert (list(known), resolve("panlex").files[0].size) == (["archives/panlex-20190901-csv.zip"], 1_272_778_403)
+    assert set(known) == {"archives/panlex-20190901-csv.zip", "archives/XNLI-1.0.zip"}
+    assert [resolve(name).files[0].size for name in ("panlex", "xnli")] == [1_272_778_403, 17_865_352]
     dump = resolve("wikipedia", lg="fr", date="20190101").files[0]
     assert dump.path == "wikipedia/frwiki-20190101-pages-articles.xml.bz2"
     assert dump.urls[0] == f"https://dumps.wikimedia.org/frwiki/20190101/{Path(dump.path).name}"

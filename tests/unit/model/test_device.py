@@ -4,11 +4,13 @@ import gc
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from xling.core.errors import XlingError
 from xling.model import device
 from xling.model.replay import Replay, captured
 from xling.pretrain.engine import working_dtype
@@ -31,6 +33,47 @@ def test_the_type_follows_the_card(has_bf16: bool, monkeypatch: pytest.MonkeyPat
         with warnings.catch_warnings(), device.autocast(CPU, training):
             warnings.simplefilter("error")
             assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+
+
+GRANTED = "n7: CUDA_VISIBLE_DEVICES=0,1, but CUDA does not work: Found no NVIDIA driver (exclude the node"
+
+
+@pytest.mark.parametrize(
+    ("variables", "problem"),
+    [
+        ({}, None),
+        ({"CUDA_VISIBLE_DEVICES": ""}, None),
+        ({"CUDA_VISIBLE_DEVICES": "NoDevFiles"}, None),
+        ({"CUDA_VISIBLE_DEVICES": "", "SLURM_JOB_GPUS": "0"}, None),  # the user's own choice
+        ({"CUDA_VISIBLE_DEVICES": "0,1", "XLING_DEVICE": "cpu"}, None),
+        ({"CUDA_VISIBLE_DEVICES": "0,1", "XLING_DEVICE": "any"}, None),
+        ({"CUDA_VISIBLE_DEVICES": "0,1"}, GRANTED),
+        ({"SLURM_JOB_GPUS": "0,1"}, GRANTED.replace("CUDA_VISIBLE_DEVICES", "SLURM_JOB_GPUS")),
+        ({"XLING_DEVICE": "gpu"}, "XLING_DEVICE=gpu: expected any, cpu or nothing"),
+    ],
+)
+def test_granted_gpus_that_do_not_work_end_the_job(
+    variables: dict[str, str], problem: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_driver(_: torch.device) -> None:
+        raise RuntimeError("Found no NVIDIA driver\nPlease check.")
+
+    for name in (*device.GRANTED, device.DEVICE):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "set_device", no_driver)
+    monkeypatch.setattr("socket.gethostname", lambda: "n7")
+    monkeypatch.setenv(device.BAD_NODES, str(tmp_path / "bad"))
+    if problem is None:
+        assert device.local_device("auto") == CPU
+    else:
+        with pytest.raises(XlingError) as told:
+            device.local_device("auto")
+        assert str(told.value).startswith(problem)
+    assert (tmp_path / "bad").exists() == (problem is not None and problem.startswith("n7"))
+    assert variables.get("XLING_DEVICE") == "gpu" or device.local_device("cpu") == CPU
 
 
 @pytest.mark.parametrize("threads", [1, 3])

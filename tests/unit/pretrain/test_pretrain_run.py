@@ -14,13 +14,14 @@ import torch
 from safetensors.torch import load_file
 from toy_runs import changed, make_vocab
 
+from xling.core.errors import InputError
 from xling.core.io import read_json, write_json
 from xling.core.seeds import derive_seed
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
 from xling.pretrain.loop import Trainer
 from xling.pretrain.record import times_diverged
-from xling.pretrain.run import choose_work, main, parse_args
+from xling.pretrain.run import choose_precision, choose_work, main, parse_args
 
 Command = Callable[..., list[str]]
 Launch = Callable[..., Any]
@@ -120,6 +121,7 @@ def test_it_saves_and_leaves_in_time(reason: str, command: Command, launch: Laun
     (attempt,) = attempts(tmp_path / "work")
     assert attempt["outcome"] == "left"
     assert checkpoints(tmp_path / "work")[-1].name == f"step-{attempt['update']:07d}"
+    assert (tmp_path / "work/precision.txt").read_text() == "float32\n"
 
 
 def test_a_second_process_is_refused_or_waits_for_the_finished_model(
@@ -244,3 +246,18 @@ def wait_until(what: str, is_so: Callable[[], bool], seconds: float = 60.0) -> N
     while not is_so():
         assert time.monotonic() < give_up, f"never came: {what}"
         time.sleep(0.01)
+
+
+def test_a_training_keeps_the_precision_that_it_began_with(tmp_path: Path) -> None:
+    note, cpu = tmp_path / "precision.txt", torch.device("cpu")
+    note.write_text("fp16\n")  # of an attempt that saved nothing
+    assert choose_precision("auto", cpu, tmp_path) == "float32"
+    (tmp_path / "checkpoints/step-0000005").mkdir(parents=True)
+    for begun, chosen in {"bf16\n": "bf16", "fp16": "fp16", "float32": "float32"}.items():
+        note.write_text(begun)
+        assert choose_precision("auto", cpu, tmp_path) == chosen
+    note.write_text("bf17\n")
+    with pytest.raises(InputError, match="expected one of float32, bf16, fp16, found 'bf17'"):
+        choose_precision("auto", cpu, tmp_path)
+    note.unlink()  # a run of an older version
+    assert choose_precision("auto", cpu, tmp_path) == "float32"

@@ -138,3 +138,16 @@ def test_only_the_csv_has_the_interval_and_the_floor_of_every_cell(tmp_path: Pat
     assert (lines["Default"]["NER (F1) ru low"], lines["Default"]["NER (F1) ru floor"]) == ("", "20.0")
     assert "XNLI (Acc) fr low" not in lines["Default"]  # nothing was run there
     assert "floor" not in (tmp_path / "t.md").read_text(encoding="utf-8")
+
+
+def test_labels_with_signs_of_markdown_and_latex_stay_labels() -> None:
+    table = grid([("", "Setting"), ("A|B", "x_1")], [("50% {off} $", ["a\\b ~ ^ <i> `c` 0*\nd", "1"])])
+    assert as_markdown(table).splitlines() == [
+        r"| Setting | A\|B x_1 |",
+        "|:--|--:|",
+        "| *50% {off} $* |  |",
+        r"| a\\b ~ ^ \<i> \`c\` 0\* d | 1 |",
+    ]
+    said = as_latex(table)
+    assert r"\textit{50\% \{off\} \$}" in said
+    assert r"a\textbackslash{}b \textasciitilde{} \textasciicircum{} <i> `c` 0* d & 1 \\" in said

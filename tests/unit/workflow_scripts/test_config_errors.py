@@ -48,6 +48,17 @@ text.test_lines | 0 | : expected at least 1, found 0
 study.name | My study | : expected a name of lower-case letters, digits and hyphens, found 'My study'
 data.more_nli | [xnli/more.tsv] | : expected an empty list, because the generator writes one training set
 data.parallel | /etc/passwd | : expected a path that starts below data.root, found '/etc/passwd'
+data.parallel | a/../../b | : expected a path without '..', '.', empty parts and braces, found 'a/../../b'
+data.tatoeba | . | : expected a path without '..', '.', empty parts and braces, found '.'
+data.nli.test | a//b | : expected a path without '..', '.', empty parts and braces, found 'a//b'
+languages.fr.muse.test | muse/ | : expected a path without '..', '.', empty parts and braces, found 'muse/'
+languages.fr.dictionary.path | panlex/{lg} | : expected a path without '..', '.', empty parts and braces
+languages.fr.text.wiki.files | ["a\\n"] | languages.fr.text.wiki.files[0]: expected a path without '..'
+data.root | ../data | : expected a folder without '..' and braces, found '../data' (write it from /)
+data.root | ${HOME}/../data | : expected a folder without '..' and braces, found '/
+study.results | results/{x} | : expected a folder without '..' and braces, found 'results/{x}' (write it from /)
+study.name | "demo\\n" | : expected a name of lower-case letters, digits and hyphens, found 'demo\\n'
+languages.fr.dictionary.code | "fra-000\\n" | : expected PanLex's code, as fra-000, found 'fra-000\\n'
 study.settings | [default, sep-emb, default] | : default stands in the list twice
 settings.mono | {label: Alone} | settings: 'mono' cannot be used: mono, random and untrained… name models without a setting
 settings.untrained-prefixed | {label: Floor} | settings: 'untrained-prefixed' cannot be used

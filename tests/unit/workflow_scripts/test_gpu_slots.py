@@ -42,7 +42,11 @@ def test_each_job_has_its_own_gpu_until_its_lock_is_closed(tmp_path: Path) -> No
     second: dict[str, str] = {}
     locks = take(first, folder=tmp_path)
     take(second, folder=tmp_path)
-    assert (first, second) == ({"CUDA_VISIBLE_DEVICES": "0"}, {"CUDA_VISIBLE_DEVICES": "1"})
+    found = {"XLING_DEVICE": "any"}  # nobody has named them: they need not work
+    assert (first, second) == (found | {"CUDA_VISIBLE_DEVICES": "0"}, found | {"CUDA_VISIBLE_DEVICES": "1"})
+    named = {"CUDA_VISIBLE_DEVICES": "7"}
+    take(named, folder=tmp_path / "named")
+    assert named == {"CUDA_VISIBLE_DEVICES": "7"}
     assert take_now(tmp_path) is None
     os.close(locks[0])
     assert take_now(tmp_path) == "0"

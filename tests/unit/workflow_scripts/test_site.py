@@ -1,5 +1,8 @@
 """What a class of jobs asks of a cluster, by its site file."""
 
+import os
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +11,7 @@ import yaml
 from embedded import ROOT
 
 from workflow_scripts.config import ConfigError
-from workflow_scripts.site import FILE, Site, load_site, read_site
+from workflow_scripts.site import FILE, PATIENT, Site, extra_flags, load_site, read_site
 
 USUAL = {"cpu": {"mem_mb": 4000, "runtime": 240}, "gpu-long": {"mem_mb": 16000, "runtime": 1440, "gpu": 1, "nodes": 1}}
 PARTITIONS = {"cpu": "small", "gpu": "big"}
@@ -46,6 +49,58 @@ def written(folder: Path, **content: Any) -> Path:
 def test_what_a_class_asks_for(site: dict[str, Any], name: str, expected: dict[str, Any]) -> None:
     asked = Site(**{"account": "lab", "partitions": PARTITIONS, **site}).requests(name, USUAL[name])
     assert {key: asked.get(key) for key in expected} == expected
+
+
+FAKE = """#!/bin/sh
+if [ $(wc -l <{folder}/asked) -lt {failures} ]; then echo >>{folder}/asked; echo 'sbatch: error: {error}' >&2; exit 1; fi
+echo "42;$3"
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "queued", "failures", "expected"),
+    [
+        ("", "", 0, (0, "42;a b\n", 0)),
+        (
+            "Batch job submission failed: Unable to contact slurm controller (connect failure)",
+            "",
+            2,
+            (0, "42;a b\n", 2),
+        ),
+        ("Unable to contact slurm controller", "", 9, (1, "", 5)),
+        ("Job violates accounting/QOS policy (job submit limit, user's size)", "7", 2, (0, "42;a b\n", 2)),
+        ("Job violates accounting/QOS policy (job submit limit, user's size)", "", 2, (1, "", 1)),  # too large a job
+        ("Invalid account or account/partition combination specified", "7", 2, (1, "", 1)),
+    ],
+)
+def test_a_submission_waits_for_the_controller_and_for_room(
+    error: str, queued: str, failures: int, expected: tuple[int, str, int], tmp_path: Path
+) -> None:
+    (tmp_path / "asked").touch()
+    commands = {
+        "sbatch": FAKE.format(folder=tmp_path, failures=failures, error=error.replace("'", "")),
+        "squeue": f"echo {queued}",
+    }
+    for name, text in commands.items():
+        (tmp_path / name).write_text(text if name == "sbatch" else f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    path = os.pathsep.join([str(ROOT / PATIENT), str(tmp_path), os.environ["PATH"]])
+    environment = os.environ | {"PATH": path, "XLING_SUBMIT_TRIES": "5", "XLING_SUBMIT_PAUSE": "0"}
+    command = ["sbatch", "--parsable", "--wrap", "a b"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    asked = len((tmp_path / "asked").read_text().splitlines())
+    assert (done.returncode, done.stdout, asked) == expected
+    assert (error[:20] in done.stderr) == (done.returncode == 1 or not error)
+    waited = tmp_path / "logs/slurm/waiting.log"
+    assert waited.exists() == (asked > 1 or (asked == 1 and done.returncode == 0))
+
+
+def test_nodes_whose_gpus_did_not_work_are_avoided_for_a_day(tmp_path: Path) -> None:
+    bad, now = tmp_path / "bad-nodes.txt", time.time()
+    assert extra_flags({}, bad) == ""
+    bad.write_text(f"{now - 90000:.0f} old\n{now:.0f} n2\n{now:.0f} n1\n{now - 9:.0f} n2\nhalf a li\n{now:.0f}")
+    assert extra_flags({}, bad) == "--exclude=n1,n2"
+    assert extra_flags({"slurm_extra": "--gpus-per-node=4"}, bad) == "--gpus-per-node=4 --exclude=n1,n2"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """What the rules ask a study: files, vocabularies, streams, flags, and which datasets a study needs."""
 
+import cProfile
 import shlex
 
-from embedded import DEMO, PAPER, study
+from embedded import DEMO, PAPER, many_languages, study
 
 from workflow_scripts import flags
+from workflow_scripts.checks import check
 from workflow_scripts.config import merge
 from workflow_scripts.files import needed_files
 from workflow_scripts.schema import schema_problems
@@ -38,11 +40,11 @@ def test_only_models_without_anchors_have_to_prove_it() -> None:
 
 
 def test_task_files_are_trained_in_the_source_and_tested_elsewhere() -> None:
-    ner = DEMO.task_files("ner")
+    ner = DEMO.task_files["ner"]
     assert ("en", "conll2003", "train") in ner
     assert ("zh", "msra", "test") in ner
     assert not [key for key in ner if key[0] != "en" and key[2] != "test"]
-    assert set(DEMO.task_files("nli")) == {("en", "xnli", split) for split in ("train", "dev", "test")} | {
+    assert set(DEMO.task_files["nli"]) == {("en", "xnli", split) for split in ("train", "dev", "test")} | {
         (code, "xnli", "test") for code in ("fr", "ru", "zh")
     }
 
@@ -139,3 +141,28 @@ def test_the_embedded_generator_writes_every_file_that_the_study_reads() -> None
     written = {path for code in DEMO.originals for path in DEMO.generated_of(code)}
     written |= set(DEMO.generated_together()) | set(DEMO.dictionary_folders())
     assert {str(path) for path in needed_files(DEMO.config).values()} <= written
+
+
+def function_calls(languages: int) -> int:
+    """Return the work of checking a study, describing all its encoders and naming all that it reads and makes."""
+    config = many_languages(languages)
+    with cProfile.Profile() as profile:
+        check(config)
+        many = Study(config)
+        many.identity("verdicts")
+        for name in many.transfer.encoders:
+            many.transfer.run(name)
+        for name in many.models:
+            many.streams(name)
+        for code in many.languages:
+            many.trimmed_to(code, "crawl")
+        for analysis in many.alignment.analyses:
+            many.alignment.plan(analysis)
+    assert len(many.models) == languages * 10 * 3 + 3 * (languages + 1)
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+def test_the_work_of_laying_out_a_study_grows_with_its_models_and_not_with_their_square() -> None:
+    function_calls(1)  # pydantic builds its records at their first use
+    few, some, many = map(function_calls, (2, 6, 10))
+    assert many - some < 1.1 * (some - few)
