@@ -67,7 +67,7 @@ def _read_ids(path: Path) -> Ids:
     check_seal(path)
     try:
         ids: Ids = np.load(path)
-    except (EOFError, ValueError) as error:
+    except Exception as error:  # numpy reads a damaged header as Python and raises all kinds
         raise InputError(path, f"not an array of ids: {error}", fix=AGAIN) from None
     if ids.ndim != 1 or ids.dtype != np.int32 or not len(ids):
         raise InputError(path, f"{ids.dtype} of shape {ids.shape}, expected a list of int32", fix=AGAIN)
