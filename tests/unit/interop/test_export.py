@@ -1,6 +1,7 @@
 """A round trip through Hugging Face's classes: the same logits and states, for every setting and both norms."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -131,8 +132,9 @@ def test_the_vocabulary_beside_a_model_is_the_study_s(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
-    call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vocabularies: Vocabularies, norm: str
-) -> None:
+    call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vocabularies: Vocabularies, norm: str,
+    repository: Path,
+) -> None:  # fmt: skip
     model, study = tmp_path / "study" / "models" / "toy", tmp_path / "study"
     encoder = write_model(model, vocabularies["joint"], norm=norm)
     monkeypatch.chdir(tmp_path)
@@ -143,13 +145,16 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
     assert "name the vocabulary with --vocab" in call(main, model).error
     shutil.copytree(vocabularies["joint"], study / "vocab" / "en-fr.joint.wiki")
     assert call(main, model).code == 0
-    code = Path("toy.hf/README.md").read_text().split("```python\n")[1].split("```")[0]
-    assert "xling" not in code
-    names: dict[str, Any] = {}
-    exec(code.replace("FOLDER", "toy.hf").replace("TEXT", TEXTS["en"][0]), names)  # noqa: S102
-    with torch.no_grad():
-        own = encoder.logits(encoder(names["inputs"]["input_ids"], 0, names["inputs"]["attention_mask"].bool())[-1], 0)
-    torch.testing.assert_close(names["outputs"].logits, own, atol=1e-5, rtol=0)
+    pages = [Path("toy.hf/README.md")] + [repository / "docs" / "share.md"] * (norm == "post")
+    for number, page in enumerate(pages):  # the card's code is English, that of the docs French
+        code = page.read_text().split("```python\n")[1].split("```")[0]
+        assert "xling" not in code
+        names: dict[str, Any] = {}
+        exec(re.sub("FOLDER|DIR", "toy.hf", code).replace("TEXT", TEXTS["en"][0]), names)  # noqa: S102
+        ids, keep = (names["inputs"][key] for key in ("input_ids", "attention_mask"))
+        with torch.no_grad():
+            own = encoder.logits(encoder(ids, number, keep.bool())[-1], number)
+        torch.testing.assert_close(names["outputs"].logits, own, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(
