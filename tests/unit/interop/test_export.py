@@ -145,7 +145,7 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
     assert "name the vocabulary with --vocab" in call(main, model).error
     shutil.copytree(vocabularies["joint"], study / "vocab" / "en-fr.joint.wiki")
     assert call(main, model).code == 0
-    pages = [Path("toy.hf/README.md")] + [repository / "docs" / "share.md"] * (norm == "post")
+    pages = [Path("toy.hf/README.md")] + [repository / "docs" / "share.md"] * (norm == "pre")
     for number, page in enumerate(pages):  # the card's code is English, that of the docs French
         code = page.read_text().split("```python\n")[1].split("```")[0]
         assert "xling" not in code

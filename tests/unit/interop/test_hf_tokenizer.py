@@ -1,5 +1,6 @@
 """The exported tokenizers give the ids of training: ours on any text at all, tokenizer.json on real text."""
 
+import json
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import islice
@@ -17,6 +18,8 @@ from xling.core.errors import InputError, XlingError
 from xling.core.io import read_lines
 from xling.finetune.data import Speller
 from xling.interop.export import export
+from xling.interop.fast_tokenizer import tokenizer_json
+from xling.tokenization.options import check_options
 from xling.tokenization.tokeniser import Tokeniser, make_tokeniser
 
 transformers = pytest.importorskip("transformers")
@@ -143,6 +146,17 @@ def test_text_comes_back_and_every_id_has_a_name(exported: dict[str, Path], sett
         assert [tokenizer.encode(x)[1:-1] for x in lines[:9]] == [original.encode_line(code, x) for x in lines[:9]]
         assert [tokenizer.decode(tokenizer.encode(x), skip_special_tokens=True) for x in lines[:9]] == lines[:9]
         assert len(tokenizer) == tokenizer.vocab_size == original.size_of(code)
+
+
+@pytest.mark.parametrize("own", [{}, {"strip_accents": True}, {"lowercase": False, "strip_accents": True}])
+def test_case_and_accents_without_moses(exported: dict[str, Path], own: dict[str, bool]) -> None:
+    vocabulary, options = (
+        loaded(exported["default"].parent / "vocab" / "joint"),
+        {"language": "fr", "moses": None} | own,
+    )
+    content = tokenizer_json(vocabulary, "fr", check_options(options))
+    given = tokenizers.Tokenizer.from_str(json.dumps(content)).encode("  Bé dÉ,\ttE\u0301 ", add_special_tokens=False)
+    assert given.ids == vocabulary.encode_line("fr", make_tokeniser(options).line("  Bé dÉ,\ttE\u0301 "))
 
 
 def test_text_is_framed_as_the_tasks_frame_it(exported: dict[str, Path]) -> None:
