@@ -110,6 +110,10 @@ def write_tokenizer(
     for code in languages:
         own = asdict(check_options(options[code])) | {"stanford_home": None} if code in options else None
         if own and own["dictionary"] is not None:
+            if not Path(own["dictionary"]).is_file():  # the study's paths begin where snakemake was run
+                raise InputError(
+                    own["dictionary"], f"no word list of {code} here", fix="run this where snakemake was run"
+                )
             name = f"{VOCABULARY}/{code}.dictionary.txt"
             shutil.copyfile(own["dictionary"], folder / name)
             own["dictionary"] = name

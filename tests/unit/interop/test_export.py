@@ -171,6 +171,7 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
         ("model --vocab JOINT --tokeniser nonsense", "expected CODE=FILE"),
         ("model --vocab JOINT --tokeniser de=no.json", "no.json: no such file"),
         ("model --vocab JOINT --tokeniser de=de.json", "speaks en, fr"),
+        ("model --vocab JOINT --tokeniser en=far.json", "no word list of en here (run this where snakemake was run)"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -183,6 +184,7 @@ def test_bad_input_is_one_line(
     Path("cut").mkdir()
     Path("cut/model.json").write_text(Path("model/model.json").read_text())
     Path("empty.json").write_text("{}")
+    Path("far.json").write_text('{"language": "en", "moses": "en", "segmenter": "jieba", "dictionary": "far.txt"}')
     Path("de.json").write_text('{"language": "de", "moses": "de"}')
     before = sorted(Path().iterdir())
     for kind in ("JOINT", "SEPARATE"):
