@@ -55,9 +55,10 @@ def write_model(
     config = ModelConfig(vocabulary.languages, sizes, shape, Separate(embeddings, layers), softmax)  # type: ignore[arg-type]
     encoder = Encoder(config, seed=3).eval()
     save_encoder(encoder, folder)
-    made = {"vocabulary": {"kind": vocabulary.kind, "merges": 60}, "corpus": {"en": {"domain": "wiki"}}}
-    write_json(
-        folder / "run.json",
-        {"model": f"toy.{setting}", "seed": 7, "pretrain": {"length": 32, "lr": 0.5}, "made_from": made},
-    )
+    made = {
+        "vocabulary": {"kind": vocabulary.kind, "merges": 60},
+        "corpus": {code: {"domain": "wiki"} for code in config.languages},
+    }
+    run = {"model": f"toy.{setting}", "languages": config.languages, "seed": 7, "pretrain": {"length": 32, "lr": 0.5}}
+    write_json(folder / "run.json", run | {"made_from": made})
     return encoder

@@ -68,7 +68,7 @@ NOT_RUN = {
     ),
     "$EDITOR profiles/slurm/site.yaml": "opens an editor",
 }
-PYTHON = {"docs/share.md": "needs an exported model; tests/unit/tokenization/test_hf_tokenizer.py loads one"}
+PYTHON = {"docs/share.md": "needs an exported model; tests/unit/interop/test_export.py runs it on one"}
 OTHER = {"text", "yaml", "bibtex"}  # shown, not run; yaml has tests of its own below
 
 # Named in backticks and not in the repository: made by a run, or somewhere else.

@@ -1,6 +1,7 @@
 """The card of an exported model: what it is, what it was made from, what was measured, and what it is not for."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,13 @@ from xling.model.config import ModelConfig
 SEPARATED = {True: "the embeddings and the softmax", "tokens": "the token vectors and the softmax"}
 
 
-def model_card(config: ModelConfig, language: int | None, model: Path, longest: int, licence: str | None) -> str:
-    """Return the README.md of a model, or of one language of it, from the files of its run."""
+def model_card(
+    config: ModelConfig, language: int | None, model: Path, longest: int, licence: str | None, segmented: Sequence[str]
+) -> str:
+    """Return the README.md of a model, or of one language of it, from the files of its run.
+
+    `segmented` are the languages whose words a segmenter finds.
+    """
     run, provenance = (
         read_json(path) if (path := model / name).is_file() else {} for name in ("run.json", "provenance.json")
     )
@@ -43,7 +49,7 @@ def model_card(config: ModelConfig, language: int | None, model: Path, longest: 
     return jinja2.Environment(loader=loader, **kept).get_template("card.md.j2").render(  # type: ignore[arg-type]  # noqa: S701 (Markdown)
         codes=config.languages if language is None else (config.languages[language],),
         apart=language is not None, own=own, config=config, longest=longest, licence=licence, folder=model.name,
-        run=run, shape=sizes, made=training, last=_last_validation(model / "metrics.jsonl"),
+        segmented=segmented, run=run, shape=sizes, made=training, last=_last_validation(model / "metrics.jsonl"),
         provenance=origin | provenance.get("versions", {}) if provenance else None,
     )  # fmt: skip
 

@@ -1,10 +1,11 @@
 """Compare any two encoders on parallel sentences: a small table, JSON, CSV and a heat map.
 
-xling compare MODEL_A MODEL_B --parallel FILE [FILE] [--languages en fr] [--retrieve FILE [FILE]] --out DIR
+xling compare MODEL_A MODEL_B [--parallel FILE [FILE]] [--languages en fr] [--retrieve FILE [FILE]] [--out DIR]
 
 MODEL is a folder (ours, exported or Hugging Face's), a name on the hub, or a file of states of these sentences that
-`xling import` wrote. FILE is `sentence<TAB>sentence`, a table with language codes in its header (then name two), or two
-files, line by line.
+`xling import` wrote. Two models of ours are compared on the parallel sentences of their studies, the first one in its
+first language and the second one in its last, unless flags say otherwise. FILE is `sentence<TAB>sentence`, a table with
+language codes in its header (then name two), or two files, line by line.
 
 CKA compares every layer with every other; layers at the same depth are also compared by sentence retrieval, with and
 without a map. The map is fitted on three pairs in four and the others are looked for, so that no sentence helps to find
@@ -28,9 +29,10 @@ from xling.align.mapping import map_pair
 from xling.align.retrieve_sentences import retrieval_hits
 from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
-from xling.core.io import atomic_path, numbered_lines, write_json, write_text
+from xling.core.io import numbered_lines, read_json, write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned, read_multiway
+from xling.interop.beside import sentences_of
 from xling.interop.encoders import SENTENCES, Matrix, Opened, open_any_encoder
 from xling.model.device import local_device
 from xling.model.similarity import BLOCK, CkaStream
@@ -38,7 +40,7 @@ from xling.report import style
 
 HELD_OUT = 4  # every fourth pair is looked for
 FEWEST = 8  # pairs
-INCH, MARGIN = 0.34, 1.3  # of a cell of the heat map, and around it
+INCH, MARGIN, BAR = 0.34, 1.3, 0.7  # inches of a cell of the heat map, around it, and for its colour bar
 Pairs = Sequence[tuple[str, str]]
 
 
@@ -60,6 +62,7 @@ def compare(encoders: Sequence[Opened], pairs: Pairs, tested: Pairs = ()) -> dic
         layers.append({"left": i, "right": j, "cka": matrix[i][j], "plain": plain, "mapped": mapped})
     return {
         "models": [encoder.name for encoder in encoders],
+        "languages": [getattr(encoder, "language", None) for encoder in encoders],
         "sentences": len(pairs),
         "fitted": len(pairs) if tested else len(pairs) - looked_for,
         "looked_for": looked_for,
@@ -153,28 +156,37 @@ def heat_map(result: dict[str, Any]) -> Figure:
     """Return the matrix of CKA as a picture, the left encoder's layers from top to bottom."""
     matrix = np.array(result["matrix"])
     rows, columns = matrix.shape
-    figure = style.new_figure(MARGIN + INCH * columns, MARGIN + INCH * rows)
+    figure = style.new_figure(MARGIN + BAR + INCH * columns, MARGIN + INCH * rows)
     axes, colours = figure.subplots(), mpl.colormaps[style.HEAT_MAP]
-    axes.imshow(matrix, cmap=colours, vmin=0, vmax=1)
+    image = axes.imshow(matrix, cmap=colours, vmin=0, vmax=1)
+    figure.colorbar(image, ax=axes, label="linear CKA", shrink=0.8)
     for (i, j), value in np.ndenumerate(matrix):
         axes.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=6, color=style.ink_on(colours(value)))
     axes.set_xticks(range(columns), [f"L{j}" for j in range(columns)])
     axes.set_yticks(range(rows), [f"L{i}" for i in range(rows)])
-    below, beside = ("/".join(Path(name).parts[-2:]) for name in reversed(result["models"]))
-    axes.set(xlabel=below, ylabel=beside, title="linear CKA")
+    beside, below = axis_names(result["models"], result["languages"])
+    axes.set(xlabel=f"layers of {below}", ylabel=f"layers of {beside}")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return figure
 
 
+def axis_names(models: Sequence[str], languages: Sequence[str | None]) -> list[str]:
+    """Return what the axes are called: each model, as briefly as tells the two apart, with its language."""
+    short = [Path(name).name if Path(name).exists() else name for name in models]
+    if short[0] == short[1] and models[0] != models[1]:
+        short = ["/".join(Path(name).absolute().parts[-3:]) for name in models]
+    return [f"{name} ({code})" if code else name for name, code in zip(short, languages, strict=True)]
+
+
 def write_all(result: dict[str, Any], folder: Path) -> None:
-    """Write compare.json, layers.csv, matrix.csv and matrix.png."""
+    """Write compare.json, layers.csv, matrix.csv, matrix.png and matrix.svg."""
     matrix = pd.DataFrame(result["matrix"]).rename(index=lambda i: f"L{i}", columns=lambda j: f"L{j}")
     for name, frame in (("layers", pd.DataFrame(result["layers"])), ("matrix", matrix)):
         with write_text(folder / f"{name}.csv") as handle:
             frame.to_csv(handle, index=name == "matrix")
-    with style.styled(), atomic_path(folder / "matrix.png") as temporary:
-        heat_map(result).savefig(temporary, format="png", dpi=style.DOTS_PER_INCH, metadata=style.FORMATS["png"])
+    with style.styled():
+        style.save_images(heat_map(result), folder, "matrix", ("png", "svg"))
     write_json(folder / "compare.json", result, sealed=False)
 
 
@@ -184,19 +196,42 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name in ("parallel", "retrieve"):
         if len(files := getattr(args, name)) > 2:
             raise XlingError(f"--{name} takes one file or two, not {len(files)}")
+    if args.retrieve and not args.parallel:
+        raise XlingError(
+            "--retrieve needs --parallel: the sentences of a study are tokenised, those of other files not"
+        )
+    models, tokenised = (args.model_a, args.model_b), not args.parallel
+    if tokenised:
+        args.languages = args.languages or first_and_last(*models)
+        args.parallel = [sentences_of(Path(name), code) for name, code in zip(models, args.languages, strict=True)]
     pairs = read_pairs(args.parallel, args.languages, args.sentences)
     tested = read_pairs(args.retrieve, args.languages, args.sentences) if args.retrieve else ()
     device = str(local_device("auto")) if args.device == "auto" else args.device
-    sides = zip((args.model_a, args.model_b), args.languages or (None, None), "ab", strict=True)
     encoders = [
-        open_any_encoder(model, code, getattr(args, f"vocab_{side}"), getattr(args, f"tokeniser_{side}"), device)
-        for model, code, side in sides
+        open_any_encoder(
+            name, code, getattr(args, f"vocab_{side}"), getattr(args, f"tokeniser_{side}"), device, tokenised
+        )
+        for name, code, side in zip(models, args.languages or (None, None), "ab", strict=True)
     ]
     result = compare(encoders, pairs, tested)
-    write_all(result, args.out)
-    print(table(result))
+    names = axis_names(result["models"], result["languages"])
+    out = args.out or Path("-vs-".join(Path(name).absolute().name for name in models))
+    write_all(result, out)
+    print("rows: {}, columns: {}".format(*names), table(result), f"Picture: {out / 'matrix.png'}", sep="\n")
     if warning := caution(result):
         log_to_stderr(__name__).warning(warning)
+
+
+def first_and_last(left: str, right: str) -> list[str]:
+    """Return the first language of one model of ours and the last of another."""
+    known = []
+    for name in (left, right):
+        if not (path := Path(name) / "model.json").is_file():
+            raise XlingError(
+                f"{name}: name a file of sentences with --parallel: this is no model of ours (no model.json)"
+            )
+        known.append(read_json(path)["languages"])
+    return [known[0][0], known[1][-1]]
 
 
 def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -204,15 +239,19 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="xling compare", description=__doc__.split("\n")[0])
     parser.add_argument("model_a", help="folder of a model, a name on the Hugging Face hub, or a file of states")
     parser.add_argument("model_b")
-    parser.add_argument("--parallel", type=Path, nargs="+", required=True, help="one file or two")
+    parser.add_argument(
+        "--parallel", type=Path, nargs="+", default=(), help="one file or two (default: the studies' own)"
+    )
     parser.add_argument("--languages", nargs=2, metavar=("A", "B"), help="columns of a table; languages of the models")
     for side in "ab":
-        parser.add_argument(f"--vocab-{side}", type=Path, help="vocabulary of a model of ours that was not exported")
-        parser.add_argument(f"--tokeniser-{side}", type=Path, help="JSON of its tokeniser (default: split at spaces)")
+        parser.add_argument(f"--vocab-{side}", type=Path, help="vocabulary of a model of ours (default: its study's)")
+        parser.add_argument(f"--tokeniser-{side}", type=Path, help="JSON of its tokeniser (default: its study's)")
     parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most this many pairs")
     parser.add_argument("--retrieve", type=Path, nargs="+", default=(), help="a set whose sentences are looked for")
     parser.add_argument("--device", default="auto", help="cpu, cuda, or auto (default)")
-    parser.add_argument("--out", type=Path, required=True, help="folder of compare.json, the CSV files and matrix.png")
+    parser.add_argument(
+        "--out", type=Path, help="folder of compare.json, the CSV files and the picture (default: A-vs-B, here)"
+    )
     return parser.parse_args(argv)
 
 

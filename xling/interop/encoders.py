@@ -28,6 +28,7 @@ from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned
 from xling.finetune.batches import by_length
+from xling.interop.beside import tokeniser_of, vocabulary_of
 from xling.interop.export import check_vocabulary, longest_text
 from xling.model.files import load_encoder
 from xling.model.layer_states import layer_states
@@ -64,6 +65,7 @@ class AnyEncoder:
     spell: Callable[[str], Spelled]
     states: Callable[[Tensor, Tensor], Sequence[Tensor]]  # tokens, and which are no padding (b, s), to layers (b, s, d)
     padding: int = 0
+    language: str | None = None
 
     def sentence_means(self, texts: Sequence[str]) -> list[Matrix]:
         """Return for every layer the mean state of each text's own tokens, (n, d) in float32."""
@@ -96,28 +98,37 @@ def open_any_encoder(
     vocab: Path | None = None,
     tokeniser: Path | None = None,
     device: str = "cpu",
+    tokenised: bool = False,
 ) -> Opened:
-    """Open a folder, a name on the hub or a file of states; `vocab` and `tokeniser` are for a model of ours."""
+    """Open a folder, a name on the hub or a file of states.
+
+    `vocab` and `tokeniser` are for a model of ours; without them, those of its study are taken. `tokenised` text has
+    spaces between its words already.
+    """
     folder = Path(name)
     if folder.suffix == ".safetensors":
         return StoredStates(name)
     if (folder / "model.json").is_file():
-        if vocab is None:
-            raise InputError(folder, "a model of ours needs its vocabulary", fix="name it, or export the model first")
-        return open_own(folder, language, vocab, tokeniser, device)
+        return open_own(folder, language, vocab, tokeniser, device, tokenised)
     if vocab is not None or tokeniser is not None:
         raise InputError(folder, "no model of ours, but a vocabulary or a tokeniser was named for it")
     try:
         from xling.interop.published import open_published
     except ModuleNotFoundError as error:
         raise XlingError(f"{name}: {error.name} is not installed (pip install 'xling[hf]')") from None
-    return AnyEncoder(name, *open_published(name, language, device))
+    return AnyEncoder(name, *open_published(name, language, device), language)
 
 
-def open_own(folder: Path, language: str | None, vocab: Path, tokeniser: Path | None, device: str) -> AnyEncoder:
+def open_own(
+    folder: Path, language: str | None, vocab: Path | None, tokeniser: Path | None, device: str, tokenised: bool
+) -> AnyEncoder:
     """Open a model that xling trained."""
-    encoder, vocabulary = load_encoder(folder).to(device), Vocabulary.load(vocab)
+    encoder = load_encoder(folder).to(device)
     code = chosen_language(encoder.config.languages, language, str(folder))
+    if vocab is None:
+        vocab = vocabulary_of(folder)
+        tokeniser = tokeniser if tokeniser or tokenised else tokeniser_of(folder, code)
+    vocabulary = Vocabulary.load(vocab)
     check_vocabulary(encoder.config, vocabulary, vocab)
     number, room = encoder.config.languages.index(code), longest_text(folder, encoder.config) - 2
     words = make_tokeniser(read_json(tokeniser)).words if tokeniser else str.split
@@ -129,7 +140,7 @@ def open_own(folder: Path, language: str | None, vocab: Path, tokeniser: Path | 
     def states(tokens: Tensor, keep: Tensor) -> list[Tensor]:
         return list(layer_states(encoder, tokens.to(device), number, keep.to(device)))
 
-    return AnyEncoder(str(folder), spell, states)
+    return AnyEncoder(str(folder), spell, states, language=code)
 
 
 def chosen_language(known: Sequence[str], language: str | None, name: str) -> str:
@@ -158,8 +169,12 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("model", help="folder of a model, or a name on the Hugging Face hub")
     parser.add_argument("--text", type=Path, required=True, help="one sentence per line, compressed by suffix")
     parser.add_argument("--language", help="which language of a model with several")
-    parser.add_argument("--vocab", type=Path, help="vocabulary of a model of ours that was not exported")
-    parser.add_argument("--tokeniser", type=Path, help="JSON of its tokeniser's options (default: split at spaces)")
+    parser.add_argument("--vocab", type=Path, help="vocabulary of a model of ours (default: its study's)")
+    parser.add_argument(
+        "--tokeniser",
+        type=Path,
+        help="JSON of its tokeniser's options (default: its study's; with --vocab, split at spaces)",
+    )
     parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most this many lines")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, required=True, help="states, a .safetensors file")

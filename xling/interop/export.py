@@ -1,9 +1,10 @@
 """Write a model as folders that Hugging Face's transformers loads without remote code.
 
-xling export MODEL --to hf --vocab DIR --out DIR [--tokeniser en=FILE …] [--licence MIT]
+xling export MODEL [--out DIR] [--licence MIT] [--vocab DIR --tokeniser en=FILE …]
 
 Post-LayerNorm becomes XLM, pre-LayerNorm Flaubert with pre_norm. Where languages have parts of their own, each has a
-folder below --out. Beside the weights: the vocabulary, what XlingTokenizer needs, and a card made from the run's files.
+folder below --out. Beside the weights: a tokenizer.json for each language, the vocabulary and what XlingTokenizer
+needs, and a card made from the run's files. Without flags, vocabulary and tokenisers are those of the model's study.
 """
 
 import argparse
@@ -17,12 +18,15 @@ from typing import Any
 
 from safetensors.torch import save_file
 
+from xling.bpe.train_bpe import SPECIAL_TOKENS
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json, read_lines, write_json, write_text
 from xling.core.log import log_to_stderr
+from xling.interop.beside import tokeniser_of, vocabulary_of
 from xling.interop.card import model_card
+from xling.interop.fast_tokenizer import tokenizer_json
 from xling.interop.hugging_face import (
     DESCRIPTION,
     VOCABULARY,
@@ -33,15 +37,20 @@ from xling.interop.hugging_face import (
 from xling.model.config import ModelConfig
 from xling.model.files import load_encoder
 from xling.tokenization.options import check_options
+from xling.tokenization.tokeniser import read_options
 
+FAST_TOKENIZER = {
+    "tokenizer_class": "PreTrainedTokenizerFast",
+    "model_input_names": ["input_ids", "attention_mask"],
+    **dict(zip(("pad_token", "unk_token", "eos_token", "mask_token"), SPECIAL_TOKENS, strict=True)),
+    **dict.fromkeys(("bos_token", "cls_token", "sep_token"), SPECIAL_TOKENS[2]),
+}
 Options = Mapping[str, dict[str, Any]]  # a tokeniser's options by language
 
 
 def export(model: Path, vocab: Path, out: Path, options: Options, licence: str | None = None) -> list[Path]:
     """Write the folder of a model, or one folder per language, and return them; they appear only when all are whole."""
-    for name in ("model.json", "model.safetensors"):
-        if not (model / name).is_file():
-            raise InputError(model, f"no {name} in it", fix="expected the folder of a model trained by xling")
+    check_model(model)
     encoder = load_encoder(model)
     config = encoder.config
     for code in sorted(set(options) - set(config.languages)):
@@ -56,11 +65,20 @@ def export(model: Path, vocab: Path, out: Path, options: Options, licence: str |
             write_json(folder / "config.json", hugging_face_config(config, number), sealed=False)
             weights = hugging_face_weights(encoder, number)
             save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+            (folder / "model.safetensors").chmod(0o644)  # it is written for its owner alone
             languages = (config.languages[number],) if apart else config.languages
             write_tokenizer(folder, config, languages, vocab, options, longest)
+            segmented = [code for code in languages if options.get(code, {}).get("segmenter", "none") != "none"]
             with write_text(folder / "README.md") as handle:
-                handle.write(model_card(config, number if apart else None, model, longest, licence))
+                handle.write(model_card(config, number if apart else None, model, longest, licence, segmented))
     return folders
+
+
+def check_model(model: Path) -> None:
+    """Refuse what is no folder of a trained model."""
+    for name in ("model.json", "model.safetensors"):
+        if not (model / name).is_file():
+            raise InputError(model, f"no {name} in it", fix="expected the folder of a model trained by xling")
 
 
 def longest_text(model: Path, config: ModelConfig) -> int:
@@ -82,24 +100,32 @@ def check_vocabulary(config: ModelConfig, vocabulary: Vocabulary, folder: Path) 
 def write_tokenizer(
     folder: Path, config: ModelConfig, languages: Sequence[str], vocab: Path, options: Options, longest: int
 ) -> None:
-    """Write into a model's folder the vocabulary and how text of each language is tokenised, for XlingTokenizer.
+    """Write into a model's folder how text becomes ids: tokenizer.json, and for XlingTokenizer vocabulary and options.
 
-    The options must hold on another machine: a word list is copied, a program's place left out.
+    The options must hold on another machine: a word list is copied, a program's place left out. A folder of several
+    languages has the tokenizer of each in a folder of its own, and that of the first one also beside the weights.
     """
     copy_vocabulary(vocab, folder / VOCABULARY, languages)
     described: dict[str, dict[str, Any]] = {}
     for code in languages:
         own = asdict(check_options(options[code])) | {"stanford_home": None} if code in options else None
         if own and own["dictionary"] is not None:
+            if not Path(own["dictionary"]).is_file():  # the study's paths begin where snakemake was run
+                raise InputError(
+                    own["dictionary"], f"no word list of {code} here", fix="run this where snakemake was run"
+                )
             name = f"{VOCABULARY}/{code}.dictionary.txt"
             shutil.copyfile(own["dictionary"], folder / name)
             own["dictionary"] = name
         described[code] = {"id": config.languages.index(code), "tokeniser": own}
     languages_too = {"languages": described, "language_embeddings": config.has_language_embeddings}
     write_json(folder / DESCRIPTION, languages_too, sealed=False)
-    about = {"tokenizer_class": "XlingTokenizer", "model_max_length": longest, "split_special_tokens": True}
-    about |= {"language": languages[0]} if len(languages) == 1 else {}
-    write_json(folder / "tokenizer_config.json", about, sealed=False)
+    vocabulary = Vocabulary.load(vocab)
+    for number, code in enumerate(languages):
+        spelled = tokenizer_json(vocabulary, code, check_options(options[code]) if code in options else None)
+        for place in [folder] * (number == 0) + [folder / code] * (len(languages) > 1):
+            write_json(place / "tokenizer.json", spelled, sealed=False)
+            write_json(place / "tokenizer_config.json", FAST_TOKENIZER | {"model_max_length": longest}, sealed=False)
 
 
 def copy_vocabulary(source: Path, target: Path, languages: Sequence[str]) -> None:
@@ -140,15 +166,19 @@ def whole_folder(out: Path) -> Iterator[Path]:
 def main(argv: Sequence[str] | None = None) -> None:
     """Export one model."""
     args = parse_args(argv)
-    options = {c: read_json(path) for c, path in named_paths(args.tokeniser, "--tokeniser", "CODE=FILE").items()}
-    for given in options.values():
-        check_options(given)
-    folders = export(args.model, args.vocab, args.out, options, args.licence)
+    named = named_paths(args.tokeniser, "--tokeniser", "CODE=FILE")
+    if args.vocab is None:
+        check_model(args.model)
+        languages = read_json(args.model / "model.json")["languages"]
+        named = {code: tokeniser_of(args.model, code) for code in languages if code not in named} | named
+    options = {code: read_options(path) for code, path in named.items()}
+    out = args.out or Path(f"{args.model.absolute().name}.hf")
+    folders = export(args.model, args.vocab or vocabulary_of(args.model), out, options, args.licence)
     log = log_to_stderr(__name__)
     if not options:
         log.info("no --tokeniser: the exported tokenizer takes text whose words stand between spaces")
     for folder in folders:
-        log.info("wrote %s", folder)
+        log.info("wrote %s: README.md shows how to load it", folder)
 
 
 def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -156,12 +186,16 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="xling export", description=__doc__.split("\n")[0])
     parser.add_argument("model", type=Path, help="folder of a trained model (model.json, model.safetensors)")
     parser.add_argument("--to", choices=("hf",), default="hf", help="format: Hugging Face")
-    parser.add_argument("--vocab", type=Path, required=True, help="folder of the model's vocabulary")
+    parser.add_argument("--vocab", type=Path, help="folder of the model's vocabulary (default: its study's)")
     parser.add_argument(
-        "--tokeniser", action="append", default=[], metavar="CODE=FILE", help="a language's options (JSON)"
+        "--tokeniser",
+        action="append",
+        default=[],
+        metavar="CODE=FILE",
+        help="a language's options, as JSON (default: its study's)",
     )
     parser.add_argument("--licence", help="of the weights, as their owner states it (an SPDX identifier)")
-    parser.add_argument("--out", type=Path, required=True, help="folder, new or empty")
+    parser.add_argument("--out", type=Path, help="folder, new or empty (default: MODEL's name with .hf, here)")
     return parser.parse_args(argv)
 
 

@@ -35,14 +35,14 @@ class Moses:
         if language not in known:  # sacremoses would quietly use the English rules
             raise XlingError(f"moses: {language!r} is not a language of sacremoses (one of {', '.join(known)})")
         self._finish = finish
-        self._tokeniser = QuickTokenizer(language)
-        self._words = WordCache(self._tokeniser, finish)
+        self.tokeniser = QuickTokenizer(language)
+        self._words = WordCache(self.tokeniser, finish)
         # As in XLM's script: plain punctuation, then no non-printing characters.
         self._normaliser = MosesPunctNormalizer(
             language, pre_replace_unicode_punct=True, post_remove_control_chars=True
         )
-        pairs = [*self._normaliser.REPLACE_UNICODE_PUNCTUATION, *self._normaliser.substitutions]
-        self._steps = [substitution(pattern, replacement) for pattern, replacement in pairs]
+        self.pairs = [*self._normaliser.REPLACE_UNICODE_PUNCTUATION, *self._normaliser.substitutions]
+        self._steps = [substitution(pattern, replacement) for pattern, replacement in self.pairs]
         self._ascii_steps = [step for step in self._steps if step[0].isascii()]
 
     def normalise(self, text: str) -> str:
@@ -61,12 +61,12 @@ class Moses:
         text = self.normalise(text)
         stretches = text.split()
         if not stretches or needs_whole_line(text, stretches):
-            return self._finish(" ".join(self._tokeniser.tokenize(text, escape=False)))
+            return self._finish(" ".join(self.tokeniser.tokenize(text, escape=False)))
         words = list(map(self._words.__getitem__, stretches))
         for here in range(len(stretches) - 1) if "." in text else ():
             if stretches[here][-1] == ".":  # it stays on the word where the next character says so
                 following = stretches[here + 1][0]
-                if following in self._tokeniser.lower:
+                if following in self.tokeniser.lower:
                     words[here] = self._words.before(stretches[here], "x")
                 elif following in "0123456789":
                     words[here] = self._words.before(stretches[here], "1")

@@ -117,7 +117,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("ROOT/xlm", "name one of its languages, en, fr (given: none; --language of xling import"),
         ("ROOT/exported --language de", "name one of its languages, en, fr (given: de; "),
         ("ROOT/bert --vocab ROOT/v/joint", "no model of ours"),
-        ("ROOT/own", "needs its vocabulary"),
+        ("ROOT/own --language fr", "vocab/en-fr.joint.wiki/vocab.json: no such file beside the model"),
         ("ROOT/own --vocab ROOT/v/joint", "name one of its languages, en, fr (given: none; "),
         ("no-such-owner/no-such-model", "cannot load its config"),
         ("ROOT/bert --text empty.txt", "empty.txt: empty where sentences"),

@@ -1,6 +1,7 @@
 """`xling compare`: CKA and retrieval between any two encoders on a user's own parallel file."""
 
 import csv
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,10 +10,21 @@ import numpy as np
 import pytest
 from tiny_models import made_up, write_model, write_vocab
 
-from xling.core.io import read_json
+from xling.core.io import read_json, write_text
 from xling.core.seeds import numpy_rng
 from xling.interop import encoders
-from xling.interop.compare_published import caution, cka_matrix, compare, main, read_pairs, retrieval, same_depth, table
+from xling.interop.compare_published import (
+    axis_names,
+    caution,
+    cka_matrix,
+    compare,
+    heat_map,
+    main,
+    read_pairs,
+    retrieval,
+    same_depth,
+    table,
+)
 from xling.interop.encoders import open_any_encoder
 from xling.model.similarity import linear_cka
 
@@ -118,6 +130,35 @@ def test_two_models_of_ours(call: Call, tmp_path: Path, two_columns: Path) -> No
     assert len(table(result).splitlines()) == 1 + 5 + 1
     assert caution(result) is None
     assert "48 pairs for vectors 100 wide are few" in str(caution(result | {"widths": [24, 100]}))
+
+
+def test_two_models_of_studies_need_no_flags(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for study in ("one", "two"):
+        vocab = write_vocab(tmp_path / "v", "joint", TEXTS, 60)
+        write_model(tmp_path / study / "models" / "toy", vocab)
+        shutil.copytree(vocab, tmp_path / study / "vocab" / "en-fr.joint.wiki")
+        for code, lines in TEXTS.items():
+            with write_text(tmp_path / study / "parallel" / f"{code}.txt") as handle:
+                handle.writelines(f"{line}\n" for line in lines)
+    monkeypatch.chdir(tmp_path)
+    done = call(main, "one/models/toy", "two/models/toy")
+    assert done.code == 0, done.error
+    result = read_json(Path("toy-vs-toy/compare.json"))
+    sides = [
+        open_any_encoder("one/models/toy", code, tmp_path / "v" / "joint").sentence_means(TEXTS[code]) for code in TEXTS
+    ]
+    assert (result["languages"], result["sentences"]) == (["en", "fr"], 64)
+    assert result["matrix"][2][2] == pytest.approx(linear_cka(sides[0][2], sides[1][2]), abs=1e-6)
+    axes, bar = heat_map(result).axes
+    assert axes.get_ylabel() == "layers of one/models/toy (en)"
+    assert axes.get_xlabel() == "layers of two/models/toy (fr)"
+    assert bar.get_ylabel() == "linear CKA"
+    assert b"<svg" in Path("toy-vs-toy/matrix.svg").read_bytes()
+    assert axis_names(["one/models/toy", "org/bert"], ["en", None]) == ["toy (en)", "org/bert"]
+    assert (
+        "--retrieve needs --parallel" in call(main, *["one/models/toy"] * 2, "--retrieve", "one/parallel/en.txt").error
+    )
+    assert "with --parallel: this is no model of ours" in call(main, "one/models/toy", "org/bert").error
 
 
 def test_models_of_hugging_face(call: Call, tmp_path: Path, two_columns: Path) -> None:

@@ -1,14 +1,19 @@
 """A round trip through Hugging Face's classes: the same logits and states, for every setting and both norms."""
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from embedded import DEMO
 from tiny_models import SETTINGS, made_up, write_model, write_vocab
 
+from xling.core.io import write_json
+from xling.interop.beside import vocabulary_of
 from xling.interop.export import export, main
 from xling.interop.hugging_face import NoCache
 
@@ -58,9 +63,9 @@ def test_logits_and_states_survive(
             ours = encoder.logits(states[-1], number)
         assert not keep.all()
         assert ours.shape == theirs.shape
-        torch.testing.assert_close(theirs[keep], ours[keep], atol=1e-4, rtol=0)
+        torch.testing.assert_close(theirs[keep], ours[keep], atol=1e-5, rtol=0)
         for mine, other in zip(states, hidden, strict=True):
-            torch.testing.assert_close(other[keep], mine[keep], atol=1e-4, rtol=0)
+            torch.testing.assert_close(other[keep], mine[keep], atol=1e-5, rtol=0)
 
 
 def test_the_command_exports_and_the_languages_are_told_apart(
@@ -116,19 +121,46 @@ def test_the_card_says_what_the_run_says(tmp_path: Path, vocabularies: Vocabular
         assert part in bare
 
 
+def test_the_vocabulary_beside_a_model_is_the_study_s(tmp_path: Path) -> None:
+    for name in DEMO.models:
+        expected = tmp_path / "vocab" / DEMO.vocabulary(name)
+        expected.mkdir(parents=True, exist_ok=True)
+        (expected / "vocab.json").touch()
+        write_json(tmp_path / "models" / name / "run.json", DEMO.run(name))
+        assert vocabulary_of(tmp_path / "models" / name) == expected
+
+
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_the_code_of_the_card_runs(tmp_path: Path, vocabularies: Vocabularies, norm: str) -> None:
-    write_model(tmp_path / "model", vocabularies["joint"], norm=norm)
-    (folder,) = export(tmp_path / "model", vocabularies["joint"], tmp_path / "out", {})
-    code = (folder / "README.md").read_text().split("```python\n")[1].split("```")[0]
-    names: dict[str, Any] = {}
-    exec(code.replace("FOLDER", str(folder)).replace("TEXT", TEXTS["en"][0]), names)  # noqa: S102
-    assert names["outputs"].logits.shape[-1] == names["model"].config.vocab_size
+def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
+    call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vocabularies: Vocabularies, norm: str,
+    repository: Path,
+) -> None:  # fmt: skip
+    model, study = tmp_path / "study" / "models" / "toy", tmp_path / "study"
+    encoder = write_model(model, vocabularies["joint"], norm=norm)
+    monkeypatch.chdir(tmp_path)
+    assert "no such file beside the model (snakemake can make it again" in call(main, model).error
+    (study / "tokenisers").mkdir()
+    for code in TEXTS:
+        (study / "tokenisers" / f"{code}.json").write_text(json.dumps({"language": code, "moses": code}))
+    assert "name the vocabulary with --vocab" in call(main, model).error
+    shutil.copytree(vocabularies["joint"], study / "vocab" / "en-fr.joint.wiki")
+    assert call(main, model).code == 0
+    pages = [Path("toy.hf/README.md")] + [repository / "docs" / "share.md"] * (norm == "pre")
+    for number, page in enumerate(pages):  # the card's code is English, that of the docs French
+        code = page.read_text().split("```python\n")[1].split("```")[0]
+        assert "xling" not in code
+        names: dict[str, Any] = {}
+        exec(re.sub("FOLDER|DIR", "toy.hf", code).replace("TEXT", TEXTS["en"][0]), names)  # noqa: S102
+        ids, keep = (names["inputs"][key] for key in ("input_ids", "attention_mask"))
+        with torch.no_grad():
+            own = encoder.logits(encoder(ids, number, keep.bool())[-1], number)
+        torch.testing.assert_close(names["outputs"].logits, own, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
+        (".", "no model.json in it"),
         (". --vocab JOINT", "no model.json in it"),
         ("cut --vocab JOINT", "no model.safetensors in it"),
         ("model --vocab .", "vocab.json: no such file"),
@@ -139,6 +171,7 @@ def test_the_code_of_the_card_runs(tmp_path: Path, vocabularies: Vocabularies, n
         ("model --vocab JOINT --tokeniser nonsense", "expected CODE=FILE"),
         ("model --vocab JOINT --tokeniser de=no.json", "no.json: no such file"),
         ("model --vocab JOINT --tokeniser de=de.json", "speaks en, fr"),
+        ("model --vocab JOINT --tokeniser en=far.json", "no word list of en here (run this where snakemake was run)"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -151,6 +184,7 @@ def test_bad_input_is_one_line(
     Path("cut").mkdir()
     Path("cut/model.json").write_text(Path("model/model.json").read_text())
     Path("empty.json").write_text("{}")
+    Path("far.json").write_text('{"language": "en", "moses": "en", "segmenter": "jieba", "dictionary": "far.txt"}')
     Path("de.json").write_text('{"language": "de", "moses": "de"}')
     before = sorted(Path().iterdir())
     for kind in ("JOINT", "SEPARATE"):
