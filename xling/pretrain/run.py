@@ -37,7 +37,7 @@ from xling.pretrain.validate import Validation, read_parallel
 from xling.pretrain.workers import Workers
 
 MOST_TIMES_DIVERGED = 2
-RECORDS = ("train.log", "metrics.jsonl", "provenance.json")
+RECORDS = ("train.log", "metrics.jsonl")
 
 
 def read_named(given: list[str], run: Run, flag: str) -> dict[str, Path]:
@@ -86,7 +86,7 @@ def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int)
         with atomic_path(out / name, sealed=True) as temporary:
             shutil.copyfile(work / name, temporary)
     put_weights(encoder, checkpoint.Checkpoint(best, {}).tensors("weights"), best)
-    save_encoder(encoder, out)
+    save_encoder(encoder, out, read_json(work / "provenance.json"))
 
 
 def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | None) -> Trainer:
