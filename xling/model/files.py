@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -10,10 +11,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from xling.core.errors import InputError
-from xling.core.io import atomic_path, check_seal, read_json, write_json
+from xling.core.io import atomic_path, check_seal, known_sha256, read_json, read_saved, sha256_of, write_json
 from xling.core.records import read_record
 from xling.model.config import ModelConfig
 from xling.model.encoder import Encoder
+
+PROVENANCE = "provenance.json"
 
 
 def weights_of(encoder: Encoder) -> dict[str, Tensor]:
@@ -37,11 +40,13 @@ def put_weights(encoder: Encoder, weights: Mapping[str, Tensor], path: Path | st
             place.copy_(weights[name])
 
 
-def save_encoder(encoder: Encoder, folder: Path) -> None:
-    """Write model.json and model.safetensors into a folder, the weights last."""
+def save_encoder(encoder: Encoder, folder: Path, made: Mapping[str, Any] | None = None) -> None:
+    """Write model.json, how the encoder was made (if given) with the hash of its weights, and the weights last."""
     write_json(folder / "model.json", asdict(encoder.config))
     with atomic_path(folder / "model.safetensors", sealed=True) as temporary:
         save_file(weights_of(encoder), temporary)
+        if made is not None:
+            write_json(folder / PROVENANCE, {**made, "weights_sha256": sha256_of(temporary)})
 
 
 def load_encoder(folder: Path) -> Encoder:
@@ -56,8 +61,11 @@ def load_encoder(folder: Path) -> Encoder:
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
-    """Read a file of weights."""
+    """Read a file of weights, which must be those of the provenance.json beside it, if there is one that knows them."""
     check_seal(path)
+    known = (read_saved(path.with_name(PROVENANCE)) or {}).get("weights_sha256")
+    if known is not None and known != known_sha256(path):
+        raise InputError(path, f"damaged: its sha256 is not the one in {PROVENANCE}", fix="copy or train it again")
     try:
         return load_file(path)
     except SafetensorError as error:

@@ -38,7 +38,7 @@ from xling.pretrain.workers import Workers
 
 MOST_TIMES_DIVERGED = 2
 PRECISION = "precision.txt"  # in the directory of a run
-RECORDS = ("train.log", "metrics.jsonl", "provenance.json")
+RECORDS = ("train.log", "metrics.jsonl")
 
 
 def read_named(given: list[str], run: Run, flag: str) -> dict[str, Path]:
@@ -87,7 +87,7 @@ def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int)
         with atomic_path(out / name, sealed=True) as temporary:
             shutil.copyfile(work / name, temporary)
     put_weights(encoder, checkpoint.Checkpoint(best, {}).tensors("weights"), best)
-    save_encoder(encoder, out)
+    save_encoder(encoder, out, read_json(work / "provenance.json"))
 
 
 def choose_precision(asked: str, device: torch.device, work: Path) -> str:

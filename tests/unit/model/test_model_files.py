@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from xling.core.errors import InputError
-from xling.core.io import read_json, seal_of, write_json
+from xling.core.io import read_json, seal_of, sha256_of, write_json
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder, owner_of
 from xling.model.files import load_encoder, put_weights, save_encoder, weights_of
@@ -111,12 +111,14 @@ def test_truncated_weights_and_those_of_another_model_are_refused(tmp_path: Path
     ):
         with pytest.raises(InputError, match=problem):
             put_weights(encoder, weights_of(Encoder(other, seed=3)), path)
-    save_encoder(encoder, tmp_path)
+    save_encoder(encoder, tmp_path, {"commit": "abc"})
+    assert read_json(tmp_path / "provenance.json") == {"commit": "abc", "weights_sha256": sha256_of(path)}
     path.write_bytes(path.read_bytes()[:-10])
-    for problem in ("damaged, or changed since it was written", "not whole"):  # with its seal, and without
+    proofs = [seal_of(path), tmp_path / "provenance.json", path]
+    for problem in ("damaged, or changed since", r"damaged: .* in provenance\.json", "not whole"):
         with pytest.raises(InputError, match=rf"model\.safetensors: {problem}"):
             load_encoder(tmp_path)
-        seal_of(path).unlink(missing_ok=True)
+        proofs.pop(0).unlink()
 
 
 @pytest.mark.parametrize("start", ["copies", "apart"])
