@@ -25,7 +25,7 @@ REV = {
     "align": 2,
     "contextual": 1,
     "cka": 1,
-    "report": 6,
+    "report": 7,
 }
 
 use_this_interpreter()
