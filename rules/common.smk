@@ -26,7 +26,7 @@ REV = {
     "align": 2,
     "contextual": 1,
     "cka": 1,
-    "report": 6,
+    "report": 7,
 }
 
 submit_patiently(Path(workflow.basedir))

@@ -10,7 +10,7 @@ rule draw_figure:
     log:
         LOGS / "draw_figure/{figure}.log",
     wildcard_constraints:
-        figure="figure([1-3]|4a|4b|[5-8])|cka_matrix|anchors|forest",
+        figure="figure([1-3]|4a|4b|[5-8])|cka_matrix|anchors|forest|kept",
     localrule: True
     conda:
         ENV
@@ -37,7 +37,7 @@ rule draw_training:
     output:
         overview=drawn("training"),
         emergence=drawn("emergence") if bilingual_models() else [],
-        models=expand(FIGURES / "training/{model}.{suffix}", model=STUDY.trained, suffix=["png", "svg"]),
+        models=expand(FIGURES / "training/{model}.{suffix}", model=STUDY.trained, suffix=["png", "pdf", "svg"]),
     log:
         LOGS / "draw_training.log",
     benchmark:

@@ -73,16 +73,18 @@ rule page:
         ENV
     params:
         rev=REV["report"],
-        title=f"Reproduction report: study {config['study']['name']}",
+        title=f"{config['study']['name']}: what the study found",
         figures=FIGURES,
-        only=[*figure_names(), *(f"training/{model}" for model in STUDY.models)],
+        only=figure_names(),
         paper=PAPER,
+        beside=flags.join_flags({"--logs": LOGS, "--models": MODELS, "--scores": TRANSFER.folder}),
     shell:
         """
         python -m xling.report.page \
             --title {params.title:q} --claims {input.claims:q} --tables {input.tables:q} \
             --figures {params.figures:q} --only {params.only:q} --paper-figures {params.paper:q} \
-            --provenance {input.provenance:q} --choices {input.choices:q} --out {output.page:q} >>{log:q} 2>&1
+            --provenance {input.provenance:q} --choices {input.choices:q} {params.beside} \
+            --out {output.page:q} >>{log:q} 2>&1
         """
 
 

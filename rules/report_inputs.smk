@@ -25,7 +25,7 @@ def figure_names():
     recorded = [*ALIGNMENT.records, *(path.stem for path in CONTEXTUAL.records())]
     names = ["forest", "figure1", "figure2", "training", *recorded]
     names += ["emergence", "anchors"] if bilingual_models() else []
-    return names + (["figure3"] if TRANSFER.models else [])
+    return names + (["kept", "figure3"] if TRANSFER.models else [])
 
 
 def figure_inputs(wildcards):
@@ -38,7 +38,7 @@ def figure_inputs(wildcards):
             return {"study": RECORDS / "study.json", "audits": audits}
         case "forest":
             return {"claims": RESULTS / "claims.json"}
-        case "figure3":
+        case "kept" | "figure3":
             return {"records": RECORDS / "figure3.csv", "settings": RECORDS / "settings.csv"}
         case name:
             return {"records": RECORDS / f"{name}.csv"}

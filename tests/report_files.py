@@ -54,8 +54,8 @@ def verdicts(results: Results | None = None) -> dict[str, Any]:
 def write_sources(
     folder: Path, claims: Any = None, origin: Any = None, choices: str = "# Choices\n\nOne.\n"
 ) -> Sources:
-    """Write the files of a report with four figures, and return where they are."""
-    for name in ("forest", "figure3", "figure7", "training/en-fr.default.s1"):
+    """Write the files of a report with three figures, and return where they are."""
+    for name in ("forest", "figure3", "figure7"):
         path = folder / f"figures/{name}.svg"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(SVG, encoding="utf-8")

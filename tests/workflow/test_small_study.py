@@ -61,7 +61,7 @@ def test_a_generated_language_goes_from_raw_files_to_the_table(reader: Reader) -
     cells = [[cell.strip() for cell in row.split("|")] for row in rows]
     (row,) = [row for row in cells if len(row) == len(columns) and row[1] == "Sep Emb + L1-7"]
     assert 0 <= float(row[columns.index("NER (F1) el")]) <= 100
-    assert row[columns.index("NER (F1) fr")] == "not run"
+    assert "NER (F1) fr" not in columns  # the table is of the study at hand
 
     greek = "presets/greek.yaml"
     reader.write(greek, "pairs: [en-el]", "pairs: [en-el, en-fr]")

@@ -19,6 +19,7 @@ from xling.core.errors import XlingError, run
 from xling.core.io import read_json
 from xling.report.records import KINDS
 
+PAGE = "xling.report.page"
 TABLES = ("table1", "examples", "table1-compared", "transfer")  # in the order of the page
 MADE = ("tables/*.csv", "tables/*.md", "tables/*.tex", "figures/*.csv", "figures/*.svg", "claims.*", "report.html")
 
@@ -41,11 +42,14 @@ def commands(folder: Path, choices: Sequence[Path]) -> Iterator[list[Any]]:
         if path.exists():
             own = [path.stem, "--records", path, *further.get(path.stem, [])]
             yield ["xling.report.figures", *own, "--out-dir", figures]
-    yield ["xling.report.paper_figures", "--out-dir", folder / "paper"]
-    page = ["--title", f"Reproduction report: study {provenance['study']}", "--claims", folder / "claims.json"]
+    yield ["xling.report.figures", "kept", "--records", records / "figure3.csv", *settings, "--out-dir", figures]
+    paper = folder.parent / "paper"  # not kept, so the page must not link to it
+    yield ["xling.report.paper_figures", "--out-dir", paper]
+    page = ["--title", f"{provenance['study']}: what the study found", "--claims", folder / "claims.json"]
     page += ["--tables", *(tables / f"{name}.csv" for name in TABLES), "--figures", figures]
-    page += ["--paper-figures", folder / "paper", "--provenance", folder / "provenance.json", "--choices", *choices]
-    yield ["xling.report.page", *page, "--out", folder / "report.html"]
+    page += ["--paper-figures", paper, "--provenance", folder / "provenance.json", "--choices", *choices]
+    page += ["--kept-scores", folder / "transfer.jsonl"]
+    yield [PAGE, *page, "--out", folder / "report.html"]
 
 
 def main() -> None:
@@ -57,6 +61,9 @@ def main() -> None:
     with TemporaryDirectory() as name:
         copy = Path(shutil.copytree(args.kept, Path(name) / "study"))
         for command in commands(copy, args.choices):
+            if command[0] == PAGE:  # it must not link to pictures that are not kept
+                for path in (path for path in copy.glob("figures/*") if path.suffix in (".png", ".pdf")):
+                    path.unlink()
             done = subprocess.run([sys.executable, "-m", *map(str, command)], check=False)  # noqa: S603
             if done.returncode:
                 raise XlingError(f"{args.kept}: {command[0]} failed; nothing was changed")

@@ -21,7 +21,6 @@ from xling.report.names import DEFAULT, LANGUAGES, MARGINS, NOT_RUN, SETTINGS, T
 from xling.report.records import Cell, Examples, Results, Setting, read_records
 from xling.report.rule import Relation, Standing, standing
 
-PAPER_TASKS, PAPER_LANGUAGES = ("xnli", "ner", "parsing"), ("fr", "ru", "zh")
 DESCRIPTION = ("Model", "Domain", "BPE Merges", "Anchors Pts", "Share Param.", "Softmax")
 CAPTION = (
     "Zero-shot cross-lingual transfer of bilingual models. - means as in Default; "
@@ -45,7 +44,7 @@ Deltas = Mapping[tuple[str, str], float]
 def table1(cells: Iterable[CellMean], settings: Sequence[Setting], printed: Deltas | None = None) -> pd.DataFrame:
     """Return Table 1; printed deltas, where given, stand in place of those computed from the cells."""
     scores = by_key(cells)
-    tasks, languages = (list(dict.fromkeys(names)) for names in zip(*columns_of(scores), strict=True))
+    tasks, languages = columns_of(scores)
     headings = [("", name) for name in DESCRIPTION]
     headings += [(task_title(task), name) for task in tasks for name in (*languages, "Δ")]
     rows = []
@@ -79,7 +78,7 @@ def trained_on(examples: Iterable[Examples]) -> str:
 def margins(cells: Sequence[CellMean], settings: Sequence[Setting]) -> pd.DataFrame | None:
     """Return the interval and the floor of every cell, as columns that the paper's layout has no room for."""
     scores = by_key(cells)
-    asked = [column for column in columns_of(scores) if column in {key[1:] for key in scores}]
+    asked = [column for column in product(*columns_of(scores)) if column in {key[1:] for key in scores}]
     rows = []
     for row in with_unlisted(settings, scores):
         found = [scores.get((row.setting, *column)) for column in asked]
@@ -89,14 +88,13 @@ def margins(cells: Sequence[CellMean], settings: Sequence[Setting]) -> pd.DataFr
     return grid(headings, rows) if asked else None
 
 
-def columns_of(scores: Scores) -> list[tuple[str, str]]:
-    """Return the tasks and languages of the table: the paper's, and what else was run."""
-    tasks = in_order({*PAPER_TASKS, *(task for _, task, _ in scores)}, TASKS)
-    languages = in_order({*PAPER_LANGUAGES, *(language for _, _, language in scores)}, LANGUAGES)
-    return [(task, language) for task in tasks for language in languages]
+def columns_of(scores: Scores) -> tuple[list[str], list[str]]:
+    """Return the tasks and languages of the table: those that were run, in the paper's order."""
+    tasks = in_order((task for _, task, _ in scores), TASKS)
+    return tasks, in_order((language for _, _, language in scores), LANGUAGES)
 
 
-def with_unlisted(settings: Sequence[Setting], scores: Scores) -> list[Setting]:
+def with_unlisted(settings: Sequence[Setting], scores: Iterable[Key]) -> list[Setting]:
     """Return the rows of the table; scored settings that are not described come last."""
     known = {row.setting for row in settings}
     others = sorted({setting for setting, _, _ in scores} - known)
@@ -125,22 +123,21 @@ def delta_check(cells: Iterable[CellMean], printed: Deltas) -> pd.DataFrame:
 
 
 def comparison(ours: Sequence[Cell], theirs: Sequence[Cell]) -> pd.DataFrame:
-    """Return every cell that either side has, ours and theirs in one row, grouped by task."""
+    """Return every cell that we have, ours and theirs in one row, grouped by task."""
     left, right = by_key(cell_means(ours)), by_key(cell_means(theirs))
     kept, above_chance, their_kept = kept_shares(ours), kept_shares(ours, chance=True), kept_shares(theirs)
-    keys = {*left, *right}
     tasks, settings, languages = (
-        in_order((key[place] for key in keys), known) for place, known in ((1, TASKS), (0, SETTINGS), (2, LANGUAGES))
+        in_order((key[place] for key in left), known) for place, known in ((1, TASKS), (0, SETTINGS), (2, LANGUAGES))
     )
     rows = []
     for task, setting, language in product(tasks, settings, languages):
         key = (setting, task, language)
         own, paper, like, same = left.get(key), right.get(key), above_chance.get(key), their_kept.get(key)
-        if own or paper:
-            score = _with_interval(own.score, own.low, own.high) if own else NOT_RUN
-            cells = [setting, language, score, f"{own.floor:.1f}" if own else "", _share(kept.get(key)), _share(like)]
+        if own:
+            score = _with_interval(own.score, own.low, own.high)
+            cells = [setting, language, score, f"{own.floor:.1f}", _share(kept.get(key)), _share(like)]
             cells += [f"{paper.score:.1f}" if paper else NOT_RUN, _share(same)]
-            cells.append(signed(own.score - paper.score) if own and paper else "")
+            cells.append(signed(own.score - paper.score) if paper else "")
             cells.append(signed(like.value - same.value, 2) if like and same else "")
             rows.append((task_title(task), cells))
     return grid([(over, name) for over, names in COMPARED.items() for name in names], rows)

@@ -16,7 +16,7 @@ DRAWING = ("xling.report.figures", "xling.report.paper_figures")  # seconds each
 def test_tables_verdicts_and_page_of_a_reference_run_come_out_again(tmp_path: Path, call: Callable[..., Any]) -> None:
     copy = Path(shutil.copytree(REFERENCE, tmp_path / "study", ignore=shutil.ignore_patterns("*.html", "contextual*")))
     (copy / "tables/table1.md").write_text("old")
-    (copy / "paper").mkdir()
+    (tmp_path / "paper").mkdir()
     figures = []
     for module, *arguments in commands(copy, [ROOT / "docs/choices.md"]):
         if module in DRAWING:
@@ -25,7 +25,12 @@ def test_tables_verdicts_and_page_of_a_reference_run_come_out_again(tmp_path: Pa
         command = import_module(module)
         main = command.main if hasattr(command, "main") else import_module(f"{module}.__main__").main
         assert call(main, *arguments).code == 0
-    assert figures[:-1] == ["forest", *(f"figure{n}" for n in ("3", "4a", "4b", "5", "6", "7", "8")), "cka_matrix"]
+    assert figures[:-1] == [
+        "forest",
+        *(f"figure{n}" for n in ("3", "4a", "4b", "5", "6", "7", "8")),
+        "cka_matrix",
+        "kept",
+    ]
     for name in ("tables/table1.md", "tables/table1-compared.csv", "claims.md"):
         assert (copy / name).read_bytes() == (REFERENCE / name).read_bytes()
-    assert "study demo-full" in (copy / "report.html").read_text(encoding="utf-8")
+    assert "demo-full: what the study found" in (copy / "report.html").read_text(encoding="utf-8")

@@ -27,7 +27,6 @@ from xling.core.io import seal_of
 from xling.report import published, style
 from xling.report.figures.__main__ import FIGURES, RECORDED, main
 from xling.report.figures.forest import forest
-from xling.report.figures.heat_maps import annotation
 from xling.report.figures.layers import encoder_curves, read_comparison
 from xling.report.paper_figures import main as paper_main
 from xling.report.records import Cell, LayerPair, Results, read_table, write_records
@@ -151,9 +150,19 @@ def test_figure3_and_figure7_show_the_papers_numbers() -> None:
             ("en-en'", "en-fr", "en-de", "en-ru", "en-zh"), ("bilingual", "monolingual", "random")
         )
         values = {(square.pair, square.model): square.cka for square in squares if square.layer == layer}
-        assert [shown[key] for key in sorted(shown) if key[0] == row] == [f"{values[key]:.2g}" for key in order]
+        assert [shown[key] for key in sorted(shown) if key[0] == row] == [f"{values[key]:.2f}" for key in order]
     assert [label.get_text() for label in axes.get_yticklabels()] == rows
-    assert [annotation(value) for value in (0.604, 0.056, 1.0, 0.0)] == ["0.6", "0.06", "1", "0"]
+    assert axes.patches[0].get_facecolor() != axes.patches[-1].get_facecolor()
+
+
+def test_figures_3_and_7_have_the_papers_scale_and_only_what_was_run_whatever_the_scores() -> None:
+    for records_given in (None, [replace(FEW["figure3"][0], score=3.0)]):
+        _, panels = drawn("figure3", records_given)
+        assert {axes.get_xlim() for axes in panels} == {(0.0, 118.0)}
+        assert panels[-1].get_xlabel() == "score (%)"
+    _, (axes, bar) = drawn("figure7", [square for square in RECORDS["figure7"] if square.pair == "en-fr"])
+    assert bar.get_ylim() == (0, 1)
+    assert "en-ru" not in texts(axes)
 
 
 def test_figure4a_has_a_bar_for_everything_measured() -> None:
@@ -298,6 +307,7 @@ def commands(inputs: Path, out: Path) -> list[list[str]]:
         *([name, "--records", str(inputs / f"{name}.csv")] for name in RECORDED),
         *([name, *from_study] for name in ("figure1", "figure2")),
         ["forest", "--claims", str(inputs / "claims.json")],
+        ["kept", "--records", str(inputs / "figure3.csv")],
         ["training", *from_study, "--metrics", *(str(model / "metrics.jsonl") for model in models)],
         ["anchors", *from_study, "--audits", *(str(model / "anchors.json") for model in models[:-1])],
         [
@@ -344,7 +354,7 @@ def names(folder: Path) -> list[str]:
 def test_each_figure_has_three_pictures_and_its_numbers(figures: Path) -> None:
     whole = [*FIGURES, "emergence", "paper/figure3", "paper/figure7"]
     expected = [f"{name}.{suffix}" for name in whole for suffix in ("png", "pdf", "svg", "csv")]
-    expected += [f"training/{model}.{suffix}" for model in MODELS for suffix in ("png", "svg")]
+    expected += [f"training/{model}.{suffix}" for model in MODELS for suffix in ("png", "pdf", "svg")]
     expected += [f"paper/{name}.{suffix}" for name in ("table1", "table1-deltas") for suffix in ("csv", "md", "tex")]
     assert names(figures) == sorted(expected)
     for name, (means, _) in RECORDED.items():

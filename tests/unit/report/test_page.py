@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -23,10 +24,13 @@ from xling.report import published, style
 from xling.report.page.__main__ import main
 from xling.report.page.build import Sources, asset, build, markdown
 from xling.report.page.drawings import HREF, embedded
+from xling.report.page.files import Files
 from xling.report.page.gallery import find_figures
-from xling.report.page.tables import data_table, study_table
-from xling.report.records import Results
+from xling.report.page.tables import MOST_ROWS, Table, data_table, study_tables
+from xling.report.page.verdicts import NAMES
+from xling.report.records import Results, read_table
 
+REFERENCE = Path(__file__).resolve().parents[3] / "results/reference"
 HOSTILE = '<script>alert(\'x\')</script>" onload="x" &amp; </td></table><!-- ]]> \x00\ud800 {{ }}'
 VERDICTS = verdicts()
 
@@ -56,6 +60,11 @@ class Page(HTMLParser):
         return " ".join("".join(self.words).split())
 
 
+def made(sources: Sources) -> str:
+    """Return the page as it lies beside its sources."""
+    return build(sources, sources.claims.parent)
+
+
 @pytest.fixture
 def sources(tmp_path: Path) -> Sources:
     return write_sources(tmp_path, VERDICTS)
@@ -63,12 +72,12 @@ def sources(tmp_path: Path) -> Sources:
 
 @pytest.fixture
 def page(sources: Sources) -> Page:
-    return Page(build(sources))
+    return Page(made(sources))
 
 
 def with_text(value: Any, text: str) -> Any:
     """Return a structure with a text at the end of every string that is shown and decides nothing."""
-    fixed = {"verdict", "unit", "relation", "counted_in", "state", "origin"}
+    fixed = {"verdict", "unit", "relation", "counted_in", "state", "origin", "source"}
     if isinstance(value, dict):
         return {key: item if key in fixed else with_text(item, text) for key, item in value.items()}
     if isinstance(value, list):
@@ -80,18 +89,20 @@ def with_text(value: Any, text: str) -> Any:
 @given(text=st.text(alphabet=st.sampled_from("<>&\"'`|*[]()#\\ \n\x00\ud800a=-/{}%"), max_size=24) | st.just(HOSTILE))
 def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     folder = tmp_path_factory.mktemp("page")
-    plain = [tag for tag, _ in Page(build(write_sources(folder, VERDICTS))).elements]
-    made = build(write_sources(folder, with_text(VERDICTS, text), with_text(provenance(), text)))
-    found = Page(made)
+    plain = [tag for tag, _ in Page(made(write_sources(folder, VERDICTS))).elements]
+    hostile = made(write_sources(folder, with_text(VERDICTS, text), with_text(provenance(), text)))
+    found = Page(hostile)
     assert [tag for tag, _ in found.elements] == plain
     known = {"href", "id", "class", "scope", "colspan", "role", "aria-label", "aria-labelledby", "aria-hidden"}
     known |= {"tabindex", "src", "alt", "decoding", "charset", "http-equiv", "content", "name", "lang"}
+    known |= {"data-head", "data-over", "viewbox", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "d"}
+    known |= {"width", "height"}
     assert {name for _, attributes in found.elements for name in attributes} <= known
-    assert "\x00" not in made.encode("utf-8").decode("utf-8")
+    assert "\x00" not in hostile.encode("utf-8").decode("utf-8")
 
 
 def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Sources) -> None:
-    text = build(sources)
+    text = made(sources)
     page = Page(text)
     assert all(str(image["src"]).startswith("data:image/") for image in page.all("img"))
     assert not page.all("link")
@@ -99,7 +110,9 @@ def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Sources) -> N
     assert not re.search(r"@import|url\(", asset("style.css"))
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {link["href"] for link in page.all("a")} <= {f"#{name}" for name in ids}
+    beside = {str(link["href"]) for link in page.all("a")} - {f"#{name}" for name in ids}
+    assert beside >= {"claims.json", "provenance.json", "table1.csv", "figures/forest.svg", "figures/figure7.csv"}
+    assert all((sources.claims.parent / unquote(href)).is_file() for href in beside)
     policy = next(meta["content"] for meta in page.all("meta") if "http-equiv" in meta) or ""
     for tag in ("style", "script"):  # the policy admits these and no others
         inside = text.split(f"<{tag}>")[1].split(f"</{tag}>")[0]
@@ -108,20 +121,20 @@ def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Sources) -> N
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
     assert not any("style" in attributes for _, attributes in page.elements)
-    assert text == build(sources)  # the same every time
+    assert text == made(sources)  # the same every time
 
 
 def test_what_a_study_says_of_its_data_stands_before_its_numbers(tmp_path: Path) -> None:
     known = provenance()
     known["config"]["study"]["notes"] = ["Books & encyclopaedia.", "Ten pairs."]
-    shown = Page(build(write_sources(tmp_path, VERDICTS, known)))
-    order = ["verdicts", "data", "tables", "figures", "training", "anchors", "choices", "provenance"]
+    shown = Page(made(write_sources(tmp_path, VERDICTS, known)))
+    order = ["verdicts", "tables", "figures", "training", "method", "provenance"]
     assert [section["id"] for section in shown.all("section")] == order
     assert "Books & encyclopaedia." in shown.text
 
 
 def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> None:
-    assert len(page.all("img")) == 5
+    assert len(page.all("img")) == 4
     assert all(len(image["alt"] or "") > 20 for image in page.all("img"))
     assert all(heading["scope"] in {"col", "colgroup", "row", "rowgroup"} for heading in page.all("th"))
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
@@ -129,45 +142,101 @@ def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> N
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
     titles = [str(image["alt"]).split(":")[0] for image in page.all("img")]
-    assert titles[2] == f"{titles[1]}, from the paper's published numbers"  # the paper's figure follows ours
+    assert titles[2] == f"{titles[0]}, from the paper's published numbers"  # ours opens the page
 
 
 def test_a_verdict_on_fewer_cells_says_so(tmp_path: Path) -> None:
     cells = tuple(cell for cell in published.results().figure3 if cell.language == "fr")
-    page = Page(build(write_sources(tmp_path, verdicts(Results(figure3=cells)))))
-    assert "✓ supported, only 2 of 6 cells" in page.text
+    page = Page(made(write_sources(tmp_path, verdicts(Results(figure3=cells)))))
+    assert "supported, only 2 of 6 cells" in page.text
 
 
-def test_the_first_things_are_one_sentence_the_forest_plot_and_a_row_for_each_claim(page: Page) -> None:
-    sentence, plot, table = (
-        page.text.index(x) for x in (VERDICTS["headline"], "How far each claim", "seeds to decide")
-    )
-    assert sentence < plot < table
-    assert page.all("img")[0]["alt"].startswith("How far each claim is from its border: ")  # type: ignore[union-attr]
-    for claim in VERDICTS["claims"]:
-        assert " ".join(claim["sentence"].split()) in page.text
-        assert f"{claim['claim']}{claim['says']}" in page.text.replace(" ", " ").replace("\n", "")
-        assert claim["paper"] in page.text
-    assert "shared tokens" in page.text  # the table of seed variance
+def test_the_first_things_are_the_studys_name_its_columns_one_sentence_and_a_row_for_each_claim(tmp_path: Path) -> None:
+    known = provenance()
+    known["config"] |= {"languages": {"it": {"name": "Italian"}}, "settings": {"default": {"label": "Default"}}}
+    known["config"]["study"] |= {"pairs": ["en-it"], "settings": ["default"], "tasks": ["parsing"], "source": "en"}
+    text = made(write_sources(tmp_path, VERDICTS, known))
+    page = Page(text)
+    told = ["demo", "To Italian", "Tasks Parsing", "Settings Default", "1 models, 1,250 updates each, 1 seed"]
+    places = [page.text.replace(" ", " ").find(x) for x in ("demo", VERDICTS["headline"], NAMES["1a"])]
+    assert -1 < places[0] < places[1] < places[2]
+    facts = " ".join(re.sub("<[^>]*>", " ", text.split('<dl class="about">')[1].split("</dl>")[0]).split())
+    assert facts == f"From en {' '.join(told[1:-1])} Trained {told[-1]}"
+    assert str(page.all("img")[0]["alt"]).startswith("Figure 3. ")  # there is no figure of kept shares here
+    run = [claim for claim in VERDICTS["claims"] if claim["verdict"] != "not run"]
+    assert [row.get("id") for row in page.all("details")][: len(run)] == [f"claim-{claim['claim']}" for claim in run]
+    for claim in run:
+        for shown in (claim["sentence"], claim["says"], claim["paper"], NAMES[claim["claim"]]):
+            assert " ".join(shown.split()) in page.text
+    assert set(NAMES) == {claim["claim"] for claim in VERDICTS["claims"]}
 
 
-def test_what_was_not_run_says_so(tmp_path: Path) -> None:
+def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_path: Path) -> None:
     sources = write_sources(tmp_path, verdicts(Results()))
-    text = Page(build(Sources("Nothing", sources.claims, sources.provenance))).text
-    assert "17 were not run" in text
+    page = Page(made(sources))
+    assert "Not run in this study: 17 of the paper's claims" in page.text
+    assert VERDICTS["claims"][0]["says"] in page.text
+    assert page.text.index("Table 1. Zero-shot transfer") < page.text.index("Not run in this study")
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    text = Page(made(Sources("Nothing", sources.claims, sources.provenance))).text
     assert "transfer was not run" in text
     for name in ("Figure 1.", "Figure 4b.", "Figure 8.", "Training curves", "Anchors in the training text"):
-        assert re.search(rf"{re.escape(name)}[^.]*: not run", text), name
+        assert re.search(rf"Not run in this study: How much .*{re.escape(name)}", text), name
 
 
-def test_light_drawings_are_shown_and_pictures_of_heavy_or_folded_ones(tmp_path: Path) -> None:
+def test_a_row_of_the_plot_stands_where_the_forest_plot_has_it(page: Page, sources: Sources) -> None:
+    text = made(sources).split('<details id="claim-1a"')[1].split("</summary>")[0]
+    part = VERDICTS["claims"][0]["parts"][0]
+    assert part["low"] == part["high"]  # the paper's own numbers: no interval, and the claim holds
+    assert "<rect" not in text
+    assert '<path d="M40.0 3.5v10" class="mean">' in text
+    assert text.count("<circle") == len(part["checks"])
+
+
+def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_models_are_left_to_their_files(tmp_path: Path) -> None:
     (tmp_path / "training").mkdir()
     for name, size in (("a", 500_000), ("b", 1), ("training/en.mono.s1", 1)):
         (tmp_path / f"{name}.svg").write_bytes(b"x" * size)
         (tmp_path / f"{name}.png").write_bytes(b"p")
     found = {name: path.suffix for name, path in find_figures([tmp_path]).items()}
-    assert found == {"training/en.mono.s1": ".png", "a": ".png", "b": ".svg"}
+    assert found == {"a": ".png", "b": ".svg"}
     assert list(find_figures([tmp_path], ["b"])) == ["b"]  # what else lies in the folder is not shown
+
+
+def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path, VERDICTS)
+    model = "en-fr.default.s1"
+    for name in (f"models/{model}/model.json", f"scores/{model}/xnli.json", f"logs/pretrain/{model}.log",
+                 "logs/draw_figure/figure3.log", "logs/table1.log", "logs/claims.log", f"figures/training/{model}.svg"):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("", encoding="utf-8")
+    transfer = f"model,setting,task,seed,language\n{model},Default,xnli,1,fr\n"
+    (tmp_path / "transfer.csv").write_text(transfer, encoding="utf-8")
+    beside = {"logs": tmp_path / "logs", "models": tmp_path / "models", "scores": tmp_path / "scores"}
+    text = made(replace(sources, tables=(*sources.tables, tmp_path / "transfer.csv"), **beside))
+    assert f'<a href="scores/{model}/xnli.json">73.6</a>' in text
+    assert f'<a href="models/{model}">{model}</a>' in text
+    links = {str(link["href"]) for link in Page(text).all("a")}
+    assert links >= {f"logs/pretrain/{model}.log", f"scores/{model}", f"figures/training/{model}.svg"}
+    assert links >= {"logs/draw_figure/figure3.log", "logs/table1.log", "logs/claims.log"}
+    kept = tmp_path / "transfer.jsonl"
+    kept.touch()
+    files = Files(tmp_path, kept_scores=kept)
+    assert set(files.of_cells(read_table(tmp_path / "transfer.csv")).values()) == {"transfer.jsonl"}
+    assert files.address(tmp_path.parent) == ""  # nothing outside the page's folder
+
+
+@pytest.mark.parametrize("name", ["mini", "demo-full"])
+def test_the_page_of_a_reference_run_is_small_enough_to_read_and_send(name: str) -> None:
+    text = (REFERENCE / name / "report.html").read_text(encoding="utf-8")
+    page = Page(re.sub(r"(?s)<(style|script)>.*?</\1>", "", text))
+    words = " ".join(page.words).split()
+    assert len(text.encode()) <= 2_000_000
+    assert len(words) <= 6000
+    assert words[0] == f"{name}:"
+    links = {unquote(str(link["href"])) for link in page.all("a")}
+    assert all((REFERENCE / name / link).exists() for link in links if not link.startswith("#"))
 
 
 def painted(drawing: str) -> tuple[list[tuple[str, str, list[str]]], list[float]]:
@@ -215,13 +284,24 @@ def test_tables_have_groups_and_numbers_and_leave_margins_to_figure_3(tmp_path: 
     table = data_table(("Model", "XNLI (Acc) fr", "note", "code", "value"), rows, "t", ["", "Two"])
     assert table.overs == [("", 1), ("XNLI (Acc)", 1), ("", 3)]
     assert [group for group, _ in table.rows] == ["", "Two"]
-    assert table.rows[1][1][1] == ("not run", "absent")
-    assert [kind for _, kind in table.heads] == ["text", "number", "text long", "text", "number"]
-    assert [kind for _, kind in data_table(("a",), [("not run",)], "t").heads] == ["text"]
-    (tmp_path / "t.csv").write_text("Model,NER fr,NER fr low,NER fr floor\nDefault,0.6123456,2,3\n", encoding="utf-8")
-    assert study_table(tmp_path / "t.csv").rows == [("", [("Default", None), ("0.6123", None)])]
-    (tmp_path / "table1-compared.csv").write_text("Group,Model,ours score\nNER,Default,1\n", encoding="utf-8")
-    assert [name for name, _ in study_table(tmp_path / "table1-compared.csv").heads] == ["Model", "Task", "score"]
+    assert table.rows[1][1][1][:2] == ("not run", "absent")
+    assert (table.rows[1][1][1].over, table.rows[1][1][1].head) == ("XNLI (Acc)", "fr")
+    assert [head.kind for head in table.heads] == ["text", "number", "text long", "text", "number"]
+    assert [head.kind for head in data_table(("a",), [("not run",)], "t").heads] == ["text"]
+
+    def shown(name: str, text: str) -> list[Table]:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return study_tables([tmp_path / name], Files(tmp_path))
+
+    (table,) = shown("t.csv", "Model,NER fr,NER fr low,NER fr floor\nDefault,0.6123456,2,3\n")
+    assert [[cell.text for cell in cells] for _, cells in table.rows] == [["Default", "0.6123"]]
+    (table,) = shown("table1-compared.csv", "Group,Model,ours score\nNER,Default,1\n")
+    assert [head.text for head in table.heads] == ["Model", "Task", "score"]
+    whole, left = shown("table1.csv", "Group,Model,Domain,Softmax,NER (F1) fr\nG,Default,Wiki,shared,1\n")
+    assert [head.text for head in whole.heads] == ["Model", "fr"]
+    assert [head.text for head in left.heads] == ["Model", "Domain", "Softmax"]  # folded: described in words
+    (table,) = shown("long.csv", "a,b\n" + "1,2\n" * (MOST_ROWS + 1))
+    assert (len(table.rows), table.length, table.links[0].href) == (0, MOST_ROWS + 1, "long.csv")
 
 
 @pytest.mark.parametrize(
@@ -267,4 +347,4 @@ def test_the_command_writes_the_page_or_one_line(sources: Sources, tmp_path: Pat
 def test_what_is_no_file_of_verdicts_is_refused(sources: Sources, value: Any) -> None:
     sources.claims.write_text(json.dumps(value), encoding="utf-8")
     with pytest.raises(InputError, match="not a file of verdicts"):
-        build(sources)
+        made(sources)

@@ -8,17 +8,20 @@ from pathlib import Path
 
 from xling.core.errors import run
 from xling.report.claims.render import Stored, read_claims, row
+from xling.report.rule import Verdict
 
 
 def verdict_lines(stored: Stored) -> list[str]:
-    """Return what became of the claims in one sentence, and a line for each with its effect."""
-    rows = [row(claim) for claim in stored["claims"]]
+    """Return what became of the claims: a sentence, a line for each with its effect, one for all that were not run."""
+    absent = [claim["claim"] for claim in stored["claims"] if claim["verdict"] == Verdict.NOT_RUN]
+    rows = [row(claim) for claim in stored["claims"] if claim["claim"] not in absent]
     table = [(number, text.strip("*"), effect, border, says) for number, says, effect, border, _, text, _ in rows]
     wide = [max(map(len, column)) for column in zip(*table, strict=True)][:-1]
     lines = [
         "  ".join([*(cell.ljust(n) for cell, n in zip(cells, wide, strict=False)), cells[-1]]).rstrip()
         for cells in table
     ]
+    lines += [f"{Verdict.NOT_RUN}: {', '.join(absent)}"] if absent else []
     return [stored["headline"], *(f"  {line}" for line in lines)]
 
 

@@ -5,7 +5,7 @@ python -m xling.report.figures figure1 --study study.json --out-dir figures
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,15 @@ from xling.report.claims.render import read_claims
 from xling.report.figures.bars import anchor_plot, figure3, figure4a, read_audit
 from xling.report.figures.forest import forest
 from xling.report.figures.heat_maps import cka_matrix, figure7
+from xling.report.figures.kept import kept
 from xling.report.figures.layers import SERIES, contextual_figure, encoder_curves, figure4b, figure6, read_comparison
 from xling.report.figures.schematic import comparisons, figure1, figure2
 from xling.report.figures.study import model_name, read_metrics, read_study, split_name
 from xling.report.figures.training import emergence, loss_records, model_figure, overview, structures
 from xling.report.means import cell_means, cka_means, contextual_means, sentence_means, word_means
-from xling.report.records import KINDS, LayerPair, Setting, read_records, some_records
+from xling.report.records import KINDS, Cell, LayerPair, Setting, read_records, some_records
 
-SCREEN_DPI = 130  # of one model's training: one of many, looked at on a screen; the SVG beside it is for print
+SCREEN_DPI = 130  # of one model's training: one of many, looked at on a screen; the SVG and PDF are for print
 Drawn = tuple[str, Figure, Any]  # a figure to save under a name, with the records that it shows; None: for the screen
 
 RECORDED: dict[str, tuple[Callable[[Any], Any], Callable[..., Figure]]] = {
@@ -46,8 +47,16 @@ def _from_records(args: argparse.Namespace) -> Iterator[Drawn]:
     records = means(some_records(args.records, KINDS.get(args.figure, LayerPair)))
     further: dict[str, Any] = {"laser": args.laser} if args.figure == "figure6" else {}
     if args.figure == "figure3":
-        further["settings"] = read_records(args.settings, Setting) if args.settings else published.settings()
+        further["settings"] = _settings(args)
     yield args.figure, draw(records, **further), records
+
+
+def _settings(args: argparse.Namespace) -> Sequence[Setting]:
+    return read_records(args.settings, Setting) if args.settings else published.settings()
+
+
+def _kept(args: argparse.Namespace) -> Iterator[Drawn]:
+    yield "kept", *kept(some_records(args.records, Cell), _settings(args))
 
 
 def _from_study(args: argparse.Namespace) -> Iterator[Drawn]:
@@ -99,6 +108,7 @@ FIGURES: dict[str, tuple[Callable[[argparse.Namespace], Iterator[Drawn]], list[s
     "figure2": (_from_study, ["--study"]),
     "figure3": (_from_records, ["--records", "--settings"]),
     "figure6": (_from_records, ["--records", "--laser"]),
+    "kept": (_kept, ["--records", "--settings"]),
     "training": (_training, ["--study", "--metrics"]),
     "anchors": (_from_study, ["--study", "--audits"]),
     "encoders": (_encoders, ["--comparison"]),
@@ -119,7 +129,7 @@ def main() -> None:
     with style.styled():
         for name, figure, records in FIGURES[args.figure][0](args):
             if records is None:
-                style.save_images(figure, args.out_dir, name, ("png", "svg"), SCREEN_DPI)
+                style.save_images(figure, args.out_dir, name, style.FORMATS, SCREEN_DPI)
             else:
                 style.save_figure(figure, args.out_dir, name, records)
 

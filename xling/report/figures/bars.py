@@ -44,10 +44,11 @@ def figure3(cells: Sequence[Any], settings: Sequence[Setting]) -> Figure:
     figure = style.new_figure(height=LEGEND3 + len(tasks) * (ROW3 * len(rows) + PANEL3))
     panels = figure.subplots(len(tasks), len(languages), sharex="row", sharey=True, squeeze=False)
     for task, line in zip(tasks, panels, strict=True):
-        top = max(max(cell.score, cell.high or 0.0) for cell in cells if cell.task == task)
         for language, axes in zip(languages, line, strict=True):
-            _transfer(axes, [scores.get((row.setting, task, language)) for row in rows], rows, top)
+            _transfer(axes, [scores.get((row.setting, task, language)) for row in rows], rows)
             axes.set_title(f"{task_title(task)}, en-{language}", loc="left", fontsize=8)
+    for axes in panels[-1]:
+        axes.set_xlabel("score (%)")
     groups = dict.fromkeys(row.group for row in rows)
     handles: list[Artist] = [Patch(color=style.group_colour(group), label=group or DEFAULT) for group in groups]
     handles.append(Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=DASHES, label="level of Default"))
@@ -56,9 +57,9 @@ def figure3(cells: Sequence[Any], settings: Sequence[Setting]) -> Figure:
     return figure
 
 
-def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting], top: float) -> None:
+def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting]) -> None:
     style.light_grid(axes, "x")
-    edge = 1.27 * top
+    edge = 118.0  # room for the numbers; one scale for every task, study and the paper
     look: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 6.5}
     for place, (cell, row) in enumerate(zip(cells, rows, strict=True)):
         if cell is None:
@@ -75,7 +76,7 @@ def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting], top: fl
         axes.text(edge, place, f"{cell.score:.1f}", **look)
     axes.set_yticks(range(len(rows)), [row.setting for row in rows])
     axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, edge))
-    axes.set_xticks(range(0, int(top) + 1, 20 if top > 40 else 5))  # none under the numbers at the right edge
+    axes.set_xticks(range(0, 101, 20))
     axes.tick_params(axis="y", length=0)
 
 

@@ -1,6 +1,5 @@
 """Heat maps of CKA: Figure 7 (layer by layer), and every layer of one encoder against every layer of another."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,21 +24,15 @@ MATRIX_NOTE = (
 )
 
 
-def annotation(value: float) -> str:
-    """Return a similarity as Figure 7 prints it: two decimals, a trailing zero dropped."""
-    return f"{round(value, 2):g}"
-
-
 def figure7(scores: Sequence[Any]) -> Figure:
     """Return Figure 7 from the means of its squares: CKA by layer, pair and model; what was not run is hatched."""
     table = similarity(scores)
     rows = {layer: float(row) for row, layer in enumerate(layers_of(scores))}
     rows[AVERAGE] = len(rows) + GAP
-    pairs = in_order({*PAIRS, *(score.pair for score in scores)}, PAIRS)
+    pairs = in_order((score.pair for score in scores), PAIRS)
     figure = style.new_figure(height=1.15 + ROW * len(rows))
     axes = figure.subplots()
-    limits = math.floor(10 * min(table.values())) / 10, math.ceil(10 * max(table.values())) / 10
-    colours = ScalarMappable(Normalize(*limits), mpl.colormaps[style.HEAT_MAP])
+    colours = ScalarMappable(Normalize(0, 1), mpl.colormaps[style.HEAT_MAP])  # in every study, and in the paper's
     width = len(CKA_MODELS) + GAP
     columns = {(p, model): n * width + place for n, p in enumerate(pairs) for place, model in enumerate(CKA_MODELS)}
     for (pair, model), x in columns.items():
@@ -65,7 +58,7 @@ def _square(axes: Axes, x: float, y: float, value: float | None, colours: Scalar
     red, green, blue, _ = (float(part) for part in colours.to_rgba(np.array([value]))[0])
     colour = (red, green, blue)
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.6))
-    axes.text(x + 0.5, y + 0.5, annotation(value), fontsize=6.5, color=style.ink_on(colour), **style.CENTRED)
+    axes.text(x + 0.5, y + 0.5, f"{value:.2f}", fontsize=6.5, color=style.ink_on(colour), **style.CENTRED)
 
 
 def _finish(figure: Figure, panels: Sequence[Axes], colours: ScalarMappable, aspect: int) -> None:

@@ -92,7 +92,8 @@ def update_ticks(axes: Axes, last: int, most: int) -> None:
     """Mark round numbers of updates, none beyond the last one, in few letters."""
     ticks = MaxNLocator(most, steps=[1, 2, 5, 10], integer=True).tick_values(0, max(last, 1))
     inside = [float(tick) for tick in ticks if tick <= max(last, 1)]
-    axes.set_xticks(inside, [f"{tick / 1000:g}k" if abs(tick) >= 10000 else f"{tick:g}" for tick in inside])
+    thousands = max(inside) >= 10000
+    axes.set_xticks(inside, [f"{tick / 1000:g}k" if thousands and tick else f"{tick:g}" for tick in inside])
 
 
 def _losses(axes: Axes, metrics: Metrics, shown: Mapping[str, str], size: style.Size) -> None:
@@ -199,6 +200,7 @@ def draw_settings(measures: Sequence[Measure], study: Study, note: str) -> Figur
             axes.set_axis_off()
         for axes in panels[len(names) - columns : len(names)]:
             axes.tick_params(labelbottom=True)
+            axes.set_xlabel("updates", fontsize=7)
         part.suptitle(measure.title, x=0.01, ha="left", fontsize=8, fontweight="bold")
     absent = {
         pair: [known.label for known in study.settings if (pair.split("-"), known.name) not in run]
@@ -206,7 +208,7 @@ def draw_settings(measures: Sequence[Measure], study: Study, note: str) -> Figur
     }
     texts = [f"{pair}: {', '.join(labels)}" for pair, labels in absent.items() if labels]
     missing = f"Not run: {'; '.join(texts)}." if texts else ""
-    style.footnote(figure, f"{note}\nAcross: updates. Open marker: before training. {missing}")
+    style.footnote(figure, f"{note}\nOpen marker: before training. {missing}")
     return figure
 
 

@@ -17,7 +17,7 @@ def main() -> None:
     """Write the page."""
     sources = vars(_arguments())
     out: Path = sources.pop("out")
-    text = build(Sources(**sources))
+    text = build(Sources(**sources), out.parent)
     with write_text(out) as handle:
         handle.write(text)
     log_to_stderr(__name__).info("the report is in %s (%.1f MB)", out, len(text.encode()) / 1e6)
@@ -35,6 +35,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--paper-figures", type=Path, nargs="*", default=[], help="folders of the paper's figures")
     parser.add_argument("--provenance", type=Path, required=True, help="JSON: where the results come from")
     parser.add_argument("--choices", type=Path, nargs="*", default=[], help="Markdown: what the paper leaves open")
+    parser.add_argument("--logs", type=Path, help="folder of the jobs' logs, to link to")
+    parser.add_argument("--models", type=Path, help="folder of the models' folders, to link to")
+    parser.add_argument("--scores", type=Path, help="folder of a folder for each model, with a file for each task")
+    parser.add_argument("--kept-scores", type=Path, help="file of all scores, in a kept study")
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()
 

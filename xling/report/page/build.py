@@ -1,10 +1,11 @@
-"""From files to the page: verdicts first, then tables, figures, training, anchors, choices and provenance."""
+"""From files to the page: the study and its verdicts first, then tables, figures, training, method, provenance."""
 
 import base64
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,33 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from xling.report.claims.render import RULES, SEED_NOTE, read_claims
-from xling.report.page.gallery import find_figures, gallery
-from xling.report.page.origin import origin, read_provenance
-from xling.report.page.tables import study_table
-from xling.report.page.verdicts import overview, seed_variances, shown_claim
+from xling.report.claims.render import RULES, read_claims
+from xling.report.page.files import Files
+from xling.report.page.gallery import find_figures, galleries
+from xling.report.page.origin import origin, read_provenance, study_facts
+from xling.report.page.tables import SHOWN, study_tables
+from xling.report.page.verdicts import shown_claim
+from xling.report.rule import Verdict
 
 CONTENTS = {
     "verdicts": "Verdicts",
-    "data": "Data",
     "tables": "Tables",
     "figures": "Figures",
     "training": "Training",
-    "anchors": "Anchor audit",
-    "choices": "Method and choices",
+    "method": "Method",
     "provenance": "Provenance",
+}
+WORDS = {
+    "Setting": "How a model of two languages is trained: a row of Table 1. Default shares everything between them.",
+    "Anchor": "A subword that both languages use and look up in the same embedding.",
+    "Sep Emb, Sep L1-3": "The two languages have their own embeddings, or their own lower layers, here 1 to 3.",
+    "Transfer": "The score of a model that is fine-tuned on one language and tested in another.",
+    "Floor": "The score of the same model if it is not pretrained.",
+    "Cell": "One measurement: a setting, a task and a language.",
+    "Seed": "A model trained again from another random beginning, to see how much chance decides.",
+    "Border": "The value beyond which a claim holds; (ours) where the paper gives none.",
+    "CKA": "How alike two sets of vectors are: 0 not at all, 1 the same up to rotation and scale.",
+    "P@1": "How often the nearest vector is the right one.",
 }
 # A page may show any text, but these characters are no characters of an HTML document.
 FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
@@ -38,7 +51,7 @@ FRAME = '<div class="frame" role="region" aria-label="Table: choices" tabindex="
 
 @dataclass(frozen=True)
 class Sources:
-    """Where everything on the page comes from."""
+    """Where everything on the page comes from, and which folders beside it the page may link to."""
 
     title: str
     claims: Path
@@ -48,33 +61,54 @@ class Sources:
     only: Sequence[str] = ()  # names of the study's figures, where its folders may hold others
     paper_figures: Sequence[Path] = ()
     choices: Sequence[Path] = ()
+    logs: Path | None = None
+    models: Path | None = None
+    scores: Path | None = None
+    kept_scores: Path | None = None
 
 
-def build(sources: Sources) -> str:
-    """Return the whole page; nothing that it shows or runs comes from anywhere else."""
+def build(sources: Sources, folder: Path) -> str:
+    """Return the whole page, to lie in a folder; nothing that it shows or runs comes from anywhere else."""
     stored, known = read_claims(sources.claims), read_provenance(sources.provenance)
+    curves = next((found for root in sources.figures if (found := root / "training").is_dir()), None)
+    files = Files(folder, sources.logs, sources.models, sources.scores, curves, sources.kept_scores)
     ours, papers = find_figures(sources.figures, sources.only), find_figures(sources.paper_figures)
-    notes = known["config"].get("study", {}).get("notes", [])
+    shown, tables = galleries(ours, papers, files), study_tables(sources.tables, files)
+    ids = {table.id for table in tables} | {f"figure-{name}" for name in ours}
+    claims = [shown_claim(claim, ids) for claim in stored["claims"]]
+    judged = [claim for claim in claims if claim["verdict"] != Verdict.NOT_RUN]
+    verdict_files = [(path.name, path) for path in (sources.claims, sources.claims.with_suffix(".md"))]
     style, script = asset("style.css"), asset("script.js")
     text = _template().render(
         title=sources.title,
         policy=policy(style, script),
         style=style,
         script=script,
-        contents={id: name for id, name in CONTENTS.items() if id != "data" or notes},
+        contents=CONTENTS,
+        study=known["study"],
+        facts=study_facts(known),
+        notes=known["config"].get("study", {}).get("notes", []),
         stored=stored,
-        claims=[shown_claim(claim) for claim in stored["claims"]],
-        overview=overview(stored),
-        seed_variances=seed_variances(stored),
-        seed_note=SEED_NOTE,
+        claims=judged,
+        not_run=[claim for claim in claims if claim not in judged],
+        own_first=2 * len(judged) < len(claims),
+        verdict_links=files.links([*verdict_files, *files.logs_of("claims")]),
         rules=markdown(RULES),
-        notes=notes,
-        tables=[study_table(path) for path in sources.tables],
-        galleries={id: gallery(id, ours, papers) for id in ("verdicts", "figures", "training", "anchors")},
-        choices=Markup("").join(markdown(path.read_text(encoding="utf-8")) for path in sources.choices),
-        origin=origin(known),
+        words=WORDS,
+        tables=tables,
+        shown_tables=SHOWN,
+        galleries=shown,
+        choices=[(path.name, headings(path.read_text(encoding="utf-8"))) for path in sources.choices],
+        origin=origin(known, files),
+        origin_links=files.links([(sources.provenance.name, sources.provenance)]),
     )
     return f"{text.strip()}\n"
+
+
+def headings(text: str) -> list[str]:
+    """Return the headings of a Markdown page."""
+    tokens = MarkdownIt("commonmark").parse(text)
+    return [own.content for before, own in pairwise(tokens) if before.type == "heading_open"]
 
 
 @cache

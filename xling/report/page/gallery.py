@@ -1,4 +1,4 @@
-"""Figures on the page: what each is called and shows in words, its picture and its numbers; what was not run."""
+"""Figures on the page: what each is called and shows in words, its picture and its files; what was not run."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 import yaml
 
 from xling.report.page.drawings import embedded
-from xling.report.page.tables import Table, data_table, read_numbers
+from xling.report.page.files import Files
 
 LARGEST_DRAWING = 400_000  # bytes: beyond it a drawing of many lines is heavier than its picture
-MOST_ROWS = 600  # of a figure's numbers: a page is no place for more
-FOLDED = "training/*"  # one of many, which a reader may open
+HEADLINES = ("kept", "figure3", "figure6", "figure7", "training")  # the first that shows something opens the page
 
 
 class Entry(NamedTuple):
-    """A figure, or a family of them by a pattern: its title, and its picture in words for those who cannot see it."""
+    """A figure, or a family of them by a pattern: its title, what it shows, and its picture in words."""
 
     pattern: str
     section: str
     title: str
+    caption: str
     alt: str
 
 
@@ -33,15 +33,15 @@ def entry_of(name: str) -> Entry:
     """Return what is known of a figure by its name below the folder; one nobody described stands with the figures."""
     known = next((entry for entry in ENTRIES if fnmatchcase(name, entry.pattern)), None)
     title = name.rsplit("/", 1)[-1].replace("_", " ")
-    return known or Entry(name, "figures", title, f"Figure {title}.")
+    return known or Entry(name, "figures", title, "", f"Figure {title}.")
 
 
 def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[str, Path]:
-    """Return the pictures below folders in the page's order, all or `only` some: drawings where they are light."""
+    """Return the pictures in folders in the page's order, all or `only` some: drawings where they are light."""
     found: dict[str, dict[str, Path]] = {}
     for folder in folders:
-        for path in (path for path in sorted(folder.rglob("*")) if path.suffix in (".svg", ".png")):
-            found.setdefault(path.relative_to(folder).with_suffix("").as_posix(), {})[path.suffix] = path
+        for path in (path for path in sorted(folder.iterdir()) if path.suffix in (".svg", ".png")):
+            found.setdefault(path.stem, {})[path.suffix] = path
 
     def page_order(name: str) -> tuple[int, str]:
         entry = entry_of(name)
@@ -50,44 +50,44 @@ def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[st
     chosen = {}
     for name in sorted((name for name in found if not only or name in only), key=page_order):
         drawing, picture = found[name].get(".svg"), found[name].get(".png")
-        heavy = drawing is None or drawing.stat().st_size > LARGEST_DRAWING or entry_of(name).pattern == FOLDED
+        heavy = drawing is None or drawing.stat().st_size > LARGEST_DRAWING
         chosen[name] = picture if picture and heavy else found[name][".svg"]
     return chosen
 
 
-def gallery(section: str, ours: Mapping[str, Path], papers: Mapping[str, Path]) -> dict[str, Any]:
-    """Return the figures of a section for the template: in order, the paper's own under ours; then what is missing."""
-    patterns = {name: entry_of(name).pattern for name in ours if entry_of(name).section == section}
-    shown = []
-    for name in (name for name, pattern in patterns.items() if pattern != FOLDED):
-        shown.append(_figure(name, ours[name]))
+def galleries(ours: Mapping[str, Path], papers: Mapping[str, Path], files: Files) -> dict[str, Any]:
+    """Return the figures by section in the page's order, the paper's own under ours; the first; and what is missing."""
+    sections: dict[str, Any] = {entry.section: [] for entry in ENTRIES}
+    first = next((name for name in HEADLINES if name in ours and shows_something(ours[name])), None)
+    for name, path in ours.items():
+        if name != first and shows_something(path):
+            sections[entry_of(name).section].append(_figure(name, path, files))
         if name in papers:
-            shown.append(_figure(name, papers[name], ", from the paper's published numbers") | {"id": None})
-    wanted = [entry for entry in ENTRIES if entry.section == section and entry.pattern != FOLDED]
+            paper = _figure(name, papers[name], files, ", from the paper's published numbers")
+            sections[entry_of(name).section].append(paper | {"id": None})
+    known = {entry_of(name).pattern for name in ours}
     return {
-        "shown": shown,
-        "missing": [entry.title for entry in wanted if entry.pattern not in patterns.values()],
-        "folded": [_figure(name, ours[name]) for name, pattern in patterns.items() if pattern == FOLDED],
+        **sections,
+        "first": _figure(first, ours[first], files) if first else None,
+        "missing": [entry.title for entry in ENTRIES if entry.pattern not in known],
     }
 
 
-def _figure(name: str, path: Path, addition: str = "") -> dict[str, Any]:
+def shows_something(path: Path) -> bool:
+    """Return whether a figure has numbers; one without says in words why."""
+    numbers = path.with_suffix(".csv")
+    return not numbers.is_file() or len(numbers.read_text(encoding="utf-8").splitlines()) > 1
+
+
+def _figure(name: str, path: Path, files: Files, addition: str = "") -> dict[str, Any]:
     entry = entry_of(name)
-    family, title = entry.pattern.rstrip("*"), entry.title
-    rest = name.removeprefix(family).strip("/_-. ").replace("_", " ")
-    if rest and family != entry.pattern:
-        title += f" {rest}" if entry.pattern == FOLDED else f": {rest}"
-    numbers: Table | str | None = None
-    if path.with_suffix(".csv").is_file():
-        frame = read_numbers(path.with_suffix(".csv"))
-        numbers = f"{len(frame)} rows: too many for a page, they are in {path.stem}.csv."
-        if len(frame) <= MOST_ROWS:
-            numbers = data_table(frame.columns, frame.to_numpy().tolist(), f"numbers of {title}{addition}")
+    rest = name.removeprefix(entry.pattern.rstrip("*")).strip("/_-. ").replace("_", " ")
+    title = f"{entry.title}: {rest}" if rest and entry.pattern.endswith("*") else entry.title
     return {
         "id": f"figure-{re.sub(r'[^A-Za-z0-9]+', '-', name)}",
         "title": f"{title}{addition}",
+        "caption": "" if addition else entry.caption,
         "alt": entry.alt,
-        "folded": entry.pattern == FOLDED,
         "source": embedded(path),
-        "numbers": numbers,
+        "links": files.of(path),
     }

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.core.log import duration
-from xling.report.page.tables import Table, data_table
+from xling.report.names import TASKS
+from xling.report.page.files import Files
+from xling.report.page.tables import Cell, Table, data_table
 
 KEYS = {"study", "config", "config_hash", "commit", "changed", "collected", "python", "versions"}
 KEYS |= {"machine", "stages", "models", "data"}
@@ -22,16 +22,7 @@ STAGES = {
     "GPU (s)": "{gpu:.1f}",
     "Peak memory (MB)": "{memory:.0f}",
 }
-MODELS = {
-    "Model": "{model}",
-    "Updates": "{updates}",
-    "Attempts": "{attempts}",
-    "Wall (s)": "{seconds:.1f}",
-    "Device": "{device}",
-    "Host": "{host}",
-    "Commit": "{commit:.10}",
-}
-DATA = {"File": "{file}", "Bytes": "{bytes}", "SHA-256": "{sha256}"}
+MODELS = {"Model": "{model}", "Wall (s)": "{seconds:.1f}"}
 Provenance = Mapping[str, Any]
 
 
@@ -44,11 +35,28 @@ def read_provenance(path: Path) -> dict[str, Any]:
     return value
 
 
-def origin(known: Provenance) -> dict[str, Any]:
+def study_facts(known: Provenance) -> dict[str, str]:
+    """Return what the study is, in a few words each: what its columns and rows are, and how much was trained."""
+    config = known["config"]
+    chosen = config.get("study", {})
+    names = {code: own.get("name") for code, own in config.get("languages", {}).items()}
+    pairs = [pair.split("-") for pair in chosen.get("pairs", [])]
+    labels = [config["settings"][name]["label"] for name in chosen.get("settings", [])]
+    updates = sorted({model["updates"] for model in known["models"]})
+    trained = f"{len(known['models'])} models, {' or '.join(f'{n:,}' for n in updates)} updates each" if updates else ""
+    seeds = {model["model"].rpartition(".s")[2] for model in known["models"]}
+    return {
+        "From": str(names.get(chosen.get("source")) or chosen.get("source", "")),
+        "To": ", ".join(str(names.get(pair[-1]) or pair[-1]) for pair in pairs),
+        "Tasks": ", ".join(TASKS.get(task, task) for task in chosen.get("tasks", [])),
+        "Settings": ", ".join(labels),
+        "Trained": f"{trained}, {len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'}" if trained else "",
+    }
+
+
+def origin(known: Provenance, files: Files) -> dict[str, Any]:
     """Return everything that is known of where the results come from."""
     stages = [stage | {"stage": stage["stage"].replace("_", " ")} for stage in known["stages"]]
-    gone = {"bytes": "", "sha256": "no longer there"}
-    files = [item | {key: item[key] or text for key, text in gone.items()} for item in known["data"]]
     machine, commits = known["machine"], sorted({model["commit"][:10] for model in known["models"]})
     facts = {
         "Study": known["study"],
@@ -67,14 +75,22 @@ def origin(known: Provenance) -> dict[str, Any]:
         f"{duration(total['cpu'])} of processor time{graphics}. "
         "Training counts all its attempts in wall and GPU time; the rest is of the attempt that succeeded."
     )
+    models = _table(MODELS, known["models"], "trained models")
+    links = [files.of_model(model["model"]) for model in known["models"]]
+    if any(links):
+        models = models._replace(heads=[*models.heads, Cell("Files", "text")])
+    rows = []
+    for own, (_, (first, *others)) in zip(links, models.rows, strict=True):
+        folder = files.address(files.models / first.text) if files.models else ""
+        last = [Cell("", "text", links=own)] if any(links) else []
+        rows.append(("", [first._replace(href=folder), *others, *last]))
     return {
         "facts": facts,
         "times": times if stages else "No stage has recorded its time.",
         "stages": _table(STAGES, stages, "time by stage"),
-        "models": _table(MODELS, known["models"], "trained models"),
-        "versions": data_table(("Package", "Version"), sorted(known["versions"].items()), "versions"),
-        "data": _table(DATA, files, "raw data"),
-        "config": yaml.safe_dump(known["config"], sort_keys=True, allow_unicode=True, width=100),
+        "models": models._replace(rows=rows),
+        "files": len(known["data"]),
+        "versions": len(known["versions"]),
     }
 
 

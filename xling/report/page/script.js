@@ -1,5 +1,5 @@
 "use strict";
-// Sorting of tables and, before printing, opening of what is folded. The page is whole without it.
+// Sorting and filtering and, before printing or at a link, opening of what is folded. The page is whole without it.
 
 const NUMBER = /^[-+−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?/i;
 
@@ -53,6 +53,43 @@ for (const table of document.querySelectorAll("table.sortable")) {
     heading.replaceChildren(button);
   });
 }
+
+// The filter: claims, rows of tables, figures and models that hold every word; what is folded opens to show them.
+const PIECES = ".claim, .absent li, tbody tr:not(.group), figure";
+
+function filter(query, output) {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  let found = 0;
+  for (const piece of document.querySelectorAll(PIECES)) {
+    const inClaim = piece.parentElement.closest(".claim") !== null;
+    const head = piece.closest("table")?.tHead.textContent ?? "";  // a row is found by its columns too
+    const text = `${piece.textContent} ${head}`.toLowerCase();
+    piece.hidden = !inClaim && !words.every((word) => text.includes(word));
+    if (!piece.hidden && !inClaim) found += 1;
+  }
+  for (const group of document.querySelectorAll("tr.group")) group.hidden = words.length > 0 && !group.closest(".claim");
+  for (const folded of document.querySelectorAll("details:not(.claim):not(.claim details)")) {
+    const wanted = folded.querySelector("tbody tr:not([hidden]):not(.group), li:not([hidden]), figure:not([hidden])");
+    folded.open = words.length > 0 && wanted !== null;
+  }
+  output.textContent = words.length === 0 ? "" : `${found} found`;
+}
+
+const nav = document.querySelector("nav");
+const box = Object.assign(document.createElement("input"), { type: "search", placeholder: "Filter: ner fr, sep emb…" });
+box.setAttribute("aria-label", "Filter claims, rows, figures and models");
+const told = document.createElement("output");
+box.addEventListener("input", () => filter(box.value, told));
+nav.append(box, told);
+
+function openTarget() {
+  const target = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+  for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  if (target) target.scrollIntoView();
+}
+
+window.addEventListener("hashchange", openTarget);
+openTarget();
 
 window.addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;

@@ -1,9 +1,13 @@
-"""The verdicts for the template: a row for each claim, each claim with every check, and the seed variances."""
+"""The verdicts for the template: a row of the forest plot for each claim, and what keeps it from being supported."""
 
+import re
+from collections.abc import Collection
 from typing import Any
 
 from xling.report.claims import render
 from xling.report.claims.render import Stored
+from xling.report.figures.forest import LIMIT, marks
+from xling.report.page.files import Link
 from xling.report.page.tables import Table, data_table
 from xling.report.rule import Verdict
 
@@ -15,48 +19,81 @@ CLASSES = {
     Verdict.NO_SIGNAL: ("unclear", "~"),
     Verdict.NOT_RUN: ("absent", "–"),
 }
-NOTES = {
-    "left_out": "Left out for too little signal",
-    "not_run": "Not run, or not in full",
-    "lacking": "What was missing there",
-}
+NAMES = {
+    "1a": "No anchors: most transfer survives",
+    "1b": "Default anchors matter little",
+    "2a": "Extra anchors beat no anchors",
+    "2b": "Extra anchors help Chinese most",
+    "3": "Text of another domain costs little",
+    "4a": "Fewer shared layers, less transfer",
+    "4b": "Separate embeddings cost transfer",
+    "4c": "Six separate layers cost far more",
+    "4d": "Least shared, least transfer",
+    "4e": "Three separate layers keep most",
+    "5": "Closer languages, better transfer",
+    "6a": "Words of separate models align",
+    "6b": "Aligned states transfer less well",
+    "6c": "Sentences of separate models align",
+    "7a": "CKA: bilingual, separate, random",
+    "7b": "CKA peaks in the lowest layers",
+    "7c": "CKA goes with sentence retrieval",
+}  # claims in few words, for the rows of the plot
+UNIT = 10  # of the drawing: half the width of an interval
 
 
-def overview(stored: Stored) -> Table:
-    """Return one row for each claim: effect, interval, the paper's value, verdict, seeds to decide."""
-    rows = [[cell.strip("*") for cell in render.row(claim)] for claim in stored["claims"]]
-    return data_table(["No.", *render.ROW_COLUMNS[1:]], rows, "verdicts")
-
-
-def seed_variances(stored: Stored) -> Table:
-    """Return how much seeds vary, for each kind of measurement and group of models."""
-    rows = [render.variance_row(own) for own in stored["seed_variance"]]
-    return data_table(render.SEED_COLUMNS, rows, "seed variance")
-
-
-def shown_claim(claim: Stored) -> dict[str, Any]:
-    """Return a claim with what this run shows of it."""
+def shown_claim(claim: Stored, ids: Collection[str]) -> dict[str, Any]:
+    """Return a claim with what this run shows of it; `ids` are the places on the page that it may lead to."""
     kind, sign = CLASSES[Verdict(claim["verdict"])]
-    places = {title: dict.fromkeys(at for part in claim["parts"] for at in part[key]) for key, title in NOTES.items()}
+    part = claim["parts"][claim["deciding"]]
     only = "only " if claim["judged"] < claim["wanted"] else ""
     return {
         **claim,
+        "name": NAMES.get(claim["claim"], claim["says"]),
         "kind": kind,
         "sign": sign,
+        "effect": render.effect_text(part) if part["checks"] else "",
+        "border": render.border_text(part),
+        "what": part["what"],
+        "plot": _plot(claim, part) if part["checks"] else None,
         "brief": f"{claim['verdict']}, {only}{claim['judged']} of {claim['wanted']} {claim['counted_in']}",
+        "seeds": render.seeds_text(claim),
+        "shown_in": _sources(claim["source"], ids),
         "checks": _checks(claim),
-        "notes": [(title, list(found)) for title, found in places.items() if found],
+        "clear_cells": sum(part["clear"] for part in claim["parts"]),
     }
 
 
+def _plot(claim: Stored, part: Stored) -> dict[str, Any]:
+    """Return the row of the forest plot of the deciding part: places in units, right of 0 the claim holds."""
+    drawn: dict[str, Any] = {"cells": [], "paper": None, "bar": None}
+    for mark in marks(claim, part).itertuples():
+        at = round(UNIT * max(-LIMIT, min(LIMIT, mark.margin)), 1)
+        if mark.kind == "cell":
+            drawn["cells"].append(at)
+        elif mark.kind == "paper":
+            drawn["paper"] = at
+        else:
+            low, high = (max(-UNIT * LIMIT, min(UNIT * LIMIT, at + step)) for step in (-UNIT, UNIT))
+            drawn |= {"mean": at, "bar": (low, round(high - low, 1)) if part["high"] > part["low"] else None}
+    return drawn
+
+
+def _sources(source: str, ids: Collection[str]) -> list[Link]:
+    """Return where the page shows what a claim is judged on: "Figures 4a, 4b" are two figures."""
+    word = source.split()[0].rstrip("s")
+    kind = "table" if word == "Table" else "figure-figure"
+    places = {f"{word} {number}": f"{kind}{number}" for number in re.findall(r"\d\w?", source)}
+    return [Link(text, f"#{place}" if place in ids else "") for text, place in places.items()]
+
+
 def _checks(claim: Stored) -> Table | None:
+    """Return the cells that keep a part of a claim from being supported: those that are not clear."""
     rows, groups = [], []
-    for part in (part for part in claim["parts"] if part["checks"]):
-        what, wanted = part["what"][:1].upper() + part["what"][1:], render.border_text(part)
-        for check in part["checks"]:
+    for part in (part for part in claim["parts"] if part["verdict"] != Verdict.SUPPORTED):
+        for check in (check for check in part["checks"] if check["state"] != "clear"):
             value, low, high = (render.number(check[key], part) for key in ("value", "low", "high"))
             shown = f"{value} [{low}, {high}]" if check["shown"] else "denominator too noisy"
-            rows.append((check["where"], shown, f"{check['confidence']:.3f}", check["state"]))
-            groups.append(f"{what}: {render.effect_text(part)}, wanted {wanted}: {part['verdict']}")
-    titles = ("Where", "This run", "Confidence", "State")
+            rows.append((check["where"], shown, check["state"]))
+            groups.append(f"{part['what'][:1].upper()}{part['what'][1:]}, wanted {render.border_text(part)}")
+    titles = ("Where", "This run", "State")
     return data_table(titles, rows, f"checks of claim {claim['claim']}", groups) if rows else None

@@ -1,0 +1,121 @@
+"""The headline of a study: which share of Default's transfer each setting keeps, beside the paper's shares."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from xling.report import published, style
+from xling.report.evidence import mean
+from xling.report.measured import SIGNAL, Study, kept_share
+from xling.report.names import DEFAULT, LANGUAGES, TASKS, in_order
+from xling.report.records import Cell, Results, Setting
+from xling.report.rule import Relation, Standing, standing
+from xling.report.table1 import with_unlisted
+
+SERIES = ("this run, above the untrained encoder", "this run, above chance", "paper, above chance")
+LABEL = "share of Default's transfer that is kept, mean over languages"
+NO_SIGNAL = f"In no task and language is Default at least {SIGNAL:g} points above its floor: no share can be given."
+SPREAD = 0.25  # of a row: how far the marks stand from each other
+WIDTH, ROW, PANEL, AROUND = 4.6, 0.165, 0.33, 0.8  # inches: one column, a row, what else a panel and the figure need
+DASHES = (0, (4, 3))
+
+
+class Kept(NamedTuple):
+    """A mark of the figure: the mean share that a setting keeps in the languages with signal."""
+
+    task: str
+    languages: str
+    setting: str
+    series: str
+    kept: float
+    low: float
+    high: float
+
+
+def studies(cells: Sequence[Cell]) -> list[Study]:
+    """Return what a study measured, the same above chance, and the paper; in the order of SERIES."""
+    own = Results(figure3=tuple(cells))
+    return [Study(own), Study(own, chance=True), Study(published.results())]
+
+
+def languages_with_signal(ours: Study, task: str) -> list[str]:
+    """Return the languages in which a task's Default is far enough above its floor."""
+    found = [key for key in ours.cells if key[:2] == (DEFAULT, task)]
+    return in_order((key[2] for key in found if ours.clear(*key)), LANGUAGES)
+
+
+def tasks_with_signal(ours: Study) -> list[str]:
+    """Return the tasks in which Default is far enough above its floor in some language."""
+    return [task for task in in_order({task for _, task, _ in ours.cells}, TASKS) if languages_with_signal(ours, task)]
+
+
+def mean_kept(study: Study, setting: str, task: str, languages: Sequence[str]) -> Standing | None:
+    """Return the mean share of Default's transfer that a setting keeps in some languages; None where there are none."""
+    if not languages or not all(study.has(name, task, x) for x in languages for name in (setting, DEFAULT)):
+        return None
+    return standing(mean([kept_share(study, setting, task, x) for x in languages]), Relation.ABOVE, 0.0)
+
+
+def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
+    """Return every mark: for each task with signal, setting and series of `studies` that has all its cells."""
+    marks = []
+    for task in tasks_with_signal(beside[0]):
+        languages = languages_with_signal(beside[0], task)
+        for setting in names:
+            for series, study in zip(SERIES, beside, strict=True):
+                if own := mean_kept(study, setting, task, languages):
+                    marks.append(Kept(task, " ".join(languages), setting, series, own.value, own.low, own.high))
+    return marks
+
+
+def kept(cells: Sequence[Cell], settings: Sequence[Setting], across: bool = False) -> tuple[Figure, list[Kept]]:
+    """Return one panel per task, one below the other or side by side, and the marks.
+
+    The paper's share can only be computed above chance, so ours above chance stands beside it.
+    """
+    beside = studies(cells)
+    floors = {cell.floor for cell in cells}
+    rows = [row for row in with_unlisted(settings, beside[0].cells) if row.setting not in {DEFAULT, *floors}]
+    marks = kept_shares(beside, [row.setting for row in rows])
+    rows = [row for row in rows if any(mark.setting == row.setting for mark in marks)]
+    tasks = list(dict.fromkeys(mark.task for mark in marks))
+    high = AROUND + (1 if across else len(tasks)) * (PANEL + ROW * len(rows)) if marks else 1.0
+    figure = style.new_figure(style.PAGE_WIDTH if across else WIDTH, high)
+    if not marks:
+        figure.text(0.5, 0.5, NO_SIGNAL, fontsize=7, **style.CENTRED)
+        return figure, marks
+    shape = (1, len(tasks)) if across else (len(tasks), 1)
+    panels = figure.subplots(*shape, sharex=True, sharey=True, squeeze=False).flat
+    for task, axes in zip(tasks, panels, strict=True):
+        _panel(axes, [mark for mark in marks if mark.task == task], rows)
+    faces = (style.BLACK, style.pale(style.BLACK), "white")
+    shown = [
+        Line2D([], [], linestyle="", marker="o", color=style.BLACK, markerfacecolor=face, label=label)
+        for label, face in zip(SERIES, faces, strict=True)
+        if any(mark.series == label for mark in marks)
+    ]
+    level = Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=DASHES, label=DEFAULT)
+    columns = 4 if across else 2
+    figure.legend(handles=[*shown, level], loc="outside upper center", ncols=columns, frameon=False, fontsize=7)
+    figure.supxlabel(LABEL, fontsize=8)
+    return figure, marks
+
+
+def _panel(axes: Axes, marks: Sequence[Kept], rows: Sequence[Setting]) -> None:
+    axes.set_title(f"{TASKS.get(marks[0].task, marks[0].task)}: {marks[0].languages.replace(' ', ', ')}", loc="left")
+    style.light_grid(axes, "x")
+    axes.axvline(1, color=style.BLACK, linewidth=0.7, linestyle=DASHES)
+    places = {row.setting: (place, style.group_colour(row.group)) for place, row in enumerate(rows)}
+    for mark in marks:
+        place, colour = places[mark.setting]
+        step = SERIES.index(mark.series)
+        bars = style.reach(mark.kept, mark.low, mark.high) if mark.high > mark.low else None
+        face = (colour, style.pale(colour), "white")[step]
+        look: dict[str, Any] = {"color": colour, "markerfacecolor": face, "elinewidth": 0.8, "capsize": 1.5}
+        axes.errorbar(mark.kept, place + (step - 1) * SPREAD, xerr=bars, fmt="o", markersize=3.5, **look)
+    axes.set_yticks(range(len(rows)), [row.setting for row in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)

@@ -1,0 +1,69 @@
+"""Links from the page to the files beside it: a link leads only to what is there and lies below the page's folder."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import pandas as pd
+
+from xling.report.names import task_title
+
+SUFFIXES = (".svg", ".pdf", ".png", ".csv", ".md", ".tex")
+
+
+class Link(NamedTuple):
+    """A word and where it leads."""
+
+    text: str
+    href: str
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where the page lies, and what else of the study lies where; a folder that is not given is not linked to."""
+
+    page: Path
+    logs: Path | None = None
+    models: Path | None = None
+    scores: Path | None = None
+    curves: Path | None = None
+    kept_scores: Path | None = None  # all scores in one file, in a study that was kept (xling.report.kept)
+
+    def links(self, named: Iterable[tuple[str, Path | None]]) -> list[Link]:
+        """Return a link for each file or folder that is there."""
+        found = [Link(text, self.address(path)) for text, path in named if path]
+        return [link for link in found if link.href]
+
+    def address(self, path: Path) -> str:
+        """Return how to get from the page to a path; empty where that is not there."""
+        inside = path.exists() and path.resolve().is_relative_to(self.page.resolve())
+        return quote(path.resolve().relative_to(self.page.resolve()).as_posix()) if inside else ""
+
+    def of(self, path: Path) -> list[Link]:
+        """Return links to a table or figure in all its formats, and to the log of the job that made it."""
+        own = [(suffix[1:].upper(), path.with_suffix(suffix)) for suffix in SUFFIXES]
+        return self.links([*own, *self.logs_of(path.stem)])
+
+    def logs_of(self, name: str) -> list[tuple[str, Path]]:
+        """Return the logs of jobs of that name: of a rule, or of what a rule makes."""
+        folders = [self.logs, *sorted(path for path in self.logs.iterdir() if path.is_dir())] if self.logs else []
+        found = [path for folder in folders if (path := folder / f"{name}.log").exists()]
+        return [("log" if len(found) == 1 else f"{path.parent.name}.log", path) for path in found]
+
+    def of_model(self, model: str) -> list[Link]:
+        """Return links to a model's training curves, its scores and its logs."""
+        curves = self.curves / f"{model}.svg" if self.curves else None
+        scores = self.scores / model if self.scores else None
+        return self.links([("curves", curves), ("scores", scores), *self.logs_of(model)])
+
+    def of_cells(self, transfer: pd.DataFrame) -> dict[tuple[str, str], str]:
+        """Return where the score of each cell of Table 1 is, by setting and heading: that of its first seed."""
+        found: dict[tuple[str, str], str] = {}
+        for row in transfer.itertuples():
+            own = self.scores / row.model / f"{row.task}.json" if self.scores else None
+            links = self.links([("", own), ("", self.kept_scores)])
+            if links:
+                found.setdefault((row.setting, f"{task_title(row.task)} {row.language}"), links[0].href)
+        return found
