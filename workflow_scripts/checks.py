@@ -48,11 +48,11 @@ def _names(config: Config) -> Problems:
     study, languages, pairs, settings = (config[key] for key in ("study", "languages", "pairs", "settings"))
     yield from _unknown("study.source", [study["source"]], languages, "language")
     yield from _unknown("study.languages", study["languages"], languages, "language")
-    yield from _unknown("study.pairs", study["pairs"], pairs, "pair")
+    yield from _unknown_pairs("study.pairs", study["pairs"], config, needs_ner="ner" in study["tasks"])
     yield from _unknown("study.settings", study["settings"], settings, "setting")
     for cell in study["extra"]:
         pair, setting = cell.split(".", 1)
-        yield from _unknown(f"study.extra: {cell}", [pair], pairs, "pair")
+        yield from _unknown_pairs(f"study.extra: {cell}", [pair], config, needs_ner=False)
         yield from _unknown(f"study.extra: {cell}", [setting], settings, "setting")
     for pair in pairs:
         yield from _unknown(f"pairs.{pair}", grid.pair_languages(pair), languages, "language")
@@ -149,6 +149,9 @@ def _training(values: Config, shape: Shape) -> Problems:
 def _data(config: Config) -> Problems:
     if config["data"]["origin"] == "generated" and config["data"]["more_nli"]:
         yield "data.more_nli: expected an empty list, because the generator writes one training set"
+    if config["data"]["parallel"] is None and (config["data"]["origin"] == "generated" or files.compared(config)):
+        wanted = "expected a file, or languages: []"
+        yield f"data.parallel: missing, but the models of study.languages are compared on it ({wanted})"
     for code in grid.study_languages(config):
         language, where = grid.language_of(config, code), f"languages.{code}"
         for domain in grid.domains_used(config, code):
@@ -186,7 +189,10 @@ def _trees(config: Config) -> Problems:
 def _ner(config: Config) -> Problems:
     for pair in config["study"]["pairs"]:
         for split, code in zip(("train", "test"), grid.pair_languages(pair), strict=True):
-            name, sets = config["pairs"][pair]["ner"][split], grid.language_of(config, code).get("ner", {})
+            if not (chosen := config["pairs"][pair].get("ner")):
+                yield f"pairs.{pair}.ner: missing, but the study has the task ner"
+                break
+            name, sets = chosen[split], grid.language_of(config, code).get("ner", {})
             if name not in sets:
                 owner = config["languages"][code]["name"]
                 yield f"pairs.{pair}.ner.{split}: {owner} has no NER data set {name!r} ({nearest(name, sets)})"
@@ -218,7 +224,7 @@ def _files(config: Config) -> Problems:
 
 def _columns(config: Config) -> Problems:
     """Every language needs the parallel sentences: a job that finds no column of them fails long after the start."""
-    if config["data"]["origin"] != "local":
+    if config["data"]["origin"] != "local" or not config["data"]["parallel"]:
         return
     path = expand_path(config["data"]["root"]) / config["data"]["parallel"]
     try:
@@ -242,6 +248,16 @@ def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) 
     for name in names:
         if name not in known:
             yield f"{where}: unknown {what} {name!r} ({nearest(name, known)})"
+
+
+def _unknown_pairs(where: str, names: Iterable[str], config: Config, needs_ner: bool) -> Problems:
+    for name in (name for name in names if name not in config["pairs"]):
+        described = all(code in config["languages"] for code in grid.pair_languages(name))
+        if not described or "-".join(reversed(name.split("-"))) in config["pairs"]:
+            yield from _unknown(where, [name], config["pairs"], "pair")
+        elif needs_ner:
+            wanted = "describe it under pairs: the NER data sets that it is trained and tested on"
+            yield f"{where}: unknown pair {name!r} ({wanted})"
 
 
 def _unmatched(where: str, patterns: Iterable[str], cells: list[str]) -> Problems:

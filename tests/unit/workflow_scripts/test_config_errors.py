@@ -28,6 +28,8 @@ bpe | - | : missing key (Subword vocabularies
 pretrain.lr | fast | : expected a number, found the text 'fast'
 pretrain.lr | 1e-4 | : expected a number, found the text '1e-4' (YAML needs a point: 1.0e-4)
 pretrain.lr | .inf | : expected a finite number, found inf
+pretrain.lr | .nan | : expected a finite number, found nan
+pretrain.mask_rate | .nan | : expected 
 pretrain.updates | 1.0e+3 | : expected a whole number, found 1000.0
 monolingual.train.lr | 1e-4 | : expected a number, found the text '1e-4'
 settings.default.train.warm_up | 1 | : unknown key (did you mean 'warmup'?)
@@ -47,6 +49,7 @@ codeswitch.cap | 0 | : expected more than 0, found 0
 text.test_lines | 0 | : expected at least 1, found 0
 study.name | My study | : expected a name of lower-case letters, digits and hyphens, found 'My study'
 data.more_nli | [xnli/more.tsv] | : expected an empty list, because the generator writes one training set
+data.parallel | null | : missing, but the models of study.languages are compared on it
 data.parallel | /etc/passwd | : expected a path that starts below data.root, found '/etc/passwd'
 study.settings | [default, sep-emb, default] | : default stands in the list twice
 settings.mono | {label: Alone} | settings: 'mono' cannot be used: mono, random and untrained… name models without a setting
@@ -59,6 +62,7 @@ study.source | eng | : unknown language 'eng' (did you mean 'en'?)
 pairs.en-it | {ner: {train: wikiann, test: wikiann}} | : unknown language 'it'
 study.pairs | [en-ru, en-frr] | : unknown pair 'en-frr' (did you mean 'en-fr'?)
 study.pairs | [fr-en] | : unknown pair 'fr-en' (did you mean 'en-fr'?)
+pairs.en-fr | - | study.pairs: unknown pair 'en-fr' (describe it under pairs:
 study.settings | [default, sep-l13] | : unknown setting 'sep-l13' (did you mean 'sep-l1-3'?)
 study.extra | [en-de.defualt] | : en-de.defualt: unknown setting 'defualt' (did you mean 'default'?)
 pairs.en-en | {ner: {train: wikiann, test: wikiann}} | : expected two different languages
@@ -85,6 +89,7 @@ pretrain.sequences | streams | : expected lines, because the model has sentence 
 monolingual.train | {mask_share: 0.95} | monolingual.train.random_share: mask_share and random_share together exceed 1
 settings.sep-emb.train | {warmup: 5000} | settings.sep-emb.train.warmup: 5000 updates of warm-up leave none of 1000
 tasks.ner.best | 5 | : 5 of 2 grid points (expected at most 2)
+pairs.en-fr.ner | - | : missing, but the study has the task ner
 pairs.en-fr.ner.test | wikian | : French has no NER data set 'wikian' (did you mean 'wikiann'?)
 languages.en.ner.conll2003.train | - | languages.en.ner.conll2003: expected train and dev files
 languages.fr.text.crawl | - | : missing, but models of the study read it
