@@ -23,11 +23,20 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 def check(config: Config) -> None:
     """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
-    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _incomplete, _names, _choices, _languages]
-    kinds += [_settings, _numbers, _data, _shared_sources, _files, _columns]
+    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _folders, _incomplete, _names, _choices]
+    kinds += [_languages, _settings, _numbers, _data, _shared_sources, _files, _columns]
     for kind in kinds:
         if problems := list(kind(config)):
             raise ConfigError(problems)
+
+
+def _folders(config: Config) -> Problems:
+    """Yield folders whose environment variables are not set."""
+    for section, key in (("study", "results"), ("data", "root")):
+        try:
+            expand_path(config[section][key])
+        except ConfigError as error:
+            yield f"{section}.{key}: {error.problems[0]}"
 
 
 def _incomplete(config: Config) -> Problems:
@@ -215,6 +224,9 @@ def _shared_sources(config: Config) -> Problems:
 def _files(config: Config) -> Problems:
     origin, root = config["data"]["origin"], expand_path(config["data"]["root"])
     if origin == "generated":
+        return
+    if origin == "local" and not root.is_dir():
+        yield f"data.root: no such folder: {root} (expected the folder that the paths of all data start from)"
         return
     fetched = files.datasets_by_file(config) if origin == "download" else {}
     for key, path in files.needed_files(config).items():

@@ -29,7 +29,7 @@ pretrain.lr | fast | : expected a number, found the text 'fast'
 pretrain.lr | 1e-4 | : expected a number, found the text '1e-4' (YAML needs a point: 1.0e-4)
 pretrain.lr | .inf | : expected a finite number, found inf
 pretrain.lr | .nan | : expected a finite number, found nan
-pretrain.mask_rate | .nan | : expected 
+pretrain.mask_rate | .nan | : expected less than 1, found nan
 pretrain.updates | 1.0e+3 | : expected a whole number, found 1000.0
 monolingual.train.lr | 1e-4 | : expected a number, found the text '1e-4'
 settings.default.train.warm_up | 1 | : unknown key (did you mean 'warmup'?)
@@ -48,6 +48,8 @@ codeswitch.keep | 1.0 | : expected less than 1, found 1.0
 codeswitch.cap | 0 | : expected more than 0, found 0
 text.test_lines | 0 | : expected at least 1, found 0
 study.name | My study | : expected a name of lower-case letters, digits and hyphens, found 'My study'
+data.root | "${XLING_NOWHERE}/x" | : ${XLING_NOWHERE}/x: the environment variable XLING_NOWHERE is not set
+study.results | "${XLING_NOWHERE}" | : ${XLING_NOWHERE}: the environment variable XLING_NOWHERE is not set
 data.more_nli | [xnli/more.tsv] | : expected an empty list, because the generator writes one training set
 data.parallel | null | : missing, but the models of study.languages are compared on it
 data.parallel | /etc/passwd | : expected a path that starts below data.root, found '/etc/passwd'
@@ -177,6 +179,11 @@ def test_all_problems_of_a_kind_are_told_at_once(capsys: pytest.CaptureFixture[s
         ("study:\n  name: été\n".encode("latin-1"), "line 2: not UTF-8 (save the file as UTF-8)"),
         (b"study:\n  name: a\x07\n", "line 2: YAML does not allow the character '\\x07' (remove it)"),
         (b"model:\n  layers: [8\nwidth: 3\n", "line 3: "),
+        ("study: {name: a}\n".encode("utf-16"), "line 1: not UTF-8 (save the file as UTF-8)"),
+        (
+            b"model:\n\tlayers: 8\n",
+            "line 2: found character '\\t' that cannot start any token (YAML indents with spaces",
+        ),
     ],
 )
 def test_a_file_that_is_no_yaml_names_its_line(tmp_path: Path, content: bytes, problem: str) -> None:
@@ -185,6 +192,20 @@ def test_a_file_that_is_no_yaml_names_its_line(tmp_path: Path, content: bytes, p
     with pytest.raises(ConfigError) as caught:
         read_yaml(path)
     assert str(caught.value).startswith(f"config: {path}, {problem}")
+
+
+def test_a_file_without_keys_or_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "empty.yaml").write_text("\n")
+    (tmp_path / "prose.yaml").write_text("just text")
+    for name, problem in [
+        ("empty.yaml", "empty.yaml: expected YAML with keys and values, found an empty file"),
+        ("prose.yaml", "prose.yaml: expected YAML with keys and values, found the text 'just text'"),
+        ("none.yaml", "none.yaml: no such file"),
+        (".", f"{tmp_path.name}: is a directory"),
+    ]:
+        with pytest.raises(ConfigError) as caught:
+            read_yaml(tmp_path / name)
+        assert str(caught.value).endswith(f"/{problem}")
 
 
 def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,14 @@ def test_absent_file_is_named_with_the_nearest_name(tmp_path: Path) -> None:
     assert "did you mean 'multinli.train.en.csv'?" in first
 
 
+def test_an_absent_data_root_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check(study(data={"origin": "local", "root": str(tmp_path / "none")}))
+    assert caught.value.problems == [
+        f"data.root: no such folder: {tmp_path}/none (expected the folder that the paths of all data start from)"
+    ]
+
+
 def local_study(root: Path, header: str, **changes: Any) -> dict[str, Any]:
     """Return a description whose files are all there, the table of parallel sentences with this header."""
     config = study(data={"origin": "local", "root": str(root)}, **changes)
