@@ -68,6 +68,7 @@ $(READY): requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	echo "$(CURDIR)/workflow_scripts/plugins" >"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/progress.pth"
 	touch $@
 
 # eflomal is built from source. Where that fails the reason is told; a study then stops at Figures 5 and 8.
