@@ -26,10 +26,12 @@ NO_STAGES = {"total", "all", "report"}  # rows of Snakemake's job statistics tha
 SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_REDRAWS = 15.0, 0.5
 MOST_STAGES = 8
 PASSED_ON = ("Nothing to be done",)  # of what Snakemake says in passing
+MOST_OF_A_LOG = 1 << 16  # bytes
 MOST_NAMES = 4  # of files in one folder that the closing list names
 FOR_PEOPLE = ("tables", "figures", "models")  # folders whose files are listed even if other jobs read them
 CLEAR_BELOW = "\x1b[J"
 NEVER = float("inf")
+WARNING = "Z WARNING "  # as xling.core.log writes it
 
 
 @dataclass
@@ -147,11 +149,15 @@ def bare(path: str) -> str:
     return path.partition(" (")[0]
 
 
+def lines_of(logs: Iterable[str]) -> list[str]:
+    """Return the lines at the end of a job's logs that are not blank."""
+    texts = [path.read_bytes()[-MOST_OF_A_LOG:] for log in logs if (path := Path(bare(log))).is_file()]
+    return [line for text in texts for line in text.decode(errors="replace").splitlines() if line.strip()]
+
+
 def own_error(logs: Iterable[str]) -> str:
     """Return the last error line of a failed job's logs, or their last line; nothing if there is none."""
-    paths = [path for log in logs if (path := Path(bare(log))).is_file()]
-    lines = [line for path in paths for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
-    told = [line for line in lines if line.strip()]
+    told = lines_of(logs)
     return next((line for line in reversed(told) if line.startswith("error:")), told[-1] if told else "")
 
 
@@ -184,6 +190,7 @@ class LogHandler(LogHandlerBase):
         self.live = self.stream.isatty()
         self.drawn = 0  # lines on the terminal that will be drawn anew
         self.failed = False
+        self.logs: dict[int, list[str]] = {}
         self.held: list[str] = []  # the command of a failing job, which comes before the job itself
         self.over = threading.Event()
         self.ticker: threading.Thread | None = None
@@ -228,10 +235,13 @@ class LogHandler(LogHandlerBase):
                     self.ticker.start()
                 return [self.board.plan(about["stats"], now)]
             case LogEvent.JOB_INFO:
+                self.logs[about["jobid"]] = about["log"]
                 self.board.start(about["jobid"], about["rule_name"], now, about["input"], about["output"])
             case LogEvent.JOB_FINISHED:
                 stage = self.board.finish(about["job_id"], now)
-                return [self.board.stage_line(stage, now)] if stage else []
+                warned = [line for line in lines_of(self.logs.pop(about["job_id"], [])) if WARNING in line]
+                told = [f"warning: {line.partition(WARNING)[2]}" for line in dict.fromkeys(warned)]
+                return [*told, *([self.board.stage_line(stage, now)] if stage else [])]
             case None if self.failed or str(record.msg).startswith(PASSED_ON):
                 return [self.format(record)]
         return []

@@ -100,6 +100,11 @@ def test_a_failing_job_begins_with_its_own_error_line(tmp_path: Path) -> None:
     assert "RuleException" not in said
 
 
+def test_warnings_in_the_logs_of_jobs_are_shown(tmp_path: Path) -> None:
+    said = run(tmp_path, "echo 2026-01-01T00:00:00Z WARNING de.txt: few letters >{log}; touch {output}").stderr
+    assert said.splitlines().count("warning: de.txt: few letters") == 3
+
+
 def test_what_was_made_is_listed_by_folder_without_what_other_jobs_have_read() -> None:
     board = Board()
     jobs = [([], ["r/text/de.zst"]), (["r/text/de.zst"], [f"r/models/en-de.s{n}/model.json" for n in range(5)])]
