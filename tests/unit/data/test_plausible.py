@@ -1,17 +1,14 @@
 """Text in another script or language is noticed, and none of the real texts is taken for one."""
 
 import lzma
-import os
 from itertools import islice
 from pathlib import Path
 
 import pytest
-from embedded import ROOT
 
 from xling.core.errors import InputError
 from xling.data.plausible import check_language, check_script
 
-DATA = Path(os.environ.get("XLING_DATA", ROOT / "../shared/data")) / "text"
 SCRIPTS = {"en": "Latin", "fr": "Latin", "de": "Latin", "ru": "Cyrillic", "zh": "Han"}
 WORDS = (
     "the cat and dog of a man in that house was not to be seen with her by all who had his name on this day for it at"
@@ -60,12 +57,10 @@ def test_the_words_of_another_language_of_the_study_are_noticed(
 
 
 def test_real_texts_of_every_kind_pass_and_their_languages_are_told_apart(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if not DATA.is_dir():
-        pytest.skip(f"no real texts in {DATA}")
     samples: dict[str, list[str]] = {}
-    for path in sorted(DATA.glob("*.xz")):
+    for path in sorted((real_data / "text").glob("*.xz")):
         with lzma.open(path, "rt", encoding="utf-8") as handle:
             samples[path.name.removesuffix(".txt.xz")] = list(islice(handle, 300))
     english = {"English": write(tmp_path, *samples["wiki.en"])}
