@@ -30,7 +30,7 @@ paper-figures: $(READY)  ## Table 1 and Figures 3 and 7 from the published numbe
 	$(BIN)/snakemake paper_figures
 
 plan: $(READY)  ## what a study will cost, and has cost: make plan PRESET=presets/paper.yaml TARGET=table1 RATES=h200
-	@$(BIN)/python -m workflow_scripts.plan $(TARGET) --rates "$(RATES)" $(if $(PRESET),--configfile $(PRESET))
+	@$(BIN)/python -m workflow_scripts.plan $(TARGET) --rates "$(RATES)" $(if $(ASSUMPTIONS),--assumptions) $(if $(PRESET),--configfile $(PRESET))
 
 calibrate: $(READY)  ## measure this machine for a minute: rates for make plan, into results/rates.yaml
 	$(BIN)/python -m bench.calibrate --out results/rates.yaml

@@ -17,7 +17,7 @@ SETTING = ".venv/bin/snakemake -n table1 --configfile presets/top.yaml"
 TOKENS = ".venv/bin/snakemake -n table1 --configfile presets/overlays/sep-tokens.yaml presets/positions.yaml"
 SWAPPED = ".venv/bin/snakemake -n --configfile presets/german.yaml"
 REAL = ".venv/bin/snakemake -n --configfile presets/paper.yaml presets/arabic.yaml"
-PLAN = 'make plan PRESET="presets/paper.yaml presets/arabic.yaml"'
+PLAN = 'make plan PRESET="presets/paper.yaml presets/arabic.yaml" RATES=h200'
 FETCH = ".venv/bin/snakemake fetch --keep-going --configfile presets/paper.yaml presets/arabic.yaml"
 CLUSTER = (
     ".venv/bin/snakemake --profile slurm --configfile presets/paper.yaml presets/arabic.yaml"  # as REAL, elsewhere
