@@ -6,29 +6,31 @@ READY := $(VENV)/.ready
 ALIGNER := $(VENV)/.aligner
 PYTEST_FLAGS ?= -n 2 --dist loadfile
 
-# One line per stage with the time left, instead of Snakemake's own output; failures are shown in full.
-WATCHED := PYTHONPATH=$(CURDIR)/workflow_scripts/plugins $(BIN)/python -m snakemake --logger progress
+# Snakemake with one line per stage and the time left; failures are shown in full, and what was made comes last.
+WATCHED := $(BIN)/python -m workflow_scripts.watch
 VERDICTS := $(BIN)/python -m xling.report.claims.show
 
-.PHONY: help demo demo-full paper-figures plan calibrate slurm-check aligner test test-slurm lint types unit bench lock clean
+.PHONY: help demo demo-full run paper-figures plan calibrate slurm-check aligner test test-slurm lint types unit bench lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(READY) aligner  ## the whole embedded study, on any machine: no GPU, and no network after set-up
-	$(WATCHED) $(addprefix --logger-progress-earlier ,$(wildcard results/reference/demo/provenance.json))
+	$(WATCHED)
 	@$(VERDICTS) --claims results/demo/claims.json --report results/demo/report.html
 
 demo-full: $(READY) aligner  ## the same with all 38 models and 2.5 times the updates
-	$(WATCHED) --configfile presets/demo-full.yaml \
-		$(addprefix --logger-progress-earlier ,$(wildcard results/reference/demo-full/provenance.json))
+	$(WATCHED) --configfile presets/demo-full.yaml
 	@$(VERDICTS) --claims results/demo-full/claims.json --report results/demo-full/report.html
+
+run: $(READY)  ## any study: make run PRESET=presets/mini.yaml TARGET=table1 FLAGS="--resources gpu=8"
+	@$(WATCHED) $(TARGET) $(if $(PRESET),--configfile $(PRESET)) -- $(FLAGS)
 
 paper-figures: $(READY)  ## Table 1 and Figures 3 and 7 from the published numbers, in seconds
 	$(BIN)/snakemake paper_figures
 
 plan: $(READY)  ## what a study will cost, and has cost: make plan PRESET=presets/paper.yaml TARGET=table1 RATES=h200
-	@$(BIN)/python -m workflow_scripts.plan $(TARGET) --rates "$(RATES)" $(if $(PRESET),--configfile $(PRESET))
+	@$(BIN)/python -m workflow_scripts.plan $(TARGET) --rates "$(RATES)" $(if $(ASSUMPTIONS),--assumptions) $(if $(PRESET),--configfile $(PRESET))
 
 calibrate: $(READY)  ## measure this machine for a minute: rates for make plan, into results/rates.yaml
 	$(BIN)/python -m bench.calibrate --out results/rates.yaml
@@ -66,6 +68,7 @@ $(READY): requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	echo "$(CURDIR)/workflow_scripts/plugins" >"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/progress.pth"
 	touch $@
 
 # eflomal is built from source. Where that fails the reason is told; a study then stops at Figures 5 and 8.

@@ -36,9 +36,6 @@ include: "rules/figures.smk"
 include: "rules/page.smk"
 
 
-refuse_wrong_targets(STUDY, shown_by_name(), sys.argv[1:])
-
-
 rule all:
     """Everything that the study makes."""
     default_target: True
@@ -65,3 +62,6 @@ for figure in ["figure1", "figure2", "figure3", "figure4a", "figure4b", "figure5
         input:
             drawn(figure),
         localrule: True
+
+
+refuse_wrong_targets(STUDY, shown_by_name(), sys.argv[1:], [rule.name for rule in workflow.rules])

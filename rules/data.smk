@@ -58,9 +58,10 @@ rule extract_text:
         format=lambda wildcards: STUDY.language(wildcards.language)["text"][wildcards.domain]["format"],
         characters=config["text"]["min_characters"],
         part=part_flag,
+        checks=lambda wildcards, output: flags.text_checks(STUDY, wildcards.language, wildcards.domain),
     shell:
         """
         python -m xling.data.extract_text \
             --format {params.format:q} --input {params.raw:q} --min-characters {params.characters} \
-            --processes {threads} {params.part} --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
+            --processes {threads} {params.part} {params.checks} --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
         """

@@ -36,7 +36,7 @@ rule draw_training:
         metrics=expand(MODELS / "{model}/metrics.jsonl", model=STUDY.trained),
     output:
         overview=drawn("training"),
-        emergence=drawn("emergence") if bilingual_models() else [],
+        emergence=drawn("emergence") if shows_emergence() else [],
         models=expand(FIGURES / "training/{model}.{suffix}", model=STUDY.trained, suffix=["png", "pdf", "svg"]),
     log:
         LOGS / "draw_training.log",

@@ -118,8 +118,8 @@ def streams_of(wildcards):
 
 
 def parallel_of(model):
-    """Return the parallel sentences of a model's languages."""
-    return {code: STUDY.parallel(code) for code in STUDY.models[model].languages}
+    """Return the parallel sentences of a model's languages, if the study has any."""
+    return {code: STUDY.parallel(code) for code in STUDY.models[model].languages if STUDY.parallel_sides}
 
 
 def task_source(wildcards):

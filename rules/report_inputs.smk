@@ -20,11 +20,17 @@ def drawn(name):
     return expand(FIGURES / "{name}.{suffix}", name=name, suffix=["png", "pdf", "svg", "csv"])
 
 
+def shows_emergence():
+    """Return whether bilingual models are watched on parallel sentences while they are trained."""
+    return bool(bilingual_models() and STUDY.parallel_sides)
+
+
 def figure_names():
     """Return every figure that the study has something to show in."""
     recorded = [*ALIGNMENT.records, *(path.stem for path in CONTEXTUAL.records())]
     names = ["forest", "figure1", "figure2", "training", *recorded]
-    names += ["emergence", "anchors"] if bilingual_models() else []
+    names += ["anchors"] if bilingual_models() else []
+    names += ["emergence"] if shows_emergence() else []
     return names + (["kept", "figure3"] if TRANSFER.models else [])
 
 

@@ -117,7 +117,7 @@ rule prepare_parallel:
     params:
         rev=REV["tokenization"],
         tokenisers=tokenisers,
-        table=STUDY.raw(config["data"]["parallel"]),
+        table=STUDY.raw(config["data"]["parallel"] or ""),
         side=lambda wildcards: flags.parallel_flags(STUDY, wildcards.language),
     shell:
         """

@@ -21,6 +21,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:\A|\n\n)((?: {4}\S.*\n)+)")
 COMMENT = re.compile(r" {2,}.*$| # .*$")  # what stands behind a command on its line
 EXTEND = ROOT / "docs" / "extend.md"
+WATCH = "workflow_scripts.watch"
 GENERATED = (
     ".venv/bin/snakemake table1 --configfile presets/top.yaml presets/greek.yaml"  # the small study of that page
 )
@@ -65,7 +66,7 @@ def expanded(command: str) -> str:
         return command
     told = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     lines = told.replace("\\\n", " ").splitlines()
-    calls = [line for mark in ("snakemake", "workflow_scripts.") for line in lines if mark in line and "/bin/" in line]
+    calls = [line for mark in ("bin/snakemake", WATCH, "workflow_scripts.plan") for line in lines if mark in line]
     return " ".join([*(f"{key}={value}" for key, value in variables.items()), calls[0]])
 
 
@@ -84,9 +85,11 @@ def run(command: str, folder: Path, *extra: str, own_data: bool = True) -> str:
     files = list(takewhile(lambda word: not word.startswith("-"), words[start + 1 :]))
     program = ["-m", *words[:start]] if words[0].endswith("snakemake") else words[:start][1:]
     program = [word.removeprefix(".venv/bin/") for word in program]
-    locks = ["--nolock"] if "snakemake" in program[:2] else []
+    presets = ["--configfile", *files, str(isolated(folder, own_data))]
+    flags = [*(["--nolock"] if WATCH in program or "snakemake" in program[:2] else []), *extra]
+    line = [*program, *presets, "--", *flags] if WATCH in program else [*program, *flags, *presets]
     done = subprocess.run(
-        [sys.executable, *program, *locks, *extra, "--configfile", *files, str(isolated(folder, own_data))],
+        [sys.executable, *line],
         cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"

@@ -23,11 +23,20 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 def check(config: Config) -> None:
     """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
-    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _incomplete, _folders, _names, _choices]
+    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _folders, _incomplete, _names, _choices]
     kinds += [_languages, _settings, _numbers, _data, _shared_sources, _files, _columns]
     for kind in kinds:
         if problems := list(kind(config)):
             raise ConfigError(problems)
+
+
+def _folders(config: Config) -> Problems:
+    """Yield folders whose environment variables are not set."""
+    for section, key in (("study", "results"), ("data", "root")):
+        try:
+            expand_path(config[section][key])
+        except ConfigError as error:
+            yield f"{section}.{key}: {error.problems[0]}"
 
 
 def _incomplete(config: Config) -> Problems:
@@ -56,11 +65,11 @@ def _names(config: Config) -> Problems:
     study, languages, pairs, settings = (config[key] for key in ("study", "languages", "pairs", "settings"))
     yield from _unknown("study.source", [study["source"]], languages, "language")
     yield from _unknown("study.languages", study["languages"], languages, "language")
-    yield from _unknown("study.pairs", study["pairs"], pairs, "pair")
+    yield from _unknown_pairs("study.pairs", study["pairs"], config, needs_ner="ner" in study["tasks"])
     yield from _unknown("study.settings", study["settings"], settings, "setting")
     for cell in study["extra"]:
         pair, setting = cell.split(".", 1)
-        yield from _unknown(f"study.extra: {cell}", [pair], pairs, "pair")
+        yield from _unknown_pairs(f"study.extra: {cell}", [pair], config, needs_ner=False)
         yield from _unknown(f"study.extra: {cell}", [setting], settings, "setting")
     for pair in pairs:
         yield from _unknown(f"pairs.{pair}", grid.pair_languages(pair), languages, "language")
@@ -157,6 +166,9 @@ def _training(values: Config, shape: Shape) -> Problems:
 def _data(config: Config) -> Problems:
     if config["data"]["origin"] == "generated" and config["data"]["more_nli"]:
         yield "data.more_nli: expected an empty list, because the generator writes one training set"
+    if config["data"]["parallel"] is None and (config["data"]["origin"] == "generated" or files.compared(config)):
+        wanted = "expected a file, or languages: []"
+        yield f"data.parallel: missing, but the models of study.languages are compared on it ({wanted})"
     for code, domains in grid.domains_used(config).items():
         language, where = grid.language_of(config, code), f"languages.{code}"
         for domain in domains:
@@ -194,7 +206,10 @@ def _trees(config: Config) -> Problems:
 def _ner(config: Config) -> Problems:
     for pair in config["study"]["pairs"]:
         for split, code in zip(("train", "test"), grid.pair_languages(pair), strict=True):
-            name, sets = config["pairs"][pair]["ner"][split], grid.language_of(config, code).get("ner", {})
+            if not (chosen := config["pairs"][pair].get("ner")):
+                yield f"pairs.{pair}.ner: missing, but the study has the task ner"
+                break
+            name, sets = chosen[split], grid.language_of(config, code).get("ner", {})
             if name not in sets:
                 owner = config["languages"][code]["name"]
                 yield f"pairs.{pair}.ner.{split}: {owner} has no NER data set {name!r} ({nearest(name, sets)})"
@@ -217,6 +232,9 @@ def _files(config: Config) -> Problems:
     origin, root = config["data"]["origin"], expand_path(config["data"]["root"])
     if origin == "generated":
         return
+    if origin == "local" and not root.is_dir():
+        yield f"data.root: no such folder: {root} (expected the folder that the paths of all data start from)"
+        return
     fetched = files.datasets_by_file(config) if origin == "download" else {}
     for key, path in files.needed_files(config).items():
         if not path.exists() and not fetched.get(PurePosixPath(path.relative_to(root))):
@@ -225,7 +243,7 @@ def _files(config: Config) -> Problems:
 
 def _columns(config: Config) -> Problems:
     """Every language needs the parallel sentences: a job that finds no column of them fails long after the start."""
-    if config["data"]["origin"] != "local":
+    if config["data"]["origin"] != "local" or not config["data"]["parallel"]:
         return
     path = expand_path(config["data"]["root"]) / config["data"]["parallel"]
     try:
@@ -249,6 +267,16 @@ def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) 
     for name in names:
         if name not in known:
             yield f"{where}: unknown {what} {name!r} ({nearest(name, known)})"
+
+
+def _unknown_pairs(where: str, names: Iterable[str], config: Config, needs_ner: bool) -> Problems:
+    for name in (name for name in names if name not in config["pairs"]):
+        described = all(code in config["languages"] for code in grid.pair_languages(name))
+        if not described or "-".join(reversed(name.split("-"))) in config["pairs"]:
+            yield from _unknown(where, [name], config["pairs"], "pair")
+        elif needs_ner:
+            wanted = "describe it under pairs: the NER data sets that it is trained and tested on"
+            yield f"{where}: unknown pair {name!r} ({wanted})"
 
 
 def _unmatched(where: str, patterns: Iterable[str], cells: list[str]) -> Problems:

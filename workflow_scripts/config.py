@@ -47,6 +47,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         value = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 (a SafeLoader)
     except FileNotFoundError:
         raise ConfigError([f"{path}: no such file"]) from None
+    except OSError as error:
+        raise ConfigError([f"{path}: {(error.strerror or 'cannot be read').lower()}"]) from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ConfigError([f"{path}, line {line}: not UTF-8 (save the file as UTF-8)"]) from None
@@ -55,9 +57,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError([f"{path}, line {line}: YAML does not allow the character {found!r} (remove it)"]) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
-        raise ConfigError([f"{path}, line {line}: {error.problem}"]) from None
+        hint = " (YAML indents with spaces, not tabs)" if "'\\t'" in str(error.problem) else ""
+        raise ConfigError([f"{path}, line {line}: {error.problem}{hint}"]) from None
     if not isinstance(value, dict):
-        raise ConfigError([f"{path}: expected keys and values, found {describe_value(value)}"])
+        found = describe_value(value) if text.strip() else "an empty file"
+        raise ConfigError([f"{path}: expected YAML with keys and values, found {found}"])
     return value
 
 

@@ -13,6 +13,7 @@ from xling.core.errors import InputError
 from xling.data.manifest import SAFE_VALUE, Dataset, load_manifest
 
 TREE_TASKS = {"parsing", "pos"}
+SPLITS = ("train", "dev", "test")
 
 
 def needed_files(config: Config) -> dict[str, Path]:
@@ -21,7 +22,7 @@ def needed_files(config: Config) -> dict[str, Path]:
     tasks = set(config["study"]["tasks"])
     files = {f"data.nli.{split}": path for split, path in config["data"]["nli"].items() if "xnli" in tasks}
     files |= {f"data.more_nli[{i}]": path for i, path in enumerate(config["data"]["more_nli"]) if "xnli" in tasks}
-    files["data.parallel"] = config["data"]["parallel"]
+    files |= {"data.parallel": config["data"]["parallel"]} if config["data"]["parallel"] else {}
     files |= {f"data.tatoeba ({Path(path).name})": path for path in tatoeba_files(config)}
     for own in _files_by_language(config).values():
         files |= own
@@ -29,12 +30,13 @@ def needed_files(config: Config) -> dict[str, Path]:
 
 
 def tatoeba_files(config: Config) -> list[str]:
-    """Return both sides of the Tatoeba test set of every language but the source."""
+    """Return both sides of the Tatoeba test set of every language that is compared; the generator writes all."""
     source, folder = config["study"]["source"], config["data"]["tatoeba"]
     codes = {code: grid.language_of(config, code).get("tatoeba") for code in original_languages(config)}
+    used = codes if config["data"]["origin"] == "generated" else compared(config)
     if not codes.get(source):
         return []
-    others = [name for code, name in codes.items() if name and code != source]
+    others = [name for code, name in codes.items() if name and code in used and code != source]
     return [f"{folder}/tatoeba.{other}-{codes[source]}.{side}" for other in others for side in (other, codes[source])]
 
 
@@ -48,6 +50,8 @@ def parallel_sides(config: Config) -> dict[str, str | None]:
 
     A copy without such a file is not among them: it reads its original's.
     """
+    if not config["data"]["parallel"]:
+        return {}
     sides = {code: grid.language_of(config, code).get("parallel") for code in grid.study_languages(config)}
     return {code: path for code, path in sides.items() if path or grid.original_of(config, code) == code}
 
@@ -66,6 +70,12 @@ def sources_by_language(config: Config) -> Iterator[dict[str, str]]:
         files = {key: path for key, path in own[code].items() if key not in shared}
         codes = {f"{where}.tatoeba": language.get("tatoeba"), f"{where}.dictionary.code": dictionary.get("code")}
         yield files | {key: name for key, name in codes.items() if name}
+
+
+def compared(config: Config) -> list[str]:
+    """Return the languages whose own model is compared with the source's (section 5)."""
+    alone, source = config["study"]["languages"], config["study"]["source"]
+    return [code for code in alone if code != source] if source in alone else []
 
 
 def switched_languages(config: Config) -> list[str]:
@@ -88,17 +98,23 @@ def _files_of_language(config: Config, code: str, domains: list[str], switched: 
     files: dict[str, str] = {}
     for domain in domains:
         files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(language["text"][domain]["files"])}
+    columns = [codes for pair in config["study"]["pairs"] if code in (codes := grid.pair_languages(pair))]
     if TREE_TASKS & set(config["study"]["tasks"]):
-        files |= {f"{where}.treebank.{split}": path for split, path in language.get("treebank", {}).items()}
+        splits = {split for codes in columns for split in (SPLITS if codes[0] == code else ("test",))}
+        trees = language.get("treebank", {})
+        files |= {f"{where}.treebank.{split}": path for split, path in trees.items() if split in splits}
     pairs = config["study"]["pairs"] if "ner" in config["study"]["tasks"] else []
     roles = [(pair, *role) for pair in pairs for role in zip(grid.pair_languages(pair), ("train", "test"), strict=True)]
     for name in sorted({config["pairs"][pair]["ner"][role] for pair, owner, role in roles if owner == code}):
         data = language["ner"][name]
         files |= {f"{where}.ner.{name}.{split}": data[split] for split in ("train", "dev", "test") if split in data}
-    files |= {f"{where}.muse.{split}": path for split, path in language.get("muse", {}).items()}
+    words = [other for other in compared(config) if grid.language_of(config, other).get("muse")]
+    if code in words:
+        files |= {f"{where}.muse.{split}": path for split, path in language["muse"].items()}
     if switched:
         files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
-    single = {key: language.get(key) for key in ("vectors", "parallel", "segmenter_dictionary")}
+    used = {"vectors": words and code in (config["study"]["source"], *words), "parallel": config["data"]["parallel"]}
+    single = {key: language.get(key) for key in ("vectors", "parallel", "segmenter_dictionary") if used.get(key, True)}
     return files | {f"{where}.{key}": path for key, path in single.items() if path and path != OWN}
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,19 @@ def compared(content: Callable[[Any], object]) -> Callable[[Any], str]:
 def readable(content: Callable[[Any], object]) -> Callable[[Any, Any], str]:
     """Return a param that is a plan for a reader; a function of `output`, which Snakemake does not compare."""
     return lambda wildcards, output: json.dumps(content(wildcards), indent=2, sort_keys=True, ensure_ascii=False)  # noqa: ARG005
+
+
+def text_checks(study: "Study", code: str, domain: str) -> str:
+    """Return the flags that say what a text must be: of its script, and unlike the texts of languages before it."""
+    script = {"--script": study.language(code)["script"]}
+    before = takewhile(lambda other: other != code, [] if study.generated else study.originals)
+    others: dict[str, str] = {}
+    for other in map(study.language, before):
+        text = other["text"].get(domain) or other["text"]["wiki"]  # the source language has no other
+        if other["script"] == script["--script"] and text["format"] != "wikipedia":
+            others[other["name"]] = study.raw(text["files"][0])
+    there = {name: path for name, path in others.items() if Path(path).is_file()}
+    return f"{join_flags(script)} {named_flags('--unlike', there)}"
 
 
 def size_flag(study: "Study", language: str, domain: str) -> str:

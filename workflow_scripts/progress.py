@@ -1,8 +1,8 @@
 """What a person sees while the workflow runs: one line per stage, how far it is and how long it will take.
 
 This is Snakemake's logger `progress` (plugins/snakemake_logger_plugin_progress). On a terminal the stages at work are a
-few lines that change; elsewhere a line comes when a stage is done, and one now and then. Errors and warnings are always
-printed in full, as Snakemake prints them.
+few lines that change; elsewhere a line comes when a stage is done, and one now and then. A failing job is shown by the
+error line of its own log, then as Snakemake prints it. At the end comes what was made, and where.
 """
 
 import logging
@@ -10,7 +10,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,12 @@ NO_STAGES = {"total", "all", "report"}  # rows of Snakemake's job statistics tha
 SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_REDRAWS = 15.0, 0.5
 MOST_STAGES = 8
 PASSED_ON = ("Nothing to be done",)  # of what Snakemake says in passing
+MOST_OF_A_LOG = 1 << 16  # bytes
+MOST_NAMES = 4  # of files in one folder that the closing list names
+FOR_PEOPLE = ("tables", "figures", "models")  # folders whose files are listed even if other jobs read them
 CLEAR_BELOW = "\x1b[J"
 NEVER = float("inf")
+WARNING = "Z WARNING "  # as xling.core.log writes it
 
 
 @dataclass
@@ -52,6 +56,9 @@ class Board:
         self.running: dict[int, tuple[Stage, float]] = {}  # the jobs at work, and when each began
         self.began = NEVER
         self.widest = 1  # most jobs that were seen running at once
+        self.outputs: dict[int, list[str]] = {}
+        self.read: set[str] = set()  # what jobs have read
+        self.made: list[str] = []
 
     def plan(self, counts: Mapping[str, int], now: float) -> str:
         """Take in how many jobs each rule has, in the order in which they come; return how much there is to do."""
@@ -67,9 +74,11 @@ class Board:
         expected = self.expected[max(names, key=len)] if names else None
         return self.stages.setdefault(rule, Stage(rule, expected))
 
-    def start(self, job: int, rule: str, now: float) -> None:
+    def start(self, job: int, rule: str, now: float, inputs: Iterable[str] = (), outputs: Iterable[str] = ()) -> None:
         """Note that a job begins."""
         if rule not in NO_STAGES:
+            self.outputs[job] = [bare(path) for path in outputs]
+            self.read |= {bare(path) for path in inputs}
             stage = self._stage(rule)
             stage.began, self.running[job] = min(stage.began, now), (stage, now)
             self.widest = max(self.widest, len(self.running))
@@ -79,12 +88,23 @@ class Board:
         if job not in self.running:
             return None
         stage, start = self.running.pop(job)
+        self.made += self.outputs.pop(job, [])
         stage.done, stage.seconds, stage.ended = stage.done + 1, stage.seconds + now - start, now
         return stage if stage.done >= stage.total else None
 
     def fail(self, job: int) -> None:
         """Note that a job has failed; if it is tried again, it starts again."""
         self.running.pop(job, None)
+
+    def products(self) -> list[str]:
+        """Return a line for each folder with something made that people look at, or that no other job has read."""
+        folders: dict[Path, list[str]] = {}
+        for path in map(Path, self.made):
+            shown = [parent for parent in path.parents if parent.name in FOR_PEOPLE]
+            if shown or str(path) not in self.read:
+                folders.setdefault(shown[-1] if shown else path.parent, []).append(path.name)
+        listed = {folder: ", ".join(names) for folder, names in folders.items() if len(names) <= MOST_NAMES}
+        return [f"  {folder}: {listed.get(folder, f'{len(names)} files')}" for folder, names in folders.items()]
 
     def work_left(self, stage: Stage, now: float) -> float | None:
         """Return the seconds of work that a stage's unfinished jobs still need, if that can be known.
@@ -124,6 +144,23 @@ def _left(work: float | None, width: int) -> str:
     return "" if work is None else f", about {duration(work / width)} left"
 
 
+def bare(path: str) -> str:
+    """Return a path without what Snakemake says of it in brackets."""
+    return path.partition(" (")[0]
+
+
+def lines_of(logs: Iterable[str]) -> list[str]:
+    """Return the lines at the end of a job's logs that are not blank."""
+    texts = [path.read_bytes()[-MOST_OF_A_LOG:] for log in logs if (path := Path(bare(log))).is_file()]
+    return [line for text in texts for line in text.decode(errors="replace").splitlines() if line.strip()]
+
+
+def own_error(logs: Iterable[str]) -> str:
+    """Return the last error line of a failed job's logs, or their last line; nothing if there is none."""
+    told = lines_of(logs)
+    return next((line for line in reversed(told) if line.startswith("error:")), told[-1] if told else "")
+
+
 def seconds_a_job(provenance: Mapping[str, Any]) -> dict[str, float]:
     """Return the seconds that a job of each stage took in the run that a provenance file describes."""
     return {row["stage"]: row["wall"] / row["jobs"] for row in provenance.get("stages", []) if row["jobs"]}
@@ -153,6 +190,8 @@ class LogHandler(LogHandlerBase):
         self.live = self.stream.isatty()
         self.drawn = 0  # lines on the terminal that will be drawn anew
         self.failed = False
+        self.logs: dict[int, list[str]] = {}
+        self.held: list[str] = []  # the command of a failing job, which comes before the job itself
         self.over = threading.Event()
         self.ticker: threading.Thread | None = None
 
@@ -171,14 +210,22 @@ class LogHandler(LogHandlerBase):
             self.over.set()
             if self.board.began < NEVER:
                 word = "stopped after" if self.failed else "all done in"
-                self._show([f"{word} {duration(time.monotonic() - self.board.began)}"], finished=True)
+                lines = [*self.held, f"{word} {duration(time.monotonic() - self.board.began)}"]
+                made = self.board.products()
+                self._show([*lines, *(["made:", *made] if made else [])], finished=True)
         super().close()
 
     def _lines_of(self, record: logging.LogRecord) -> list[str]:
         event, now, about = getattr(record, "event", None), time.monotonic(), record.__dict__
         self.failed = self.failed or record.levelno >= logging.ERROR
+        if event == LogEvent.ERROR and about.get("exception") == "RuleException":
+            self.held.append(self.format(record))
+            return []
         if event == LogEvent.JOB_ERROR:
+            self.held.clear()
             self.board.fail(about["jobid"])
+            reason, rule = own_error(about["log"]), about["rule_name"].replace("_", " ")
+            return [*([f"{rule} failed: {reason}"] if reason else []), self.format(record)]
         if self.common_settings.dryrun or record.levelno >= logging.WARNING:
             return [self.format(record)]
         match event:
@@ -188,10 +235,13 @@ class LogHandler(LogHandlerBase):
                     self.ticker.start()
                 return [self.board.plan(about["stats"], now)]
             case LogEvent.JOB_INFO:
-                self.board.start(about["jobid"], about["rule_name"], now)
+                self.logs[about["jobid"]] = about["log"]
+                self.board.start(about["jobid"], about["rule_name"], now, about["input"], about["output"])
             case LogEvent.JOB_FINISHED:
                 stage = self.board.finish(about["job_id"], now)
-                return [self.board.stage_line(stage, now)] if stage else []
+                warned = [line for line in lines_of(self.logs.pop(about["job_id"], [])) if WARNING in line]
+                told = [f"warning: {line.partition(WARNING)[2]}" for line in dict.fromkeys(warned)]
+                return [*told, *([self.board.stage_line(stage, now)] if stage else [])]
             case None if self.failed or str(record.msg).startswith(PASSED_ON):
                 return [self.format(record)]
         return []

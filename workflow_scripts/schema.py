@@ -116,7 +116,10 @@ class Data:
     wikipedia_date: Date = key("Date of the Wikipedia dumps, which pins them.")
     nli: Splits = key("English training set, and dev and test sets in every language (XNLI).")
     more_nli: Annotated[list[DataPath], Different] = key("Further English pairs to train on, as `nli.train` has them.")
-    parallel: DataPath = key("Multi-way parallel sentences (XNLI-15way), one column per language.")
+    parallel: DataPath | None = key(
+        "Multi-way parallel sentences (XNLI-15way), one column per language, or null for none: monolingual models are "
+        "compared on them (Figures 5 to 8), and bilingual models are watched on them while they are trained."
+    )
     tatoeba: DataPath = key("Folder of LASER's Tatoeba test sets.")
 
 
@@ -201,9 +204,9 @@ class PairNer:
 
 @record
 class Pair:
-    """A language pair by name, source first, as en-fr."""
+    """A language pair by name, source first, as en-fr; only pairs of a study with the task ner must be here."""
 
-    ner: PairNer
+    ner: PairNer | None = optional()
 
 
 @record

@@ -14,14 +14,20 @@ from workflow_scripts.alignment import Alignment
 from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_yaml
 from workflow_scripts.contextual import Contextual
-from workflow_scripts.files import datasets_by_file, needed_files, original_languages, parallel_sides, tatoeba_files
+from workflow_scripts.files import (
+    SPLITS,
+    datasets_by_file,
+    needed_files,
+    original_languages,
+    parallel_sides,
+    tatoeba_files,
+)
 from workflow_scripts.grid import Model
 from workflow_scripts.identity import Identity
 from workflow_scripts.transfer import Transfer
 from xling.core.results import hashed
 
 EXIT_BAD_CONFIG = 2
-SPLITS = ("train", "dev", "test")
 TASK_DATA = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}  # the data that a task is trained on
 PAPER_TOKENS = 80_000_000_000  # section 3.1: 200 epochs of 200k streams of 256 tokens on 8 GPUs are 82 billion
 

@@ -1,12 +1,16 @@
 """Refuse targets that a study does not have, in one line each: Snakemake would show a traceback or find no rule.
 
 Snakemake does not tell a Snakefile what it was asked for, so the command line is looked at: only words that name a
-figure, or a file of a model, a score or a job below the results, are taken for targets.
+figure, or a file of a model, a score or a job below the results, are taken for targets, and words that nearly name a
+rule for mistyped ones.
 """
 
+import shutil
 import sys
-from collections.abc import Container, Iterable
+from collections.abc import Container, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 
 from workflow_scripts.config import nearest
@@ -21,14 +25,18 @@ NEEDS = {
     "figure6": f"{MODELS} another language, both with `tatoeba`",
     "figure7": f"{MODELS} another language",
 }
+ALIKE = 0.75  # of two words that one is the other, mistyped
+DRY = {"-n", "--dry-run", "--dryrun"}
 OF_MODELS = ("models", "states", "transfer", "contextual")
 
 
-def problem(study: Study, shown: Container[str], target: str) -> str | None:
+def problem(study: Study, shown: Container[str], target: str, rules: Sequence[str] = ()) -> str | None:
     """Return what is wrong with a target, or nothing; `shown` are the tables and figures that the study has."""
     own, place, results = study.config["study"]["name"], Path(target), study.results.parent
     if target in NEEDS and target not in shown:
         return f"{target}: study {own!r} has nothing to show in it (needed: {NEEDS[target]})"
+    if (close := get_close_matches(target, rules, n=1, cutoff=ALIKE)) and target not in rules and not place.exists():
+        return f"{target}: no such target (did you mean {close[0]}?)"
     other, *parts = place.relative_to(results).parts if place.is_relative_to(results) else [""]
     if len(parts) < 2 or parts[0] not in OF_MODELS:
         return None
@@ -63,8 +71,16 @@ def why_absent(study: Study, name: str) -> str:
     return nearest(name, known) if languages in about["pairs"] else f"study.pairs: {', '.join(about['pairs'])}"
 
 
-def refuse_wrong_targets(study: Study, shown: Container[str], arguments: Iterable[str]) -> None:
+def refuse_wrong_targets(
+    study: Study, shown: Container[str], arguments: Sequence[str], rules: Sequence[str] = ()
+) -> None:
     """Say what is wrong with the targets among a command line's words and leave, if anything is."""
-    if problems := [wrong for word in arguments if (wrong := problem(study, shown, word))]:
-        print("\n".join(f"target: {wrong}" for wrong in problems), file=sys.stderr, flush=True)
+    problems = [f"target: {wrong}" for word in arguments if (wrong := problem(study, shown, word, rules))]
+    submits = ("--profile", "slurm") in pairwise(arguments) or "--profile=slurm" in arguments
+    if submits and not DRY & set(arguments) and not shutil.which("sbatch"):
+        problems.append(
+            "profile slurm: no sbatch on this machine (start it on a login node, or without --profile slurm)"
+        )
+    if problems:
+        print("\n".join(problems), file=sys.stderr, flush=True)
         sys.exit(EXIT_BAD_CONFIG)

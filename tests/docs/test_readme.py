@@ -15,7 +15,7 @@ from workflow_scripts.checks import check
 from workflow_scripts.site import read_site
 from xling.cli import dispatch
 
-PLAN = "make plan PRESET=presets/paper.yaml"
+PLAN = "make plan PRESET=presets/paper.yaml RATES=h200"
 
 # Run as they stand, but for where results go.
 RUN = ["make demo", "make plan", PLAN]  # the first one as a dry run
@@ -59,6 +59,7 @@ NOT_RUN = {
     "make aligner": "compiles; tests/unit/align/test_contextual_environment.py has what it runs",
     "make slurm-check": "asks a cluster; tests/unit/workflow_scripts/test_slurm_check.py and tests/slurm run it",
     ".venv/bin/snakemake --profile slurm --configfile presets/paper.yaml": "a cluster; tests/slurm runs a study on one",
+    "make run PRESET=presets/mini.yaml TARGET=table1": "test_extend.py runs a smaller study so",
     "make plan PRESET=presets/paper.yaml TARGET=table1": "a part of the plan above; test_small_study.py asks for one",
     "make plan PRESET=presets/paper.yaml RATES=cpu": "the plan above at other rates; test_plan.py reads them",
     ".venv/bin/snakemake --resources gpu=4": "laid out as with the shares below it",
@@ -154,7 +155,7 @@ def test_the_cost_of_mini_is_the_plan_s(real_data: Path, tmp_path: Path, monkeyp
 
 
 def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
-    (gpu, _, disk, download), said = planned(f"{PLAN} RATES=h200", tmp_path)
+    (gpu, _, disk, download), said = planned(f"{PLAN} ASSUMPTIONS=1", tmp_path)
     found = jobs_in(said)
     once = ["translate_words", "retrieve_sentences", "compare_encoders", "table1", "claims", "page"]
     wanted = {"pretrain": 38, "represent_encoder": 6 + 5, "fine_tune": 30 + 12, **dict.fromkeys(once, 1)}  # floors too

@@ -2,7 +2,7 @@
 
 TARGET is anything that Snakemake makes, by default everything. What is done is left out of the plan and set against
 what it used. RATES is h200, cpu, or a file that `python -m bench.calibrate` wrote; by default results/rates.yaml where
-there is one, else the H200's, and for the embedded study, which needs no GPU, those of a CPU.
+there is one, else the H200's where there is a GPU, and those of a CPU where there is none or the study needs none.
 """
 
 import argparse
@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workflow_scripts.config import REPOSITORY, ConfigError, read_config
+from workflow_scripts.gpu_slots import devices
 from workflow_scripts.plan.estimate import cost
 from workflow_scripts.plan.jobs import Cost, Job, by_rule, lay_out, longest_chain, total
 from workflow_scripts.plan.rates import Rates, load_rates
 from workflow_scripts.plan.sizes import Sizes, manifest
-from workflow_scripts.plan.used import covered, unfinished, used_by
+from workflow_scripts.plan.used import covered, ran_on_gpu, unfinished, used_by
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import XlingError, run
 
@@ -24,16 +25,16 @@ GPUS = (1, 8, 32)
 
 
 def choose_rates(asked: str, study: Study) -> Rates:
-    """Return the rates that the user names, else the user's own, else the committed ones that fit the study."""
+    """Return the rates that the user names, else the user's own, else the committed ones that fit study and machine."""
     own = str(OWN_RATES) if OWN_RATES.is_file() else ""
-    return load_rates(asked or own or ("cpu" if study.generated else "h200"))
+    return load_rates(asked or own or ("h200" if devices(os.environ) and not study.generated else "cpu"))
 
 
-def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str) -> list[str]:
-    """Return the lines of a plan."""
+def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str, assumptions: bool = False) -> list[str]:
+    """Return the lines of a plan, totals first; the rates that it assumes are listed if asked for."""
     sizes = Sizes(study, rates)
     left, done = [job for job in jobs if job.left], [job for job in jobs if job.outputs and not job.left]
-    lines = [f"Plan of {study.config['study']['name']}, {target}, at the rates of {rates.device['name']}", ""]
+    lines = [f"Plan of {study.config['study']['name']}, {target}, at the rates of {rates.device['name']}"]
     lines += to_do(sizes, left) if any(job.outputs for job in left) else ["Nothing is left to do."]
     lines += ["", *planned_and_used(sizes, done)] if done else []
     begun = unfinished((study.results / "work").glob("*"))
@@ -43,11 +44,13 @@ def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str) -> list
         [name.replace("device.", "device: "), f"{float(entry['value']):g}", entry["unit"], entry["source"]]
         for name, entry in sorted(rates.used.items())
     ]
+    if not assumptions:
+        return [*lines, "", f"assumed: {len(assumed)} rates (ASSUMPTIONS=1 lists them; make calibrate measures yours)"]
     return [*lines, "", "Assumptions:", *aligned(assumed, left=4)]
 
 
 def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
-    """Return what is left: one line per rule, the longest chain, and what is not known.
+    """Return what is left: in all, one line per rule, the longest chain, and what is not known.
 
     A rule without an estimate is listed, because its cost is not 0 but unknown.
     """
@@ -59,18 +62,16 @@ def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
         rows.append([rule, str(len(some)), *amounts])
         unknown += [] if known else [f"not estimated: {rule}, {len(some)} jobs"]
     every = total(costs.values())
-    lines = aligned([*rows, ["total", str(len(jobs)), *_amounts(every)]], ruled=True)
-    lines += [f"besides, at most {size(every.passing)} of text until it has been read"] if every.passing else []
     wall = {number: (known or Cost()).seconds for number, known in costs.items()}
     seconds, chain = longest_chain(jobs, wall)
+    lines = [in_all(len(jobs), every, seconds), ""]
+    lines += aligned([*rows, ["total", str(len(jobs)), *_amounts(every)]], ruled=True)
+    lines += [f"besides, at most {size(every.passing)} of text until it has been read"] if every.passing else []
     lines += ["", f"longest chain: {duration(seconds)}"]
     for job in (job for job in chain if wall[job.number]):
         named = [value.strip(".") for value in job.wildcards.values() if value]  # a text in one piece has no shard
         name = f" ({'.'.join(named)})" if named else ""
         lines.append(f"    {duration(wall[job.number]):>9}  {job.rule}{name}")
-    if every.gpu:
-        times = [f"{count} GPU{'s' if count > 1 else ''} {duration(max(seconds, every.gpu / count))}" for count in GPUS]
-        lines.append(f"at best, queueing aside: {', '.join(times)}")
     datasets = [job.wildcards["dataset"] for job in jobs if job.rule == "fetch_dataset"]
     told = {
         "download size not known": [path for name in datasets for path in sizes.download(name)[1]],
@@ -79,10 +80,20 @@ def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     return lines + unknown + [f"{what}: {', '.join(names)}" for what, names in told.items() if names]
 
 
+def in_all(jobs: int, every: Cost, chain: float) -> str:
+    """Return the totals in one line, with the shortest time that they can take."""
+    counts, what, used = (GPUS, "GPU", every.gpu) if every.gpu else ((os.cpu_count() or 1,), "core", every.cpu)
+    times = [f"{n} {what}{'s' if n > 1 else ''} {duration(max(chain, used / n))}" for n in counts]
+    amounts = zip(("GPU time", "CPU time", "disk", "download"), _amounts(every), strict=True)
+    shown = ", ".join(f"{name} {amount}" for name, amount in amounts if amount != "-")
+    return f"in all: {jobs} jobs{', ' if shown else ''}{shown}; at best, queueing aside: {', '.join(times)}"
+
+
 def planned_and_used(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     """Return what is done, planned against used; a job without a record counts on neither side."""
     rows = [["rule", "jobs", "recorded", "GPU time planned", "used", "CPU time planned", "used"]]
-    records = {job.number: used_by(job, sizes.rate.gpu) for job in jobs}
+    on_gpu = ran_on_gpu(jobs, otherwise=bool(devices(os.environ)))
+    records = {job.number: used_by(job, on_gpu) for job in jobs}
     both: list[tuple[Cost, Cost]] = []
     for rule, some in by_rule(jobs).items():
         recorded = [(cost(sizes, job), records[job.number]) for job in some if records[job.number]]
@@ -138,6 +149,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", nargs="*")
     parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
+    parser.add_argument("--assumptions", action="store_true", help="list the rates behind the estimates")
     parser.add_argument("--rates", default="", help="h200, cpu, or a file of python -m bench.calibrate")
     args = parser.parse_args()
     os.chdir(REPOSITORY)
@@ -147,7 +159,7 @@ def main() -> None:
         raise XlingError("; ".join(error.problems)) from None
     study, jobs = load_study(config), lay_out(config, args.target)
     target = f"target {' '.join(args.target)}" if args.target else "everything"
-    print("\n".join(report(study, choose_rates(args.rates, study), jobs, target)))
+    print("\n".join(report(study, choose_rates(args.rates, study), jobs, target, args.assumptions)))
 
 
 if __name__ == "__main__":

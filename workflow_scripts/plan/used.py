@@ -19,15 +19,26 @@ Attempts = list[tuple[float, Cost]]  # when each began, in seconds since 1970, a
 
 def used_by(job: Job, on_gpu: bool) -> Attempts:
     """Return the recorded attempts of a job; of a benchmark only the wall time, because its CPU time is sampled."""
-    files = {Path(path) for path in job.outputs}
-    for path in files:  # a training run has its record beside its metrics; a study has a file of that name too
-        if path.name == PROVENANCE and path.with_name(METRICS) in files and path.is_file():
-            return attempts(path)
+    if record := training_record(job):
+        return attempts(record)
     if not job.benchmark or not Path(job.benchmark).is_file():
         return []
     path = Path(job.benchmark)
     wall = read_benchmark(path)["wall"]
     return [(path.stat().st_mtime - wall, Cost(wall, wall * job.threads, wall * job.gpus if on_gpu else 0.0))]
+
+
+def training_record(job: Job) -> Path | None:
+    """Return the record of a training run: beside its metrics, because a study has a file of that name too."""
+    files = {Path(path) for path in job.outputs}
+    found = [path for path in files if path.name == PROVENANCE and path.with_name(METRICS) in files and path.is_file()]
+    return found[0] if found else None
+
+
+def ran_on_gpu(jobs: Iterable[Job], otherwise: bool) -> bool:
+    """Return whether the jobs of a study had GPUs, as far as its training runs tell: benchmarks say nothing of it."""
+    told = [cost.gpu > 0 for job in jobs if (record := training_record(job)) for _, cost in attempts(record)]
+    return any(told) if told else otherwise
 
 
 def attempts(path: Path) -> Attempts:

@@ -88,7 +88,8 @@ def _words(path: Path, block: list[NumberedLine]) -> list[tuple[int, list[str]]]
         rows += 1
         fields = text.split("\t")
         if len(fields) != COLUMNS:
-            raise InputError(path, f"{len(fields)} columns where CoNLL-U has {COLUMNS}", line=line)
+            fix = "" if len(fields) > 1 or len(text.split()) < COLUMNS else "separate them with tabs, not with spaces"
+            raise InputError(path, f"{len(fields)} columns where CoNLL-U has {COLUMNS}", line=line, fix=fix)
         if not all(fields):
             raise InputError(path, "an empty field", line=line, fix="CoNLL-U writes _ for nothing")
         number, before = fields[0], len(words)

@@ -117,6 +117,7 @@ BAD: list[tuple[Reader, str, int | None, str]] = [
     (halves, "我 O\n在 B-nr\n", 2, "tag 'B-nr'"),
     *((read_conllu, row(1) + row(2, head=bad, deprel="x"), 2, f"head '{bad}' of word 2 is not in 0 to 2")
       for bad in (3, "_", -1, "\u0661")),
+    (read_conllu, row(1).replace("\t", "  "), 1, "1 columns where CoNLL-U has 10 (separate them with tabs, not with spaces)"),
     (read_conllu, row(1) + row(2) + row(3), 2, "exactly one root (found: 1, 2, 3)"),
     (read_conllu, row(1, head=2) + row(2, head=1), 1, "exactly one root (found: none)"),
     (read_conllu, row(1) + row(2, head=3, deprel="x") + row(3, head=2, deprel="x"), 2, "word 2 is its own ancestor"),

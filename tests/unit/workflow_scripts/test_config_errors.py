@@ -28,6 +28,8 @@ bpe | - | : missing key (Subword vocabularies
 pretrain.lr | fast | : expected a number, found the text 'fast'
 pretrain.lr | 1e-4 | : expected a number, found the text '1e-4' (YAML needs a point: 1.0e-4)
 pretrain.lr | .inf | : expected a finite number, found inf
+pretrain.lr | .nan | : expected a finite number, found nan
+pretrain.mask_rate | .nan | : expected less than 1, found nan
 pretrain.updates | 1.0e+3 | : expected a whole number, found 1000.0
 monolingual.train.lr | 1e-4 | : expected a number, found the text '1e-4'
 settings.default.train.warm_up | 1 | : unknown key (did you mean 'warmup'?)
@@ -46,7 +48,10 @@ codeswitch.keep | 1.0 | : expected less than 1, found 1.0
 codeswitch.cap | 0 | : expected more than 0, found 0
 text.test_lines | 0 | : expected at least 1, found 0
 study.name | My study | : expected a name of lower-case letters, digits and hyphens, found 'My study'
+data.root | "${XLING_NOWHERE}/x" | : ${XLING_NOWHERE}/x: the environment variable XLING_NOWHERE is not set
+study.results | "${XLING_NOWHERE}" | : ${XLING_NOWHERE}: the environment variable XLING_NOWHERE is not set
 data.more_nli | [xnli/more.tsv] | : expected an empty list, because the generator writes one training set
+data.parallel | null | : missing, but the models of study.languages are compared on it
 data.parallel | /etc/passwd | : expected a path that starts below data.root, found '/etc/passwd'
 data.parallel | a/../../b | : expected a path without '..', '.', empty parts and braces, found 'a/../../b'
 data.tatoeba | . | : expected a path without '..', '.', empty parts and braces, found '.'
@@ -70,6 +75,7 @@ study.source | eng | : unknown language 'eng' (did you mean 'en'?)
 pairs.en-it | {ner: {train: wikiann, test: wikiann}} | : unknown language 'it'
 study.pairs | [en-ru, en-frr] | : unknown pair 'en-frr' (did you mean 'en-fr'?)
 study.pairs | [fr-en] | : unknown pair 'fr-en' (did you mean 'en-fr'?)
+pairs.en-fr | - | study.pairs: unknown pair 'en-fr' (describe it under pairs:
 study.settings | [default, sep-l13] | : unknown setting 'sep-l13' (did you mean 'sep-l1-3'?)
 study.extra | [en-de.defualt] | : en-de.defualt: unknown setting 'defualt' (did you mean 'default'?)
 pairs.en-en | {ner: {train: wikiann, test: wikiann}} | : expected two different languages
@@ -96,6 +102,7 @@ pretrain.sequences | streams | : expected lines, because the model has sentence 
 monolingual.train | {mask_share: 0.95} | monolingual.train.random_share: mask_share and random_share together exceed 1
 settings.sep-emb.train | {warmup: 5000} | settings.sep-emb.train.warmup: 5000 updates of warm-up leave none of 1000
 tasks.ner.best | 5 | : 5 of 2 grid points (expected at most 2)
+pairs.en-fr.ner | - | : missing, but the study has the task ner
 pairs.en-fr.ner.test | wikian | : French has no NER data set 'wikian' (did you mean 'wikiann'?)
 languages.en.ner.conll2003.train | - | languages.en.ner.conll2003: expected train and dev files
 languages.fr.text.crawl | - | : missing, but models of the study read it
@@ -183,6 +190,11 @@ def test_all_problems_of_a_kind_are_told_at_once(capsys: pytest.CaptureFixture[s
         ("study:\n  name: été\n".encode("latin-1"), "line 2: not UTF-8 (save the file as UTF-8)"),
         (b"study:\n  name: a\x07\n", "line 2: YAML does not allow the character '\\x07' (remove it)"),
         (b"model:\n  layers: [8\nwidth: 3\n", "line 3: "),
+        ("study: {name: a}\n".encode("utf-16"), "line 1: not UTF-8 (save the file as UTF-8)"),
+        (
+            b"model:\n\tlayers: 8\n",
+            "line 2: found character '\\t' that cannot start any token (YAML indents with spaces",
+        ),
     ],
 )
 def test_a_file_that_is_no_yaml_names_its_line(tmp_path: Path, content: bytes, problem: str) -> None:
@@ -191,6 +203,20 @@ def test_a_file_that_is_no_yaml_names_its_line(tmp_path: Path, content: bytes, p
     with pytest.raises(ConfigError) as caught:
         read_yaml(path)
     assert str(caught.value).startswith(f"config: {path}, {problem}")
+
+
+def test_a_file_without_keys_or_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "empty.yaml").write_text("\n")
+    (tmp_path / "prose.yaml").write_text("just text")
+    for name, problem in [
+        ("empty.yaml", "empty.yaml: expected YAML with keys and values, found an empty file"),
+        ("prose.yaml", "prose.yaml: expected YAML with keys and values, found the text 'just text'"),
+        ("none.yaml", "none.yaml: no such file"),
+        (".", f"{tmp_path.name}: is a directory"),
+    ]:
+        with pytest.raises(ConfigError) as caught:
+            read_yaml(tmp_path / name)
+        assert str(caught.value).endswith(f"/{problem}")
 
 
 def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

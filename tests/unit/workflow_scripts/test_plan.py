@@ -111,7 +111,9 @@ def test_ones_own_rates_are_checked_and_come_before_those_that_fit_the_study(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert (choose_rates("", DEMO).gpu, choose_rates("", PAPER).gpu) == (False, True)
+    for visible, fitting in (("0", (False, True)), ("", (False, False))):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        assert (choose_rates("", DEMO).gpu, choose_rates("", PAPER).gpu) == fitting
     with pytest.raises(InputError, match=r"no such file of rates \(did you mean 'h200'\?"):
         load_rates("h20")
     path = tmp_path / "results/rates.yaml"
@@ -225,6 +227,9 @@ def test_a_rule_that_nobody_knows_is_listed_and_never_free() -> None:
     assert estimated(PAPER, rule="brew_tea") == Cost(3.0, 3.0)  # a local rule takes seconds
     lines = report(PAPER, rates, tea, "target tea")
     assert "not estimated: brew_tea, 3 jobs" in lines
+    assert lines[1].startswith("in all: 3 jobs; at best")
+    assert not any(line.startswith("Assumptions") for line in lines)
+    assert "Assumptions:" in report(PAPER, rates, tea, "target tea", assumptions=True)
     assert next(line for line in lines if line.startswith("brew_tea")).split()[1:4] == ["3", "not", "estimated"]
 
 
@@ -276,7 +281,8 @@ def test_time_in_which_several_jobs_held_gpus_counts_once(spans: list[tuple[int,
     assert covered(ran) == sum(ticks)
 
 
-def test_planned_stands_beside_used_for_the_same_jobs_only(tmp_path: Path) -> None:
+def test_planned_stands_beside_used_for_the_same_jobs_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     about: dict[str, Any] = {"rule": "split_corpus", "wildcards": {"language": "fr", "domain": "wiki"}}
     files = [benchmark(tmp_path / f"{i}.tsv", 1000.0, "s\n30.0\n") if i else None for i in range(3)]
     sizes, each = Sizes(DEMO, load_rates("h200")), estimated(DEMO, **about)
@@ -284,6 +290,12 @@ def test_planned_stands_beside_used_for_the_same_jobs_only(tmp_path: Path) -> No
     assert lines[4].split() == ["split_corpus", "3", "2", "-", "-", *duration(2 * each.cpu).split(), "1.0", "min"]
     held = planned_and_used(sizes, [job(i, benchmark=files[1], resources={"gpu": 1}, **about) for i in range(2)])
     assert held[-1] == "jobs held GPUs for 30.0 s of wall time, 2.0 at once"
+    # Beside a training that ran on a CPU, a job that would have taken a GPU had none, whatever is planned.
+    told = {"attempts": [{"began": "2026-11-15T04:00:00Z", "device": "CPU x86_64", "seconds": 7.0}]}
+    files = [write(tmp_path / "m/provenance.json", told), tmp_path / "m/metrics.jsonl"]
+    training = job(1, wildcards={"model": "en.mono.s1"}, outputs=tuple(map(str, files)))
+    other = job(2, benchmark=str(tmp_path / "1.tsv"), resources={"gpu": 1}, **about)
+    assert "GPUs for" not in planned_and_used(sizes, [training, other])[-1]
 
 
 def test_durations_fit_their_unit() -> None:

@@ -92,3 +92,24 @@ def test_a_failure_is_shown_in_full(tmp_path: Path) -> None:
     assert done.returncode == 1
     for text in ("Error in rule first_step", "the reason", "Complete log(s)", "stopped after "):
         assert text in done.stderr
+
+
+def test_a_failing_job_begins_with_its_own_error_line(tmp_path: Path) -> None:
+    said = run(tmp_path, "echo 'error: de.txt: wrong' >{log}; echo after >>{log}; exit 3").stderr
+    assert "first step failed: error: de.txt: wrong\n" in said.partition("Error in rule")[0]
+    assert "RuleException" not in said
+
+
+def test_warnings_in_the_logs_of_jobs_are_shown(tmp_path: Path) -> None:
+    said = run(tmp_path, "echo 2026-01-01T00:00:00Z WARNING de.txt: few letters >{log}; touch {output}").stderr
+    assert said.splitlines().count("warning: de.txt: few letters") == 3
+
+
+def test_what_was_made_is_listed_by_folder_without_what_other_jobs_have_read() -> None:
+    board = Board()
+    jobs = [([], ["r/text/de.zst"]), (["r/text/de.zst"], [f"r/models/en-de.s{n}/model.json" for n in range(5)])]
+    jobs += [([], ["r/tables/table1.md", "r/tables/table1.csv"]), (["r/tables/table1.md"], ["r/report.html"])]
+    for number, (inputs, outputs) in enumerate(jobs):
+        board.start(number, "some", now=0.0, inputs=inputs, outputs=outputs)
+        board.finish(number, now=1.0)
+    assert board.products() == ["  r/models: 5 files", "  r/tables: table1.md, table1.csv", "  r: report.html"]

@@ -35,6 +35,14 @@ def test_absent_file_is_named_with_the_nearest_name(tmp_path: Path) -> None:
     assert "did you mean 'multinli.train.en.csv'?" in first
 
 
+def test_an_absent_data_root_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check(study(data={"origin": "local", "root": str(tmp_path / "none")}))
+    assert caught.value.problems == [
+        f"data.root: no such folder: {tmp_path}/none (expected the folder that the paths of all data start from)"
+    ]
+
+
 def local_study(root: Path, header: str, **changes: Any) -> dict[str, Any]:
     """Return a description whose files are all there, the table of parallel sentences with this header."""
     config = study(data={"origin": "local", "root": str(root)}, **changes)
@@ -57,6 +65,30 @@ def test_a_file_that_no_dataset_brings_is_named() -> None:
     check(PAPER)
     first = first_problem(merge(PAPER, {"data": {"wikipedia_date": "20261101"}}))
     assert "languages.en.text.wiki.files[0]: no such file: results/data/paper/wikipedia/enwiki-20261001" in first
+
+
+def test_what_a_study_does_not_use_need_not_be_there_nor_be_described(tmp_path: Path) -> None:
+    bare = {
+        "pairs": ["en-nds"],
+        "languages": [],
+        "settings": ["default"],
+        "extra": [],
+        "skip": [],
+        "tasks": ["parsing"],
+    }
+    text = {"wiki": {"format": "text", "files": ["nds.txt"]}}
+    own = {"name": "Low German", "script": "Latin", "moses": "de", "segmenter": "none", "text": text}
+    own["treebank"] = {"train": "unused.conllu", "test": "test.conllu"}
+    described = {"languages": {"nds": own}, "data": {"origin": "local", "root": str(tmp_path), "parallel": None}}
+    config = merge(study(), {"study": bare, **described})
+    used = {f"languages.en.treebank.{split}" for split in ("train", "dev", "test")}
+    assert needed_files(config).keys() == used | {
+        "languages.en.text.wiki.files[0]", "languages.nds.text.wiki.files[0]", "languages.nds.treebank.test",
+    }  # fmt: skip
+    for path in needed_files(config).values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert load_study(config).parallel_sides == {}
 
 
 def test_files_of_tasks_that_are_not_run_are_not_asked_for() -> None:

@@ -126,7 +126,7 @@ def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
         "dictionary": {"format": "panlex", "path": "panlex", "code": "arb-000"},
     }  # fmt: skip
     added = {"languages": {"ar": arabic}, "pairs": {"en-ar": {"ner": {"train": "wikiann", "test": "wikiann"}}}}
-    config = merge(PAPER.config, {**added, "study": {"pairs": ["en-fr", "en-ar"]}})
+    config = merge(PAPER.config, {**added, "study": {"pairs": ["en-fr", "en-ar"], "languages": ["en", "fr", "ar"]}})
     bigger = Study(config)
     assert [path for path in map(str, needed_files(config).values()) if not bigger.datasets_of([path])] == []
     asked = {name: [r["substitutions"] for r in bigger.requests(name)] for name in ("ud", "cc100", "tatoeba")}

@@ -17,14 +17,26 @@ from workflow_scripts.targets import problem, refuse_wrong_targets
         ("results/demo/contextual/en-fr.default.s7.json", "en-fr.default.s7: no such model in study 'demo' (its seeds: 1)"),
         ("results/demo/transfer/en-fr.default.s1/pos.json", "en-fr.default.s1: pos is no task of study 'demo' (xnli, ner, parsing)"),
         ("results/mini/transfer/en-fr.default.s1/ner.json", "results/mini/transfer/en-fr.default.s1/ner.json: a file of study 'mini', but this is 'demo' (name its preset: --configfile …)"),
+        ("tabel1", "tabel1: no such target (did you mean table1?)"),
         ("figure5", "figure5: study 'demo' has nothing to show in it (needed: monolingual models of the source and of another language of study.pairs, and ner or parsing)"),
     ],
 )  # fmt: skip
 def test_a_wrong_target_says_what_is_wrong(target: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["-n", "--configfile", "presets/mini.yaml", "--", target]
     with pytest.raises(SystemExit) as left:
-        refuse_wrong_targets(DEMO, ["figure4a"], ["-n", "--configfile", "presets/mini.yaml", "--", target])
+        refuse_wrong_targets(DEMO, ["figure4a"], words, ["table1", "report", "figure4a"])
     assert left.value.code == 2
     assert capsys.readouterr().err == f"target: {line}\n"
+
+
+def test_a_cluster_is_not_asked_for_where_jobs_cannot_be_submitted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    refuse_wrong_targets(DEMO, [], ["-n", "--profile", "slurm"])
+    with pytest.raises(SystemExit, match="2"):
+        refuse_wrong_targets(DEMO, [], ["--profile", "slurm", "all"])
+    assert capsys.readouterr().err.startswith("profile slurm: no sbatch on this machine (start it on a login node")
 
 
 def test_everything_that_a_study_has_can_be_asked_for() -> None:

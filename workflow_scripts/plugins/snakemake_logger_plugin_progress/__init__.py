@@ -1,4 +1,9 @@
-"""snakemake --logger progress, with this package's folder on PYTHONPATH (make demo does that)."""
+"""snakemake --logger progress."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[3]))  # Snakemake loads loggers before the Snakefile
 
 from workflow_scripts.progress import LogHandler as LogHandler
 from workflow_scripts.progress import LogHandlerSettings as LogHandlerSettings
