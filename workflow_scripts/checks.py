@@ -31,12 +31,15 @@ def check(config: Config) -> None:
 
 
 def _folders(config: Config) -> Problems:
-    """Yield folders whose environment variables are not set."""
+    """Folders may be anywhere, but every name in them says where; Snakemake takes braces for wildcards."""
     for section, key in (("study", "results"), ("data", "root")):
         try:
-            expand_path(config[section][key])
-        except ConfigError as error:
+            path = expand_path(config[section][key])
+        except ConfigError as error:  # an environment variable that is not set
             yield f"{section}.{key}: {error.problems[0]}"
+            continue
+        if ".." in path.parts or set("{}") & set(str(path)) or not str(path).isprintable():
+            yield f"{section}.{key}: expected a folder without '..' and braces, found {str(path)!r} (write it from /)"
 
 
 def _incomplete(config: Config) -> Problems:
@@ -51,14 +54,6 @@ def _incomplete(config: Config) -> Problems:
     yield from missing_keys(Separate, default.get("separate", {}), "settings.default.separate")
     for name, task in config["tasks"].items():
         yield from missing_keys(Settings, task if name == "parsing" else {"biaffine": None, **task}, f"tasks.{name}")
-
-
-def _folders(config: Config) -> Problems:
-    """Folders may be anywhere, but every name in them says where; Snakemake takes braces for wildcards."""
-    for section, key in (("study", "results"), ("data", "root")):
-        path = expand_path(config[section][key])
-        if ".." in path.parts or set("{}") & set(str(path)) or not str(path).isprintable():
-            yield f"{section}.{key}: expected a folder without '..' and braces, found {str(path)!r} (write it from /)"
 
 
 def _names(config: Config) -> Problems:
