@@ -31,7 +31,7 @@ DECIDES_NOTHING = [
     "data.root", "data.wikipedia_date", "languages.*.name", "languages.*.script", "languages.de.*",
     "languages.ru.*", "synthetic.languages.de.*", "synthetic.languages.ru.*", "languages.en.dictionary.format",
     "languages.en.dictionary.path", "languages.zh.ner.wikiann.*",
-    "pretrain.save_every", "pretrain.keep_checkpoints", "tasks.pos.*", "settings.*.label",
+    "text.keep", "pretrain.save_every", "pretrain.keep_checkpoints", "tasks.pos.*", "settings.*.label",
     "settings.*.group", "settings.no-anchors.*", "settings.default-anchors.*", "settings.sep-l1-*",
     "settings.sep-emb-l1-*", "settings.default.anchors", "settings.sep-emb.anchors",
 ]  # fmt: skip
