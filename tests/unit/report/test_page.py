@@ -157,7 +157,7 @@ def test_the_first_things_are_the_studys_name_its_columns_one_sentence_and_a_row
     known["config"]["study"] |= {"pairs": ["en-it"], "settings": ["default"], "tasks": ["parsing"], "source": "en"}
     text = made(write_sources(tmp_path, VERDICTS, known))
     page = Page(text)
-    told = ["demo", "To Italian", "Tasks Parsing", "Settings Default", "1 models, 1,250 updates each, 1 seed"]
+    told = ["demo", "To Italian (it)", "Tasks Parsing", "Settings Default", "1 models, 1,250 updates each, 1 seed"]
     places = [page.text.replace(" ", " ").find(x) for x in ("demo", VERDICTS["headline"], NAMES["1a"])]
     assert -1 < places[0] < places[1] < places[2]
     facts = " ".join(re.sub("<[^>]*>", " ", text.split('<dl class="about">')[1].split("</dl>")[0]).split())

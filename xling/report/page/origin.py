@@ -39,15 +39,16 @@ def study_facts(known: Provenance) -> dict[str, str]:
     """Return what the study is, in a few words each: what its columns and rows are, and how much was trained."""
     config = known["config"]
     chosen = config.get("study", {})
-    names = {code: own.get("name") for code, own in config.get("languages", {}).items()}
+    languages = config.get("languages", {})
+    names = {code: f"{own['name']} ({code})" for code, own in languages.items() if own.get("name")}
     pairs = [pair.split("-") for pair in chosen.get("pairs", [])]
     labels = [config["settings"][name]["label"] for name in chosen.get("settings", [])]
     updates = sorted({model["updates"] for model in known["models"]})
     trained = f"{len(known['models'])} models, {' or '.join(f'{n:,}' for n in updates)} updates each" if updates else ""
     seeds = {model["model"].rpartition(".s")[2] for model in known["models"]}
     return {
-        "From": str(names.get(chosen.get("source")) or chosen.get("source", "")),
-        "To": ", ".join(str(names.get(pair[-1]) or pair[-1]) for pair in pairs),
+        "From": names.get(chosen.get("source"), chosen.get("source", "")),
+        "To": ", ".join(names.get(pair[-1], pair[-1]) for pair in pairs),
         "Tasks": ", ".join(TASKS.get(task, task) for task in chosen.get("tasks", [])),
         "Settings": ", ".join(labels),
         "Trained": f"{trained}, {len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'}" if trained else "",
