@@ -23,14 +23,14 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 def check(config: Config) -> None:
     """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
-    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _folders, _incomplete, _names, _choices]
+    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _unset_variables, _incomplete, _names, _choices]
     kinds += [_languages, _settings, _numbers, _data, _shared_sources, _files, _columns]
     for kind in kinds:
         if problems := list(kind(config)):
             raise ConfigError(problems)
 
 
-def _folders(config: Config) -> Problems:
+def _unset_variables(config: Config) -> Problems:
     """Yield folders whose environment variables are not set."""
     for section, key in (("study", "results"), ("data", "root")):
         try:
