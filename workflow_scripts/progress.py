@@ -29,6 +29,7 @@ PASSED_ON = ("Nothing to be done",)  # of what Snakemake says in passing
 MOST_OF_A_LOG = 1 << 16  # bytes
 MOST_NAMES = 4  # of files in one folder that the closing list names
 FOR_PEOPLE = ("tables", "figures", "models")  # folders whose files are listed even if other jobs read them
+MOST_FOLDERS = 6  # of other folders that are listed
 CLEAR_BELOW = "\x1b[J"
 NEVER = float("inf")
 WARNING = "Z WARNING "  # as xling.core.log writes it
@@ -103,6 +104,8 @@ class Board:
             shown = [parent for parent in path.parents if parent.name in FOR_PEOPLE]
             if shown or str(path) not in self.read:
                 folders.setdefault(shown[-1] if shown else path.parent, []).append(path.name)
+        for folder in [folder for folder in folders if folder.name not in FOR_PEOPLE][:-MOST_FOLDERS]:
+            del folders[folder]  # the last ones are nearest to what was asked for
         listed = {folder: ", ".join(names) for folder, names in folders.items() if len(names) <= MOST_NAMES}
         return [f"  {folder}: {listed.get(folder, f'{len(names)} files')}" for folder, names in folders.items()]
 

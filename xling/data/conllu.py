@@ -88,7 +88,8 @@ def _words(path: Path, block: list[NumberedLine]) -> list[tuple[int, list[str]]]
         rows += 1
         fields = text.split("\t")
         if len(fields) != COLUMNS:
-            fix = "" if len(fields) > 1 or len(text.split()) < COLUMNS else "separate them with tabs, not with spaces"
+            spaced = len(fields) == 1 and len(text.split()) >= COLUMNS and text.split()[0].isdigit()
+            fix = "separate them with tabs, not with spaces" if spaced else "is it a treebank in CoNLL-U?"
             raise InputError(path, f"{len(fields)} columns where CoNLL-U has {COLUMNS}", line=line, fix=fix)
         if not all(fields):
             raise InputError(path, "an empty field", line=line, fix="CoNLL-U writes _ for nothing")

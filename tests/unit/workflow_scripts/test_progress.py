@@ -112,4 +112,7 @@ def test_what_was_made_is_listed_by_folder_without_what_other_jobs_have_read() -
     for number, (inputs, outputs) in enumerate(jobs):
         board.start(number, "some", now=0.0, inputs=inputs, outputs=outputs)
         board.finish(number, now=1.0)
+    board.made += [f"r/{n}/leaf" for n in range(9)]
+    assert board.products()[2:] == [f"  r/{n}: leaf" for n in range(3, 9)]
+    del board.made[-9:]
     assert board.products() == ["  r/models: 5 files", "  r/tables: table1.md, table1.csv", "  r: report.html"]
