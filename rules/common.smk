@@ -1,6 +1,5 @@
 # What all rules share: the checked study, paths, revisions, resource classes. Wiring only.
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ sys.path.insert(0, str(workflow.basedir))
 
 from workflow_scripts import flags
 from workflow_scripts.files import needed_files
-from workflow_scripts.site import extra_flags, load_site, submit_patiently
+from workflow_scripts.site import extra_flags, list_bad_nodes, load_site, submit_patiently
 from workflow_scripts.study import load_study, use_this_interpreter
 from workflow_scripts.targets import refuse_wrong_targets
 
@@ -49,8 +48,7 @@ RESOURCE_CLASSES = {
     "gpu-long": dict(mem_mb=16000, runtime=1440, gpu=1, nodes=1, cpus_per_task=4),
 }
 SITE = load_site(Path(workflow.basedir), RESOURCE_CLASSES)
-BAD_NODES = (RESULTS / "bad-nodes.txt").absolute()
-os.environ["XLING_BAD_NODES"] = str(BAD_NODES)  # for jobs, here and on a cluster
+BAD_NODES = list_bad_nodes(RESULTS)
 
 
 wildcard_constraints:

@@ -106,6 +106,13 @@ def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
     return site
 
 
+def list_bad_nodes(results: Path) -> Path:
+    """Return the file that jobs, here and on a cluster, are to list nodes in whose GPUs do not work."""
+    path = (results / "bad-nodes.txt").absolute()
+    os.environ["XLING_BAD_NODES"] = str(path)
+    return path
+
+
 def extra_flags(requests: Mapping[str, Any], bad: Path) -> str:
     """Return a class's own flags for sbatch, and the one that avoids nodes whose GPUs did not work of late.
 
