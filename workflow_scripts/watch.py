@@ -1,4 +1,4 @@
-"""Run a study with a line per stage: python -m workflow_scripts.watch TARGET --configfile presets/mini.yaml -- FLAGS
+"""Run a study with one line per stage: python -m workflow_scripts.watch TARGET --configfile presets/mini.yaml -- FLAGS
 
 Presets are read here first, because Snakemake shows a traceback for one that it cannot read. FLAGS are Snakemake's.
 """
