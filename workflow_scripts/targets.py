@@ -1,16 +1,16 @@
 """Refuse targets that a study does not have, in one line each: Snakemake would show a traceback or find no rule.
 
 Snakemake does not tell a Snakefile what it was asked for, so the command line is looked at: only words that name a
-figure, or a file of a model, a score or a job below the results, are taken for targets, and words that nearly name a
-rule for mistyped ones.
+figure, or a file of a model, a score or a job below the results, are taken for targets. Words that nearly name a rule
+are taken for mistyped ones where no flag can own them: before all flags, and after `--`.
 """
 
 import shutil
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from workflow_scripts.config import nearest
@@ -30,13 +30,11 @@ DRY = {"-n", "--dry-run", "--dryrun"}
 OF_MODELS = ("models", "states", "transfer", "contextual")
 
 
-def problem(study: Study, shown: Container[str], target: str, rules: Sequence[str] = ()) -> str | None:
+def problem(study: Study, shown: Container[str], target: str) -> str | None:
     """Return what is wrong with a target, or nothing; `shown` are the tables and figures that the study has."""
     own, place, results = study.config["study"]["name"], Path(target), study.results.parent
     if target in NEEDS and target not in shown:
         return f"{target}: study {own!r} has nothing to show in it (needed: {NEEDS[target]})"
-    if (close := get_close_matches(target, rules, n=1, cutoff=ALIKE)) and target not in rules and not place.exists():
-        return f"{target}: no such target (did you mean {close[0]}?)"
     other, *parts = place.relative_to(results).parts if place.is_relative_to(results) else [""]
     if len(parts) < 2 or parts[0] not in OF_MODELS:
         return None
@@ -71,11 +69,21 @@ def why_absent(study: Study, name: str) -> str:
     return nearest(name, known) if languages in about["pairs"] else f"study.pairs: {', '.join(about['pairs'])}"
 
 
+def mistyped(arguments: Sequence[str], rules: Sequence[str]) -> Iterator[str]:
+    """Yield what is wrong with words that stand where only targets do and nearly name a rule."""
+    last = len(arguments) - 1 - arguments[::-1].index("--") if "--" in arguments else len(arguments)
+    for word in [*takewhile(lambda word: not word.startswith("-"), arguments), *arguments[last + 1 :]]:
+        close = get_close_matches(word, rules, n=1, cutoff=ALIKE)
+        if close and word not in rules and word.isidentifier():
+            yield f"{word}: no such target (did you mean {close[0]}?)"
+
+
 def refuse_wrong_targets(
     study: Study, shown: Container[str], arguments: Sequence[str], rules: Sequence[str] = ()
 ) -> None:
     """Say what is wrong with the targets among a command line's words and leave, if anything is."""
-    problems = [f"target: {wrong}" for word in arguments if (wrong := problem(study, shown, word, rules))]
+    known = [wrong for word in arguments if (wrong := problem(study, shown, word))]
+    problems = [f"target: {wrong}" for wrong in known or mistyped(arguments, rules)]
     submits = ("--profile", "slurm") in pairwise(arguments) or "--profile=slurm" in arguments
     if submits and not DRY & set(arguments) and not shutil.which("sbatch"):
         problems.append(

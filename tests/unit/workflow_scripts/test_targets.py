@@ -3,7 +3,7 @@
 import pytest
 from embedded import DEMO
 
-from workflow_scripts.targets import problem, refuse_wrong_targets
+from workflow_scripts.targets import mistyped, problem, refuse_wrong_targets
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,25 @@ def test_a_wrong_target_says_what_is_wrong(target: str, line: str, capsys: pytes
         refuse_wrong_targets(DEMO, ["figure4a"], words, ["table1", "report", "figure4a"])
     assert left.value.code == 2
     assert capsys.readouterr().err == f"target: {line}\n"
+
+
+def test_only_words_that_no_flag_owns_are_taken_for_mistyped_targets() -> None:
+    """A job on a cluster is named by a flag: --target-jobs generate_fr: (the SLURM tests run such jobs)."""
+    words = [
+        "--target-jobs",
+        "generate_fr:",
+        "--report",
+        "reports",
+        "--until",
+        "tabel1",
+        "--cores",
+        "2",
+        "--",
+        "table1",
+    ]
+    assert list(mistyped(words, ["generate_fr", "report", "table1"])) == []
+    for words in (["tabel1", "--cores", "2"], ["--cores", "2", "--", "tabel1"]):
+        assert list(mistyped(words, ["table1"])) == ["tabel1: no such target (did you mean table1?)"]
 
 
 def test_a_cluster_is_not_asked_for_where_jobs_cannot_be_submitted(
