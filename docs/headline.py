@@ -32,7 +32,7 @@ def without_signal(ours: Study) -> list[str]:
     known = tasks_with_signal(ours)
     names = ", ".join(TASKS[task] for task in PAPER_TASKS if task not in known)
     return (
-        [f"Not judged, because in no language Default is at least 5 points above the untrained encoder: {names}."]
+        [f"Not judged: {names}, because in no language is Default at least 5 points above the untrained encoder."]
         if names
         else []
     )

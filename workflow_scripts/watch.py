@@ -1,6 +1,6 @@
-"""Run a study with one line per stage: python -m workflow_scripts.watch TARGET --configfile presets/mini.yaml -- FLAGS
+"""Run a study, printing one line per stage: python -m workflow_scripts.watch TARGET --configfile PRESET… -- FLAGS
 
-Presets are read here first, because Snakemake shows a traceback for one that it cannot read. FLAGS are Snakemake's.
+FLAGS go to Snakemake. Presets are read here first, because for an unreadable one Snakemake shows a traceback.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from xling.core.errors import XlingError, run
 
 
 def command(targets: Sequence[str], files: Sequence[Path], flags: Sequence[str]) -> list[str]:
-    """Return the words of the Snakemake command; targets come last, where no flag can take them for its value."""
+    """Return the arguments of the Snakemake command; targets follow `--`, so that no flag takes one as its value."""
     try:
         config = read_config(REPOSITORY / "config.yaml", *files)
     except ConfigError as error:
@@ -27,23 +27,23 @@ def command(targets: Sequence[str], files: Sequence[Path], flags: Sequence[str])
 
 
 def earlier_run(study: Study) -> Path | None:
-    """Return the record of an earlier run of the study, whose times tell how long this one will take."""
+    """Return the record of an earlier run of the study, from whose times the remaining time is estimated."""
     places = [study.results, REPOSITORY / "results/reference" / study.results.name]
     return next((path for place in places if (path := place / "provenance.json").is_file()), None)
 
 
 def main() -> None:
-    """Become Snakemake."""
+    """Replace this process by Snakemake."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("target", nargs="*")
-    parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
+    parser.add_argument("target", nargs="*", help="rules or files; default: everything")
+    parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[], help="presets")
     split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     args = parser.parse_args(sys.argv[1:split])
     os.chdir(REPOSITORY)
     words = command(args.target, args.configfile, sys.argv[split + 1 :])
     plugins = REPOSITORY / "workflow_scripts/plugins"
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(plugins), os.environ.get("PYTHONPATH")]))
-    os.execv(sys.executable, [sys.executable, *words])  # noqa: S606 (no shell is meant)
+    os.execv(sys.executable, [sys.executable, *words])  # noqa: S606 (no shell is needed)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def test_the_kept_share_is_a_mean_over_languages_with_signal_and_tasks_without_a
     assert kept.mean_kept(known, "No anchors", "ner", []) is None
     assert kept.tasks_with_signal(known) == ["ner"]
     assert headline.without_signal(known) == [
-        "Not judged, because in no language Default is at least 5 points above the untrained encoder: XNLI, Parsing."
+        "Not judged: XNLI, Parsing, because in no language is Default at least 5 points above the untrained encoder."
     ]
 
 

@@ -1,12 +1,13 @@
 """Token streams: a text as flat ids on disk with an index of its lines, read through a memory map.
 
 For each split a directory holds two files: `<split>.bin`, the ids of each line followed by `</s>` (little-endian
-uint16, or uint32 if the vocabulary needs it), and `<split>.idx`, the position at which each line starts, then the
-total number of ids (little-endian int64). Ids of 17 bits, as those of the paper's joint vocabularies, are split: their
-lower 16 bits are in `<split>.bin`, the highest in `<split>.top`, eight ids to a byte from its lowest bit up. One
-`meta.json` per directory is written last; it holds the sha256 of these files, which the reader compares.
-The ids are those of the sentencepiece model's pieces. Each vocabulary assigns its own ids to the pieces, so the reader
-passes `table`, which maps piece ids to vocabulary ids: one stream serves every vocabulary built from the same model.
+uint16, or uint32 if there are too many pieces), and `<split>.idx`, the position at which each line starts, then the
+total number of ids (little-endian int64). Ids of 17 bits, such as those of the paper's joint vocabularies, need a third
+file: `<split>.bin` holds their lower 16 bits and `<split>.top` the highest, eight ids to a byte from its lowest bit up.
+One `meta.json` per directory is written last; it holds the sha256 of these files, which `TokenStream` checks.
+The ids are those of the sentencepiece model's pieces (`vocab_size` counts them). Each vocabulary assigns its own ids to
+the pieces, so callers pass `table`, which maps piece ids to vocabulary ids: one stream serves every vocabulary that is
+built from the same model.
 """
 
 import hashlib
@@ -53,7 +54,9 @@ class TokenStreamWriter:
         self.meta = {"dtype": narrowest, "vocab_size": vocab_size, "language": language}
         self.sizes: dict[str, dict[str, int]] = {}  # of each split
         self._open: dict[str, tuple[BinaryIO, BinaryIO, Any]] = {}  # ids, index, hash of the ids
-        self._tops: dict[str, tuple[BinaryIO, NDArray[np.uint8]]] = {}  # highest bits, and those that fill no byte yet
+        self._tops: dict[
+            str, tuple[BinaryIO, NDArray[np.uint8]]
+        ] = {}  # file of highest bits, bits of no whole byte yet
 
     def __enter__(self) -> "TokenStreamWriter":
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -63,7 +66,7 @@ class TokenStreamWriter:
     def add(self, split: str, ids: Ids, lengths: Ids) -> None:
         """Append packed lines to a split; an id outside the vocabulary or a line without `</s>` is refused."""
         if len(ids) and not (ids.min() >= 0 and ids.max() < self.vocab_size):
-            raise ValueError(f"ids from {ids.min()} to {ids.max()} do not fit a vocabulary of {self.vocab_size}")
+            raise ValueError(f"ids from {ids.min()} to {ids.max()} are outside the model's {self.vocab_size} pieces")
         if len(ids) != np.sum(lengths) or np.any(ids[np.cumsum(lengths) - 1] != END):
             raise ValueError("lengths and ids disagree: every line must end with </s>")
         if split not in self.sizes:
@@ -100,9 +103,8 @@ class TokenStreamWriter:
                 for handle in handles:
                     handle.flush()
                     os.fsync(handle.fileno())
-                (self.directory / "meta.json").unlink(
-                    missing_ok=True
-                )  # without it the folder does not count as a stream
+                # Without meta.json the folder does not count as a stream.
+                (self.directory / "meta.json").unlink(missing_ok=True)
                 others = {path.name: sha256_of(path) for path in self._temporary.iterdir() if path.suffix != ".bin"}
                 for path in sorted(self._temporary.iterdir()):
                     path.replace(self.directory / path.name)
@@ -144,9 +146,10 @@ class TokenStream:
         except (KeyError, TypeError, ValueError):
             raise InputError(path, f"expected lines, tokens and sha256 of {split!r}", fix=AGAIN) from None
         self.pieces = _map(self._path, TYPES[self.meta["dtype"]], self.tokens, sha256)
-        self.wide, tops = self.meta["dtype"] == "uint17", Path(directory) / f"{split}.top"
-        places = -(-self.tokens // 8)
-        self.tops = _map(tops, BYTE, places, others.get(tops.name)) if self.wide else np.empty(0, BYTE)
+        self.has_tops, tops = self.meta["dtype"] == "uint17", Path(directory) / f"{split}.top"
+        self.tops = (
+            _map(tops, BYTE, -(-self.tokens // 8), others.get(tops.name)) if self.has_tops else np.empty(0, BYTE)
+        )
         self.starts = _map(index, INDEX, self.lines + 1, others.get(index.name))
         if self.starts[0] != 0 or self.starts[-1] != self.tokens:
             raise InputError(
@@ -160,7 +163,7 @@ class TokenStream:
 
     def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ids at the given positions, as an array of the same shape."""
-        found = self._joined(positions) if self.wide else self.pieces[positions]
+        found = self._joined(positions) if self.has_tops else self.pieces[positions]
         return self._in_vocabulary(found).astype(np.int64, copy=False)
 
     def line(self, number: int) -> Ids:
@@ -197,7 +200,7 @@ class TokenStream:
         return counts
 
     def _block(self, start: int, stop: int) -> Ids:
-        return self._joined(np.arange(start, stop)) if self.wide else self.pieces[start:stop]
+        return self._joined(np.arange(start, stop)) if self.has_tops else self.pieces[start:stop]
 
     def _joined(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ids of 17 bits at some positions."""

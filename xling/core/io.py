@@ -1,8 +1,8 @@
-"""Reading and writing files: compressed by suffix, never half-written, errors that name file and line.
+"""Reading and writing files: compressed as the suffix says, never half-written, errors that name file and line.
 
-What a later job reads proves itself. A zstandard file holds a checksum. Beside another file NAME lies its seal,
-`.NAME.sha256`, in the format of sha256sum: whoever reads the file compares the two. A file without a seal, such as a
-raw one or one that an older version wrote, is taken as it is.
+Files that later jobs read can be checked. A zstandard file holds a checksum. Any other file NAME may have a seal beside
+it, `.NAME.sha256`, in the format of sha256sum, which readers compare with the file. A file without a seal, such as a
+raw one or one that an older version wrote, is read as it is.
 """
 
 import bz2
@@ -37,7 +37,7 @@ CHECKED = {zstd.CompressionParameter.checksum_flag: 1}  # the other formats alwa
 
 @contextmanager
 def atomic_path(path: Path, sealed: bool = False) -> Iterator[Path]:
-    """Give a temporary path beside `path` and rename it there only when the block has succeeded, with a seal if wanted.
+    """Yield a temporary path beside `path`; when the block succeeds, rename it to `path`, and seal it if `sealed`.
 
     The suffix is kept, because it says how the file is compressed.
     """
@@ -66,7 +66,7 @@ def atomic_path(path: Path, sealed: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def write_text(path: Path, sealed: bool = False) -> Iterator[IO[str]]:
-    """Open a UTF-8 text file for writing, compressed by its suffix; it appears only when whole, sealed if wanted."""
+    """Open a UTF-8 text file for writing, compressed as its suffix says; it appears only when complete."""
     with atomic_path(path, sealed) as temporary:
         options = {"options": CHECKED} if temporary.suffix == ".zst" else {}
         opener = COMPRESSED.get(temporary.suffix, open)
@@ -76,7 +76,7 @@ def write_text(path: Path, sealed: bool = False) -> Iterator[IO[str]]:
 
 
 def write_json(path: Path, value: Any, sealed: bool = True) -> None:
-    """Write a value as readable JSON with sorted keys, with a seal unless people may edit the file."""
+    """Write a value as readable JSON with sorted keys; pass `sealed=False` for a file that people may edit."""
     with write_text(path, sealed) as handle:
         handle.write(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
 
@@ -93,7 +93,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_saved(path: Path) -> dict[str, Any] | None:
-    """Return what an earlier attempt of a job saved as JSON; None where there is nothing, or with a warning damage."""
+    """Return the JSON object that an earlier attempt saved; None if it is missing or, with a warning, damaged."""
     try:
         saved = read_json(path) if path.is_file() else None
         if saved is None or isinstance(saved, dict):
@@ -106,15 +106,15 @@ def read_saved(path: Path) -> dict[str, Any] | None:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 text file without their line ends, decompressed by its suffix."""
+    """Yield the lines of a UTF-8 text file without their line endings, decompressed as its suffix says."""
     return (line for _, line in numbered_lines(path))
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line) of a UTF-8 text file, decompressed by its suffix.
+    """Yield (line number from 1, line) of a UTF-8 text file, decompressed as its suffix says.
 
-    Only a line feed ends a line: text holds other characters that Python would split at. A byte-order mark at the
-    start of a file is no part of its text.
+    Only a line feed ends a line: text holds other characters that `str.splitlines` would split at. A byte-order mark at
+    the start of a file is not part of its text.
     """
     number = 0
     check_seal(path)
@@ -123,7 +123,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             for number, raw in enumerate(handle, start=1):
                 yield number, _decode(raw.removeprefix(BOM_UTF8) if number == 1 else raw, path, number)
         except BROKEN_ARCHIVE as error:
-            if isinstance(error, OSError) and error.errno is not None:  # gzip and bz2 give a damaged block no number
+            if isinstance(error, OSError) and error.errno is not None:  # gzip's and bz2's of damage have none
                 raise
             problem = f"truncated or damaged after line {number}: {error}"
             raise InputError(path, problem, fix="fetch or make the file again") from None
@@ -135,13 +135,13 @@ def open_binary(path: Path) -> BinaryIO:
 
 
 def seal_of(path: Path) -> Path:
-    """Return where the seal of a file is."""
+    """Return the path of a file's seal."""
     path = Path(path)
     return path.with_name(f".{path.name}.sha256")
 
 
 def check_seal(path: Path) -> None:
-    """Refuse a file that is not what was written; one without a seal passes."""
+    """Refuse a file whose content is not what its seal says; one without a seal passes."""
     seal = seal_of(path)
     for _ in range(2):  # twice, because the file may be replaced meanwhile
         try:
@@ -155,7 +155,7 @@ def check_seal(path: Path) -> None:
 
 
 def known_sha256(path: Path) -> str:
-    """Return the sha256 of a file, computed once in a process while the file's inode, size and time stay the same."""
+    """Return the sha256 of a file, kept in this process until the file's inode, size or time changes."""
     about = Path(path).stat()
     return _sha256_once(path, about.st_ino, about.st_size, about.st_mtime_ns)
 

@@ -90,8 +90,8 @@ def test_ids_of_17_bits_are_those_of_32_in_half_the_space(tmp_path: Path, chunk:
 @pytest.mark.parametrize(
     ("ids", "lengths", "message"),
     [
-        ([10, END], [2], "do not fit a vocabulary of 10"),
-        ([-1, END], [2], "do not fit a vocabulary of 10"),
+        ([10, END], [2], "are outside the model's 10 pieces"),
+        ([-1, END], [2], "are outside the model's 10 pieces"),
         ([5, END, 5], [2], "must end with </s>"),
         ([5, 5], [2], "must end with </s>"),
     ],
