@@ -178,7 +178,7 @@ class Language:
 
     name: Text = key("Its name in tables and figures.")
     copy_of: Code = optional("Takes all other keys from this language: en2 is English again, in another order.")
-    script: Text = optional("Writing system, for the report.")
+    script: Text = optional("Writing system (Latin, Cyrillic, Han, …), for the report; text in another one is refused.")
     moses: Moses = optional("Language whose Moses rules are used (en for a language without rules), or null for none.")
     segmenter: Segmenter = optional("Word segmenter for a script without spaces.")
     segmenter_dictionary: DataPath | None = optional("Word list for jieba, or the folder of the Stanford segmenter.")

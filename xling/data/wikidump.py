@@ -120,4 +120,5 @@ class Dump:
         return f"after the start of page {self._title!r}" if self._title else "before the first page"
 
     def _problem(self, problem: str, line: int | None = None) -> InputError:
-        return InputError(self.path, problem, line=line if self.span.start == 0 else None, fix=FETCH_AGAIN)
+        fix = FETCH_AGAIN if self._title else f"{FETCH_AGAIN}; plain text has format: text"
+        return InputError(self.path, problem, line=line if self.span.start == 0 else None, fix=fix)

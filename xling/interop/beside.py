@@ -36,5 +36,7 @@ def sentences_of(model: Path, code: str) -> Path:
 def _found(model: Path, name: str, otherwise: str) -> Path:
     path = model.absolute().parents[1] / name
     if not path.is_file():
-        raise InputError(path, "no such file beside the model", fix=f"snakemake can make it again; or {otherwise}")
+        raise InputError(
+            path, "no such file beside the model", fix=f"{otherwise}; or let snakemake make it, if the study has it"
+        )
     return path

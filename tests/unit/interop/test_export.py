@@ -138,7 +138,7 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
     model, study = tmp_path / "study" / "models" / "toy", tmp_path / "study"
     encoder = write_model(model, vocabularies["joint"], norm=norm)
     monkeypatch.chdir(tmp_path)
-    assert "no such file beside the model (snakemake can make it again" in call(main, model).error
+    assert "or let snakemake make it, if the study has it)" in call(main, model).error
     (study / "tokenisers").mkdir()
     for code in TEXTS:
         (study / "tokenisers" / f"{code}.json").write_text(json.dumps({"language": code, "moses": code}))
