@@ -66,18 +66,20 @@ def corpus_sizes(wildcards):
     return [path for domain in domains for path in STUDY.shards("tokenised", wildcards.language, domain, "json")]
 
 
+def domain_of(wildcards, language):
+    """Return the domain that one language of a vocabulary or a pair is read in."""
+    codes = wildcards.get("languages", wildcards.get("pair")).split("-")
+    return domain_in(codes, wildcards.domain, language)
+
+
 def corpus_of(wildcards, language, split="train"):
     """Return a split of the corpus of one language of a vocabulary or a pair."""
-    codes = wildcards.get("languages", wildcards.get("pair")).split("-")
-    return STUDY.corpus(language, domain_in(codes, wildcards.domain, language), split)
+    return STUDY.corpus(language, domain_of(wildcards, language), split)
 
 
 def cores_of(wildcards):
     """Return how many cores share a pass over a whole corpus: one for each shard of the text it is from, at most 8."""
-    domain = domain_in(
-        wildcards.get("languages", wildcards.get("pair")).split("-"), wildcards.domain, wildcards.language
-    )
-    return min(8, len(STUDY.shards("text", wildcards.language, domain)))
+    return min(8, len(STUDY.shards("text", wildcards.language, domain_of(wildcards, wildcards.language))))
 
 
 def bpe_text(wildcards):

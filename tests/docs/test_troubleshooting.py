@@ -47,7 +47,7 @@ def said_by(message: str) -> list[str]:
 
 def test_there_are_messages() -> None:
     found = messages()
-    assert 15 <= len(found) <= 45  # more than these nobody reads
+    assert 15 <= len(found) <= 40
     assert len(set(found)) == len(found)
 
 
