@@ -185,6 +185,17 @@ def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_p
         assert re.search(rf"Not run in this study: How much .*{re.escape(name)}", text), name
 
 
+@pytest.mark.parametrize("source", ["", " ", "<script>1</script>", 'Figure" onclick=x 3', "javascript:1 7"])
+def test_where_a_claim_is_shown_links_only_to_parts_of_the_page(tmp_path: Path, source: str) -> None:
+    """The text that the hostile results above leave alone, because it decides which links there are."""
+    hostile = {**VERDICTS, "claims": [{**claim, "source": source} for claim in VERDICTS["claims"]]}
+    page = Page(made(write_sources(tmp_path, hostile)))
+    ids = {f"#{attributes['id']}" for _, attributes in page.elements if attributes.get("id")}
+    assert {str(link["href"]) for link in page.all("a") if str(link["href"]).startswith(("#", "javascript"))} <= ids
+    assert not [attributes for _, attributes in page.elements if "onclick" in attributes]
+    assert not [1 for tag, _ in page.elements if tag == "script"][1:]  # the filter's own
+
+
 def test_a_row_of_the_plot_stands_where_the_forest_plot_has_it(page: Page, sources: Sources) -> None:
     text = made(sources).split('<details id="claim-1a"')[1].split("</summary>")[0]
     part = VERDICTS["claims"][0]["parts"][0]

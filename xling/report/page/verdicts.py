@@ -80,7 +80,7 @@ def _plot(claim: Stored, part: Stored) -> dict[str, Any]:
 
 def _sources(source: str, ids: Collection[str]) -> list[Link]:
     """Return where the page shows what a claim is judged on: "Figures 4a, 4b" are two figures."""
-    word = source.split()[0].rstrip("s")
+    word = source.partition(" ")[0].rstrip("s")
     kind = "table" if word == "Table" else "figure-figure"
     places = {f"{word} {number}": f"{kind}{number}" for number in re.findall(r"\d\w?", source)}
     return [Link(text, f"#{place}" if place in ids else "") for text, place in places.items()]
