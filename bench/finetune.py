@@ -1,11 +1,11 @@
-"""Fine-tuning: one training against Hugging Face's BERT, and the six grid points of NER side by side.
+"""Fine-tuning: one training against Hugging Face's BERT, and six grid points side by side, of NER and of inference.
 
 python -m bench.finetune --out bench-finetune.json [--device cpu --shape tiny] [--parts peer streams processes]
 peer: the same bucketed batches for both sides in the same order from the same code; SDPA, bf16, dropout and Adam on
 both. Tokens are those of the sentences, padding not counted. Times are the median of rounds, which alternate.
 streams: an epoch of six grid points in one process, so many at once, with recorded steps, and with steps that are
 compiled as well; and as it was before, one after the other with all rows of the token table in the optimiser.
-processes: the same in six processes, with and without NVIDIA's MPS. All graphs are recorded beforehand.
+processes: the same of NER in six processes, with and without NVIDIA's MPS. All graphs are recorded beforehand.
 Parts that are not run keep what an earlier run wrote to --out.
 """
 
@@ -36,7 +36,7 @@ from xling.core.seeds import numpy_rng
 from xling.finetune.batches import epoch_order, tensor, training_batches
 from xling.finetune.data import Example
 from xling.finetune.settings import Grid, Point, Settings, grid_points
-from xling.finetune.tasks import TAGS, Ner
+from xling.finetune.tasks import TAGS, Ner, Task, Xnli
 from xling.finetune.trainer import Material, in_turn, lanes, train_epoch
 from xling.finetune.tuner import STEPS_WORTH_COMPILING, Tuner
 from xling.model.config import ModelConfig, Separate, Shape
@@ -48,7 +48,10 @@ SHAPES = {
     "tiny": (Shape(2, 32, 2, 64, "gelu", 0.1, 0.1, "post", 1e-12, 64, True), 500),
 }
 RATE = 3e-5
-SETTINGS = Settings(1, None, "linear", 0.1, Grid((16, 32), (2e-5, 3e-5, 5e-5), None), 2)  # NER in the paper
+GRIDS: dict[str, tuple[Task, Settings]] = {  # six points of the paper's grids; that of inference has 18
+    "ner": (Ner(), Settings(1, None, "linear", 0.1, Grid((16, 32), (2e-5, 3e-5, 5e-5), None), 2)),
+    "xnli": (Xnli(), Settings(1, None, "fixed", 0.0, Grid((4, 8), (1.25e-6, 2.5e-6, 5e-6), (2.5e-5,)), 2)),
+}
 AT_ONCE = (1, 2, 3, 6, 12)
 WAYS: dict[str, dict[str, Any]] = {
     "before": {"whole": True},
@@ -65,6 +68,15 @@ def made_up(count: int, size: int, longest: int) -> list[Example]:
     rng = numpy_rng("bench", "finetune")
     lengths = np.clip(rng.lognormal(2.7, 0.7, count).round().astype(int), 3, longest - 2)
     return [_sentence(rng, int(length), size) for length in lengths]
+
+
+def made_up_pairs(count: int, size: int, longest: int) -> list[Example]:
+    """Return pairs of sentences as long as those of XNLI, 46 subwords on average."""
+    rng = numpy_rng("bench", "finetune", "pairs")
+    lengths = np.clip(rng.lognormal(3.7, 0.5, count).round().astype(int), 5, longest)
+    pairs = [np.concatenate([[2], rng.integers(4, size, length - 1)]).astype(np.int32) for length in lengths]
+    start = np.zeros(1, np.int32)
+    return [Example((pair,), start, start, rng.integers(3, size=1)) for pair in pairs]
 
 
 def _sentence(rng: np.random.Generator, length: int, size: int) -> Example:
@@ -137,15 +149,22 @@ def compare(shape_name: str, batch: int, steps: int, rounds: int, device: torch.
 
 
 def make_tuners(
-    shape_name: str, points: Sequence[Point], examples: int, device: torch.device, steps: int = 0, whole: bool = False
+    grid: str,
+    shape_name: str,
+    points: Sequence[Point],
+    examples: int,
+    device: torch.device,
+    steps: int = 0,
+    whole: bool = False,
 ) -> tuple[list[Tuner], Material]:
-    """Return a tuner with weights of its own for each point, and the sentences that all train on.
+    """Return a tuner with weights of its own for each point, and the examples that all train on.
 
     `steps` decides whether they are compiled; with `whole` every row of the token table is trained.
     """
     shape, size = SHAPES[shape_name]
     encoder = Encoder(ModelConfig(("en", "fr"), (size, size), shape, Separate(False, 0), "shared"), 1).to(device)
-    material = Material(Ner(), SETTINGS, 0, shape.positions, made_up(examples, size, shape.positions), [], 1)
+    make = made_up_pairs if grid == "xnli" else made_up
+    material = Material(*GRIDS[grid], 0, shape.positions, make(examples, size, shape.positions), [], 1)
     how = 0, 1, shape.positions, steps, None if whole else material.words
     made = [Tuner(copy.deepcopy(encoder), material.task, point, *how) for point in points]
     return made, material
@@ -167,16 +186,16 @@ def _with(tuners: Sequence[Tuner], points: Sequence[Point], material: Material) 
 
 
 def by_streams(
-    how: str, shape_name: str, examples: int, rounds: int, device: torch.device, **options: Any
+    grid: str, how: str, shape_name: str, examples: int, rounds: int, device: torch.device, **options: Any
 ) -> list[dict[str, Any]]:
     """Return the seconds of an epoch of the six points, so many at once; for twelve, half of the time of twelve."""
-    six = grid_points(SETTINGS)
+    six = grid_points(GRIDS[grid][1])
     counts = (1,) if options.get("whole") else AT_ONCE
     points = six * max(1, max(counts) // len(six))
-    tuners, material = make_tuners(shape_name, points, examples, device, **options)
+    tuners, material = make_tuners(grid, shape_name, points, examples, device, **options)
     streams = lanes(tuners[0].encoder, len(points))
     for _ in range(2):  # eager, recorded
-        print(f"  {how}, warm-up {epoch_seconds(tuners, points, material, streams):.1f} s", flush=True)
+        print(f"  {grid}, {how}, warm-up {epoch_seconds(tuners, points, material, streams):.1f} s", flush=True)
     rows = []
     for count in counts:
         copies = max(1, count // len(six))
@@ -184,7 +203,8 @@ def by_streams(
         times = [
             epoch_seconds(tuners[:chosen], points[:chosen], material, streams[:count]) / copies for _ in range(rounds)
         ]
-        rows.append({"how": how, "at_once": count, "seconds": statistics.median(times)})
+        steps = sum(material.steps(point.batch) for point in six)
+        rows.append({"task": grid, "how": how, "at_once": count, "steps": steps, "seconds": statistics.median(times)})
         print(f"  {count} at once: {rows[-1]['seconds']:.3f} s", flush=True)
     if device.type == "cuda":
         used = torch.cuda.max_memory_reserved() / len(points)
@@ -198,7 +218,7 @@ def one_process(shape_name: str, point: Point, examples: int, rounds: int, devic
     if device.type == "cpu":
         torch.set_num_threads(1)
     try:
-        tuners, material = make_tuners(shape_name, [point], examples, device)
+        tuners, material = make_tuners("ner", shape_name, [point], examples, device)
         for _ in range(2):  # eager, recorded
             epoch_seconds(tuners, [point], material, [None])
         for _ in range(rounds):
@@ -212,7 +232,7 @@ def one_process(shape_name: str, point: Point, examples: int, rounds: int, devic
 
 def by_processes(how: str, shape_name: str, examples: int, rounds: int, device: torch.device) -> dict[str, Any]:
     """Return the seconds of an epoch of the six points in a process each, or None where they do not work."""
-    context, points = multiprocessing.get_context("spawn"), grid_points(SETTINGS)
+    context, points = multiprocessing.get_context("spawn"), grid_points(GRIDS["ner"][1])
     barrier = context.Barrier(1 + len(points))
     known = examples, rounds, device, barrier
     children = [context.Process(target=one_process, args=(shape_name, point, *known)) for point in points]
@@ -259,11 +279,14 @@ def measure(part: str, args: argparse.Namespace, device: torch.device) -> dict[s
             print(f"{row['batch']:5} {row['padding']:8.3f} {speeds}", flush=True)
         return {"rows": rows, "transformers": transformers.__version__}
     if part == "streams":
-        known, rows = (args.shape, args.examples, args.rounds, device), []
-        for how, options in WAYS.items():
-            rows += by_streams(how, *known, **options)
-            gc.collect()  # the tuners hold each other, and the GPU's memory
-        return {"streams": [row | {"faster": rows[0]["seconds"] / row["seconds"]} for row in rows]}
+        known, found = (args.shape, args.examples, args.rounds, device), []
+        for grid in GRIDS:
+            rows = []
+            for how, options in WAYS.items():
+                rows += by_streams(grid, how, *known, **options)
+                gc.collect()  # the tuners hold each other, and the GPU's memory
+            found += [row | {"faster": rows[0]["seconds"] / row["seconds"]} for row in rows]
+        return {"streams": found}
     ways: dict[str, Any] = {"processes": nullcontext()}
     if device.type == "cuda" and shutil.which("nvidia-cuda-mps-control"):
         ways["processes with MPS"] = mps()
