@@ -1,5 +1,6 @@
 # What jobs are to do, as files that a person can read: descriptions of encoders and of the study, lists of what is collected.
-# Written by the shell from `params`, so that a file is written again when its content changes, and no command line holds it.
+# Written by the shell from `params`, so that a file is written again when its content changes, and no command line holds it;
+# sealed as xling.core.io seals files.
 # A rule takes its plan as an input that may not be older: while a plan is written again, Snakemake compares no params of
 # jobs that have it as `ancient`, and would leave their results as they were.
 
@@ -52,4 +53,8 @@ for plan, (path, revision, content) in PLANS.items():
             plan=flags.compared(content),
             text=flags.readable(content),
         shell:
+            "name=$(basename {output.plan:q}) seal=$(dirname {output.plan:q})/.$(basename {output.plan:q}).sha256\n"
+            'rm -f "$seal"\n'
             "cat >{output.plan:q} 2>>{log:q} <<'END'\n{params.text}\nEND\n"
+            "hash=$(sha256sum <{output.plan:q} || shasum -a 256 <{output.plan:q}) 2>>{log:q}\n"
+            'echo "${{hash%% *}}  $name" >"$seal" 2>>{log:q}\n'

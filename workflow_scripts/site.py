@@ -18,7 +18,7 @@ EXIT_BAD_SITE = 2
 VARIABLE = "XLING_SITE"
 AVOIDED_FOR = 24 * 3600  # seconds that a node is not asked again after its GPUs did not work
 FILE = Path("profiles/slurm/site.yaml")
-PATIENT = Path("profiles/slurm/bin")  # an sbatch that waits for the controller
+PATIENT = Path("profiles/slurm/bin")  # sbatch and others that bear a controller that is away
 
 
 @record
@@ -125,7 +125,7 @@ def extra_flags(requests: Mapping[str, Any], bad: Path) -> str:
 
 
 def submit_patiently(root: Path) -> None:
-    """Let the executor find the sbatch that waits, where there is SLURM."""
+    """Let the executor find the commands that wait, where there is SLURM."""
     places = os.environ.get("PATH", "").split(os.pathsep)
     if shutil.which("sbatch") and str(root / PATIENT) not in places:
         os.environ["PATH"] = os.pathsep.join([str(root / PATIENT), *places])

@@ -28,8 +28,7 @@ from xling.core.io import write_text
 
 NEEDED = ("sbatch", "squeue", "sinfo", "scontrol", "scancel")
 PROFILE, FOUND = Path("profiles/slurm/config.yaml"), Path("profiles/slurm/site.found.yaml")
-FIRST_KEY = "slurm-init-seconds-before-status-checks"
-FIRST_LOOK = 40  # the executor's default: seconds before it first asks for a job's state
+LONGEST_PAUSE = 180  # seconds between two questions of the executor for the states of jobs
 LOCAL_KINDS = {"ext2/ext3", "ext4", "xfs", "btrfs", "tmpfs", "overlayfs", "zfs", "apfs"}
 PATIENCE = 20  # seconds for one answer of a busy controller
 SINFO = ["sinfo", "--noheader", "--format=%P|%a|%l|%G|%D"]
@@ -157,11 +156,12 @@ def check_status(config: Mapping[str, str], profile: Mapping[str, Any]) -> Itera
     yield Finding("known", f"accounting: {'there' if there else 'none, so sacct says nothing'}")
     if command == "sacct" and not there:
         yield Finding("wrong", "slurm-status-command: sacct would wait for ever without accounting (expected squeue)")
-    age, least = config.get("MinJobAge", "").split(" ")[0], 3 * int(profile.get(FIRST_KEY, FIRST_LOOK))
-    if command == "squeue" and age.isdecimal():
-        text = f"finished jobs are remembered for {age} s (MinJobAge), {least} s are needed with squeue"
-        enough = int(age) >= least
-        yield Finding("right" if enough else "wrong", text if enough else f"{text}; use sacct, or look sooner")
+    age, text = config.get("MinJobAge", "").split(" ")[0], "finished jobs are remembered for {} s (MinJobAge)"
+    if age.isdecimal() and int(age) >= LONGEST_PAUSE:
+        yield Finding("right", text.format(age))
+    elif age.isdecimal():
+        why = f"less than {LONGEST_PAUSE} s: whether a job that ends unseen has succeeded is told by its files"
+        yield Finding("known", f"{text.format(age)}, {why}")
 
 
 def check_account(name: str, accounts: Sequence[str]) -> Iterator[Finding]:

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -190,8 +191,7 @@ class Cluster:
         flags |= {"log-file": self.root / "log" / "munged.log", "seed-file": self.root / "munge" / "seed"}
         self._daemon("munged", "--force", *(f"--{name}={value}" for name, value in flags.items()))
         wait_for("munged", lambda: works("munge", f"--socket={run / 'munge.socket'}", "--no-input"))
-        self._daemon("slurmctld", "-c")
-        wait_for("slurmctld", lambda: works("scontrol", "ping"))
+        self.start_controller("-c")
         for name in self.names:
             (self.root / "spool" / name).mkdir()
             self._daemon("slurmd", "-N", name, "-c")
@@ -201,6 +201,28 @@ class Cluster:
         program = shutil.which(command[0], path=f"{os.environ.get('PATH', '')}:/usr/sbin") or command[0]
         with (self.root / "log" / f"{command[0]}.start").open("ab") as log:
             subprocess.run([program, *command[1:]], stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=True)
+
+    def start_controller(self, *flags: str) -> None:
+        """Start the controller, which knows what it knew when it stopped."""
+        self._daemon("slurmctld", *flags)
+        wait_for("slurmctld", lambda: works("scontrol", "ping"))
+
+    def stop_controller(self) -> None:
+        """Stop the controller; jobs and nodes go on."""
+        self._end(self._pids("slurmctld"))
+
+    @contextmanager
+    def remembering(self, seconds: int) -> Iterator[None]:
+        """Let the controller forget finished jobs sooner than it does otherwise."""
+        config = self.root / "etc" / "slurm.conf"
+        usual = config.read_text()
+        try:
+            config.write_text(usual.replace("MinJobAge=300", f"MinJobAge={seconds}"))
+            subprocess.run(["scontrol", "reconfigure"], check=True, timeout=30)
+            yield
+        finally:
+            config.write_text(usual)
+            subprocess.run(["scontrol", "reconfigure"], check=True, timeout=30)
 
     # ------------------------------------------------------------------ down
 

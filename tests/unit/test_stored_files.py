@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import subprocess
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from dag import lay_out
+from embedded import study
 from matplotlib.figure import Figure
 from tiny_models import made_up, write_model, write_vocab
 
@@ -105,6 +108,16 @@ def read_task(path: Path, vocabulary: Vocabulary) -> Any:
     return [[part.tolist() for part in (*one.windows, one.rows, one.places, one.labels)] for one in examples]
 
 
+def write_plan(folder: Path) -> Path:
+    """Write a plan as its rule does: the description of a model of the embedded study."""
+    plan = folder / "demo/models/en-fr.default.s1/run.json"
+    (command,) = lay_out(study(study={"results": str(folder)}), [str(plan)], read=lambda job: job.shellcmd)
+    plan.parent.mkdir(parents=True)
+    (folder / "demo/logs/write_run").mkdir(parents=True)
+    subprocess.run(["bash", "-euo", "pipefail", "-c", command], check=True)
+    return plan
+
+
 @pytest.fixture(scope="module")
 def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_vocab(tmp_path_factory.mktemp("vocabulary"), "prefixed", TEXTS, merges=20)
@@ -144,7 +157,7 @@ def kinds(tmp_path: Path, vocab: Path, call: Callable[..., Any]) -> dict[str, tu
     io.write_json(at("score.json"), SCORE)
     write_records(at("figure3.csv"), Cell, CELLS)
     write_items(at("items.npz"), ITEMS)
-    vocabulary = Vocabulary.load(vocab)
+    vocabulary, plan = Vocabulary.load(vocab), write_plan(tmp_path)
     return {
         "text": (lambda: list(io.read_lines(at("text.txt.zst"))), ["text.txt.zst"]),
         "stream": (lambda: read_streams(at("streams")), ["streams/train.bin", "streams/train.idx"]),
@@ -169,6 +182,7 @@ def kinds(tmp_path: Path, vocab: Path, call: Callable[..., Any]) -> dict[str, tu
         ),
         "dictionary": (lambda: list(read_tsv(at("dictionary.tsv"))), ["dictionary.tsv"]),
         "states": (lambda: read_states(at("states.safetensors")), ["states.safetensors"]),
+        "plan": (lambda: io.read_json(plan), [str(plan.relative_to(tmp_path))]),
         "scores": (lambda: read_result(at("score.json"), SCORE["config"]), ["score.json"]),  # type: ignore[arg-type]
         "records": (lambda: read_records(at("figure3.csv"), Cell), ["figure3.csv"]),
         "counts": (lambda: repr(read_items(at("items.npz"), "ner", "fr")), ["items.npz"]),

@@ -1,8 +1,14 @@
 """One small study, run: that of docs/extend.md, then with more settings and models to it, then what edits make again."""
 
+import importlib
 import json
+import os
 import re
+import shutil
+import subprocess
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +21,10 @@ from tiny_hub import write_bert
 from tiny_models import made_up
 
 from workflow_scripts.config import read_config
-from workflow_scripts.plan.jobs import lay_out
+from workflow_scripts.plan.jobs import lay_out, open_dag
 from xling.cli import dispatch
+from xling.core.errors import EXIT_NO_SPACE
+from xling.core.io import sha256_of
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -136,3 +144,129 @@ def test_weights_of_another_rate_are_not_scored(finished: list[str], reader: Rea
     assert stale.returncode == 1
     assert "models/en-el.default.s1/run.json: of another configuration: " in output(stale)
     assert not cell.exists() or cell.read_text(encoding="utf-8") == before
+
+
+# Files that say when and how fast, the last one Snakemake's.
+TIMES = {"provenance.json", "metrics.jsonl", "train.log", ".snakemake_timestamp"}
+BASH = ["bash", "-euo", "pipefail", "-c"]  # as Snakemake starts it
+STUB = """#!/bin/sh
+printf '%s\\0' "$@" >"$ARGUMENTS"
+"""
+
+
+@contextmanager
+def on_a_small_disk(folder: Path, disk: Path) -> Iterator[Path]:
+    """Let all that is written into a folder go to a small disk instead; yield a file that can fill it."""
+    overlay = f"lowerdir={folder},upperdir={disk / 'new'},workdir={disk / 'work'}"
+    (disk / "new").mkdir()
+    (disk / "work").mkdir()
+    command = ["mount", "-t", "overlay", "overlay", "-o", overlay, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no overlay of a small disk: {done.stderr.strip()}")
+    try:
+        yield disk / "filler"
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill(filler: Path, free: int) -> None:
+    """Fill a disk but for some bytes."""
+    with suppress(OSError), filler.open("wb", buffering=0) as handle:
+        while handle.write(bytes(1 << 16)):
+            pass
+    with suppress(OSError), filler.open("ab", buffering=0) as handle:
+        while handle.write(bytes(1 << 12)):
+            pass
+    os.truncate(filler, filler.stat().st_size - free // 4096 * 4096)
+
+
+class Stage:
+    """A job of Snakemake's that runs in this process, where everything is imported already."""
+
+    def __init__(self, job: Any, folder: Path, call: Callable[..., Any]) -> None:
+        self.rule, self.shell, self.call = job.rule.name, job.shellcmd or "", call
+        self.outputs = [Path(path) for path in job.output]
+        for path in [*self.outputs, *map(Path, job.log)]:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        self.plan = "<<'END'" in self.shell
+        (folder / "python").write_text(STUB)
+        (folder / "python").chmod(0o755)
+        if not self.plan:  # the last command's arguments, as the shell hands them over
+            variables = {"ARGUMENTS": str(folder / "arguments"), "PATH": f"{folder}:{os.environ['PATH']}"}
+            subprocess.run([*BASH, self.shell], env=os.environ | variables, check=True)
+            words = (folder / "arguments").read_text().split("\0")[1:-1]
+            while words[0] in (
+                "workflow_scripts.launch",
+                "workflow_scripts.gpu_slots",
+            ):  # find GPUs for what they start
+                words = words[next(i for i, word in enumerate(words) if word.startswith("xling.")) :]
+            module = importlib.import_module(words[0])
+            self.main = getattr(module, "main", None) or importlib.import_module(f"{words[0]}.__main__").main
+            self.arguments = words[1:]
+
+    def run(self) -> tuple[int, str]:
+        """Run it as Snakemake does, without files of an earlier run; return its exit code and its line."""
+        self.clear()
+        if not self.plan:
+            done = self.call(self.main, *self.arguments)
+            return done.code, done.error
+        ran = subprocess.run([*BASH, self.shell], capture_output=True, text=True, check=False)
+        return ran.returncode, ran.stderr
+
+    def clear(self) -> None:
+        """Delete its files."""
+        for path in self.outputs:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+    def files(self) -> list[Path]:
+        """Return its files that are there."""
+        inside = [below for path in self.outputs for below in path.rglob("*")]
+        return sorted(path for path in [*self.outputs, *inside] if path.is_file())
+
+    def made(self) -> dict[Path, str]:
+        """Return the hashes of its files, but for those that say when they were made."""
+        return {path: sha256_of(path) for path in self.files() if path.name not in TIMES}
+
+
+def test_a_full_disk_in_every_stage(
+    finished: list[str], reader: Reader, mount_disk: Callable[[str], Path], tmp_path: Path, call: Callable[..., Any]
+) -> None:
+    analyses = {
+        "own_vectors": {"epochs": 1, "min_count": 1},
+        "contextual": {"layers": [1], "task_layers": 1, "epochs": 1},
+    }
+    edit = {"study": {"languages": ["en", "el"]}, "languages": {"el": {"muse": {"test": "muse/en-el.0-5000.txt"}}}}
+    _, *files = edited(finished, edit | {"align": analyses})
+    jobs, starved = [], set[str]()
+    for paths, targets in ((finished, []), (files, ["record_alignment", "record_contextual"])):
+        dag = open_dag(read_config(ROOT / "config.yaml", *map(Path, paths)), targets)
+        jobs += [job for level in dag.toposorted() for job in sorted(level, key=str) if job.shellcmd]
+    with on_a_small_disk(reader.folder, mount_disk("48m")) as filler:
+        for job in jobs:
+            first, there = job.rule.name not in starved, all(Path(path).exists() for path in job.output)
+            if there and not first:
+                continue
+            stage = Stage(job, tmp_path, call)
+            if not there or stage.rule == "page":  # which says how long the stages took that ran again
+                assert stage.run() == (0, ""), stage.rule
+            if first:
+                starve(stage, filler)
+                starved.add(stage.rule)
+    assert len(starved) > 40
+
+
+def starve(stage: Stage, filler: Path) -> None:
+    """Let a stage run with room for half of its files, or for none if they take long, and then with enough of it."""
+    known, size = stage.made(), sum(path.stat().st_size for path in stage.files())
+    stage.clear()
+    fill(filler, 0 if stage.rule in ("draw_training", "paper_figures") else size // 2)
+    code, said = stage.run()
+    filler.unlink()
+    if stage.plan:  # the shell's own line is in the log, if that has room
+        assert code, stage.rule
+    else:
+        line = "error: no space left on the disk"
+        assert (code, said[: len(line)], said.count("\n")) == (EXIT_NO_SPACE, line, 1), f"{stage.rule}: {said}"
+    assert stage.run() == (0, ""), stage.rule
+    assert stage.made() == known, stage.rule

@@ -38,7 +38,7 @@ from xling.finetune.metrics import Result, summarise
 from xling.finetune.settings import Settings, grid_points, read_settings
 from xling.finetune.tasks import make_task, read_set
 from xling.finetune.trainer import Material, Tests, baselines, in_turn, lanes, tune_point
-from xling.model.device import local_device, use_one_thread
+from xling.model.device import local_device, precision, use_one_thread
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.trained import language_index, open_encoder
 
@@ -89,13 +89,13 @@ def read_task(job: Job, described: Run, vocabulary: Vocabulary, seed: int, where
     return Material(task, job.read_settings, language, longest, train, dev, seed), tests
 
 
-def work_folder(args: argparse.Namespace, jobs: Mapping[str, Job], model: str) -> Path:
+def work_folder(args: argparse.Namespace, jobs: Mapping[str, Job], model: str, device: torch.device) -> Path:
     """Return the resume directory, named by all that decides the results, so that no other plan resumes from it."""
     files = [args.encoder / "run.json", *sorted(args.vocab.iterdir())]
     files += [path for job in jobs.values() for path in (job.train, job.dev, *job.test.values())]
     files += [] if args.untrained else [args.encoder / "model.safetensors"]
     decides = [(name, job.task, list(job.test), job.settings, job.config) for name, job in jobs.items()]
-    known = [decides, args.seed, args.untrained, [sha256_of(path) for path in files]]
+    known = [decides, args.seed, args.untrained, [sha256_of(path) for path in files], precision(device)]
     work: Path = args.work_below / f"{model}.{'+'.join(jobs)}-{hashed(known)}"
     return work
 
@@ -118,7 +118,7 @@ def main() -> None:
     use_one_thread(device)
     jobs, described = read_plan(args.plan), read_run(args.encoder / "run.json")
     vocabulary = Vocabulary.load(args.vocab)
-    work = work_folder(args, jobs, described.model)
+    work = work_folder(args, jobs, described.model, device)
     with Lock(work, args.wait_for_lock) as lock:
         encoder = open_encoder(args.encoder, described, vocabulary, args.seed if args.untrained else None).to(device)
         read = {

@@ -82,7 +82,7 @@ def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int)
         raise InputError(best, f"the best checkpoint is damaged: {problem}", fix="delete it and run again")
     out.mkdir(parents=True, exist_ok=True)
     if not (out / "run.json").is_file():  # it may be there already, as the workflow's input
-        write_json(out / "run.json", read_json(args.run), sealed=False)  # as the workflow writes it
+        write_json(out / "run.json", read_json(args.run))
     for name in RECORDS:
         with atomic_path(out / name, sealed=True) as temporary:
             shutil.copyfile(work / name, temporary)

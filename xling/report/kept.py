@@ -44,7 +44,7 @@ def restore(kept: Path, out: Path) -> None:
     for line in read_jsonl(kept / "models.jsonl"):
         trained = "provenance" in line
         folder = out / ("models" if trained else "transfer") / line["model"]
-        write_json(folder / "run.json", line["run"], sealed=False)  # as the workflow writes it
+        write_json(folder / "run.json", line["run"])
         if trained:
             write_json(folder / "provenance.json", line["provenance"])
     for line in read_jsonl(kept / "transfer.jsonl"):

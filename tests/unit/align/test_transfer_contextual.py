@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from toy_contextual import OPTIONS, command
-from unit.finetune.toy_tasks import run_killed, write_model
+from unit.finetune.toy_tasks import KINDS, run_killed, write_model
 
-from xling.align.transfer_contextual import main
+from xling.align.transfer_contextual import Plan, choose_work, main, parse_args
 from xling.core.io import read_json
+from xling.core.records import read_record
+from xling.model import device
 
 Call = Callable[..., Any]
 Toy = tuple[Path, Path]
@@ -58,6 +61,18 @@ def test_a_finished_job_leaves_nothing_that_a_forced_rerun_could_take_for_new(
         results.append(read_json(tmp_path / "job.json"))
     assert results[0] == results[2]
     assert len(results[1]["trainings"][0]["dev"]) == 1
+
+
+def test_a_job_goes_on_in_no_other_precision_than_it_began_in(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["run", *command(tmp_path, toy, "job")])
+    args, folders = parse_args(), set()
+    for kind, half in KINDS:
+        monkeypatch.setattr(device, "half_type", lambda half=half: half)
+        plan = read_record(Plan, read_json(args.plan), args.plan)
+        folders.add(choose_work(plan, args.work_below, torch.device(kind)))
+    assert len(folders) == len(KINDS)
 
 
 def test_untrained_encoders_need_run_json_alone(toy: Toy, tmp_path: Path, call: Call) -> None:

@@ -95,6 +95,40 @@ def test_a_submission_waits_for_the_controller_and_for_room(
     assert waited.exists() == (asked > 1 or (asked == 1 and done.returncode == 0))
 
 
+AWAY = "echo slurm_load_jobs error: Unable to contact slurm controller >&2; exit 1"
+
+
+@pytest.mark.parametrize(
+    ("asked", "squeue", "sacct", "told"),
+    [
+        ("squeue", "echo '7|RUNNING'; echo '8|COMPLETED'", AWAY, "7|RUNNING 8|COMPLETED 9|UNKNOWN"),
+        ("squeue", "true", AWAY, "7|UNKNOWN 8|UNKNOWN 9|UNKNOWN"),
+        ("squeue", AWAY, AWAY, ""),  # not known yet: the executor asks again
+        ("sacct", "echo '7|FAILED'", AWAY, "7|FAILED 8|UNKNOWN 9|UNKNOWN"),  # accounting is away, or there is none
+        ("sacct", AWAY, "echo '7|CANCELLED by 0'; echo '70|RUNNING'", "7|CANCELLED 70|RUNNING"),
+        ("sacct", AWAY, AWAY, ""),
+    ],
+)
+def test_the_states_of_jobs_are_told_without_a_controller_and_of_jobs_that_slurm_forgot(
+    asked: str, squeue: str, sacct: str, told: str, tmp_path: Path
+) -> None:
+    for name, text in {"squeue": squeue, "sacct": sacct, "sbatch": "cat number"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    path = os.pathsep.join([str(ROOT / PATIENT), str(tmp_path), os.environ["PATH"]])
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"PATH": path}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    for number, name in ((7, "a-run"), (8, "a-run"), (6, "another"), (9, "a-run")):
+        (tmp_path / "number").write_text(f"{number}\n")
+        assert run("sbatch", "--parsable", "--job-name", name, "--wrap", "true").stdout == f"{number}\n"
+    done = run(asked, "--noheader", "--name", "a-run")
+    assert (done.returncode, " ".join(done.stdout.split("\n")).strip(), done.stderr) == (0, told, "")
+    assert run(asked, "--me").returncode == int(AWAY in (squeue if asked == "squeue" else sacct))  # as it is
+
+
 def test_nodes_whose_gpus_did_not_work_are_avoided_for_a_day(tmp_path: Path) -> None:
     bad, now = tmp_path / "bad-nodes.txt", time.time()
     assert extra_flags({}, bad) == ""

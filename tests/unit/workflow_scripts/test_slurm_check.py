@@ -100,11 +100,18 @@ def test_a_cluster_that_is_as_expected_has_nothing_wrong() -> None:
         (CPU | {"slurm_partition": "old", "runtime": 10}, SQUEUE, "and it is not up"),
         ({"slurm_partition": "cpu", "runtime": 5}, SQUEUE, "no account is set"),
         (CPU, {"slurm-status-command": "sacct"}, "sacct would wait for ever without accounting (expected squeue)"),
-        (CPU, SQUEUE | {"slurm-init-seconds-before-status-checks": 200}, "remembered for 300 s (MinJobAge), 600 s are"),
     ],
 )
 def test_each_mistake_is_named(request_: dict[str, Any], profile: dict[str, Any], problem: str) -> None:
     assert [text for text in wrong(look(jobs(request_), profile)[0]) if problem in text]
+
+
+@pytest.mark.parametrize(("age", "mark"), [(300, "right"), (180, "right"), (179, "known"), (2, "known")])
+def test_how_long_jobs_are_remembered_is_told(cluster: Path, age: int, mark: str) -> None:
+    say(cluster, "scontrol", CONFIG.replace("300", str(age)))
+    (told,) = [finding for finding in look(jobs(CPU), SQUEUE)[0] if "(MinJobAge)" in finding.text]
+    assert told.mark == mark
+    assert told.text.startswith(f"finished jobs are remembered for {age} s (MinJobAge)")
 
 
 def test_with_accounting_the_account_has_to_be_ones_own(cluster: Path) -> None:
