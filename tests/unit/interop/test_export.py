@@ -162,6 +162,8 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
     [
         (".", "no model.json in it"),
         (". --vocab JOINT", "no model.json in it"),
+        ("modle", "modle: no such folder (did you mean 'model'?)"),
+        ("none/model", "none/model: no such folder (expected the folder of a model trained by xling)"),
         ("cut --vocab JOINT", "no model.safetensors in it"),
         ("model --vocab .", "vocab.json: no such file"),
         ("model --vocab SEPARATE", "but the model has"),
