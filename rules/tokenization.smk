@@ -88,10 +88,11 @@ rule prepare_task:
         raw=lambda wildcards: task_source(wildcards)[1],
         language=lambda wildcards: STUDY.original(wildcards.language),
         format=lambda wildcards: task_source(wildcards)[0],
+        checks=lambda wildcards, output: flags.task_checks(STUDY, wildcards.language),
     shell:
         """
         python -m xling.tokenization.prepare_task {wildcards.task:q} \
-            --format {params.format:q} --input {params.raw:q} --language {params.language:q} \
+            --format {params.format:q} --input {params.raw:q} --language {params.language:q} {params.checks} \
             --tokeniser {input.tokeniser:q} --out {output.data:q} >>{log:q} 2>&1
         """
 

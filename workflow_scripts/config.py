@@ -2,16 +2,18 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from xling.core.io import to_utf8
 from xling.core.records import describe_value
 from xling.core.records import nearest as nearest  # for modules that check names of their own
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+ON_TOP = "# On top of "
 Config = Mapping[str, Any]
 
 
@@ -26,9 +28,18 @@ class ConfigError(Exception):
 def read_config(*paths: Path) -> dict[str, Any]:
     """Return the description of one study: config.yaml and what goes on top of it."""
     merged: dict[str, Any] = {}
-    for path in paths:
+    for number, path in enumerate(paths):
         merged = merge(merged, read_yaml(path))
+        refuse_without_base(path, paths[:number])
     return merged
+
+
+def refuse_without_base(path: Path, before: Sequence[Path]) -> None:
+    """Refuse a file whose first line, "# On top of presets/…", names presets that do not come before it."""
+    first = path.read_text(encoding="utf-8").partition("\n")[0]
+    bases = re.findall(r"presets/[\w/-]+\.yaml", first) if first.startswith(ON_TOP) else []
+    if any(Path(base).name not in {given.name for given in before} for base in bases):
+        raise ConfigError([f"{path}: goes on top of another preset (name {' '.join(bases)} before it)"])
 
 
 def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,7 +62,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError([f"{path}: {(error.strerror or 'cannot be read').lower()}"]) from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise ConfigError([f"{path}, line {line}: not UTF-8 (save the file as UTF-8)"]) from None
+        raise ConfigError([f"{path}, line {line}: not UTF-8 ({to_utf8(error.object)})"]) from None
     except yaml.reader.ReaderError as error:
         line, found = text.count("\n", 0, error.position) + 1, chr(error.character)
         raise ConfigError([f"{path}, line {line}: YAML does not allow the character {found!r} (remove it)"]) from None

@@ -1,7 +1,7 @@
 """Command-line flags that depend on the study: what a rule cannot write as one value per line."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from shlex import quote
@@ -43,10 +43,18 @@ def readable(content: Callable[[Any], object]) -> Callable[[Any, Any], str]:
 
 def text_checks(study: "Study", code: str, domain: str) -> str:
     """Return the flags that say what a text must be: of its script, and unlike the texts of languages before it."""
+    return _checks(study, code, domain, list(takewhile(lambda other: other != code, study.originals)))
+
+
+def task_checks(study: "Study", code: str) -> str:
+    """Return the flags that say what a task's text must be: of its script, and unlike the texts of other languages."""
+    return _checks(study, code, "wiki", [other for other in study.originals if other != study.original(code)])
+
+
+def _checks(study: "Study", code: str, domain: str, unlike: Sequence[str]) -> str:
     script = {"--script": study.language(code)["script"]}
-    before = takewhile(lambda other: other != code, [] if study.generated else study.originals)
     others: dict[str, str] = {}
-    for other in map(study.language, before):
+    for other in map(study.language, [] if study.generated else unlike):
         text = other["text"].get(domain) or other["text"]["wiki"]  # the source language has no other
         if other["script"] == script["--script"] and text["format"] != "wikipedia":
             others[other["name"]] = study.raw(text["files"][0])

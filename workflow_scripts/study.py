@@ -12,7 +12,7 @@ from typing import Any
 from workflow_scripts import grid
 from workflow_scripts.alignment import Alignment
 from workflow_scripts.checks import check
-from workflow_scripts.config import Config, ConfigError, expand_path, read_yaml
+from workflow_scripts.config import Config, ConfigError, expand_path, read_config
 from workflow_scripts.contextual import Contextual
 from workflow_scripts.files import (
     SPLITS,
@@ -35,8 +35,7 @@ PAPER_TOKENS = 80_000_000_000  # section 3.1: 200 epochs of 200k streams of 256 
 def load_study(config: Config, files: Iterable[str | Path] = (), revisions: Mapping[str, int] | None = None) -> "Study":
     """Check a merged description and the files it came from; on a problem say it in one line and leave."""
     try:
-        for path in files:
-            read_yaml(Path(path))
+        read_config(*map(Path, files))
         check(config)
         return Study(config, revisions or {})
     except ConfigError as error:

@@ -15,7 +15,7 @@ import os
 import sys
 import tempfile
 import zlib
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -171,9 +171,16 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
+def to_utf8(start: bytes) -> str:
+    """Return how to mend a file that is not UTF-8; only UTF-16 shows at its start what it is."""
+    if start[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        return "save it as UTF-8: iconv -f UTF-16 -t UTF-8 OLD > NEW"
+    return "save it as UTF-8: iconv -f ENCODING -t UTF-8 OLD > NEW, where ENCODING is often ISO-8859-1"
+
+
 def _decode(raw: bytes, path: Path, number: int) -> str:
     try:
         return raw.rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:
-        byte = raw[error.start]
-        raise InputError(path, f"not UTF-8 (byte {byte:#04x} at column {error.start + 1})", line=number) from None
+        problem = f"not UTF-8 (byte {raw[error.start]:#04x} at column {error.start + 1})"
+        raise InputError(path, problem, line=number, fix=to_utf8(raw)) from None

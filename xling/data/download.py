@@ -188,6 +188,8 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
     except (requests.exceptions.SSLError, requests.exceptions.InvalidURL, requests.TooManyRedirects) as problem:
         raise _RefusedError(_reason(problem)) from None
     except requests.RequestException as problem:
+        if not have and _unresolved(problem):
+            raise _RefusedError("has a host name that is not known here (no network?)") from None
         raise _CutError(_reason(problem)) from None
     with answer:
         if answer.status_code == 416 and answer.headers.get("Content-Range") == f"bytes */{have}":
@@ -277,6 +279,13 @@ def _append(answer: requests.Response, part: Path, start: int, total: int | None
             raise OSError(error.errno, error.strerror, str(part)) from None
         raise
     progress.finish()
+
+
+def _unresolved(problem: BaseException) -> bool:
+    """Return whether the name of a host has no address: waiting does not help, unless the host was there before."""
+    inner = getattr(problem, "reason", None) or (problem.args[-1] if problem.args else None)
+    found = isinstance(problem, urllib3.exceptions.NameResolutionError)
+    return found or (isinstance(inner, BaseException) and _unresolved(inner))
 
 
 def _reason(problem: BaseException) -> str:

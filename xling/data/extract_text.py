@@ -10,19 +10,18 @@ that part of the inputs is read; the texts of all parts, one after the other, ar
 import argparse
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from itertools import chain, islice
 from pathlib import Path
 
-from xling.core.cli import named_paths, positive
+from xling.core.cli import positive
 from xling.core.errors import InputError, run
 from xling.core.io import COMPRESSED, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
 from xling.data.lines import clean_line
 from xling.data.parts import Part, Span, span_lines
-from xling.data.plausible import SAMPLE, check_language, check_script
+from xling.data.plausible import add_flags, plausible
 from xling.data.wikidump import Dump
 from xling.data.wikitext import hidden_prefixes, paragraphs
 
@@ -71,14 +70,6 @@ def extract_lines(spans: list[Span], counts: Counter[str], least: int) -> Iterat
     progress.finish()
 
 
-def plausible(path: Path, found: Iterator[str], script: str, others: Mapping[str, Path]) -> Iterator[str]:
-    """Yield all paragraphs, after a look at the first ones: are they of this script, and not of another language?"""
-    sample = list(islice(found, SAMPLE))
-    check_script(path, sample, script)
-    check_language(path, sample, script, others)
-    return chain(sample, found)
-
-
 def _batches(spans: list[Span], counts: Counter[str]) -> Iterator[Batch]:
     """Yield the articles of the dumps in batches; progress is in bytes of the compressed files."""
     progress = Progress("extract", sum(span.stop - span.start for span in spans), unit="bytes of dump")
@@ -110,19 +101,15 @@ def main() -> None:
     parser.add_argument("--processes", type=positive, default=1, help="that clean pages, besides the one that reads")
     parser.add_argument("--min-characters", type=positive, default=1, help="drop shorter paragraphs")
     parser.add_argument("--part", type=Part.parse, default=Part(), help="read this part of the inputs, as 3-of-16")
-    parser.add_argument("--script", default="", help="its writing system, as Latin: warn or stop if it has another")
-    parser.add_argument(
-        "--unlike", action="append", default=[], metavar="NAME=FILE", help="plain text of another language"
-    )
+    add_flags(parser)
     args = parser.parse_args()
     counts, spans = Counter[str](paragraphs=0, characters=0), args.part.spans(args.input)
     if args.format == "wikipedia":
         found = extract_wikipedia(spans, counts, args.processes, args.min_characters)
     else:
         found = extract_lines(spans, counts, args.min_characters)
-    others = named_paths(args.unlike, "--unlike", "NAME=FILE")
     with write_text(args.out) as out:
-        for paragraph in plausible(args.input[0], found, args.script, others):
+        for paragraph in plausible(args.input[0], found, args):
             out.write(f"{paragraph}\n")
             counts["paragraphs"] += 1
             counts["characters"] += len(paragraph)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xling.core.errors import InputError
-from xling.core.io import BROKEN_ARCHIVE, COMPRESSED, numbered_lines
+from xling.core.io import BROKEN_ARCHIVE, COMPRESSED, numbered_lines, to_utf8
 
 CHUNK = 1 << 20
 # A block of a .bz2 begins with the first of these numbers of 48 bits, at any bit; the second ends a stream of blocks.
@@ -116,7 +116,8 @@ def span_lines(span: Span) -> Iterator[tuple[int, str]]:
         for number, line in enumerate(lines, start=1):
             yield number, line.rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(span.path, f"not UTF-8 in line {number:,} {where}: {error.reason}") from None
+        problem = f"not UTF-8 in line {number:,} {where}: {error.reason}"
+        raise InputError(span.path, problem, fix=to_utf8(error.object)) from None
     except BROKEN_ARCHIVE as error:
         problem = f"truncated or damaged after line {number:,} {where}: {error}"
         raise InputError(span.path, problem, fix="fetch the file again") from None

@@ -8,6 +8,16 @@ from typing import Any
 
 from xling.core.errors import InputError
 from xling.core.io import read_json
+from xling.core.records import nearest
+
+
+def refuse_misspelt(folder: Path) -> None:
+    """Refuse a folder that does not exist if the name of a model beside it looks like its own."""
+    if folder.exists() or not folder.parent.is_dir():
+        return
+    models = [path.parent.name for name in ("model.json", "config.json") for path in folder.parent.glob(f"*/{name}")]
+    if (hint := nearest(folder.name, models)).startswith("did you mean"):
+        raise InputError(folder, "no such folder", fix=hint)
 
 
 def vocabulary_of(model: Path) -> Path:

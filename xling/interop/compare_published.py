@@ -32,7 +32,7 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import numbered_lines, read_json, write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned, read_multiway
-from xling.interop.beside import sentences_of
+from xling.interop.beside import refuse_misspelt, sentences_of
 from xling.interop.encoders import SENTENCES, Matrix, Opened, open_any_encoder
 from xling.model.device import local_device
 from xling.model.similarity import BLOCK, CkaStream
@@ -226,6 +226,7 @@ def first_and_last(left: str, right: str) -> list[str]:
     """Return the first language of one model of ours and the last of another."""
     known = []
     for name in (left, right):
+        refuse_misspelt(Path(name))
         if not (path := Path(name) / "model.json").is_file():
             raise XlingError(
                 f"{name}: name a file of sentences with --parallel: this is no model of ours (no model.json)"

@@ -28,7 +28,7 @@ from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned
 from xling.finetune.batches import by_length
-from xling.interop.beside import tokeniser_of, vocabulary_of
+from xling.interop.beside import refuse_misspelt, tokeniser_of, vocabulary_of
 from xling.interop.export import check_vocabulary, longest_text
 from xling.model.files import load_encoder
 from xling.model.layer_states import layer_states
@@ -108,6 +108,7 @@ def open_any_encoder(
     folder = Path(name)
     if folder.suffix == ".safetensors":
         return StoredStates(name)
+    refuse_misspelt(folder)
     if (folder / "model.json").is_file():
         return open_own(folder, language, vocab, tokeniser, device, tokenised)
     if vocab is not None or tokeniser is not None:

@@ -24,7 +24,7 @@ from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json, read_lines, write_json, write_text
 from xling.core.log import log_to_stderr
-from xling.interop.beside import tokeniser_of, vocabulary_of
+from xling.interop.beside import refuse_misspelt, tokeniser_of, vocabulary_of
 from xling.interop.card import model_card
 from xling.interop.fast_tokenizer import tokenizer_json
 from xling.interop.hugging_face import (
@@ -76,9 +76,11 @@ def export(model: Path, vocab: Path, out: Path, options: Options, licence: str |
 
 def check_model(model: Path) -> None:
     """Refuse what is no folder of a trained model."""
+    refuse_misspelt(model)
     for name in ("model.json", "model.safetensors"):
         if not (model / name).is_file():
-            raise InputError(model, f"no {name} in it", fix="expected the folder of a model trained by xling")
+            problem = f"no {name} in it" if model.exists() else "no such folder"
+            raise InputError(model, problem, fix="expected the folder of a model trained by xling")
 
 
 def longest_text(model: Path, config: ModelConfig) -> int:

@@ -24,19 +24,6 @@ PAD, UNKNOWN, END, MASK = range(len(SPECIAL_TOKENS))
 VOCABULARY, DESCRIPTION = "vocab", "xling_tokenizer.json"  # what XlingTokenizer reads in a model's folder
 
 
-class NoCache(list[None]):
-    """Passed as `cache` to Flaubert with pre_norm: transformers 5 subscripts the cache it makes itself, and fails."""
-
-    @classmethod
-    def of(cls, config: Any) -> "NoCache":
-        """Return the cache to pass to a model of this Hugging Face configuration."""
-        return cls([None] * config.n_layers)
-
-    def get_seq_length(self) -> int:
-        """Return how many tokens are in the cache."""
-        return 0
-
-
 def separate_folders(config: ModelConfig) -> bool:
     """Return whether each language must become a model of its own."""
     return len(config.languages) > 1 and (bool(config.separate.embeddings) or config.separate.layers > 0)

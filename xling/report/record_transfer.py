@@ -28,7 +28,10 @@ from xling.report.items import Key, write_items
 from xling.report.names import other_language
 from xling.report.records import Cell, Examples, Setting, write_records
 
-KEYS = {"model", "task", "config", "measure", "selected", "dev", "seed", "source", "untrained", "sizes", "languages"}
+KEYS = {
+    "model", "task", "config", "measure", "selected", "dev", "seed", "source", "untrained", "sizes", "settings",
+    "languages",
+}  # fmt: skip
 CELL = ("setting", "task", "language", "seed", "score", "low", "high", "chance")
 DECIMALS = 3
 Planned = Mapping[str, Any]
@@ -84,11 +87,12 @@ def cells(rows: Iterable[Mapping[str, Any]], floors: Mapping[str, str]) -> list[
 
 
 def examples(jobs: Iterable[Job]) -> list[Examples]:
-    """Return how many examples each task had for each of the other languages."""
+    """Return how many examples each task used for each of the other languages: short epochs may not reach all."""
     found = {}
     for one, task, score in jobs:
-        sizes, code = score["sizes"], other_language(one["pair"])
-        found[task, code] = Examples(task, code, sizes["train"], sizes["dev"], sizes["test"][code])
+        sizes, settings, code = score["sizes"], score["settings"], other_language(one["pair"])
+        reached = settings["epochs"] * (settings["examples_per_epoch"] or sizes["train"])
+        found[task, code] = Examples(task, code, min(reached, sizes["train"]), sizes["dev"], sizes["test"][code])
     return list(found.values())
 
 
@@ -117,7 +121,7 @@ def main() -> None:
     parser.add_argument("--cells", type=Path, required=True, help="records of Table 1 and Figure 3, written")
     parser.add_argument("--items", type=Path, required=True, help="counts of every test sentence, written")
     parser.add_argument("--settings", type=Path, required=True, help="records of the rows of Table 1, written")
-    parser.add_argument("--examples", type=Path, required=True, help="how many examples each task had, written")
+    parser.add_argument("--examples", type=Path, required=True, help="how many examples each task used, written")
     parser.add_argument("--long", type=Path, required=True, help="every score of every seed, written")
     args = parser.parse_args()
     plan = read_json(args.plan)

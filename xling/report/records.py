@@ -69,7 +69,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Examples:
-    """How many examples a task had: for training and model selection in the source language, for testing in another."""
+    """How many examples a task used: to train and to select models in the source language, to test in another."""
 
     KEY: ClassVar = ("task", "language")
     task: str

@@ -167,7 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=Path, required=True, help="scored cells, see xling.report.records")
     parser.add_argument("--settings", type=Path, help="what each setting is (default: the paper's rows)")
-    parser.add_argument("--examples", type=Path, help="how many examples each task had, for the caption")
+    parser.add_argument("--examples", type=Path, help="how many examples each task used, for the caption")
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
     rows = read_records(args.cells, Cell)

@@ -21,6 +21,7 @@ from xling.core.log import log_to_stderr
 from xling.data.conllu import Tree, read_conllu, universal
 from xling.data.ner import NerSentence, read_conll2003, read_msra, read_wikiann
 from xling.data.nli import NliExample, read_xnli, read_xnli_mt
+from xling.data.plausible import add_flags, plausible
 from xling.tokenization.tokeniser import Tokeniser, segmenter_from, tokeniser_from
 
 Record = dict[str, Any]
@@ -53,6 +54,11 @@ def parsing_records(trees: Iterator[Tree], tokeniser: Tokeniser, _: Path) -> Ite
         }
 
 
+def text_of(record: Record) -> str:
+    """Return the text of an example, for a look at its language."""
+    return " ".join(record.get("words") or record["premise"])
+
+
 # By task: how its records are made, and how each format is read, from the flags of the command.
 TASKS: dict[str, tuple[Callable[..., Iterator[Record]], dict[str, Reader]]] = {
     "nli": (nli_records, {
@@ -79,11 +85,13 @@ def main() -> None:
         command.add_argument("--language", required=True, help="code of the language, as the file has it")
         command.add_argument("--tokeniser", type=Path, metavar="FILE", help="JSON options of the language's tokeniser")
         command.add_argument("--out", type=Path, required=True)
+        add_flags(command)
     args = parser.parse_args()
     (make, formats), tokeniser, counts, written = TASKS[args.task], tokeniser_from(args.tokeniser), Counter[str](), 0
     with write_text(args.out, sealed=True) as handle:
         for path in args.input:
-            for record in make(formats[args.format](path, args, counts), tokeniser, path):
+            records = make(formats[args.format](path, args, counts), tokeniser, path)
+            for record in plausible(path, records, args, text_of):
                 handle.write(json.dumps(record, ensure_ascii=False) + "\n")
                 written += 1
     told = "".join(f", {name}: {count}" for name, count in sorted(counts.items()))

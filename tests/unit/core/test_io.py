@@ -59,8 +59,13 @@ def test_a_truncated_archive_is_named(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("a.txt", "gut\nsch\xf6n\n", r"a\.txt, line 2: not UTF-8 \(byte 0xf6 at column 4\)"),
+        (
+            "a.txt",
+            "gut\nsch\xf6n\n",
+            r"a\.txt, line 2: not UTF-8 \(byte 0xf6 at column 4\) \(save it as UTF-8: iconv -f ENCODING",
+        ),
         ("a.json", '{\n"name": "sch\xf6n"}\n', r"a\.json, line 2: not UTF-8 \(byte 0xf6 at column 13\)"),
+        ("b.txt", "\xff\xfea\x00", r"line 1: not UTF-8 .* iconv -f UTF-16 -t UTF-8 OLD > NEW"),
         ("b.json", '{\n"a": 1,\n}', r"b\.json, line 3: not JSON"),
     ],
 )

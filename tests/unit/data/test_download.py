@@ -5,6 +5,8 @@ import hashlib
 import io
 import json
 import random
+import re
+import socket
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -250,6 +252,24 @@ def test_an_address_where_nobody_listens_is_told_in_one_line(tmp_path: Path) -> 
         get(gone, tmp_path / "f")
     assert "\n" not in str(caught.value)
     assert "0x" not in str(caught.value)
+
+
+def test_a_host_that_nobody_knows_is_given_up_at_once_unless_it_was_there_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    monkeypatch.setattr(module, "FIRST_WAIT", 0.001)
+    told = "f: not fetched: http://nowhere.invalid/f has a host name that is not known here (no network?) (run"
+    with pytest.raises(DownloadError, match=re.escape(told)):
+        download(["http://nowhere.invalid/f"], tmp_path / "f", Expected())
+    (tmp_path / "f.part").write_bytes(b"begun")
+    about = {"url": "http://nowhere.invalid/f", "validator": "tag", "total": 9}
+    (tmp_path / "f.part.json").write_text(json.dumps(about))
+    with pytest.raises(DownloadError, match="gave up after 5 attempts"):
+        download(["http://nowhere.invalid/f"], tmp_path / "f", Expected())
 
 
 def test_verify_names_what_was_found_and_what_was_expected(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from xling.core.errors import InputError
+from xling.data.conllu import read_conllu
 from xling.data.plausible import check_language, check_script
 
 SCRIPTS = {"en": "Latin", "fr": "Latin", "de": "Latin", "ru": "Cyrillic", "zh": "Han"}
@@ -63,6 +64,8 @@ def test_real_texts_of_every_kind_pass_and_their_languages_are_told_apart(
     for path in sorted((real_data / "text").glob("*.xz")):
         with lzma.open(path, "rt", encoding="utf-8") as handle:
             samples[path.name.removesuffix(".txt.xz")] = list(islice(handle, 300))
+    for path in (real_data / "ud").glob("*/*-test.conllu"):
+        samples[f"ud.{path.name[:2]}"] = [" ".join(tree.words) for tree in read_conllu(path)]
     english = {"English": write(tmp_path, *samples["wiki.en"])}
     assert {name[-2:] for name in samples} == set(SCRIPTS)
     for name, sample in samples.items():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tiny_models import made_up, write_model, write_vocab
 
+from xling.core.errors import InputError
 from xling.core.io import read_json, write_text
 from xling.core.seeds import numpy_rng
 from xling.interop import encoders
@@ -159,6 +160,10 @@ def test_two_models_of_studies_need_no_flags(call: Call, tmp_path: Path, monkeyp
         "--retrieve needs --parallel" in call(main, *["one/models/toy"] * 2, "--retrieve", "one/parallel/en.txt").error
     )
     assert "with --parallel: this is no model of ours" in call(main, "one/models/toy", "org/bert").error
+    misspelt = "one/models/tyo: no such folder (did you mean 'toy'?)"
+    assert misspelt in call(main, "one/models/toy", "one/models/tyo").error
+    with pytest.raises(InputError, match="did you mean 'toy'"):
+        open_any_encoder("one/models/tyo")
 
 
 def test_models_of_hugging_face(call: Call, tmp_path: Path, two_columns: Path) -> None:

@@ -21,6 +21,7 @@ from report_files import provenance, verdicts, write_sources
 
 from xling.core.errors import InputError
 from xling.report import published, style
+from xling.report.claims.render import AT_FLOOR
 from xling.report.page.__main__ import main
 from xling.report.page.build import Sources, asset, build, markdown
 from xling.report.page.drawings import HREF, embedded
@@ -181,6 +182,9 @@ def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_p
     assert all(after - before <= 1 for before, after in pairwise(levels))
     text = Page(made(Sources("Nothing", sources.claims, sources.provenance))).text
     assert "transfer was not run" in text
+    weak = {**verdicts(Results()), "at_floor": AT_FLOOR}
+    page = Page(made(write_sources(tmp_path / "weak", weak)))
+    assert -1 < page.text.index(AT_FLOOR) < page.text.index("Table 1. Zero-shot transfer")
     for name in ("Figure 1.", "Figure 4b.", "Figure 8.", "Training curves", "Anchors in the training text"):
         assert re.search(rf"Not run in this study: How much .*{re.escape(name)}", text), name
 

@@ -30,7 +30,8 @@ def score(name: str, value: float, **changes: Any) -> dict[str, Any]:
     about = {"model": name, "task": "ner", "config": f"hash {name}", "measure": "f1", "selected": [1, 0]}
     about |= {"dev": 95.0, "seed": 1, "source": "en", "untrained": False}
     sizes = {"train": 2000, "dev": 300, "test": {"en": 40, "fr": 50}}
-    return {**about, "sizes": sizes, "languages": found, **changes}
+    settings = {"epochs": 2, "examples_per_epoch": None}
+    return {**about, "sizes": sizes, "settings": settings, "languages": found, **changes}
 
 
 def job(name: str, points: int = 3) -> dict[str, Any]:
@@ -85,6 +86,13 @@ def test_every_file_of_two_settings(tmp_path: Path, call: Callable[..., Any]) ->
     paths = ["--cells", tmp_path / "figure3.csv", "--settings", tmp_path / "settings.csv", "--out-dir", tmp_path]
     assert call(table1.main, *paths).code == 0
     assert "Top shared" in (tmp_path / "table1.md").read_text()
+
+
+@pytest.mark.parametrize(("per_epoch", "used"), [(None, 2000), (700, 1400), (1500, 2000)])
+def test_the_examples_that_short_epochs_reached_are_counted(per_epoch: int | None, used: int) -> None:
+    settings = {"epochs": 2, "examples_per_epoch": per_epoch}
+    found = record_transfer.examples([(planned("a.s1", "Default", 1), "ner", score("a.s1", 60.0, settings=settings))])
+    assert found == [Examples("ner", "fr", used, 300, 50)]
 
 
 def test_a_score_without_the_counts_of_its_points_is_refused(tmp_path: Path, call: Callable[..., Any]) -> None:

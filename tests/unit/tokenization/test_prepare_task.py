@@ -89,6 +89,37 @@ def test_failures_are_one_line_and_leave_nothing(
     assert error.count("\n") == 1
 
 
+RUSSIAN = "кошка собака дом улица человек"
+OTHER = (
+    "the of and to in a is was for that on with as by at from his it an were are which be this had or first their one"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (RUSSIAN, "raw: 0% of its letters are Latin, most are Cyrillic, as in 'кошка собака"),
+        (OTHER, "other.txt, the text of English (one of the two files is of another language)"),
+        ("le la de et un une pour dans que qui sur avec par au est", ""),
+    ],
+)
+@pytest.mark.parametrize(("task", "form"), [("parsing", "conllu"), ("ner", "wikiann"), ("nli", "xnli-mt")])
+def test_data_of_another_language_is_refused(
+    call: Callable[..., Any], tmp_path: Path, task: str, form: str, words: str, problem: str
+) -> None:
+    blocks = {
+        "parsing": "".join(f"{i}\t{w}\t_\tX\t_\t_\t{i - 1}\tdep\t_\t_\n" for i, w in enumerate(words.split(), 1)),
+        "ner": "".join(f"fr:{word}\tO\n" for word in words.split()),
+    }
+    text = f"{blocks[task]}\n" * 100 if task in blocks else "premise\thypo\tlabel\n" + f"{words}\tb\tneutral\n" * 100
+    (tmp_path / "raw").write_text(text, encoding="utf-8")
+    (tmp_path / "other.txt").write_text(f"{OTHER}\n" * 100)
+    flags = ["--format", form, "--language", "fr", "--input", tmp_path / "raw", "--out", tmp_path / "out"]
+    done = call(prepare_task.main, task, *flags, "--script", "Latin", "--unlike", f"English={tmp_path / 'other.txt'}")
+    assert (done.code, problem in done.said) == (2 if problem else 0, True)
+    assert (tmp_path / "out").exists() == (not problem)
+
+
 @pytest.mark.real_data
 @pytest.mark.parametrize(
     ("task", "form", "file", "count"),

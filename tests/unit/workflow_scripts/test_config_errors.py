@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 import yaml
-from embedded import study
+from embedded import ROOT, study
 
-from workflow_scripts.config import ConfigError, expand_path, read_yaml
+from workflow_scripts.config import ConfigError, expand_path, read_config, read_yaml
 from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import load_study
 
@@ -187,10 +187,10 @@ def test_all_problems_of_a_kind_are_told_at_once(capsys: pytest.CaptureFixture[s
     ("content", "problem"),
     [
         (b"model:\n  layers: 8\n  layers: 12\n", "line 3: the key 'layers' stands here twice"),
-        ("study:\n  name: été\n".encode("latin-1"), "line 2: not UTF-8 (save the file as UTF-8)"),
+        ("study:\n  name: été\n".encode("latin-1"), "line 2: not UTF-8 (save it as UTF-8: iconv -f ENC"),
         (b"study:\n  name: a\x07\n", "line 2: YAML does not allow the character '\\x07' (remove it)"),
         (b"model:\n  layers: [8\nwidth: 3\n", "line 3: "),
-        ("study: {name: a}\n".encode("utf-16"), "line 1: not UTF-8 (save the file as UTF-8)"),
+        ("study: {name: a}\n".encode("utf-16"), "line 1: not UTF-8 (save it as UTF-8: iconv -f UTF-16 -t"),
         (
             b"model:\n\tlayers: 8\n",
             "line 2: found character '\\t' that cannot start any token (YAML indents with spaces",
@@ -203,6 +203,24 @@ def test_a_file_that_is_no_yaml_names_its_line(tmp_path: Path, content: bytes, p
     with pytest.raises(ConfigError) as caught:
         read_yaml(path)
     assert str(caught.value).startswith(f"config: {path}, {problem}")
+
+
+def test_a_preset_without_the_one_below_it_is_named(tmp_path: Path) -> None:
+    presets = ROOT / "presets"
+    mini, top, recipe = (
+        presets / name for name in ("mini.yaml", "overlays/mini-next.yaml", "overlays/mini-recipe.yaml")
+    )
+    (tmp_path / "own.yaml").write_text("# On top of presets/mini.yaml\nstudy: {name: own}\n")
+    read_config(ROOT / "config.yaml", mini, top, recipe)
+    for given, named, wanted in [
+        ([top], top, "presets/mini.yaml"),
+        ([top, mini], top, "presets/mini.yaml"),
+        ([mini, recipe], recipe, "presets/mini.yaml presets/overlays/mini-next.yaml"),
+        ([tmp_path / "own.yaml"], tmp_path / "own.yaml", "presets/mini.yaml"),
+    ]:
+        with pytest.raises(ConfigError) as caught:
+            read_config(ROOT / "config.yaml", *given)
+        assert caught.value.problems == [f"{named}: goes on top of another preset (name {wanted} before it)"]
 
 
 def test_a_file_without_keys_or_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 import cProfile
 import shlex
+from pathlib import Path
 
-from embedded import DEMO, PAPER, many_languages, study
+from embedded import DEMO, PAPER, made, many_languages, study
 
 from workflow_scripts import flags
 from workflow_scripts.checks import check
@@ -52,6 +53,19 @@ def test_task_files_are_trained_in_the_source_and_tested_elsewhere() -> None:
 def test_a_copy_without_parallel_sentences_of_its_own_reads_its_originals() -> None:
     assert DEMO.parallel_sides["en2"] == "xnli/xnli.15way.en2.txt"
     assert "en2" not in Study(study(languages={"en2": {"parallel": None}})).parallel_sides
+
+
+def test_texts_are_unlike_those_before_them_and_tasks_unlike_all_others(tmp_path: Path) -> None:
+    source = {code: {"format": "text", "files": [f"{code}.txt"]} for code in ("en", "fr", "ru", "zh")}
+    for code in source:
+        (tmp_path / f"{code}.txt").touch()
+    text = {code: {"text": {"wiki": own}} for code, own in source.items()}
+    local = made(data={"origin": "local", "root": str(tmp_path)}, languages=text)
+    english, french = (f"--unlike {name}={tmp_path}/{code}.txt" for name, code in (("English", "en"), ("French", "fr")))
+    assert flags.text_checks(local, "en", "wiki").split() == ["--script", "Latin"]
+    assert flags.text_checks(local, "fr", "wiki") == flags.task_checks(local, "fr") == f"--script Latin {english}"
+    assert flags.task_checks(local, "en") == flags.task_checks(local, "en2") == f"--script Latin {french}"
+    assert "--unlike" not in flags.task_checks(local, "ru") + flags.task_checks(DEMO, "fr")
 
 
 def test_parallel_sentences_of_a_language_depend_on_no_other_language() -> None:

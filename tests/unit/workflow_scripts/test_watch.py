@@ -23,5 +23,5 @@ def test_targets_come_last_and_an_earlier_run_is_found(tmp_path: Path) -> None:
 
 def test_a_preset_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_bytes("study: {name: a}".encode("utf-16"))
-    with pytest.raises(XlingError, match=r"wrong.yaml, line 1: not UTF-8 \(save the file as UTF-8\)"):
+    with pytest.raises(XlingError, match=r"wrong.yaml, line 1: not UTF-8 \(save it as UTF-8"):
         command([], [tmp_path / "wrong.yaml"], [])

@@ -11,10 +11,10 @@ from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report import published
 from xling.report.claims.all import CLAIMS, Claim
-from xling.report.evidence import Covariances
+from xling.report.evidence import TAIL, Covariances
 from xling.report.measured import Study
 from xling.report.records import Results
-from xling.report.rule import Part, Unit, Verdict, gravest, standing
+from xling.report.rule import Part, Relation, Unit, Verdict, gravest, standing
 
 RULES = """\
 *Floor*: the untrained encoder with the same kind of vocabulary, fine-tuned the same way (for the paper's numbers:
@@ -63,6 +63,10 @@ TOLD = {  # of one claim, of several
     Verdict.NO_SIGNAL: ("has not enough signal", "have not enough signal"),
     Verdict.NOT_RUN: ("was not run", "were not run"),
 }
+AT_FLOOR = (
+    "No score of Table 1 is clearly above that of an untrained model, so nothing here shows an effect: "
+    "train longer, or on more text."
+)
 Stored = Mapping[str, Any]
 
 
@@ -89,11 +93,29 @@ def judged(results: Results, config_hash: str = "", covariances: Covariances | N
     return {
         "config": config_hash,
         "paper_scale": results.paper_scale,
+        **({"at_floor": AT_FLOOR} if at_floor(study) else {}),
         "headline": headline(claims),
         "counts": {verdict.value: counts[verdict] for verdict in Verdict},
         "claims": claims,
         "seed_variance": variances,
     }
+
+
+def at_floor(study: Study) -> bool:
+    """Return whether no score of Table 1 is clearly above its floor: by 5 points, or beyond noise among so many."""
+    floors = {cell.floor for cell in study.cells.values()}
+    trained = [key for key in study.cells if key[0] not in floors]
+    found = [standing(study.gain(*key), Relation.ABOVE, 0.0).confidence for key in trained]
+    clear = any(study.clear(*key) for key in trained) or any(one >= 1 - TAIL / len(found) for one in found)
+    return bool(trained) and not clear
+
+
+def worded(claim: Stored) -> Verdict:
+    """Return the verdict in words: "not run" hides that all that was run of a part has too little signal."""
+    weak = [part for part in claim["parts"] if part.get("left_out") and part["verdict"] == Verdict.NOT_RUN]
+    everywhere = any(len({*part["left_out"], *part["not_run"]}) == part["wanted"] for part in weak)
+    verdict = Verdict(claim["verdict"])
+    return Verdict.NO_SIGNAL if verdict is Verdict.NOT_RUN and everywhere else verdict
 
 
 def read_claims(path: Path) -> dict[str, Any]:
@@ -110,21 +132,26 @@ def as_markdown(stored: Stored) -> str:
     """Return the verdicts as a page: one sentence, a row per claim, each in words, every part, and seed variances."""
     parts = [(claim, part) for claim in stored["claims"] for part in claim["parts"] if part["checks"]]
     sections = {
-        "In words": [f"- **{claim['claim']}, {claim['verdict']}.** {claim['sentence']}" for claim in stored["claims"]],
+        "In words": [f"- **{claim['claim']}, {worded(claim)}.** {claim['sentence']}" for claim in stored["claims"]],
         "Every part": markdown_table(PART_COLUMNS, [part_row(claim, part) for claim, part in parts]),
         "Seed variance": [SEED_NOTE, "", *markdown_table(SEED_COLUMNS, map(variance_row, stored["seed_variance"]))],
         "Rules": [RULES],
     }
-    lines = ["# What this run shows of the paper's claims", "", stored["headline"], ""]
+    lines = ["# What this run shows of the paper's claims", "", *first_lines(stored), ""]
     lines += markdown_table(ROW_COLUMNS, [row(claim) for claim in stored["claims"]])
     return "\n".join([*lines, *(text for title, found in sections.items() for text in ("", f"## {title}", "", *found))])
+
+
+def first_lines(stored: Stored) -> list[str]:
+    """Return what is said first: whether the models learnt anything, and what became of the claims."""
+    return [*([stored["at_floor"], ""] if "at_floor" in stored else []), stored["headline"]]
 
 
 def row(claim: Stored) -> list[str]:
     """Return a claim in cells: number, claim, effect, border, the paper's value, verdict, seeds to decide."""
     part = claim["parts"][claim["deciding"]]
     effect = effect_text(part) if part["checks"] else "-"
-    told = [border_text(part), paper_text(part) or claim["paper"], f"**{claim['verdict']}**", seeds_text(claim)]
+    told = [border_text(part), paper_text(part) or claim["paper"], f"**{worded(claim)}**", seeds_text(claim)]
     return [claim["claim"], claim["says"], effect, *told]
 
 
@@ -146,7 +173,7 @@ def variance_row(own: Stored) -> list[str]:
 
 def headline(claims: Sequence[Stored]) -> str:
     """Return what became of the claims in one sentence."""
-    counts = Counter(Verdict(claim["verdict"]) for claim in claims)
+    counts = Counter(map(worded, claims))
     fallen = [claim for claim in claims if claim["verdict"] == Verdict.CONTRADICTED]
     by_ours = sum(claim["parts"][claim["deciding"]]["ours"] for claim in fallen)
     by_seeds = sum(claim["seeds_to_decide"] is not None for claim in claims)
@@ -268,7 +295,7 @@ def _sentence(claim: Stored) -> str:
         if places := list(dict.fromkeys(place for part in parts for place in part[key])):
             texts.append(f"{title}: {_some(places)}")
     if lacking := list(dict.fromkeys(name for part in parts for name in part["lacking"])):
-        texts.append(f"without {_some(lacking)}")
+        texts[-1] += f" (missing there: {_some(lacking)})"
     text = "; ".join(texts) + "."
     return text[:1].upper() + text[1:]
 

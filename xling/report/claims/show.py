@@ -7,13 +7,13 @@ import argparse
 from pathlib import Path
 
 from xling.core.errors import run
-from xling.report.claims.render import Stored, read_claims, row
+from xling.report.claims.render import Stored, first_lines, read_claims, row, worded
 from xling.report.rule import Verdict
 
 
 def verdict_lines(stored: Stored) -> list[str]:
     """Return what became of the claims: a sentence, a line for each with its effect, one for all that were not run."""
-    absent = [claim["claim"] for claim in stored["claims"] if claim["verdict"] == Verdict.NOT_RUN]
+    absent = [claim["claim"] for claim in stored["claims"] if worded(claim) is Verdict.NOT_RUN]
     rows = [row(claim) for claim in stored["claims"] if claim["claim"] not in absent]
     table = [(number, text.strip("*"), effect, border, says) for number, says, effect, border, _, text, _ in rows]
     wide = [max(map(len, column)) for column in zip(*table, strict=True)][:-1]
@@ -22,7 +22,7 @@ def verdict_lines(stored: Stored) -> list[str]:
         for cells in table
     ]
     lines += [f"{Verdict.NOT_RUN}: {', '.join(absent)}"] if absent else []
-    return [stored["headline"], *(f"  {line}" for line in lines)]
+    return [*first_lines(stored), *(f"  {line}" for line in lines)]
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ MOST_ROWS = 60  # of a table on the page: beyond it there is only a link
 OVERS = (*(task_title(task) for task in TASKS), "ours - paper", "ours", "paper")
 TITLES = {
     "table1": "Table 1. Zero-shot transfer",
-    "examples": "How many examples each task had",
+    "examples": "How many examples each task used",
     "table1-compared": "Table 1 beside the paper's",
     "transfer": "Every transfer score, of every seed",
 }

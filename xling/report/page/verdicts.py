@@ -43,19 +43,21 @@ UNIT = 10  # of the drawing: half the width of an interval
 
 def shown_claim(claim: Stored, ids: Collection[str]) -> dict[str, Any]:
     """Return a claim with what this run shows of it; `ids` are the places on the page that it may lead to."""
-    kind, sign = CLASSES[Verdict(claim["verdict"])]
+    verdict = render.worded(claim)
+    kind, sign = CLASSES[verdict]
     part = claim["parts"][claim["deciding"]]
     only = "only " if claim["judged"] < claim["wanted"] else ""
     return {
         **claim,
         "name": NAMES.get(claim["claim"], claim["says"]),
+        "verdict": verdict,
         "kind": kind,
         "sign": sign,
         "effect": render.effect_text(part) if part["checks"] else "",
         "border": render.border_text(part),
         "what": part["what"],
         "plot": _plot(claim, part) if part["checks"] else None,
-        "brief": f"{claim['verdict']}, {only}{claim['judged']} of {claim['wanted']} {claim['counted_in']}",
+        "brief": f"{verdict}, {only}{claim['judged']} of {claim['wanted']} {claim['counted_in']}",
         "seeds": render.seeds_text(claim),
         "shown_in": _sources(claim["source"], ids),
         "checks": _checks(claim),
