@@ -156,7 +156,7 @@ def test_missing_table_broken_zip_and_one_variety(tmp_path: Path) -> None:
     (dump / "expr.csv").unlink()
     (tmp_path / "x.zip").write_bytes(b"PK no")
     for path, target, problem in [
-        (dump, "fra-000", "no expr.csv in this folder"),
+        (dump, "fra-000", "no expr.csv in it"),
         (tmp_path / "x.zip", "fra-000", "x.zip: not a whole zip archive"),
         (dump, "eng-000", "both eng-000"),
     ]:
