@@ -22,6 +22,7 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
+from xling.data.lines import chunk_lines
 
 CHUNK_CHARACTERS = 1 << 20
 FINAL = frozenset(".!?。！？")  # a word that is one of these ends a sentence
@@ -46,20 +47,6 @@ def encode_lines(vocabulary: Vocabulary, language: str, lines: list[str], senten
     encode = encode_sentences if sentence_ends else Vocabulary.encode_line
     ids, lengths = pack([encode(vocabulary, language, line) for line in lines])
     return ids, lengths, sum(map(len, lines))
-
-
-def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
-    """Yield runs of whole lines with about the given number of characters."""
-    chunk: list[str] = []
-    size = 0
-    for line in lines:
-        chunk.append(line)
-        size += len(line) + 1
-        if size >= characters:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
 
 
 @cache  # a vocabulary is read once per process, not once per chunk

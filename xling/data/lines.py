@@ -1,7 +1,7 @@
 """What the readers of line formats share: clean lines, files that are not empty, tables, blocks between blank lines."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -65,6 +65,20 @@ def read_header(path: Path, rows: Iterator[Row]) -> list[str]:
     if len(set(names)) < len(names):
         raise InputError(path, f"the header names a column twice: {', '.join(names)}", line=1)
     return names
+
+
+def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
+    """Yield runs of whole lines, or texts, with about the given number of characters: the work of one call."""
+    chunk: list[str] = []
+    size = 0
+    for line in lines:
+        chunk.append(line)
+        size += len(line) + 1
+        if size >= characters:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def blocks(path: Path) -> Iterator[list[NumberedLine]]:

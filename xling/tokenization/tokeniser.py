@@ -5,15 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from xling.core.errors import InputError
 from xling.core.io import read_json
+from xling.core.records import read_record
 from xling.tokenization.moses import Moses
 from xling.tokenization.options import Options, check_options
 
 NOTHING = "\ufffd"  # stands for a gold token in which nothing is left to see
 # Segmenting alone: every character stays as it is, so that labels of characters can be moved to words.
-UNCHANGED = {"moses": None, "script": "none", "lowercase": False, "strip_accents": False}
-AS_GIVEN = {"language": "any", **UNCHANGED}  # of text that is tokenised already
+UNCHANGED: dict[str, Any] = {"moses": None, "script": "none", "lowercase": False, "strip_accents": False}
+AS_GIVEN: dict[str, Any] = {"language": "any", **UNCHANGED}  # of text that is tokenised already
 
 
 class Tokeniser:
@@ -59,22 +59,15 @@ def make_tokeniser(options: dict[str, Any]) -> Tokeniser:
     return Tokeniser(check_options(options))
 
 
-def tokeniser_from(options: Path | None) -> Tokeniser:
+def tokeniser_from(options: Path | None, **changes: object) -> Tokeniser:
     """Return the tokeniser that a file of options describes; without one, words are separated by white space."""
-    return make_tokeniser(read_options(options) if options else AS_GIVEN)
-
-
-def segmenter_from(options: Path | None) -> Tokeniser:
-    """Return a tokeniser that finds the same words and leaves all characters as they are."""
-    return make_tokeniser((read_options(options) if options else AS_GIVEN) | UNCHANGED)
+    return make_tokeniser((read_options(options) if options else AS_GIVEN) | changes)
 
 
 def read_options(path: Path) -> dict[str, Any]:
     """Return the checked tokeniser options of a JSON file."""
-    options = read_json(path)
-    if not isinstance(options, dict):
-        raise InputError(path, "expected a JSON object of tokeniser options")
-    check_options(options)
+    options: dict[str, Any] = read_json(path)
+    read_record(Options, options, path)
     return options
 
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from xling.core.errors import InputError
 from xling.data.conllu import read_conllu
-from xling.data.dictionary import Translation, clean, read_tsv
+from xling.data.dictionary import Translation, clean, read_muse, read_tsv
 from xling.data.fasttext import read_vectors
-from xling.data.muse import WordPair, by_source, read_muse
 from xling.data.ner import NerSentence, read_conll2003, read_msra, read_wikiann
 from xling.data.nli import LABELS, NliExample, read_xnli, read_xnli_mt
 from xling.data.parallel import read_aligned, read_both, read_multiway
@@ -160,11 +159,6 @@ def test_what_is_left_out_or_changed_is_counted(tmp_path: Path) -> None:
     assert +counts == {"undecided": 1, "empty": 1, "repaired": 1, "junk": 1, "unsegmented": 1, "words": 3}
 
 
-def test_muse_translations_by_source() -> None:
-    pairs = [WordPair(*pair.split()) for pair in ("the le", "b x", "the la", "the le")]
-    assert list(by_source(pairs).items()) == [("the", ["le", "la"]), ("b", ["x"])]
-
-
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [("chien", "chien"), ("éole-harpe  \\", "éole-harpe"), ("\\ en suspens", "en suspens"), ("\\", ""),
@@ -178,7 +172,7 @@ def test_vectors_are_split_from_the_right_and_read_up_to_the_limit(tmp_path: Pat
     path = write(tmp_path / "w.vec", "5 2\na 1 2 \nb\u00a0c 0.5 -1e-3 \nd e  3 4 \na 9 9 \nf 5 6 \n")
     for limit in (4, 10):  # a duplicate does not use up the limit
         found = read_vectors(path, limit)
-        assert (found.words, found.duplicates) == (("a", "b\u00a0c", "d e ", "f"), 1)
+        assert found.words == ("a", "b\u00a0c", "d e ", "f")
         np.testing.assert_array_equal(found.vectors, np.array([[1, 2], [0.5, -1e-3], [3, 4], [5, 6]], np.float32))
     write(path, path.read_text(encoding="utf-8").replace("f 5 6", "f 5 broken"))
     assert read_vectors(path, 3).words == ("a", "b\u00a0c", "d e ")
@@ -279,4 +273,4 @@ def test_real_test_sets_are_aligned_and_not_swapped(real_data: Path) -> None:
     assert rows[0] == ("Au commencement, Dieu créa le ciel et la terre.", english)
     for code in ("de", "fr", "ru", "zh"):
         parts = [real_data / f"muse/en-{code}.{part}.txt" for part in ("0-5000", "5000-6500")]
-        assert [len(by_source(read_muse(path))) for path in parts] == [5000, 1500]
+        assert [len({pair.source for pair in read_muse(path)}) for path in parts] == [5000, 1500]

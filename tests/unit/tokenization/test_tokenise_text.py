@@ -51,7 +51,7 @@ def test_any_number_of_processes_gives_the_same_bytes(
         ("", json.dumps(OPTIONS), 1, "text.txt: no words in it"),
         ("\n \n", json.dumps(OPTIONS), 1, "text.txt: no words in it"),
         ("a\n", "{", 1, "options.json, line 1: not JSON"),
-        ("a\n", "[]", 1, "options.json: expected a JSON object"),
+        ("a\n", "[]", 1, "options.json: (top level): expected keys and values"),
         ("a\n", None, 1, "options.json: no such file"),
         ("a\n", '{"moses": "en"}', 1, "language"),
         ("a\n", '{"language": "xx", "moses": "xx"}', 2, "'xx' is not a language of sacremoses"),  # before any worker
