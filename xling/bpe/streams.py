@@ -10,7 +10,6 @@ the pieces, so callers pass `table`, which maps piece ids to vocabulary ids: one
 built from the same model.
 """
 
-import hashlib
 import os
 import shutil
 import tempfile
@@ -48,15 +47,11 @@ class TokenStreamWriter:
 
     def __init__(self, directory: Path, vocab_size: int, language: str) -> None:
         self.directory, self.vocab_size = Path(directory), vocab_size
-        narrowest = next(
-            name for name, bits in (("uint16", 16), ("uint17", 17), ("uint32", 32)) if vocab_size <= 1 << bits
-        )
-        self.meta = {"dtype": narrowest, "vocab_size": vocab_size, "language": language}
+        self.dtype = next(name for name in TYPES if vocab_size <= 1 << int(name.removeprefix("uint")))  # the narrowest
+        self.meta = {"dtype": self.dtype, "vocab_size": vocab_size, "language": language}
         self.sizes: dict[str, dict[str, int]] = {}  # of each split
-        self._open: dict[str, tuple[BinaryIO, BinaryIO, Any]] = {}  # ids, index, hash of the ids
-        self._tops: dict[
-            str, tuple[BinaryIO, NDArray[np.uint8]]
-        ] = {}  # file of highest bits, bits of no whole byte yet
+        self._files: dict[str, BinaryIO] = {}
+        self._rest: dict[str, NDArray[np.uint8]] = {}  # highest bits of ids that do not fill a byte yet
 
     def __enter__(self) -> "TokenStreamWriter":
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -69,51 +64,49 @@ class TokenStreamWriter:
             raise ValueError(f"ids from {ids.min()} to {ids.max()} are outside the model's {self.vocab_size} pieces")
         if len(ids) != np.sum(lengths) or np.any(ids[np.cumsum(lengths) - 1] != END):
             raise ValueError("lengths and ids disagree: every line must end with </s>")
-        if split not in self.sizes:
-            self.sizes[split] = {"lines": 0, "tokens": 0, "unknown": 0}
-            ids_file, index_file = (self._temporary / f"{split}.{suffix}" for suffix in ("bin", "idx"))
-            self._open[split] = ids_file.open("wb"), index_file.open("wb"), hashlib.sha256()
-        sizes, (to_ids, to_index, digest) = self.sizes[split], self._open[split]
-        starts = sizes["tokens"] + np.cumsum(lengths, dtype=np.int64) - lengths
-        if self.meta["dtype"] == "uint17":
-            to_tops, rest = self._tops.get(split) or ((self._temporary / f"{split}.top").open("wb"), np.empty(0, BYTE))
-            bits = np.concatenate([rest, (ids >> 16).astype(BYTE)])
+        sizes = self.sizes.setdefault(split, {"lines": 0, "tokens": 0, "unknown": 0})
+        self._write(f"{split}.bin", ids.astype(TYPES[self.dtype]))
+        self._write(f"{split}.idx", (sizes["tokens"] + np.cumsum(lengths, dtype=np.int64) - lengths).astype(INDEX))
+        if self.dtype == "uint17":
+            bits = np.concatenate([self._rest.get(split, np.empty(0, BYTE)), (ids >> 16).astype(BYTE)])
             whole = len(bits) // 8 * 8
-            to_tops.write(np.packbits(bits[:whole], bitorder="little").tobytes())
-            self._tops[split] = to_tops, bits[whole:]
-        written = ids.astype(TYPES[str(self.meta["dtype"])]).tobytes()
-        to_ids.write(written)
-        to_index.write(starts.astype(INDEX).tobytes())
-        digest.update(written)
+            self._write(f"{split}.top", np.packbits(bits[:whole], bitorder="little"))
+            self._rest[split] = bits[whole:]
         sizes["lines"] += len(lengths)
         sizes["tokens"] += len(ids)
         sizes["unknown"] += int(np.count_nonzero(ids == UNKNOWN))
 
+    def _write(self, name: str, values: Ids) -> None:
+        if name not in self._files:
+            self._files[name] = (self._temporary / name).open("wb")
+        self._files[name].write(values.tobytes())
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        handles = [handle for *both, _ in self._open.values() for handle in both]
-        handles += [to_tops for to_tops, _ in self._tops.values()]
         try:
             if kind is None:
-                splits: dict[str, dict[str, int | str]] = {}
-                for split, (_, to_index, digest) in self._open.items():
-                    to_index.write(np.array([self.sizes[split]["tokens"]], dtype=INDEX).tobytes())
-                    splits[split] = {**self.sizes[split], "sha256": digest.hexdigest()}
-                for to_tops, rest in self._tops.values():
-                    to_tops.write(np.packbits(rest, bitorder="little").tobytes())
-                for handle in handles:
-                    handle.flush()
-                    os.fsync(handle.fileno())
-                # Without meta.json the folder does not count as a stream.
-                (self.directory / "meta.json").unlink(missing_ok=True)
-                others = {path.name: sha256_of(path) for path in self._temporary.iterdir() if path.suffix != ".bin"}
-                for path in sorted(self._temporary.iterdir()):
-                    path.replace(self.directory / path.name)
-                write_json(self.directory / "meta.json", {**self.meta, "splits": splits, "others": others})
+                self._finish()
         finally:
-            for handle in handles:  # on a full disk closing fails too, and the first error is the one to report
+            for (
+                handle
+            ) in self._files.values():  # on a full disk closing fails too: the first error is the one to report
                 with suppress(OSError):
                     handle.close()
             shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def _finish(self) -> None:
+        for split, sizes in self.sizes.items():
+            self._write(f"{split}.idx", np.array([sizes["tokens"]], dtype=INDEX))
+        for split, rest in self._rest.items():
+            self._write(f"{split}.top", np.packbits(rest, bitorder="little"))
+        for handle in self._files.values():
+            handle.flush()
+            os.fsync(handle.fileno())
+        hashes = {name: sha256_of(self._temporary / name) for name in self._files}
+        splits = {split: {**sizes, "sha256": hashes.pop(f"{split}.bin")} for split, sizes in self.sizes.items()}
+        (self.directory / "meta.json").unlink(missing_ok=True)  # without it the folder does not count as a stream
+        for name in self._files:
+            (self._temporary / name).replace(self.directory / name)
+        write_json(self.directory / "meta.json", {**self.meta, "splits": splits, "others": hashes})
 
 
 class TokenStream:
