@@ -86,9 +86,7 @@ class TokenStreamWriter:
             if kind is None:
                 self._finish()
         finally:
-            for (
-                handle
-            ) in self._files.values():  # on a full disk closing fails too: the first error is the one to report
+            for handle in self._files.values():  # on a full disk closing fails too; report the first error
                 with suppress(OSError):
                     handle.close()
             shutil.rmtree(self._temporary, ignore_errors=True)
