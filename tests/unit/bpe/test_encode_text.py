@@ -1,12 +1,10 @@
 """Encoding against sentencepiece's own, line by line, and the command's outputs, errors and memory."""
 
-import lzma
 import multiprocessing
 import shutil
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +52,6 @@ def by_chunks(vocab: Path, lines: list[str], characters: int) -> list[list[int]]
 @given(st.lists(LINE | KNOWN, min_size=1, max_size=6), st.integers(1, 60))
 def test_the_ids_are_those_of_sentencepiece_for_the_whole_line(vocab: Path, lines: list[str], characters: int) -> None:
     assert by_chunks(vocab, lines, characters) == by_sentencepiece(vocab, lines)
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize("name", ["wiki.fr", "wiki.ru", "wiki.zh", "webdocs.en"])
-def test_real_text_equals_sentencepiece(real_data: Path, vocab: Path, name: str) -> None:
-    with lzma.open(real_data / "text" / f"{name}.txt.xz", "rt", encoding="utf-8", newline="\n") as handle:
-        lines = [line.rstrip("\r\n") for line in islice(handle, 100)]
-    assert by_chunks(vocab, lines, 10_000) == by_sentencepiece(vocab, lines)
 
 
 @settings(max_examples=50)
