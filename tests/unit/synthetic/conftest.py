@@ -3,8 +3,8 @@
 import pytest
 from embedded import EMBEDDED
 
-from xling.synthetic.flags import build_language
 from xling.synthetic.language import Language
+from xling.synthetic.traits import Differences
 from xling.synthetic.world import World, build_world
 
 
@@ -16,4 +16,4 @@ def world() -> World:
 @pytest.fixture(scope="session")
 def languages(world: World) -> dict[str, Language]:
     described = EMBEDDED["synthetic"]["languages"].items()
-    return {code: build_language(code, traits, world, "test") for code, traits in described}
+    return {code: Language(code, Differences(**traits), world) for code, traits in described}

@@ -1,7 +1,6 @@
 """Languages: wrong descriptions are refused, words are as near to English as asked, sentences have trees and order."""
 
 from itertools import islice, pairwise
-from pathlib import Path
 
 import jieba
 import networkx
@@ -12,13 +11,14 @@ from hypothesis import strategies as st
 from sacremoses import MosesTokenizer
 
 from xling.core.errors import XlingError
+from xling.core.records import read_record
 from xling.core.seeds import python_rng
-from xling.synthetic.flags import build_language
 from xling.synthetic.formats.text import jieba_dictionary, write_lines
 from xling.synthetic.grammar import Form
-from xling.synthetic.language import Sentence, used_forms
+from xling.synthetic.language import Language, Sentence, used_forms
 from xling.synthetic.meaning import LINK, Meaning, draw_meanings
 from xling.synthetic.nli import nli_pairs
+from xling.synthetic.traits import Differences
 from xling.synthetic.world import ALONE, CONCEPTS, CONTENT, FIRST, NAMES, SECOND, Kind, WordMaker, build_world
 
 CODES = ["en", "fr", "de", "ru", "zh"]
@@ -42,17 +42,17 @@ LABELS = {
         ({"script": "han", "oblique_suffix": "em"}, "script: han takes no"),
     ],
 )
-def test_a_wrong_description_is_refused_by_name(world, change: dict[str, object], message: str) -> None:
+def test_a_wrong_description_is_refused_by_name(change: dict[str, object], message: str) -> None:
     traits = {key: value for key, value in ({"script": "latin"} | change).items() if value is not None}
     with pytest.raises(XlingError) as caught:
-        build_language("xx", traits, world, Path("xx.json"))
-    assert str(caught.value).startswith("embedded language 'xx': ")
+        read_record(Differences, traits, "xx.json")
+    assert str(caught.value).startswith("xx.json: ")
     assert message in str(caught.value)
 
 
 def test_a_sixth_language_is_data_alone(world) -> None:
     traits = {"script": "greek", "verb": "final", "adjective": "after", "names": 0.2, "synonyms": 0.0}
-    greek = build_language("el", traits, world, Path("el.json"))
+    greek = Language("el", Differences(**traits), world)
     for meaning in islice(draw_meanings((1,), "wiki"), 200):
         sentence = greek.realise(meaning)
         assert any("α" <= letter <= "ω" for letter in sentence.text.lower())
