@@ -42,13 +42,6 @@ def encode_sentences(vocabulary: Vocabulary, language: str, line: str) -> list[i
     return [*ids, *(i for words in others for i in (END, *vocabulary.encode_words(language, words)))]
 
 
-def encode_lines(vocabulary: Vocabulary, language: str, lines: list[str], sentence_ends: bool = False) -> Encoded:
-    """Return the ids of the lines, `</s>` after each, and after each sentence in it if wanted."""
-    encode = encode_sentences if sentence_ends else Vocabulary.encode_line
-    ids, lengths = pack([encode(vocabulary, language, line) for line in lines])
-    return ids, lengths, sum(map(len, lines))
-
-
 @cache  # a vocabulary is read once per process, not once per chunk
 def load_pieces(vocab: Path, language: str) -> Vocabulary:
     """Return the vocabulary that streams are written in."""
@@ -56,8 +49,10 @@ def load_pieces(vocab: Path, language: str) -> Vocabulary:
 
 
 def encode_chunk(vocab: Path, language: str, sentence_ends: bool, lines: list[str]) -> Encoded:
-    """Encode lines, perhaps in a worker process."""
-    return encode_lines(load_pieces(vocab, language), language, lines, sentence_ends)
+    """Return the ids of lines, `</s>` after each, and after each sentence if wanted; perhaps in a worker process."""
+    vocabulary, encode = load_pieces(vocab, language), encode_sentences if sentence_ends else Vocabulary.encode_line
+    ids, lengths = pack([encode(vocabulary, language, line) for line in lines])
+    return ids, lengths, sum(map(len, lines))
 
 
 def write_split(

@@ -22,7 +22,7 @@ class Tokeniser:
     def __init__(self, options: Options) -> None:
         self._fold = make_fold(options.lowercase, options.strip_accents)
         self._moses = Moses(options.moses, self._fold) if options.moses is not None else None
-        self._convert: Callable[[str], str] | None = None
+        self._convert: Callable[[str], str] = str
         self._segment: Callable[[str], list[str]] | None = None
         if (options.script, options.segmenter) != ("none", "none"):
             from xling.tokenization import chinese  # only Chinese pays for loading it
@@ -36,8 +36,7 @@ class Tokeniser:
 
     def line(self, text: str) -> str:
         """Return the words of a text joined by single spaces; empty when there are none."""
-        if self._convert is not None:
-            text = self._convert(text)
+        text = self._convert(text)
         if self._segment is not None:
             text = " ".join(self._segment(text))
         return self._moses.line(text) if self._moses is not None else self._fold(" ".join(text.split()))
@@ -48,7 +47,7 @@ class Tokeniser:
 
     def word(self, form: str) -> str:
         """Return one gold token in the form it has in the text: never split, never empty."""
-        text = self._convert(form) if self._convert is not None else form
+        text = self._convert(form)
         if self._moses is not None:
             text = self._moses.normalise(text)
         return self._fold("".join(text.split())).replace(" ", "") or NOTHING

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 from tiny_models import made_up
 
-from xling.bpe.encode_text import encode_chunk, encode_lines, encode_sentences, load_pieces, main
+from xling.bpe.encode_text import encode_chunk, encode_sentences, load_pieces, main
 from xling.bpe.streams import END, TokenStream
 from xling.core.errors import XlingError
 from xling.core.io import read_json, write_json, write_text
@@ -41,7 +41,7 @@ def by_chunks(vocab: Path, lines: list[str], characters: int) -> list[list[int]]
     assert all(sum(len(line) + 1 for line in chunk) >= characters for chunk in chunks[:-1])
     assert all(sum(len(line) + 1 for line in chunk[:-1]) < characters for chunk in chunks)
     for chunk in chunks:
-        ids, lengths, read = encode_lines(load_pieces(vocab, "en"), "en", chunk)
+        ids, lengths, read = encode_chunk(vocab, "en", False, chunk)
         parts = np.split(ids, np.cumsum(lengths)[:-1])
         assert (read, {int(part[-1]) for part in parts}) == (sum(map(len, chunk)), {END})
         result += [part[:-1].tolist() for part in parts]
@@ -62,7 +62,7 @@ def test_sentences_are_parted_and_nothing_else_changes(vocab: Path, words: list[
     assert [number for number in found if number != END] == vocabulary.encode_words("en", words)
     ends = sum(word in (".", "!", "。") for word in words[:-1])
     assert found.count(END) == ends
-    plain, marked = (encode_lines(vocabulary, "en", [" ".join(words)], marks) for marks in (False, True))
+    plain, marked = (encode_chunk(vocab, "en", marks, [" ".join(words)]) for marks in (False, True))
     assert marked[1][0] == plain[1][0] + ends
 
 

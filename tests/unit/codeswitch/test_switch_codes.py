@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from xling.codeswitch.switch_codes import build_dictionary, main, split_blocks, switch_block
+from xling.codeswitch.switch_codes import build_dictionary, load_dictionary, main, split_blocks, switch_block
 from xling.core.io import open_binary, read_json, write_text
 
 WORDS = [f"w{i}" for i in range(200)]
@@ -135,6 +135,7 @@ def write(name: str, text: str) -> None:
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of a text and a dictionary; commands run in it."""
     monkeypatch.chdir(tmp_path)
+    load_dictionary.cache_clear()  # of a file with the same name in another test's folder
     write("dict.tsv", PAIRS)
     write("train.txt.zst", "".join(f"{line}\n" for line in TEXT))
     return tmp_path
