@@ -114,40 +114,34 @@ class TokenStream:
     """
 
     def __init__(self, directory: Path, split: str, table: Ids | None = None) -> None:
-        path = Path(directory) / "meta.json"
+        folder, path = Path(directory), Path(directory) / "meta.json"
         if not path.is_file():
             raise InputError(path, "file not found: the token streams in this folder are incomplete", fix=AGAIN)
         self.meta: dict[str, Any] = read_json(path)
-        splits = self.meta.get("splits") if isinstance(self.meta, dict) else None
-        if not isinstance(splits, dict) or self.meta.get("dtype") not in TYPES:
-            raise InputError(path, f"expected splits and a dtype out of {', '.join(TYPES)}", fix=AGAIN)
-        if split not in splits:
-            raise InputError(path, f"no split {split!r}, only {', '.join(splits)}")
+        try:
+            sizes, hashes = self.meta["splits"], dict(self.meta.get("others", {}))
+            if split not in sizes:
+                raise InputError(path, f"no split {split!r}, only {', '.join(sizes)}")
+            dtype = TYPES[self.meta["dtype"]]
+            self.lines, self.tokens = int(sizes[split]["lines"]), int(sizes[split]["tokens"])
+            hashes[f"{split}.bin"] = str(sizes[split]["sha256"])
+        except (KeyError, TypeError, ValueError, AttributeError):
+            problem = f"expected splits with lines, tokens and sha256, and a dtype out of {', '.join(TYPES)}"
+            raise InputError(path, problem, fix=AGAIN) from None
         if table is not None and len(table) != self.meta.get("vocab_size"):
-            problem = (
-                f"encoded with {self.meta.get('vocab_size')} pieces, but the vocabulary was built from {len(table)}"
-            )
+            found = self.meta.get("vocab_size")
+            problem = f"encoded with {found} pieces, but the vocabulary was built from {len(table)}"
             raise InputError(path, problem, fix="encode the text with the model that the vocabulary is built from")
         same = table is None or np.array_equal(table, np.arange(len(table)))  # an identity table needs no lookup
         self.table = None if same else np.asarray(table, dtype=np.int64)
-        self._path, index = Path(directory) / f"{split}.bin", Path(directory) / f"{split}.idx"
-        try:
-            self.lines, self.tokens = int(splits[split]["lines"]), int(splits[split]["tokens"])
-            sha256, others = str(splits[split]["sha256"]), dict(self.meta.get("others", {}))
-        except (KeyError, TypeError, ValueError):
-            raise InputError(path, f"expected lines, tokens and sha256 of {split!r}", fix=AGAIN) from None
-        self.pieces = _map(self._path, TYPES[self.meta["dtype"]], self.tokens, sha256)
-        self.has_tops, tops = self.meta["dtype"] == "uint17", Path(directory) / f"{split}.top"
-        self.tops = (
-            _map(tops, BYTE, -(-self.tokens // 8), others.get(tops.name)) if self.has_tops else np.empty(0, BYTE)
-        )
-        self.starts = _map(index, INDEX, self.lines + 1, others.get(index.name))
-        if self.starts[0] != 0 or self.starts[-1] != self.tokens:
-            raise InputError(
-                index,
-                f"line offsets run from {self.starts[0]} to {self.starts[-1]}, expected 0 to {self.tokens}",
-                fix=AGAIN,
-            )
+
+        def mapped(suffix: str, kind: np.dtype[Any], entries: int) -> Ids:
+            return _map(folder / f"{split}.{suffix}", kind, entries, hashes.get(f"{split}.{suffix}"))
+
+        self.pieces = mapped("bin", dtype, self.tokens)
+        self.starts = mapped("idx", INDEX, self.lines + 1)
+        self.has_tops = self.meta["dtype"] == "uint17"
+        self.tops = mapped("top", BYTE, -(-self.tokens // 8)) if self.has_tops else np.empty(0, BYTE)
 
     def __len__(self) -> int:
         return self.tokens
@@ -170,22 +164,13 @@ class TokenStream:
         return self._in_vocabulary(self._block(start, stop))
 
     def _in_vocabulary(self, found: Ids) -> Ids:
-        try:
-            return found if self.table is None else self.table.take(found)
-        except IndexError:
-            problem = f"contains an id beyond the model's {self.meta['vocab_size']} pieces"
-            raise InputError(self._path, problem, fix=AGAIN) from None
+        return found if self.table is None else self.table.take(found)
 
     def counts(self, size: int) -> NDArray[np.int64]:
         """Return how often each id of a vocabulary of `size` ids occurs."""
         own = np.zeros(int(self.meta["vocab_size"]), dtype=np.int64)
         for start in range(0, self.tokens, BLOCK):
-            block = np.bincount(self._block(start, min(start + BLOCK, self.tokens)), minlength=len(own))
-            if len(block) > len(own):
-                raise InputError(
-                    self._path, f"contains id {len(block) - 1}, but the model has only {len(own)} pieces", fix=AGAIN
-                )
-            own += block
+            own += np.bincount(self._block(start, min(start + BLOCK, self.tokens)), minlength=len(own))
         counts = np.zeros(size, dtype=np.int64)
         counts[np.arange(len(own)) if self.table is None else self.table] = own
         return counts
