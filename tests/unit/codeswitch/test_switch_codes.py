@@ -154,6 +154,8 @@ def test_same_bytes_in_any_process_and_honest_stats(files: Path, call: Call, rep
     command = [sys.executable, "-m", "xling.codeswitch.switch_codes", *FLAGS, *more, "--processes", "2"]
     subprocess.run(command, env=environment, capture_output=True, check=True)
     assert content("out.txt.zst") == first != content("train.txt.zst")
+    lines = first.decode().splitlines()
+    assert len({tuple(lines[at : at + 12]) for at in range(0, 192, 12)}) > 12, "a block has a draw of its own"
     before, after = " ".join(TEXT).split(" "), first.decode().replace("\n", " ").removesuffix(" ").split(" ")
     words, replaced = sum(word != "" for word in before), sum(a != b for a, b in zip(before, after, strict=True))
     known = sum(word.lower() in ("cat", "house") for word in before)
