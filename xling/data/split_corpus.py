@@ -88,7 +88,7 @@ def shuffle(lines: Iterable[str], buckets: int, seed: int, folder: Path) -> Iter
 
 def smallest_words(texts: Iterable[Sequence[Path]]) -> int:
     """Return the words of the smallest of some texts, each given by the stats files of its shards."""
-    return min(sum(read_json(path)["words"] for path in paths) for paths in texts)
+    return min(sum(int(read_json(path)["words"]) for path in paths) for paths in texts)
 
 
 def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, object]:
