@@ -21,7 +21,7 @@ from xling.core.log import log_to_stderr
 from xling.data.conllu import Tree, read_conllu, universal
 from xling.data.ner import NerSentence, read_conll2003, read_msra, read_wikiann
 from xling.data.nli import NliExample, read_xnli, read_xnli_mt
-from xling.tokenization.tokeniser import UNCHANGED, Tokeniser, tokeniser_from
+from xling.tokenization.tokeniser import Tokeniser, segmenter_from, tokeniser_from
 
 Record = dict[str, Any]
 Reader = Callable[[Path, argparse.Namespace, Counter[str]], Iterator[Any]]
@@ -62,7 +62,7 @@ TASKS: dict[str, tuple[Callable[..., Iterator[Record]], dict[str, Reader]]] = {
     "ner": (ner_records, {
         "wikiann": lambda path, flags, counts: read_wikiann(path, counts, flags.language),
         "conll2003": lambda path, *_: read_conll2003(path),
-        "msra": lambda path, flags, counts: read_msra(path, tokeniser_from(flags.tokeniser, **UNCHANGED).words, counts),
+        "msra": lambda path, flags, counts: read_msra(path, segmenter_from(flags.tokeniser).words, counts),
     }),
     "parsing": (parsing_records, {"conllu": lambda path, *_: read_conllu(path)}),
 }  # fmt: skip

@@ -87,3 +87,19 @@ def test_failures_are_one_line_and_leave_nothing(
     error = prepare("ner", "wikiann", "fr", text, options)
     assert problem in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    ("task", "form", "file", "count"),
+    [
+        ("nli", "xnli", "xnli/xnli.dev.tsv", 2490),
+        ("ner", "wikiann", "wikiann/fr/dev", 10000),
+        ("parsing", "conllu", "ud/UD_French-GSD/fr_gsd-ud-test.conllu", 416),
+    ],
+)
+def test_real_french(prepare: Callable[..., Any], real_data: Path, task: str, form: str, file: str, count: int) -> None:
+    records = prepare(task, form, "fr", (real_data / file).read_text(encoding="utf-8"))
+    assert len(records) == count
+    lengths = [{len(value) for value in record.values() if isinstance(value, list)} for record in records]
+    assert all(0 not in length and (task == "nli" or len(length) == 1) for length in lengths)
