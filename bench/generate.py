@@ -9,15 +9,16 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from xling.core.io import write_json
 from xling.synthetic.corpus import documents
-from xling.synthetic.flags import build_language
 from xling.synthetic.grammar import Order, layout
 from xling.synthetic.language import Language
 from xling.synthetic.meaning import draw_meanings
+from xling.synthetic.traits import Differences
 from xling.synthetic.world import build_world
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -44,11 +45,13 @@ def laid_out_anew(language: Language) -> Iterator[object]:
         yield language.text(meaning)
 
 
-def rate(make: Callable[[Language], Iterator[object]], described: tuple[str, object], count: int, rounds: int) -> float:
+def rate(
+    make: Callable[[Language], Iterator[object]], code: str, traits: dict[str, Any], count: int, rounds: int
+) -> float:
     """Return sentences per second of processor time, with a language that has laid out nothing yet."""
     best = 0.0
     for _ in range(rounds):
-        language = build_language(*described, build_world(1), LANGUAGES)
+        language = Language(code, Differences(**traits), build_world(1))
         start = time.process_time()
         done = sum(1 for _ in islice(make(language), count))
         best = max(best, done / (time.process_time() - start))
@@ -61,7 +64,7 @@ def main() -> None:
     rows = {}
     print(f"{'':4}{'corpus/s':>10}{'trees/s':>10}{'anew/s':>10}{'corpus to anew':>16}")
     for code, values in described.items():
-        rates = [rate(make, (code, values), args.sentences, args.rounds) for make in (corpus, trees, laid_out_anew)]
+        rates = [rate(make, code, values, args.sentences, args.rounds) for make in (corpus, trees, laid_out_anew)]
         rows[code] = dict(zip(("corpus", "trees", "anew"), rates, strict=True)) | {"ratio": rates[0] / rates[2]}
         print(f"{code:4}{rates[0]:>10.0f}{rates[1]:>10.0f}{rates[2]:>10.0f}{rates[0] / rates[2]:>16.1f}")
     reached = min(row["corpus"] for row in rows.values()) >= WANTED

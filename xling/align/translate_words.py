@@ -33,8 +33,8 @@ from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.records import read_record, record, refuse
 from xling.core.stats import Hits, summarise
+from xling.data.dictionary import WordPair, read_muse
 from xling.data.fasttext import read_vectors
-from xling.data.muse import WordPair, read_muse
 from xling.model.device import local_device, side_by_side
 from xling.tokenization.tokeniser import make_tokeniser
 

@@ -22,6 +22,7 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
+from xling.data.lines import chunk_lines
 
 CHUNK_CHARACTERS = 1 << 20
 FINAL = frozenset(".!?。！？")  # a word that is one of these ends a sentence
@@ -41,27 +42,6 @@ def encode_sentences(vocabulary: Vocabulary, language: str, line: str) -> list[i
     return [*ids, *(i for words in others for i in (END, *vocabulary.encode_words(language, words)))]
 
 
-def encode_lines(vocabulary: Vocabulary, language: str, lines: list[str], sentence_ends: bool = False) -> Encoded:
-    """Return the ids of the lines, `</s>` after each, and after each sentence in it if wanted."""
-    encode = encode_sentences if sentence_ends else Vocabulary.encode_line
-    ids, lengths = pack([encode(vocabulary, language, line) for line in lines])
-    return ids, lengths, sum(map(len, lines))
-
-
-def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
-    """Yield runs of whole lines with about the given number of characters."""
-    chunk: list[str] = []
-    size = 0
-    for line in lines:
-        chunk.append(line)
-        size += len(line) + 1
-        if size >= characters:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
-
-
 @cache  # a vocabulary is read once per process, not once per chunk
 def load_pieces(vocab: Path, language: str) -> Vocabulary:
     """Return the vocabulary that streams are written in."""
@@ -69,8 +49,10 @@ def load_pieces(vocab: Path, language: str) -> Vocabulary:
 
 
 def encode_chunk(vocab: Path, language: str, sentence_ends: bool, lines: list[str]) -> Encoded:
-    """Encode lines, perhaps in a worker process."""
-    return encode_lines(load_pieces(vocab, language), language, lines, sentence_ends)
+    """Return the ids of lines, `</s>` after each, and after each sentence if wanted; perhaps in a worker process."""
+    vocabulary, encode = load_pieces(vocab, language), encode_sentences if sentence_ends else Vocabulary.encode_line
+    ids, lengths = pack([encode(vocabulary, language, line) for line in lines])
+    return ids, lengths, sum(map(len, lines))
 
 
 def write_split(

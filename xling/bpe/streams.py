@@ -10,7 +10,6 @@ the pieces, so callers pass `table`, which maps piece ids to vocabulary ids: one
 built from the same model.
 """
 
-import hashlib
 import os
 import shutil
 import tempfile
@@ -48,15 +47,11 @@ class TokenStreamWriter:
 
     def __init__(self, directory: Path, vocab_size: int, language: str) -> None:
         self.directory, self.vocab_size = Path(directory), vocab_size
-        narrowest = next(
-            name for name, bits in (("uint16", 16), ("uint17", 17), ("uint32", 32)) if vocab_size <= 1 << bits
-        )
-        self.meta = {"dtype": narrowest, "vocab_size": vocab_size, "language": language}
+        self.dtype = next(name for name in TYPES if vocab_size <= 1 << int(name.removeprefix("uint")))  # the narrowest
+        self.meta = {"dtype": self.dtype, "vocab_size": vocab_size, "language": language}
         self.sizes: dict[str, dict[str, int]] = {}  # of each split
-        self._open: dict[str, tuple[BinaryIO, BinaryIO, Any]] = {}  # ids, index, hash of the ids
-        self._tops: dict[
-            str, tuple[BinaryIO, NDArray[np.uint8]]
-        ] = {}  # file of highest bits, bits of no whole byte yet
+        self._files: dict[str, BinaryIO] = {}
+        self._rest: dict[str, NDArray[np.uint8]] = {}  # highest bits of ids that do not fill a byte yet
 
     def __enter__(self) -> "TokenStreamWriter":
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -69,51 +64,47 @@ class TokenStreamWriter:
             raise ValueError(f"ids from {ids.min()} to {ids.max()} are outside the model's {self.vocab_size} pieces")
         if len(ids) != np.sum(lengths) or np.any(ids[np.cumsum(lengths) - 1] != END):
             raise ValueError("lengths and ids disagree: every line must end with </s>")
-        if split not in self.sizes:
-            self.sizes[split] = {"lines": 0, "tokens": 0, "unknown": 0}
-            ids_file, index_file = (self._temporary / f"{split}.{suffix}" for suffix in ("bin", "idx"))
-            self._open[split] = ids_file.open("wb"), index_file.open("wb"), hashlib.sha256()
-        sizes, (to_ids, to_index, digest) = self.sizes[split], self._open[split]
-        starts = sizes["tokens"] + np.cumsum(lengths, dtype=np.int64) - lengths
-        if self.meta["dtype"] == "uint17":
-            to_tops, rest = self._tops.get(split) or ((self._temporary / f"{split}.top").open("wb"), np.empty(0, BYTE))
-            bits = np.concatenate([rest, (ids >> 16).astype(BYTE)])
+        sizes = self.sizes.setdefault(split, {"lines": 0, "tokens": 0, "unknown": 0})
+        self._write(f"{split}.bin", ids.astype(TYPES[self.dtype]))
+        self._write(f"{split}.idx", (sizes["tokens"] + np.cumsum(lengths, dtype=np.int64) - lengths).astype(INDEX))
+        if self.dtype == "uint17":
+            bits = np.concatenate([self._rest.get(split, np.empty(0, BYTE)), (ids >> 16).astype(BYTE)])
             whole = len(bits) // 8 * 8
-            to_tops.write(np.packbits(bits[:whole], bitorder="little").tobytes())
-            self._tops[split] = to_tops, bits[whole:]
-        written = ids.astype(TYPES[str(self.meta["dtype"])]).tobytes()
-        to_ids.write(written)
-        to_index.write(starts.astype(INDEX).tobytes())
-        digest.update(written)
+            self._write(f"{split}.top", np.packbits(bits[:whole], bitorder="little"))
+            self._rest[split] = bits[whole:]
         sizes["lines"] += len(lengths)
         sizes["tokens"] += len(ids)
         sizes["unknown"] += int(np.count_nonzero(ids == UNKNOWN))
 
+    def _write(self, name: str, values: Ids) -> None:
+        if name not in self._files:
+            self._files[name] = (self._temporary / name).open("wb")
+        self._files[name].write(values.tobytes())
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        handles = [handle for *both, _ in self._open.values() for handle in both]
-        handles += [to_tops for to_tops, _ in self._tops.values()]
         try:
             if kind is None:
-                splits: dict[str, dict[str, int | str]] = {}
-                for split, (_, to_index, digest) in self._open.items():
-                    to_index.write(np.array([self.sizes[split]["tokens"]], dtype=INDEX).tobytes())
-                    splits[split] = {**self.sizes[split], "sha256": digest.hexdigest()}
-                for to_tops, rest in self._tops.values():
-                    to_tops.write(np.packbits(rest, bitorder="little").tobytes())
-                for handle in handles:
-                    handle.flush()
-                    os.fsync(handle.fileno())
-                # Without meta.json the folder does not count as a stream.
-                (self.directory / "meta.json").unlink(missing_ok=True)
-                others = {path.name: sha256_of(path) for path in self._temporary.iterdir() if path.suffix != ".bin"}
-                for path in sorted(self._temporary.iterdir()):
-                    path.replace(self.directory / path.name)
-                write_json(self.directory / "meta.json", {**self.meta, "splits": splits, "others": others})
+                self._finish()
         finally:
-            for handle in handles:  # on a full disk closing fails too, and the first error is the one to report
+            for handle in self._files.values():  # on a full disk closing fails too; report the first error
                 with suppress(OSError):
                     handle.close()
             shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def _finish(self) -> None:
+        for split, sizes in self.sizes.items():
+            self._write(f"{split}.idx", np.array([sizes["tokens"]], dtype=INDEX))
+        for split, rest in self._rest.items():
+            self._write(f"{split}.top", np.packbits(rest, bitorder="little"))
+        for handle in self._files.values():
+            handle.flush()
+            os.fsync(handle.fileno())
+        hashes = {name: sha256_of(self._temporary / name) for name in self._files}
+        splits = {split: {**sizes, "sha256": hashes.pop(f"{split}.bin")} for split, sizes in self.sizes.items()}
+        (self.directory / "meta.json").unlink(missing_ok=True)  # without it the folder does not count as a stream
+        for name in self._files:
+            (self._temporary / name).replace(self.directory / name)
+        write_json(self.directory / "meta.json", {**self.meta, "splits": splits, "others": hashes})
 
 
 class TokenStream:
@@ -123,40 +114,34 @@ class TokenStream:
     """
 
     def __init__(self, directory: Path, split: str, table: Ids | None = None) -> None:
-        path = Path(directory) / "meta.json"
+        folder, path = Path(directory), Path(directory) / "meta.json"
         if not path.is_file():
             raise InputError(path, "file not found: the token streams in this folder are incomplete", fix=AGAIN)
         self.meta: dict[str, Any] = read_json(path)
-        splits = self.meta.get("splits") if isinstance(self.meta, dict) else None
-        if not isinstance(splits, dict) or self.meta.get("dtype") not in TYPES:
-            raise InputError(path, f"expected splits and a dtype out of {', '.join(TYPES)}", fix=AGAIN)
-        if split not in splits:
-            raise InputError(path, f"no split {split!r}, only {', '.join(splits)}")
+        try:
+            sizes, hashes = self.meta["splits"], dict(self.meta.get("others", {}))
+            if split not in sizes:
+                raise InputError(path, f"no split {split!r}, only {', '.join(sizes)}")
+            dtype = TYPES[self.meta["dtype"]]
+            self.lines, self.tokens = int(sizes[split]["lines"]), int(sizes[split]["tokens"])
+            hashes[f"{split}.bin"] = str(sizes[split]["sha256"])
+        except (KeyError, TypeError, ValueError, AttributeError):
+            problem = f"expected splits with lines, tokens and sha256, and a dtype out of {', '.join(TYPES)}"
+            raise InputError(path, problem, fix=AGAIN) from None
         if table is not None and len(table) != self.meta.get("vocab_size"):
-            problem = (
-                f"encoded with {self.meta.get('vocab_size')} pieces, but the vocabulary was built from {len(table)}"
-            )
+            found = self.meta.get("vocab_size")
+            problem = f"encoded with {found} pieces, but the vocabulary was built from {len(table)}"
             raise InputError(path, problem, fix="encode the text with the model that the vocabulary is built from")
         same = table is None or np.array_equal(table, np.arange(len(table)))  # an identity table needs no lookup
         self.table = None if same else np.asarray(table, dtype=np.int64)
-        self._path, index = Path(directory) / f"{split}.bin", Path(directory) / f"{split}.idx"
-        try:
-            self.lines, self.tokens = int(splits[split]["lines"]), int(splits[split]["tokens"])
-            sha256, others = str(splits[split]["sha256"]), dict(self.meta.get("others", {}))
-        except (KeyError, TypeError, ValueError):
-            raise InputError(path, f"expected lines, tokens and sha256 of {split!r}", fix=AGAIN) from None
-        self.pieces = _map(self._path, TYPES[self.meta["dtype"]], self.tokens, sha256)
-        self.has_tops, tops = self.meta["dtype"] == "uint17", Path(directory) / f"{split}.top"
-        self.tops = (
-            _map(tops, BYTE, -(-self.tokens // 8), others.get(tops.name)) if self.has_tops else np.empty(0, BYTE)
-        )
-        self.starts = _map(index, INDEX, self.lines + 1, others.get(index.name))
-        if self.starts[0] != 0 or self.starts[-1] != self.tokens:
-            raise InputError(
-                index,
-                f"line offsets run from {self.starts[0]} to {self.starts[-1]}, expected 0 to {self.tokens}",
-                fix=AGAIN,
-            )
+
+        def mapped(suffix: str, kind: np.dtype[Any], entries: int) -> Ids:
+            return _map(folder / f"{split}.{suffix}", kind, entries, hashes.get(f"{split}.{suffix}"))
+
+        self.pieces = mapped("bin", dtype, self.tokens)
+        self.starts = mapped("idx", INDEX, self.lines + 1)
+        self.has_tops = self.meta["dtype"] == "uint17"
+        self.tops = mapped("top", BYTE, -(-self.tokens // 8)) if self.has_tops else np.empty(0, BYTE)
 
     def __len__(self) -> int:
         return self.tokens
@@ -179,22 +164,13 @@ class TokenStream:
         return self._in_vocabulary(self._block(start, stop))
 
     def _in_vocabulary(self, found: Ids) -> Ids:
-        try:
-            return found if self.table is None else self.table.take(found)
-        except IndexError:
-            problem = f"contains an id beyond the model's {self.meta['vocab_size']} pieces"
-            raise InputError(self._path, problem, fix=AGAIN) from None
+        return found if self.table is None else self.table.take(found)
 
     def counts(self, size: int) -> NDArray[np.int64]:
         """Return how often each id of a vocabulary of `size` ids occurs."""
         own = np.zeros(int(self.meta["vocab_size"]), dtype=np.int64)
         for start in range(0, self.tokens, BLOCK):
-            block = np.bincount(self._block(start, min(start + BLOCK, self.tokens)), minlength=len(own))
-            if len(block) > len(own):
-                raise InputError(
-                    self._path, f"contains id {len(block) - 1}, but the model has only {len(own)} pieces", fix=AGAIN
-                )
-            own += block
+            own += np.bincount(self._block(start, min(start + BLOCK, self.tokens)), minlength=len(own))
         counts = np.zeros(size, dtype=np.int64)
         counts[np.arange(len(own)) if self.table is None else self.table] = own
         return counts

@@ -17,7 +17,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +37,6 @@ BLOCK_WORDS = 96 * 256  # one batch of one GPU, section 3.1 of the paper
 
 COLUMNS = "source<TAB>target<TAB>quality"
 FEW = 0.01  # a dictionary of the text's language has far more of its words than this
-_loaded: list["Dictionary"] = []  # that of a process, which reads it once and not once per block
 
 
 @dataclass(frozen=True)
@@ -130,6 +129,7 @@ def match_case(word: str, translation: str) -> str:
     return translation
 
 
+@cache  # once per process, not once per block
 def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
     """Read a dictionary for text of its source (forward) or target (backward) language."""
     dictionary = build_dictionary(read_tsv(path), direction == "backward", lower)
@@ -139,15 +139,11 @@ def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
     return dictionary
 
 
-def _start(path: Path, direction: str, lower: bool) -> None:
-    _loaded[:] = [load_dictionary(path, direction, lower)]
-
-
-def _switch(
-    seed: int, direction: str, keep: float, cap: float, numbered: tuple[int, list[str]]
-) -> tuple[list[str], Counter[str]]:
+def switch_numbered(args: argparse.Namespace, numbered: tuple[int, list[str]]) -> tuple[list[str], Counter[str]]:
+    """Switch one block, perhaps in a worker process."""
     number, block = numbered
-    return switch_block(block, _loaded[0], (seed, direction, number), keep, cap)
+    dictionary = load_dictionary(args.dictionary, args.direction, args.dictionary_case == "lower")
+    return switch_block(block, dictionary, (args.seed, args.direction, number), args.keep, args.cap)
 
 
 def describe(counts: Counter[str], largest: float, dictionary: Dictionary) -> dict[str, object]:
@@ -180,13 +176,12 @@ def main() -> None:
     args = parser.parse_args()
     if not (0 <= args.keep <= 1 and 0 <= args.cap <= 1):
         raise XlingError(f"--keep {args.keep}, --cap {args.cap}: expected numbers from 0 to 1")
-    start = partial(_start, args.dictionary, args.direction, args.dictionary_case == "lower")
-    start()
-    switch = partial(_switch, args.seed, args.direction, args.keep, args.cap)
+    dictionary = load_dictionary(args.dictionary, args.direction, args.dictionary_case == "lower")
     total, largest, progress = Counter[str](), 0.0, Progress(f"switching {args.input.name}", unit="words")
     hint = "is it of these languages, and the source first?"
-    with workers(args.processes, start if args.processes > 1 else None) as share, write_text(args.out) as out:
-        for lines, counts in share(switch, enumerate(split_blocks(read_lines(args.input), args.block_words))):
+    with workers(args.processes) as share, write_text(args.out) as out:
+        blocks = split_blocks(read_lines(args.input), args.block_words)
+        for lines, counts in share(partial(switch_numbered, args), enumerate(blocks)):
             out.write("\n".join(lines) + "\n")
             total.update(counts)
             largest = max(largest, counts["replaced"] / max(counts["words"], 1))
@@ -196,7 +191,7 @@ def main() -> None:
         if not total["dictionary_words"]:
             problem = f"none of the {total['words']} words of {args.input} is in it"
             raise InputError(args.dictionary, problem, fix=f"{COLUMNS}: {hint}")
-    write_json(args.stats, describe(total, largest, _loaded[0]))
+    write_json(args.stats, describe(total, largest, dictionary))
     progress.finish()
     log, known = log_to_stderr(__name__), total["dictionary_words"] / total["words"]
     if known < FEW:

@@ -23,14 +23,12 @@ class Share(Protocol):
 
 
 @contextmanager
-def workers(processes: int, start: Callable[[], None] | None = None) -> Iterator[Share]:
-    """Give a `map` that several processes work for, or this one alone; `start` prepares each of them."""
+def workers(processes: int) -> Iterator[Share]:
+    """Give a `map` that several processes work for, or this one alone."""
     if processes == 1:
-        if start:
-            start()
         yield map
         return
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), start)
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"))
     try:
         yield lambda work, items: in_order(pool, work, items, processes * WAITING)
     except BrokenProcessPool:

@@ -111,17 +111,12 @@ def _kind(folder: bool, link: bool, plain: bool) -> str:
 def _fresh_folder(target: Path) -> Iterator[Path]:
     """Give a temporary folder beside `target` that takes its place only when the block has succeeded."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    fresh, old = (target.with_name(f".{target.name}.{what}") for what in ("new", "old"))
+    fresh = target.with_name(f".{target.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)  # a killed run may have left it
     fresh.mkdir()
     try:
         yield fresh
-        if target.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            target.rename(old)
+        shutil.rmtree(target, ignore_errors=True)  # if the run is killed now, the next fetch unpacks again
         fresh.rename(target)
     finally:
-        if old.exists() and not target.exists():
-            old.rename(target)
         shutil.rmtree(fresh, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)

@@ -1,8 +1,9 @@
-"""Bilingual dictionaries in the simple form, for the extra anchors (section 4.2 of the paper).
+"""Bilingual dictionaries: MUSE's, and the simple form for the extra anchors (section 4.2 of the paper).
 
-The simple form is `source<TAB>target[<TAB>quality]`, quality 1 where it is not given. Files made from Wiktionary have
-backslashes where markup stood: they are stripped from the ends of an entry; an entry with nothing else or with one in
-the middle (two translations run together) is left out and counted. Other noise is kept: guessing would lose words.
+A line of MUSE is a pair of words; a source word is repeated for each translation. The simple form is
+`source<TAB>target[<TAB>quality]`, quality 1 where it is not given. Files made from Wiktionary have backslashes where
+markup stood: they are stripped from the ends of an entry; an entry with nothing else or with one in the middle (two
+translations run together) is left out and counted. Other noise is kept: guessing would lose words.
 """
 
 import math
@@ -17,12 +18,28 @@ from xling.data.lines import filled_lines
 JUNK = "\\"
 
 
+class WordPair(NamedTuple):
+    """A word and one of its translations."""
+
+    source: str
+    target: str
+
+
 class Translation(NamedTuple):
     """A dictionary entry: an expression, one of its translations and how good that is."""
 
     source: str
     target: str
     quality: float
+
+
+def read_muse(path: Path) -> Iterator[WordPair]:
+    """Yield the pairs of a MUSE dictionary in file order; the words are separated by a space or a tab."""
+    for number, line in filled_lines(path, "pairs of words were"):
+        fields = line.split("\t" if "\t" in line else " ")
+        if len(fields) != 2 or not all(fields):
+            raise InputError(path, f"{line!r} is not two words with a space or a tab between", line=number)
+        yield WordPair(*fields)
 
 
 def read_tsv(path: Path, counts: Counter[str] | None = None) -> Iterator[Translation]:

@@ -19,7 +19,7 @@ from xling.core.errors import InputError, run
 from xling.core.io import COMPRESSED, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
-from xling.data.lines import clean_line
+from xling.data.lines import chunk_lines, clean_line
 from xling.data.parts import Part, Span, span_lines
 from xling.data.plausible import add_flags, plausible
 from xling.data.wikidump import Dump
@@ -75,16 +75,8 @@ def _batches(spans: list[Span], counts: Counter[str]) -> Iterator[Batch]:
     progress = Progress("extract", sum(span.stop - span.start for span in spans), unit="bytes of dump")
     for span in spans:
         dump = Dump(span.path, counts, span)
-        batch: list[str] = []
-        size = 0
-        for page in dump.pages(progress.add):
-            batch.append(page.wikitext)
-            size += len(page.wikitext)
-            if size >= BATCH_CHARACTERS:
-                yield batch, hidden_prefixes(dump.namespaces)
-                batch, size = [], 0
-        if batch:
-            yield batch, hidden_prefixes(dump.namespaces)
+        for texts in chunk_lines((page.wikitext for page in dump.pages(progress.add)), BATCH_CHARACTERS):
+            yield texts, hidden_prefixes(dump.namespaces)
         if dump.cut_after is not None:
             warning = "%s: no </mediawiki> after page %r: a part of a dump?"
             log_to_stderr(__name__).warning(warning, span.path, dump.cut_after)

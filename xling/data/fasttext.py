@@ -11,11 +11,10 @@ from xling.core.io import numbered_lines
 
 
 class Vectors(NamedTuple):
-    """Words and their vectors, row by row; `duplicates` counts rows left out because their word came before."""
+    """Words and their vectors, row by row."""
 
     words: tuple[str, ...]
     vectors: NDArray[np.float32]  # (words, width)
-    duplicates: int
 
 
 def read_vectors(path: Path, limit: int) -> Vectors:
@@ -47,4 +46,4 @@ def read_vectors(path: Path, limit: int) -> Vectors:
             words[word] = None
     if len(words) < len(vectors) and rows < count:
         raise InputError(path, f"ends after {rows} of {count} vectors", fix="fetch the file again")
-    return Vectors(tuple(words), vectors[: len(words)], rows - len(words))
+    return Vectors(tuple(words), vectors[: len(words)])

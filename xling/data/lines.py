@@ -1,7 +1,7 @@
 """What the readers of line formats share: clean lines, files that are not empty, tables, blocks between blank lines."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from xling.core.errors import InputError
 from xling.core.io import numbered_lines
 
 NumberedLine = tuple[int, str]
+Row = tuple[int, list[str]]  # its line and its fields
 AGAIN = "fetch or make the file again"
 
 # Neither text nor space: C0/C1 controls, soft hyphen, zero-width space, direction marks, word joiner, byte-order mark,
@@ -35,20 +36,20 @@ def filled_lines(path: Path, expected: str) -> Iterator[NumberedLine]:
         raise InputError(path, f"empty where {expected} expected", fix=AGAIN)
 
 
-def table_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, the needed columns in that order) of a tab-separated file with a header.
+def tab_separated(path: Path) -> Iterator[Row]:
+    """Yield the rows of a tab-separated file. Fields are not quoted in the files we read: a quotation mark is text."""
+    return ((number, line.split("\t")) for number, line in numbered_lines(path))
 
-    Fields are not quoted in the files we read: a quotation mark is text.
-    """
-    rows = numbered_lines(path)
+
+def table_rows(path: Path, rows: Iterator[Row], needed: Sequence[str]) -> Iterator[Row]:
+    """Yield the needed columns, in that order, of the rows of a table, of which the first is its header."""
     header = read_header(path, rows)
     for name in needed:
         if name not in header:
             raise InputError(path, f"no column {name!r} in the header (has: {', '.join(header[:20])})", line=1)
     wanted = [header.index(name) for name in needed]
     number = 1
-    for number, line in rows:
-        fields = line.split("\t")
+    for number, fields in rows:
         if len(fields) != len(header):
             raise InputError(path, f"{len(fields)} columns where the header has {len(header)}", line=number)
         yield number, [fields[column] for column in wanted]
@@ -56,15 +57,28 @@ def table_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, list[st
         raise InputError(path, "a header and no rows", fix=AGAIN)
 
 
-def read_header(path: Path, rows: Iterator[NumberedLine]) -> list[str]:
-    """Take the first line off the rows of a tab-separated file and return its column names."""
-    _, line = next(rows, (0, ""))
-    if not line:
+def read_header(path: Path, rows: Iterator[Row]) -> list[str]:
+    """Take the first row off a table and return its column names."""
+    _, names = next(rows, (0, []))
+    if not any(names):
         raise InputError(path, "empty where a header of column names was expected", fix=AGAIN)
-    names = line.split("\t")
     if len(set(names)) < len(names):
         raise InputError(path, f"the header names a column twice: {', '.join(names)}", line=1)
     return names
+
+
+def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
+    """Yield runs of whole lines, or texts, with about the given number of characters: the work of one call."""
+    chunk: list[str] = []
+    size = 0
+    for line in lines:
+        chunk.append(line)
+        size += len(line) + 1
+        if size >= characters:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def blocks(path: Path) -> Iterator[list[NumberedLine]]:

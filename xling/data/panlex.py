@@ -20,6 +20,7 @@ import pandas as pd
 
 from xling.core.errors import InputError
 from xling.data.dictionary import Translation
+from xling.data.lines import table_rows
 
 BLOCK_ROWS = 1 << 20
 Place = tuple[Path, int]  # a table and a line of it, for messages
@@ -83,17 +84,8 @@ def text_rows(dump: Path, name: str, columns: Sequence[str]) -> Iterator[tuple[P
     with open_table(dump, name) as (table, handle):
         rows = csv.reader(_decoded(table, handle), strict=True)
         try:
-            header = next(rows, [])
-            for column in columns:
-                if column not in header:
-                    problem = f"no column {column!r} in the header (has: {', '.join(header) or 'nothing'})"
-                    raise InputError(table, problem, line=1)
-            wanted = [header.index(column) for column in columns]
-            for fields in rows:
-                if len(fields) != len(header):
-                    problem = f"{len(fields)} columns where the header has {len(header)}"
-                    raise InputError(table, problem, line=rows.line_num)
-                yield (table, rows.line_num), [fields[column] for column in wanted]
+            for line, fields in table_rows(table, ((rows.line_num, fields) for fields in rows), columns):
+                yield (table, line), fields
         except csv.Error as error:
             raise InputError(table, f"not CSV: {error}", line=rows.line_num) from None
 
@@ -119,21 +111,15 @@ def integer(text: str, place: Place) -> int:
 
 @contextmanager
 def open_table(dump: Path, name: str) -> Iterator[tuple[Path, IO[bytes]]]:
-    """Open a table of a dump: in a folder, one folder down as the zip unpacks, or in the zip itself."""
-    if dump.is_dir():
-        table = next((path for path in (dump / name, *sorted(dump.glob(f"*/{name}"))) if path.is_file()), None)
-        if table is None:
-            raise InputError(dump, f"no {name} in this folder", fix="expected an unpacked PanLex CSV dump")
-        with table.open("rb") as handle:
-            yield table, handle
-        return
+    """Open a table of a dump, which is a zip or a folder: at its top, or one folder down as in the published zip."""
     try:
-        with zipfile.ZipFile(dump) as archive:
-            member = next((entry for entry in archive.namelist() if Path(entry).name == name), None)
-            if member is None:
-                raise InputError(dump, f"no {name} in this archive", fix="expected a PanLex CSV dump")
-            with archive.open(member) as handle:
-                yield dump / member, handle
+        top = dump if dump.is_dir() else zipfile.Path(dump)
+        places = (top / name, *sorted((folder / name for folder in top.iterdir()), key=str))
+        table = next((place for place in places if place.is_file()), None)
+        if table is None:
+            raise InputError(dump, f"no {name} in it", fix="expected a PanLex CSV dump, a zip or a folder")
+        with table.open("rb") as handle:
+            yield Path(str(table)), handle
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise InputError(dump, f"not a whole zip archive: {error}", fix="fetch the dump again") from None
 

@@ -86,24 +86,9 @@ def shuffle(lines: Iterable[str], buckets: int, seed: int, folder: Path) -> Iter
             yield held[position].decode()
 
 
-def bucket_count(characters: int) -> int:
-    """Return how many buckets keep each small enough for memory."""
-    return min(max(1, math.ceil(characters / BUCKET_CHARACTERS)), MOST_BUCKETS)
-
-
 def smallest_words(texts: Iterable[Sequence[Path]]) -> int:
     """Return the words of the smallest of some texts, each given by the stats files of its shards."""
-    found = []
-    for paths in texts:
-        total = 0
-        for path in paths:
-            stats = read_json(path)
-            words = stats.get("words") if isinstance(stats, dict) else None
-            if not isinstance(words, int) or words < (len(paths) == 1):  # one of several shards may be empty
-                raise InputError(path, f'expected a positive whole number as "words", found {words!r}')
-            total += words
-        found.append(total)
-    return min(found)
+    return min(sum(int(read_json(path)["words"]) for path in paths) for paths in texts)
 
 
 def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, object]:
@@ -140,7 +125,8 @@ def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, obj
             train = thin(train, words - held_words, budget, python_rng("trim", plan.seed))
         if plan.shuffle_seed is not None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix=".shuffle.", dir=out)))
-            train = shuffle(train, bucket_count(characters), plan.shuffle_seed, folder)
+            buckets = min(max(1, math.ceil(characters / BUCKET_CHARACTERS)), MOST_BUCKETS)
+            train = shuffle(train, buckets, plan.shuffle_seed, folder)
         for line in track(train, f"splitting {text.name}"):
             write("train", line)
         if not counts["train"]["words"]:

@@ -2,14 +2,8 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from xling.core.cli import positive
-from xling.core.errors import InputError
-from xling.core.records import read_record
-from xling.synthetic.language import Language
-from xling.synthetic.traits import Differences
-from xling.synthetic.world import World
 
 
 def shared_flags(description: str) -> argparse.ArgumentParser:
@@ -35,10 +29,3 @@ def share(text: str) -> float:
     if not 0 < value <= 1:
         raise argparse.ArgumentTypeError(f"expected a share above 0 and at most 1, found {text!r}")
     return value
-
-
-def build_language(code: str, traits: Any, world: World, path: Path) -> Language:
-    """Return the language that the traits in a file describe."""
-    if not isinstance(traits, dict):
-        raise InputError(path, f"expected a mapping of the traits of {code!r}")
-    return Language(code, read_record(Differences, traits, f"embedded language {code!r}"), world)

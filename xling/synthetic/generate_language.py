@@ -17,12 +17,14 @@ from xling.core.cli import positive
 from xling.core.errors import run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
+from xling.core.records import read_record
 from xling.synthetic.corpus import documents, take_sentences
-from xling.synthetic.flags import build_language, counts, shared_flags
+from xling.synthetic.flags import counts, shared_flags
 from xling.synthetic.formats.mediawiki import write_dump
 from xling.synthetic.formats.text import conll2003, crawl, jieba_dictionary, msra, treebank, wikiann, write_lines
 from xling.synthetic.language import Language, Sentence
 from xling.synthetic.meaning import Domain, draw_meanings
+from xling.synthetic.traits import Differences
 from xling.synthetic.world import build_world
 
 CONLL_NAMES = {"train": "train", "dev": "testa", "test": "testb"}
@@ -69,7 +71,8 @@ def main() -> None:
     parser.add_argument("--treebank-sentences", required=True, type=counts, help="train,dev,test")
     parser.add_argument("--ner-sentences", required=True, type=counts, help="train,dev,test")
     args = parser.parse_args()
-    write_language(build_language(args.code, read_json(args.traits), build_world(args.world_seed), args.traits), args)
+    traits = read_record(Differences, read_json(args.traits), args.traits)
+    write_language(Language(args.code, traits, build_world(args.world_seed)), args)
     log_to_stderr(__name__).info("wrote the sources of %s below %s", args.code, args.root)
 
 

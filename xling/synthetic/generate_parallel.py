@@ -9,24 +9,35 @@ tatoeba/ and panlex/ pair the source with the others.
 """
 
 import argparse
-import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
 from xling.core.cli import positive
 from xling.core.errors import InputError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
+from xling.core.records import Text, matching, read_record, record
 from xling.core.seeds import derive_seed, python_rng
 from xling.synthetic.corpus import translations
-from xling.synthetic.flags import build_language, counts, share, shared_flags
+from xling.synthetic.flags import counts, share, shared_flags
 from xling.synthetic.formats.dictionaries import write_muse, write_panlex
 from xling.synthetic.formats.text import parallel_columns, write_lines, xnli_evaluation, xnli_training
 from xling.synthetic.language import Language
 from xling.synthetic.meaning import Meaning, draw_meanings
 from xling.synthetic.nli import balanced_pairs
+from xling.synthetic.traits import Differences
 from xling.synthetic.world import World, build_world
+
+
+@record
+class Listed:
+    """A language of the study."""
+
+    code: Text
+    iso3: Annotated[str, matching("^[A-Za-z]{3}$", "a three-letter code such as fra")]
+    traits: Differences
 
 
 def write_sentences(languages: Sequence[Language], iso3: Mapping[str, str], args: argparse.Namespace) -> None:
@@ -76,15 +87,10 @@ def draw(number: int, *parts: object) -> list[Meaning]:
 
 def read_languages(path: Path, world: World) -> tuple[list[Language], dict[str, str]]:
     """Return the languages that a file lists, the source first, and the three-letter code of each."""
-    listed = read_json(path)
-    keys = {"code", "iso3", "traits"}
-    if not isinstance(listed, list) or not listed or not all(isinstance(x, dict) and x.keys() == keys for x in listed):
-        raise InputError(path, "expected a list of {code, iso3, traits}, the source first")
-    iso3 = {one["code"]: one["iso3"] for one in listed}
-    for code, name in iso3.items():
-        if not re.fullmatch("[A-Za-z]{3}", str(name)):
-            raise InputError(path, f"no three-letter code for language {code!r}", fix="write for example iso3: fra")
-    return [build_language(one["code"], one["traits"], world, path) for one in listed], iso3
+    listed = read_record(list[Listed], read_json(path), path)
+    if not listed:
+        raise InputError(path, "lists no language", fix="a list of {code, iso3, traits}, the source first")
+    return [Language(one.code, one.traits, world) for one in listed], {one.code: one.iso3 for one in listed}
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import jieba
 import opencc
 
 from xling.core.errors import InputError, XlingError
+from xling.data.lines import filled_lines
 
 Segmenter = Callable[[str], list[str]]
 STANFORD_CLASS = "edu.stanford.nlp.ie.crf.CRFClassifier"
@@ -44,14 +45,10 @@ def make_jieba(dictionary: Path | None) -> Segmenter:
 
 def check_dictionary(path: Path) -> Path:
     """Refuse a jieba dictionary with a line that is not `word frequency`."""
-    with path.open("rb") as handle:
-        number = 0
-        for number, raw in enumerate(handle, start=1):
-            fields = raw.decode("utf-8", errors="replace").strip().split(" ")
-            if len(fields) < 2 or not fields[1].isdecimal() or "\ufffd" in fields[0]:
-                raise InputError(path, "expected `word frequency`", line=number, fix="UTF-8, one space between them")
-    if number == 0:
-        raise InputError(path, "an empty dictionary", fix="one `word frequency` per line")
+    for number, line in filled_lines(path, "`word frequency` was"):
+        fields = line.strip().split(" ")
+        if len(fields) < 2 or not fields[1].isdecimal():
+            raise InputError(path, "expected `word frequency`", line=number, fix="one space between them")
     return path.resolve()
 
 

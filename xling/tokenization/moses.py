@@ -10,14 +10,14 @@ the line (such lines go through sacremoses whole).
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from sacremoses import MosesPunctNormalizer, MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
 
 from xling.core.errors import XlingError
 
-CACHE_WORDS = 1 << 19  # about 100 MB; then the cache starts again
-CACHE_CHARACTERS = 48  # longer stretches seldom come twice
+CACHE_WORDS = 1 << 19  # about 100 MB
 Substitution = tuple[str, Callable[[str], str]]
 
 # Control characters that are white space: sacremoses deletes them, which would glue two words together.
@@ -36,7 +36,7 @@ class Moses:
             raise XlingError(f"moses: {language!r} is not a language of sacremoses (one of {', '.join(known)})")
         self._finish = finish
         self.tokeniser = QuickTokenizer(language)
-        self._words = WordCache(self.tokeniser, finish)
+        self._words, self._before = (lru_cache(CACHE_WORDS)(work) for work in (self._find_words, self._ask))
         # As in XLM's script: plain punctuation, then no non-printing characters.
         self._normaliser = MosesPunctNormalizer(
             language, pre_replace_unicode_punct=True, post_remove_control_chars=True
@@ -62,57 +62,32 @@ class Moses:
         stretches = text.split()
         if not stretches or needs_whole_line(text, stretches):
             return self._finish(" ".join(self.tokeniser.tokenize(text, escape=False)))
-        words = list(map(self._words.__getitem__, stretches))
+        words = list(map(self._words, stretches))
         for here in range(len(stretches) - 1) if "." in text else ():
             if stretches[here][-1] == ".":  # it stays on the word where the next character says so
                 following = stretches[here + 1][0]
                 if following in self.tokeniser.lower:
-                    words[here] = self._words.before(stretches[here], "x")
+                    words[here] = self._before(stretches[here], "x")
                 elif following in "0123456789":
-                    words[here] = self._words.before(stretches[here], "1")
+                    words[here] = self._before(stretches[here], "1")
         return " ".join(filter(None, words))
 
-
-class WordCache(dict[str, str]):
-    """What becomes of a stretch between spaces when a capital or a symbol follows, worked out once for each."""
-
-    def __init__(self, tokeniser: MosesTokenizer, finish: Callable[[str], str]) -> None:
-        super().__init__()
-        self._tokeniser, self._finish = tokeniser, finish
-        self._symbol = tokeniser.PAD_NOT_ISALNUM[0]
-        self._keep_stop = tokeniser.NONBREAKING_PREFIXES - tokeniser.NUMERIC_ONLY_PREFIXES
-        self._before: dict[tuple[str, str], str] = {}
-
-    def __missing__(self, stretch: str) -> str:
-        parts = self._symbol.split(stretch)  # text, symbol, text, …: a symbol is always a word of its own
+    def _find_words(self, stretch: str) -> str:
+        """Return what becomes of a stretch between spaces when a capital or a symbol follows."""
+        parts = self.tokeniser.PAD_NOT_ISALNUM[0].split(stretch)  # text, symbol, text, …: a symbol is a word
         if len(parts) == 1:  # letters and digits, perhaps with one comma or full stop at the end; the rest is asked for
             body, end = stretch[:-1], stretch[-1]
             if "'" in stretch or "." in body or "," in body or not (body or end.isalnum()):
-                words = self._ask(stretch, "X")
-            else:
-                parted = end == "," or (end == "." and body not in self._keep_stop)
-                words = self._finish(f"{body} {end}" if parted else stretch)
-        elif not self._tokeniser.lower.isdisjoint(parts[1::2]):  # small letters unknown to sacremoses' alphabet
-            words = self._ask(stretch, "X")
-        else:
-            words = " ".join(self._finish(part) if i % 2 else self[part] for i, part in enumerate(parts) if part)
-        if len(stretch) <= CACHE_CHARACTERS:
-            if len(self) >= CACHE_WORDS:
-                self.clear()
-            self[stretch] = words
-        return words
-
-    def before(self, stretch: str, following: str) -> str:
-        """Return what becomes of a stretch that a word like `following` comes after."""
-        key = (stretch, following)
-        if key not in self._before:
-            if len(self._before) >= CACHE_WORDS:
-                self._before.clear()
-            self._before[key] = self._ask(stretch, following)
-        return self._before[key]
+                return self._ask(stretch, "X")
+            parted = end == "," or (end == "." and body not in self.tokeniser.keep_stop)
+            return self._finish(f"{body} {end}" if parted else stretch)
+        if not self.tokeniser.lower.isdisjoint(parts[1::2]):  # small letters unknown to sacremoses' alphabet
+            return self._ask(stretch, "X")
+        return " ".join(self._finish(part) if i % 2 else self._words(part) for i, part in enumerate(parts) if part)
 
     def _ask(self, stretch: str, following: str) -> str:
-        return self._finish(" ".join(self._tokeniser.tokenize(f"x {stretch} {following}", escape=False)[1:-1]))
+        """Return what sacremoses makes of a stretch that a word like `following` comes after."""
+        return self._finish(" ".join(self.tokeniser.tokenize(f"x {stretch} {following}", escape=False)[1:-1]))
 
 
 class QuickTokenizer(MosesTokenizer):  # type: ignore[misc]
@@ -127,6 +102,7 @@ class QuickTokenizer(MosesTokenizer):  # type: ignore[misc]
         self.PAD_NOT_ISALNUM = re.compile(rf"([^{as_ranges(self.IsAlnum)}\s\.'\`\,\-])"), r" \1 "
         for prefixes in ("NONBREAKING_PREFIXES", "NUMERIC_ONLY_PREFIXES"):  # lists that are searched for every word
             setattr(self, prefixes, frozenset(getattr(self, prefixes)))
+        self.keep_stop = self.NONBREAKING_PREFIXES - self.NUMERIC_ONLY_PREFIXES
 
     def islower(self, text: str) -> bool:
         """Return whether every character is a small letter."""

@@ -6,10 +6,9 @@ to be trimmed to (section 4.1, Wiki-CC). A line is drawn by its number in the wh
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from xling.core.cli import positive
 from xling.core.errors import InputError, run
@@ -18,19 +17,22 @@ from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
 from xling.core.seeds import numpy_rng
 from xling.data.parts import Part
-from xling.tokenization.tokeniser import Tokeniser, make_tokeniser, read_options
+from xling.tokenization.tokeniser import read_options, tokeniser_from
 
 BATCH_LINES = 1000
 DRAWN_LINES = 1 << 14  # that share a generator
-_worker: list[Tokeniser] = []  # each process has one tokeniser of its own
+load = cache(tokeniser_from)  # one tokeniser per process, not one per batch
 
 
-def tokenise(lines: Iterator[str], options: dict[str, Any], processes: int) -> Iterator[list[str]]:
+def tokenise(lines: Iterator[str], options: Path, processes: int) -> Iterator[list[str]]:
     """Yield batches of tokenised lines in the order of the input, without lines that came out empty."""
-    if processes > 1:
-        _start(options)  # in this process too: a missing program or word list would only break the pool
-    with workers(processes, partial(_start, options)) as share:
-        yield from share(_tokenise, iter(lambda: list(islice(lines, BATCH_LINES)), []))
+    with workers(processes) as share:
+        yield from share(partial(tokenise_batch, options), iter(lambda: list(islice(lines, BATCH_LINES)), []))
+
+
+def tokenise_batch(options: Path, lines: list[str]) -> list[str]:
+    """Tokenise lines, perhaps in a worker process."""
+    return list(filter(None, map(load(options).line, lines)))
 
 
 def draw_lines(lines: Iterable[str], share: float, first: int) -> Iterator[str]:
@@ -76,14 +78,6 @@ def _totals(paths: Sequence[Path]) -> tuple[int, int]:
     return sum(count["characters"] for count in counts), sum(count["paragraphs"] for count in counts)
 
 
-def _start(options: dict[str, Any]) -> None:
-    _worker[:] = [make_tokeniser(options)]
-
-
-def _tokenise(lines: list[str]) -> list[str]:
-    return list(filter(None, map(_worker[0].line, lines)))
-
-
 def main() -> None:
     """Tokenise one file as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -97,10 +91,11 @@ def main() -> None:
     parser.add_argument("--wanted", type=Path, nargs="+", default=[], help="stats of the shards of the other text")
     parser.add_argument("--given", type=Path, nargs="+", default=[], help="stats of all shards of this text, in order")
     args = parser.parse_args()
-    lines, options = read_lines(args.input), read_options(args.options)
+    lines = read_lines(args.input)
+    read_options(args.options)  # a mistake in them comes before any work
     if args.thin is not None:
         lines = thin(lines, args.thin, args.wanted, args.given, args.part)
-    counts = write_words(args.input, tokenise(lines, options, args.processes), args.out, args.part)
+    counts = write_words(args.input, tokenise(lines, args.options, args.processes), args.out, args.part)
     write_json(args.stats, counts)
     log_to_stderr(__name__).info("%(lines)d lines, %(words)d words", counts)
 

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from xling.core.errors import InputError
 from xling.core.io import read_json
+from xling.core.records import read_record
 from xling.tokenization.moses import Moses
 from xling.tokenization.options import Options, check_options
 
 NOTHING = "\ufffd"  # stands for a gold token in which nothing is left to see
 # Segmenting alone: every character stays as it is, so that labels of characters can be moved to words.
-UNCHANGED = {"moses": None, "script": "none", "lowercase": False, "strip_accents": False}
-AS_GIVEN = {"language": "any", **UNCHANGED}  # of text that is tokenised already
+UNCHANGED: dict[str, Any] = {"moses": None, "script": "none", "lowercase": False, "strip_accents": False}
+AS_GIVEN: dict[str, Any] = {"language": "any", **UNCHANGED}  # of text that is tokenised already
 
 
 class Tokeniser:
@@ -22,7 +22,7 @@ class Tokeniser:
     def __init__(self, options: Options) -> None:
         self._fold = make_fold(options.lowercase, options.strip_accents)
         self._moses = Moses(options.moses, self._fold) if options.moses is not None else None
-        self._convert: Callable[[str], str] | None = None
+        self._convert: Callable[[str], str] = str
         self._segment: Callable[[str], list[str]] | None = None
         if (options.script, options.segmenter) != ("none", "none"):
             from xling.tokenization import chinese  # only Chinese pays for loading it
@@ -36,8 +36,7 @@ class Tokeniser:
 
     def line(self, text: str) -> str:
         """Return the words of a text joined by single spaces; empty when there are none."""
-        if self._convert is not None:
-            text = self._convert(text)
+        text = self._convert(text)
         if self._segment is not None:
             text = " ".join(self._segment(text))
         return self._moses.line(text) if self._moses is not None else self._fold(" ".join(text.split()))
@@ -48,7 +47,7 @@ class Tokeniser:
 
     def word(self, form: str) -> str:
         """Return one gold token in the form it has in the text: never split, never empty."""
-        text = self._convert(form) if self._convert is not None else form
+        text = self._convert(form)
         if self._moses is not None:
             text = self._moses.normalise(text)
         return self._fold("".join(text.split())).replace(" ", "") or NOTHING
@@ -59,22 +58,20 @@ def make_tokeniser(options: dict[str, Any]) -> Tokeniser:
     return Tokeniser(check_options(options))
 
 
-def tokeniser_from(options: Path | None) -> Tokeniser:
+def tokeniser_from(options: Path | None, **changes: object) -> Tokeniser:
     """Return the tokeniser that a file of options describes; without one, words are separated by white space."""
-    return make_tokeniser(read_options(options) if options else AS_GIVEN)
+    return make_tokeniser((read_options(options) if options else AS_GIVEN) | changes)
 
 
 def segmenter_from(options: Path | None) -> Tokeniser:
     """Return a tokeniser that finds the same words and leaves all characters as they are."""
-    return make_tokeniser((read_options(options) if options else AS_GIVEN) | UNCHANGED)
+    return tokeniser_from(options, **UNCHANGED)
 
 
 def read_options(path: Path) -> dict[str, Any]:
     """Return the checked tokeniser options of a JSON file."""
-    options = read_json(path)
-    if not isinstance(options, dict):
-        raise InputError(path, "expected a JSON object of tokeniser options")
-    check_options(options)
+    options: dict[str, Any] = read_json(path)
+    read_record(Options, options, path)
     return options
 
 

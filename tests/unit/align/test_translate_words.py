@@ -14,7 +14,7 @@ from xling.align.states import states_file, write_states
 from xling.align.translate_words import KnownPairs, chance, fold_case, known_pairs, main, speller, translate
 from xling.core.io import read_json
 from xling.core.seeds import numpy_rng
-from xling.data.muse import WordPair, read_muse
+from xling.data.dictionary import WordPair, read_muse
 from xling.data.parallel import read_multiway
 
 Call = Callable[..., Any]

@@ -1,18 +1,15 @@
 """Archives are unpacked whole or not at all, and nothing comes out but the plain files that were asked for."""
 
-import os
 import random
 import struct
 import tarfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from small_data import make_archive, tar_of, zip_of
 
 from xling.core.errors import InputError
-from xling.data.archive import BadArchiveError, safe_name, unpack
+from xling.data.archive import unpack
 from xling.data.manifest import Unpack
 
 FILES = {"top/a.txt": b"alpha", "top/deep/b.txt": b"beta" * 1000, "top/c.csv": b"", "other/a.txt": b"another"}
@@ -31,9 +28,8 @@ def spec(*members: str, **more: object) -> Unpack:
 def test_everything_asked_for_and_nothing_else(tmp_path: Path, kind: str) -> None:
     archive = make_archive(tmp_path / kind, FILES)
     (tmp_path / "plain").touch()
-    for left in (".out.new/half", ".out.old/before"):  # by a killed run
-        (tmp_path / left).parent.mkdir()
-        (tmp_path / left).touch()
+    (tmp_path / ".out.new").mkdir()
+    (tmp_path / ".out.new/half").touch()  # left by a killed run
     wanted = {name: body for name, body in FILES.items() if name.startswith("top/")}
     assert unpack(archive, tmp_path / "out", spec("top/*")) == {name: len(body) for name, body in wanted.items()}
     assert tree(tmp_path / "out") == wanted
@@ -127,14 +123,3 @@ def test_any_damage_is_an_error_or_leaves_the_right_bytes(tmp_path: Path, kind: 
             refused += 1
             assert [p.name for p in tmp_path.iterdir() if p.name not in (kind, "out")] == []
     assert refused > 5
-
-
-@settings(max_examples=50)
-@given(st.text(min_size=1, max_size=30))
-def test_a_name_that_is_let_through_stays_below(name: str) -> None:
-    root = Path("/data/root")
-    try:
-        inner = safe_name(Path("x.zip"), name)
-    except BadArchiveError:
-        return
-    assert Path(os.path.normpath(root / inner)).is_relative_to(root)

@@ -40,12 +40,6 @@ def test_labels_move_to_words(words: str, tags: str, counts: dict[str, int]) -> 
     assert +tally == counts
 
 
-@pytest.mark.parametrize("words", [["中国"], ["中国人民银行在", "北方"], ["中国人民银行在北京", "市"], []])
-def test_words_that_are_not_the_text_are_refused(words: list[str]) -> None:
-    with pytest.raises(ValueError, match="segmentation"):
-        realign(CHARACTERS, BIO, words, Counter())
-
-
 @given(TAGS, st.lists(st.booleans(), min_size=12, max_size=12))
 def test_any_segmentation_gives_bio_and_accounts_for_every_entity(tags: list[str], cuts: list[bool]) -> None:
     characters = [chr(0x4E00 + i) for i in range(len(tags))]

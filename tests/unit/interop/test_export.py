@@ -169,7 +169,7 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
         ("model --vocab SEPARATE", "but the model has"),
         ("model --vocab JOINT --out cut", "exists already"),
         ("wide --vocab JOINT", "a feed-forward part of 120 cannot be exported"),
-        ("model --vocab JOINT --tokeniser de=empty.json", "tokeniser options: "),
+        ("model --vocab JOINT --tokeniser de=empty.json", "empty.json: language: missing key"),
         ("model --vocab JOINT --tokeniser nonsense", "expected CODE=FILE"),
         ("model --vocab JOINT --tokeniser de=no.json", "no.json: no such file"),
         ("model --vocab JOINT --tokeniser de=de.json", "speaks en, fr"),

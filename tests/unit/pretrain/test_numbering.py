@@ -22,8 +22,9 @@ from xling.core.io import read_json, write_text
 from xling.pretrain.batches import Batches
 from xling.pretrain.run import vocabulary_sizes
 from xling.pretrain.validate import Validation
-from xling.synthetic.flags import build_language
 from xling.synthetic.generate_language import draw
+from xling.synthetic.language import Language
+from xling.synthetic.traits import Differences
 from xling.synthetic.world import build_world
 
 KINDS = ["mono", "joint", "union", "prefixed", "separate"]
@@ -34,7 +35,7 @@ def texts() -> dict[str, list[str]]:
     """Return paragraphs of embedded languages; the last ones hold words of the other language and of none."""
     world, found = build_world(1), {}
     for code in ("en", "fr"):
-        language = build_language(code, EMBEDDED["synthetic"]["languages"][code], world, Path("test"))
+        language = Language(code, Differences(**EMBEDDED["synthetic"]["languages"][code]), world)
         drawn = [" ".join(one.forms).lower() for one in draw(language, 600, ("numbering",), "wiki")]
         found[code] = [f"{first} {second}" for first, second in zip(drawn[::2], drawn[1::2], strict=True)]
     return {code: [*lines, f"{found['fr'][0]} ☃ . {found['en'][0]}"] for code, lines in found.items()}

@@ -13,8 +13,7 @@ from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
 from xling.core.errors import XlingError
 from xling.core.io import read_lines
-from xling.tokenization import moses
-from xling.tokenization.moses import Moses, QuickTokenizer, spaced
+from xling.tokenization.moses import Moses, spaced
 
 LANGUAGES = ("en", "fr", "de", "ru", "zh")
 # What the rules look at: quotes, stops, commas, brackets, digits, odd spaces, controls, prefixes, other letters.
@@ -73,20 +72,8 @@ def test_printable_text_has_nothing_for_sacremoses_to_remove() -> None:
     assert plain("en")[0].remove_control_chars(printable) == printable
 
 
-def test_class_of_symbols_is_unchanged_by_writing_it_as_ranges() -> None:
-    characters = [chr(code) for code in range(0, 0x20000, 3) if not 0xD800 <= code < 0xE000]
-    ours, theirs = QuickTokenizer("en").PAD_NOT_ISALNUM[0], plain("en")[1].PAD_NOT_ISALNUM[0]
-    assert [c for c in characters if ours.match(c)] == [c for c in characters if theirs.match(c)]
-
-
 def test_a_tab_parts_words_and_a_soft_hyphen_does_not() -> None:
     assert quick("en").line("one\ttwo co\u00adop") == "one two coop"
-
-
-def test_small_cache_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moses, "CACHE_WORDS", 2)
-    line = "One two, three. four five. Six (seven) 8. 9"
-    assert Moses("en").line(line) == plain_line("en", line)
 
 
 def test_finish_is_applied_to_every_word() -> None:

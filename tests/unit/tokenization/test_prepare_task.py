@@ -77,8 +77,8 @@ def test_msra_is_segmented_as_it_stands_and_normalised_after(prepare: Callable[.
         ("de:a\tO\n", None, "raw, line 1: a token of 'de', expected 'fr'"),
         ("fr:a\tO\nfr:b\tX\n", None, "raw, line 2: tag 'X'"),
         ("fr:a\tO\n", "{", "options.json, line 1: not JSON"),
-        ("fr:a\tO\n", [], "expected a JSON object of tokeniser options"),
-        ("fr:a\tO\n", {"moses": "fr"}, "language"),
+        ("fr:a\tO\n", [], "options.json: (top level): expected keys and values, found a list of 0"),
+        ("fr:a\tO\n", {"moses": "fr"}, "options.json: language: missing key"),
     ],
 )
 def test_failures_are_one_line_and_leave_nothing(

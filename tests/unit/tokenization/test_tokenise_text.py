@@ -15,25 +15,27 @@ from xling.tokenization.tokenise_text import main, thin
 OPTIONS = {"language": "en", "moses": "en"}
 
 
-def run(
-    call: Callable[..., Any], source: Path, options: Path, processes: int = 1, name: str = "out", *more: object
-) -> Any:
-    out = source.with_name(name)
-    flags = ["--out", out / "tok.txt.zst", "--stats", out / "stats.json", "--processes", processes]
-    return call(main, "--input", source, "--options", options, *flags, *more)
+@pytest.fixture
+def tokenise(call: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+    """Return a function that tokenises a text into a folder; options.json is for English."""
+    (tmp_path / "options.json").write_text(json.dumps(OPTIONS))
+
+    def command(source: Path, *more: object, out: str = "out") -> Any:
+        flags = ["--out", tmp_path / out / "tok.txt.zst", "--stats", tmp_path / out / "stats.json"]
+        return call(main, "--input", source, "--options", tmp_path / "options.json", *flags, *more)
+
+    return command
 
 
 def test_any_number_of_processes_gives_the_same_bytes(
-    call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tokenise: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("xling.tokenization.tokenise_text.BATCH_LINES", 50)
     text = tmp_path / "text.txt.zst"
     with write_text(text) as handle:
         for number in range(117):
             handle.write(f"Line no. {number}, isn't it?\n" if number % 5 else " \u200b\n")
-    (tmp_path / "en.json").write_text(json.dumps(OPTIONS))
-    assert run(call, text, tmp_path / "en.json", 1, "one").code == 0
-    assert run(call, text, tmp_path / "en.json", 2, "two").code == 0
+    assert tokenise(text, out="one").code == tokenise(text, "--processes", 2, out="two").code == 0
     for name in ("tok.txt.zst", "stats.json"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     lines = list(read_lines(tmp_path / "one/tok.txt.zst"))
@@ -48,10 +50,9 @@ def test_any_number_of_processes_gives_the_same_bytes(
 @pytest.mark.parametrize(
     ("content", "options", "processes", "problem"),
     [
-        ("", json.dumps(OPTIONS), 1, "text.txt: no words in it"),
         ("\n \n", json.dumps(OPTIONS), 1, "text.txt: no words in it"),
         ("a\n", "{", 1, "options.json, line 1: not JSON"),
-        ("a\n", "[]", 1, "options.json: expected a JSON object"),
+        ("a\n", "[]", 1, "options.json: (top level): expected keys and values"),
         ("a\n", None, 1, "options.json: no such file"),
         ("a\n", '{"moses": "en"}', 1, "language"),
         ("a\n", '{"language": "xx", "moses": "xx"}', 2, "'xx' is not a language of sacremoses"),  # before any worker
@@ -59,16 +60,14 @@ def test_any_number_of_processes_gives_the_same_bytes(
     ],
 )
 def test_faults_are_one_line_and_leave_nothing(
-    call: Callable[..., Any], tmp_path: Path, content: str, options: str | None, processes: int, problem: str
+    tokenise: Callable[..., Any], tmp_path: Path, content: str, options: str | None, processes: int, problem: str
 ) -> None:
-    source, described = tmp_path / "text.txt", tmp_path / "options.json"
-    source.write_text(content, encoding="utf-8")
-    if options is not None:
-        described.write_text(options)
-    code, error, _ = run(call, source, described, processes)
+    (tmp_path / "text.txt").write_text(content, encoding="utf-8")
+    (tmp_path / "options.json").write_text(options) if options else (tmp_path / "options.json").unlink()
+    code, error, _ = tokenise(tmp_path / "text.txt", "--processes", processes)
     assert (code, problem in error) == (2, True)
     assert error.count("\n") <= 1
-    assert [path for path in tmp_path.rglob("*") if path.is_file() and path != described] == [source]
+    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} <= {"text.txt", "options.json"}
 
 
 @pytest.mark.parametrize(("margin", "wanted"), [(1.5, 4000), (1.0, 10**9)], ids=["to a margin", "never beyond all"])
@@ -91,26 +90,11 @@ def test_thinning_draws_the_same_lines_from_any_number_of_shards(tmp_path: Path,
     assert set(kept[0]) <= set(lines)
 
 
-def test_a_thinned_shard_is_tokenised_and_may_be_empty(tmp_path: Path, call: Callable[..., Any]) -> None:
-    (tmp_path / "en.json").write_text(json.dumps(OPTIONS))
+def test_a_thinned_shard_is_tokenised_and_may_be_empty(tmp_path: Path, tokenise: Callable[..., Any]) -> None:
     for name, size in (("wanted", 3), ("given", 6)):
         write_json(tmp_path / f"{name}.json", {"characters": size, "paragraphs": size})
     (tmp_path / "text.txt").write_text("a\nb\nc\n")
-    sizes = ["--wanted", tmp_path / "wanted.json", "--given", tmp_path / "given.json", tmp_path / "given.json"]
+    sizes = ["--wanted", tmp_path / "wanted.json", "--given", *[tmp_path / "given.json"] * 2, "--part", "2-of-2"]
     for margin, words in ((4.0, ["a", "b", "c"]), (1e-9, [])):
-        assert (
-            run(
-                call,
-                tmp_path / "text.txt",
-                tmp_path / "en.json",
-                1,
-                "out",
-                "--thin",
-                margin,
-                *sizes,
-                "--part",
-                "2-of-2",
-            ).code
-            == 0
-        )
+        assert tokenise(tmp_path / "text.txt", "--thin", margin, *sizes).code == 0
         assert list(read_lines(tmp_path / "out/tok.txt.zst")) == words

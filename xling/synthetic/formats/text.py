@@ -189,7 +189,6 @@ def parallel_columns(columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
     yield from map("\t".join, zip(*(columns[code] for code in codes), strict=True))
 
 
-def jieba_dictionary(words: Iterable[tuple[str, float]]) -> Iterator[str]:
-    """Yield `word frequency`, frequent words first; jieba cannot hold a word with a space."""
-    rows = sorted(((word, max(1, round(count))) for word, count in words), key=lambda row: (-row[1], row[0]))
-    yield from (f"{word} {count}" for word, count in rows if " " not in word)
+def jieba_dictionary(words: Iterable[tuple[str, int]]) -> Iterator[str]:
+    """Yield `word frequency`; jieba cannot hold a word with a space."""
+    return (f"{word} {frequency}" for word, frequency in words if " " not in word)
