@@ -7,20 +7,19 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from toy_contextual import OPTIONS, write_data, write_parallel
-from unit.finetune.toy_tasks import BIAFFINE, write_model
+from toy_contextual import OPTIONS, toy_plan, write_data, write_parallel
+from unit.finetune.toy_tasks import write_model
 
-from xling.align.frozen import Linked, Reader, aligned_view, first_words, fit_map, read_sentences, word_states
+from xling.align.frozen import Fitted, Linked, Reader, first_words, fit_map, read_sentences, word_states
 from xling.align.mapping import apply_map, fit_normaliser
 from xling.align.plan import Options
-from xling.align.transfer_contextual import DataSet, Job, Language, check_layers, fit_layer, run_job
+from xling.align.transfer_contextual import Job, Language, Plan, check_layers, fit_layer, run_job
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
 from xling.core.records import read_record
 from xling.core.seeds import numpy_rng
 from xling.finetune.data import Speller
-from xling.finetune.settings import BiaffineSizes
-from xling.finetune.tasks import make_task, read_set
+from xling.finetune.trainer import read_material
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
 from xling.model.layer_states import layer_states
@@ -60,13 +59,13 @@ def rotated_job(toy: Toy, reader: Reader, task: str, **changes: object) -> Job:
     sentences = read_sentences(toy[0] / "en.txt", speller(toy))
     words = np.arange(first_words(sentences)[-1])
     turned = Language(Rotated(reader.encoder, 0), sentences, Linked(words, words))
-    languages = {"en": Language(reader, sentences), "turned": turned}
-    made, about = make_task(task, BiaffineSizes(**BIAFFINE)), write_data(toy[0], task)
-    paths = (about["train"], about["dev"], about["test"]["en"])
-    train, dev, test = (read_set(Path(path), made, Vocabulary.load(toy[1]), "en", LONGEST) for path in paths)
-    data = DataSet(f"{task}.toy", made, train, dev, {"en": test, "turned": test})
-    options = read_record(Options, OPTIONS | changes, "options")
-    return Job("toy", languages, [data], ["plain", "aligned"], options, LONGEST, 7)
+    about = write_data(toy[0], task) | {"test": {"en": str(toy[0] / f"{task}.test.en.jsonl")}}
+    values = toy_plan(toy[0], toy[1:], ("en", "turned"), {f"{task}.toy": about}, OPTIONS | changes)
+    plan = read_record(Plan, values, "plan")
+    ((name, files),), settings = plan.data.items(), replace(plan.options.settings, biaffine=plan.biaffine)
+    material, tests = read_material(files, settings, {"en": Vocabulary.load(toy[1])}, {"en": 0}, "en", LONGEST, 7)
+    data = {name: (material, {**tests, "turned": (1, tests["en"][1])})}
+    return Job(plan, {"en": Language(reader, sentences), "turned": turned}, data, LONGEST)
 
 
 @pytest.mark.parametrize("task", ["pos", "parsing"])
@@ -88,10 +87,10 @@ def test_aligned_transfer_to_a_rotated_encoder_equals_english(
 
 def test_target_labels_reach_nothing_but_the_final_score(toy: Toy, reader: Reader, tmp_path: Path) -> None:
     job = rotated_job(toy, reader, "pos", layers=[0], epochs=3)
-    own = job.data[0]
+    ((name, (material, tests)),) = job.data.items()
     rng = np.random.default_rng(0)
-    wrong = [replace(example, labels=rng.permutation(example.labels)) for example in own.tests["turned"]]
-    other = replace(job, data=[replace(own, tests={"en": own.tests["en"], "turned": wrong})])
+    wrong = [replace(example, labels=rng.permutation(example.labels)) for example in tests["turned"][1]]
+    other = replace(job, data={name: (material, {**tests, "turned": (1, wrong)})})
     for right, shuffled in zip(run_job(job, tmp_path / "a"), run_job(other, tmp_path / "b"), strict=True):
         assert right["scores"]["en"] == shuffled["scores"]["en"]
         assert [right[key] for key in ("losses", "dev", "best_epoch")] == [
@@ -114,7 +113,7 @@ def test_a_reader_gives_the_states_of_all_analyses_and_never_drops_out(norm: str
 
 def test_a_view_is_the_normaliser_and_the_map() -> None:
     normaliser, _ = fit_normaliser(numpy_rng("view").normal(size=(50, WIDTH)) + 1)
-    view = aligned_view(normaliser, ROTATION.double().numpy(), torch.device("cpu"))
+    view = Fitted(normaliser, ROTATION.double().numpy()).view(torch.device("cpu"))
     held_out = numpy_rng("held out").normal(size=(3, 4, WIDTH))
     mapped = apply_map(ROTATION.double().numpy(), normaliser(held_out.reshape(-1, WIDTH)))
     expected = mapped.reshape(3, 4, WIDTH) * WIDTH**0.5

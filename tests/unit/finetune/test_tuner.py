@@ -11,7 +11,8 @@ import torch
 from toy_tasks import prepare, write_model
 
 from xling.align import frozen
-from xling.align.frozen import FrozenTuner, Reader, Side, TaskLayers
+from xling.align.frozen import FrozenTuner, Reader
+from xling.align.plan import Options
 from xling.bpe.vocabulary import Vocabulary
 from xling.finetune import tuner as tuner_module
 from xling.finetune.data import Example, Speller
@@ -31,7 +32,10 @@ def whole(encoder: Encoder, material: Material, point: Point = POINT) -> Tuner:
 
 
 def on_frozen(encoder: Encoder, material: Material) -> Tuner:
-    return FrozenTuner([Side(Reader(encoder, 0))], 1, TaskLayers(1, 2, 32, 0.1), material.task, POINT, 3, 24)
+    options = Options(
+        (1,), task_layers=1, heads=2, feedforward=32, dropout=0.1, epochs=1, batch=8, lr=1e-2, warmup_share=0.1
+    )
+    return FrozenTuner([Reader(encoder, 0)], 1, options, material)
 
 
 def trained(folder: Path, model: Model, task: str = "pos") -> tuple[Tuner, dict[str, list[Example]]]:
