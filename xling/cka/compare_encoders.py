@@ -51,16 +51,16 @@ class Plan:
     source: str = ""
 
 
-def compare(left: States, right: States, every_pair: bool = True) -> CkaStream:
-    """Stream two files of states of the same sentences, each read once."""
+def compare(left: States, right: States) -> list[list[float]]:
+    """Return CKA of every layer of two files of states of the same sentences, each read once."""
     check_parallel(left, right)
     if left.rows < 2:
         raise InputError(left.path, "CKA needs at least two sentences")
-    stream = CkaStream(left.layers, right.layers, every_pair)
+    stream = CkaStream(left.layers, right.layers)
     for start in range(0, left.rows, BLOCK):
         blocks = ([side.read(layer, start, start + BLOCK) for layer in range(side.layers)] for side in (left, right))
         stream.add(*blocks)
-    return stream
+    return stream.matrix()
 
 
 def average(comparison: Comparison, name: str) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def average(comparison: Comparison, name: str) -> dict[str, Any]:
     matrices = []
     for sides in comparison.seeds:
         left, right = (States(states_file(side.folder, side.kind, name, side.language)) for side in sides)
-        matrices.append(np.array(compare(left, right).matrix()))
+        matrices.append(np.array(compare(left, right)))
     mean = np.stack(matrices).mean(axis=0)
     layers = {f"L{layer}": float(value) for layer, value in enumerate(np.diag(mean))}
     averages = [float(np.mean(np.diag(one))) for one in matrices]
