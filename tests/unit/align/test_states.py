@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from xling.align.states import States, check_parallel, write_states
+from xling.align.states import States, write_states
 from xling.core.errors import InputError
 from xling.core.io import seal_of
 from xling.core.seeds import numpy_rng
@@ -69,13 +69,3 @@ def test_truncated_files_other_suffixes_and_wrong_item_counts(tmp_path: Path) ->
     write_states(path, LAYERS, {}, items=["one"])
     with pytest.raises(InputError, match="1 items but 7 rows"):
         States(path)
-
-
-def test_states_of_different_length_or_depth(tmp_path: Path) -> None:
-    for code, layers in {"en": LAYERS, "fr": [layer[:5] for layer in LAYERS], "de": LAYERS[:1]}.items():
-        write_states(tmp_path / f"{code}.safetensors", layers, {})
-    en, fr, de = (States(tmp_path / f"{code}.safetensors") for code in ("en", "fr", "de"))
-    with pytest.raises(InputError, match=r"fr.safetensors: 5 rows, but .*en.safetensors has 7"):
-        check_parallel(en, fr)
-    with pytest.raises(InputError, match=r"de.safetensors: 1 layers, but .*en.safetensors has 2"):
-        check_parallel(en, de)

@@ -1,6 +1,5 @@
 """Grid points side by side: whatever runs beside a training changes nothing of it."""
 
-import copy
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +9,7 @@ from toy_tasks import prepare, section
 
 from xling.finetune import trainer
 from xling.finetune.settings import Point, read_settings
-from xling.finetune.trainer import in_turn, lanes, rate_scale, train, tune_point
-from xling.finetune.tuner import Tuner
+from xling.finetune.trainer import in_turn, lanes, rate_scale, tune_point
 
 POINTS = [Point(number, batch, rate, rate) for number, (batch, rate) in enumerate([(8, 1e-3), (4, 1e-2), (8, 1e-2)])]
 
@@ -28,18 +26,6 @@ def test_works_advance_in_turn_and_end_in_their_order() -> None:
     assert in_turn([work(*one) for one in (("a", 1), ("b", 3), ("c", 0), ("d", 1))], [None, None]) == list("abcd")
     assert seen == ["a0", "b0", "b1", "b2", "d0"]
     assert in_turn([], [None]) == []
-
-
-def test_weights_do_not_depend_on_what_trains_beside(toy_model: tuple[Path, Path], tmp_path: Path) -> None:
-    encoder, material, _ = prepare(tmp_path, toy_model)
-    found = []
-    for count in (1, 3):
-        tuners = [Tuner(copy.deepcopy(encoder), material.task, point, 0, 3, 24) for point in POINTS]
-        pairs = zip(tuners, POINTS, strict=True)
-        in_turn([train(tuner, material, point, tmp_path / "none") for tuner, point in pairs], lanes(encoder, count))
-        found.append([tuner.weights() for tuner in tuners])
-    for alone, beside in zip(*found, strict=True):
-        assert all(torch.equal(alone[name], beside[name]) for name in alone)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")

@@ -11,8 +11,7 @@ from toy_runs import SIZE, read
 from xling.bpe.streams import END, TokenStream
 from xling.core.errors import InputError
 from xling.core.seeds import numpy_rng
-from xling.pretrain.batches import Batches, LineSampler, StreamSampler, language_chances, make_batch
-from xling.pretrain.masking import Masked
+from xling.pretrain.batches import Batches, LineSampler, StreamSampler, language_chances
 
 
 def batches(toy: Path, tmp_path: Path, **changes: Any) -> Batches:
@@ -91,13 +90,3 @@ def test_random_words_of_a_language_occur_in_its_text(toy: Path, tmp_path: Path)
     made = batches(toy, tmp_path, pretrain__random_words="language")
     occurring = set(np.flatnonzero(TokenStream(toy / "en", "train").counts(SIZE)).tolist()) - {0, 1, 2, 3}
     assert set(made.words[0].tolist()) == occurring
-
-
-def test_a_batch_filled_up_holds_the_same() -> None:
-    masked = Masked(np.arange(12).reshape(3, 4), np.array([1, 6, 11]), np.array([50, 51, 52]))
-    plain, filled = make_batch(masked, 1, 9), make_batch(masked, 1, 9, places=5)
-    assert filled.targets.tolist() == [50, 51, 52, -100, -100]
-    assert filled.picks.tolist() == [1, 6, 11, 0, 0]
-    assert plain.inverse.tolist() == [3, 0, 3, 3, 3, 3, 1, 3, 3, 3, 3, 2]
-    assert filled.inverse[plain.inverse == 3].unique().tolist() == [5]
-    assert torch.equal(plain.tokens, filled.tokens)
