@@ -31,7 +31,6 @@ from xling.finetune.tuner import EVALUATED_TOKENS, ROUNDING, Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.device import autocast
 from xling.model.encoder import Encoder
-from xling.model.layer_states import at_one_scale, states_at
 from xling.model.layers import layer
 
 Rows = NDArray[np.int64]
@@ -47,7 +46,7 @@ class Reader:
 
     def states(self, tokens: Tensor, number: int, keep: Tensor | None = None) -> Tensor:
         """Return the states of one layer (0: the embeddings' output); the layers above are not computed."""
-        return states_at(self.encoder.eval(), tokens, self.language, number, keep)
+        return self.encoder.eval().states_at(tokens, self.language, number, keep)
 
 
 class Fitted(NamedTuple):
@@ -102,7 +101,7 @@ class FrozenTuner(Tuner):
         with autocast(tokens.device, self.encoder.training):
             for weights in self.encoder.path(0).layers:
                 states = layer(weights, states, shape, self.encoder.training, mask)
-        return at_one_scale(states, self.encoder, shape.layers)
+        return self.encoder.at_one_scale(states, shape.layers)
 
 
 class Linked(NamedTuple):

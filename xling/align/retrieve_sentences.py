@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from xling.align.csls import cosine_search
 from xling.align.mapping import Matrix, map_pair, unit_length
 from xling.align.plan import Compared, ComparisonPlan, plan_parser
+from xling.align.search import cosine_search
 from xling.align.states import TRAINED, UNTRAINED, check_parallel, seed_states
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json, write_json

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xling.align.csls import csls_search
 from xling.align.mapping import Matrix, apply_map, fit_normaliser, procrustes
 from xling.align.plan import Compared, ComparisonPlan, plan_parser
+from xling.align.search import csls_search
 from xling.align.states import TRAINED, UNTRAINED, States, seed_states
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, write_json

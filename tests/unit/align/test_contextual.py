@@ -22,7 +22,6 @@ from xling.finetune.data import Speller
 from xling.finetune.trainer import read_material
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
-from xling.model.layer_states import layer_states
 
 Toy = tuple[Path, Path, Path]  # a folder of parallel text, a vocabulary, an encoder
 WIDTH, LONGEST = 16, 24
@@ -105,7 +104,7 @@ def test_a_reader_gives_the_states_of_all_analyses_and_never_drops_out(norm: str
     config = reader.encoder.config
     other = Reader(Encoder(replace(config, shape=replace(config.shape, norm=norm)), 3), 1)
     tokens = torch.tensor([[2, 7, 9, 2, 0], [2, 8, 2, 0, 0]])
-    every = list(layer_states(other.encoder.eval(), tokens, 1, tokens != 0))
+    every = list(other.encoder.eval().layer_states(tokens, 1, tokens != 0))
     other.encoder.train()
     for number, expected in enumerate(every):
         torch.testing.assert_close(other.states(tokens, number, tokens != 0), expected, rtol=0, atol=0)
@@ -128,7 +127,7 @@ def test_word_states_are_those_of_first_subwords_in_order(toy: Toy, reader: Read
     for example in sentences:
         for row, place in zip(example.rows, example.places, strict=True):
             window = torch.from_numpy(example.windows[row].astype(np.int64))[None]
-            expected.append(list(layer_states(reader.encoder, window, 0))[1][0, place])
+            expected.append(list(reader.encoder.layer_states(window, 0))[1][0, place])
     np.testing.assert_allclose(word_states(reader, sentences, 1, LONGEST), torch.stack(expected), atol=1e-5)
 
 

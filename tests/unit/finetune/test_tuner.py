@@ -19,7 +19,7 @@ from xling.finetune.data import Example, Speller
 from xling.finetune.settings import Point
 from xling.finetune.trainer import Material, train_epoch
 from xling.finetune.tuner import Group, Tuner, shared_parameters
-from xling.model import layer_states
+from xling.model import encoder as encoder_module
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
 
@@ -169,7 +169,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         found.append(training)
         return torch.autocast("cuda", torch.bfloat16, enabled=False)
 
-    for module in (tuner_module, frozen, layer_states):
+    for module in (tuner_module, frozen, encoder_module):
         monkeypatch.setattr(module, "autocast", autocast)
     return found
 
@@ -184,7 +184,7 @@ def test_a_tuner_says_when_it_trains(
     assert set(asked) == training  # the frozen encoder below never trains
     asked.clear()
     made.predict(sets["en"], 0)
-    list(layer_states.layer_states(encoder.train(), torch.tensor([[2, 5, 2]]), 0))  # nor do states for the analyses
+    list(encoder.train().layer_states(torch.tensor([[2, 5, 2]]), 0))  # nor do states for the analyses
     assert set(asked) == {False}
 
 

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xling.align.search as engine
-from xling.align.csls import csls_search, mean_similarity
 from xling.align.mapping import unit_length
-from xling.align.search import search
+from xling.align.search import csls_search, mean_similarity, search
 from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng
 
