@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from toy_runs import changed, make_vocab
+from toy_runs import changed
 
 from xling.core.errors import EXIT_NO_SPACE, InputError
 from xling.core.io import read_json, write_json
@@ -43,11 +43,10 @@ def checkpoints(folder: Path) -> list[Path]:
 def test_a_run_directory_explains_itself(
     command: Command, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_vocab(tmp_path)
     (tmp_path / "en.txt").write_text("the cat\nthe mat\n")
     (tmp_path / "fr.txt").write_text("le chat\nle tapis\n")
     sides = [word for code in ("en", "fr") for word in ("--parallel", f"{code}={tmp_path / code}.txt")]
-    arguments, out = [*command(changed()), "--vocab", str(tmp_path), *sides], tmp_path / "work.out"
+    arguments, out = [*command(changed()), *sides], tmp_path / "work.out"
     done = call(main, *arguments)
     assert done.code == 0, done.said
     names = {"run.json", "train.log", "metrics.jsonl", "provenance.json", "model.json", "model.safetensors"}
