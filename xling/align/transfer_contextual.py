@@ -42,7 +42,7 @@ from xling.finetune.metrics import MEASURES, counts_of
 from xling.finetune.settings import BiaffineSizes
 from xling.finetune.trainer import Material, TaskFiles, Tests, in_turn, read_material, train_and_test
 from xling.model.config import Shape
-from xling.model.device import local_device, use_one_thread
+from xling.model.device import local_device, precision, use_one_thread
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
 from xling.pretrain.trained import language_index, open_encoder
@@ -207,7 +207,7 @@ def open_job(plan: Plan, device: torch.device) -> Job:
     return Job(plan, languages, data, longest)
 
 
-def choose_work(plan: Plan, below: Path) -> Path:
+def choose_work(plan: Plan, below: Path, device: torch.device) -> Path:
     """Return the folder of this job below another: named by what decides its result, so no other job resumes it."""
     inputs: list[Path] = []
     for own in plan.languages.values():
@@ -220,7 +220,7 @@ def choose_work(plan: Plan, below: Path) -> Path:
         "options": asdict(plan.options), "biaffine": asdict(plan.biaffine), "ways": plan.ways,
         "untrained": plan.untrained, "seed": plan.seed, "config": plan.config, "languages": list(plan.languages),
         "data": {name: [about.task, list(about.test)] for name, about in plan.data.items()},
-        "inputs": [sha256_of(path) for path in inputs],
+        "inputs": [sha256_of(path) for path in inputs], "precision": precision(device),
     }  # fmt: skip
     return below / f"contextual-{plan.name}-{hashed(decides)}"
 
@@ -255,7 +255,7 @@ def main() -> None:
     device = local_device(args.device)
     use_one_thread(device)
     plan = read_record(Plan, read_json(args.plan), args.plan)
-    work = choose_work(plan, args.work_below)
+    work = choose_work(plan, args.work_below, device)
     with Lock(work, args.wait_for_lock) as lock:
         job = open_job(plan, device)
         result = describe(job) | {"trainings": run_job(job, work)}

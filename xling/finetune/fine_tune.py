@@ -36,7 +36,7 @@ from xling.core.results import hashed
 from xling.finetune.metrics import Result, summarise
 from xling.finetune.settings import Settings, grid_points, read_settings
 from xling.finetune.trainer import Material, TaskFiles, Tests, baselines, in_turn, lanes, read_material, tune_point
-from xling.model.device import local_device, use_one_thread
+from xling.model.device import local_device, precision, use_one_thread
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.trained import language_index, open_encoder
 
@@ -77,13 +77,13 @@ def read_task(job: Job, described: Run, vocabulary: Vocabulary, seed: int, where
     return read_material(job, job.read_settings, dict.fromkeys(numbers, vocabulary), numbers, source, longest, seed)
 
 
-def work_folder(args: argparse.Namespace, jobs: Mapping[str, Job], model: str) -> Path:
+def work_folder(args: argparse.Namespace, jobs: Mapping[str, Job], model: str, device: torch.device) -> Path:
     """Return the resume directory, named by all that decides the results, so that no other plan resumes from it."""
     files = [args.encoder / "run.json", *sorted(args.vocab.iterdir())]
     files += [path for job in jobs.values() for path in (job.train, job.dev, *job.test.values())]
     files += [] if args.untrained else [args.encoder / "model.safetensors"]
     decides = [(name, job.task, list(job.test), job.settings, job.config) for name, job in jobs.items()]
-    known = [decides, args.seed, args.untrained, [sha256_of(path) for path in files]]
+    known = [decides, args.seed, args.untrained, [sha256_of(path) for path in files], precision(device)]
     work: Path = args.work_below / f"{model}.{'+'.join(jobs)}-{hashed(known)}"
     return work
 
@@ -106,7 +106,7 @@ def main() -> None:
     use_one_thread(device)
     jobs, described = read_plan(args.plan), read_run(args.encoder / "run.json")
     vocabulary = Vocabulary.load(args.vocab)
-    work = work_folder(args, jobs, described.model)
+    work = work_folder(args, jobs, described.model, device)
     with Lock(work, args.wait_for_lock) as lock:
         encoder = open_encoder(args.encoder, described, vocabulary, args.seed if args.untrained else None).to(device)
         read = {

@@ -89,6 +89,11 @@ def autocast_type(device: torch.device, training: bool) -> torch.dtype | None:
     return None if training and half == torch.float16 else half
 
 
+def precision(device: torch.device) -> str:
+    """Return the types that a device trains and evaluates in: a job resumes only where they are the same."""
+    return " ".join(str(autocast_type(device, training) or torch.float32) for training in (True, False))
+
+
 def autocast(device: torch.device, training: bool = False) -> torch.autocast:
     """Return the context that a model runs in on a device."""
     chosen = autocast_type(device, training)

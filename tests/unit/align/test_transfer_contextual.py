@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from toy_contextual import OPTIONS, command
-from unit.finetune.toy_tasks import run_killed, write_model
+from unit.finetune.toy_tasks import KINDS, run_killed, write_model
 
-from xling.align.transfer_contextual import main
+from xling.align.transfer_contextual import Plan, choose_work, main, parse_args
 from xling.core.io import read_json
+from xling.core.records import read_record
+from xling.model import device
 
 Call = Callable[..., Any]
 Toy = tuple[Path, Path]
@@ -46,6 +49,18 @@ def test_a_killed_job_goes_on_to_the_same_result(toy: Toy, tmp_path: Path, call:
     assert "plain (1 of 2)" not in log  # the last attempt had only the second training left to do
     assert "epoch 1 of" not in log  # and of that only its last epoch
     assert read_json(tmp_path / "broken.json") == read_json(tmp_path / "whole.json")
+
+
+def test_a_job_goes_on_in_no_other_precision_than_it_began_in(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["run", *command(tmp_path, toy, "job")])
+    args, folders = parse_args(), set()
+    for kind, half in KINDS:
+        monkeypatch.setattr(device, "half_type", lambda half=half: half)
+        plan = read_record(Plan, read_json(args.plan), args.plan)
+        folders.add(choose_work(plan, args.work_below, torch.device(kind)))
+    assert len(folders) == len(KINDS)
 
 
 def test_untrained_encoders_need_run_json_alone(toy: Toy, tmp_path: Path, call: Call) -> None:

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toy_tasks import command, run_killed, section
+import torch
+from toy_tasks import KINDS, command, run_killed, section
 
 from xling.core.io import read_json, write_json
 from xling.finetune import fine_tune
+from xling.model import device
 
 Model = tuple[Path, Path]
 Call = Callable[..., Any]
@@ -76,6 +78,17 @@ def test_a_killed_process_goes_on_to_the_same_scores(toy_model: Model, whole: Pa
     assert "pos point 0 epoch 2 of" not in log
     assert "pos point 0 epoch 3 of" in log
     assert same_files(whole / "whole", whole / "broken")
+
+
+def test_a_job_goes_on_in_no_other_precision_than_it_began_in(
+    toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["run", *command(tmp_path, "pos", toy_model, "out")])
+    args, folders = fine_tune.parse_args(), set()
+    for kind, half in KINDS:
+        monkeypatch.setattr(device, "half_type", lambda half=half: half)
+        folders.add(fine_tune.work_folder(args, fine_tune.read_plan(args.plan), "toy", torch.device(kind)))
+    assert len(folders) == len(KINDS)
 
 
 def test_shuffled_target_labels_change_no_selection(toy_model: Model, whole: Path, tmp_path: Path, call: Call) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from unit.pretrain.toy_runs import changed
 
 from xling.bpe.build_vocabulary import write_vocabulary
@@ -39,6 +40,7 @@ SETTINGS: dict[str, Any] = {
     "epochs": 3, "examples_per_epoch": None, "schedule": "linear", "warmup_share": 0.1,
     "grid": {"batch": [8], "encoder_lr": [1e-3, 1e-2], "head_lr": None}, "best": 1,
 }  # fmt: skip
+KINDS = [("cpu", torch.float32), ("cuda", torch.bfloat16), ("cuda", torch.float16)]  # devices and their 16-bit types
 BIAFFINE = {"arc": 48, "label": 24, "dropout": 0.1, "input_dropout": 0.1}
 
 
