@@ -1,6 +1,5 @@
 """Sentence retrieval: equal to a direct count, the map undoes a rotation, intervals, and input that is wrong."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -98,10 +97,8 @@ ONE = {"fit": "a", "test": "b"}
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("languages", "problem"),
     [
-        ('{"source":', "plan.json, line 1: not JSON"),
-        ("{}", "plan.json: source: missing key"),
         ({"fr": {}}, "plan.json: languages.fr.seeds: missing key"),
         ({"fr": {"seeds": [], **ONE}}, "languages.fr.seeds: expected at least 1 items"),
         ({"fr": {"seeds": [{"en": "x"}], **ONE}}, "languages.fr.seeds[0]: expected folders of en and fr"),
@@ -109,10 +106,10 @@ ONE = {"fit": "a", "test": "b"}
     ],
 )
 def test_a_plan_that_lacks_something_says_what(
-    refused: Callable[..., None], tmp_path: Path, text: Any, problem: str
+    refused: Callable[..., None], tmp_path: Path, languages: Any, problem: str
 ) -> None:
     plan, out = tmp_path / "plan.json", tmp_path / "out.json"
-    plan.write_text(text if isinstance(text, str) else json.dumps({"source": "en", "config": "", "languages": text}))
+    write_json(plan, {"source": "en", "config": "", "languages": languages})
     refused(main, "--plan", plan, "--device", "cpu", "--out", out, problem=problem, out=out)
 
 

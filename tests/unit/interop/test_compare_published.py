@@ -197,7 +197,6 @@ def test_models_of_hugging_face(call: Call, tmp_path: Path, two_columns: Path) -
         ("BERT --parallel parallel.tsv parallel.tsv parallel.tsv", "--parallel takes one file or two, not 3"),
         ("BERT --parallel parallel.tsv --retrieve no.tsv", "no.tsv: no such file"),
         ("BERT --parallel parallel.tsv --retrieve a b c", "--retrieve takes one file or two"),
-        (". --parallel parallel.tsv", "no model's folder"),
         ("./no/where --parallel parallel.tsv", "not a folder"),
     ],
 )
