@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import pad
 
-from xling.core.errors import XlingError
 from xling.model.device import exact_products, side_by_side
 
 Matrix = NDArray[np.floating]
@@ -51,8 +50,10 @@ class Found:
 
 
 def search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu", half: torch.dtype | None = None) -> Found:
-    """Return the k candidates with the highest dot product; `half` is the 16-bit type to make shortlists in, if any."""
-    _check(queries, candidates, k)
+    """Return the k candidates with the highest dot product; `half` is the 16-bit type to make shortlists in, if any.
+
+    All numbers are finite, and there are at least k candidates: whoever reads vectors refuses others.
+    """
     x, y = (torch.from_numpy(np.ascontiguousarray(side, dtype=np.float32)).to(device) for side in (queries, candidates))
     with exact_products(), torch.inference_mode():
         if half is None or len(y) < GROUP * (k + SPARE):
@@ -229,15 +230,3 @@ def _indices(keys: Tensor) -> Tensor:
 def _scores(keys: Tensor) -> Tensor:
     ordered = (keys >> 32).int()
     return torch.where(ordered < 0, ordered ^ LOW, ordered).view(torch.float32)
-
-
-def _check(queries: Matrix, candidates: Matrix, k: int) -> None:
-    if len(queries) == 0 or len(candidates) == 0:
-        raise XlingError(f"nothing to search: {len(queries)} queries, {len(candidates)} candidates")
-    if queries.shape[1] != candidates.shape[1]:
-        raise XlingError(f"queries of width {queries.shape[1]}, candidates of width {candidates.shape[1]}")
-    if not 1 <= k <= len(candidates):
-        raise XlingError(f"asked for the best {k} of {len(candidates)} candidates")
-    for name, vectors in (("queries", queries), ("candidates", candidates)):
-        if not np.isfinite(vectors).all():
-            raise XlingError(f"the {name} hold a number that is not finite")

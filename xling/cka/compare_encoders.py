@@ -16,7 +16,7 @@ from pydantic import Field
 
 from xling.align.plan import plan_parser
 from xling.align.states import States, check_parallel, states_file
-from xling.core.errors import InputError, run
+from xling.core.errors import run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.records import read_record, record
@@ -54,8 +54,6 @@ class Plan:
 def compare(left: States, right: States) -> list[list[float]]:
     """Return CKA of every layer of two files of states of the same sentences, each read once."""
     check_parallel(left, right)
-    if left.rows < 2:
-        raise InputError(left.path, "CKA needs at least two sentences")
     stream = CkaStream(left.layers, right.layers)
     for start in range(0, left.rows, BLOCK):
         blocks = ([side.read(layer, start, start + BLOCK) for layer in range(side.layers)] for side in (left, right))

@@ -85,5 +85,3 @@ def test_what_cannot_be_compared() -> None:
             linear_cka(left, right)
     with pytest.raises(XlingError, match="CKA is undefined: all vectors of layer 0 or 0 are the same"):
         linear_cka(STATES, np.ones((200, 2)))
-    with pytest.raises(XlingError, match="at least one sentence"):
-        linear_cka(STATES[:0], STATES[:0])
