@@ -74,8 +74,7 @@ def evaluate(source: str, target: str, plan: Language, kind: str, device: str) -
             for number, direction in enumerate(("en-x", "x-en")):
                 own = about | {"direction": direction, "space": space}
                 series.append((own, [hits[number] for hits in seeds]))
-    scores = summarise([hits for _, hits in series], source, target)
-    return [own | score for (own, _), score in zip(series, scores, strict=True)]
+    return summarise(series, source, target)
 
 
 def main() -> None:

@@ -184,9 +184,8 @@ def evaluate(material: Material, device: str) -> Iterator[tuple[str, list[Result
             series.append(({"vectors": "fasttext", "layer": None}, hits))
         guess = chance(test.by_source().values(), len(spaces[1].rows))
         about = {"figure": figure, "language": material.codes[1], "chance": guess, "pairs": len(test.pairs)}
-        scores = summarise([hits for _, hits in series], figure, *material.codes)
+        records = summarise([(about | own, hits) for own, hits in series], figure, *material.codes)
         sizes = {"source_words": len(spaces[0].rows), "target_words": len(spaces[1].rows)}
-        records = [about | own | score for (own, _), score in zip(series, scores, strict=True)]
         yield figure, records, sizes | {"train": train.counts, "test": test.counts}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from toy_runs import SIZE, read
+from toy_runs import SIZE, read, separated
 
 from xling.bpe.streams import END, TokenStream
 from xling.core.errors import InputError
@@ -14,8 +14,8 @@ from xling.core.seeds import numpy_rng
 from xling.pretrain.batches import Batches, LineSampler, StreamSampler, language_chances
 
 
-def batches(toy: Path, tmp_path: Path, **changes: Any) -> Batches:
-    return Batches(read(tmp_path, **changes), {code: toy / code for code in ("en", "fr")}, {"en": SIZE, "fr": SIZE}, {})
+def batches(toy: Path, tmp_path: Path, size: int = SIZE, **changes: Any) -> Batches:
+    return Batches(read(tmp_path, **changes), {code: toy / code for code in ("en", "fr")}, {"en": size, "fr": size}, {})
 
 
 def test_chances_are_shares_to_the_power_of_seven_tenths() -> None:
@@ -86,7 +86,10 @@ def test_lines_have_one_length_and_stand_between_ends_and_every_token_is_equally
     assert {cut(numpy_rng(i)).shape[1] for i in range(200)} == {4, 5}
 
 
-def test_random_words_of_a_language_occur_in_its_text(toy: Path, tmp_path: Path) -> None:
-    made = batches(toy, tmp_path, pretrain__random_words="language")
-    occurring = set(np.flatnonzero(TokenStream(toy / "en", "train").counts(SIZE)).tolist()) - {0, 1, 2, 3}
-    assert set(made.words[0].tolist()) == occurring
+@pytest.mark.parametrize(("scope", "separate", "seen"), [("any", 0, 0), ("language", 0, 1), ("language", 1, 0)])
+def test_random_words_are_what_the_softmax_knows_or_the_text_holds(
+    toy: Path, tmp_path: Path, scope: str, separate: bool, seen: bool
+) -> None:
+    more = SIZE + 9  # ids that no text holds
+    made = batches(toy, tmp_path, more, pretrain__random_words=scope, **separated(bool(separate)))
+    assert made.words[0].tolist() == list(range(4, SIZE if seen else more))
