@@ -1,4 +1,4 @@
-"""An update: gradients, AdamW, clipping, languages that stand still; on a GPU compiled and captured as on the CPU."""
+"""An update: gradients, AdamW, clipping, the rate, languages that stand still; on a GPU compiled and captured alike."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from toy_runs import STILL, make, plain_loss, separated, state_of, train
+from toy_runs import STILL, make, plain_loss, read, separated, state_of, train
 
 from xling.model.adam import fused_adam
 from xling.model.encoder import Encoder
@@ -148,6 +148,23 @@ def test_work_done_once_can_be_replayed(
     assert train(run, replayed, batches, range(8)) == pytest.approx(train(run, plain, batches, range(8)), rel=1e-5)
     kinds = {key[:3] for key in recorded if key[0] == "micro"}
     assert kinds == {("micro", language, fresh) for language in (0, 1) for fresh in FRESH}
+
+
+@pytest.mark.parametrize(
+    ("schedule", "lr", "warmup", "rates"),
+    [
+        ("inverse-sqrt", 1e-4, 30000, {0: 1e-7, 15000: (1e-7 + 1e-4) / 2, 30000: 1e-4, 120000: 5e-5}),  # the paper's
+        ("linear", 6e-3, 100, {100: 6e-3, 600: 6e-3 * (1 + 0.05) / 2, 1100: 3e-4}),
+        ("inverse-sqrt", 0.5, 0, {0: 0.5}),
+        ("linear", 0.5, 0, {0: 0.5}),
+    ],
+)
+def test_the_rate_warms_up_and_decays(
+    tmp_path: Path, schedule: str, lr: float, warmup: int, rates: dict[int, float]
+) -> None:
+    values = {"schedule": schedule, "lr": lr, "warmup": warmup, "updates": 1100, "final_lr_share": 0.05}
+    run = read(tmp_path, **{f"pretrain__{name}": value for name, value in values.items()})
+    assert {update: learning_rate(update, run.pretrain) for update in rates} == pytest.approx(rates)
 
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
