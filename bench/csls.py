@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from xling.align import csls
-from xling.align.csls import NEIGHBOURS, csls_search
+from xling.align import search
 from xling.align.mapping import unit_length
+from xling.align.search import NEIGHBOURS, csls_search
 from xling.core.io import write_json
 from xling.core.seeds import numpy_rng
 
@@ -71,7 +71,7 @@ def xling_route(source: Array, target: Array, phases: Phases, device: str) -> Ar
 
 def float32_route(source: Array, target: Array, phases: Phases, device: str) -> Array:
     """Search as the package does where 16-bit products are not fast."""
-    setattr(csls, "fast_half", lambda *_: None)  # noqa: B010
+    setattr(search, "fast_half", lambda *_: None)  # noqa: B010
     return xling_route(source, target, phases, device)
 
 

@@ -5,11 +5,12 @@ import os
 import shutil
 import subprocess
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import astuple
+from functools import partial
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -43,21 +44,23 @@ from xling.tokenization import prepare_task
 from xling.tokenization.prepare_parallel import write_sides
 from xling.tokenization.tokeniser import tokeniser_from
 
-FLIPS = 32  # in each kind of file
+PLAN = "demo/models/en-fr.default.s1/run.json"
+FLIPS = 40  # in each kind of file
 LINES = made_up("en", 60)
 TEXTS = {"en": LINES, "fr": made_up("fr", 60)}
-ITEMS = {("ner", "fr", "Default", 1): np.arange(60).reshape(2, 10, 3)}
+ARRAY = numpy_rng("stored files").standard_normal((64, 300)).astype(np.float32)  # does not compress
 CELLS = [
     Cell(setting="Default", task="ner", language="fr", seed=seed, score=50.25 + seed, chance=1.5) for seed in (1, 2, 3)
 ]
-SCORE = {"config": "0123456789abcdef", "languages": {"fr": {"score": 51.25, "interval": [50.5, 52.0]}}}
+HEX = [value.tobytes().hex() for value in ARRAY]
+SCORE = {"config": "0123", "languages": {"fr": HEX}}
 NER = [
     f"en:{word}\t{'B-LOC' if number % 3 else 'O'}\n" + "\n" * (number % 4 == 3)
     for number, word in enumerate("abcdefghijkl")
 ]
 
 
-def write_lines(path: Path, lines: list[str]) -> None:
+def write_lines(path: Path, lines: Iterable[str]) -> None:
     with io.write_text(path) as handle:
         handle.writelines(f"{line}\n" for line in lines)
 
@@ -74,16 +77,21 @@ def read_streams(folder: Path) -> Any:
 
 def read_vocabulary(folder: Path) -> Any:
     vocabulary = Vocabulary.load(folder)
-    ids = [vocabulary.ids(code).tolist() for code in TEXTS]
-    pieces = [vocabulary.pieces(code) for code in TEXTS]
     encoded = [vocabulary.encode_line(code, line) for code, lines in TEXTS.items() for line in lines]
-    names = list(io.read_lines(folder / "pieces.txt"))
-    return vocabulary.kind, vocabulary.languages, vocabulary.size, ids, pieces, encoded, names
+    parts = [(vocabulary.ids(code).tolist(), vocabulary.pieces(code)) for code in TEXTS]
+    return (
+        vocabulary.kind,
+        vocabulary.languages,
+        vocabulary.size,
+        parts,
+        encoded,
+        list(io.read_lines(folder / "pieces.txt")),
+    )
 
 
 def read_weights(folder: Path) -> Any:
     encoder = load_encoder(folder)
-    return astuple(encoder.config), {name: value.numpy().tobytes() for name, value in weights_of(encoder).items()}
+    return encoder.config, {name: value.tolist() for name, value in weights_of(encoder).items()}
 
 
 def write_checkpoints(folder: Path) -> None:
@@ -100,22 +108,28 @@ def read_checkpoint(folder: Path) -> Any:
 
 def read_states(path: Path) -> Any:
     states = States(path)
-    return states.meta, [states.read(layer).tobytes() for layer in range(states.layers)]
+    return states.meta, [states.read(layer).tolist() for layer in range(states.layers)]
 
 
-def read_task(path: Path, vocabulary: Vocabulary) -> Any:
-    examples = read_set(path, make_task("ner", None), vocabulary, "en", 32)
-    return [[part.tolist() for part in (*one.windows, one.rows, one.places, one.labels)] for one in examples]
+class Kind(NamedTuple):
+    """How files of a kind are written into a folder and read again, and their names there."""
+
+    write: Callable[[Path], Any]
+    read: Callable[[Path], Any]
+    names: str
 
 
-def write_plan(folder: Path) -> Path:
+def one_file(name: str, write: Callable[[Path], Any], read: Callable[[Path], Any]) -> Kind:
+    return Kind(lambda folder: write(folder / name), lambda folder: read(folder / name), name)
+
+
+def write_plan(folder: Path) -> None:
     """Write a plan as its rule does: the description of a model of the embedded study."""
-    plan = folder / "demo/models/en-fr.default.s1/run.json"
+    plan = folder / PLAN
     (command,) = lay_out(study(study={"results": str(folder)}), [str(plan)], read=lambda job: job.shellcmd)
     plan.parent.mkdir(parents=True)
     (folder / "demo/logs/write_run").mkdir(parents=True)
     subprocess.run(["bash", "-euo", "pipefail", "-c", command], check=True)
-    return plan
 
 
 @pytest.fixture(scope="module")
@@ -124,68 +138,64 @@ def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def kinds(tmp_path: Path, vocab: Path, call: Callable[..., Any]) -> dict[str, tuple[Callable[[], Any], list[str]]]:
-    """Return of each kind of file how it is read, and which files below `tmp_path` there are of it, once written."""
-    at = tmp_path.joinpath
-    states = [np.arange(12, dtype=np.float32).reshape(4, 3) + layer for layer in range(3)]
-    commands = {
-        train_bpe: ["--input", at("text.txt.zst"), "--merges", 10, "--seed", 1, "--out", at("en.model")],
-        prepare_task: [
-            "ner",
-            "--format",
-            "wikiann",
-            "--language",
-            "en",
-            "--input",
-            at("raw"),
-            "--out",
-            at("ner.jsonl"),
-        ],
-        build_dictionary: ["--format", "tsv", "--input", at("raw.tsv"), "--out", at("dictionary.tsv")],
-    }
-    write_lines(at("text.txt.zst"), LINES)
-    at("raw").write_text("".join(NER) + "\n")
-    at("raw.tsv").write_text("cat\tchat\ndog\tchien\t0.5\n")
-    for module, arguments in commands.items():
-        assert call(module.main, *arguments).code == 0
-    write_streams(at("streams"))
-    written = write_vocab(at("vocab"), "prefixed", TEXTS, merges=20)
-    write_model(at("model"), vocab, "no-anchors")
-    write_checkpoints(at("checkpoints"))
-    write_sides(at("parallel"), zip(*TEXTS.values(), strict=True), dict.fromkeys(TEXTS, tokeniser_from(None)))
-    write_states(at("states.safetensors"), states, {"model": "en"}, items=list("abcd"))
-    io.write_json(at("score.json"), SCORE)
-    write_records(at("figure3.csv"), Cell, CELLS)
-    write_items(at("items.npz"), ITEMS)
-    vocabulary, plan = Vocabulary.load(vocab), write_plan(tmp_path)
+def kinds(tmp_path: Path, vocab: Path) -> dict[str, Kind]:
+    """Return every kind of file that a later job reads and a function writes."""
+    models, plain = {code: vocab / f"{code}.model" for code in TEXTS}, tokeniser_from(None)
+    encoder, items = (
+        write_model(tmp_path / "encoder", vocab, "no-anchors"),
+        {("ner", "fr", "Default", 1): ARRAY.view(np.uint8)[None]},
+    )
     return {
-        "text": (lambda: list(io.read_lines(at("text.txt.zst"))), ["text.txt.zst"]),
-        "stream": (lambda: read_streams(at("streams")), ["streams/train.bin", "streams/train.idx"]),
-        "description of streams": (lambda: read_streams(at("streams")), ["streams/meta.json"]),
-        "vocabulary": (
-            lambda: read_vocabulary(written),
-            [f"vocab/prefixed/{name}" for name in ("vocab.json", "en.ids.npy", "fr.model", "pieces.txt")],
+        "text": one_file("a.txt.zst", lambda path: write_lines(path, HEX), lambda path: list(io.read_lines(path))),
+        "streams": Kind(write_streams, read_streams, "train.bin train.idx meta.json"),
+        "vocabulary": Kind(
+            partial(write_vocabulary, "prefixed", models), read_vocabulary, "vocab.json en.ids.npy fr.model pieces.txt"
         ),
-        "BPE model": (lambda: read_model(at("en.model")).serialized_model_proto(), ["en.model"]),
-        "weights": (lambda: read_weights(at("model")), ["model/model.safetensors", "model/model.json"]),
-        "checkpoint": (
-            lambda: read_checkpoint(at("checkpoints")),
-            [f"checkpoints/step-0000002/{name}.safetensors" for name in ("weights", "optimiser")],
+        "weights": Kind(partial(save_encoder, encoder), read_weights, "model.safetensors model.json"),
+        "checkpoint": Kind(
+            write_checkpoints, read_checkpoint,
+            "step-0000002/weights.safetensors step-0000002/optimiser.safetensors step-0000002/meta.json",
         ),
-        "description of a checkpoint": (
-            lambda: read_checkpoint(at("checkpoints")), ["checkpoints/step-0000002/meta.json"]
+        "parallel": Kind(
+            lambda at: write_sides(at, zip(*TEXTS.values(), strict=True), dict.fromkeys(TEXTS, plain)),
+            lambda at: list(read_aligned([at / f"{code}.txt" for code in TEXTS])),
+            "en.txt fr.txt",
         ),
-        "task data": (lambda: read_task(at("ner.jsonl"), vocabulary), ["ner.jsonl"]),
-        "parallel text": (
-            lambda: list(read_aligned([at(f"parallel/{code}.txt") for code in TEXTS])),
-            ["parallel/en.txt", "parallel/fr.txt"],
+        "states": one_file("a.safetensors", lambda path: write_states(path, [ARRAY, 2 * ARRAY], {}, HEX), read_states),
+        "json": one_file("a.json", lambda path: io.write_json(path, SCORE), lambda path: read_result(path, "0123")),
+        "records": one_file(
+            "a.csv", lambda path: write_records(path, Cell, CELLS), lambda path: read_records(path, Cell)
         ),
-        "dictionary": (lambda: list(read_tsv(at("dictionary.tsv"))), ["dictionary.tsv"]),
-        "states": (lambda: read_states(at("states.safetensors")), ["states.safetensors"]),
-        "plan": (lambda: io.read_json(plan), [str(plan.relative_to(tmp_path))]),
-        "scores": (lambda: read_result(at("score.json"), SCORE["config"]), ["score.json"]),  # type: ignore[arg-type]
-        "records": (lambda: read_records(at("figure3.csv"), Cell), ["figure3.csv"]),
-        "counts": (lambda: repr(read_items(at("items.npz"), "ner", "fr")), ["items.npz"]),
+        "counts": one_file(
+            "a.npz", lambda path: write_items(path, items), lambda path: read_items(path, "ner", "fr")["Default", 1].tolist()
+        ),
+    }  # fmt: skip
+
+
+@pytest.fixture
+def made_by_commands(tmp_path: Path, vocab: Path, call: Callable[..., Any]) -> dict[str, Kind]:
+    """Return further kinds, which only a command writes."""
+    write_lines(tmp_path / "lines", LINES)
+    write_lines(tmp_path / "raw", NER)
+    (tmp_path / "raw.tsv").write_text("cat\tchat\ndog\tchien\t0.5\n")
+    vocabulary, task = Vocabulary.load(vocab), make_task("ner", None)
+
+    def write(module: ModuleType, raw: str, flags: str, path: Path) -> None:
+        assert call(module.main, *flags.split(), "--input", tmp_path / raw, "--out", path).code == 0
+
+    return {
+        "BPE": one_file(
+            "a.model", partial(write, train_bpe, "lines", "--merges 10 --seed 1"),
+            lambda path: read_model(path).serialized_model_proto(),
+        ),
+        "task": one_file(
+            "a.jsonl", partial(write, prepare_task, "raw", "ner --format wikiann --language en"),
+            lambda path: repr(read_set(path, task, vocabulary, "en", 32)),
+        ),
+        "dictionary": one_file(
+            "a.tsv", partial(write, build_dictionary, "raw.tsv", "--format tsv"), lambda path: list(read_tsv(path))
+        ),
+        "plan": Kind(write_plan, lambda folder: io.read_json(folder / PLAN), PLAN),
     }  # fmt: skip
 
 
@@ -210,7 +220,8 @@ def said(read: Callable[[], Any], known: Any, caplog: Any, capfd: Any) -> str | 
 
 
 def test_every_flip_is_noticed(
-    kinds: dict[str, tuple[Callable[[], Any], list[str]]],
+    kinds: dict[str, Kind],
+    made_by_commands: dict[str, Kind],
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
@@ -219,10 +230,12 @@ def test_every_flip_is_noticed(
     monkeypatch.setattr(logging.getLogger("xling"), "propagate", True)
     caplog.set_level(logging.WARNING, "xling")
     rng, missed, flips, without_effect = python_rng("flips"), [], 0, 0
-    for kind, (read, names) in kinds.items():
-        known = read()
+    for kind, (write, read_from, names) in (kinds | made_by_commands).items():
+        folder = tmp_path / kind
+        write(folder)
+        read, known = partial(read_from, folder), read_from(folder)
         for number in range(FLIPS):
-            path = tmp_path / names[number % len(names)]
+            path = folder / names.split()[number % len(names.split())]
             seal = io.seal_of(path)
             content, sealed = path.read_bytes(), seal.read_bytes() if seal.exists() else None
             damaged = flipped(content, rng)
@@ -249,25 +262,12 @@ def test_every_flip_is_noticed(
 
 
 def test_a_full_disk_while_any_kind_of_file_is_written(
-    mount_disk: Callable[[str], Path], tmp_path: Path, vocab: Path, capfd: pytest.CaptureFixture[str]
+    mount_disk: Callable[[str], Path], kinds: dict[str, Kind], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    disk, models = mount_disk("2m"), {code: vocab / f"{code}.model" for code in TEXTS}
-    out, filler, encoder = disk / "out", disk / "filler", write_model(tmp_path / "model", vocab, "no-anchors")
-    array = numpy_rng("full disk").standard_normal((64, 300)).astype(np.float32)  # does not compress
-    lines = [value.tobytes().hex() for value in array]
-    figure = Figure()
-    figure.subplots().plot(array[0])
-    writers: dict[str, Callable[[], Any]] = {
-        "text": lambda: write_lines(out / "text.txt.zst", lines),
-        "json": lambda: io.write_json(out / "score.json", lines),
-        "streams": lambda: write_streams(out),
-        "vocabulary": lambda: write_vocabulary("prefixed", models, out),
-        "weights": lambda: save_encoder(encoder, out),
-        "checkpoint": lambda: write_checkpoints(out),
-        "states": lambda: write_states(out / "states.safetensors", [array], {}),
-        "parallel": lambda: write_sides(out, zip(lines, strict=True), {"en": tokeniser_from(None)}),
-        "records": lambda: write_records(out / "figure3.csv", Cell, CELLS),
-        "counts": lambda: write_items(out / "items.npz", {("ner", "fr", "D", 1): array.view(np.uint8)[None]}),
+    disk = mount_disk("2m")
+    out, filler, figure = disk / "out", disk / "filler", Figure()
+    figure.subplots().plot(ARRAY[0])
+    writers: dict[str, Callable[[], Any]] = {name: partial(kind.write, out) for name, kind in kinds.items()} | {
         "figure": lambda: save_images(figure, out, "figure", ("png", "svg"), dpi=20),
         "metrics": lambda: [out.mkdir(exist_ok=True), Metrics(out / "metrics.jsonl").add(kind="train", update=1)],
         "lock": lambda: Lock(out).__enter__().__exit__(),

@@ -1,8 +1,8 @@
 """Task layers on one layer of a frozen encoder (section 5.1.2): Transformer layers and a task's own on top of them.
 
 The encoder below is never trained and never drops out. Text of another language may come from another frozen encoder;
-how its states are shown to the task layers (as they are, or normalised and mapped) is its side's `view`. The map comes
-from the states of linked words of parallel sentences. A word is its first subword (docs/choices.md); each side is
+how its states are shown to the task layers (as they are, or normalised and mapped) is its reader's `view`. The map
+comes from the states of linked words of parallel sentences. A word is its first subword (docs/choices.md); each side is
 normalised over all words of its sentences, as the word vectors of Figure 4 are over their vocabulary.
 """
 
@@ -20,17 +20,17 @@ from torch.nn import functional
 
 from xling.align.align_words import read_links
 from xling.align.mapping import Matrix, Normaliser, apply_map, fit_normaliser, procrustes
+from xling.align.plan import Options
 from xling.core.errors import InputError
 from xling.data.parallel import read_aligned
 from xling.finetune.batches import Layout, evaluation_batches, tensor
 from xling.finetune.data import Example, Speller
 from xling.finetune.settings import Point
-from xling.finetune.tasks import Task
+from xling.finetune.trainer import Material
 from xling.finetune.tuner import EVALUATED_TOKENS, ROUNDING, Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.device import autocast
 from xling.model.encoder import Encoder
-from xling.model.layer_states import at_one_scale, states_at
 from xling.model.layers import layer
 
 Rows = NDArray[np.int64]
@@ -38,90 +38,15 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Reader:
-    """A frozen encoder that reads one language; `language` is the language's number in it."""
+    """A frozen encoder that reads one language, by its number in it; task layers see the states through the view."""
 
     encoder: Encoder
     language: int
+    view: Callable[[Tensor], Tensor] | None = None
 
     def states(self, tokens: Tensor, number: int, keep: Tensor | None = None) -> Tensor:
         """Return the states of one layer (0: the embeddings' output); the layers above are not computed."""
-        return states_at(self.encoder.eval(), tokens, self.language, number, keep)
-
-
-@dataclass(frozen=True)
-class Side:
-    """What task layers see of a language: its reader's states, through a view where there is one."""
-
-    reader: Reader
-    view: Callable[[Tensor], Tensor] | None = None
-
-
-def aligned_view(
-    normaliser: Normaliser, matrix: NDArray[np.float64] | None, device: torch.device
-) -> Callable[[Tensor], Tensor]:
-    """Return a view that takes states (…, d) through a normaliser's rounds and an orthogonal map, on their device.
-
-    The result is scaled from unit length to what LayerNorm would leave, which an orthogonal map does not mind.
-    """
-    means = torch.tensor(normaliser.means, dtype=torch.float32, device=device)
-    turn = None if matrix is None else torch.tensor(matrix, dtype=torch.float32, device=device)
-
-    def view(states: Tensor) -> Tensor:
-        result = functional.normalize(states, dim=-1)
-        for mean in means:
-            result = functional.normalize(result - mean, dim=-1)
-        return (result if turn is None else result @ turn.T) * math.sqrt(states.shape[-1])
-
-    return view
-
-
-@dataclass(frozen=True)
-class TaskLayers:
-    """Sizes of the Transformer layers that are trained (the paper, section 5.1.2, has four; docs/choices.md)."""
-
-    layers: int
-    heads: int
-    feedforward: int
-    dropout: float
-
-    def above(self, below: Shape) -> ModelConfig:
-        """Return them as an encoder of one language that reads states: its embeddings are its own, so never trained."""
-        shape = Shape(
-            layers=self.layers, width=below.width, heads=self.heads, feedforward=self.feedforward,
-            activation=below.activation, dropout=self.dropout, attention_dropout=self.dropout,
-            norm=below.norm, norm_eps=below.norm_eps, positions=1, language_embeddings=False,
-        )  # fmt: skip
-        return ModelConfig(("states",), (1,), shape, Separate(embeddings=True, layers=0), "per-language")
-
-
-class FrozenTuner(Tuner):
-    """Trains task layers on layer `number` of the first side; a language's number is that of its side."""
-
-    def __init__(
-        self, sides: Sequence[Side], number: int, sizes: TaskLayers, task: Task, point: Point, seed: int, longest: int
-    ) -> None:
-        frozen = sides[0].reader.encoder
-        stack = Encoder(sizes.above(frozen.config.shape), seed).to(next(frozen.parameters()).device)
-        super().__init__(stack, task, point, 0, seed, longest)
-        self.sides, self.number = sides, number
-
-    def _states(self, tokens: Tensor, language: int) -> Tensor:
-        keep, shape, side = tokens != 0, self.encoder.config.shape, self.sides[language]
-        seen = None if not tokens.is_cuda and bool(keep.all()) else keep
-        states = side.reader.states(tokens, self.number, seen)
-        states = states if side.view is None else side.view(states)
-        mask = None if seen is None else seen[:, None, None, :]
-        with autocast(tokens.device, self.encoder.training):
-            for weights in self.encoder.path(0).layers:
-                states = layer(weights, states, shape, self.encoder.training, mask)
-        return at_one_scale(states, self.encoder, shape.layers)
-
-
-class Linked(NamedTuple):
-    """Which words, counted through all sentences of a side, are linked with which of the other side."""
-
-    source: Rows
-    target: Rows
+        return self.encoder.eval().states_at(tokens, self.language, number, keep)
 
 
 class Fitted(NamedTuple):
@@ -130,6 +55,60 @@ class Fitted(NamedTuple):
     normaliser: Normaliser
     matrix: NDArray[np.float64] | None = None
     cosine: float | None = None  # mean over linked words, after mapping
+
+    def view(self, device: torch.device) -> Callable[[Tensor], Tensor]:
+        """Return a view that takes states (…, d) through the normaliser's rounds and the map, on their device.
+
+        The result is scaled from unit length to what LayerNorm would leave, which an orthogonal map does not mind.
+        """
+        means = torch.tensor(self.normaliser.means, dtype=torch.float32, device=device)
+        turn = None if self.matrix is None else torch.tensor(self.matrix, dtype=torch.float32, device=device)
+
+        def view(states: Tensor) -> Tensor:
+            result = functional.normalize(states, dim=-1)
+            for mean in means:
+                result = functional.normalize(result - mean, dim=-1)
+            return (result if turn is None else result @ turn.T) * math.sqrt(states.shape[-1])
+
+        return view
+
+
+def task_layers(options: Options, below: Shape) -> ModelConfig:
+    """Return what is trained as an encoder of one language that reads states; its embeddings never train."""
+    shape = Shape(
+        layers=options.task_layers, width=below.width, heads=options.heads, feedforward=options.feedforward,
+        activation=below.activation, dropout=options.dropout, attention_dropout=options.dropout,
+        norm=below.norm, norm_eps=below.norm_eps, positions=1, language_embeddings=False,
+    )  # fmt: skip
+    return ModelConfig(("states",), (1,), shape, Separate(embeddings=True, layers=0), "per-language")
+
+
+class FrozenTuner(Tuner):
+    """Trains task layers on layer `number` of the first reader; a language's number is that of its reader."""
+
+    def __init__(self, readers: Sequence[Reader], number: int, options: Options, material: Material) -> None:
+        frozen, point = readers[0].encoder, Point(number, options.batch, options.lr, options.lr)
+        stack = Encoder(task_layers(options, frozen.config.shape), material.seed).to(next(frozen.parameters()).device)
+        super().__init__(stack, material.task, point, material.language, material.seed, material.longest)
+        self.readers, self.number, self.point = readers, number, point
+
+    def _states(self, tokens: Tensor, language: int) -> Tensor:
+        keep, shape, reader = tokens != 0, self.encoder.config.shape, self.readers[language]
+        seen = None if not tokens.is_cuda and bool(keep.all()) else keep
+        states = reader.states(tokens, self.number, seen)
+        states = states if reader.view is None else reader.view(states)
+        mask = None if seen is None else seen[:, None, None, :]
+        with autocast(tokens.device, self.encoder.training):
+            for weights in self.encoder.path(0).layers:
+                states = layer(weights, states, shape, self.encoder.training, mask)
+        return self.encoder.at_one_scale(states, shape.layers)
+
+
+class Linked(NamedTuple):
+    """Which words, counted through all sentences of a side, are linked with which of the other side."""
+
+    source: Rows
+    target: Rows
 
 
 def read_sentences(path: Path, speller: Speller) -> list[Example]:

@@ -63,7 +63,6 @@ def _scale(rows: Matrix) -> None:
 
 def map_pair(source: Matrix, target: Matrix, fit_source: Matrix, fit_target: Matrix) -> tuple[Matrix, Matrix]:
     """Return both sides (rows) normalised, and the source mapped onto the target, as fitted on another set of pairs."""
-    _check_pairs(fit_source, fit_target)
     source_normaliser, x = fit_normaliser(fit_source)
     target_normaliser, y = fit_normaliser(fit_target)
     return apply_map(procrustes(x, y), source_normaliser(source)), target_normaliser(target)
@@ -71,7 +70,13 @@ def map_pair(source: Matrix, target: Matrix, fit_source: Matrix, fit_target: Mat
 
 def procrustes(source: Matrix, target: Matrix) -> NDArray[np.float64]:
     """Return the orthogonal W (d, d) for which source W^T is nearest to target, row by row."""
-    _check_pairs(source, target)
+    if len(source) != len(target):
+        raise XlingError(f"a map is fitted on pairs: {len(source)} source and {len(target)} target vectors")
+    if source.shape[1] != target.shape[1]:
+        raise XlingError(f"an orthogonal map needs one width: {source.shape[1]} at the source, {target.shape[1]}")
+    for name, vectors in (("source", source), ("target", target)):
+        if not np.isfinite(vectors).all():
+            raise XlingError(f"the {name} vectors hold a number that is not finite")
     u, _, vt = np.linalg.svd(target.T.astype(np.float64) @ source.astype(np.float64))
     return np.asarray(u @ vt, dtype=np.float64)
 
@@ -79,13 +84,3 @@ def procrustes(source: Matrix, target: Matrix) -> NDArray[np.float64]:
 def apply_map(matrix: NDArray[np.float64], vectors: Matrix) -> Matrix:
     """Return W applied to each row, in the precision of the rows."""
     return np.asarray(vectors @ matrix.T.astype(vectors.dtype))
-
-
-def _check_pairs(source: Matrix, target: Matrix) -> None:
-    if len(source) != len(target) or len(source) == 0:
-        raise XlingError(f"a map is fitted on pairs: {len(source)} source and {len(target)} target vectors")
-    if source.shape[1] != target.shape[1]:
-        raise XlingError(f"an orthogonal map needs one width: {source.shape[1]} at the source, {target.shape[1]}")
-    for name, vectors in (("source", source), ("target", target)):
-        if not np.isfinite(vectors).all():
-            raise XlingError(f"the {name} vectors hold a number that is not finite")

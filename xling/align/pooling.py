@@ -19,7 +19,6 @@ from torch import Tensor
 
 from xling.bpe.streams import END
 from xling.model.encoder import Encoder
-from xling.model.layer_states import layer_states
 
 POOL = 8192  # windows that are sorted by length together
 BATCH_TOKENS = {"cpu": 4096, "cuda": 65536}
@@ -94,7 +93,7 @@ def add_up(encoder: Encoder, language: int, windows: Iterable[Window], rows: int
         if not len(owners):
             continue
         keep = None if device.type == "cpu" else tokens != 0  # on a CPU all windows of a batch are equally long
-        for total, states in zip(totals, layer_states(encoder, tokens, language, keep), strict=True):
+        for total, states in zip(totals, encoder.layer_states(tokens, language, keep), strict=True):
             picked = states.flatten(0, 1)[places] * weights[:, None]
             total[owners] += torch.segment_reduce(picked, "sum", lengths=counts)
     return totals

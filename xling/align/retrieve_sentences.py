@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from xling.align.csls import cosine_search
 from xling.align.mapping import Matrix, map_pair, unit_length
 from xling.align.plan import Compared, ComparisonPlan, plan_parser
+from xling.align.search import cosine_search
 from xling.align.states import TRAINED, UNTRAINED, check_parallel, seed_states
-from xling.core.errors import InputError, XlingError, run
+from xling.core.errors import InputError, run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.records import read_record, record
@@ -47,8 +47,6 @@ class Plan(ComparisonPlan):
 
 def retrieval_hits(left: Matrix, right: Matrix, device: str = "cpu") -> tuple[Hits, Hits]:
     """Return for each row whether row i of the other side is the nearest by cosine, in both directions."""
-    if len(left) != len(right):
-        raise XlingError(f"retrieval needs pairs: {len(left)} sentences on the left, {len(right)} on the right")
     x, y = unit_length(left), unit_length(right)
     gold = np.arange(len(x))
     forward, backward = (cosine_search(*sides, 1, device).indices[:, 0] == gold for sides in ((x, y), (y, x)))
@@ -76,8 +74,7 @@ def evaluate(source: str, target: str, plan: Language, kind: str, device: str) -
             for number, direction in enumerate(("en-x", "x-en")):
                 own = about | {"direction": direction, "space": space}
                 series.append((own, [hits[number] for hits in seeds]))
-    scores = summarise([hits for _, hits in series], source, target)
-    return [own | score for (own, _), score in zip(series, scores, strict=True)]
+    return summarise(series, source, target)
 
 
 def main() -> None:

@@ -9,6 +9,12 @@ product only draws up a shortlist, which is then scored in float32. How far a 16
 rounding that really happened (Cauchy-Schwarz on the residuals); a query is settled when its k-th score is above
 everything that could have been missed, and the few others are searched again in float32. So neither device nor
 precision decides what is found, but for scores that float32 cannot tell apart. Equal scores go to the lower index.
+
+CSLS (Conneau et al. 2018), the measure of Figures 4a and 4b: CSLS(x, y) = 2 cos(x, y) - r_T(x) - r_S(y), where r is the
+mean cosine to the K nearest vectors of the other side. r_T(x) is the same for every candidate of x, so it cannot change
+what is found: two products over the n x m matrix are enough where the formula suggests three, one for r_S and one for
+the search. There r_S is one more column of the vectors, because cos - r_S / 2 = (x, 1) · (y, -r_S / 2): it costs no
+pass of its own.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,11 +28,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import pad
 
-from xling.core.errors import XlingError
 from xling.model.device import exact_products, side_by_side
 
 Matrix = NDArray[np.floating]
 Result = TypeVar("Result")
+NEIGHBOURS = 10  # K of CSLS (section 5.1.1 of the paper)
 GROUP = 32
 BLOCKS = {"cpu": (512, 32768), "cuda": (4096, 65536)}  # queries and candidates in one product: 64 MB and 1 GB
 SPARE = 14  # candidates on a shortlist beyond k: enough to settle nearly every query in bfloat16
@@ -44,8 +50,10 @@ class Found:
 
 
 def search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu", half: torch.dtype | None = None) -> Found:
-    """Return the k candidates with the highest dot product; `half` is the 16-bit type to make shortlists in, if any."""
-    _check(queries, candidates, k)
+    """Return the k candidates with the highest dot product; `half` is the 16-bit type to make shortlists in, if any.
+
+    All numbers are finite, and there are at least k candidates: whoever reads vectors refuses others.
+    """
     x, y = (torch.from_numpy(np.ascontiguousarray(side, dtype=np.float32)).to(device) for side in (queries, candidates))
     with exact_products(), torch.inference_mode():
         if half is None or len(y) < GROUP * (k + SPARE):
@@ -56,6 +64,32 @@ def search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu", hal
             if len(again):
                 keys[again] = _search(x[again], y, k)
     return Found(_scores(keys).cpu().numpy(), _indices(keys).cpu().numpy())
+
+
+def cosine_search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu") -> Found:
+    """Return the k candidates of highest cosine; all vectors are of unit length."""
+    return search(queries, candidates, k, device, fast_half(device, len(candidates)))
+
+
+def mean_similarity(vectors: Matrix, others: Matrix, device: str = "cpu") -> NDArray[np.float32]:
+    """Return r: the mean cosine of each vector to its K nearest among the others, or to all where there are fewer."""
+    scores = cosine_search(vectors, others, min(NEIGHBOURS, len(others)), device).scores
+    return np.asarray(scores.mean(axis=1))
+
+
+def csls_search(
+    source: Matrix, target: Matrix, k: int, queries: NDArray[np.int64] | None = None, device: str = "cpu"
+) -> Found:
+    """Return for each source vector, or for those named, the k targets with the highest CSLS; all of unit length.
+
+    The scores are 2 cos - r_S: r_T, the same for all candidates of a query, is left out.
+    """
+    penalty = mean_similarity(target, source, device)
+    asked = source if queries is None else source[queries]
+    x = np.hstack([asked, np.ones((len(asked), 1), np.float32)], dtype=np.float32)
+    y = np.hstack([target, -penalty[:, None] / 2], dtype=np.float32)
+    found = search(x, y, k, device, fast_half(device, len(y)))
+    return Found(2 * found.scores, found.indices)
 
 
 def fast_half(device: str, candidates: int) -> torch.dtype | None:
@@ -196,15 +230,3 @@ def _indices(keys: Tensor) -> Tensor:
 def _scores(keys: Tensor) -> Tensor:
     ordered = (keys >> 32).int()
     return torch.where(ordered < 0, ordered ^ LOW, ordered).view(torch.float32)
-
-
-def _check(queries: Matrix, candidates: Matrix, k: int) -> None:
-    if len(queries) == 0 or len(candidates) == 0:
-        raise XlingError(f"nothing to search: {len(queries)} queries, {len(candidates)} candidates")
-    if queries.shape[1] != candidates.shape[1]:
-        raise XlingError(f"queries of width {queries.shape[1]}, candidates of width {candidates.shape[1]}")
-    if not 1 <= k <= len(candidates):
-        raise XlingError(f"asked for the best {k} of {len(candidates)} candidates")
-    for name, vectors in (("queries", queries), ("candidates", candidates)):
-        if not np.isfinite(vectors).all():
-            raise XlingError(f"the {name} hold a number that is not finite")

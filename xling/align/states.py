@@ -46,9 +46,7 @@ class States:
             raise InputError(path, f"{len(self.items)} items but {self.rows} rows", fix=FIX)
 
     def read(self, layer: int, start: int = 0, stop: int | None = None) -> Matrix:
-        """Return rows of a layer; one that is not there, or a number that is not finite, is refused."""
-        if not 0 <= layer < self.layers:
-            raise InputError(self.path, f"no layer {layer}: the layers are 0 to {self.layers - 1}")
+        """Return rows of a layer; a number that is not finite is refused."""
         block: Matrix = self._file.get_slice(f"L{layer}")[start : self.rows if stop is None else min(stop, self.rows)]
         finite = np.isfinite(block).all(axis=1)
         if not finite.all():

@@ -19,26 +19,14 @@ folder below --work-below is named by everything that decides the result.
 import argparse
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 
-from xling.align.frozen import (
-    Fitted,
-    FrozenTuner,
-    Linked,
-    Reader,
-    Side,
-    TaskLayers,
-    aligned_view,
-    fit_map,
-    read_linked,
-    read_sentences,
-    word_states,
-)
+from xling.align.frozen import Fitted, FrozenTuner, Linked, Reader, fit_map, read_linked, read_sentences, word_states
 from xling.align.mapping import fit_normaliser
 from xling.align.plan import Options, plan_parser
 from xling.bpe.vocabulary import Vocabulary
@@ -51,9 +39,8 @@ from xling.core.results import hashed
 from xling.core.stats import LEVEL, interval
 from xling.finetune.data import Example, Speller
 from xling.finetune.metrics import MEASURES, counts_of
-from xling.finetune.settings import BiaffineSizes, Point
-from xling.finetune.tasks import Task, count_items, make_task, read_set, scored
-from xling.finetune.trainer import Material, train_point
+from xling.finetune.settings import BiaffineSizes
+from xling.finetune.trainer import Material, TaskFiles, Tests, in_turn, read_material, train_and_test
 from xling.model.config import Shape
 from xling.model.device import local_device, precision, use_one_thread
 from xling.model.encoder import Encoder
@@ -72,16 +59,6 @@ class LanguageFiles:
     vocab: Path
     parallel: Path
     links: Path | None = None
-
-
-@record
-class TaskFiles:
-    """A task's data: training and dev set in the source language, test sets by language."""
-
-    task: Literal["xnli", "ner", "parsing", "pos"]
-    train: Path
-    dev: Path
-    test: dict[str, Path]
 
 
 @record
@@ -123,27 +100,13 @@ class Language:
 
 
 @dataclass(frozen=True)
-class DataSet:
-    """A task's data: the source to train and select on; test sets are used only in the final evaluation."""
-
-    name: str
-    task: Task
-    train: Sequence[Example]
-    dev: Sequence[Example]
-    tests: Mapping[str, Sequence[Example]]
-
-
-@dataclass(frozen=True)
 class Job:
-    """All trainings on one source encoder; `languages` has the source first."""
+    """A plan and what it names; `languages` has the source first. Test sets are used only in the final evaluation."""
 
-    name: str
+    plan: Plan
     languages: Mapping[str, Language]
-    data: Sequence[DataSet]
-    ways: Sequence[Way]
-    options: Options
+    data: Mapping[str, tuple[Material, Tests]]
     longest: int
-    seed: int
 
 
 def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
@@ -159,48 +122,40 @@ def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
     return fitted
 
 
-def train_unit(
-    job: Job, layer: int, data: DataSet, way: Way, fitted: Mapping[str, Fitted], folder: Path
-) -> dict[str, Any]:
+def train_unit(job: Job, layer: int, name: str, way: Way, fitted: Mapping[str, Fitted], folder: Path) -> Result:
     """Train task layers on one layer of the source's encoder, select by its dev set, test every language."""
-    options, sides = job.options, []
+    (material, tests), readers = job.data[name], []
     for code, own in job.languages.items():  # normalised and mapped, or as the encoder leaves it
         device, fit = next(own.reader.encoder.parameters()).device, fitted.get(code)
-        sides.append(Side(own.reader, aligned_view(fit.normaliser, fit.matrix, device) if fit else None))
-    point = Point(layer, options.batch, options.lr, options.lr)
-    sizes = TaskLayers(options.task_layers, options.heads, options.feedforward, options.dropout)
-    tuner = FrozenTuner(sides, layer, sizes, data.task, point, job.seed, job.longest)
-    material = Material(data.task, options.settings, 0, job.longest, data.train, data.dev, job.seed)
-    course = train_point(tuner, material, point, folder)
-    scores = {}
-    for number, code in enumerate(job.languages):
-        if code in data.tests:
-            test = data.tests[code]
-            found = scored(data.task, count_items(data.task, test, tuner.predict(test, number)))
-            name, measure = next(iter(MEASURES[data.task.name].items()))  # the task's deciding one
-            low, high = interval(counts_of(found)[None], measure, data.task.name, way, code, layer)
-            scores[code] = found | {"measure": name, "score": found["measures"][name], "low": low, "high": high}
-    return {"losses": course.losses, "dev": course.dev, "best_epoch": course.best, "scores": scores}
+        readers.append(replace(own.reader, view=fit.view(device)) if fit else own.reader)
+    tuner = FrozenTuner(readers, layer, job.plan.options, material)
+    result = in_turn([train_and_test(tuner, material, tests, tuner.point, folder)], [None])[0]
+    task, scores = material.task.name, {}
+    measured, measure = next(iter(MEASURES[task].items()))  # the task's deciding one
+    for code, found in result.pop("test").items():
+        low, high = interval(counts_of(found)[None], measure, task, way, code, layer)
+        scores[code] = found | {"measure": measured, "score": found["measures"][measured], "low": low, "high": high}
+    return result | {"task": task, "scores": scores}
 
 
 def run_job(job: Job, work: Path) -> list[Result]:
     """Return the result of every training, from the work folder where an earlier attempt finished it."""
-    log, units = log_to_stderr(__name__), list(product(job.options.layers, job.data, job.ways))
+    log, plan = log_to_stderr(__name__), job.plan
+    units = list(product(plan.options.layers, job.data, plan.ways))
     fits: dict[int, dict[str, Fitted]] = {}
     results = []
-    for number, (layer, data, way) in enumerate(units, start=1):
-        done = work / f"{data.name}.layer-{layer}.{way}.json"
+    for number, (layer, name, way) in enumerate(units, start=1):
+        done = work / f"{name}.layer-{layer}.{way}.json"
         result = read_saved(done)
         if result is None:
-            log.info("%s: %s on layer %d, %s (%d of %d)", job.name, data.name, layer, way, number, len(units))
+            log.info("%s: %s on layer %d, %s (%d of %d)", plan.name, name, layer, way, number, len(units))
             if way == "aligned" and layer not in fits:
                 fits = {layer: fit_layer(job, layer)}  # of one layer at a time: the states are large
             fitted = fits[layer] if way == "aligned" else {}
             folder = done.with_suffix("")
-            found = train_unit(job, layer, data, way, fitted, folder)
+            found = train_unit(job, layer, name, way, fitted, folder)
             cosines = {code: fit.cosine for code, fit in fitted.items() if fit.matrix is not None}
-            about = {"data": data.name, "task": data.task.name, "layer": layer, "way": way, "map_cosine": cosines}
-            write_json(done, about | found)
+            write_json(done, found | {"data": name, "layer": layer, "way": way, "map_cosine": cosines})
             result = read_json(done)
             shutil.rmtree(folder, ignore_errors=True)
         results.append(result)
@@ -243,16 +198,13 @@ def open_job(plan: Plan, device: torch.device) -> Job:
         linked = read_linked(links, sentences[plan.source], sentences[code]) if links else None
         languages[code] = Language(readers[code], sentences[code], linked)
 
-    def read(path: Path, task: Task, code: str) -> list[Example]:
-        return read_set(path, task, spellers[code].vocabulary, code, longest)
-
-    data = []
-    for name, about in plan.data.items():
-        task = make_task(about.task, plan.biaffine)
-        tests = {code: read(path, task, code) for code, path in about.test.items()}
-        train, dev = (read(path, task, plan.source) for path in (about.train, about.dev))
-        data.append(DataSet(name, task, train, dev, tests))
-    return Job(plan.name, languages, data, plan.ways, plan.options, longest, plan.seed)
+    vocabularies = {code: speller.vocabulary for code, speller in spellers.items()}
+    settings, numbers = replace(plan.options.settings, biaffine=plan.biaffine), {c: i for i, c in enumerate(codes)}
+    data = {
+        name: read_material(files, settings, vocabularies, numbers, plan.source, longest, plan.seed)
+        for name, files in plan.data.items()
+    }
+    return Job(plan, languages, data, longest)
 
 
 def choose_work(plan: Plan, below: Path, device: torch.device) -> Path:
@@ -273,20 +225,22 @@ def choose_work(plan: Plan, below: Path, device: torch.device) -> Path:
     return below / f"contextual-{plan.name}-{hashed(decides)}"
 
 
-def describe(plan: Plan, job: Job) -> Result:
+def describe(job: Job) -> Result:
     """Return what a job's result says of its making and its data."""
+    plan = job.plan
     return {
         "model": plan.name,
         "models": {code: read_run(plan.languages[code].encoder / "run.json").model for code in job.languages},
         "untrained": plan.untrained,
         "config": plan.config,
         "source": plan.source,
-        "options": asdict(job.options),
-        "seed": job.seed,
-        "ways": list(job.ways),
+        "options": asdict(plan.options),
+        "seed": plan.seed,
+        "ways": list(plan.ways),
         "sizes": {
-            data.name: {"train": len(data.train), "dev": len(data.dev)} | {c: len(t) for c, t in data.tests.items()}
-            for data in job.data
+            name: {"train": len(own.train), "dev": len(own.dev)}
+            | {code: len(test) for code, (_, test) in tests.items()}
+            for name, (own, tests) in job.data.items()
         },
         "sentences": len(job.languages[plan.source].sentences),
         "links": {code: len(own.linked.source) for code, own in job.languages.items() if own.linked is not None},
@@ -304,7 +258,7 @@ def main() -> None:
     work = choose_work(plan, args.work_below, device)
     with Lock(work, args.wait_for_lock) as lock:
         job = open_job(plan, device)
-        result = describe(plan, job) | {"trainings": run_job(job, work)}
+        result = describe(job) | {"trainings": run_job(job, work)}
         write_json(args.out, result)
         lock.remove_folder()  # or a forced rerun would only find the old scores
     for done in result["trainings"]:

@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xling.align.csls import csls_search
 from xling.align.mapping import Matrix, apply_map, fit_normaliser, procrustes
 from xling.align.plan import Compared, ComparisonPlan, plan_parser
-from xling.align.states import TRAINED, UNTRAINED, States, seed_states
+from xling.align.search import csls_search
+from xling.align.states import TRAINED, UNTRAINED, seed_states
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
@@ -170,7 +170,7 @@ def evaluate(material: Material, device: str) -> Iterator[tuple[str, list[Result
     tables = [table._replace(words=tuple(map(spell, table.words))) for table, spell in read]
     for figure, name in FIGURES.items():
         kinds = {k: list(seed_states(material.plan.seeds, k, name, material.codes)) for k in (TRAINED, UNTRAINED)}
-        words = [_items(side) for side in kinds[TRAINED][0]]
+        words = [side.items or [] for side in kinds[TRAINED][0]]
         spaces = [fold_case(own, other) for own, other in zip(words, [t.words for t in tables] or words, strict=True)]
         train, test = known = material.known(spaces)
         series = []
@@ -184,22 +184,14 @@ def evaluate(material: Material, device: str) -> Iterator[tuple[str, list[Result
             series.append(({"vectors": "fasttext", "layer": None}, hits))
         guess = chance(test.by_source().values(), len(spaces[1].rows))
         about = {"figure": figure, "language": material.codes[1], "chance": guess, "pairs": len(test.pairs)}
-        scores = summarise([hits for _, hits in series], figure, *material.codes)
+        records = summarise([(about | own, hits) for own, hits in series], figure, *material.codes)
         sizes = {"source_words": len(spaces[0].rows), "target_words": len(spaces[1].rows)}
-        records = [about | own | score for (own, _), score in zip(series, scores, strict=True)]
         yield figure, records, sizes | {"train": train.counts, "test": test.counts}
 
 
 def _hits(sides: Sequence[Matrix], spaces: Sequence[Vocabulary], known: Sequence[KnownPairs], device: str) -> Hits:
     x, y = (side[space.rows].astype(np.float32) for side, space in zip(sides, spaces, strict=True))
     return translate(x, y, known[0], known[1], device)
-
-
-def _items(states: States) -> list[str]:
-    if states.items is None:
-        fix = "make it again with xling.align.represent_encoder"
-        raise InputError(states.path, "the file has no word list (items)", fix=fix)
-    return states.items
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from xling.align.plan import plan_parser
 from xling.align.states import States, check_parallel, states_file
-from xling.core.errors import InputError, run
+from xling.core.errors import run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.records import read_record, record
@@ -51,16 +51,14 @@ class Plan:
     source: str = ""
 
 
-def compare(left: States, right: States, every_pair: bool = True) -> CkaStream:
-    """Stream two files of states of the same sentences, each read once."""
+def compare(left: States, right: States) -> list[list[float]]:
+    """Return CKA of every layer of two files of states of the same sentences, each read once."""
     check_parallel(left, right)
-    if left.rows < 2:
-        raise InputError(left.path, "CKA needs at least two sentences")
-    stream = CkaStream(left.layers, right.layers, every_pair)
+    stream = CkaStream(left.layers, right.layers)
     for start in range(0, left.rows, BLOCK):
         blocks = ([side.read(layer, start, start + BLOCK) for layer in range(side.layers)] for side in (left, right))
         stream.add(*blocks)
-    return stream
+    return stream.matrix()
 
 
 def average(comparison: Comparison, name: str) -> dict[str, Any]:
@@ -68,7 +66,7 @@ def average(comparison: Comparison, name: str) -> dict[str, Any]:
     matrices = []
     for sides in comparison.seeds:
         left, right = (States(states_file(side.folder, side.kind, name, side.language)) for side in sides)
-        matrices.append(np.array(compare(left, right).matrix()))
+        matrices.append(np.array(compare(left, right)))
     mean = np.stack(matrices).mean(axis=0)
     layers = {f"L{layer}": float(value) for layer, value in enumerate(np.diag(mean))}
     averages = [float(np.mean(np.diag(one))) for one in matrices]

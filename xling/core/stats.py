@@ -1,6 +1,6 @@
 """How far a score would move with other test items: percentile bootstrap intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,12 @@ def interval(counts: Counts, measure: Measure, *parts: object) -> tuple[float, f
     return float(low), float(high)
 
 
-def summarise(series: Sequence[Sequence[Hits]], *parts: object) -> list[dict[str, Any]]:
-    """Return for each series the mean of its seeds' hits, each seed's own, and a bootstrap interval.
+def summarise(records: Sequence[tuple[Mapping[str, Any], Sequence[Hits]]], *parts: object) -> list[dict[str, Any]]:
+    """Return each record with the mean of its seeds' hits, each seed's own, and a bootstrap interval.
 
-    All are of the same items, and every resample takes the same items of all; `parts` name the random numbers.
+    All hits are of the same items, and every resample takes the same items of all; `parts` name the random numbers.
     """
+    series = [seeds for _, seeds in records]
     sizes = {len(hits) for seeds in series for hits in seeds}
     if len(sizes) != 1:
         raise XlingError(f"asked different numbers of test items: {sorted(sizes)}")
@@ -42,8 +43,8 @@ def summarise(series: Sequence[Sequence[Hits]], *parts: object) -> list[dict[str
     found = resampled_points(counts, lambda sums: sums / totals, RESAMPLES, numpy_rng("hits", *parts))[:, 0]
     means = counts[0].sum(axis=0) / totals
     return [
-        {"p1": float(mean), "low": float(low), "high": float(high), "by_seed": [float(hits.mean()) for hits in seeds]}
-        for mean, (low, high), seeds in zip(means, bounds(found).T, series, strict=True)
+        {**about, "p1": float(mean), "low": float(low), "high": float(high), "by_seed": [float(x.mean()) for x in own]}
+        for mean, (low, high), (about, own) in zip(means, bounds(found).T, records, strict=True)
     ]
 
 

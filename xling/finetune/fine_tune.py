@@ -22,10 +22,9 @@ import argparse
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import torch
-from pydantic import Field
 
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, run
@@ -36,21 +35,16 @@ from xling.core.records import find_problems, read_record, record, refuse
 from xling.core.results import hashed
 from xling.finetune.metrics import Result, summarise
 from xling.finetune.settings import Settings, grid_points, read_settings
-from xling.finetune.tasks import make_task, read_set
-from xling.finetune.trainer import Material, Tests, baselines, in_turn, lanes, tune_point
+from xling.finetune.trainer import Material, TaskFiles, Tests, baselines, in_turn, lanes, read_material, tune_point
 from xling.model.device import local_device, precision, use_one_thread
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.trained import language_index, open_encoder
 
 
 @record
-class Job:
+class Job(TaskFiles):
     """One task of a plan."""
 
-    task: Literal["xnli", "ner", "parsing", "pos"]
-    train: Path
-    dev: Path
-    test: Annotated[dict[str, Path], Field(min_length=1)]
     settings: dict[str, Any]  # as the result carries them
     config: str
 
@@ -77,16 +71,10 @@ def read_plan(path: Path) -> dict[str, Job]:
 
 
 def read_task(job: Job, described: Run, vocabulary: Vocabulary, seed: int, where: str) -> tuple[Material, Tests]:
-    """Read what a job trains on, and the test sets, which are used only for the final evaluation."""
+    """Read the data of a job; `where` says what named its languages."""
     source, longest = described.selection_language, described.pretrain.length
-    task = make_task(job.task, job.read_settings.biaffine)
-    train, dev = (read_set(path, task, vocabulary, source, longest) for path in (job.train, job.dev))
-    tests = {
-        code: (language_index(described, code, where), read_set(path, task, vocabulary, code, longest))
-        for code, path in job.test.items()
-    }
-    language = language_index(described, source, "selection_language")
-    return Material(task, job.read_settings, language, longest, train, dev, seed), tests
+    numbers = {code: language_index(described, code, where) for code in (source, *job.test)}
+    return read_material(job, job.read_settings, dict.fromkeys(numbers, vocabulary), numbers, source, longest, seed)
 
 
 def work_folder(args: argparse.Namespace, jobs: Mapping[str, Job], model: str, device: torch.device) -> Path:

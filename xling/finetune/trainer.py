@@ -15,20 +15,23 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import numpy as np
 import torch
+from pydantic import Field
 
+from xling.bpe.vocabulary import Vocabulary
 from xling.core.io import read_json, read_saved, write_json
 from xling.core.log import log_to_stderr
+from xling.core.records import record
 from xling.core.seeds import derive_seed
 from xling.core.stats import Counts
 from xling.finetune.batches import Order, epoch_order, training_batches
 from xling.finetune.data import Example
 from xling.finetune.metrics import Result
 from xling.finetune.settings import Point, Settings
-from xling.finetune.tasks import Task, count_items, score, scored
+from xling.finetune.tasks import Task, count_items, make_task, read_set, score, scored
 from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import checkpoint
 from xling.model.encoder import Encoder
@@ -40,6 +43,16 @@ SAVE_SECONDS = 600  # least time between two saved states, each of which takes s
 Value = TypeVar("Value")
 Tests = Mapping[str, tuple[int, Sequence[Example]]]  # by language: its index in the encoder, its test set
 InTurn = Generator[None, None, Value]  # yields after each step, and returns a value
+
+
+@record
+class TaskFiles:
+    """The data of a task in a plan: training and dev set in the source language, test sets by language."""
+
+    task: Literal["xnli", "ner", "parsing", "pos"]
+    train: Path
+    dev: Path
+    test: Annotated[dict[str, Path], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,21 @@ class Material:
     def steps(self, batch: int) -> int:
         """Return how many batches an epoch has."""
         return -(-(self.settings.examples_per_epoch or len(self.train)) // batch)
+
+
+def read_material(
+    files: TaskFiles, settings: Settings, vocabularies: Mapping[str, Vocabulary], numbers: Mapping[str, int],
+    source: str, longest: int, seed: int,
+) -> tuple[Material, Tests]:  # fmt: skip
+    """Read what trains, in the source language, and the test sets, which are used only for the final evaluation."""
+    task = make_task(files.task, settings.biaffine)
+
+    def read(path: Path, code: str) -> list[Example]:
+        return read_set(path, task, vocabularies[code], code, longest)
+
+    train, dev = read(files.train, source), read(files.dev, source)
+    tests = {code: (numbers[code], read(path, code)) for code, path in files.test.items()}
+    return Material(task, settings, numbers[source], longest, train, dev, seed), tests
 
 
 @dataclass
@@ -145,16 +173,20 @@ def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point,
         steps = material.settings.epochs * material.steps(point.batch)
         how = material.language, material.seed, material.longest, steps, material.words
         tuner = Tuner(own, material.task, point, *how)
-        course = yield from train(tuner, material, point, folder)
-        found = {}
-        for code, (index, examples) in tests.items():
-            found[code] = scored(material.task, _counts(tuner, material.task, examples, index))
-            yield
-        best = {"best_epoch": course.best, "dev_score": course.dev[course.best - 1]}
-        write_json(done, {**asdict(point), "losses": course.losses, "dev": course.dev, **best, "test": found})
+        found = yield from train_and_test(tuner, material, tests, point, folder)
+        write_json(done, {**asdict(point), **found, "dev_score": found["dev"][found["best_epoch"] - 1]})
         result = read_json(done)
     shutil.rmtree(folder, ignore_errors=True)
     return result
+
+
+def train_and_test(tuner: Tuner, material: Material, tests: Tests, point: Point, folder: Path) -> InTurn[Result]:
+    """Train all epochs and test the best one in every language."""
+    course, found = (yield from train(tuner, material, point, folder)), {}
+    for code, (index, examples) in tests.items():
+        found[code] = scored(material.task, _counts(tuner, material.task, examples, index))
+        yield
+    return {"losses": course.losses, "dev": course.dev, "best_epoch": course.best, "test": found}
 
 
 def train(tuner: Tuner, material: Material, point: Point, folder: Path) -> InTurn[Course]:
@@ -198,11 +230,6 @@ def train_epoch(tuner: Tuner, material: Material, point: Point, epoch: int) -> I
         end.record()
         while not end.query():  # type: ignore[no-untyped-call]
             yield
-
-
-def train_point(tuner: Tuner, material: Material, point: Point, folder: Path) -> Course:
-    """Train all epochs of a single run, without interleaving."""
-    return in_turn([train(tuner, material, point, folder)], [None])[0]
 
 
 def save(tuner: Tuner, best: dict[str, torch.Tensor], course: Course, folder: Path) -> None:

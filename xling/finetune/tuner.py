@@ -28,7 +28,6 @@ from xling.model.adam import fused_adam
 from xling.model.config import SHARED
 from xling.model.device import autocast, generator
 from xling.model.encoder import Encoder, owner_of
-from xling.model.layer_states import at_one_scale
 from xling.model.replay import Replay
 
 ROUNDING = {"cpu": 1, "cuda": 16}  # a GPU is fast on few shapes, a CPU without padding
@@ -223,4 +222,4 @@ class Tuner:
         forward = self.forward if self.encoder.training else self.encoder.forward
         with autocast(self.device, self.encoder.training):
             states: list[Tensor] = forward(tokens, language, None if whole else keep)
-        return at_one_scale(states[-1], self.encoder, len(states) - 1)
+        return self.encoder.at_one_scale(states[-1], len(states) - 1)

@@ -35,7 +35,7 @@ from xling.data.parallel import read_aligned, read_multiway
 from xling.interop.beside import refuse_misspelt, sentences_of
 from xling.interop.encoders import SENTENCES, Matrix, Opened, open_any_encoder
 from xling.model.device import local_device
-from xling.model.similarity import BLOCK, CkaStream
+from xling.model.similarity import cka_matrix
 from xling.report import style
 
 HELD_OUT = 4  # every fourth pair is looked for
@@ -56,7 +56,8 @@ def compare(encoders: Sequence[Opened], pairs: Pairs, tested: Pairs = ()) -> dic
         if some
     ]
     (left, right), looked_for = means[0], len(tested) or len(pairs) // HELD_OUT
-    matrix, layers = cka_matrix(left, right), []
+    # Row by row: the products of all pairs at once would take gigabytes for large encoders.
+    matrix, layers = [row for layer in left for row in cka_matrix([layer], right)], []
     for i, j in same_depth(len(left), len(right)):
         plain, mapped = retrieval(left[i], right[j], (means[1][0][i], means[1][1][j]) if tested else None)
         layers.append({"left": i, "right": j, "cka": matrix[i][j], "plain": plain, "mapped": mapped})
@@ -71,20 +72,6 @@ def compare(encoders: Sequence[Opened], pairs: Pairs, tested: Pairs = ()) -> dic
         "matrix": matrix,
         "layers": layers,
     }
-
-
-def cka_matrix(left: Sequence[Matrix], right: Sequence[Matrix]) -> list[list[float]]:
-    """Return CKA of every layer on the left (rows) with every layer on the right.
-
-    Row by row: the products of all pairs at once would take gigabytes for large encoders.
-    """
-    rows = []
-    for layer in left:
-        stream = CkaStream(1, len(right), every_pair=True)
-        for start in range(0, len(layer), BLOCK):
-            stream.add([layer[start : start + BLOCK]], [other[start : start + BLOCK] for other in right])
-        rows += stream.matrix()
-    return rows
 
 
 def same_depth(left: int, right: int) -> list[tuple[int, int]]:

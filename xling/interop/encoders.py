@@ -31,7 +31,6 @@ from xling.finetune.batches import by_length
 from xling.interop.beside import refuse_misspelt, tokeniser_of, vocabulary_of
 from xling.interop.export import check_vocabulary, longest_text
 from xling.model.files import load_encoder
-from xling.model.layer_states import layer_states
 from xling.tokenization.tokeniser import make_tokeniser
 
 Matrix = NDArray[np.floating]
@@ -139,7 +138,7 @@ def open_own(
         return [END, *ids, END], [False, *([True] * len(ids)), False]
 
     def states(tokens: Tensor, keep: Tensor) -> list[Tensor]:
-        return list(layer_states(encoder, tokens.to(device), number, keep.to(device)))
+        return list(encoder.layer_states(tokens.to(device), number, keep.to(device)))
 
     return AnyEncoder(str(folder), spell, states, language=code)
 

@@ -14,14 +14,12 @@ from typing import Any
 
 from transformers import PreTrainedTokenizer
 
-from xling.bpe.train_bpe import SPECIAL_TOKENS
+from xling.bpe.train_bpe import SPECIAL_TOKENS, WORD_START
 from xling.bpe.vocabulary import UNKNOWN, Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json
 from xling.interop.hugging_face import DESCRIPTION, VOCABULARY
 from xling.tokenization.tokeniser import make_tokeniser
-
-WORD_START = "▁"  # sentencepiece's
 
 
 class XlingTokenizer(PreTrainedTokenizer):

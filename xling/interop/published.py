@@ -55,7 +55,7 @@ def open_published(
         langs = {} if number is None else {"langs": ids.new_full(ids.shape, number)}
         inputs = {"input_ids": ids, "attention_mask": keep.to(device).long(), **langs}
         bottom, *layers = model(**inputs, output_hidden_states=True).hidden_states
-        if pre_norm:  # at one scale, as in xling.model.layer_states
+        if pre_norm:  # at one scale, as Encoder.at_one_scale does
             layers = [functional.layer_norm(layer.float(), layer.shape[-1:]) for layer in layers]
         return [bottom, *layers]
 

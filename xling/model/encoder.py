@@ -6,7 +6,7 @@ Token vectors may be a language's own where positions are shared: `embeddings.en
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from xling.core.seeds import numpy_rng
 from xling.model.config import SHARED, ModelConfig
+from xling.model.device import autocast
 from xling.model.layers import EmbeddingWeights, LayerWeights, Path, embed_rows, layer, logits, padded
 
 
@@ -66,6 +67,32 @@ class Encoder(nn.Module):
         for weights in path.layers[:layers]:
             states.append(layer(weights, states[-1], shape, self.training, mask))
         return states
+
+    @torch.no_grad()
+    def layer_states(self, tokens: Tensor, language: int, keep: Tensor | None = None) -> Iterator[Tensor]:
+        """Yield the states (b, s, d) at layers 0 to L in the form that all analyses of section 5 use."""
+        with autocast(tokens.device):
+            states = self(tokens, language, keep)
+        for number, state in enumerate(states):
+            yield self.at_one_scale(state, number)
+
+    @torch.no_grad()
+    def states_at(self, tokens: Tensor, language: int, number: int, keep: Tensor | None = None) -> Tensor:
+        """Return what `layer_states` yields at one layer; the layers above it are not computed."""
+        with autocast(tokens.device):
+            states = self(tokens, language, keep, number)[-1]
+        return self.at_one_scale(states, number)
+
+    def at_one_scale(self, states: Tensor, number: int) -> Tensor:
+        """Return the states of a layer in float32, normalised where the encoder's layers leave them to grow.
+
+        Layers that normalise before each part (pre-LN) add to a sum that grows from layer to layer, and whatever reads
+        it normalises it first. So do we, without weights: a layer's states then have one scale, as they have in a
+        post-LN encoder. Layer 0, the output of the embeddings, has a norm of its own either way.
+        """
+        exact = states.float()
+        grows = self.config.shape.norm == "pre" and number > 0
+        return functional.layer_norm(exact, exact.shape[-1:]) if grows else exact
 
     def logits(self, states: Tensor, language: int) -> Tensor:
         """Return the scores of every word of a language's vocabulary for top-layer states (…, d)."""

@@ -26,21 +26,24 @@ BLOCK = 1024  # rows of a block: long enough for fast products, short enough for
 
 def linear_cka(left: Matrix, right: Matrix) -> float:
     """Return how alike two sets of vectors of the same n sentences are, in [0, 1]."""
-    stream = CkaStream(1, 1)
-    if len(left) != len(right):
-        raise XlingError(f"CKA compares the same sentences: {len(left)} vectors on the left, {len(right)} on the right")
-    for start in range(0, len(left), BLOCK):
-        stream.add([left[start : start + BLOCK]], [right[start : start + BLOCK]])
-    return stream.layerwise()["L0"]
+    return cka_matrix([left], [right])[0][0]
+
+
+def cka_matrix(left: Sequence[Matrix], right: Sequence[Matrix]) -> list[list[float]]:
+    """Return CKA of every layer on the left (rows) with every layer on the right."""
+    stream = CkaStream(len(left), len(right))
+    for start in range(0, max(map(len, (*left, *right))), BLOCK):
+        stream.add(*([layer[start : start + BLOCK] for layer in side] for side in (left, right)))
+    return stream.matrix()
 
 
 class CkaStream:
     """CKA of the layers of two encoders from blocks of the same sentences."""
 
-    def __init__(self, left: int, right: int, every_pair: bool = False) -> None:
+    def __init__(self, left: int, right: int) -> None:
         self.shape, self.examples = (left, right), 0
         self.layers = [(0, i) for i in range(left)] + [(1, i) for i in range(right)]
-        self.pairs = [((0, i), (1, j)) for i in range(left) for j in range(right) if every_pair or i == j]
+        self.pairs = [((0, i), (1, j)) for i in range(left) for j in range(right)]
         self.shifts: dict[Layer, Matrix] = {}
         self.sums: dict[Layer, Double] = {}
         self.products: dict[tuple[Layer, Layer], Double] = {}
@@ -73,13 +76,6 @@ class CkaStream:
                 side_by_side(add_layer, [layer for layer in self.layers if layer[0] == side])
             side_by_side(add_product, self.pairs)
 
-    def layerwise(self) -> dict[str, float]:
-        """Return L0, L1, … and their average, the rows of Figure 7."""
-        if self.shape[0] != self.shape[1]:
-            raise XlingError(f"layer by layer needs as many layers on both sides: {self.shape[0]}, {self.shape[1]}")
-        scores = [self._score(layer, layer) for layer in range(self.shape[0])]
-        return {f"L{layer}": score for layer, score in enumerate(scores)} | {"AVER": float(np.mean(scores))}
-
     def matrix(self) -> list[list[float]]:
         """Return CKA of every layer on the left (rows) with every layer on the right."""
         return [[self._score(i, j) for j in range(self.shape[1])] for i in range(self.shape[0])]
@@ -93,6 +89,4 @@ class CkaStream:
 
     def _norm(self, a: Layer, b: Layer) -> float:
         """Return the Frobenius norm of the product of two layers, centred by the true means."""
-        if not self.examples:
-            raise XlingError("CKA needs at least one sentence")
         return float(np.linalg.norm(self.products[a, b] - np.outer(self.sums[a], self.sums[b]) / self.examples))

@@ -18,7 +18,7 @@ from xling.bpe.streams import END, TokenStream
 from xling.core.errors import InputError
 from xling.core.seeds import derive_seed, numpy_rng
 from xling.pretrain.config import Run
-from xling.pretrain.masking import IGNORED, Ids, Masked, mask_tokens, needs_counting, random_words
+from xling.pretrain.masking import IGNORED, Ids, Masked, mask_tokens, random_words
 
 Sampler = Callable[[np.random.Generator], Ids]  # draws sequences of one language, all of one length
 Tables = Mapping[str, NDArray[np.int32]]  # by language: the vocabulary's id for each piece of the token streams
@@ -130,8 +130,7 @@ class Batches:
         for code in run.languages:
             stream = TokenStream(folders[code], "train", tables.get(code))
             self.samplers.append(kind(stream, folders[code], settings.length, settings.micro_batch_tokens))
-            seen = stream.counts(sizes[code]) > 0 if needs_counting(run) else np.zeros(sizes[code], dtype=np.bool_)
-            self.words.append(random_words(run, sizes[code], seen))
+            self.words.append(random_words(run, sizes[code], stream))
             # The paper measures text in lines.
             amounts.append({"lines": stream.lines, "tokens": len(stream), "even": 1}[settings.language_share])
         self.bounds = np.cumsum(language_chances(amounts, settings.language_exponent))[:-1]

@@ -246,11 +246,7 @@ class Trainer:
             return False
         self.state = State(**{name: found.meta[name] for name in fields})
         put_weights(self.engine.encoder, found.tensors("weights"), found.folder)
-        try:
-            self.engine.optimiser.load_state(found.tensors("optimiser"))
-        except (KeyError, RuntimeError) as error:
-            problem = f"the optimiser is another run's: {error}"
-            raise InputError(found.folder, problem, fix="start in a new directory") from None
+        self.engine.optimiser.load_state(found.tensors("optimiser"))
         if self.workers.first:
             best = self.state.best_update
             if best is not None and checkpoint.damage(folder / f"step-{best:07d}"):

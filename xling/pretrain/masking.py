@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xling.bpe.streams import END
+from xling.bpe.streams import END, TokenStream
 from xling.pretrain.config import Pretrain, Run
 
 MASK = 3  # the id of <mask> in every vocabulary
@@ -73,16 +73,11 @@ def capacity(tokens: int, rate: float) -> int:
     return min(tokens, -(-math.ceil(most) // 8) * 8)
 
 
-def random_words(run: Run, size: int, seen: NDArray[np.bool_]) -> Ids:
+def random_words(run: Run, size: int, stream: TokenStream) -> Ids:
     """Return the words that may replace a token: any of the vocabulary, foreign ones too, or the language's own.
 
     With a softmax per language all ids are the language's; else its words are those seen in its training text.
     """
-    if needs_counting(run):
-        return np.flatnonzero(seen[SPECIAL:]) + SPECIAL
+    if run.pretrain.random_words == "language" and run.softmax == "shared":
+        return np.flatnonzero(stream.counts(size)[SPECIAL:]) + SPECIAL
     return np.arange(SPECIAL, size)
-
-
-def needs_counting(run: Run) -> bool:
-    """Say whether the words of each language must be looked up in its training text."""
-    return run.pretrain.random_words == "language" and run.softmax == "shared"

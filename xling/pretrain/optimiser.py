@@ -115,7 +115,7 @@ class Optimiser:
         return {name: value.cpu().clone() for name, value in self._state().items()}
 
     def load_state(self, state: dict[str, Tensor]) -> None:
-        """Put back what `state` returned; `KeyError` or `RuntimeError` where it is another run's."""
+        """Put back what `state` returned."""
         for name, value in self._state().items():
             if name in state or name not in ("scale", "growth"):  # resumed on a card without bf16: a fresh scale
                 value.copy_(state[name])

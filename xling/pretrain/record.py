@@ -57,10 +57,7 @@ def utc() -> str:
 
 def _read_attempts(path: Path) -> dict[str, Any]:
     """Return what is known of the attempts; a damaged record begins afresh, since no result needs it."""
-    known = read_saved(path) or {}
-    attempts = known.get("attempts")
-    whole = isinstance(attempts, list) and all(isinstance(attempt, dict) for attempt in attempts)
-    return known if whole else {"attempts": []}
+    return read_saved(path) or {"attempts": []}
 
 
 def begin_attempt(path: Path, device: torch.device, processes: int) -> None:

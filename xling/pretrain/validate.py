@@ -19,7 +19,6 @@ from xling.core.errors import InputError, XlingError
 from xling.core.seeds import numpy_rng
 from xling.data.parallel import read_aligned
 from xling.model.encoder import Encoder
-from xling.model.layer_states import layer_states
 from xling.model.layers import masked_loss
 from xling.model.similarity import linear_cka
 from xling.pretrain.batches import Batch, Tables, line_lengths, make_batch, read_lines, unpack
@@ -115,7 +114,7 @@ def sentence_vectors(encoder: Encoder, sentences: Sequence[Sequence[int]], langu
         for start in range(0, len(same), step):
             group = same[start : start + step]
             tokens = torch.tensor([list(sentences[i]) for i in group], device=device)
-            states = torch.stack(list(layer_states(encoder, tokens, language)))  # (layers + 1, n, s, d)
+            states = torch.stack(list(encoder.layer_states(tokens, language)))  # (layers + 1, n, s, d)
             inner = states[:, :, 1:-1] if length > 2 else states
             vectors[:, torch.from_numpy(group).to(device)] = inner.mean(dim=2)
     return vectors

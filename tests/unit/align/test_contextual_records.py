@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from embedded import study
 
-from workflow_scripts.checks import check
-from workflow_scripts.config import ConfigError
 from workflow_scripts.study import Study
 from xling.report import record_contextual
 from xling.report.evidence import to_z
@@ -135,16 +133,3 @@ def test_the_embedded_study_has_one_job_a_source_encoder_and_its_floor_is_that_e
 def test_a_study_has_the_figures_that_its_models_allow(changes: dict[str, Any], cells: list[str]) -> None:
     jobs = Study(study(study={"skip": []} | changes)).contextual.jobs
     assert list(jobs) == [f"{cell}.s{seed}" for seed in changes.get("seeds", [1]) for cell in cells]
-
-
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        ({"layers": [0, 9]}, "align.contextual.layers: 9 goes beyond the model's 8 layers"),
-        ({"heads": 3}, "align.contextual.heads: 3 does not divide model.width 32"),
-    ],
-)
-def test_options_that_no_encoder_has_are_told_before_any_job(changes: dict[str, Any], line: str) -> None:
-    with pytest.raises(ConfigError) as problem:
-        check(study(align={"contextual": changes}))
-    assert problem.value.problems == [line]

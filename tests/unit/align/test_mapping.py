@@ -35,8 +35,6 @@ def test_types_zeros_and_input_that_is_not_changed() -> None:
     np.testing.assert_array_equal(unit_length(np.zeros((1, 3))), np.zeros((1, 3)))
     with pytest.raises(XlingError, match="width 3, but the means are of width 40"):
         fit_normaliser(VECTORS)[0](np.ones((2, 3)))
-    with pytest.raises(XlingError, match="no vectors to normalise"):
-        fit_normaliser(np.empty((0, 4)))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -71,7 +69,7 @@ def test_alignment_makes_rotated_scaled_spaces_equal_on_held_out_vectors() -> No
     ("source", "target", "problem"),
     [
         (np.ones((3, 2)), np.ones((4, 2)), "3 source and 4 target vectors"),
-        (np.ones((0, 2)), np.ones((0, 2)), "0 source and 0 target vectors"),
+        (np.ones((0, 2)), np.ones((0, 2)), "no vectors to normalise"),
         (np.ones((3, 2)), np.ones((3, 5)), "one width: 2 at the source, 5"),
         (np.full((3, 2), np.nan), np.ones((3, 2)), "the source vectors hold a number that is not finite"),
     ],

@@ -1,28 +1,165 @@
-"""Whole jobs of contextual transfer through the command: results, restarts, floors, and input that is wrong."""
+"""Contextual transfer: a hidden rotation is undone, the encoder stays as it is; whole jobs, restarts, floors, wrong input."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from toy_contextual import OPTIONS, command
+from torch import Tensor
+from toy_contextual import OPTIONS, command, toy_plan, write_data, write_parallel
 from unit.finetune.toy_tasks import KINDS, run_killed, write_model
 
-from xling.align.transfer_contextual import Plan, choose_work, main, parse_args
+from xling.align.frozen import Fitted, Linked, Reader, first_words, fit_map, read_sentences, word_states
+from xling.align.mapping import apply_map, fit_normaliser
+from xling.align.plan import Options
+from xling.align.transfer_contextual import (
+    Job,
+    Language,
+    Plan,
+    check_layers,
+    choose_work,
+    fit_layer,
+    main,
+    parse_args,
+    run_job,
+)
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.errors import XlingError
 from xling.core.io import read_json
 from xling.core.records import read_record
+from xling.core.seeds import numpy_rng
+from xling.finetune.data import Speller
+from xling.finetune.trainer import read_material
 from xling.model import device
+from xling.model.encoder import Encoder
+from xling.model.files import load_encoder, weights_of
 
-Call = Callable[..., Any]
-Toy = tuple[Path, Path]
-SHORT = OPTIONS | {"layers": [1], "epochs": 2}
+Toy = tuple[Path, Path]  # a vocabulary and a bilingual encoder; parallel text is beside them
+WIDTH, LONGEST = 16, 24
+ROTATION = torch.from_numpy(np.linalg.qr(numpy_rng("rotation").normal(size=(WIDTH, WIDTH)))[0]).float()
+
+
+class Rotated(Reader):
+    """A reader whose every state is turned and scaled: another encoder of the same language."""
+
+    def states(self, tokens: Tensor, number: int, keep: Tensor | None = None) -> Tensor:
+        return 3.0 * super().states(tokens, number, keep) @ ROTATION
 
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
-    """Return vocabulary and encoder of a bilingual model."""
-    return write_model(tmp_path_factory.mktemp("model"))
+    folder = tmp_path_factory.mktemp("contextual")
+    write_parallel(folder)
+    return write_model(folder)
+
+
+@pytest.fixture
+def reader(toy: Toy) -> Reader:
+    """Return the toy encoder reading English."""
+    return Reader(load_encoder(toy[1]).requires_grad_(False), 0)
+
+
+def speller(toy: Toy) -> Speller:
+    return Speller(Vocabulary.load(toy[0]), "en", LONGEST)
+
+
+def rotated_job(toy: Toy, reader: Reader, task: str, **changes: object) -> Job:
+    """Return a job whose English test set is given to English and to the rotated reader alike."""
+    folder = toy[0].parent
+    sentences = read_sentences(folder / "en.txt", speller(toy))
+    words = np.arange(first_words(sentences)[-1])
+    turned = Language(Rotated(reader.encoder, 0), sentences, Linked(words, words))
+    about = write_data(folder, task) | {"test": {"en": str(folder / f"{task}.test.en.jsonl")}}
+    values = toy_plan(folder, toy, ("en", "turned"), {f"{task}.toy": about}, OPTIONS | changes)
+    plan = read_record(Plan, values, "plan")
+    ((name, files),), settings = plan.data.items(), replace(plan.options.settings, biaffine=plan.biaffine)
+    material, tests = read_material(files, settings, {"en": Vocabulary.load(toy[0])}, {"en": 0}, "en", LONGEST, 7)
+    data = {name: (material, {**tests, "turned": (1, tests["en"][1])})}
+    return Job(plan, {"en": Language(reader, sentences), "turned": turned}, data, LONGEST)
+
+
+@pytest.mark.parametrize("task", ["pos", "parsing"])
+def test_aligned_transfer_to_a_rotated_encoder_equals_english(
+    task: str, toy: Toy, reader: Reader, tmp_path: Path
+) -> None:
+    before = weights_of(reader.encoder)
+    results = run_job(rotated_job(toy, reader, task, layers=[2], epochs=4), tmp_path)
+    plain, aligned = results
+    assert (plain["way"], aligned["way"]) == ("plain", "aligned")
+    assert aligned["map_cosine"]["turned"] == pytest.approx(1.0, abs=1e-6)
+    assert aligned["scores"]["turned"]["measures"] == aligned["scores"]["en"]["measures"]
+    assert aligned["scores"]["en"]["score"] > 40  # there was something to transfer
+    assert plain["scores"]["turned"]["score"] < plain["scores"]["en"]["score"] - 10  # and without the map it is lost
+    for name, weight in weights_of(reader.encoder).items():
+        assert torch.equal(weight, before[name]), name
+    assert not any(parameter.requires_grad for parameter in reader.encoder.parameters())
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_a_reader_gives_the_states_of_all_analyses_and_never_drops_out(norm: str, reader: Reader) -> None:
+    config = reader.encoder.config
+    other = Reader(Encoder(replace(config, shape=replace(config.shape, norm=norm)), 3), 1)
+    tokens = torch.tensor([[2, 7, 9, 2, 0], [2, 8, 2, 0, 0]])
+    every = list(other.encoder.eval().layer_states(tokens, 1, tokens != 0))
+    other.encoder.train()
+    for number, expected in enumerate(every):
+        torch.testing.assert_close(other.states(tokens, number, tokens != 0), expected, rtol=0, atol=0)
+
+
+def test_a_view_is_the_normaliser_and_the_map() -> None:
+    normaliser, _ = fit_normaliser(numpy_rng("view").normal(size=(50, WIDTH)) + 1)
+    view = Fitted(normaliser, ROTATION.double().numpy()).view(torch.device("cpu"))
+    held_out = numpy_rng("held out").normal(size=(3, 4, WIDTH))
+    mapped = apply_map(ROTATION.double().numpy(), normaliser(held_out.reshape(-1, WIDTH)))
+    expected = mapped.reshape(3, 4, WIDTH) * WIDTH**0.5
+    np.testing.assert_allclose(view(torch.from_numpy(held_out).float()), expected, atol=1e-5)
+
+
+def test_word_states_are_those_of_first_subwords_in_order(toy: Toy, reader: Reader, tmp_path: Path) -> None:
+    path, expected = tmp_path / "long.txt", []
+    path.write_text("tom sees the horse .\n" + "the river likes paris . " * 9 + "\nacme eats tom .\n")
+    sentences = read_sentences(path, speller(toy))
+    assert len(sentences[1].windows) > 1
+    for example in sentences:
+        for row, place in zip(example.rows, example.places, strict=True):
+            window = torch.from_numpy(example.windows[row].astype(np.int64))[None]
+            expected.append(list(reader.encoder.layer_states(window, 0))[1][0, place])
+    np.testing.assert_allclose(word_states(reader, sentences, 1, LONGEST), torch.stack(expected), atol=1e-5)
+
+
+def test_a_map_takes_linked_words_only() -> None:
+    source = numpy_rng("source").normal(size=(400, WIDTH))
+    source /= np.linalg.norm(source, axis=1, keepdims=True)
+    target = numpy_rng("noise").normal(size=(400, WIDTH))
+    rows = np.arange(300)
+    target[rows + 100] = source[rows] @ ROTATION.numpy()  # word i is linked with word i + 100
+    fitted = fit_map(source, target, Linked(rows, rows + 100))
+    assert fitted.cosine is not None
+    assert fitted.cosine > 0.99
+    assert fit_map(source, target, Linked(rows, rows)).cosine < 0.6
+
+
+def test_each_side_is_normalised_over_all_its_words(toy: Toy, reader: Reader) -> None:
+    job = rotated_job(toy, reader, "ner")
+    few = np.arange(40)
+    limited = replace(job.languages["turned"], linked=Linked(few, few))
+    other = replace(job, languages={"en": job.languages["en"], "turned": limited})
+    for code in ("en", "turned"):
+        one, two = fit_layer(job, 1)[code], fit_layer(other, 1)[code]
+        np.testing.assert_array_equal(one.normaliser.means, two.normaliser.means)
+
+
+def test_encoders_of_different_widths_have_no_map(reader: Reader) -> None:
+    shape = reader.encoder.config.shape
+    with pytest.raises(XlingError, match=r"encoders of one width, not \{'en': 16, 'fr': 32\}"):
+        check_layers(read_record(Options, OPTIONS, "options"), {"en": shape, "fr": replace(shape, width=32)})
+
+
+Call = Callable[..., Any]
+SHORT = OPTIONS | {"layers": [1], "epochs": 2}
 
 
 def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Call) -> None:
@@ -37,6 +174,7 @@ def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Ca
         assert all(found["low"] <= found["score"] <= found["high"] for found in one["scores"].values())
         assert set(one["map_cosine"]) == ({"fr"} if one["way"] == "aligned" else set())
     assert (result["config"], result["source"], result["sentences"]) == ("abc", "en", 60)
+    assert not list((tmp_path / "job.work").iterdir())  # or a forced rerun would find the old scores
     assert result["links"]["fr"] == sum(len(line.split()) for line in (tmp_path / "links.txt").read_text().splitlines())
 
 
@@ -48,19 +186,6 @@ def test_a_killed_job_goes_on_to_the_same_result(toy: Toy, tmp_path: Path, call:
     assert "plain (1 of 2)" not in log  # the last attempt had only the second training left to do
     assert "epoch 1 of" not in log  # and of that only its last epoch
     assert read_json(tmp_path / "broken.json") == read_json(tmp_path / "whole.json")
-
-
-def test_a_finished_job_leaves_nothing_that_a_forced_rerun_could_take_for_new(
-    toy: Toy, tmp_path: Path, call: Call
-) -> None:
-    results = []
-    for epochs in (2, 1, 2):
-        options = SHORT | {"epochs": epochs}
-        assert call(main, *command(tmp_path, toy, "job", options=options, ways=["plain"])).code == 0
-        assert not list((tmp_path / "job.work").iterdir())
-        results.append(read_json(tmp_path / "job.json"))
-    assert results[0] == results[2]
-    assert len(results[1]["trainings"][0]["dev"]) == 1
 
 
 def test_a_job_goes_on_in_no_other_precision_than_it_began_in(
@@ -116,6 +241,8 @@ TESTED = {"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}}
     ("changes", "problem"),
     [
         ({"options": OPTIONS | {"layers": [0, 9]}}, "no layer 9 in the encoder of en: its layers are 0 to 2"),
+        ({"options": OPTIONS | {"layers": []}}, "job.plan: options.layers: expected at least 1 items"),
+        ({"options": OPTIONS | {"heads": 3}}, "3 heads do not divide the width 16"),
         ({"options": OPTIONS | {"epoch": 1}}, "job.plan: options.epoch: unknown key (did you mean 'epochs'?)"),
         ({"languages": {"en": ONE}}, "job.plan: languages: expected en and at least one other"),
         ({"languages": {"en": ONE, "fr": ONE}}, "job.plan: languages.fr.links: missing key"),

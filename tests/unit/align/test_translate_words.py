@@ -150,11 +150,6 @@ def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
     refused(main, *written(tmp_path, plan), problem="broken.txt, line 1: ", out=tmp_path / "out.json")
 
 
-def without_items(folder: Path) -> None:
-    for seed in range(2):
-        write_states(states_file(folder / f"en{seed}", "trained", "words", "en"), [SPACE, SPACE], {})
-
-
 @pytest.mark.parametrize(
     ("fault", "problem"),
     [
@@ -166,7 +161,6 @@ def without_items(folder: Path) -> None:
             "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)",
         ),
         (lambda folder: write_side(folder / "fr1", "fr", [SPACE] * 2, ["g"] * 300), "other words or sentences than"),
-        (without_items, "words.en.safetensors: the file has no word list (items)"),
     ],
 )
 def test_bad_input_is_one_line(refused: Callable[..., None], tmp_path: Path, fault: Any, problem: str) -> None:

@@ -33,21 +33,26 @@ def write_data(folder: Path, task: str) -> dict[str, Any]:
     return {"task": task, "train": str(paths["train"]), "dev": str(paths["dev"]), "test": tests}
 
 
+def toy_plan(
+    folder: Path, model: tuple[Path, ...], codes: tuple[str, str], data: dict[str, Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the plan of a job in which one bilingual encoder reads both languages."""
+    own = {"vocab": str(model[0]), "encoder": str(model[1])}
+    languages = {code: own | {"parallel": str(folder / f"{code}.txt")} for code in codes}
+    languages[codes[1]] |= {"links": str(folder / "links.txt")}
+    return {
+        "name": "en-fr.toy.s1", "source": "en", "languages": languages, "untrained": False, "seed": 7, "data": data,
+        "config": "abc", "ways": ["plain", "aligned"], "options": options, "biaffine": BIAFFINE,
+    }  # fmt: skip
+
+
 def command(
     folder: Path, model: tuple[Path, Path], out: str, tasks: tuple[str, ...] = ("ner",), **changes: Any
 ) -> list[str]:
-    """Write the plan of a job in which one bilingual encoder reads both languages, and return the job's flags."""
+    """Write parallel text, data and plan of a job, and return the job's flags."""
     write_parallel(folder)
-    own = {"vocab": str(model[0]), "encoder": str(model[1])}
-    languages = {code: own | {"parallel": str(folder / f"{code}.txt")} for code in ("en", "fr")}
-    languages["fr"] |= {"links": str(folder / "links.txt")}
     data = {f"{task}.toy": write_data(folder, task) for task in tasks}
-    plan = {
-        "name": "en-fr.toy.s1", "source": "en", "languages": languages, "untrained": False, "seed": 7, "data": data,
-        "config": "abc",
-        "ways": ["plain", "aligned"], "options": OPTIONS, "biaffine": BIAFFINE,
-    }  # fmt: skip
-    write_json(folder / f"{out}.plan", plan | changes)
+    write_json(folder / f"{out}.plan", toy_plan(folder, model, ("en", "fr"), data, OPTIONS) | changes)
     files = {"--plan": f"{out}.plan", "--work-below": f"{out}.work", "--out": f"{out}.json"}
     flags = [str(part) for flag, name in files.items() for part in (flag, folder / name)]
     return [*flags, "--device", "cpu"]

@@ -18,7 +18,6 @@ from xling.core.io import (
     read_lines,
     read_saved,
     seal_of,
-    sha256_of,
     write_json,
     write_text,
 )
@@ -147,8 +146,3 @@ def test_what_an_earlier_attempt_saved_is_passed_over_where_it_is_damaged(tmp_pa
     for damaged in (b'{"a": 2}', b"\xff", b""):
         path.write_bytes(damaged)
         assert read_saved(path) is None
-
-
-def test_the_hash_is_the_files(tmp_path: Path) -> None:
-    (tmp_path / "x").write_bytes(b"abc")
-    assert sha256_of(tmp_path / "x") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,24 +1,26 @@
-"""What trains and what does not, in which precision, and whose weights a language's text passes through at test."""
+"""Fine-tuning: what trains, in which precision, whose weights a language's text passes through, and runs side by side."""
 
 import copy
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from toy_tasks import prepare, write_model
+from toy_tasks import prepare, section, write_model
 
 from xling.align import frozen
-from xling.align.frozen import FrozenTuner, Reader, Side, TaskLayers
+from xling.align.frozen import FrozenTuner, Reader
+from xling.align.plan import Options
 from xling.bpe.vocabulary import Vocabulary
+from xling.finetune import trainer
 from xling.finetune import tuner as tuner_module
 from xling.finetune.data import Example, Speller
-from xling.finetune.settings import Point
-from xling.finetune.trainer import Material, train_epoch
+from xling.finetune.settings import Point, read_settings
+from xling.finetune.trainer import Material, in_turn, lanes, rate_scale, train_epoch, tune_point
 from xling.finetune.tuner import Group, Tuner, shared_parameters
-from xling.model import layer_states
+from xling.model import encoder as encoder_module
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
 
@@ -31,7 +33,10 @@ def whole(encoder: Encoder, material: Material, point: Point = POINT) -> Tuner:
 
 
 def on_frozen(encoder: Encoder, material: Material) -> Tuner:
-    return FrozenTuner([Side(Reader(encoder, 0))], 1, TaskLayers(1, 2, 32, 0.1), material.task, POINT, 3, 24)
+    options = Options(
+        (1,), task_layers=1, heads=2, feedforward=32, dropout=0.1, epochs=1, batch=8, lr=1e-2, warmup_share=0.1
+    )
+    return FrozenTuner([Reader(encoder, 0)], 1, options, material)
 
 
 def trained(folder: Path, model: Model, task: str = "pos") -> tuple[Tuner, dict[str, list[Example]]]:
@@ -75,13 +80,9 @@ def test_each_language_is_read_through_its_own_parts(separate_model: Model, tmp_
     assert not np.allclose(outputs(tuner, sets["fr"], 1), states["fr"])
 
 
-def test_language_ids_are_passed_and_padding_changes_no_state(toy_model: Model, tmp_path: Path) -> None:
+def test_language_ids_are_passed(toy_model: Model, tmp_path: Path) -> None:
     tuner, sets = trained(tmp_path, toy_model)
     assert not np.allclose(outputs(tuner, sets["fr"], 1), outputs(tuner, sets["fr"], 0))
-    tokens = torch.from_numpy(tuner.layout(sets["en"][:1]).tokens)
-    with torch.no_grad():
-        plain, padded = tuner._states(tokens, 0), tuner._states(torch.nn.functional.pad(tokens, (0, 6)), 0)
-    assert torch.allclose(plain, padded[:, : tokens.shape[1]], atol=1e-5)
 
 
 @pytest.mark.parametrize("task", ["xnli", "ner", "parsing", "pos"])
@@ -165,7 +166,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         found.append(training)
         return torch.autocast("cuda", torch.bfloat16, enabled=False)
 
-    for module in (tuner_module, frozen, layer_states):
+    for module in (tuner_module, frozen, encoder_module):
         monkeypatch.setattr(module, "autocast", autocast)
     return found
 
@@ -180,9 +181,53 @@ def test_a_tuner_says_when_it_trains(
     assert set(asked) == training  # the frozen encoder below never trains
     asked.clear()
     made.predict(sets["en"], 0)
-    list(layer_states.layer_states(encoder.train(), torch.tensor([[2, 5, 2]]), 0))  # nor do states for the analyses
+    list(encoder.train().layer_states(torch.tensor([[2, 5, 2]]), 0))  # nor do states for the analyses
     assert set(asked) == {False}
 
 
 def test_a_group_without_parameters_has_nothing_to_step() -> None:
     Group([], torch.device("cpu")).step([])
+
+
+POINTS = [Point(number, batch, rate, rate) for number, (batch, rate) in enumerate([(8, 1e-3), (4, 1e-2), (8, 1e-2)])]
+
+
+def test_works_advance_in_turn_and_end_in_their_order() -> None:
+    seen: list[str] = []
+
+    def work(name: str, steps: int) -> Iterator[None]:
+        for number in range(steps):
+            seen.append(f"{name}{number}")
+            yield
+        return name
+
+    assert in_turn([work(*one) for one in (("a", 1), ("b", 3), ("c", 0), ("d", 1))], [None, None]) == list("abcd")
+    assert seen == ["a0", "b0", "b1", "b2", "d0"]
+    assert in_turn([], [None]) == []
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+@pytest.mark.parametrize("task", ["pos", "parsing"])
+def test_trainings_on_streams_of_a_gpu_are_those_of_one_after_the_other(
+    task: str, toy_model: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trainer, "SAVE_SECONDS", 0)  # states are saved from the GPU too
+    encoder, material, _ = prepare(tmp_path, toy_model, task)
+    found = {}
+    for count in (1, 3):
+        encoder.to("cuda")
+        works = [tune_point(encoder, material, {}, point, tmp_path / str(count)) for point in POINTS]
+        found[count] = in_turn(works, lanes(encoder, count))
+    for alone, beside in zip(found[1], found[3], strict=True):
+        assert beside["losses"] == pytest.approx(alone["losses"], rel=0.03)
+    losses = [tuple(one["losses"]) for one in found[3]]
+    assert len(set(losses)) == len(POINTS)  # and none is another's
+
+
+def test_learning_rates_follow_the_schedule() -> None:
+    linear, fixed = (read_settings(section("ner", schedule=name, warmup_share=0.1)) for name in ("linear", "fixed"))
+    scales = [rate_scale(step, 100, linear) for step in range(100)]
+    assert scales[:10] == pytest.approx([0.1 * (i + 1) for i in range(10)])
+    assert scales[10:] == pytest.approx([(100 - step) / 90 for step in range(10, 100)])
+    assert max(scales) == 1.0
+    assert {rate_scale(step, 100, fixed) for step in range(100)} == {1.0}

@@ -15,7 +15,6 @@ from xling.align.states import States
 from xling.core.errors import XlingError
 from xling.interop.encoders import AnyEncoder, main, open_any_encoder
 from xling.interop.export import export
-from xling.model.layer_states import layer_states
 
 transformers = pytest.importorskip("transformers")
 from tiny_hub import write_bert, write_tokenizer, write_xlm, write_xlm_roberta  # noqa: E402
@@ -61,7 +60,7 @@ def test_ours_and_exported_are_the_same(tmp_path: Path, norm: str, setting: str)
     for left, right in zip(own, exported, strict=True):
         np.testing.assert_allclose(left, right, atol=1e-5)
     ids, inside = opened.spell(TEXTS["fr"][0])
-    states = list(layer_states(encoder, torch.tensor([ids]), 1))
+    states = list(encoder.layer_states(torch.tensor([ids]), 1))
     np.testing.assert_allclose(own[-1][0], states[-1][0, torch.tensor(inside)].mean(dim=0), atol=1e-5)
 
 

@@ -94,7 +94,7 @@ def test_ids_of_real_text_are_those_of_training(real_data: Path, tmp_path: Path,
         given = zip(raw, words, strict=True) if options else zip(words, words[: LINES // 4], strict=False)
         for text, line in given:
             assert tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) == loaded(vocab).encode_line(code, line)
-    some = LINES // 5 if code == "zh" else LINES  # its thousands of rules are slow
+    some = LINES // 16 if code == "zh" else LINES  # its thousands of rules are slow
     expected = [loaded(tmp_path / "vocab" / "joint").encode_line(code, line) for line in words[:some]]
     given = [
         found.ids for found in fast(tmp_path / "default" / code).encode_batch(raw[:some], add_special_tokens=False)

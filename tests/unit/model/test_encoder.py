@@ -1,43 +1,71 @@
-"""Padding, and what belongs to one language alone.
+"""What the embeddings add up to, dropout by place and key, and token vectors that are a language's own.
 
-States and logits are compared with Hugging Face's XLM and Flaubert where models are exported, the masked loss and its
-gradients with a full softmax where models are trained.
+States and logits, of padded batches too, are compared with Hugging Face's XLM and Flaubert where models are exported,
+the masked loss and its gradients with a full softmax where models are trained.
 """
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from scipy.stats import chi2
+from torch.nn import functional
 
 from xling.bpe.streams import END
+from xling.interop.hugging_face import hugging_face_weights
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
+from xling.model.layers import STEPS, draw_keys, dropout, places, scrambled
 
-LANGUAGES = ("en", "fr")
-Apart = tuple[bool | str, int]  # separate embeddings, layers
-
-
-def make(norm: str = "post", separate: Apart = (False, 0), sentences: int = 0) -> Encoder:
-    shape = Shape(8, 32, 4, 128, "gelu", 0.0, 0.0, norm, 1e-12, 40, True, sentences)  # type: ignore[arg-type]
-    sizes = (101, 83) if separate[0] else (101, 101)
-    softmax = "per-language" if separate[0] else "shared"
-    return Encoder(ModelConfig(LANGUAGES, sizes, shape, Separate(*separate), softmax), seed=7)  # type: ignore[arg-type]
+SHAPE = Shape(2, 16, 2, 32, "relu", 0.0, 0.0, "pre", 1e-12, 12, True, sentences=2)
+CONFIG = ModelConfig(("en", "fr"), (30, 30), SHAPE, Separate(False, 0), "shared")
+PAIR = torch.tensor([[2, 5, 6, 7, 2, 8, 9, 2, 0], [2, 2, 5, 2, 5, 6, 2, 0, 0]])
 
 
-def test_padding_changes_nothing() -> None:
-    encoder = make(separate=(True, 3)).eval()
-    tokens = torch.randint(4, 83, (2, 12))
-    keep = torch.ones(2, 12, dtype=torch.bool)
-    keep[:, 8:] = False
+def test_an_end_closes_its_sentence_and_what_follows_starts_anew() -> None:
+    positions, sentences = places(PAIR)
+    assert positions.tolist() == [[0, 1, 2, 3, 4, 1, 2, 3, 1], [0, 1, 1, 2, 1, 2, 3, 1, 2]]
+    assert sentences.tolist() == [[0, 0, 0, 0, 0, 1, 1, 1, 2], [0, 0, 1, 1, 2, 2, 2, 3, 3]]
+
+
+def test_the_lowest_states_are_the_sum_of_what_the_tables_say() -> None:
+    encoder = Encoder(CONFIG, 1).eval()
+    weights = encoder.path(1).embeddings
+    positions, sentences = places(PAIR)
+    total = weights.token[PAIR] + weights.position[positions] + weights.sentence[sentences.clamp(max=1)]
+    total = total + weights.language
+    expected = functional.layer_norm(total, (16,), weights.norm_weight, weights.norm_bias, 1e-12)
+    torch.testing.assert_close(encoder(PAIR, 1)[0], expected)
+
+
+def test_one_sentence_has_the_positions_it_always_has() -> None:
+    encoder, plain = Encoder(CONFIG, 1).eval(), Encoder(replace(CONFIG, shape=replace(SHAPE, sentences=0)), 1).eval()
+    exported = hugging_face_weights(encoder, 0)["transformer.position_embeddings.weight"]
     with torch.no_grad():
-        full, cut = encoder(tokens, 1, keep), encoder(tokens[:, :8], 1)
-    for padded_states, plain in zip(full, cut, strict=True):
-        torch.testing.assert_close(padded_states[:, :8], plain, atol=1e-5, rtol=0)
+        plain.get_parameter("embeddings.shared.position").copy_(exported)
+    tokens = PAIR[:1, :5]
+    for one, other in zip(encoder(tokens, 0), plain(tokens, 0), strict=True):
+        torch.testing.assert_close(one, other)
+    longer = PAIR[:1, :8]
+    assert not torch.allclose(encoder(longer, 0)[-1], plain(longer, 0)[-1], atol=1e-3)
+
+
+def test_a_long_text_does_not_leave_the_tables() -> None:
+    encoder = Encoder(CONFIG, 1).eval()
+    tokens = torch.full((1, 20), 5)
+    tokens[0, ::4] = 2
+    assert torch.isfinite(encoder(tokens, 0)[-1]).all()
 
 
 @pytest.mark.parametrize("sentences", [0, 2])
 def test_tokens_alone_are_separate_embeddings_with_the_rest_made_equal(sentences: int) -> None:
-    tokens_apart, all_apart = (make(separate=(kind, 3), sentences=sentences).eval() for kind in ("tokens", True))
+    shape = Shape(8, 32, 4, 128, "gelu", 0.0, 0.0, "post", 1e-12, 40, True, sentences)
+    configs = [
+        ModelConfig(("en", "fr"), (101, 83), shape, Separate(kind, 3), "per-language") for kind in ("tokens", True)
+    ]
+    tokens_apart, all_apart = (Encoder(config, seed=7).eval() for config in configs)
     ours = dict(tokens_apart.named_parameters())
     generator = torch.Generator().manual_seed(2)
     batch = torch.randint(4, 83, (3, 17), generator=generator)
@@ -56,13 +84,42 @@ def test_tokens_alone_are_separate_embeddings_with_the_rest_made_equal(sentences
             assert torch.equal(tokens_apart.logits(theirs[-1], language), all_apart.logits(theirs[-1], language))
 
 
-@pytest.mark.parametrize("embeddings", [True, "tokens"])
-def test_only_the_language_at_hand_gets_gradients(embeddings: bool | str) -> None:
-    encoder = make(separate=(embeddings, 3))
-    tokens = torch.randint(4, 83, (2, 6))
-    encoder.logits(encoder(tokens, 0)[-1], 0).sum().backward()
-    touched = {n for n, p in encoder.named_parameters() if p.grad is not None}
-    assert touched
-    assert not any(".fr." in name or name.endswith(".fr") for name in touched)
-    assert {"language.en", "embeddings.en.token", "layers.2.en.qkv_weight", "layers.3.shared.qkv_weight"} <= touched
-    assert ("embeddings.shared.position" in touched) == (embeddings == "tokens")
+STATES = torch.ones(64, 32, 128)
+KEYS = [torch.tensor(key, dtype=torch.int32) for key in (0, 1, -1, 123_456_789, -2_000_000_000)]
+
+
+def test_values_are_spread_evenly_and_unrelated_to_their_neighbours_and_to_other_keys() -> None:
+    columns = np.stack([scrambled(STATES, key).numpy().ravel() / STEPS for key in KEYS])
+    error = 5 / np.sqrt(columns.shape[1])
+    for column in columns:
+        counts = np.bincount((column * 256).astype(int), minlength=256)
+        expected = counts.sum() / 256
+        assert ((counts - expected) ** 2 / expected).sum() < chi2.ppf(1 - 1e-6, 255)
+        assert len(np.unique(column)) > 0.9 * len(column)
+    assert np.abs(np.corrcoef(columns) - np.eye(len(KEYS))).max() < error  # also of keys next to each other
+    for distance in (1, 2, 32, 128, 128 * 32):  # neighbours in every direction
+        assert abs(np.corrcoef(columns[3, :-distance], columns[3, distance:])[0, 1]) < error
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.33])
+def test_a_share_is_dropped_and_the_mean_and_the_gradient_are_those_of_dropout(rate: float) -> None:
+    states = STATES.clone().requires_grad_()
+    dropped = dropout(states, rate, True, KEYS[3])
+    share = (dropped == 0).float().mean().item()
+    assert share == pytest.approx(rate, abs=5 * (rate * (1 - rate) / STATES.numel()) ** 0.5)
+    assert dropped.max().item() == pytest.approx(1 / (1 - rate), rel=1e-6)
+    (gradient,) = torch.autograd.grad(dropped.sum(), states)
+    assert torch.equal(gradient, dropped)  # of states that are one
+    assert torch.equal(dropped, dropout(STATES, rate, True, KEYS[3]))
+    assert torch.equal(STATES, dropout(STATES, rate, False, KEYS[3]))
+
+
+def test_keys_come_from_the_seeded_generator_one_for_each_dropout() -> None:
+    drawn = []
+    for seed in (5, 5, 6):
+        torch.manual_seed(seed)
+        keys = draw_keys(replace(SHAPE, dropout=0.1), torch.device("cpu"))
+        assert keys is not None
+        drawn.append(keys.tolist())
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(set(drawn[0])) == 1 + 2 * SHAPE.layers

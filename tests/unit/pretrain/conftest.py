@@ -7,9 +7,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from toy_runs import SIZE, WATCHED, Child, child, write_streams
+from toy_runs import WATCHED, Child, child, make_vocab, write_streams
 
 
 @pytest.fixture(scope="session")
@@ -18,12 +17,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("toy")
     write_streams(folder / "en", "en", 1, 900)
     write_streams(folder / "fr", "fr", 2, 300)
-    about = {code: {"model": f"{code}.model", "ids": f"{code}.ids.npy", "size": SIZE} for code in ("en", "fr")}
-    (folder / "vocab").mkdir()
-    for code in about:
-        np.save(folder / "vocab" / f"{code}.ids.npy", np.arange(SIZE, dtype=np.int32))
-    vocab = {"kind": "joint", "languages": about, "size": SIZE, "pieces": "pieces.txt"}
-    (folder / "vocab" / "vocab.json").write_text(json.dumps(vocab))
+    make_vocab(folder / "vocab")
     return folder
 
 

@@ -6,17 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from toy_runs import SIZE, read
+from toy_runs import SIZE, read, separated
 
 from xling.bpe.streams import END, TokenStream
 from xling.core.errors import InputError
 from xling.core.seeds import numpy_rng
-from xling.pretrain.batches import Batches, LineSampler, StreamSampler, language_chances, make_batch
-from xling.pretrain.masking import Masked
+from xling.pretrain.batches import Batches, LineSampler, StreamSampler, language_chances
 
 
-def batches(toy: Path, tmp_path: Path, **changes: Any) -> Batches:
-    return Batches(read(tmp_path, **changes), {code: toy / code for code in ("en", "fr")}, {"en": SIZE, "fr": SIZE}, {})
+def batches(toy: Path, tmp_path: Path, size: int = SIZE, **changes: Any) -> Batches:
+    return Batches(read(tmp_path, **changes), {code: toy / code for code in ("en", "fr")}, {"en": size, "fr": size}, {})
 
 
 def test_chances_are_shares_to_the_power_of_seven_tenths() -> None:
@@ -87,17 +86,10 @@ def test_lines_have_one_length_and_stand_between_ends_and_every_token_is_equally
     assert {cut(numpy_rng(i)).shape[1] for i in range(200)} == {4, 5}
 
 
-def test_random_words_of_a_language_occur_in_its_text(toy: Path, tmp_path: Path) -> None:
-    made = batches(toy, tmp_path, pretrain__random_words="language")
-    occurring = set(np.flatnonzero(TokenStream(toy / "en", "train").counts(SIZE)).tolist()) - {0, 1, 2, 3}
-    assert set(made.words[0].tolist()) == occurring
-
-
-def test_a_batch_filled_up_holds_the_same() -> None:
-    masked = Masked(np.arange(12).reshape(3, 4), np.array([1, 6, 11]), np.array([50, 51, 52]))
-    plain, filled = make_batch(masked, 1, 9), make_batch(masked, 1, 9, places=5)
-    assert filled.targets.tolist() == [50, 51, 52, -100, -100]
-    assert filled.picks.tolist() == [1, 6, 11, 0, 0]
-    assert plain.inverse.tolist() == [3, 0, 3, 3, 3, 3, 1, 3, 3, 3, 3, 2]
-    assert filled.inverse[plain.inverse == 3].unique().tolist() == [5]
-    assert torch.equal(plain.tokens, filled.tokens)
+@pytest.mark.parametrize(("scope", "separate", "seen"), [("any", 0, 0), ("language", 0, 1), ("language", 1, 0)])
+def test_random_words_are_what_the_softmax_knows_or_the_text_holds(
+    toy: Path, tmp_path: Path, scope: str, separate: bool, seen: bool
+) -> None:
+    more = SIZE + 9  # ids that no text holds
+    made = batches(toy, tmp_path, more, pretrain__random_words=scope, **separated(bool(separate)))
+    assert made.words[0].tolist() == list(range(4, SIZE if seen else more))

@@ -1,7 +1,5 @@
 """Which tokens are predicted: the paper's rates, held to within a few standard errors."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from toy_runs import read
 from xling.bpe.streams import END
 from xling.core.seeds import numpy_rng
 from xling.pretrain.config import Run
-from xling.pretrain.masking import MASK, SPECIAL, capacity, mask_fixed, mask_tokens, random_words
+from xling.pretrain.masking import MASK, SPECIAL, capacity, mask_fixed, mask_tokens
 
 SIZE = 1000
 WORDS = np.arange(SPECIAL, SIZE)
@@ -65,23 +63,6 @@ def test_something_is_predicted_but_never_the_first_position(run: Run, rows: int
 def test_there_is_room_for_six_standard_deviations(tokens: int, rate: float) -> None:
     most = tokens * rate + 6 * np.sqrt(tokens * rate * (1 - rate))
     assert min(most, tokens) <= capacity(tokens, rate) <= min(most + 16, tokens)
-
-
-@pytest.mark.parametrize(
-    ("scope", "separate", "expected"),
-    [
-        ("any", False, range(4, 20)),
-        ("language", False, [5, 7]),
-        ("any", True, range(4, 20)),  # ids are the language's own there
-    ],
-)
-def test_words_are_drawn_from_what_the_softmax_knows(
-    scope: str, separate: bool, expected: list[int], tmp_path: Path
-) -> None:
-    seen, softmax = np.zeros(20, dtype=bool), "per-language" if separate else "shared"
-    seen[[2, 5, 7]] = True
-    own = {"pretrain__random_words": scope, "softmax": softmax, "separate": {"embeddings": separate, "layers": 0}}
-    assert random_words(read(tmp_path, **own), 20, seen).tolist() == list(expected)
 
 
 @pytest.mark.parametrize("ends_stay", [False, True])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from toy_runs import changed, make_vocab
+from toy_runs import changed, read
 
 from xling.core.errors import EXIT_NO_SPACE, InputError
 from xling.core.io import read_json, write_json
@@ -43,11 +43,10 @@ def checkpoints(folder: Path) -> list[Path]:
 def test_a_run_directory_explains_itself(
     command: Command, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_vocab(tmp_path)
     (tmp_path / "en.txt").write_text("the cat\nthe mat\n")
     (tmp_path / "fr.txt").write_text("le chat\nle tapis\n")
     sides = [word for code in ("en", "fr") for word in ("--parallel", f"{code}={tmp_path / code}.txt")]
-    arguments, out = [*command(changed()), "--vocab", str(tmp_path), *sides], tmp_path / "work.out"
+    arguments, out = [*command(changed()), *sides], tmp_path / "work.out"
     done = call(main, *arguments)
     assert done.code == 0, done.said
     names = {"run.json", "train.log", "metrics.jsonl", "provenance.json", "model.json", "model.safetensors"}
@@ -280,3 +279,33 @@ def test_a_training_keeps_the_precision_that_it_began_with(tmp_path: Path) -> No
         choose_precision("auto", cpu, tmp_path)
     note.unlink()  # a run of an older version
     assert choose_precision("auto", cpu, tmp_path) == "float32"
+
+
+# key | value as JSON | what the line says; one that begins with : comes after the key
+MISTAKES = """
+pretrain.speed | 1 | : unknown key
+pretrain.lr | "fast" | : expected a number, found the text 'fast'
+pretrain.updates | 1.5 | : expected a whole number, found 1.5
+pretrain.warmup | -1 | : expected at least 0, found -1
+pretrain.betas | [0.9] | : expected at least 2 items, found a list of 1
+pretrain.schedule | "cosine" | : expected one of inverse-sqrt, linear, found 'cosine'
+pretrain.micro_batch_tokens | 8 | : 8 holds no sequence of length 16
+pretrain.length | 64 | : 64 is longer than the model's 32 positions
+pretrain.mask_rate | 0.0 | : expected more than 0, found 0.0
+pretrain.random_share | 0.3 | : mask_share and random_share together exceed 1
+pretrain.clip | 0.0 | : expected more than 0, found 0.0
+selection_language | "de" | : 'de' is none of en, fr
+shape.sentences | 2 | pretrain.sequences: expected lines, because the model has sentence vectors
+shape | [] | : expected keys and values, found a list of 0
+shape | {} | shape.layers: missing key (Transformer layers.)
+"""
+
+
+@pytest.mark.parametrize("row", MISTAKES.strip().splitlines())
+def test_a_wrong_run_is_one_clear_line(tmp_path: Path, row: str) -> None:
+    key, value, problem = row.split(" | ")
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, **{key.replace(".", "__"): json.loads(value)})
+    line = f"{key}{problem}" if problem.startswith(":") else problem
+    assert str(caught.value).startswith(f"{tmp_path / 'run.json'}: {line}")
+    assert "\n" not in str(caught.value)

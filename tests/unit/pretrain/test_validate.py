@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from toy_runs import make, make_vocab, plain_loss, read
+from toy_runs import make, plain_loss, read
 
 from xling.align.pooling import Window, add_up
 from xling.bpe.streams import TokenStream
@@ -88,14 +88,13 @@ def test_structure_reports_every_layer_both_ways() -> None:
     assert found["sentences"] == 3
 
 
-def test_parallel_sentences_are_encoded_between_ends(tmp_path: Path) -> None:
-    make_vocab(tmp_path)
+def test_parallel_sentences_are_encoded_between_ends(toy: Path, tmp_path: Path) -> None:
     files = {"en": tmp_path / "en.txt", "fr": tmp_path / "fr.txt"}
     files["en"].write_text("the cat\nthe mat the mat the mat\n")
     files["fr"].write_text("le chat\nle tapis\n")
-    english, french = read_parallel(files, tmp_path, 8)
+    english, french = read_parallel(files, toy / "vocab", 8)
     assert len(english) == len(french) == 2
     assert all(ids[0] == ids[-1] == 2 and len(ids) <= 8 for ids in english + french)
     files["fr"].write_text("a\n")
     with pytest.raises(InputError, match=r"fr\.txt: ends after 1 lines"):
-        read_parallel(files, tmp_path, 8)
+        read_parallel(files, toy / "vocab", 8)

@@ -77,7 +77,8 @@ def write_streams(folder: Path, code: str, shift: int, lines: int, size: int = S
 
 
 def make_vocab(folder: Path) -> None:
-    """Write a joint vocabulary of English and French that is as large as the toy one, with a real sentencepiece model."""
+    """Write a joint vocabulary of English and French with as many pieces as the toy languages have words."""
+    folder.mkdir()
     words = Counter({"the": 9, "cat": 5, "mat": 4, "le": 9, "chat": 5, "tapis": 4, "abcdefghijklmnopqrstuvwxyz" * 2: 1})
     characters = set("".join(words)) | {WORD_START}
     (folder / "joint.model").write_bytes(fit(words, SIZE - len(SPECIAL_TOKENS) - len(characters)))

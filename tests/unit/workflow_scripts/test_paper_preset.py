@@ -75,7 +75,7 @@ section 5, models; en' is English again:
   languages: {en2: {copy_of: en}}
 section 5.1, words and sentences:
   xling.align.mapping: {":ROUNDS": 5}
-  xling.align.csls: {":NEIGHBOURS": 10}
+  xling.align.search: {":NEIGHBOURS": 10}
   xling.align.translate_words: {":LIMIT": 200000}
   align: {word_sentences: 500000, word_vocabulary: 200000}
   data: {parallel: xnli-15way/xnli.15way.orig.tsv}

@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xling.align.search as engine
-from xling.align.csls import csls_search, mean_similarity
 from xling.align.mapping import unit_length
-from xling.align.search import search
-from xling.core.errors import XlingError
+from xling.align.search import csls_search, mean_similarity, search
 from xling.core.seeds import numpy_rng
 
 HALVES = [None, torch.bfloat16, torch.float16]
@@ -105,17 +103,3 @@ def test_a_callers_lower_precision_does_not_reach_the_search() -> None:
     finally:
         torch.set_float32_matmul_precision("highest")
     np.testing.assert_array_equal(found.scores, expected.scores)
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "k", "problem"),
-    [
-        (np.ones((0, 2)), np.ones((3, 2)), 1, "nothing to search: 0 queries, 3 candidates"),
-        (np.ones((3, 2)), np.ones((3, 4)), 1, "queries of width 2, candidates of width 4"),
-        (np.ones((3, 2)), np.ones((3, 2)), 4, "asked for the best 4 of 3 candidates"),
-        (np.ones((3, 2)), np.full((3, 2), np.nan), 1, "the candidates hold a number that is not finite"),
-    ],
-)
-def test_what_cannot_be_searched(x: np.ndarray, y: np.ndarray, k: int, problem: str) -> None:
-    with pytest.raises(XlingError, match=problem):
-        search(x, y, k)
