@@ -22,7 +22,7 @@ from report_files import provenance, verdicts, write_sources
 from xling.core.errors import InputError
 from xling.report import published, style
 from xling.report.page.__main__ import main
-from xling.report.page.build import Sources, asset, build, markdown
+from xling.report.page.build import Sources, asset, build
 from xling.report.page.drawings import HREF, embedded
 from xling.report.page.files import Files
 from xling.report.page.gallery import find_figures
@@ -313,23 +313,6 @@ def test_tables_have_groups_and_numbers_and_leave_margins_to_figure_3(tmp_path: 
     assert [head.text for head in left.heads] == ["Model", "Domain", "Softmax"]  # folded: described in words
     (table,) = shown("long.csv", "a,b\n" + "1,2\n" * (MOST_ROWS + 1))
     assert (len(table.rows), table.length, table.links[0].href) == (0, MOST_ROWS + 1, "long.csv")
-
-
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
-        ("a `b|c` **d** *e*", "<p>a <code>b|c</code> <strong>d</strong> <em>e</em></p>"),
-        ("[data.md](data.md) `<pad>`", "<p>data.md <code>&lt;pad&gt;</code></p>"),
-        (r"0\* and <b>", "<p>0* and &lt;b&gt;</p>"),
-        ("# T\n## S\n- a\n- c", "<h3>T</h3><h4>S</h4><ul><li>a</li><li>c</li></ul>"),
-        ("```\n# x <y>\n\nz\n```", '<pre tabindex="0"><code># x &lt;y&gt;z</code></pre>'),
-        ("| q | r |\n|---|--:|\n| `x` | y \\| z |", "<tbody><tr><td><code>x</code></td><td>y | z</td></tr></tbody>"),
-        ("![p](http://x/y.png)", "p"),
-    ],
-)
-def test_markdown(text: str, html: str) -> None:
-    assert html in markdown(text).replace("\n", "")
-    assert "http" not in re.sub(r">[^<]*<", "><", markdown(text))
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])

@@ -11,8 +11,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from xling.report.claims.render import RULES, read_claims
 from xling.report.page.files import Files
@@ -45,7 +44,6 @@ WORDS = {
 # A page may show any text, but these characters are no characters of an HTML document.
 FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
 FORBIDDEN |= dict.fromkeys((*range(55296, 57344), 65534, 65535), "�")
-LOWER = 2  # how far a Markdown page's headings move down: its section's title is an h2
 FRAME = '<div class="frame" role="region" aria-label="Table: choices" tabindex="0"><table class="prose">'
 
 
@@ -144,26 +142,9 @@ def clean(value: Any) -> Any:
 
 
 def markdown(text: str) -> Markup:
-    """Return one of our own Markdown pages as HTML, its headings below those of the section that it stands in.
-
-    Links keep their words only: the page stands alone, so there is nothing beside it to go to. There is no alignment
-    of columns, because the policy admits no inline style.
-    """
-
-    def code(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
-        return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>'  # scrolled by the keyboard too
-
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    rules = {"link_open": "", "link_close": "", "table_open": FRAME, "table_close": "</table></div>"}
+    """Return a text of our own as HTML; the page's policy admits no inline style, so columns have no alignment."""
+    parser = MarkdownIt("commonmark").enable("table")
+    rules = {"table_open": FRAME, "table_close": "</table></div>", "th_open": '<th scope="col">'}
     for name, html in rules.items():
         parser.add_render_rule(name, lambda *_, html=html: html)
-    for name in ("fence", "code_block"):
-        parser.add_render_rule(name, code)
-    tokens = parser.parse(clean(text))
-    for token in tokens:
-        token.attrs.pop("style", None)
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1]) + LOWER, 6)}"
-        elif token.type == "th_open":
-            token.attrs["scope"] = "col"
-    return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704
+    return Markup(parser.render(text))  # noqa: S704
