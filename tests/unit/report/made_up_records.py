@@ -3,78 +3,28 @@
 import json
 import math
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+from made_up_study import curves
+
 from xling.report import published
 from xling.report.figures.study import Sharing
-from xling.report.records import ContextualScore, LayerPair, SentenceScore, WordScore
+from xling.report.records import KINDS, LayerPair
 
 LAYERS = 8
-LANGUAGES, PAIRS = ("fr", "de", "ru", "zh"), ("en-en'", "en-fr", "en-de", "en-ru", "en-zh")
-MODELS = ("bilingual", "monolingual", "random")
-MIDDLE = (10, 20, 30, 40, 45, 40, 30, 20, 10)  # best at layer 4
-SERIES = {
-    "MLM align": {"ner": 0, "parsing": 10},
-    "biMLM": {"ner": 30, "parsing": 20},
-    "biMLM align": {"ner": 31, "parsing": 22},
-}
-
-
-def words(levels: dict[str, list[tuple[int | None, float]]]) -> list[WordScore]:
-    """Return scores of vectors by layer for all languages."""
-    return [
-        WordScore(language=x, vectors=v, layer=n, seed=1, p1=p1, low=p1 - 2, high=p1 + 2, chance=0.1, pairs=1211)
-        for x in LANGUAGES
-        for v, points in levels.items()
-        for n, p1 in points
-    ]
-
-
-def contextual(*series: str) -> list[ContextualScore]:
-    """Return scores of trained and untrained encoders at each layer."""
-    return [
-        ContextualScore(task=task, language=x, series=name, encoder=encoder, layer=n, seed=1, score=score)
-        for name in series
-        for task in ("ner", "parsing")
-        for x in ("fr", "ru", "zh")
-        for n in range(LAYERS + 1)
-        for encoder, score in (("trained", MIDDLE[n] + SERIES[name][task]), ("untrained", 5.0))
-    ]
+PAIRS, MODELS = ("en-en'", "en-fr", "en-de", "en-ru", "en-zh"), ("bilingual", "monolingual", "random")
 
 
 def records() -> dict[str, list[Any]]:
     """Return the records of each figure; those of Figures 3 and 7 are the paper's own."""
-    layers = range(LAYERS + 1)
-    return {
-        "figure3": list(published.table1().cells),
-        "figure4a": words({"BERT": [(None, 40.0)], "fastText": [(None, 41.0)], "untrained": [(None, 2.0)]}),
-        "figure4b": words(
-            {
-                "BERT": [(n, 20.0 + 2 * n) for n in layers],
-                "fastText": [(None, 50.0)],
-                "untrained": [(n, 3.0) for n in layers],
-            }
-        ),
-        "figure5": contextual("MLM align", "biMLM"),
-        "figure6": [
-            SentenceScore(language=x, model=m, direction=d, layer=n, seed=1, p1=p1, low=p1 - 3, high=p1 + 3, chance=0.1)
-            for place, x in enumerate(LANGUAGES)
-            for m, top, slope in (("monolingual", 80.0, 5), ("untrained", 30.0, 0))
-            for d in ("en-x", "x-en")
-            for n in layers
-            for p1 in [top - slope * n - 3 * place - (d == "x-en")]
-        ],
-        "figure7": list(published.figure7()),
-        "figure8": contextual("biMLM align", "biMLM"),
-        "cka_matrix": [
-            LayerPair(pair, model, a, b, (0.9 - 0.06 * place - 0.18 * step) * math.exp(-abs(a - b) / LAYERS))
-            for place, pair in enumerate(PAIRS)
-            for step, model in enumerate(MODELS)
-            for a in range(3)
-            for b in range(3)
-        ],
-    }
+    alike = [
+        LayerPair(pair, model, a, b, (0.9 - 0.06 * place - 0.18 * step) * math.exp(-abs(a - b) / LAYERS))
+        for (place, pair), (step, model), a, b in product(enumerate(PAIRS), enumerate(MODELS), range(3), range(3))
+    ]
+    papers = {"figure3": list(published.table1().cells), "figure7": list(published.figure7()), "cka_matrix": alike}
+    return {name: list(getattr(curves(), name)) for name in KINDS} | papers
 
 
 def sharing() -> list[Sharing]:
