@@ -50,7 +50,7 @@ def transfer_rows(cells: Sequence[Cell]) -> Iterator[Measured]:
         test = f"{r.task}|{r.language}"
         key, paired, untrained = f"figure3|{r.setting}|{test}", f"{r.setting}|{r.seed}", r.setting in floors
         group = UNTRAINED if untrained else GROUPS.get(r.setting, OTHER_SETTINGS)
-        own = {"paired": paired, "floor": f"figure3|{r.floor}|{test}" if r.floor else "", "record": r}
+        own: dict[str, Any] = {"paired": paired, "floor": f"figure3|{r.floor}|{test}" if r.floor else "", "record": r}
         yield Measured(key, r.score / 100, _error(r), r.task, group, key, test, untrained, **own)
 
 
@@ -72,7 +72,7 @@ def contextual_rows(scores: Iterable[ContextualScore]) -> Iterator[Measured]:
         name = f"contextual|{test}|{r.series}|{r.encoder}"
         english = f"contextual|{r.task}|{r.encoder}|{r.layer}" if r.series == MLM_ALIGN else ""
         key, floor = f"{name}|{r.layer}", f"contextual|{test}|{r.series}|{UNTRAINED}|{r.layer}"
-        own = {"lender": r.task, "floor": floor, "record": r}
+        own: dict[str, Any] = {"lender": r.task, "floor": floor, "record": r}
         yield Measured(key, r.score / 100, _error(r), pool, group, name, test, untrained, english, **own)
 
 

@@ -2,8 +2,6 @@
 
 import base64
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -47,38 +45,18 @@ FORBIDDEN |= dict.fromkeys((*range(55296, 57344), 65534, 65535), "�")
 FRAME = '<div class="frame" role="region" aria-label="Table: choices" tabindex="0"><table class="prose">'
 
 
-@dataclass(frozen=True)
-class Sources:
-    """Where everything on the page comes from, and which folders beside it the page may link to."""
-
-    title: str
-    claims: Path
-    provenance: Path
-    tables: Sequence[Path] = ()
-    figures: Sequence[Path] = ()
-    only: Sequence[str] = ()  # names of the study's figures, where its folders may hold others
-    paper_figures: Sequence[Path] = ()
-    choices: Sequence[Path] = ()
-    logs: Path | None = None
-    models: Path | None = None
-    scores: Path | None = None
-    kept_scores: Path | None = None
-
-
-def build(sources: Sources, folder: Path) -> str:
-    """Return the whole page, to lie in a folder; nothing that it shows or runs comes from anywhere else."""
-    stored, known = read_claims(sources.claims), read_provenance(sources.provenance)
-    curves = next((found for root in sources.figures if (found := root / "training").is_dir()), None)
-    files = Files(folder, sources.logs, sources.models, sources.scores, curves, sources.kept_scores)
-    ours, papers = find_figures(sources.figures, sources.only), find_figures(sources.paper_figures)
-    shown, tables = galleries(ours, papers, files), study_tables(sources.tables, files)
+def build(files: Files) -> str:
+    """Return the whole page; nothing that it shows or runs comes from anywhere but its files."""
+    stored, known = read_claims(files.claims), read_provenance(files.provenance)
+    ours, papers = find_figures(files.figures, files.only), find_figures(files.paper_figures)
+    shown, tables = galleries(ours, papers, files), study_tables(files)
     ids = {table.id for table in tables} | {f"figure-{name}" for name in ours}
     claims = [shown_claim(claim, ids) for claim in stored["claims"]]
     judged = [claim for claim in claims if claim["verdict"] != Verdict.NOT_RUN]
-    verdict_files = [(path.name, path) for path in (sources.claims, sources.claims.with_suffix(".md"))]
+    verdict_files = [(path.name, path) for path in (files.claims, files.claims.with_suffix(".md"))]
     style, script = asset("style.css"), asset("script.js")
     text = _template().render(
-        title=sources.title,
+        title=files.title,
         policy=policy(style, script),
         style=style,
         script=script,
@@ -96,9 +74,9 @@ def build(sources: Sources, folder: Path) -> str:
         tables=tables,
         shown_tables=SHOWN,
         galleries=shown,
-        choices=[(path.name, headings(path.read_text(encoding="utf-8"))) for path in sources.choices],
+        choices=[(path.name, headings(path.read_text(encoding="utf-8"))) for path in files.choices],
         origin=origin(known, files),
-        origin_links=files.links([(sources.provenance.name, sources.provenance)]),
+        origin_links=files.links([(files.provenance.name, files.provenance)]),
     )
     return f"{text.strip()}\n"
 
