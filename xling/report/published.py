@@ -8,6 +8,7 @@ from xling.report.records import Cell, CkaScore, Results, Setting, read_records,
 
 CHANCE = {"xnli": 33.3, "ner": 0.0, "parsing": 0.0}  # three classes; no span, no arc
 DATA = Path(__file__).with_name("data")
+SETTINGS = DATA / "settings.csv"
 
 
 class PublishedTable(NamedTuple):
@@ -33,7 +34,7 @@ def table1() -> PublishedTable:
 @cache
 def settings() -> tuple[Setting, ...]:
     """Return the rows of Table 1: what each model is."""
-    return tuple(read_records(DATA / "settings.csv", Setting))
+    return tuple(read_records(SETTINGS, Setting))
 
 
 @cache

@@ -17,8 +17,7 @@ from xling.report.claims.__main__ import main
 from xling.report.claims.render import as_markdown, headline, judged, number, row, seeds_text
 from xling.report.claims.show import main as show
 from xling.report.claims.show import verdict_lines
-from xling.report.items import write_items
-from xling.report.measured import item_covariances
+from xling.report.items import item_covariances, write_items
 from xling.report.records import Cell, Results, read_results, write_records
 from xling.report.rule import Verdict
 

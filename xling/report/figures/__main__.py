@@ -5,7 +5,7 @@ python -m xling.report.figures figure1 --study study.json --out-dir figures
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,18 +45,14 @@ RECORDED: dict[str, tuple[Callable[[Any], Any], Callable[..., Figure]]] = {
 def _from_records(args: argparse.Namespace) -> Iterator[Drawn]:
     means, draw = RECORDED[args.figure]
     records = means(some_records(args.records, KINDS.get(args.figure, LayerPair)))
-    further: dict[str, Any] = {"laser": args.laser} if args.figure == "figure6" else {}
-    if args.figure == "figure3":
-        further["settings"] = _settings(args)
+    further: dict[str, Any] = {"laser": args.laser} if "laser" in args else {}
+    if "settings" in args:
+        further["settings"] = read_records(args.settings, Setting)
     yield args.figure, draw(records, **further), records
 
 
-def _settings(args: argparse.Namespace) -> Sequence[Setting]:
-    return read_records(args.settings, Setting) if args.settings else published.settings()
-
-
 def _kept(args: argparse.Namespace) -> Iterator[Drawn]:
-    yield "kept", *kept(some_records(args.records, Cell), _settings(args))
+    yield "kept", *kept(some_records(args.records, Cell), read_records(args.settings, Setting))
 
 
 def _from_study(args: argparse.Namespace) -> Iterator[Drawn]:
@@ -94,7 +90,7 @@ def _forest(args: argparse.Namespace) -> Iterator[Drawn]:
 FLAGS: dict[str, dict[str, Any]] = {
     "--records": {"type": Path, "required": True, "help": "what was measured, see xling.report.records"},
     "--study": {"type": Path, "required": True, "help": "what the study is, see xling.report.figures.study"},
-    "--settings": {"type": Path, "help": "what each setting is (default: the paper's rows)"},
+    "--settings": {"type": Path, "default": published.SETTINGS, "help": "what each setting is (else as in the paper)"},
     "--laser": {"action": "store_true", "help": "draw the level that the paper gives for LASER"},
     "--metrics": {"type": Path, "required": True, "nargs": "+", "help": "metrics.jsonl in the models' folders"},
     "--audits": {"type": Path, "required": True, "nargs": "+", "help": "anchors.json in the models' folders"},
