@@ -15,7 +15,9 @@ DRAWING = ("xling.report.figures", "xling.report.paper_figures")  # seconds each
 
 def test_tables_verdicts_and_page_of_a_reference_run_come_out_again(tmp_path: Path, call: Callable[..., Any]) -> None:
     copy = Path(shutil.copytree(REFERENCE, tmp_path / "study", ignore=shutil.ignore_patterns("*.html", "contextual*")))
-    (copy / "tables/table1.md").write_text("old")
+    made = [f"tables/{name}.{suffix}" for name in ("table1", "table1-compared") for suffix in ("csv", "md", "tex")]
+    for name in made:
+        (copy / name).write_text("old")
     (tmp_path / "paper").mkdir()
     figures = []
     for module, *arguments in commands(copy, [ROOT / "docs/choices.md"]):
@@ -31,6 +33,6 @@ def test_tables_verdicts_and_page_of_a_reference_run_come_out_again(tmp_path: Pa
         "cka_matrix",
         "kept",
     ]
-    for name in ("tables/table1.md", "tables/table1-compared.csv", "claims.md"):
+    for name in (*made, "claims.md"):
         assert (copy / name).read_bytes() == (REFERENCE / name).read_bytes()
     assert "demo-full: what the study found" in (copy / "report.html").read_text(encoding="utf-8")

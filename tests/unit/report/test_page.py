@@ -119,15 +119,6 @@ def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Files) -> Non
     assert text == build(sources)  # the same every time
 
 
-def test_what_a_study_says_of_its_data_stands_before_its_numbers(tmp_path: Path) -> None:
-    known = provenance()
-    known["config"]["study"]["notes"] = ["Books & encyclopaedia.", "Ten pairs."]
-    shown = Page(build(write_sources(tmp_path, VERDICTS, known)))
-    order = ["verdicts", "tables", "figures", "training", "method", "provenance"]
-    assert [section["id"] for section in shown.all("section")] == order
-    assert "Books & encyclopaedia." in shown.text
-
-
 def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> None:
     assert len(page.all("img")) == 4
     assert all(len(image["alt"] or "") > 20 for image in page.all("img"))
@@ -150,11 +141,17 @@ def test_the_first_things_are_the_studys_name_its_columns_one_sentence_and_a_row
     known = provenance()
     known["config"] |= {"languages": {"it": {"name": "Italian"}}, "settings": {"default": {"label": "Default"}}}
     known["config"]["study"] |= {"pairs": ["en-it"], "settings": ["default"], "tasks": ["parsing"], "source": "en"}
+    known["config"]["study"]["notes"] = ["Books & encyclopaedia.", "Ten pairs."]
     text = build(write_sources(tmp_path, VERDICTS, known))
     page = Page(text)
+    order = ["verdicts", "tables", "figures", "training", "method", "provenance"]
+    assert [section["id"] for section in page.all("section")] == order
     told = ["demo", "To Italian (it)", "Tasks Parsing", "Settings Default", "1 models, 1,250 updates each, 1 seed"]
-    places = [page.text.replace(" ", " ").find(x) for x in ("demo", VERDICTS["headline"], NAMES["1a"])]
-    assert -1 < places[0] < places[1] < places[2]
+    places = [
+        page.text.replace(" ", " ").find(x)
+        for x in ("demo", VERDICTS["headline"], NAMES["1a"], "Books & encyclopaedia.")
+    ]
+    assert -1 < places[0] < places[1] < places[2] < places[3]
     facts = " ".join(re.sub("<[^>]*>", " ", text.split('<dl class="about">')[1].split("</dl>")[0]).split())
     assert facts == f"From en {' '.join(told[1:-1])} Trained {told[-1]}"
     assert str(page.all("img")[0]["alt"]).startswith("Figure 3. ")  # there is no figure of kept shares here
