@@ -267,15 +267,6 @@ def test_4d_counts_cells_where_all_ten_settings_ran() -> None:
 # --- what a value is made of -----------------------------------------------------------------------------------------
 
 
-def test_each_score_is_read_above_its_own_floor() -> None:
-    rows = [replace(c, floor="own" if c.setting == NA else "joint", chance=33.0) for c in table().figure3]
-    rows += [cell(name, t, "fr", s) for name, s in (("own", 50.0), ("joint", 10.0)) for t in TASKS]
-    results = Results(figure3=tuple(row for row in rows if row.language == "fr"))
-    values = {check.where: check.value.observed for check in parts_of("1a", results)[0].checks}
-    assert values["XNLI fr"] == pytest.approx((86 - 50) / (90 - 10))
-    assert parts_of("4b", results)[0].checks[0].value.observed == pytest.approx((86 - 50) - (84 - 10))
-
-
 def test_3_compares_tasks_over_the_same_languages() -> None:
     shares = {"fr": 0.99, "ru": 0.9, "zh": 0.8}
     same = {(CC, t, x): 10 + shares[x] * (made.DEFAULT[x] - 10) for t in TASKS for x in CELL_LANGUAGES}
@@ -290,15 +281,6 @@ def test_6b_signal_is_that_of_the_best_layer_above_its_own_floor(lead: float, le
     where = {"task": "ner", "language": "zh", "series": BI_MLM, "encoder": UNTRAINED, "layer": 4}
     parts = parts_of("6b", changed("figure5", "score", lambda _: floor, **where))
     assert ("NER zh" in parts[0].left_out) is left_out
-
-
-def test_6c_the_directions_are_averaged_and_are_no_surer_than_one() -> None:
-    results = changed("figure6", "p1", lambda _: 99.0, language="fr", model="monolingual", layer=8, direction="en-x")
-    assert parts_of("6c", results)[1].checks[0].value.observed == pytest.approx(80.0 - (99.0 + 40.0) / 2)
-    noisy = tuple(replace(r, low=r.p1 - 2, high=r.p1 + 2) for r in curves().figure6)
-    one = tuple(r for r in noisy if r.direction == "en-x")
-    spreads = [parts_of("6c", Results(figure6=both), redraws=1000)[0].mean.spread for both in (noisy, one)]
-    assert spreads[0] == pytest.approx(spreads[1])
 
 
 def test_7a_a_printed_average_counts_before_a_computed_one() -> None:

@@ -99,14 +99,6 @@ def test_fewer_cells_than_the_claim_is_about_are_said() -> None:
     assert "not run, or not in full: XNLI ru" in claim["sentence"]
 
 
-def test_a_gain_stands_beside_the_same_above_chance() -> None:
-    cells = [replace(c, floor="untrained", chance=0.0) for c in table().figure3]
-    cells += [cell("untrained", t, x, 10.0) for t in TASKS for x in CELL_LANGUAGES]
-    stored = by_number(judged(Results(figure3=tuple(cells))))
-    assert stored["1a"]["parts"][0]["above_chance"] > stored["1a"]["parts"][0]["value"]
-    assert stored["2a"]["parts"][0]["above_chance"] is None
-
-
 def test_the_command_ends_well_whatever_the_verdicts(tmp_path: Path, call: Callable[..., Any]) -> None:
     outputs = ("--out-json", tmp_path / "claims.json", "--out-md", tmp_path / "claims.md")
     for cells in ([], [replace(c, score=11.0 + 50 * (c.setting == "Default")) for c in published.table1().cells]):
