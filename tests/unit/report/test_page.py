@@ -23,9 +23,8 @@ from xling.core.errors import InputError
 from xling.report import published, style
 from xling.report.page.__main__ import main
 from xling.report.page.build import asset, build
-from xling.report.page.drawings import HREF, embedded
 from xling.report.page.files import Files
-from xling.report.page.gallery import find_figures
+from xling.report.page.gallery import HREF, embedded, find_figures
 from xling.report.page.tables import MOST_ROWS, Table, data_table, study_tables
 from xling.report.page.verdicts import NAMES
 from xling.report.records import Results, read_table

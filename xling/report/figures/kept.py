@@ -1,8 +1,9 @@
 """The headline of a study: which share of Default's transfer each setting keeps, beside the paper's shares."""
 
+from collections import namedtuple
 from collections.abc import Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -22,18 +23,8 @@ NO_SIGNAL = f"In no task and language is Default at least {SIGNAL:g} points abov
 SPREAD = 0.25  # of a row: how far the marks stand from each other
 WIDTH, ROW, PANEL, AROUND = 4.6, 0.165, 0.33, 0.8  # inches: one column, a row, what else a panel and the figure need
 DASHES = (0, (4, 3))
-
-
-class Kept(NamedTuple):
-    """A mark of the figure: the mean share that a setting keeps in the languages with signal."""
-
-    task: str
-    languages: str
-    setting: str
-    series: str
-    kept: float
-    low: float
-    high: float
+# A mark of the figure: the mean share that a setting keeps in the languages with signal.
+Kept = namedtuple("Kept", "task languages setting series kept low high")
 
 
 def studies(cells: Sequence[Cell]) -> list[Study]:
