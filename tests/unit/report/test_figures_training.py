@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from embedded import SEP_TOKENS
 from embedded import study as embedded_config
-from made_up_records import metrics, sharing, study, write_model
+from made_up_study import metrics, sharing, study, write_model
 from matplotlib.patches import Ellipse, Rectangle
 
 from workflow_scripts.describe import drawn_study, merges
