@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -21,27 +21,17 @@ NOT_ESCAPED = " !$'()*+,/:;=?@[]<>|^`{}~"  # in an address of data; a quarter le
 ElementTree.register_namespace("", SVG[1:-1])
 LARGEST_DRAWING = 400_000  # bytes: beyond it a drawing of many lines is heavier than its picture
 HEADLINES = ("kept", "figure3", "figure6", "figure7", "training")  # the first that shows something opens the page
+ABOUT = Path(__file__).with_name("captions.yaml")
+CAPTIONS: dict[str, dict[str, str]] = yaml.safe_load(ABOUT.read_text(encoding="utf-8"))  # by a pattern of names
 
 
-class Entry(NamedTuple):
-    """A figure, or a family of them by a pattern: its title, what it shows, and its picture in words."""
-
-    pattern: str
-    section: str
-    title: str
-    caption: str
-    alt: str
-
-
-CAPTIONS = yaml.safe_load(Path(__file__).with_name("captions.yaml").read_text(encoding="utf-8"))
-ENTRIES = [Entry(pattern, **about) for pattern, about in CAPTIONS.items()]
-
-
-def entry_of(name: str) -> Entry:
-    """Return what is known of a figure by its name below the folder; one nobody described stands with the figures."""
-    known = next((entry for entry in ENTRIES if fnmatchcase(name, entry.pattern)), None)
-    title = name.rsplit("/", 1)[-1].replace("_", " ")
-    return known or Entry(name, "figures", title, "", f"Figure {title}.")
+def caption_of(name: str) -> tuple[str, dict[str, str]]:
+    """Return the pattern of a figure's name, and its caption; one nobody described stands with the figures."""
+    pattern = next((known for known in CAPTIONS if fnmatchcase(name, known)), name)
+    title = name.replace("_", " ")
+    return pattern, CAPTIONS.get(
+        pattern, {"section": "figures", "title": title, "caption": "", "alt": f"Figure {title}."}
+    )
 
 
 def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[str, Path]:
@@ -51,12 +41,10 @@ def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[st
         for path in (path for path in sorted(folder.iterdir()) if path.suffix in (".svg", ".png")):
             found.setdefault(path.stem, {})[path.suffix] = path
 
-    def page_order(name: str) -> tuple[int, str]:
-        entry = entry_of(name)
-        return ENTRIES.index(entry) if entry in ENTRIES else len(ENTRIES), name
-
-    chosen = {}
-    for name in sorted((name for name in found if not only or name in only), key=page_order):
+    order, chosen = {pattern: place for place, pattern in enumerate(CAPTIONS)}, {}
+    for name in sorted(found, key=lambda name: (order.get(caption_of(name)[0], len(order)), name)):
+        if only and name not in only:
+            continue
         drawing, picture = found[name].get(".svg"), found[name].get(".png")
         heavy = drawing is None or drawing.stat().st_size > LARGEST_DRAWING
         chosen[name] = picture if picture and heavy else found[name][".svg"]
@@ -65,19 +53,19 @@ def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[st
 
 def galleries(ours: Mapping[str, Path], papers: Mapping[str, Path], files: Files) -> dict[str, Any]:
     """Return the figures by section in the page's order, the paper's own under ours; the first; and what is missing."""
-    sections: dict[str, Any] = {entry.section: [] for entry in ENTRIES}
+    sections: dict[str, Any] = {caption["section"]: [] for caption in CAPTIONS.values()}
     first = next((name for name in HEADLINES if name in ours and shows_something(ours[name])), None)
     for name, path in ours.items():
+        section = sections[caption_of(name)[1]["section"]]
         if name != first and shows_something(path):
-            sections[entry_of(name).section].append(_figure(name, path, files))
+            section.append(_figure(name, path, files))
         if name in papers:
-            paper = _figure(name, papers[name], files, ", from the paper's published numbers")
-            sections[entry_of(name).section].append(paper | {"id": None})
-    known = {entry_of(name).pattern for name in ours}
+            section.append(_figure(name, papers[name], files, ", from the paper's published numbers") | {"id": None})
+    known = {caption_of(name)[0] for name in ours}
     return {
         **sections,
         "first": _figure(first, ours[first], files) if first else None,
-        "missing": [entry.title for entry in ENTRIES if entry.pattern not in known],
+        "missing": [caption["title"] for pattern, caption in CAPTIONS.items() if pattern not in known],
     }
 
 
@@ -88,14 +76,14 @@ def shows_something(path: Path) -> bool:
 
 
 def _figure(name: str, path: Path, files: Files, addition: str = "") -> dict[str, Any]:
-    entry = entry_of(name)
-    rest = name.removeprefix(entry.pattern.rstrip("*")).strip("/_-. ").replace("_", " ")
-    title = f"{entry.title}: {rest}" if rest and entry.pattern.endswith("*") else entry.title
+    pattern, about = caption_of(name)
+    rest = name.removeprefix(pattern.rstrip("*")).strip("/_-. ").replace("_", " ")
+    title = f"{about['title']}: {rest}" if rest and pattern.endswith("*") else about["title"]
     return {
         "id": f"figure-{re.sub(r'[^A-Za-z0-9]+', '-', name)}",
         "title": f"{title}{addition}",
-        "caption": "" if addition else entry.caption,
-        "alt": entry.alt,
+        "caption": "" if addition else about["caption"],
+        "alt": about["alt"],
         "source": embedded(path),
         "links": files.of(path),
     }
