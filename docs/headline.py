@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from xling.core.errors import run
 from xling.core.io import atomic_path
 from xling.report import published, style
-from xling.report.figures.kept import kept, tasks_with_signal
+from xling.report.figures.kept import kept, languages_with_signal
 from xling.report.measured import Study
 from xling.report.names import TASKS
 from xling.report.records import Cell, Results, read_records
@@ -29,7 +29,7 @@ PAPER_TASKS = tuple(published.CHANCE)
 
 def without_signal(ours: Study) -> list[str]:
     """Return a sentence that names the tasks without enough signal, if there are any."""
-    known = tasks_with_signal(ours)
+    known = languages_with_signal(ours)
     names = ", ".join(TASKS[task] for task in PAPER_TASKS if task not in known)
     return (
         [f"Not judged: {names}, because in no language is Default at least 5 points above the untrained encoder."]

@@ -6,7 +6,7 @@ from typing import Any
 
 from xling.report import published
 from xling.report.claims.render import judged
-from xling.report.page.build import Sources
+from xling.report.page.files import Files
 from xling.report.records import Results
 
 SVG = (
@@ -51,9 +51,7 @@ def verdicts(results: Results | None = None) -> dict[str, Any]:
     return judged(published.results() if results is None else results, "0123456789abcdef")
 
 
-def write_sources(
-    folder: Path, claims: Any = None, origin: Any = None, choices: str = "# Choices\n\nOne.\n"
-) -> Sources:
+def write_sources(folder: Path, claims: Any = None, origin: Any = None, choices: str = "# Choices\n\nOne.\n") -> Files:
     """Write the files of a report with three figures, and return where they are."""
     for name in ("forest", "figure3", "figure7"):
         path = folder / f"figures/{name}.svg"
@@ -66,7 +64,8 @@ def write_sources(
     texts |= {"claims.json": json.dumps(claims or verdicts()), "provenance.json": json.dumps(origin or provenance())}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return Sources(
+    return Files(
+        page=folder,
         title="Study demo",
         claims=folder / "claims.json",
         provenance=folder / "provenance.json",

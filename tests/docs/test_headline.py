@@ -24,13 +24,11 @@ def cells(default: float, other: float, floor: float = 10.0) -> Study:
 
 def test_the_kept_share_is_a_mean_over_languages_with_signal_and_tasks_without_are_named() -> None:
     known = cells(30.0, 20.0)
-    assert kept.languages_with_signal(known, "ner") == ["fr", "ru"]
+    assert kept.languages_with_signal(known) == {"ner": ["fr", "ru"]}
     shares = kept.kept_shares([known] * 3, ["No anchors", "Sep Emb"])
     assert {(mark.task, mark.languages, mark.setting) for mark in shares} == {("ner", "fr ru", "No anchors")}
     assert [mark.kept for mark in shares] == [pytest.approx(0.5)] * 3
-    assert kept.languages_with_signal(cells(14.9, 12.0), "ner") == []
-    assert kept.mean_kept(known, "No anchors", "ner", []) is None
-    assert kept.tasks_with_signal(known) == ["ner"]
+    assert kept.languages_with_signal(cells(14.9, 12.0)) == {}
     assert headline.without_signal(known) == [
         "Not judged: XNLI, Parsing, because in no language is Default at least 5 points above the untrained encoder."
     ]

@@ -153,7 +153,7 @@ class Measured:
     (layers), which are not independent. `test` names the test set. `english` is the English model that several pairs
     share. `seeds` says how many seeds the score is the mean of (0: not trained by us, so no seed variance). `lender` is
     the pool whose variance is used if this one has only one seed. `paired` is the score's row in the item covariance.
-    `record` is what the score was read from.
+    `floor` is the key of the untrained encoder's score, and `record` what the score was read from.
     """
 
     key: str
@@ -168,6 +168,7 @@ class Measured:
     seeds: int = 1
     lender: str = ""
     paired: str = ""
+    floor: str = ""
     record: Any = None
 
 

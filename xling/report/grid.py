@@ -14,7 +14,7 @@ import pandas as pd
 from xling.core.io import write_text
 
 LATEX = {
-    "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "§": r"\S{}", "Δ": r"$\Delta$", "′": "$'$", "±": r"$\pm$",
+    "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "§": r"\S{}", "Δ": r"$\Delta$", "′": "$'$",
     "$": r"\$", "{": r"\{", "}": r"\}", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}", "\n": " ",
 }  # fmt: skip

@@ -4,17 +4,18 @@ items.npz has an array (grid points, columns, sentences) for each task, language
 ner/fr/Default/1; the columns are those of the task in xling.finetune.metrics.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xling.core.errors import InputError
 from xling.core.io import atomic_path, check_seal
 from xling.core.seeds import numpy_rng
 from xling.core.stats import RESAMPLES, Counts, resampled_points
 from xling.finetune.metrics import MEASURES
+from xling.report.evidence import Covariances
+from xling.report.records import Cell
 
 Key = tuple[str, str, str, int]  # task, language, setting, seed
 
@@ -48,17 +49,20 @@ def read_items(path: Path, task: str, language: str) -> dict[tuple[str, int], Co
     return found
 
 
-def item_covariance(path: Path, task: str, language: str) -> tuple[list[tuple[str, int]], NDArray[np.float64]]:
-    """Return settings and seeds, and the covariance of their scores in points over samples of the test sentences.
+def item_covariances(path: Path, cells: Iterable[Cell]) -> Covariances:
+    """Return how the scores of each test set of Table 1 err together over samples of its sentences.
 
-    Every sample takes the same sentences of all, so what two models get right or wrong together cancels out in their
-    difference. A study without counts of this task and language has none of either.
+    Every sample takes the same sentences of all models, so what two of them get right or wrong together cancels out in
+    their difference. A test set whose counts are not kept has no entry.
     """
-    counts = read_items(path, task, language) if path.exists() else {}
-    if not counts:
-        return [], np.zeros((0, 0))
-    measure = next(iter(MEASURES[task].values()))
-    together = np.concatenate(list(counts.values()))  # (models and grid points, sentences, columns)
-    found = resampled_points(together, measure, RESAMPLES, numpy_rng("items", task, language))
-    scores = found.reshape(RESAMPLES, len(counts), -1).mean(axis=2)
-    return list(counts), np.atleast_2d(np.cov(scores, rowvar=False))
+    found = {}
+    for task, language in dict.fromkeys((cell.task, cell.language) for cell in cells):
+        counts = read_items(path, task, language) if path.exists() else {}
+        if counts:
+            measure = next(iter(MEASURES[task].values()))
+            together = np.concatenate(list(counts.values()))  # (models and grid points, sentences, columns)
+            points = resampled_points(together, measure, RESAMPLES, numpy_rng("items", task, language))
+            scores = points.reshape(RESAMPLES, len(counts), -1).mean(axis=2)
+            names = [f"{setting}|{seed}" for setting, seed in counts]
+            found[f"{task}|{language}"] = (names, np.atleast_2d(np.cov(scores, rowvar=False)) / 100**2)
+    return found

@@ -4,10 +4,9 @@ Records become rows of scores (`Measured`), which claims are judged on too, so i
 test items by the rule that verdicts follow (docs/verdicts.md).
 """
 
-from collections import defaultdict
+from collections import defaultdict, namedtuple
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +50,8 @@ def transfer_rows(cells: Sequence[Cell]) -> Iterator[Measured]:
         test = f"{r.task}|{r.language}"
         key, paired, untrained = f"figure3|{r.setting}|{test}", f"{r.setting}|{r.seed}", r.setting in floors
         group = UNTRAINED if untrained else GROUPS.get(r.setting, OTHER_SETTINGS)
-        yield Measured(key, r.score / 100, _error(r), r.task, group, key, test, untrained, paired=paired, record=r)
+        own: dict[str, Any] = {"paired": paired, "floor": f"figure3|{r.floor}|{test}" if r.floor else "", "record": r}
+        yield Measured(key, r.score / 100, _error(r), r.task, group, key, test, untrained, **own)
 
 
 def word_rows(scores: Iterable[WordScore], figure: str) -> Iterator[Measured]:
@@ -71,8 +71,9 @@ def contextual_rows(scores: Iterable[ContextualScore]) -> Iterator[Measured]:
         pool, group = f"{r.task} through layers", UNTRAINED if untrained else r.series
         name = f"contextual|{test}|{r.series}|{r.encoder}"
         english = f"contextual|{r.task}|{r.encoder}|{r.layer}" if r.series == MLM_ALIGN else ""
-        key, score = f"{name}|{r.layer}", r.score / 100
-        yield Measured(key, score, _error(r), pool, group, name, test, untrained, english, lender=r.task, record=r)
+        key, floor = f"{name}|{r.layer}", f"contextual|{test}|{r.series}|{UNTRAINED}|{r.layer}"
+        own: dict[str, Any] = {"lender": r.task, "floor": floor, "record": r}
+        yield Measured(key, r.score / 100, _error(r), pool, group, name, test, untrained, english, **own)
 
 
 def sentence_rows(scores: Iterable[SentenceScore], by_direction: bool = False) -> Iterator[Measured]:
@@ -132,76 +133,13 @@ def _error(record: Any) -> float | None:
 # --- means over seeds ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CellMean:
-    """A cell of Table 1; the floor is the untrained encoder's score, or chance where there is no such encoder."""
-
-    KEY: ClassVar = ("setting", "task", "language")
-    setting: str
-    task: str
-    language: str
-    score: float
-    floor: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class WordMean:
-    """A bar of Figure 4a, or a point or level of Figure 4b."""
-
-    KEY: ClassVar = ("language", "vectors", "layer")
-    language: str
-    vectors: str
-    p1: float
-    chance: float
-    layer: int | None = None
-    low: float | None = None
-    high: float | None = None
-    pairs: int | None = None
-
-
-@dataclass(frozen=True)
-class ContextualMean:
-    """A point of Figure 5 or 8, with the untrained encoders' score at the same layer."""
-
-    KEY: ClassVar = ("task", "language", "series", "layer")
-    task: str
-    language: str
-    series: str
-    layer: int
-    score: float
-    floor: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class SentenceMean:
-    """A point of Figure 6."""
-
-    KEY: ClassVar = ("language", "model", "direction", "layer")
-    language: str
-    model: str
-    direction: str
-    layer: int
-    p1: float
-    chance: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class CkaMean:
-    """A square of Figure 7, with an interval where there are seeds."""
-
-    KEY: ClassVar = ("layer", "pair", "model")
-    layer: str
-    pair: str
-    model: str
-    cka: float
-    low: float | None = None
-    high: float | None = None
+# What tables and figures show, in the columns of their CSV files. A floor is the untrained encoder's score, or chance
+# where there is no such encoder.
+CellMean = namedtuple("CellMean", "setting task language score floor low high", defaults=(None, None))
+WordMean = namedtuple("WordMean", "language vectors p1 chance layer low high pairs")
+ContextualMean = namedtuple("ContextualMean", "task language series layer score floor low high")
+SentenceMean = namedtuple("SentenceMean", "language model direction layer p1 chance low high")
+CkaMean = namedtuple("CkaMean", "layer pair model cka low high", defaults=(None, None))
 
 
 def by_key(cells: Iterable[CellMean]) -> dict[Key, CellMean]:
@@ -211,63 +149,47 @@ def by_key(cells: Iterable[CellMean]) -> dict[Key, CellMean]:
 
 def cell_means(rows: Sequence[Cell]) -> list[CellMean]:
     """Return the cells of Table 1; the rows of floors are in the cells that name them, and have none of their own."""
-    found, floors, made = _means(transfer_rows(rows)), {row.floor for row in rows if row.floor}, []
-    for r, score, low, high in found.values():
-        floor = f"figure3|{r.floor}|{r.task}|{r.language}"
-        if r.setting in floors:
-            continue
-        if r.floor and floor not in found:
-            place = f"{r.setting} {r.task} {r.language}"
-            raise XlingError(f"{place}: no record of its floor, {r.floor} (run record_transfer again)")
-        level = found[floor][1] if r.floor else r.chance
-        made.append(CellMean(r.setting, r.task, r.language, score, level, low, high))
-    return made
+    return _means(CellMean, transfer_rows(rows), "score")
 
 
 def word_means(rows: Sequence[WordScore]) -> list[WordMean]:
     """Return the values of Figure 4a or 4b."""
-    return [
-        WordMean(r.language, r.vectors, p1, r.chance, r.layer, low, high, r.pairs)
-        for r, p1, low, high in _means(word_rows(rows, "words")).values()
-    ]
+    return _means(WordMean, word_rows(rows, "words"), "p1")
 
 
 def contextual_means(rows: Sequence[ContextualScore]) -> list[ContextualMean]:
     """Return the points of Figure 5 or 8, each with its floor."""
-    found, made = _means(contextual_rows(rows)), []
-    for r, score, low, high in found.values():
-        floor = f"contextual|{r.task}|{r.language}|{r.series}|{UNTRAINED}|{r.layer}"
-        if r.encoder == UNTRAINED:
-            continue
-        if floor not in found:
-            place = f"{r.task} {r.language} {r.series} layer {r.layer}"
-            raise XlingError(f"{place}: no record of its floor, the untrained encoder")
-        made.append(ContextualMean(r.task, r.language, r.series, r.layer, score, found[floor][1], low, high))
-    return made
+    return _means(ContextualMean, contextual_rows(rows), "score")
 
 
 def sentence_means(rows: Sequence[SentenceScore]) -> list[SentenceMean]:
     """Return the points of Figure 6."""
-    return [
-        SentenceMean(r.language, r.model, r.direction, r.layer, p1, r.chance, low, high)
-        for r, p1, low, high in _means(sentence_rows(rows, by_direction=True)).values()
-    ]
+    return _means(SentenceMean, sentence_rows(rows, by_direction=True), "p1")
 
 
 def cka_means(rows: Sequence[CkaScore]) -> list[CkaMean]:
     """Return the squares of Figure 7."""
-    found = _means(similarity_rows(rows), scale=1).values()
-    return [CkaMean(r.layer, r.pair, r.model, cka, low, high) for r, cka, low, high in found if r]
+    return _means(CkaMean, similarity_rows(rows), "cka", scale=1)
 
 
-def _means(measured: Iterable[Measured], scale: int = 100) -> dict[str, tuple[Any, float, float | None, float | None]]:
-    """Return for each quantity its first record, its mean and its interval, in the unit of the records.
+def _means(kind: Any, measured: Iterable[Measured], value: str, scale: int = 100) -> list[Any]:
+    """Return the mean of each quantity that has a record, with its interval, in the unit and order of the records.
 
-    They are in the order of the rows, without the noise of the last digits.
+    Numbers are without the noise of the last digits. Untrained encoders have no row of their own where they are floors.
     """
     rows = list(measured)
-    first, found = {row.key: row.record for row in reversed(rows)}, intervals(rows)
-    return {
-        key: (first[key], *(None if x is None else round(scale * x, DECIMALS) for x in found[key]))
-        for key in dict.fromkeys(row.key for row in rows)
+    found = {
+        key: [None if x is None else round(scale * x, DECIMALS) for x in own] for key, own in intervals(rows).items()
     }
+    made = {}
+    for row in rows:
+        if row.key in made or row.record is None or ("floor" in kind._fields and row.untrained):
+            continue
+        if row.floor and row.floor not in found:
+            cell, floor = (key.replace("|", " ") for key in (row.key, row.floor))
+            raise XlingError(f"{cell}: no record of its floor, {floor} (make the records again)")
+        about = {name: getattr(row.record, name, None) for name in kind._fields}
+        if "floor" in about:
+            about["floor"] = found[row.floor][0] if row.floor else row.record.chance
+        made[row.key] = kind(**about | dict(zip((value, "low", "high"), found[row.key], strict=True)))
+    return list(made.values())

@@ -2,13 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from xling.report.evidence import REDRAWS, Covariances, Value, best, mean, redraw, share
-from xling.report.items import item_covariance
 from xling.report.means import all_rows
 from xling.report.names import DEFAULT
-from xling.report.records import AVERAGE, Cell, Results
+from xling.report.records import AVERAGE, Results
 
 SIGNAL = 5.0  # points above its floor that a score needs to say anything; our border, not the paper's
 Curve = dict[int, Value]
@@ -80,23 +78,9 @@ class Study:
         """Return the best layer of a curve; None where it was not run."""
         return _best(self.curve(*name).values())
 
-    def average(self, pair: str, model: str) -> Value | None:
-        """Return the CKA of a pair, averaged over the layers."""
-        return self.curves.get(("figure7", pair, model), {}).get(-1)
-
     def lead_in_cka(self, pair: str, upper: str, lower: str) -> Value | None:
         """Return by how much encoders of one kind are more alike than those of another, averaged over the layers."""
-        return difference(self.average(pair, upper), self.average(pair, lower))
-
-
-def item_covariances(path: Path, cells: Iterable[Cell]) -> Covariances:
-    """Return how the scores of Table 1 on the same test sentences err together, where their counts are kept."""
-    found = {}
-    for task, language in dict.fromkeys((cell.task, cell.language) for cell in cells):
-        names, matrix = item_covariance(path, task, language)
-        if names:
-            found[f"{task}|{language}"] = ([f"{setting}|{seed}" for setting, seed in names], matrix / 100**2)
-    return found
+        return difference(*(self.curves.get(("figure7", pair, model), {}).get(-1) for model in (upper, lower)))
 
 
 def kept_share(study: Study, setting: str, task: str, language: str, border: float | None = None) -> Value:

@@ -17,6 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
+from scipy.optimize import isotonic_regression
 
 from xling.core.io import atomic_path, write_text
 
@@ -152,27 +153,13 @@ def footnote(figure: Figure, text: str) -> None:
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Return places near the wanted ones, in the same order, at least a gap apart and within bounds if they fit.
 
-    Labels that would touch form a block around the mean of the places they want.
+    Labels that would touch form a block around the mean of the places they want, which is isotonic regression.
     """
-    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
-
-    def bottom(block: Sequence[int]) -> float:
-        return sum(wanted[i] for i in block) / len(block) - gap * (len(block) - 1) / 2
-
-    blocks: list[list[int]] = []
-    for i in order:
-        blocks.append([i])
-        while len(blocks) > 1 and bottom(blocks[-2]) + gap * (len(blocks[-2]) - 1) + gap > bottom(blocks[-1]):
-            last = blocks.pop()
-            blocks[-1] += last
-    placed = {i: bottom(block) + gap * step for block in blocks for step, i in enumerate(block)}
-    for i in order:  # push up from the lower bound, then down from the upper one
-        placed[i] = max(placed[i], low)
-        low = placed[i] + gap
-    for i in reversed(order):
-        placed[i] = min(placed[i], high)
-        high = placed[i] - gap
-    return [placed[i] for i in range(len(order))]
+    order, steps = np.argsort(wanted, kind="stable"), gap * np.arange(len(wanted))
+    lowest = isotonic_regression(np.asarray(wanted)[order] - steps).x if len(wanted) else steps
+    placed = np.empty(len(wanted))
+    placed[order] = np.minimum(np.maximum(lowest, low), high - steps[-1:]) + steps
+    return [float(place) for place in placed]
 
 
 def room_for(labels: Iterable[str], width: float) -> float:

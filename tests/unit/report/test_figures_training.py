@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from embedded import SEP_TOKENS
 from embedded import study as embedded_config
-from made_up_records import metrics, sharing, study, write_model
+from made_up_study import metrics, sharing, study, write_model
 from matplotlib.patches import Ellipse, Rectangle
 
 from workflow_scripts.describe import drawn_study, merges
@@ -235,8 +235,6 @@ def test_the_description_comes_from_the_configuration_but_not_from_its_training(
     [
         (study() | {"layers": "eight"}, "'layers' is 'eight'"),
         (study() | {"records": []}, "'records' is []"),
-        (study() | {"layers": 2}, "sep-l1-3 has 3 separate layers of 2"),
-        (study() | {"records": [SETTING, SETTING]}, "given twice: default"),
         (study() | {"records": [SETTING | {"anchors": "some"}]}, "'records.0.anchors' is 'some'"),
         (study() | {"records": [SETTING | {"embeddings": "positions"}]}, "(shared|separate|tokens)"),
         (study() | {"records": [SETTING | {"colour": "red"}]}, "'records.0.colour' is 'red'"),

@@ -1,5 +1,6 @@
 """Scores of models that were tested on the same sentences err together: closed forms, pairing, and the file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from xling.core.errors import InputError
 from xling.core.io import seal_of
 from xling.core.stats import Counts
-from xling.report.items import Key, item_covariance, read_items, write_items
+from xling.report.items import Key, item_covariances, read_items, write_items
+from xling.report.records import Cell
 
 RNG = np.random.default_rng(5)
 
@@ -25,26 +27,31 @@ def saved(folder: Path, **models: Counts) -> Path:
     return folder / "items.npz"
 
 
+def covariance(path: Path) -> tuple[Sequence[str], np.ndarray]:
+    cell = Cell(setting="a", task="xnli", language="fr", score=0.0, chance=0.0)
+    return item_covariances(path, [cell, cell])["xnli|fr"]
+
+
 def test_accuracies_have_the_covariance_of_their_items(tmp_path: Path) -> None:
     """The bootstrap of a mean has the items' covariance over their number: for one model p (1 - p) / n."""
     first = RNG.random(2000) < 0.7
     second = np.where(RNG.random(2000) < 0.5, first, RNG.random(2000) < 0.4)
     path = saved(tmp_path, a=accuracy(first), b=accuracy(second), c=accuracy(first))
-    names, found = item_covariance(path, "xnli", "fr")
-    assert names == [("a", 1), ("b", 1), ("c", 1)]
-    assert found[:2, :2] == pytest.approx(100**2 * np.cov(first, second, ddof=0) / 2000, rel=0.12)  # of 1000 samples
+    names, found = covariance(path)
+    assert names == ["a|1", "b|1", "c|1"]
+    assert found[:2, :2] == pytest.approx(np.cov(first, second, ddof=0) / 2000, rel=0.12)  # of 1000 samples
     contrast = np.array([1, 0, -1])
-    assert contrast @ found @ contrast == pytest.approx(0, abs=1e-9)  # right in the same sentences: no difference
+    assert contrast @ found @ contrast == pytest.approx(0, abs=1e-13)  # right in the same sentences: no difference
 
 
 def test_a_score_is_the_mean_of_its_grid_points(tmp_path: Path) -> None:
     right = RNG.random(400) < 0.5
     alone, twice = accuracy(right), np.concatenate([accuracy(right)] * 2)
-    _, one = item_covariance(saved(tmp_path, a=alone), "xnli", "fr")
-    _, two = item_covariance(saved(tmp_path, a=twice), "xnli", "fr")
+    _, one = covariance(saved(tmp_path, a=alone))
+    _, two = covariance(saved(tmp_path, a=twice))
     assert one == pytest.approx(two)
     opposite = np.concatenate([accuracy(right), accuracy(~right)])
-    _, none = item_covariance(saved(tmp_path, a=opposite), "xnli", "fr")
+    _, none = covariance(saved(tmp_path, a=opposite))
     assert none == pytest.approx(np.zeros((1, 1)))  # always one half
 
 
@@ -66,12 +73,11 @@ def test_counts_are_the_same_after_saving_and_take_little_room(tmp_path: Path) -
 def test_without_counts_there_is_no_covariance_and_nonsense_is_named(tmp_path: Path) -> None:
     path = saved(tmp_path, a=accuracy(np.ones(3)))
     for place, task in ((path, "ner"), (tmp_path / "none.npz", "xnli")):
-        names, found = item_covariance(place, task, "fr")
-        assert (names, found.shape) == ([], (0, 0))
+        assert item_covariances(place, [Cell(setting="a", task=task, language="fr", score=0.0, chance=0.0)]) == {}
     path = saved(tmp_path, a=accuracy(np.ones(3)), b=accuracy(np.ones(4)))
     with pytest.raises(InputError, match=r"items.npz: xnli fr: of different test sets or grids, \(1, 3, 2\) and"):
-        item_covariance(path, "xnli", "fr")
+        covariance(path)
     path.write_bytes(b"nonsense")
     seal_of(path).unlink()
     with pytest.raises(InputError, match="no counts of test sentences"):
-        item_covariance(path, "xnli", "fr")
+        covariance(path)

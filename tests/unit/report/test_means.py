@@ -57,7 +57,7 @@ def test_a_floor_is_the_mean_of_its_own_seeds_and_no_cell() -> None:
     assert (cell.setting, cell.score, cell.floor, cell.low) == ("Default", 60.0, 20.0, None)
     (published,) = cell_means([Cell(**own, score=60.0)])
     assert published.floor == 7.0  # of no untrained encoder: chance
-    with pytest.raises(XlingError, match=r"Default ner fr: no record of its floor, untrained \(joint\)"):
+    with pytest.raises(XlingError, match=r"Default ner fr: no record of its floor, figure3 untrained \(joint\)"):
         cell_means([model])
 
 
@@ -92,5 +92,5 @@ def test_contextual_scores_stand_above_the_same_series_untrained() -> None:
     floor = ContextualScore(**about, encoder="untrained", seed=1, score=20.0)
     (mean,) = contextual_means([*rows, floor])
     assert (mean.score, mean.floor) == (65.0, 20.0)
-    with pytest.raises(XlingError, match="ner fr biMLM layer 0: no record of its floor"):
+    with pytest.raises(XlingError, match="ner fr biMLM trained 0: no record of its floor"):
         contextual_means(rows)

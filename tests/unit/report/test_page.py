@@ -23,10 +23,9 @@ from xling.core.errors import InputError
 from xling.report import published, style
 from xling.report.claims.render import AT_FLOOR
 from xling.report.page.__main__ import main
-from xling.report.page.build import Sources, asset, build, markdown
-from xling.report.page.drawings import HREF, embedded
+from xling.report.page.build import asset, build
 from xling.report.page.files import Files
-from xling.report.page.gallery import find_figures
+from xling.report.page.gallery import HREF, embedded, find_figures
 from xling.report.page.tables import MOST_ROWS, Table, data_table, study_tables
 from xling.report.page.verdicts import NAMES
 from xling.report.records import Results, read_table
@@ -61,19 +60,14 @@ class Page(HTMLParser):
         return " ".join("".join(self.words).split())
 
 
-def made(sources: Sources) -> str:
-    """Return the page as it lies beside its sources."""
-    return build(sources, sources.claims.parent)
-
-
 @pytest.fixture
-def sources(tmp_path: Path) -> Sources:
+def sources(tmp_path: Path) -> Files:
     return write_sources(tmp_path, VERDICTS)
 
 
 @pytest.fixture
-def page(sources: Sources) -> Page:
-    return Page(made(sources))
+def page(sources: Files) -> Page:
+    return Page(build(sources))
 
 
 def with_text(value: Any, text: str) -> Any:
@@ -90,8 +84,8 @@ def with_text(value: Any, text: str) -> Any:
 @given(text=st.text(alphabet=st.sampled_from("<>&\"'`|*[]()#\\ \n\x00\ud800a=-/{}%"), max_size=24) | st.just(HOSTILE))
 def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     folder = tmp_path_factory.mktemp("page")
-    plain = [tag for tag, _ in Page(made(write_sources(folder, VERDICTS))).elements]
-    hostile = made(write_sources(folder, with_text(VERDICTS, text), with_text(provenance(), text)))
+    plain = [tag for tag, _ in Page(build(write_sources(folder, VERDICTS))).elements]
+    hostile = build(write_sources(folder, with_text(VERDICTS, text), with_text(provenance(), text)))
     found = Page(hostile)
     assert [tag for tag, _ in found.elements] == plain
     known = {"href", "id", "class", "scope", "colspan", "role", "aria-label", "aria-labelledby", "aria-hidden"}
@@ -102,8 +96,8 @@ def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory: pytest.TempPa
     assert "\x00" not in hostile.encode("utf-8").decode("utf-8")
 
 
-def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Sources) -> None:
-    text = made(sources)
+def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Files) -> None:
+    text = build(sources)
     page = Page(text)
     assert all(str(image["src"]).startswith("data:image/") for image in page.all("img"))
     assert not page.all("link")
@@ -122,16 +116,7 @@ def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Sources) -> N
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
     assert not any("style" in attributes for _, attributes in page.elements)
-    assert text == made(sources)  # the same every time
-
-
-def test_what_a_study_says_of_its_data_stands_before_its_numbers(tmp_path: Path) -> None:
-    known = provenance()
-    known["config"]["study"]["notes"] = ["Books & encyclopaedia.", "Ten pairs."]
-    shown = Page(made(write_sources(tmp_path, VERDICTS, known)))
-    order = ["verdicts", "tables", "figures", "training", "method", "provenance"]
-    assert [section["id"] for section in shown.all("section")] == order
-    assert "Books & encyclopaedia." in shown.text
+    assert text == build(sources)  # the same every time
 
 
 def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> None:
@@ -148,7 +133,7 @@ def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> N
 
 def test_a_verdict_on_fewer_cells_says_so(tmp_path: Path) -> None:
     cells = tuple(cell for cell in published.results().figure3 if cell.language == "fr")
-    page = Page(made(write_sources(tmp_path, verdicts(Results(figure3=cells)))))
+    page = Page(build(write_sources(tmp_path, verdicts(Results(figure3=cells)))))
     assert "supported, only 2 of 6 cells" in page.text
 
 
@@ -156,11 +141,17 @@ def test_the_first_things_are_the_studys_name_its_columns_one_sentence_and_a_row
     known = provenance()
     known["config"] |= {"languages": {"it": {"name": "Italian"}}, "settings": {"default": {"label": "Default"}}}
     known["config"]["study"] |= {"pairs": ["en-it"], "settings": ["default"], "tasks": ["parsing"], "source": "en"}
-    text = made(write_sources(tmp_path, VERDICTS, known))
+    known["config"]["study"]["notes"] = ["Books & encyclopaedia.", "Ten pairs."]
+    text = build(write_sources(tmp_path, VERDICTS, known))
     page = Page(text)
+    order = ["verdicts", "tables", "figures", "training", "method", "provenance"]
+    assert [section["id"] for section in page.all("section")] == order
     told = ["demo", "To Italian (it)", "Tasks Parsing", "Settings Default", "1 models, 1,250 updates each, 1 seed"]
-    places = [page.text.replace(" ", " ").find(x) for x in ("demo", VERDICTS["headline"], NAMES["1a"])]
-    assert -1 < places[0] < places[1] < places[2]
+    places = [
+        page.text.replace(" ", " ").find(x)
+        for x in ("demo", VERDICTS["headline"], NAMES["1a"], "Books & encyclopaedia.")
+    ]
+    assert -1 < places[0] < places[1] < places[2] < places[3]
     facts = " ".join(re.sub("<[^>]*>", " ", text.split('<dl class="about">')[1].split("</dl>")[0]).split())
     assert facts == f"From en {' '.join(told[1:-1])} Trained {told[-1]}"
     assert str(page.all("img")[0]["alt"]).startswith("Figure 3. ")  # there is no figure of kept shares here
@@ -174,13 +165,13 @@ def test_the_first_things_are_the_studys_name_its_columns_one_sentence_and_a_row
 
 def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_path: Path) -> None:
     sources = write_sources(tmp_path, verdicts(Results()))
-    page = Page(made(sources))
+    page = Page(build(sources))
     assert "Not run in this study: 17 of the paper's claims" in page.text
     assert VERDICTS["claims"][0]["says"] in page.text
     assert page.text.index("Table 1. Zero-shot transfer") < page.text.index("Not run in this study")
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
     assert all(after - before <= 1 for before, after in pairwise(levels))
-    text = Page(made(Sources("Nothing", sources.claims, sources.provenance))).text
+    text = Page(build(Files(tmp_path, "Nothing", sources.claims, sources.provenance))).text
     assert "transfer was not run" in text
     weak = {**verdicts(Results()), "at_floor": AT_FLOOR}
     page = Page(made(write_sources(tmp_path / "weak", weak)))
@@ -193,15 +184,15 @@ def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_p
 def test_where_a_claim_is_shown_links_only_to_parts_of_the_page(tmp_path: Path, source: str) -> None:
     """The text that the hostile results above leave alone, because it decides which links there are."""
     hostile = {**VERDICTS, "claims": [{**claim, "source": source} for claim in VERDICTS["claims"]]}
-    page = Page(made(write_sources(tmp_path, hostile)))
+    page = Page(build(write_sources(tmp_path, hostile)))
     ids = {f"#{attributes['id']}" for _, attributes in page.elements if attributes.get("id")}
     assert {str(link["href"]) for link in page.all("a") if str(link["href"]).startswith(("#", "javascript"))} <= ids
     assert not [attributes for _, attributes in page.elements if "onclick" in attributes]
     assert not [1 for tag, _ in page.elements if tag == "script"][1:]  # the filter's own
 
 
-def test_a_row_of_the_plot_stands_where_the_forest_plot_has_it(page: Page, sources: Sources) -> None:
-    text = made(sources).split('<details id="claim-1a"')[1].split("</summary>")[0]
+def test_a_row_of_the_plot_stands_where_the_forest_plot_has_it(page: Page, sources: Files) -> None:
+    text = build(sources).split('<details id="claim-1a"')[1].split("</summary>")[0]
     part = VERDICTS["claims"][0]["parts"][0]
     assert part["low"] == part["high"]  # the paper's own numbers: no interval, and the claim holds
     assert "<rect" not in text
@@ -229,7 +220,7 @@ def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(tmp_path: 
     transfer = f"model,setting,task,seed,language\n{model},Default,xnli,1,fr\n"
     (tmp_path / "transfer.csv").write_text(transfer, encoding="utf-8")
     beside = {"logs": tmp_path / "logs", "models": tmp_path / "models", "scores": tmp_path / "scores"}
-    text = made(replace(sources, tables=(*sources.tables, tmp_path / "transfer.csv"), **beside))
+    text = build(replace(sources, tables=(*sources.tables, tmp_path / "transfer.csv"), **beside))
     assert f'<a href="scores/{model}/xnli.json">73.6</a>' in text
     assert f'<a href="models/{model}">{model}</a>' in text
     links = {str(link["href"]) for link in Page(text).all("a")}
@@ -237,7 +228,7 @@ def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(tmp_path: 
     assert links >= {"logs/draw_figure/figure3.log", "logs/table1.log", "logs/claims.log"}
     kept = tmp_path / "transfer.jsonl"
     kept.touch()
-    files = Files(tmp_path, kept_scores=kept)
+    files = replace(sources, kept_scores=kept)
     assert set(files.of_cells(read_table(tmp_path / "transfer.csv")).values()) == {"transfer.jsonl"}
     assert files.address(tmp_path.parent) == ""  # nothing outside the page's folder
 
@@ -294,7 +285,7 @@ def test_a_light_drawing_paints_the_same_in_half_the_bytes(tmp_path: Path) -> No
         embedded(tmp_path / "f.svg")
 
 
-def test_tables_have_groups_and_numbers_and_leave_margins_to_figure_3(tmp_path: Path) -> None:
+def test_tables_have_groups_and_numbers_and_leave_margins_to_figure_3(sources: Files, tmp_path: Path) -> None:
     rows = [("A", "1", "x" * 40, "1a", "-3 [1, 2]"), ("B", "not run", "y", "", "+2.0 (fr)")]
     table = data_table(("Model", "XNLI (Acc) fr", "note", "code", "value"), rows, "t", ["", "Two"])
     assert table.overs == [("", 1), ("XNLI (Acc)", 1), ("", 3)]
@@ -306,7 +297,7 @@ def test_tables_have_groups_and_numbers_and_leave_margins_to_figure_3(tmp_path: 
 
     def shown(name: str, text: str) -> list[Table]:
         (tmp_path / name).write_text(text, encoding="utf-8")
-        return study_tables([tmp_path / name], Files(tmp_path))
+        return study_tables(replace(sources, tables=[tmp_path / name]))
 
     (table,) = shown("t.csv", "Model,NER fr,NER fr low,NER fr floor\nDefault,0.6123456,2,3\n")
     assert [[cell.text for cell in cells] for _, cells in table.rows] == [["Default", "0.6123"]]
@@ -317,23 +308,6 @@ def test_tables_have_groups_and_numbers_and_leave_margins_to_figure_3(tmp_path: 
     assert [head.text for head in left.heads] == ["Model", "Domain", "Softmax"]  # folded: described in words
     (table,) = shown("long.csv", "a,b\n" + "1,2\n" * (MOST_ROWS + 1))
     assert (len(table.rows), table.length, table.links[0].href) == (0, MOST_ROWS + 1, "long.csv")
-
-
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
-        ("a `b|c` **d** *e*", "<p>a <code>b|c</code> <strong>d</strong> <em>e</em></p>"),
-        ("[data.md](data.md) `<pad>`", "<p>data.md <code>&lt;pad&gt;</code></p>"),
-        (r"0\* and <b>", "<p>0* and &lt;b&gt;</p>"),
-        ("# T\n## S\n- a\n- c", "<h3>T</h3><h4>S</h4><ul><li>a</li><li>c</li></ul>"),
-        ("```\n# x <y>\n\nz\n```", '<pre tabindex="0"><code># x &lt;y&gt;z</code></pre>'),
-        ("| q | r |\n|---|--:|\n| `x` | y \\| z |", "<tbody><tr><td><code>x</code></td><td>y | z</td></tr></tbody>"),
-        ("![p](http://x/y.png)", "p"),
-    ],
-)
-def test_markdown(text: str, html: str) -> None:
-    assert html in markdown(text).replace("\n", "")
-    assert "http" not in re.sub(r">[^<]*<", "><", markdown(text))
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
@@ -347,7 +321,7 @@ def test_text_can_be_read_on_its_background(scheme: int) -> None:
     assert [pair for pair, contrast in contrasts.items() if contrast < 4.5] == []  # WCAG 2
 
 
-def test_the_command_writes_the_page_or_one_line(sources: Sources, tmp_path: Path, call: Callable[..., Any]) -> None:
+def test_the_command_writes_the_page_or_one_line(sources: Files, tmp_path: Path, call: Callable[..., Any]) -> None:
     inputs = ["--claims", sources.claims, "--provenance", sources.provenance, "--tables", *sources.tables]
     command = (main, "--title", "T", *inputs, "--figures", *sources.figures, "--out", tmp_path / "out/report.html")
     assert call(*command).code == 0
@@ -359,7 +333,7 @@ def test_the_command_writes_the_page_or_one_line(sources: Sources, tmp_path: Pat
 
 
 @pytest.mark.parametrize("value", [[], {}, {"claims": [{}]}, {"claims": [{"verdict": "maybe"}]}])
-def test_what_is_no_file_of_verdicts_is_refused(sources: Sources, value: Any) -> None:
+def test_what_is_no_file_of_verdicts_is_refused(sources: Files, value: Any) -> None:
     sources.claims.write_text(json.dumps(value), encoding="utf-8")
     with pytest.raises(InputError, match="not a file of verdicts"):
-        made(sources)
+        build(sources)

@@ -1,6 +1,5 @@
 """Verdicts as files, in words and on the screen; on the paper's numbers and on the committed runs."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +16,7 @@ from xling.report.claims.__main__ import main
 from xling.report.claims.render import AT_FLOOR, as_markdown, headline, judged, number, row, seeds_text, worded
 from xling.report.claims.show import main as show
 from xling.report.claims.show import verdict_lines
-from xling.report.items import write_items
-from xling.report.measured import item_covariances
+from xling.report.items import item_covariances, write_items
 from xling.report.names import SETTINGS
 from xling.report.records import Cell, Results, read_results, write_records
 from xling.report.rule import Verdict
@@ -35,6 +33,12 @@ def by_number(stored: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {claim["claim"]: claim for claim in stored["claims"]}
 
 
+def leaves(value: Any) -> list[Any]:
+    """Return everything in a structure, whatever the order of its keys."""
+    parts = [item for _, item in sorted(value.items())] if isinstance(value, dict) else value
+    return [leaf for part in parts for leaf in leaves(part)] if isinstance(value, dict | list) else [value]
+
+
 def test_the_published_numbers_with_their_noise_contradict_nothing_and_support_nearly_all() -> None:
     printed = [claim["verdict"] for claim in PAPER["claims"] if claim["verdict"] != "not run"]
     assert len(printed) == 13  # twelve, and 4e
@@ -43,33 +47,14 @@ def test_the_published_numbers_with_their_noise_contradict_nothing_and_support_n
     assert paper.table(PAPER) in paper.PAGE.read_text(encoding="utf-8"), "run python -m docs.verdicts"
 
 
-def test_the_verdicts_on_mini_follow_from_its_numbers_and_are_what_the_analysis_found() -> None:
+def test_all_that_is_said_of_mini_follows_from_its_numbers_and_is_what_the_analysis_found() -> None:
     kept = read_json(REFERENCE / "claims.json")
     found = judged(read_results([REFERENCE / "records"], kept["paper_scale"]), kept["config"])
     stored = by_number(found)
     assert {name: stored[name]["verdict"] for name in MINI} == MINI
     assert "one seed: its variance is taken from Table 1" in stored["6b"]["sentence"]
-    assert [claim["verdict"] for claim in found["claims"]] == [claim["verdict"] for claim in kept["claims"]]
-    assert (found["headline"], found.keys()) == (kept["headline"], kept.keys())  # nothing says that it learnt nothing
-    own, known = ([part.get("value") for c in x["claims"] for part in c["parts"]] for x in (found, kept))
-    assert own == pytest.approx(known)
-
-
-def test_the_json_holds_every_check() -> None:
-    part = by_number(PAPER)["1a"]["parts"][0]
-    assert (len(part["checks"]), part["clear"], part["wanted"], part["counted_in"]) == (9, 9, 9, "cells")
-    assert part["paper"]["value"] == pytest.approx(part["value"], abs=0.01)
-    assert (PAPER["config"], PAPER["paper_scale"], sum(PAPER["counts"].values())) == ("abc", True, 17)
-    json.dumps(PAPER, allow_nan=False)
-
-
-def test_the_page_has_a_row_and_a_sentence_for_each_claim_and_a_table_of_seed_variance() -> None:
-    page = as_markdown(PAPER)
-    assert PAPER["headline"] in page
-    for claim in PAPER["claims"]:
-        assert f"\n| {claim['claim']} | {claim['says']} |" in page
-        assert f"\n- **{claim['claim']}, {claim['verdict']}.** {claim['sentence']}\n" in page
-    assert "\n| xnli | shared tokens | 12 |" in page
+    assert found.keys() == kept.keys()  # nothing says that it learnt nothing
+    assert leaves(found) == pytest.approx(leaves(kept))
 
 
 @pytest.mark.parametrize(
@@ -140,14 +125,6 @@ def test_models_that_learnt_nothing_are_told_first(gain: float, reach: float, sa
     stored = judged(Results(figure3=tuple(cells)))
     lines = as_markdown(stored).splitlines()
     assert (lines[2] == AT_FLOOR, verdict_lines(stored)[0] == AT_FLOOR, "at_floor" in stored) == (said,) * 3
-
-
-def test_a_gain_stands_beside_the_same_above_chance() -> None:
-    cells = [replace(c, floor="untrained", chance=0.0) for c in table().figure3]
-    cells += [cell("untrained", t, x, 10.0) for t in TASKS for x in CELL_LANGUAGES]
-    stored = by_number(judged(Results(figure3=tuple(cells))))
-    assert stored["1a"]["parts"][0]["above_chance"] > stored["1a"]["parts"][0]["value"]
-    assert stored["2a"]["parts"][0]["above_chance"] is None
 
 
 def test_the_command_ends_well_whatever_the_verdicts(tmp_path: Path, call: Callable[..., Any]) -> None:

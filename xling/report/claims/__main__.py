@@ -12,7 +12,7 @@ from xling.core.errors import run
 from xling.core.io import write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.report.claims.render import as_markdown, judged
-from xling.report.measured import item_covariances
+from xling.report.items import item_covariances
 from xling.report.records import read_results
 
 

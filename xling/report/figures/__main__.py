@@ -5,7 +5,7 @@ python -m xling.report.figures figure1 --study study.json --out-dir figures
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ from xling.report.figures.heat_maps import cka_matrix, figure7
 from xling.report.figures.kept import kept
 from xling.report.figures.layers import SERIES, contextual_figure, encoder_curves, figure4b, figure6, read_comparison
 from xling.report.figures.schematic import comparisons, figure1, figure2
-from xling.report.figures.study import model_name, read_metrics, read_study, split_name
-from xling.report.figures.training import emergence, loss_records, model_figure, overview, structures
+from xling.report.figures.study import Study, model_name, read_metrics, read_study, split_name
+from xling.report.figures.training import Trained, emergence, loss_records, model_figure, overview, structures
 from xling.report.means import cell_means, cka_means, contextual_means, sentence_means, word_means
 from xling.report.records import KINDS, Cell, LayerPair, Setting, read_records, some_records
 
@@ -42,36 +42,65 @@ RECORDED: dict[str, tuple[Callable[[Any], Any], Callable[..., Figure]]] = {
 }  # how the means of its records are taken, and how it is drawn from them
 
 
-def _from_records(args: argparse.Namespace) -> Iterator[Drawn]:
-    means, draw = RECORDED[args.figure]
-    records = means(some_records(args.records, KINDS.get(args.figure, LayerPair)))
-    further: dict[str, Any] = {"laser": args.laser} if args.figure == "figure6" else {}
-    if args.figure == "figure3":
-        further["settings"] = _settings(args)
-    yield args.figure, draw(records, **further), records
+FLAGS: dict[str, dict[str, Any]] = {
+    "--records": {"type": Path, "required": True, "help": "what was measured, see xling.report.records"},
+    "--study": {"type": Path, "required": True, "help": "what the study is, see xling.report.figures.study"},
+    "--settings": {"type": Path, "default": published.SETTINGS, "help": "what each setting is (else as in the paper)"},
+    "--laser": {"action": "store_true", "help": "draw the level that the paper gives for LASER"},
+    "--metrics": {"type": Path, "required": True, "nargs": "+", "help": "metrics.jsonl in the models' folders"},
+    "--audits": {"type": Path, "required": True, "nargs": "+", "help": "anchors.json in the models' folders"},
+    "--comparison": {"action": "append", "required": True, "metavar": "NAME=PATH", "help": "a compare.json"},
+    "--claims": {"type": Path, "required": True, "help": "verdicts, made by python -m xling.report.claims"},
+    "--out-dir": {"type": Path, "required": True},
+}
+FIGURES = {
+    **{name: ["--records"] for name in RECORDED},
+    "figure1": ["--study"],
+    "figure2": ["--study"],
+    "figure3": ["--records", "--settings"],
+    "figure6": ["--records", "--laser"],
+    "kept": ["--records", "--settings"],
+    "training": ["--study", "--metrics"],
+    "anchors": ["--study", "--audits"],
+    "encoders": ["--comparison"],
+    "forest": ["--claims"],
+}  # and the flags of each
 
 
-def _settings(args: argparse.Namespace) -> Sequence[Setting]:
-    return read_records(args.settings, Setting) if args.settings else published.settings()
+def drawn(args: argparse.Namespace) -> Iterator[Drawn]:
+    """Yield the figure of a command; that of training has one for each model, and one or two for all of them."""
+    match args.figure:
+        case "figure1":
+            study = read_study(args.study)
+            yield "figure1", figure1(study), study.settings
+        case "figure2":
+            study = read_study(args.study)
+            yield "figure2", figure2(study), comparisons(study)
+        case "anchors":
+            study = read_study(args.study)
+            records = [record for path in args.audits for record in read_audit(path, study)]
+            yield "anchors", anchor_plot(records, study), records
+        case "training":
+            yield from _training(
+                read_study(args.study), {model_name(path): read_metrics(path) for path in args.metrics}
+            )
+        case "encoders":
+            files = named_paths(args.comparison, "--comparison", "NAME=PATH")
+            records = [layer for name, path in files.items() for layer in read_comparison(name, path)]
+            yield "encoders", encoder_curves(records), records
+        case "forest":
+            yield "forest", *forest(read_claims(args.claims))
+        case "kept":
+            yield "kept", *kept(some_records(args.records, Cell), read_records(args.settings, Setting))
+        case name:
+            means, draw = RECORDED[name]
+            records = means(some_records(args.records, KINDS.get(name, LayerPair)))
+            further: dict[str, Any] = {"laser": args.laser} if "laser" in args else {}
+            further |= {"settings": read_records(args.settings, Setting)} if "settings" in args else {}
+            yield name, draw(records, **further), records
 
 
-def _kept(args: argparse.Namespace) -> Iterator[Drawn]:
-    yield "kept", *kept(some_records(args.records, Cell), _settings(args))
-
-
-def _from_study(args: argparse.Namespace) -> Iterator[Drawn]:
-    study = read_study(args.study)
-    if args.figure == "figure1":
-        yield args.figure, figure1(study), study.settings
-    elif args.figure == "figure2":
-        yield args.figure, figure2(study), comparisons(study)
-    else:
-        records = [record for path in args.audits for record in read_audit(path, study)]
-        yield args.figure, anchor_plot(records, study), records
-
-
-def _training(args: argparse.Namespace) -> Iterator[Drawn]:
-    study, trained = read_study(args.study), {model_name(path): read_metrics(path) for path in args.metrics}
+def _training(study: Study, trained: Trained) -> Iterator[Drawn]:
     for name, metrics in trained.items():
         languages, setting = split_name(name)
         title = f"{study.label(setting)}, {study.pair(languages)}"
@@ -81,41 +110,6 @@ def _training(args: argparse.Namespace) -> Iterator[Drawn]:
         yield "emergence", emergence(trained, study), found
 
 
-def _encoders(args: argparse.Namespace) -> Iterator[Drawn]:
-    files = named_paths(args.comparison, "--comparison", "NAME=PATH")
-    records = [layer for name, path in files.items() for layer in read_comparison(name, path)]
-    yield "encoders", encoder_curves(records), records
-
-
-def _forest(args: argparse.Namespace) -> Iterator[Drawn]:
-    yield "forest", *forest(read_claims(args.claims))
-
-
-FLAGS: dict[str, dict[str, Any]] = {
-    "--records": {"type": Path, "required": True, "help": "what was measured, see xling.report.records"},
-    "--study": {"type": Path, "required": True, "help": "what the study is, see xling.report.figures.study"},
-    "--settings": {"type": Path, "help": "what each setting is (default: the paper's rows)"},
-    "--laser": {"action": "store_true", "help": "draw the level that the paper gives for LASER"},
-    "--metrics": {"type": Path, "required": True, "nargs": "+", "help": "metrics.jsonl in the models' folders"},
-    "--audits": {"type": Path, "required": True, "nargs": "+", "help": "anchors.json in the models' folders"},
-    "--comparison": {"action": "append", "required": True, "metavar": "NAME=PATH", "help": "a compare.json"},
-    "--claims": {"type": Path, "required": True, "help": "verdicts, made by python -m xling.report.claims"},
-    "--out-dir": {"type": Path, "required": True},
-}
-FIGURES: dict[str, tuple[Callable[[argparse.Namespace], Iterator[Drawn]], list[str]]] = {
-    **{name: (_from_records, ["--records"]) for name in RECORDED},
-    "figure1": (_from_study, ["--study"]),
-    "figure2": (_from_study, ["--study"]),
-    "figure3": (_from_records, ["--records", "--settings"]),
-    "figure6": (_from_records, ["--records", "--laser"]),
-    "kept": (_kept, ["--records", "--settings"]),
-    "training": (_training, ["--study", "--metrics"]),
-    "anchors": (_from_study, ["--study", "--audits"]),
-    "encoders": (_encoders, ["--comparison"]),
-    "forest": (_forest, ["--claims"]),
-}
-
-
 def main() -> None:
     """Draw a figure, or the training curves, of a study."""
     how = argparse.RawDescriptionHelpFormatter
@@ -123,11 +117,11 @@ def main() -> None:
     figures = parser.add_subparsers(dest="figure", required=True, metavar="FIGURE")
     for name in sorted(FIGURES):
         own = figures.add_parser(name)
-        for flag in ("--out-dir", *FIGURES[name][1]):
+        for flag in ("--out-dir", *FIGURES[name]):
             own.add_argument(flag, **FLAGS[flag])
     args = parser.parse_args()
     with style.styled():
-        for name, figure, records in FIGURES[args.figure][0](args):
+        for name, figure, records in drawn(args):
             if records is None:
                 style.save_images(figure, args.out_dir, name, style.FORMATS, SCREEN_DPI)
             else:

@@ -1,7 +1,7 @@
 """Heat maps of CKA: Figure 7 (layer by layer), and every layer of one encoder against every layer of another."""
 
+import math
 from collections.abc import Sequence
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from xling.report import style
-from xling.report.cka_table import layers_of, similarity
+from xling.report.means import CkaMean
 from xling.report.names import NOT_RUN, PAIRS, in_order, pair_title
 from xling.report.records import AVERAGE, CKA_MODELS, LayerPair
 
@@ -24,7 +24,23 @@ MATRIX_NOTE = (
 )
 
 
-def figure7(scores: Sequence[Any]) -> Figure:
+def similarity(scores: Sequence[CkaMean]) -> dict[tuple[str, str, str], float]:
+    """Return CKA by layer, pair and model, with the average row: printed where it was given, else computed."""
+    table = {(score.layer, score.pair, score.model): score.cka for score in scores}
+    layers = layers_of(scores)
+    for pair, model in {(pair, model) for _, pair, model in table}:
+        values = [table[layer, pair, model] for layer in layers if (layer, pair, model) in table]
+        if len(values) == len(layers):
+            table.setdefault((AVERAGE, pair, model), math.fsum(values) / len(values))
+    return table
+
+
+def layers_of(scores: Sequence[CkaMean]) -> list[str]:
+    """Return the layers that were compared, from the embeddings up, without the average."""
+    return sorted({score.layer for score in scores} - {AVERAGE}, key=lambda layer: int(layer.removeprefix("L")))
+
+
+def figure7(scores: Sequence[CkaMean]) -> Figure:
     """Return Figure 7 from the means of its squares: CKA by layer, pair and model; what was not run is hatched."""
     table = similarity(scores)
     rows = {layer: float(row) for row, layer in enumerate(layers_of(scores))}

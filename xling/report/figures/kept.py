@@ -1,7 +1,9 @@
 """The headline of a study: which share of Default's transfer each setting keeps, beside the paper's shares."""
 
+from collections import namedtuple
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,7 +14,7 @@ from xling.report.evidence import mean
 from xling.report.measured import SIGNAL, Study, kept_share
 from xling.report.names import DEFAULT, LANGUAGES, TASKS, in_order
 from xling.report.records import Cell, Results, Setting
-from xling.report.rule import Relation, Standing, standing
+from xling.report.rule import Relation, standing
 from xling.report.table1 import with_unlisted
 
 SERIES = ("this run, above the untrained encoder", "this run, above chance", "paper, above chance")
@@ -21,18 +23,8 @@ NO_SIGNAL = f"In no task and language is Default at least {SIGNAL:g} points abov
 SPREAD = 0.25  # of a row: how far the marks stand from each other
 WIDTH, ROW, PANEL, AROUND = 4.6, 0.165, 0.33, 0.8  # inches: one column, a row, what else a panel and the figure need
 DASHES = (0, (4, 3))
-
-
-class Kept(NamedTuple):
-    """A mark of the figure: the mean share that a setting keeps in the languages with signal."""
-
-    task: str
-    languages: str
-    setting: str
-    series: str
-    kept: float
-    low: float
-    high: float
+# A mark of the figure: the mean share that a setting keeps in the languages with signal.
+Kept = namedtuple("Kept", "task languages setting series kept low high")
 
 
 def studies(cells: Sequence[Cell]) -> list[Study]:
@@ -41,33 +33,24 @@ def studies(cells: Sequence[Cell]) -> list[Study]:
     return [Study(own), Study(own, chance=True), Study(published.results())]
 
 
-def languages_with_signal(ours: Study, task: str) -> list[str]:
-    """Return the languages in which a task's Default is far enough above its floor."""
-    found = [key for key in ours.cells if key[:2] == (DEFAULT, task)]
-    return in_order((key[2] for key in found if ours.clear(*key)), LANGUAGES)
-
-
-def tasks_with_signal(ours: Study) -> list[str]:
-    """Return the tasks in which Default is far enough above its floor in some language."""
-    return [task for task in in_order({task for _, task, _ in ours.cells}, TASKS) if languages_with_signal(ours, task)]
-
-
-def mean_kept(study: Study, setting: str, task: str, languages: Sequence[str]) -> Standing | None:
-    """Return the mean share of Default's transfer that a setting keeps in some languages; None where there are none."""
-    if not languages or not all(study.has(name, task, x) for x in languages for name in (setting, DEFAULT)):
-        return None
-    return standing(mean([kept_share(study, setting, task, x) for x in languages]), Relation.ABOVE, 0.0)
+def languages_with_signal(ours: Study) -> dict[str, list[str]]:
+    """Return the languages in which a task's Default is far enough above its floor, of each task that has any."""
+    found: dict[str, list[str]] = {task: [] for task in in_order({task for _, task, _ in ours.cells}, TASKS)}
+    for setting, task, language in ours.cells:
+        if setting == DEFAULT and ours.clear(setting, task, language):
+            found[task].append(language)
+    return {task: in_order(own, LANGUAGES) for task, own in found.items() if own}
 
 
 def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
     """Return every mark: for each task with signal, setting and series of `studies` that has all its cells."""
     marks = []
-    for task in tasks_with_signal(beside[0]):
-        languages = languages_with_signal(beside[0], task)
-        for setting in names:
-            for series, study in zip(SERIES, beside, strict=True):
-                if own := mean_kept(study, setting, task, languages):
-                    marks.append(Kept(task, " ".join(languages), setting, series, own.value, own.low, own.high))
+    for task, languages in languages_with_signal(beside[0]).items():
+        for setting, (series, study) in product(names, zip(SERIES, beside, strict=True)):
+            if all(study.has(name, task, x) for x in languages for name in (setting, DEFAULT)):
+                shares = mean([kept_share(study, setting, task, x) for x in languages])
+                own = standing(shares, Relation.ABOVE, 0.0)
+                marks.append(Kept(task, " ".join(languages), setting, series, own.value, own.low, own.high))
     return marks
 
 

@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines, read_json
 from xling.report.names import pair_title
-from xling.report.records import refuse_repeats, validated
+from xling.report.records import validated
 
 MONO = "mono"
 Number = Annotated[float, BeforeValidator(lambda value: math.nan if value is None else value)]  # null is a gap
@@ -29,7 +29,6 @@ Series = dict[str, Number]
 class Sharing:
     """A setting: which parts of a bilingual model its languages share (Table 1, Figure 1)."""
 
-    KEY: ClassVar = ("name",)
     __pydantic_config__: ClassVar = {"extra": "forbid"}
     name: str
     label: str
@@ -102,12 +101,7 @@ class Metrics(NamedTuple):
 
 def read_study(path: Path) -> Study:
     """Read study.json, naming what is wrong with it."""
-    study = validated(Study, read_json(path), path)
-    refuse_repeats(path, study.settings)
-    for setting in study.settings:
-        if not 0 <= setting.separate_layers <= study.layers:
-            raise InputError(path, f"{setting.name} has {setting.separate_layers} separate layers of {study.layers}")
-    return study
+    return validated(Study, read_json(path), path)
 
 
 def split_name(model: str) -> tuple[list[str], str]:

@@ -10,20 +10,12 @@ from pathlib import Path
 from xling.core.errors import run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
-from xling.report.page.build import Sources, build
+from xling.report.page.build import build
+from xling.report.page.files import Files
 
 
 def main() -> None:
     """Write the page."""
-    sources = vars(_arguments())
-    out: Path = sources.pop("out")
-    text = build(Sources(**sources), out.parent)
-    with write_text(out) as handle:
-        handle.write(text)
-    log_to_stderr(__name__).info("the report is in %s (%.1f MB)", out, len(text.encode()) / 1e6)
-
-
-def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m xling.report.page", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -40,7 +32,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--scores", type=Path, help="folder of a folder for each model, with a file for each task")
     parser.add_argument("--kept-scores", type=Path, help="file of all scores, in a kept study")
     parser.add_argument("--out", type=Path, required=True)
-    return parser.parse_args()
+    given = vars(parser.parse_args())
+    out: Path = given.pop("out")
+    text = build(Files(page=out.parent, **given))
+    with write_text(out) as handle:
+        handle.write(text)
+    log_to_stderr(__name__).info("the report is in %s (%.1f MB)", out, len(text.encode()) / 1e6)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 import base64
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -11,8 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from xling.report.claims.render import RULES, read_claims
 from xling.report.page.files import Files
@@ -45,42 +42,21 @@ WORDS = {
 # A page may show any text, but these characters are no characters of an HTML document.
 FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
 FORBIDDEN |= dict.fromkeys((*range(55296, 57344), 65534, 65535), "�")
-LOWER = 2  # how far a Markdown page's headings move down: its section's title is an h2
 FRAME = '<div class="frame" role="region" aria-label="Table: choices" tabindex="0"><table class="prose">'
 
 
-@dataclass(frozen=True)
-class Sources:
-    """Where everything on the page comes from, and which folders beside it the page may link to."""
-
-    title: str
-    claims: Path
-    provenance: Path
-    tables: Sequence[Path] = ()
-    figures: Sequence[Path] = ()
-    only: Sequence[str] = ()  # names of the study's figures, where its folders may hold others
-    paper_figures: Sequence[Path] = ()
-    choices: Sequence[Path] = ()
-    logs: Path | None = None
-    models: Path | None = None
-    scores: Path | None = None
-    kept_scores: Path | None = None
-
-
-def build(sources: Sources, folder: Path) -> str:
-    """Return the whole page, to lie in a folder; nothing that it shows or runs comes from anywhere else."""
-    stored, known = read_claims(sources.claims), read_provenance(sources.provenance)
-    curves = next((found for root in sources.figures if (found := root / "training").is_dir()), None)
-    files = Files(folder, sources.logs, sources.models, sources.scores, curves, sources.kept_scores)
-    ours, papers = find_figures(sources.figures, sources.only), find_figures(sources.paper_figures)
-    shown, tables = galleries(ours, papers, files), study_tables(sources.tables, files)
+def build(files: Files) -> str:
+    """Return the whole page; nothing that it shows or runs comes from anywhere but its files."""
+    stored, known = read_claims(files.claims), read_provenance(files.provenance)
+    ours, papers = find_figures(files.figures, files.only), find_figures(files.paper_figures)
+    shown, tables = galleries(ours, papers, files), study_tables(files)
     ids = {table.id for table in tables} | {f"figure-{name}" for name in ours}
     claims = [shown_claim(claim, ids) for claim in stored["claims"]]
     judged = [claim for claim in claims if claim["verdict"] != Verdict.NOT_RUN]
-    verdict_files = [(path.name, path) for path in (sources.claims, sources.claims.with_suffix(".md"))]
+    verdict_files = [(path.name, path) for path in (files.claims, files.claims.with_suffix(".md"))]
     style, script = asset("style.css"), asset("script.js")
     text = _template().render(
-        title=sources.title,
+        title=files.title,
         policy=policy(style, script),
         style=style,
         script=script,
@@ -98,9 +74,9 @@ def build(sources: Sources, folder: Path) -> str:
         tables=tables,
         shown_tables=SHOWN,
         galleries=shown,
-        choices=[(path.name, headings(path.read_text(encoding="utf-8"))) for path in sources.choices],
+        choices=[(path.name, headings(path.read_text(encoding="utf-8"))) for path in files.choices],
         origin=origin(known, files),
-        origin_links=files.links([(sources.provenance.name, sources.provenance)]),
+        origin_links=files.links([(files.provenance.name, files.provenance)]),
     )
     return f"{text.strip()}\n"
 
@@ -144,26 +120,9 @@ def clean(value: Any) -> Any:
 
 
 def markdown(text: str) -> Markup:
-    """Return one of our own Markdown pages as HTML, its headings below those of the section that it stands in.
-
-    Links keep their words only: the page stands alone, so there is nothing beside it to go to. There is no alignment
-    of columns, because the policy admits no inline style.
-    """
-
-    def code(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
-        return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>'  # scrolled by the keyboard too
-
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    rules = {"link_open": "", "link_close": "", "table_open": FRAME, "table_close": "</table></div>"}
+    """Return a text of our own as HTML; the page's policy admits no inline style, so columns have no alignment."""
+    parser = MarkdownIt("commonmark").enable("table")
+    rules = {"table_open": FRAME, "table_close": "</table></div>", "th_open": '<th scope="col">'}
     for name, html in rules.items():
         parser.add_render_rule(name, lambda *_, html=html: html)
-    for name in ("fence", "code_block"):
-        parser.add_render_rule(name, code)
-    tokens = parser.parse(clean(text))
-    for token in tokens:
-        token.attrs.pop("style", None)
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1]) + LOWER, 6)}"
-        elif token.type == "th_open":
-            token.attrs["scope"] = "col"
-    return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704
+    return Markup(parser.render(text))  # noqa: S704

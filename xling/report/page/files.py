@@ -1,6 +1,6 @@
-"""Links from the page to the files beside it: a link leads only to what is there and lies below the page's folder."""
+"""What the page is made from, and links to the files beside it, as far as they are there and below its folder."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -22,13 +22,20 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Files:
-    """Where the page lies, and what else of the study lies where; a folder that is not given is not linked to."""
+    """The page's folder, what it shows, and what else of the study lies where: what is not given is not linked to."""
 
     page: Path
+    title: str
+    claims: Path
+    provenance: Path
+    tables: Sequence[Path] = ()
+    figures: Sequence[Path] = ()
+    only: Sequence[str] = ()  # names of the study's figures, where its folders may hold others
+    paper_figures: Sequence[Path] = ()
+    choices: Sequence[Path] = ()
     logs: Path | None = None
     models: Path | None = None
     scores: Path | None = None
-    curves: Path | None = None
     kept_scores: Path | None = None  # all scores in one file, in a study that was kept (xling.report.kept)
 
     def links(self, named: Iterable[tuple[str, Path | None]]) -> list[Link]:
@@ -54,9 +61,9 @@ class Files:
 
     def of_model(self, model: str) -> list[Link]:
         """Return links to a model's training curves, its scores and its logs."""
-        curves = self.curves / f"{model}.svg" if self.curves else None
+        curves = [("curves", folder / f"training/{model}.svg") for folder in self.figures]
         scores = self.scores / model if self.scores else None
-        return self.links([("curves", curves), ("scores", scores), *self.logs_of(model)])
+        return self.links([*curves, ("scores", scores), *self.logs_of(model)])
 
     def of_cells(self, transfer: pd.DataFrame) -> dict[tuple[str, str], str]:
         """Return where the score of each cell of Table 1 is, by setting and heading: that of its first seed."""

@@ -1,39 +1,37 @@
 """Figures on the page: what each is called and shows in words, its picture and its files; what was not run."""
 
+import base64
 import re
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import yaml
+from markupsafe import Markup
 
-from xling.report.page.drawings import embedded
+from xling.core.errors import InputError
 from xling.report.page.files import Files
 
+SVG, HREF = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+NOT_ESCAPED = " !$'()*+,/:;=?@[]<>|^`{}~"  # in an address of data; a quarter less text than base64
+ElementTree.register_namespace("", SVG[1:-1])
 LARGEST_DRAWING = 400_000  # bytes: beyond it a drawing of many lines is heavier than its picture
 HEADLINES = ("kept", "figure3", "figure6", "figure7", "training")  # the first that shows something opens the page
+ABOUT = Path(__file__).with_name("captions.yaml")
+CAPTIONS: dict[str, dict[str, str]] = yaml.safe_load(ABOUT.read_text(encoding="utf-8"))  # by a pattern of names
 
 
-class Entry(NamedTuple):
-    """A figure, or a family of them by a pattern: its title, what it shows, and its picture in words."""
-
-    pattern: str
-    section: str
-    title: str
-    caption: str
-    alt: str
-
-
-CAPTIONS = yaml.safe_load(Path(__file__).with_name("captions.yaml").read_text(encoding="utf-8"))
-ENTRIES = [Entry(pattern, **about) for pattern, about in CAPTIONS.items()]
-
-
-def entry_of(name: str) -> Entry:
-    """Return what is known of a figure by its name below the folder; one nobody described stands with the figures."""
-    known = next((entry for entry in ENTRIES if fnmatchcase(name, entry.pattern)), None)
-    title = name.rsplit("/", 1)[-1].replace("_", " ")
-    return known or Entry(name, "figures", title, "", f"Figure {title}.")
+def caption_of(name: str) -> tuple[str, dict[str, str]]:
+    """Return the pattern of a figure's name, and its caption; one nobody described stands with the figures."""
+    pattern = next((known for known in CAPTIONS if fnmatchcase(name, known)), name)
+    title = name.replace("_", " ")
+    return pattern, CAPTIONS.get(
+        pattern, {"section": "figures", "title": title, "caption": "", "alt": f"Figure {title}."}
+    )
 
 
 def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[str, Path]:
@@ -43,12 +41,10 @@ def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[st
         for path in (path for path in sorted(folder.iterdir()) if path.suffix in (".svg", ".png")):
             found.setdefault(path.stem, {})[path.suffix] = path
 
-    def page_order(name: str) -> tuple[int, str]:
-        entry = entry_of(name)
-        return ENTRIES.index(entry) if entry in ENTRIES else len(ENTRIES), name
-
-    chosen = {}
-    for name in sorted((name for name in found if not only or name in only), key=page_order):
+    order, chosen = {pattern: place for place, pattern in enumerate(CAPTIONS)}, {}
+    for name in sorted(found, key=lambda name: (order.get(caption_of(name)[0], len(order)), name)):
+        if only and name not in only:
+            continue
         drawing, picture = found[name].get(".svg"), found[name].get(".png")
         heavy = drawing is None or drawing.stat().st_size > LARGEST_DRAWING
         chosen[name] = picture if picture and heavy else found[name][".svg"]
@@ -57,19 +53,19 @@ def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[st
 
 def galleries(ours: Mapping[str, Path], papers: Mapping[str, Path], files: Files) -> dict[str, Any]:
     """Return the figures by section in the page's order, the paper's own under ours; the first; and what is missing."""
-    sections: dict[str, Any] = {entry.section: [] for entry in ENTRIES}
+    sections: dict[str, Any] = {caption["section"]: [] for caption in CAPTIONS.values()}
     first = next((name for name in HEADLINES if name in ours and shows_something(ours[name])), None)
     for name, path in ours.items():
+        section = sections[caption_of(name)[1]["section"]]
         if name != first and shows_something(path):
-            sections[entry_of(name).section].append(_figure(name, path, files))
+            section.append(_figure(name, path, files))
         if name in papers:
-            paper = _figure(name, papers[name], files, ", from the paper's published numbers")
-            sections[entry_of(name).section].append(paper | {"id": None})
-    known = {entry_of(name).pattern for name in ours}
+            section.append(_figure(name, papers[name], files, ", from the paper's published numbers") | {"id": None})
+    known = {caption_of(name)[0] for name in ours}
     return {
         **sections,
         "first": _figure(first, ours[first], files) if first else None,
-        "missing": [entry.title for entry in ENTRIES if entry.pattern not in known],
+        "missing": [caption["title"] for pattern, caption in CAPTIONS.items() if pattern not in known],
     }
 
 
@@ -80,14 +76,77 @@ def shows_something(path: Path) -> bool:
 
 
 def _figure(name: str, path: Path, files: Files, addition: str = "") -> dict[str, Any]:
-    entry = entry_of(name)
-    rest = name.removeprefix(entry.pattern.rstrip("*")).strip("/_-. ").replace("_", " ")
-    title = f"{entry.title}: {rest}" if rest and entry.pattern.endswith("*") else entry.title
+    pattern, about = caption_of(name)
+    rest = name.removeprefix(pattern.rstrip("*")).strip("/_-. ").replace("_", " ")
+    title = f"{about['title']}: {rest}" if rest and pattern.endswith("*") else about["title"]
     return {
         "id": f"figure-{re.sub(r'[^A-Za-z0-9]+', '-', name)}",
         "title": f"{title}{addition}",
-        "caption": "" if addition else entry.caption,
-        "alt": entry.alt,
+        "caption": "" if addition else about["caption"],
+        "alt": about["alt"],
         "source": embedded(path),
         "links": files.of(path),
     }
+
+
+# --- pictures inside the page's own text, drawings without what no reader sees ----------------------------------------
+
+
+def embedded(path: Path) -> Markup:
+    """Return a PNG or SVG file as the address of an image, which needs no further escaping between double quotes."""
+    if path.suffix == ".png":
+        return Markup(f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode('ascii')}")  # noqa: S704
+    try:
+        text = light(path.read_text(encoding="utf-8"))
+    except ElementTree.ParseError as error:
+        raise InputError(path, f"no drawing: {error}") from None
+    quoted = quote(text.replace("'", "&apos;").replace('"', "'"), NOT_ESCAPED)
+    return Markup(f"data:image/svg+xml,{quoted}")  # noqa: S704
+
+
+def light(text: str) -> str:
+    """Return a drawing of matplotlib's that looks the same in half the bytes.
+
+    Numbers keep four digits, each style is written once, and groups, names and notes that nothing refers to go.
+    """
+    root = ElementTree.fromstring(text)  # noqa: S314 (drawn by us)
+    referred = dict.fromkeys(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    names = {name: f"i{place}" for place, name in enumerate(referred)}
+    classes: dict[str, str] = {}
+    _lighten(root, names, classes)
+    rules = "".join(f".{name}{{{style}}}" for style, name in classes.items())
+    style = root.find(f"{SVG}defs/{SVG}style")
+    if style is None:
+        style = ElementTree.SubElement(root, f"{SVG}style")
+    style.text = f"{style.text or ''}{rules}"
+    return ElementTree.tostring(root, encoding="unicode").replace(" />", "/>")
+
+
+def _lighten(element: Element, names: dict[str, str], classes: dict[str, str]) -> None:
+    """Lighten an element and what is in it; a letter's place, a translation to the right, becomes its x."""
+    given = dict(element.attrib)
+    element.attrib.clear()
+    for key, value in given.items():
+        value = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.4g}", " ".join(value.split()))
+        value = re.sub(r"url\(#(.+?)\)", lambda found: f"url(#{names[found[1]]})", value)  # of hatching and clipping
+        if key == "style":
+            key, value = "class", classes.setdefault(value, f"c{len(classes)}")
+        elif key == HREF:
+            key, value = "href", f"#{names[value[1:]]}" if value.startswith("#") else value
+        elif key == "d":
+            value = re.sub(r" ?([A-Za-z]) ?", r"\1", value)
+        elif element.tag == f"{SVG}use" and (moved := re.fullmatch(r"translate\((\S+) 0\)", value)):
+            key, value = "x", f"{float(moved[1]):.0f}"  # in hundredths of its size
+        if key != "id" or value in names:
+            element.set(key, names[value] if key == "id" else value)
+    element.tail = None
+    if element.tag != f"{SVG}style":
+        element.text = None
+    kept: list[Element] = []
+    for child in element:
+        _lighten(child, names, classes)
+        if child.tag == f"{SVG}g" and not child.attrib:
+            kept += child
+        elif child.tag != f"{SVG}metadata":
+            kept.append(child)
+    element[:] = kept

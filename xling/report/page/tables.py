@@ -63,12 +63,12 @@ class Table(NamedTuple):
     length: int = 0  # of the file, where it has too many rows for the page and there are none here
 
 
-def study_tables(paths: Sequence[Path], files: Files) -> list[Table]:
+def study_tables(files: Files) -> list[Table]:
     """Return the tables of a study by their files; Table 1 without what Figure 3 shows, its left columns apart."""
     found = []
-    scores = {path.stem: path for path in paths}
+    scores = {path.stem: path for path in files.tables}
     cells = files.of_cells(read_table(scores["transfer"])) if "transfer" in scores else {}
-    for path in paths:
+    for path in files.tables:
         frame = read_numbers(path)
         frame = frame[[title for title in frame.columns if not title.endswith(tuple(f" {part}" for part in MARGINS))]]
         groups = list(frame.pop(GROUP)) if frame.columns[0] == GROUP else []
