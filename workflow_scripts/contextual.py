@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workflow_scripts.flags import expected_run
+from workflow_scripts.files import data_paths
 from workflow_scripts.grid import MONO, pair_languages
 
 if TYPE_CHECKING:
@@ -95,9 +95,11 @@ class Contextual:
 
     def model_files(self, name: str) -> list[Path]:
         """Return what a job reads of its encoders."""
-        job = self.jobs[name]
-        parts = ["run.json"] if job.untrained else ["run.json", "model.safetensors", "model.json"]
-        return [self.study.model_file(model, part) for model in dict.fromkeys(job.models.values()) for part in parts]
+        return self.study.encoder_files(self.jobs[name].models.values(), self.jobs[name].untrained)
+
+    def expected(self, name: str) -> str:
+        """Return what a job's encoders must be."""
+        return self.study.expected(self.jobs[name].models.values(), self.jobs[name].untrained)
 
     def texts(self, name: str) -> list[str]:
         """Return every vocabulary, text, link and task file that a job reads."""
@@ -105,9 +107,7 @@ class Contextual:
         found = []
         for files in plan["languages"].values():
             found += [f"{files['vocab']}/vocab.json", *(files[key] for key in ("parallel", "links") if key in files)]
-        for data in plan["data"].values():
-            found += [data["train"], data["dev"], *data["test"].values()]
-        return found
+        return found + [path for data in plan["data"].values() for path in data_paths(data)]
 
     @property
     def revision(self) -> list[int]:
@@ -134,9 +134,3 @@ class Contextual:
             "seed": job.seed,
             "config": self.study.identity("contextual", name),
         }
-
-    def expected(self, name: str) -> str:
-        """Return what a job's encoders must be."""
-        job = self.jobs[name]
-        runs = {self.study.model_file(m, "run.json"): self.study.run(m) for m in job.models.values()}
-        return " ".join(expected_run(path, run, job.untrained) for path, run in runs.items())

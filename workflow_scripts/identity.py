@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workflow_scripts.files import data_paths
 from workflow_scripts.grid import OWN, domain_in, parts_of, without_added
 from xling.core.results import hashed, untrained_parts
 
@@ -59,7 +60,7 @@ class Identity:
 
     def prepared(self, data: Mapping[str, Any]) -> list[str]:
         """Return the hashes of a task's files, which are named as tasks/ner/fr.wikiann.test.jsonl."""
-        paths = [Path(path) for path in (data["train"], data["dev"], *data["test"].values())]
+        paths = map(Path, data_paths(data))
         return [self("task", path.parent.name, *path.stem.split(".")) for path in paths]
 
     def tokenisers(self, *codes: str) -> list[dict[str, Any]]:
@@ -172,10 +173,10 @@ def score(made: Identity, encoder: str, name: str) -> Any:
     transfer = made.study.transfer
     return {
         "encoder": made("untrained" if encoder in transfer.floors else "model", encoder),
-        "seed": transfer.seed(encoder),
+        "seed": transfer.encoders[encoder].seed,
         "data": made.prepared(transfer.data(encoder, name)),
         "task": name,
-        "settings": transfer.settings(name),
+        "settings": made.config["tasks"][name],
         "revision": made.revision("finetune"),
     }
 

@@ -19,7 +19,6 @@ from dag import Laid, lay_out
 from embedded import PAPER, ROOT, study
 
 from workflow_scripts.config import merge
-from workflow_scripts.files import needed_files
 from workflow_scripts.study import Study
 
 FOLDER = Path("/nonexistent")
@@ -218,7 +217,7 @@ def test_a_local_raw_file_counts_by_its_path_alone(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(globals(), "FOLDER", tmp_path)
     local = study(**merge(BASE, {"study": {"results": str(tmp_path / "results")}, "data": {"origin": "local"}}))
     local["data"]["root"] = str(tmp_path / "data")
-    files = [*needed_files(local).values(), tmp_path / "data" / "other.xml.bz2"]
+    files = [*Study(local).needed_files.values(), tmp_path / "data" / "other.xml.bz2"]
     for path in files:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\t".join(local["languages"]) + "\n", encoding="utf-8")

@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from workflow_scripts.files import SPLITS
-from workflow_scripts.grid import vocabulary_kind
 from workflow_scripts.identity import TASK_SIZES
 from workflow_scripts.plan.rates import Rates
 from workflow_scripts.study import TASK_DATA, Study
@@ -105,7 +104,7 @@ class Sizes:
 
     def words(self, model: str) -> int:
         """Return the most words that one language of a model predicts among: what its softmax costs."""
-        bpe, kind = self.study.config["bpe"], vocabulary_kind(self.study.config, self.study.models[model])
+        bpe, kind = self.study.config["bpe"], self.study.vocabulary_kind(self.study.models[model])
         own = int(bpe["language_merges"])
         return {"joint": int(bpe["joint_merges"]), "mono": own, "separate": own}.get(kind, 2 * own)
 
