@@ -9,14 +9,14 @@ and `same` what of it is a result that keeps its identity, because it only share
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from dag import Laid, lay_out
-from embedded import PAPER, ROOT, study
+from embedded import PAPER, ROOT, nested, study
 
 from workflow_scripts.config import merge
 from workflow_scripts.study import Study
@@ -180,12 +180,6 @@ def raised(folder: Path, stage: str) -> Path:
 def usual() -> tuple[dict[str, Any], Snapshot, dict[str, str]]:
     config = study(**BASE)
     return config, snapshot(config), identities(config, {})
-
-
-def nested(edit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the description that an edit lays over the study, from keys as pretrain.lr."""
-    parts = [reduce(lambda inner, key: {key: inner}, reversed(key.split(".")), value) for key, value in edit.items()]
-    return reduce(merge, parts, {})
 
 
 ROWS = yaml.safe_load(Path(__file__).with_name("edits.yaml").read_text(encoding="utf-8"))

@@ -41,13 +41,6 @@ def test_skip_takes_patterns() -> None:
     assert skipped == crawled | {f"en-zh.{name}.s1" for name in SETTINGS if name.startswith("sep")}
 
 
-def test_a_setting_may_override_any_training_key_and_changes_no_other_run() -> None:
-    changed = made(settings={"sep-emb": {"train": {"lr": 0.001}}})
-    for model in WHOLE.models.values():
-        assert (WHOLE.describe_run(model) != changed.describe_run(model)) == (model.setting == "sep-emb")
-    assert changed.describe_run(Model(("en", "fr"), "sep-emb", 1))["pretrain"]["lr"] == 0.001
-
-
 def test_separate_tokens_are_a_setting_with_a_vocabulary_a_language() -> None:
     config = study(settings={"sep-tokens": SEP_TOKENS}, study={"extra": ["en-fr.sep-tokens"]})
     check(config)
