@@ -26,7 +26,7 @@ class Alignment:
     @cached_property
     def source(self) -> str:
         """The language that all others are compared with."""
-        return str(self.study.config["study"]["source"])
+        return self.study.source
 
     def languages(self, analysis: str) -> list[str]:
         """Return the languages of an analysis: those with a dictionary, with sentences to retrieve, or all."""

@@ -79,16 +79,16 @@ def _choices(study: Files) -> Problems:
         if len(set(pair_languages(pair))) < 2:
             yield f"pairs.{pair}: expected two different languages (a second model of one is a copy_of it)"
     for pair in [*chosen["pairs"], *(cell.split(".")[0] for cell in chosen["extra"])]:
-        if pair_languages(pair)[0] != chosen["source"]:
-            yield f"pairs.{pair}: expected the source language {chosen['source']!r} first (dictionaries start from it)"
+        if pair_languages(pair)[0] != study.source:
+            yield f"pairs.{pair}: expected the source language {study.source!r} first (dictionaries start from it)"
     crossings = [f"{pair}.{setting}" for pair, setting in product(chosen["pairs"], chosen["settings"])]
     yield from _unmatched("study.skip", chosen["skip"], crossings)
     cells = [*crossings, *chosen["extra"], *(f"{code}.{MONO}" for code in chosen["languages"])]
     for group in chosen["more_seeds"]:
         yield from _unmatched("study.more_seeds.models", group["models"], cells)
-    if chosen["source"] not in study.languages:
+    if study.source not in study.languages:
         wanted = "expected it in study.languages or in a pair: tasks and comparisons start from it"
-        yield f"study.source: no model of the study reads {chosen['source']!r} ({wanted})"
+        yield f"study.source: no model of the study reads {study.source!r} ({wanted})"
     first: dict[str, str] = {}
     for name, setting in config["settings"].items():
         if (other := first.setdefault(setting["label"], name)) != name:
@@ -186,7 +186,7 @@ def _data(study: Files) -> Problems:
         if "dictionary" not in study.language(code):
             yield f"languages.{code}.dictionary: missing, but models with extra anchors are code-switched with it"
         if study.language(code).get("dictionary", {}).get("format") == "panlex":
-            for side in (config["study"]["source"], code):
+            for side in (study.source, code):
                 if "code" not in study.language(side).get("dictionary", {}):
                     yield f"languages.{side}.dictionary.code: missing, but the PanLex dump is read by it"
     if "ner" in config["study"]["tasks"]:
@@ -198,7 +198,7 @@ def _data(study: Files) -> Problems:
 def _trees(study: Files) -> Problems:
     chosen = study.config["study"]
     for code in dict.fromkeys(code for pair in chosen["pairs"] for code in pair_languages(pair)):
-        for split in SPLITS if code == chosen["source"] else ("test",):
+        for split in SPLITS if code == study.source else ("test",):
             if split not in study.language(code).get("treebank", {}):
                 yield f"languages.{code}.treebank.{split}: missing, but the study has the task parsing or pos"
 

@@ -37,18 +37,13 @@ class Contextual:
 
     study: "Study"
 
-    @property
-    def source(self) -> str:
-        """The language that task layers are trained in."""
-        return str(self.study.config["study"]["source"])
-
     @cached_property
     def jobs(self) -> dict[str, Job]:
         """All jobs by name; none where the study lacks the models or the tasks.
 
         Monolingual encoders with a map, Default without and with one, and what each began as: its floor.
         """
-        source, found = self.source, []
+        source, found = self.study.source, []
         for seed in self.study.config["study"]["seeds"] if self.targets() and self.tasks() else []:
             alone = {code: f"{code}.{MONO}.s{seed}" for code in (source, *self.targets())}
             found.append(Job(alone[source], seed, alone, ("aligned",)))
@@ -76,7 +71,7 @@ class Contextual:
         sets: dict[str, dict[str, Any]] = {}
         for task in self.tasks():
             for code in self.jobs[name].targets:
-                data = {"task": task, **self.study.task_data(task, f"{self.source}-{code}")}
+                data = {"task": task, **self.study.task_data(task, f"{self.study.source}-{code}")}
                 key = f"{task}.{Path(data['train']).name.split('.')[1]}"
                 sets.setdefault(key, data)["test"][code] = data["test"][code]
         return sets
@@ -91,7 +86,7 @@ class Contextual:
 
     def links(self, code: str) -> Path:
         """Return the links between the words of the source language and another's."""
-        return self.study.results / f"links/{self.source}-{code}.txt.zst"
+        return self.study.results / f"links/{self.study.source}-{code}.txt.zst"
 
     def model_files(self, name: str) -> list[Path]:
         """Return what a job reads of its encoders."""
@@ -124,7 +119,7 @@ class Contextual:
             languages[code] = {key: str(path) for key, path in read.items()}
         return {
             "name": name,
-            "source": self.source,
+            "source": self.study.source,
             "languages": languages,
             "untrained": job.untrained,
             "ways": job.ways,

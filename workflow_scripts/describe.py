@@ -34,7 +34,7 @@ def drawn_study(study: "Study") -> dict[str, Any]:
     return {
         "records": [_drawn_setting(study, name) for name in names],
         "layers": study.config["model"]["layers"],
-        "source": chosen["source"],
+        "source": study.source,
         "languages": chosen["languages"],
         "pairs": chosen["pairs"],
         "shown": {code: study.alignment.shown(code) for code in study.languages if study.original(code) != code},

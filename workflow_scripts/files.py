@@ -45,7 +45,7 @@ class Files(Grid):
     @cached_property
     def tatoeba_files(self) -> list[str]:
         """Both sides of the Tatoeba test set of every language that is compared; the generator writes all."""
-        source, folder = self.config["study"]["source"], self.config["data"]["tatoeba"]
+        source, folder = self.source, self.config["data"]["tatoeba"]
         codes = {code: self.language(code).get("tatoeba") for code in self.originals}
         used = codes if self.generated else self.compared
         if not codes.get(source):
@@ -67,8 +67,8 @@ class Files(Grid):
     @cached_property
     def compared(self) -> list[str]:
         """Languages whose own model is compared with the source's, if that has one (section 5)."""
-        alone, source = self.config["study"]["languages"], self.config["study"]["source"]
-        return [code for code in alone if code != source] if source in alone else []
+        alone = self.config["study"]["languages"]
+        return [code for code in alone if code != self.source] if self.source in alone else []
 
     @cached_property
     def switched_languages(self) -> list[str]:
@@ -116,7 +116,7 @@ class Files(Grid):
             files |= {f"{where}.muse.{split}": path for split, path in language["muse"].items()}
         if code in self.switched_languages:
             files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
-        baseline = words and code in (config["study"]["source"], *words)
+        baseline = words and code in (self.source, *words)
         used = {"vectors": baseline, "parallel": config["data"]["parallel"], "segmenter_dictionary": True}
         single = {key: language.get(key) for key, read in used.items() if read}
         return files | {f"{where}.{key}": path for key, path in single.items() if path and path != OWN}

@@ -119,7 +119,7 @@ def language_flags(study: "Study", code: str) -> str:
     """Return the flags that say what the generator writes for one language."""
     sizes = study.config["synthetic"]
     own = {f"--{key.replace('_', '-')}": sizes[key] for key in OF_A_LANGUAGE}
-    return join_flags({"--code": code, "--source": study.config["study"]["source"], **own})
+    return join_flags({"--code": code, "--source": study.source, **own})
 
 
 def together_flags(study: "Study") -> str:

@@ -41,6 +41,11 @@ class Grid:
 
     config: Config
 
+    @property
+    def source(self) -> str:
+        """The language that tasks are trained in, and that all others are compared with."""
+        return str(self.config["study"]["source"])
+
     @cached_property
     def models(self) -> dict[str, Model]:
         """Every model that the study trains, by name, in the order of the config."""

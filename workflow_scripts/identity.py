@@ -188,7 +188,7 @@ def states(made: Identity, name: str) -> Any:
     return {
         "encoder": made("model", name),
         "parallel": {code: made("parallel", code) for code in codes},
-        "tests": {other: made("tatoeba", alignment.source, other) for other in alignment.test_sets(name)},
+        "tests": {other: made("tatoeba", made.study.source, other) for other in alignment.test_sets(name)},
         "words": read,
         "revision": made.revision("align"),
     }
@@ -197,7 +197,7 @@ def states(made: Identity, name: str) -> Any:
 def analysis(made: Identity, name: str) -> Any:
     """translate_words, retrieve_sentences, compare_encoders."""
     alignment = made.study.alignment
-    source, codes = alignment.source, [alignment.source, *alignment.languages(name)]
+    source, codes = made.study.source, [made.study.source, *alignment.languages(name)]
     if name == "words":
         sizes, ends = alignment.word_options()
         texts = {code: made("corpus", code, "wiki") for code in codes}

@@ -228,7 +228,7 @@ class Study(Files):
         data, languages = self.config["data"], [self.language(code) for code in self.languages]
         paths = [*data["nli"].values(), data["parallel"]]
         paths += [language["parallel"] for language in languages if language.get("parallel")]
-        others = [code for code in self.originals if code != self.config["study"]["source"]]
+        others = [code for code in self.originals if code != self.source]
         paths += [path for code in others for path in self.language(code).get("muse", {}).values()]
         return [self.raw(path) for path in [*dict.fromkeys(paths), *self.tatoeba_files]]
 
@@ -239,8 +239,8 @@ class Study(Files):
 
     def embedded(self) -> list[dict[str, Any]]:
         """Return code, three-letter code and traits of all embedded languages, the source first."""
-        source, traits = self.config["study"]["source"], self.config["synthetic"]["languages"]
-        codes = sorted(self.originals, key=lambda code: code != source)
+        traits = self.config["synthetic"]["languages"]
+        codes = sorted(self.originals, key=lambda code: code != self.source)
         return [{"code": code, "iso3": self.language(code)["tatoeba"], "traits": traits[code]} for code in codes]
 
     def trimmed_to(self, code: str, domain: str) -> list[str]:
