@@ -61,6 +61,8 @@ def test_a_floor_reads_the_crawl_vocabulary_only_where_there_is_no_other() -> No
     alone = transfer(study={"settings": ["wiki-cc"], "skip": []})
     assert {alone.vocabulary(name).parent.name.split(".")[-1] for name in alone.floors} == {"crawl"}
     assert alone.vocabulary("en-fr.untrained-joint.s1") == alone.vocabulary("en-fr.wiki-cc.s1")
+    both = transfer(study={"settings": ["wiki-cc", "default"], "skip": []})
+    assert both.vocabulary("en-fr.untrained-joint.s1") == both.vocabulary("en-fr.default.s1")
 
 
 @pytest.mark.parametrize("setting", ["sep-emb-l1-6", "sep-tokens"])
