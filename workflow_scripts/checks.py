@@ -119,8 +119,8 @@ def _copies(languages: Config, code: str) -> Problems:
 
 def _settings(study: Files) -> Problems:
     shape = Shape(**study.config["model"])
-    for name in study.config["settings"]:
-        setting, where = study.setting(name), f"settings.{name}"
+    for name, setting in study.settings.items():
+        where = f"settings.{name}"
         separate = Separate(**setting["separate"])
         for problem in sharing_problems(shape, separate, setting["softmax"]):
             yield f"{where}.{problem}"

@@ -42,7 +42,7 @@ def drawn_study(study: "Study") -> dict[str, Any]:
 
 
 def _drawn_setting(study: Grid, name: str) -> dict[str, Any]:
-    setting = study.setting(name)
+    setting = study.settings[name]
     return {
         "name": name,
         "label": setting["label"],
@@ -57,7 +57,7 @@ def _drawn_setting(study: Grid, name: str) -> dict[str, Any]:
 
 
 def _columns(study: Grid, name: str) -> dict[str, str]:
-    setting = study.setting(name)
+    setting = study.settings[name]
     separate = setting["separate"]
     anchors = "0" if setting["anchors"] == "none" else str(setting["anchors"])
     apart = [SEPARATED[separate["embeddings"]]] if separate["embeddings"] else []

@@ -73,7 +73,7 @@ class Files(Grid):
     @cached_property
     def switched_languages(self) -> list[str]:
         """Languages whose dictionary from the source language is used for code-switching."""
-        extra = {name for name in self.config["settings"] if self.setting(name)["anchors"] == "extra"}
+        extra = {name for name, setting in self.settings.items() if setting["anchors"] == "extra"}
         return sorted({model.languages[1] for model in self.models.values() if model.setting in extra})
 
     def sources_by_language(self) -> Iterator[dict[str, str]]:

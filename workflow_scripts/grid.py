@@ -94,9 +94,11 @@ class Grid:
                 read.setdefault(code, set()).add(self.domain_of(model, code))
         return {code: sorted(domains) for code, domains in read.items()}
 
-    def setting(self, name: str) -> dict[str, Any]:
-        """Return a setting with everything it does not say taken from Default, as the dashes of Table 1 mean."""
-        return merge(self.config["settings"]["default"], self.config["settings"][name])
+    @cached_property
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """Every setting with all that it does not say taken from Default, as the dashes of Table 1 mean."""
+        settings = self.config["settings"]
+        return {name: merge(settings["default"], own) for name, own in settings.items()}
 
     def language(self, code: str) -> dict[str, Any]:
         """Return all that is known of a language, of a copy also from its original, without sources that are null."""
@@ -114,7 +116,7 @@ class Grid:
     def setting_of(self, model: Model) -> dict[str, Any]:
         """Return the whole setting of a model; one of a single language shares all that it has with none."""
         if model.bilingual:
-            return self.setting(model.setting)
+            return self.settings[model.setting]
         whole = {"separate": {"embeddings": False, "layers": 0}, "softmax": "shared", "anchors": "all"}
         return whole | {"domain": "wiki", "train": self.config["monolingual"]["train"]}
 
@@ -122,7 +124,7 @@ class Grid:
         """Return how the model's vocabulary is made: mono, joint, union, prefixed or separate."""
         if not model.bilingual:
             return "mono"
-        setting = self.setting(model.setting)
+        setting = self.settings[model.setting]
         if setting["bpe"] == "joint":
             return "joint"
         if setting["separate"]["embeddings"]:

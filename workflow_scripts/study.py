@@ -188,25 +188,22 @@ class Study(Files):
     @cached_property
     def task_files(self) -> dict[str, dict[tuple[str, str, str], tuple[str, list[str]]]]:
         """Format and paths of the raw files of nli, ner and parsing, by language, data set and split."""
-        kinds = sorted({TASK_DATA[task] for task in self.config["study"]["tasks"]})
-        return {kind: self._task_files(kind) for kind in kinds}
+        kinds, pairs = {TASK_DATA[task] for task in self.config["study"]["tasks"]}, self.config["study"]["pairs"]
+        return {
+            kind: {key: self._task_source(kind, *key) for pair in pairs for key in self._task_keys(kind, pair)}
+            for kind in sorted(kinds)
+        }
 
-    def _task_files(self, kind: str) -> dict[tuple[str, str, str], tuple[str, list[str]]]:
-        found: dict[tuple[str, str, str], tuple[str, list[str]]] = {}
-        for code, dataset, split in (
-            key for pair in self.config["study"]["pairs"] for key in self._task_keys(kind, pair)
-        ):
-            language, data = self.language(code), self.config["data"]
-            if kind == "nli" and split == "train":
-                paths, form = [data["nli"][split], *data["more_nli"]], "xnli-mt"
-            elif kind == "nli":
-                paths, form = [data["nli"][split]], "xnli"
-            elif kind == "ner":
-                paths, form = [language["ner"][dataset][split]], language["ner"][dataset]["format"]
-            else:
-                paths, form = [language["treebank"][split]], "conllu"
-            found[code, dataset, split] = form, [self.raw(path) for path in paths]
-        return found
+    def _task_source(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, list[str]]:
+        language, data = self.language(code), self.config["data"]
+        if kind == "nli":
+            more, form = (data["more_nli"], "xnli-mt") if split == "train" else ([], "xnli")
+            paths = [data["nli"][split], *more]
+        elif kind == "ner":
+            paths, form = [language["ner"][dataset][split]], language["ner"][dataset]["format"]
+        else:
+            paths, form = [language["treebank"][split]], "conllu"
+        return form, [self.raw(path) for path in paths]
 
     def _task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
         """Return language, data set and split of what a pair reads: three of the source, and the other's test set."""

@@ -127,7 +127,7 @@ class Transfer:
             for name, encoder in self.encoders.items()
         }
         models = [
-            own[name] | {"setting": self.study.setting(model.setting)["label"], "floor": self.floor_of(name)}
+            own[name] | {"setting": self.study.settings[model.setting]["label"], "floor": self.floor_of(name)}
             for name, model in self.models.items()
         ]
         kinds = {name: floor.setting.removeprefix(FLOOR) for name, floor in self.floors.items()}
