@@ -140,6 +140,8 @@ def test_the_embedded_generator_writes_every_file_that_the_study_reads() -> None
     written = {path for code in DEMO.originals for path in DEMO.generated_of(code)}
     written |= set(DEMO.generated_together()) | set(DEMO.dictionary_folders())
     assert {str(path) for path in DEMO.needed_files.values()} <= written
+    fewer = Study(study(study={"languages": ["en"]}))
+    assert fewer.generated_together() == DEMO.generated_together(), "a comparison that is added later finds its files"
 
 
 def function_calls(languages: int) -> int:

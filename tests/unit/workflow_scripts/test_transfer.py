@@ -78,6 +78,8 @@ def test_a_floor_shares_its_layers_and_never_trains(setting: str) -> None:
 def test_how_a_setting_is_trained_changes_no_floor() -> None:
     other = transfer(settings={"default": {"train": {"lr": 0.5}}, "sep-emb": {"train": {"updates": 7}}})
     assert [other.run(name) for name in DEMO.floors] == [DEMO.run(name) for name in DEMO.floors]
+    for name, same in (("en-fr.untrained.s1", True), ("en-fr.default.s1", False)):
+        assert (other.study.contextual.expected(name) == STUDY.contextual.expected(name)) is same
 
 
 def test_a_pair_has_its_own_data_sets() -> None:
