@@ -27,7 +27,7 @@ rule fine_tune:
     resources:
         **resource_class("gpu-many"),
     params:
-        untrained=lambda wildcards: TRANSFER.untrained_flag(wildcards.encoder),
+        untrained=lambda wildcards: "--untrained" if wildcards.encoder in TRANSFER.floors else "",
         seed=lambda wildcards: TRANSFER.encoders[wildcards.encoder].seed,
         expected=lambda wildcards, output: TRANSFER.expected(wildcards.encoder),
         folder=lambda wildcards, output: TRANSFER.folder / wildcards.encoder,

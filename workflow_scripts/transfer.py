@@ -100,10 +100,6 @@ class Transfer:
             for task, known in self.hashes(name).items()
         }
 
-    def untrained_flag(self, name: str) -> str:
-        """Return the flag that initialises an encoder's weights instead of reading them, or nothing."""
-        return "--untrained" if name in self.floors else ""
-
     def expected(self, name: str) -> str:
         """Return what an encoder must be, so that no score of another one gets this configuration's hash."""
         return expected_run(self.encoder_files(name)[0], self.run(name), name in self.floors)
@@ -115,10 +111,6 @@ class Transfer:
     def files(self, name: str, below: str = "") -> list[Path]:
         """Return an encoder's scores in all tasks or, below `jobs/`, the counts behind them."""
         return [self.folder / name / f"{below}{task}.json" for task in self.tasks]
-
-    def scores(self) -> list[Path]:
-        """Return all scores of the study."""
-        return [path for name in self.encoders for path in self.files(name)]
 
     def plan(self) -> dict[str, Any]:
         """Return what is to be collected: the rows of Table 1, models beside their floors, expected hashes."""

@@ -15,17 +15,14 @@ from workflow_scripts.identity import TASK_SIZES
 from workflow_scripts.plan.rates import Rates
 from workflow_scripts.study import TASK_DATA, Study
 from xling.core.io import read_json
-from xling.data.manifest import Dataset, load_manifest
+from xling.data.manifest import load_manifest
 
 SCRIPTS = {"Cyrillic": "cyrillic", "Han": "han"}  # whose characters have more than one byte
 XNLI_SENTENCES = 10_000  # of XNLI-15way
 ARCHIVES = {".bz2": "text_per_bz2", ".xz": "text_per_xz", ".gz": "text_per_xz", ".zst": "text_per_xz"}
 
 
-@cache
-def manifest() -> dict[str, Dataset]:
-    """Return the published datasets, read once."""
-    return load_manifest()
+manifest = cache(load_manifest)  # the published datasets, read once
 
 
 @cache
