@@ -53,7 +53,7 @@ class Alignment:
         """The models that are represented: all monolingual ones, and the bilingual ones that Figure 7 shows."""
         if not self.analyses:
             return []
-        alone = [name for name in self.study.models if self._own_language(name) in (self.source, *self.study.compared)]
+        alone = [name for name in self.study.models if self._own_language(name)]
         return alone + [name for code in self.study.compared for name in self._bilingual(code)]
 
     def states(self, model: str) -> Path:

@@ -58,9 +58,8 @@ class Contextual:
 
     def targets(self) -> list[str]:
         """Return the columns of Table 1 whose languages have monolingual models."""
-        config = self.study.config["study"]
-        columns, alone = [pair_languages(pair)[1] for pair in config["pairs"]], config["languages"]
-        return [code for code in columns if code in alone] if config["source"] in alone else []
+        columns = [pair_languages(pair)[1] for pair in self.study.config["study"]["pairs"]]
+        return [code for code in columns if code in self.study.compared]
 
     def tasks(self) -> list[str]:
         """Return the study's tasks that these figures show."""
