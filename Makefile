@@ -77,7 +77,7 @@ $(ALIGNER): envs/eflomal.txt $(wildcard envs/eflomal/*.h) | $(READY)
 	-$(BIN)/python -m workflow_scripts.install_aligner && touch $@
 
 lock: $(READY)  ## write requirements.lock anew from what is installed and tested
-	$(BIN)/python -m workflow_scripts.lock --lock requirements.lock --environments envs
+	$(BIN)/python -m workflow_scripts.lock
 
 clean:  ## remove the environment and what the embedded study made
 	rm -rf $(VENV) results/demo results/demo-full results/data/embedded results/data/embedded-full

@@ -64,4 +64,5 @@ for figure in ["figure1", "figure2", "figure3", "figure4a", "figure4b", "figure5
         localrule: True
 
 
-refuse_wrong_targets(STUDY, shown_by_name(), sys.argv[1:], [rule.name for rule in workflow.rules])
+shown = [*figure_names(), *(["table1"] if TRANSFER.models else [])]
+refuse_wrong_targets(STUDY, shown, sys.argv[1:], [rule.name for rule in workflow.rules])

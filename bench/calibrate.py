@@ -13,7 +13,6 @@ import torch
 import yaml
 
 from bench import finetune, pretrain
-from workflow_scripts.plan.rates import fit
 from xling.core.errors import run
 from xling.core.io import write_text
 from xling.core.provenance import installed
@@ -25,6 +24,17 @@ CPU_SIZES = {"embedded": (32, 2, 900, 64, 4, "pre"), "medium": (128, 2, 4000, 64
 SHAPES = {"cuda": ("small", "paper"), "cpu": ("embedded", "medium")}
 TUNING = {"cuda": ("paper", 8), "cpu": ("tiny", 32)}  # shape and batch of a fine-tuning step
 TUNING_STEPS = 100
+
+
+def fit(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """Return (step, operations_per_second) through two measured points of (operations, seconds) a micro-batch.
+
+    A device that is faster on more work than on less, within noise, has no step of its own.
+    """
+    (few, short), (many, long) = sorted([one, other])
+    per_operation = max(long - short, 1e-12) / (many - few)
+    step = max(0.0, short - few * per_operation)
+    return step, (many / long if step == 0.0 else 1 / per_operation)
 
 
 def training_point(size: str, device: torch.device, data: Path, seconds: float) -> tuple[float, float]:

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def train(study: Study, files: list[Path], cores: int) -> None:
     """Make every trained model of a study."""
-    models = [str(study.results / "models" / name / "model.safetensors") for name in study.trained]
+    models = [str(study.results / "models" / name / "model.safetensors") for name in study.models]
     command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "progress", "rules", "--nolock"]
     subprocess.run(
         [*command, "--configfile", *map(str, files), "--", *models],
@@ -82,7 +82,7 @@ def main() -> None:
     files = [*([args.preset.resolve()] if args.preset else []), folder / "place.yaml"]
     study = Study(read_config(ROOT / "config.yaml", *files))
     train(study, files, args.cores)
-    facts = {name: model_facts(study.results / "models" / name) for name in study.trained}
+    facts = {name: model_facts(study.results / "models" / name) for name in study.models}
     found = {"date": utc(), "study": study.config["study"]["name"], "cores": args.cores, **summary(facts)}
     print(json.dumps(found, indent=2))
     write_json(args.out, found | {"each": facts})

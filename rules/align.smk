@@ -51,7 +51,7 @@ rule represent_encoder:
     params:
         rev=REV["align"],
         text=lambda wildcards: ALIGNMENT.flags(wildcards.model),
-        expected=lambda wildcards, output: ALIGNMENT.expected_encoder(wildcards.model),
+        expected=lambda wildcards, output: STUDY.expected([wildcards.model]),
         config_hash=lambda wildcards, output: STUDY.identity("states", wildcards.model),
     shell:
         """

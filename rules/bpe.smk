@@ -4,7 +4,7 @@
 rule train_bpe:
     """Merges of one language, or of a pair jointly."""
     input:
-        text=bpe_text,
+        text=lambda wildcards: [corpus_of(wildcards, code) for code in wildcards.languages.split("-")],
     output:
         model=RESULTS / "bpe/{languages}.{domain}.model",
     log:
@@ -17,7 +17,7 @@ rule train_bpe:
         **resource_class("cpu-many"),
     params:
         rev=REV["bpe"],
-        merges=merges,
+        merges=lambda wildcards: config["bpe"]["joint_merges" if "-" in wildcards.languages else "language_merges"],
         lines=config["bpe"]["train_lines"],
         balance=config["bpe"]["balance"],
     shell:

@@ -7,7 +7,6 @@ from pathlib import Path
 sys.path.insert(0, str(workflow.basedir))
 
 from workflow_scripts import flags
-from workflow_scripts.files import needed_files
 from workflow_scripts.site import extra_flags, list_bad_nodes, load_site, submit_patiently
 from workflow_scripts.study import load_study, use_this_interpreter
 from workflow_scripts.targets import refuse_wrong_targets
@@ -84,4 +83,4 @@ def passing(path):
 
 def bilingual_models():
     """Return the names of the trained models of two languages."""
-    return [name for name in STUDY.trained if STUDY.models[name].bilingual]
+    return [name for name, model in STUDY.models.items() if model.bilingual]

@@ -29,7 +29,7 @@ rule fetch_dataset:
 rule fetch:
     """All raw data of the study, on a machine with network, so that compute nodes need none."""
     input:
-        raw_files(map(str, needed_files(config).values())),
+        raw_files(map(str, STUDY.needed_files.values())),
     localrule: True
 
 

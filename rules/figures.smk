@@ -33,11 +33,11 @@ rule draw_training:
     """
     input:
         study=RECORDS / "study.json",
-        metrics=expand(MODELS / "{model}/metrics.jsonl", model=STUDY.trained),
+        metrics=expand(MODELS / "{model}/metrics.jsonl", model=STUDY.models),
     output:
         overview=drawn("training"),
         emergence=drawn("emergence") if shows_emergence() else [],
-        models=expand(FIGURES / "training/{model}.{suffix}", model=STUDY.trained, suffix=["png", "pdf", "svg"]),
+        models=expand(FIGURES / "training/{model}.{suffix}", model=STUDY.models, suffix=["png", "pdf", "svg"]),
     log:
         LOGS / "draw_training.log",
     benchmark:

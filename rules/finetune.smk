@@ -27,8 +27,8 @@ rule fine_tune:
     resources:
         **resource_class("gpu-many"),
     params:
-        untrained=lambda wildcards: TRANSFER.untrained_flag(wildcards.encoder),
-        seed=lambda wildcards: TRANSFER.seed(wildcards.encoder),
+        untrained=lambda wildcards: "--untrained" if wildcards.encoder in TRANSFER.floors else "",
+        seed=lambda wildcards: TRANSFER.encoders[wildcards.encoder].seed,
         expected=lambda wildcards, output: TRANSFER.expected(wildcards.encoder),
         folder=lambda wildcards, output: TRANSFER.folder / wildcards.encoder,
         work=RESULTS / "work",

@@ -82,16 +82,6 @@ def cores_of(wildcards):
     return min(8, len(STUDY.shards("text", wildcards.language, domain_of(wildcards, wildcards.language))))
 
 
-def bpe_text(wildcards):
-    """Return the training text of the languages that a BPE is made for."""
-    return [corpus_of(wildcards, code) for code in wildcards.languages.split("-")]
-
-
-def merges(wildcards):
-    """Return how many merges a BPE has."""
-    return config["bpe"]["joint_merges" if "-" in wildcards.languages else "language_merges"]
-
-
 def vocabulary_models(wildcards):
     """Return the BPE model of each language of a vocabulary."""
     return STUDY.vocabulary_models(f"{wildcards.languages}.{wildcards.kind}.{wildcards.domain}")

@@ -56,11 +56,6 @@ def figure_flags(inputs):
     return " ".join(shlex.join([f"--{name}", *found]) for name, found in paths.items())
 
 
-def shown_by_name():
-    """Return the tables and figures that can be asked for by name."""
-    return [*figure_names(), *(["table1"] if TRANSFER.models else [])]
-
-
 def study_figures():
     """Return the files of these figures."""
     return [path for name in figure_names() for path in drawn(name)]

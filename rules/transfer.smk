@@ -5,8 +5,8 @@ rule record_transfer:
     """Every score of every seed and floor, and the counts behind it; a score of another configuration is refused."""
     input:
         plan=TRANSFER.folder / "plan.json",
-        scores=TRANSFER.scores(),
-        jobs=[path for name in TRANSFER.encoders for path in TRANSFER.files(name, "jobs/")],
+        scores=expand(TRANSFER.files("{encoder}"), encoder=TRANSFER.encoders),
+        jobs=expand(TRANSFER.files("{encoder}", "jobs/"), encoder=TRANSFER.encoders),
     output:
         cells=RECORDS / "figure3.csv",
         counts=RECORDS / "items.npz",

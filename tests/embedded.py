@@ -2,6 +2,8 @@
 
 import copy
 import json
+from collections.abc import Iterator, Mapping
+from functools import reduce
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -25,6 +27,21 @@ def study(**changes: Any) -> dict[str, Any]:
 def made(**changes: Any) -> Study:
     """Return the embedded study with changes laid over its description."""
     return Study(study(**changes))
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value of a description with its path, as pretrain.lr; a list is one value."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from leaves(inner, f"{path}.{key}".lstrip("."))
+    else:
+        yield path, value
+
+
+def nested(edit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the description that an edit lays over a study, from paths as pretrain.lr."""
+    parts = [reduce(lambda inner, key: {key: inner}, reversed(path.split(".")), edit[path]) for path in edit]
+    return reduce(merge, parts, {})
 
 
 DEMO = made()

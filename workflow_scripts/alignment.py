@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from workflow_scripts.flags import expected_run, named_flags
+from workflow_scripts.flags import named_flags
 from workflow_scripts.grid import MONO, OWN
 
 if TYPE_CHECKING:
@@ -26,24 +26,17 @@ class Alignment:
     @cached_property
     def source(self) -> str:
         """The language that all others are compared with."""
-        return str(self.study.config["study"]["source"])
-
-    @cached_property
-    def targets(self) -> list[str]:
-        """Languages that have a monolingual model beside the source's, if that has one."""
-        alone = self.study.config["study"]["languages"]
-        return [code for code in alone if code != self.source] if self.source in alone else []
+        return self.study.source
 
     def languages(self, analysis: str) -> list[str]:
         """Return the languages of an analysis: those with a dictionary, with sentences to retrieve, or all."""
         if analysis == "cka":
-            return self.targets
+            return self.study.compared
         key = "muse" if analysis == "words" else "tatoeba"
         if key == "tatoeba" and not self.study.language(self.source).get(key):
             return []
-        return [
-            code for code in self.targets if self.study.original(code) == code and self.study.language(code).get(key)
-        ]
+        own = [code for code in self.study.compared if code in self.study.originals]  # a copy adds nothing here
+        return [code for code in own if self.study.language(code).get(key)]
 
     @cached_property
     def analyses(self) -> list[str]:
@@ -60,8 +53,8 @@ class Alignment:
         """The models that are represented: all monolingual ones, and the bilingual ones that Figure 7 shows."""
         if not self.analyses:
             return []
-        alone = [name for name in self.study.models if self._own_language(name) in (self.source, *self.targets)]
-        return alone + [name for code in self.targets for name in self._bilingual(code)]
+        alone = [name for name in self.study.models if self._own_language(name)]
+        return alone + [name for code in self.study.compared for name in self._bilingual(code)]
 
     def states(self, model: str) -> Path:
         """Return the folder of an encoder's states."""
@@ -131,10 +124,6 @@ class Alignment:
         config = self.study.config
         sizes = [config["align"][key] for key in ("word_sentences", "word_vocabulary")]
         return sizes, config["bpe"]["sentence_ends"]
-
-    def expected_encoder(self, model: str) -> str:
-        """Return what a model must be that is represented."""
-        return expected_run(self.study.model_file(model, "run.json"), self.study.run(model), untrained=False)
 
     def raw_words(self) -> list[str]:
         """Return the dictionaries and published vectors that words are evaluated with."""

@@ -5,8 +5,9 @@ from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path, PurePosixPath
 
-from workflow_scripts import files, grid
 from workflow_scripts.config import Config, ConfigError, expand_path, merge
+from workflow_scripts.files import SPLITS, TREE_TASKS, Files
+from workflow_scripts.grid import MONO, OWN, pair_languages
 from workflow_scripts.schema import Setting, schema_problems
 from xling.core.errors import InputError
 from xling.core.records import find_problems, missing_keys, nearest
@@ -22,11 +23,13 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 def check(config: Config) -> None:
     """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
-    kinds: list[Callable[[Config], Iterable[str]]] = [schema_problems, _folders, _incomplete, _names, _choices]
-    kinds += [_languages, _settings, _numbers, _data, _shared_sources, _files, _columns]
-    for kind in kinds:
-        if problems := list(kind(config)):
-            raise ConfigError(problems)
+    whole: list[Callable[[Config], Iterable[str]]] = [schema_problems, _folders, _incomplete, _names]
+    parts: list[Callable[[Files], Iterable[str]]] = [_choices, _languages, _settings, _numbers, _data]
+    parts += [_shared_sources, _files, _columns]
+    study = Files(config)
+    for problems in (*(kind(config) for kind in whole), *(kind(study) for kind in parts)):
+        if found := list(problems):
+            raise ConfigError(found)
 
 
 def _folders(config: Config) -> Problems:
@@ -66,33 +69,33 @@ def _names(config: Config) -> Problems:
         yield from _unknown_pairs(f"study.extra: {cell}", [pair], config, needs_ner=False)
         yield from _unknown(f"study.extra: {cell}", [setting], settings, "setting")
     for pair in pairs:
-        yield from _unknown(f"pairs.{pair}", grid.pair_languages(pair), languages, "language")
+        yield from _unknown(f"pairs.{pair}", pair_languages(pair), languages, "language")
 
 
-def _choices(config: Config) -> Problems:
-    study = config["study"]
+def _choices(study: Files) -> Problems:
+    config, chosen = study.config, study.config["study"]
     for pair in config["pairs"]:
-        if len(set(grid.pair_languages(pair))) < 2:
+        if len(set(pair_languages(pair))) < 2:
             yield f"pairs.{pair}: expected two different languages (a second model of one is a copy_of it)"
-    for pair in [*study["pairs"], *(cell.split(".")[0] for cell in study["extra"])]:
-        if grid.pair_languages(pair)[0] != study["source"]:
-            yield f"pairs.{pair}: expected the source language {study['source']!r} first (dictionaries start from it)"
-    crossings = [f"{pair}.{setting}" for pair, setting in product(study["pairs"], study["settings"])]
-    yield from _unmatched("study.skip", study["skip"], crossings)
-    cells = [*crossings, *study["extra"], *(f"{code}.{grid.MONO}" for code in study["languages"])]
-    for group in study["more_seeds"]:
+    for pair in [*chosen["pairs"], *(cell.split(".")[0] for cell in chosen["extra"])]:
+        if pair_languages(pair)[0] != study.source:
+            yield f"pairs.{pair}: expected the source language {study.source!r} first (dictionaries start from it)"
+    crossings = [f"{pair}.{setting}" for pair, setting in product(chosen["pairs"], chosen["settings"])]
+    yield from _unmatched("study.skip", chosen["skip"], crossings)
+    cells = [*crossings, *chosen["extra"], *(f"{code}.{MONO}" for code in chosen["languages"])]
+    for group in chosen["more_seeds"]:
         yield from _unmatched("study.more_seeds.models", group["models"], cells)
-    if study["source"] not in grid.study_languages(config):
+    if study.source not in study.languages:
         wanted = "expected it in study.languages or in a pair: tasks and comparisons start from it"
-        yield f"study.source: no model of the study reads {study['source']!r} ({wanted})"
+        yield f"study.source: no model of the study reads {study.source!r} ({wanted})"
     first: dict[str, str] = {}
     for name, setting in config["settings"].items():
         if (other := first.setdefault(setting["label"], name)) != name:
             yield f"settings.{name}.label: {setting['label']!r} is the label of settings.{other} too (expected its own)"
 
 
-def _languages(config: Config) -> Problems:
-    languages = config["languages"]
+def _languages(study: Files) -> Problems:
+    languages = study.config["languages"]
     for code, language in languages.items():
         yield from _copies(languages, code)
         for key in NEEDED_OF_A_LANGUAGE:
@@ -113,10 +116,10 @@ def _copies(languages: Config, code: str) -> Problems:
         yield f"languages.{code}.copy_of: goes round in a circle ({' -> '.join([*chain, code])})"
 
 
-def _settings(config: Config) -> Problems:
-    shape = Shape(**config["model"])
-    for name in config["settings"]:
-        setting, where = grid.setting_of(config, name), f"settings.{name}"
+def _settings(study: Files) -> Problems:
+    shape = Shape(**study.config["model"])
+    for name, setting in study.settings.items():
+        where = f"settings.{name}"
         separate = Separate(**setting["separate"])
         for problem in sharing_problems(shape, separate, setting["softmax"]):
             yield f"{where}.{problem}"
@@ -126,7 +129,8 @@ def _settings(config: Config) -> Problems:
             yield f"{where}.anchors: expected none, because each language has its own embeddings"
 
 
-def _numbers(config: Config) -> Problems:
+def _numbers(study: Files) -> Problems:
+    config = study.config
     shape, contextual = Shape(**config["model"]), config["align"]["contextual"]
     if (top := max(contextual["layers"])) > shape.layers:
         yield f"align.contextual.layers: {top} goes beyond the model's {shape.layers} layers"
@@ -157,53 +161,55 @@ def _training(values: Config, shape: Shape) -> Problems:
         yield f"warmup: {training.warmup} updates of warm-up leave none of {training.updates} to train"
 
 
-def _data(config: Config) -> Problems:
-    if config["data"]["origin"] == "generated" and config["data"]["more_nli"]:
+def _data(study: Files) -> Problems:
+    config = study.config
+    if study.generated and config["data"]["more_nli"]:
         yield "data.more_nli: expected an empty list, because the generator writes one training set"
-    if config["data"]["parallel"] is None and (config["data"]["origin"] == "generated" or files.compared(config)):
+    if config["data"]["parallel"] is None and (study.generated or study.compared):
         wanted = "expected a file, or languages: []"
         yield f"data.parallel: missing, but the models of study.languages are compared on it ({wanted})"
-    for code, domains in grid.domains_used(config).items():
-        language, where = grid.language_of(config, code), f"languages.{code}"
+    for code, domains in study.domains.items():
+        language, where = study.language(code), f"languages.{code}"
         for domain in domains:
             if domain not in language["text"]:
                 yield f"{where}.text.{domain}: missing, but models of the study read it (settings with domain {domain})"
-        if config["data"]["origin"] == "generated":
+        if study.generated:
             traits = config["synthetic"]["languages"]
-            if grid.original_of(config, code) not in traits:
+            if study.original(code) not in traits:
                 yield f"synthetic.languages.{code}: missing, so it cannot be generated ({nearest(code, traits)})"
             if "tatoeba" not in language:
                 yield f"{where}.tatoeba: missing, but the generator names a language's files by it"
-            if language.get("vectors") not in (None, grid.OWN):
+            if language.get("vectors") not in (None, OWN):
                 yield f"{where}.vectors: expected own or null, because the generator writes no vectors"
-    for code in files.switched_languages(config):
-        if "dictionary" not in grid.language_of(config, code):
+    for code in study.switched_languages:
+        if "dictionary" not in study.language(code):
             yield f"languages.{code}.dictionary: missing, but models with extra anchors are code-switched with it"
-        if grid.language_of(config, code).get("dictionary", {}).get("format") == "panlex":
-            for side in (config["study"]["source"], code):
-                if "code" not in grid.language_of(config, side).get("dictionary", {}):
+        if study.language(code).get("dictionary", {}).get("format") == "panlex":
+            for side in (study.source, code):
+                if "code" not in study.language(side).get("dictionary", {}):
                     yield f"languages.{side}.dictionary.code: missing, but the PanLex dump is read by it"
     if "ner" in config["study"]["tasks"]:
-        yield from _ner(config)
-    if files.TREE_TASKS & set(config["study"]["tasks"]):
-        yield from _trees(config)
+        yield from _ner(study)
+    if TREE_TASKS & set(config["study"]["tasks"]):
+        yield from _trees(study)
 
 
-def _trees(config: Config) -> Problems:
-    source = config["study"]["source"]
-    for code in dict.fromkeys(code for pair in config["study"]["pairs"] for code in grid.pair_languages(pair)):
-        for split in ("train", "dev", "test") if code == source else ("test",):
-            if split not in grid.language_of(config, code).get("treebank", {}):
+def _trees(study: Files) -> Problems:
+    chosen = study.config["study"]
+    for code in dict.fromkeys(code for pair in chosen["pairs"] for code in pair_languages(pair)):
+        for split in SPLITS if code == study.source else ("test",):
+            if split not in study.language(code).get("treebank", {}):
                 yield f"languages.{code}.treebank.{split}: missing, but the study has the task parsing or pos"
 
 
-def _ner(config: Config) -> Problems:
+def _ner(study: Files) -> Problems:
+    config = study.config
     for pair in config["study"]["pairs"]:
-        for split, code in zip(("train", "test"), grid.pair_languages(pair), strict=True):
+        for split, code in zip(("train", "test"), pair_languages(pair), strict=True):
             if not (chosen := config["pairs"][pair].get("ner")):
                 yield f"pairs.{pair}.ner: missing, but the study has the task ner"
                 break
-            name, sets = chosen[split], grid.language_of(config, code).get("ner", {})
+            name, sets = chosen[split], study.language(code).get("ner", {})
             if name not in sets:
                 owner = config["languages"][code]["name"]
                 yield f"pairs.{pair}.ner.{split}: {owner} has no NER data set {name!r} ({nearest(name, sets)})"
@@ -211,10 +217,10 @@ def _ner(config: Config) -> Problems:
                 yield f"languages.{code}.ner.{name}: expected train and dev files, because the pair {pair} trains on it"
 
 
-def _shared_sources(config: Config) -> Problems:
+def _shared_sources(study: Files) -> Problems:
     """An entry that was copied and half edited would compare a language with itself; copy_of says that it is meant."""
     first: dict[str, str] = {}
-    for own in files.sources_by_language(config):
+    for own in study.sources_by_language():
         for key, name in own.items():
             if name in first:
                 other = first[name].split(".")[1]
@@ -222,30 +228,31 @@ def _shared_sources(config: Config) -> Problems:
         first |= {name: key for key, name in own.items() if name not in first}
 
 
-def _files(config: Config) -> Problems:
-    origin, root = config["data"]["origin"], expand_path(config["data"]["root"])
-    if origin == "generated":
+def _files(study: Files) -> Problems:
+    local, root = study.config["data"]["origin"] == "local", study.root
+    if study.generated:
         return
-    if origin == "local" and not root.is_dir():
+    if local and not root.is_dir():
         yield f"data.root: no such folder: {root} (expected the folder that the paths of all data start from)"
         return
-    fetched = files.datasets_by_file(config) if origin == "download" else {}
-    for key, path in files.needed_files(config).items():
+    fetched = {} if local else study.datasets
+    for key, path in study.needed_files.items():
         if not path.exists() and not fetched.get(PurePosixPath(path.relative_to(root))):
             yield _absent(key, "file", path)
 
 
-def _columns(config: Config) -> Problems:
+def _columns(study: Files) -> Problems:
     """Every language needs the parallel sentences: a job that finds no column of them fails long after the start."""
-    if config["data"]["origin"] != "local" or not config["data"]["parallel"]:
+    data = study.config["data"]
+    if data["origin"] != "local" or not data["parallel"]:
         return
-    path = expand_path(config["data"]["root"]) / config["data"]["parallel"]
+    path = study.root / data["parallel"]
     try:
         header = read_header(path, tab_separated(path))
     except InputError as error:
         yield f"data.parallel: {error}"
         return
-    for code, own in files.parallel_sides(config).items():
+    for code, own in study.parallel_sides.items():
         if own is None and code not in header:
             wanted = "expected a file of its own, line by line the table's sentences"
             yield f"languages.{code}.parallel: missing, but {path} has no column {code!r} ({wanted})"
@@ -265,7 +272,7 @@ def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) 
 
 def _unknown_pairs(where: str, names: Iterable[str], config: Config, needs_ner: bool) -> Problems:
     for name in (name for name in names if name not in config["pairs"]):
-        described = all(code in config["languages"] for code in grid.pair_languages(name))
+        described = all(code in config["languages"] for code in pair_languages(name))
         if not described or "-".join(reversed(name.split("-"))) in config["pairs"]:
             yield from _unknown(where, [name], config["pairs"], "pair")
         elif needs_ner:

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from xling.core.errors import XlingError
 from xling.core.io import to_utf8
 from xling.core.records import describe_value
 from xling.core.records import nearest as nearest  # for modules that check names of their own
@@ -17,7 +18,7 @@ ON_TOP = "# On top of "
 Config = Mapping[str, Any]
 
 
-class ConfigError(Exception):
+class ConfigError(XlingError):
     """A study description that cannot be run; `problems` holds one line for each problem."""
 
     def __init__(self, problems: Iterable[str]) -> None:

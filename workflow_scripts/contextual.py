@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workflow_scripts.flags import expected_run
+from workflow_scripts.files import data_paths
 from workflow_scripts.grid import MONO, pair_languages
 
 if TYPE_CHECKING:
@@ -37,18 +37,13 @@ class Contextual:
 
     study: "Study"
 
-    @property
-    def source(self) -> str:
-        """The language that task layers are trained in."""
-        return str(self.study.config["study"]["source"])
-
     @cached_property
     def jobs(self) -> dict[str, Job]:
         """All jobs by name; none where the study lacks the models or the tasks.
 
         Monolingual encoders with a map, Default without and with one, and what each began as: its floor.
         """
-        source, found = self.source, []
+        source, found = self.study.source, []
         for seed in self.study.config["study"]["seeds"] if self.targets() and self.tasks() else []:
             alone = {code: f"{code}.{MONO}.s{seed}" for code in (source, *self.targets())}
             found.append(Job(alone[source], seed, alone, ("aligned",)))
@@ -63,9 +58,8 @@ class Contextual:
 
     def targets(self) -> list[str]:
         """Return the columns of Table 1 whose languages have monolingual models."""
-        config = self.study.config["study"]
-        columns, alone = [pair_languages(pair)[1] for pair in config["pairs"]], config["languages"]
-        return [code for code in columns if code in alone] if config["source"] in alone else []
+        columns = [pair_languages(pair)[1] for pair in self.study.config["study"]["pairs"]]
+        return [code for code in columns if code in self.study.compared]
 
     def tasks(self) -> list[str]:
         """Return the study's tasks that these figures show."""
@@ -76,7 +70,7 @@ class Contextual:
         sets: dict[str, dict[str, Any]] = {}
         for task in self.tasks():
             for code in self.jobs[name].targets:
-                data = {"task": task, **self.study.task_data(task, f"{self.source}-{code}")}
+                data = {"task": task, **self.study.task_data(task, f"{self.study.source}-{code}")}
                 key = f"{task}.{Path(data['train']).name.split('.')[1]}"
                 sets.setdefault(key, data)["test"][code] = data["test"][code]
         return sets
@@ -91,13 +85,15 @@ class Contextual:
 
     def links(self, code: str) -> Path:
         """Return the links between the words of the source language and another's."""
-        return self.study.results / f"links/{self.source}-{code}.txt.zst"
+        return self.study.results / f"links/{self.study.source}-{code}.txt.zst"
 
     def model_files(self, name: str) -> list[Path]:
         """Return what a job reads of its encoders."""
-        job = self.jobs[name]
-        parts = ["run.json"] if job.untrained else ["run.json", "model.safetensors", "model.json"]
-        return [self.study.model_file(model, part) for model in dict.fromkeys(job.models.values()) for part in parts]
+        return self.study.encoder_files(self.jobs[name].models.values(), self.jobs[name].untrained)
+
+    def expected(self, name: str) -> str:
+        """Return what a job's encoders must be."""
+        return self.study.expected(self.jobs[name].models.values(), self.jobs[name].untrained)
 
     def texts(self, name: str) -> list[str]:
         """Return every vocabulary, text, link and task file that a job reads."""
@@ -105,9 +101,7 @@ class Contextual:
         found = []
         for files in plan["languages"].values():
             found += [f"{files['vocab']}/vocab.json", *(files[key] for key in ("parallel", "links") if key in files)]
-        for data in plan["data"].values():
-            found += [data["train"], data["dev"], *data["test"].values()]
-        return found
+        return found + [path for data in plan["data"].values() for path in data_paths(data)]
 
     @property
     def revision(self) -> list[int]:
@@ -124,7 +118,7 @@ class Contextual:
             languages[code] = {key: str(path) for key, path in read.items()}
         return {
             "name": name,
-            "source": self.source,
+            "source": self.study.source,
             "languages": languages,
             "untrained": job.untrained,
             "ways": job.ways,
@@ -134,9 +128,3 @@ class Contextual:
             "seed": job.seed,
             "config": self.study.identity("contextual", name),
         }
-
-    def expected(self, name: str) -> str:
-        """Return what a job's encoders must be."""
-        job = self.jobs[name]
-        runs = {self.study.model_file(m, "run.json"): self.study.run(m) for m in job.models.values()}
-        return " ".join(expected_run(path, run, job.untrained) for path, run in runs.items())

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from workflow_scripts.config import Config
-from workflow_scripts.grid import setting_of
+from workflow_scripts.grid import Grid
 
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
@@ -16,12 +16,11 @@ SOFTMAX = {"shared": "shared", "per-language": "lang-specific"}
 SHARED = {False: "shared", True: "separate", "tokens": "tokens"}
 
 
-def settings_rows(config: Config) -> list[dict[str, str]]:
+def settings_rows(study: Grid) -> list[dict[str, str]]:
     """Return a row of Table 1 for each setting, a dash where it is as in Default (xling.report.records.Setting)."""
-    default = _columns(config, DEFAULT)
-    rows = []
+    config, default, rows = study.config, _columns(study, DEFAULT), []
     for name in config["study"]["settings"]:
-        own = _columns(config, name)
+        own = _columns(study, name)
         shown = {key: AS_DEFAULT if name != DEFAULT and own[key] == default[key] else own[key] for key in own}
         group = config["settings"][name].get("group", "" if name == DEFAULT else OTHER)
         rows.append({"setting": config["settings"][name]["label"], "group": group, **shown})
@@ -33,23 +32,23 @@ def drawn_study(study: "Study") -> dict[str, Any]:
     chosen = study.config["study"]
     names = dict.fromkeys([*chosen["settings"], *(cell.split(".", 1)[1] for cell in chosen["extra"])])
     return {
-        "records": [_drawn_setting(study.config, name) for name in names],
+        "records": [_drawn_setting(study, name) for name in names],
         "layers": study.config["model"]["layers"],
-        "source": chosen["source"],
+        "source": study.source,
         "languages": chosen["languages"],
         "pairs": chosen["pairs"],
         "shown": {code: study.alignment.shown(code) for code in study.languages if study.original(code) != code},
     }
 
 
-def _drawn_setting(config: Config, name: str) -> dict[str, Any]:
-    setting = setting_of(config, name)
+def _drawn_setting(study: Grid, name: str) -> dict[str, Any]:
+    setting = study.settings[name]
     return {
         "name": name,
         "label": setting["label"],
         "group": setting["group"],
         "domain": setting["domain"],
-        "merges": merges(config, setting["bpe"]),
+        "merges": merges(study.config, setting["bpe"]),
         "anchors": setting["anchors"],
         "embeddings": SHARED[setting["separate"]["embeddings"]],
         "separate_layers": setting["separate"]["layers"],
@@ -57,14 +56,15 @@ def _drawn_setting(config: Config, name: str) -> dict[str, Any]:
     }
 
 
-def _columns(config: Config, name: str) -> dict[str, str]:
-    setting, separate = setting_of(config, name), setting_of(config, name)["separate"]
+def _columns(study: Grid, name: str) -> dict[str, str]:
+    setting = study.settings[name]
+    separate = setting["separate"]
     anchors = "0" if setting["anchors"] == "none" else str(setting["anchors"])
     apart = [SEPARATED[separate["embeddings"]]] if separate["embeddings"] else []
     apart += [f"L1-{separate['layers']}".removesuffix("-1")] if separate["layers"] else []
     return {
         "domain": DOMAINS[setting["domain"]],
-        "merges": merges(config, setting["bpe"]),
+        "merges": merges(study.config, setting["bpe"]),
         # The paper's star: none in effect, because each language has its own embeddings.
         "anchors": "0*" if separate["embeddings"] else anchors,
         "share": f"Sep {' + '.join(apart)}" if apart else "all",

@@ -1,14 +1,15 @@
 """Which raw files a study reads, and which published datasets bring them."""
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import Any, NamedTuple
 
-from workflow_scripts import grid
-from workflow_scripts.config import Config, expand_path
-from workflow_scripts.grid import OWN
+from workflow_scripts.config import expand_path
+from workflow_scripts.grid import OWN, Grid, pair_languages
 from xling.core.errors import InputError
 from xling.data.manifest import SAFE_VALUE, Dataset, load_manifest
 
@@ -16,106 +17,141 @@ TREE_TASKS = {"parsing", "pos"}
 SPLITS = ("train", "dev", "test")
 
 
-def needed_files(config: Config) -> dict[str, Path]:
-    """Return every raw file that the study reads, by the key path that names it."""
-    root = expand_path(config["data"]["root"])
-    tasks = set(config["study"]["tasks"])
-    files = {f"data.nli.{split}": path for split, path in config["data"]["nli"].items() if "xnli" in tasks}
-    files |= {f"data.more_nli[{i}]": path for i, path in enumerate(config["data"]["more_nli"]) if "xnli" in tasks}
-    files |= {"data.parallel": config["data"]["parallel"]} if config["data"]["parallel"] else {}
-    files |= {f"data.tatoeba ({Path(path).name})": path for path in tatoeba_files(config)}
-    for own in _files_by_language(config).values():
-        files |= own
-    return {key: root / path for key, path in files.items()}
+class Files(Grid):
+    """The raw files of a study, from its description alone."""
 
+    @cached_property
+    def root(self) -> Path:
+        """The folder of all raw data."""
+        return expand_path(self.config["data"]["root"])
 
-def tatoeba_files(config: Config) -> list[str]:
-    """Return both sides of the Tatoeba test set of every language that is compared; the generator writes all."""
-    source, folder = config["study"]["source"], config["data"]["tatoeba"]
-    codes = {code: grid.language_of(config, code).get("tatoeba") for code in original_languages(config)}
-    used = codes if config["data"]["origin"] == "generated" else compared(config)
-    if not codes.get(source):
-        return []
-    others = [name for code, name in codes.items() if name and code in used and code != source]
-    return [f"{folder}/tatoeba.{other}-{codes[source]}.{side}" for other in others for side in (other, codes[source])]
+    @property
+    def generated(self) -> bool:
+        """Whether the raw data is made by the embedded generator."""
+        return bool(self.config["data"]["origin"] == "generated")
 
+    @cached_property
+    def needed_files(self) -> dict[str, Path]:
+        """Every raw file that the study reads, by the key path that names it."""
+        data, nli = self.config["data"], "xnli" in self.config["study"]["tasks"]
+        files = {f"data.nli.{split}": path for split, path in data["nli"].items() if nli}
+        files |= {f"data.more_nli[{i}]": path for i, path in enumerate(data["more_nli"]) if nli}
+        files |= {"data.parallel": data["parallel"]} if data["parallel"] else {}
+        files |= {f"data.tatoeba ({Path(path).name})": path for path in self.tatoeba_files}
+        for own in self._files_by_language.values():
+            files |= own
+        return {key: self.root / path for key, path in files.items()}
 
-def original_languages(config: Config) -> list[str]:
-    """Return the languages that have text of their own: all that are no copies."""
-    return list(dict.fromkeys(grid.original_of(config, code) for code in grid.study_languages(config)))
+    @cached_property
+    def tatoeba_files(self) -> list[str]:
+        """Both sides of the Tatoeba test set of every language that is compared; the generator writes all."""
+        source, folder = self.source, self.config["data"]["tatoeba"]
+        codes = {code: self.language(code).get("tatoeba") for code in self.originals}
+        used = codes if self.generated else self.compared
+        if not codes.get(source):
+            return []
+        others = [name for code, name in codes.items() if name and code in used and code != source]
+        return [f"{folder}/tatoeba.{name}-{codes[source]}.{side}" for name in others for side in (name, codes[source])]
 
+    @cached_property
+    def parallel_sides(self) -> dict[str, str | None]:
+        """Languages that parallel sentences are read in, with a file of their own where the table has no column.
 
-def parallel_sides(config: Config) -> dict[str, str | None]:
-    """Return the languages that parallel sentences are read in, with a file of their own where the table has no column.
+        A copy without such a file is not among them: it reads its original's.
+        """
+        if not self.config["data"]["parallel"]:
+            return {}
+        sides = {code: self.language(code).get("parallel") for code in self.languages}
+        return {code: path for code, path in sides.items() if path or self.original(code) == code}
 
-    A copy without such a file is not among them: it reads its original's.
-    """
-    if not config["data"]["parallel"]:
-        return {}
-    sides = {code: grid.language_of(config, code).get("parallel") for code in grid.study_languages(config)}
-    return {code: path for code, path in sides.items() if path or grid.original_of(config, code) == code}
+    @cached_property
+    def compared(self) -> list[str]:
+        """Languages whose own model is compared with the source's, if that has one (section 5)."""
+        alone = self.config["study"]["languages"]
+        return [code for code in alone if code != self.source] if self.source in alone else []
 
+    @cached_property
+    def switched_languages(self) -> list[str]:
+        """Languages whose dictionary from the source language is used for code-switching."""
+        extra = {name for name, setting in self.settings.items() if setting["anchors"] == "extra"}
+        return sorted({model.languages[1] for model in self.models.values() if model.setting in extra})
 
-def sources_by_language(config: Config) -> Iterator[dict[str, str]]:
-    """Yield what should be of one language alone, by key path: its files, and its codes in collections.
+    def sources_by_language(self) -> Iterator[dict[str, str]]:
+        """Yield what should be of one language alone, by key path: its files, and its codes in collections.
 
-    A dump of PanLex holds all languages, and varieties of one may well be segmented with the same words.
-    """
-    own = _files_by_language(config)
-    for code in [code for code in own if grid.original_of(config, code) == code]:
-        language, where = grid.language_of(config, code), f"languages.{code}"
-        dictionary = language.get("dictionary", {})
-        shared = {f"{where}.segmenter_dictionary"}
-        shared |= {f"{where}.dictionary.path"} if dictionary.get("format") == "panlex" else set()
-        files = {key: path for key, path in own[code].items() if key not in shared}
-        codes = {f"{where}.tatoeba": language.get("tatoeba"), f"{where}.dictionary.code": dictionary.get("code")}
-        yield files | {key: name for key, name in codes.items() if name}
+        A dump of PanLex holds all languages, and varieties of one may well be segmented with the same words.
+        """
+        for code in [code for code in self._files_by_language if self.original(code) == code]:
+            language, where = self.language(code), f"languages.{code}"
+            dictionary = language.get("dictionary", {})
+            shared = {f"{where}.segmenter_dictionary"}
+            shared |= {f"{where}.dictionary.path"} if dictionary.get("format") == "panlex" else set()
+            files = {key: path for key, path in self._files_by_language[code].items() if key not in shared}
+            codes = {f"{where}.tatoeba": language.get("tatoeba"), f"{where}.dictionary.code": dictionary.get("code")}
+            yield files | {key: name for key, name in codes.items() if name}
 
+    @cached_property
+    def _files_by_language(self) -> dict[str, dict[str, str]]:
+        """The files that are read of every language, by the key path that names them."""
+        return {code: self._files_of_language(code) for code in self.domains}
 
-def compared(config: Config) -> list[str]:
-    """Return the languages whose own model is compared with the source's (section 5)."""
-    alone, source = config["study"]["languages"], config["study"]["source"]
-    return [code for code in alone if code != source] if source in alone else []
+    def _files_of_language(self, code: str) -> dict[str, str]:
+        config, language, where = self.config, self.language(code), f"languages.{code}"
+        files: dict[str, str] = {}
+        for domain in self.domains[code]:
+            paths = language["text"][domain]["files"]
+            files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(paths)}
+        columns = [codes for pair in config["study"]["pairs"] if code in (codes := pair_languages(pair))]
+        if TREE_TASKS & set(config["study"]["tasks"]):
+            splits = {split for codes in columns for split in (SPLITS if codes[0] == code else ("test",))}
+            trees = language.get("treebank", {})
+            files |= {f"{where}.treebank.{split}": path for split, path in trees.items() if split in splits}
+        pairs = config["study"]["pairs"] if "ner" in config["study"]["tasks"] else []
+        roles = [(pair, *role) for pair in pairs for role in zip(pair_languages(pair), ("train", "test"), strict=True)]
+        for name in sorted({config["pairs"][pair]["ner"][role] for pair, owner, role in roles if owner == code}):
+            data = language["ner"][name]
+            files |= {f"{where}.ner.{name}.{split}": data[split] for split in SPLITS if split in data}
+        words = [other for other in self.compared if self.language(other).get("muse")]
+        if code in words:
+            files |= {f"{where}.muse.{split}": path for split, path in language["muse"].items()}
+        if code in self.switched_languages:
+            files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
+        baseline = words and code in (self.source, *words)
+        used = {"vectors": baseline, "parallel": config["data"]["parallel"], "segmenter_dictionary": True}
+        single = {key: language.get(key) for key, read in used.items() if read}
+        return files | {f"{where}.{key}": path for key, path in single.items() if path and path != OWN}
 
+    @cached_property
+    def datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
+        """What to ask of which published datasets for each raw file.
 
-def switched_languages(config: Config) -> list[str]:
-    """Return the languages whose dictionary from the source language is used for code-switching."""
-    extra = {name for name in config["settings"] if grid.setting_of(config, name)["anchors"] == "extra"}
-    return sorted({model.languages[1] for model in grid.trained_models(config) if model.setting in extra})
+        A file that no dataset brings is the user's to put below the data root.
+        """
+        paths: dict[str, list[str]] = {code: [] for code in self.originals}
+        for code, own in self._files_by_language.items():
+            paths[self.original(code)] += own.values()
+        for code, found in paths.items():
+            sentences = f"tatoeba.{self.language(code).get('tatoeba')}-"
+            found += [path for path in self.tatoeba_files if Path(path).name.startswith(sentences)]
+        date = self.config["data"]["wikipedia_date"]
+        filled = [one for dataset in load_manifest().values() for one in _fillings(dataset, date, paths)]
+        brought: dict[PurePosixPath, dict[str, list[dict[str, Any]]]] = {}
+        for path in dict.fromkeys(PurePosixPath(path.relative_to(self.root)) for path in self.needed_files.values()):
+            asked = brought[path] = dict[str, list[dict[str, Any]]]()
+            for one in (one for one in filled if one.holds(path)):
+                asked.setdefault(one.name, []).append({"name": one.name, "substitutions": one.substitutions})
+        return brought
 
+    def datasets_of(self, paths: Iterable[str]) -> list[str]:
+        """Return the published datasets that bring these raw files."""
+        below = [PurePosixPath(Path(path).relative_to(self.root)) for path in paths]
+        return sorted({name for path in below for name in self.datasets.get(path, {})})
 
-def _files_by_language(config: Config) -> dict[str, dict[str, str]]:
-    """Return the files that are read of every language, by the key path that names them."""
-    switched = switched_languages(config)
-    return {
-        code: _files_of_language(config, code, domains, code in switched)
-        for code, domains in grid.domains_used(config).items()
-    }
-
-
-def _files_of_language(config: Config, code: str, domains: list[str], switched: bool) -> dict[str, str]:
-    language, where = grid.language_of(config, code), f"languages.{code}"
-    files: dict[str, str] = {}
-    for domain in domains:
-        files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(language["text"][domain]["files"])}
-    columns = [codes for pair in config["study"]["pairs"] if code in (codes := grid.pair_languages(pair))]
-    if TREE_TASKS & set(config["study"]["tasks"]):
-        splits = {split for codes in columns for split in (SPLITS if codes[0] == code else ("test",))}
-        trees = language.get("treebank", {})
-        files |= {f"{where}.treebank.{split}": path for split, path in trees.items() if split in splits}
-    pairs = config["study"]["pairs"] if "ner" in config["study"]["tasks"] else []
-    roles = [(pair, *role) for pair in pairs for role in zip(grid.pair_languages(pair), ("train", "test"), strict=True)]
-    for name in sorted({config["pairs"][pair]["ner"][role] for pair, owner, role in roles if owner == code}):
-        data = language["ner"][name]
-        files |= {f"{where}.ner.{name}.{split}": data[split] for split in ("train", "dev", "test") if split in data}
-    words = [other for other in compared(config) if grid.language_of(config, other).get("muse")]
-    if code in words:
-        files |= {f"{where}.muse.{split}": path for split, path in language["muse"].items()}
-    if switched:
-        files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
-    used = {"vectors": words and code in (config["study"]["source"], *words), "parallel": config["data"]["parallel"]}
-    single = {key: language.get(key) for key in ("vectors", "parallel", "segmenter_dictionary") if used.get(key, True)}
-    return files | {f"{where}.{key}": path for key, path in single.items() if path and path != OWN}
+    def requests(self, dataset: str) -> list[dict[str, Any]]:
+        """Return what to ask of a dataset for this study."""
+        asked = [request for found in self.datasets.values() for request in found.get(dataset, [])]
+        unique = {json.dumps(request, sort_keys=True): request for request in asked}
+        return [unique[key] for key in sorted(unique)]
 
 
 class Filled(NamedTuple):
@@ -130,28 +166,6 @@ class Filled(NamedTuple):
         """Tell whether it brings a file, a folder with its files in it, or something inside an unpacked folder."""
         inside = any(path.is_relative_to(folder) for folder in self.folders)
         return inside or any(product.is_relative_to(path) for product in self.products)
-
-
-def datasets_by_file(config: Config) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
-    """Return for each raw file of the study what to ask of the datasets that bring it.
-
-    A file that no dataset brings is the user's to put below the data root.
-    """
-    root, date = expand_path(config["data"]["root"]), config["data"]["wikipedia_date"]
-    paths: dict[str, list[str]] = {code: [] for code in original_languages(config)}
-    for code, own in _files_by_language(config).items():
-        paths[grid.original_of(config, code)] += own.values()
-    tests = tatoeba_files(config)
-    for code, found in paths.items():
-        sentences = f"tatoeba.{grid.language_of(config, code).get('tatoeba')}-"
-        found += [path for path in tests if Path(path).name.startswith(sentences)]
-    filled = [one for dataset in load_manifest().values() for one in _fillings(dataset, date, paths)]
-    needed = dict.fromkeys(PurePosixPath(path.relative_to(root)) for path in needed_files(config).values())
-    brought: dict[PurePosixPath, dict[str, list[dict[str, Any]]]] = {path: {} for path in needed}
-    for path, asked in brought.items():
-        for one in (one for one in filled if one.holds(path)):
-            asked.setdefault(one.name, []).append({"name": one.name, "substitutions": one.substitutions})
-    return brought
 
 
 def _fillings(dataset: Dataset, date: str, paths: Mapping[str, list[str]]) -> Iterator[Filled]:
@@ -193,3 +207,8 @@ def _pattern(template: str) -> re.Pattern[str]:
             text += f"(?P={name})" if name in seen else f"(?P<{name}>{SAFE_VALUE})"
             seen.add(name)
     return re.compile(text)
+
+
+def data_paths(data: Mapping[str, Any]) -> list[str]:
+    """Return all prepared files of a task: train and dev of one language, test sets by language."""
+    return [data["train"], data["dev"], *data["test"].values()]

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from workflow_scripts.grid import saving
+from workflow_scripts.grid import SAVING
 from xling.core.results import hashed, untrained_parts
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ def expected_run(path: Path, described: Mapping[str, object], untrained: bool) -
 
 def saving_flags(study: "Study", model: str) -> str:
     """Return the flags that say how often a model's training is saved."""
-    return option_flags(saving(study.config, study.models[model]))
+    training = study.training(study.models[model])
+    return option_flags({key: training[key] for key in SAVING})
 
 
 def option_flags(options: Mapping[str, object]) -> str:
@@ -126,7 +127,7 @@ def language_flags(study: "Study", code: str) -> str:
     """Return the flags that say what the generator writes for one language."""
     sizes = study.config["synthetic"]
     own = {f"--{key.replace('_', '-')}": sizes[key] for key in OF_A_LANGUAGE}
-    return join_flags({"--code": code, "--source": study.config["study"]["source"], **own})
+    return join_flags({"--code": code, "--source": study.source, **own})
 
 
 def together_flags(study: "Study") -> str:

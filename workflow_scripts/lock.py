@@ -1,7 +1,13 @@
-"""Write the tested pins: python -m workflow_scripts.lock --lock requirements.lock --environments envs"""
+"""Write the tested pins from what is installed: python -m workflow_scripts.lock
+
+requirements.lock gets every package. The environments for --sdm conda, envs/*.yaml, keep their lists and get the same
+versions; text stages have one without torch and so without the gigabytes that it brings for GPUs.
+"""
 
 import argparse
+import re
 import tomllib
+from collections.abc import Mapping
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -15,20 +21,6 @@ from xling.core.io import write_text
 LOCK_HEADER = """# Tested together; written by `make lock`. Installed by `make demo` and `make test`.
 # torch: this exact version, because another may bring gigabytes of GPU libraries to a machine without one.
 """
-ENVIRONMENT = """# For --sdm conda: {about}, pinned as in requirements.lock; written by `make lock`.
-channels:
-  - conda-forge
-dependencies:
-  - python={python}
-  - pip={pip}
-  - pip:
-"""
-PYTHON, PIP = "3.11.7", "25.0"  # of the environments; the package runs on 3.11 and later
-# Data, text and vocabularies need no torch and so none of the gigabytes that it brings for GPUs.
-TEXT = [
-    *("backports-zstd", "jieba", "numpy", "opencc", "pandas", "pydantic", "pyyaml"),
-    *("requests", "sacremoses", "sentencepiece", "urllib3"),
-]
 LEFT_OUT = {"pip", "xling", "eflomal"}  # eflomal has pins of its own: envs/eflomal.txt
 
 
@@ -38,32 +30,21 @@ def direct_dependencies(pyproject: Path) -> list[str]:
     return sorted(canonicalize_name(Requirement(item).name) for item in project["dependencies"])
 
 
-def environments(versions: dict[str, str], names: list[str]) -> dict[str, str]:
-    """Return the conda environment files: of all that the package imports, and of stages without torch."""
-    stacks = {
-        "xling": ("what xling imports (on Linux this torch is the one for GPUs)", names),
-        "text": ("what text stages import", TEXT),
-    }
-    return {
-        f"{stack}.yaml": ENVIRONMENT.format(about=about, python=PYTHON, pip=PIP)
-        + "".join(f"      - {name}=={versions[name]}\n" for name in wanted)
-        for stack, (about, wanted) in stacks.items()
-    }
+def pinned(environment: str, versions: Mapping[str, str]) -> str:
+    """Return an environment file with these versions."""
+    return re.sub("- (.+)==(.+)", lambda pin: f"- {pin[1]}=={versions.get(pin[1], pin[2])}", environment)
 
 
 def main() -> None:
     """Write lock and environment files from the environment that runs this."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lock", type=Path, required=True)
-    parser.add_argument("--environments", type=Path, required=True, help="folder of the environment files")
-    args = parser.parse_args()
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     # Without what a build adds to its version (as +cpu).
     installed = {str(canonicalize_name(one.metadata["Name"])): one.version.split("+")[0] for one in distributions()}
     versions = {name: installed[name] for name in sorted(installed.keys() - LEFT_OUT)}
-    with write_text(args.lock) as handle:
-        handle.write(LOCK_HEADER + "".join(f"{name}=={version}\n" for name, version in versions.items()))
-    for name, text in environments(versions, direct_dependencies(REPOSITORY / "pyproject.toml")).items():
-        with write_text(args.environments / name) as handle:
+    texts = {path: pinned(path.read_text(encoding="utf-8"), versions) for path in (REPOSITORY / "envs").glob("*.yaml")}
+    lines = "".join(f"{name}=={version}\n" for name, version in versions.items())
+    for path, text in {REPOSITORY / "requirements.lock": LOCK_HEADER + lines, **texts}.items():
+        with write_text(path) as handle:
             handle.write(text)
 
 

@@ -1,28 +1,20 @@
 """A checked study as the rules see it: where every file is and which files a model is made from."""
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from workflow_scripts import grid
 from workflow_scripts.alignment import Alignment
 from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_config
 from workflow_scripts.contextual import Contextual
-from workflow_scripts.files import (
-    SPLITS,
-    datasets_by_file,
-    needed_files,
-    original_languages,
-    parallel_sides,
-    tatoeba_files,
-)
-from workflow_scripts.grid import Model
+from workflow_scripts.files import SPLITS, Files
+from workflow_scripts.flags import expected_run
+from workflow_scripts.grid import domain_in, pair_languages, parts_of
 from workflow_scripts.identity import Identity
 from workflow_scripts.transfer import Transfer
 from xling.core.results import hashed
@@ -51,10 +43,9 @@ def use_this_interpreter() -> None:
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Files):
     """Paths and choices of one study, and revisions of the code that makes it; methods answer what the rules ask."""
 
-    config: Config
     revisions: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
@@ -62,63 +53,22 @@ class Study:
         """The folder of this study's outputs."""
         return expand_path(self.config["study"]["results"]) / str(self.config["study"]["name"])
 
-    @cached_property
-    def root(self) -> Path:
-        """The folder of all raw data."""
-        return expand_path(self.config["data"]["root"])
-
     identity = cached_property(Identity)  # the hashes of everything that the study makes
     transfer = cached_property(Transfer)  # Table 1 and Figure 3
     alignment = cached_property(Alignment)  # Figures 4, 6 and 7
     contextual = cached_property(Contextual)  # Figures 5 and 8
 
-    @cached_property
-    def models(self) -> dict[str, Model]:
-        """Every model that the study trains, by name."""
-        return {model.name: model for model in grid.trained_models(self.config)}
-
-    @cached_property
-    def cells(self) -> dict[str, list[Model]]:
-        """The same by cell, as en-fr.default: a model for every seed."""
-        found: dict[str, list[Model]] = {}
-        for model in self.models.values():
-            found.setdefault(model.cell, []).append(model)
-        return found
-
-    @cached_property
-    def trained(self) -> list[str]:
-        """Names of the models that are trained."""
-        return list(self.models)
-
-    @cached_property
-    def languages(self) -> list[str]:
-        """Codes of all languages that a model reads."""
-        return grid.study_languages(self.config)
-
-    @property
-    def generated(self) -> bool:
-        """Whether the raw data is made by the embedded generator."""
-        return bool(self.config["data"]["origin"] == "generated")
-
     def raw(self, *parts: str) -> str:
         """Return the path of a raw file."""
         return str(self.root.joinpath(*parts))
-
-    def language(self, code: str) -> dict[str, Any]:
-        """Return everything known of a language."""
-        return grid.language_of(self.config, code)
 
     def raw_text(self, code: str, domain: str) -> list[str]:
         """Return the raw text files of a language and domain."""
         return [self.raw(path) for path in self.language(code)["text"][domain]["files"]]
 
-    def original(self, code: str) -> str:
-        """Return the language whose text a language reads."""
-        return grid.original_of(self.config, code)
-
     def run(self, name: str) -> dict[str, Any]:
         """Return a model's resolved description, with the hashes of the vocabulary and the streams it is made from."""
-        described = grid.describe_run(self.config, self.models[name])
+        described = self.describe_run(self.models[name])
         made_from, vocabulary = described["made_from"], self.vocabulary(name)
         made_from["vocabulary"]["hash"] = self.identity("vocabulary", vocabulary)
         for code, stream in self.streams(name).items():
@@ -147,14 +97,24 @@ class Study:
         """Return a file of a trained model."""
         return self.results / "models" / name / file
 
+    def encoder_files(self, names: Iterable[str], untrained: bool = False) -> list[Path]:
+        """Return what is read of models, run.json first; of what they began as there is nothing else."""
+        parts = ["run.json"] if untrained else ["run.json", "model.json", "model.safetensors"]
+        return [self.model_file(name, part) for name in dict.fromkeys(names) for part in parts]
+
+    def expected(self, names: Iterable[str], untrained: bool = False) -> str:
+        """Return what models, or what they began as, must be for `workflow_scripts.expect`."""
+        runs = {self.model_file(name, "run.json"): self.run(name) for name in names}
+        return " ".join(expected_run(path, run, untrained) for path, run in runs.items())
+
     def vocabulary_folder(self, name: str) -> Path:
         """Return the folder of a model's vocabulary."""
         return self.results / "vocab" / self.vocabulary(name)
 
     def vocabulary_models(self, vocabulary: str) -> dict[str, Path]:
         """Return the BPE model of each language of a vocabulary."""
-        codes, kind, domain = grid.parts_of(vocabulary)
-        own = {code: (code, grid.domain_in(codes, domain, code)) for code in codes}
+        codes, kind, domain = parts_of(vocabulary)
+        own = {code: (code, domain_in(codes, domain, code)) for code in codes}
         names = dict.fromkeys(codes, ("-".join(codes), domain)) if kind == "joint" else own
         return {code: self.results / f"bpe/{name}.{text}.model" for code, (name, text) in names.items()}
 
@@ -172,7 +132,7 @@ class Study:
 
     def task_data(self, task: str, pair: str) -> dict[str, Any]:
         """Return the prepared files of a task: train and dev of the source language, test sets of both."""
-        kind, (source, target) = TASK_DATA[task], grid.pair_languages(pair)
+        kind, (source, target) = TASK_DATA[task], pair_languages(pair)
         train, dev, test, other = (self.task_file(kind, *key) for key in self._task_keys(kind, pair))
         return {"train": train, "dev": dev, "test": {source: test, target: other}}
 
@@ -187,8 +147,8 @@ class Study:
     def vocabulary(self, name: str) -> str:
         """Return the name of a model's vocabulary, as en-fr.joint.wiki."""
         model = self.models[name]
-        domain = grid.domain_of(self.config, model, model.languages[-1])
-        return f"{'-'.join(model.languages)}.{grid.vocabulary_kind(self.config, model)}.{domain}"
+        domain = self.domain_of(model, model.languages[-1])
+        return f"{'-'.join(model.languages)}.{self.vocabulary_kind(model)}.{domain}"
 
     def streams(self, name: str) -> dict[str, str]:
         """Return the token streams that a model reads, by language.
@@ -199,9 +159,9 @@ class Study:
         model, vocabulary = self.models[name], self.vocabulary(name)
         if self.anchors(name) == "extra":
             return {code: f"{vocabulary}/{code}.switched" for code in model.languages}
-        if grid.vocabulary_kind(self.config, model) == "joint":
+        if self.vocabulary_kind(model) == "joint":
             return {code: f"{vocabulary}/{code}.plain" for code in model.languages}
-        domains = {code: grid.domain_of(self.config, model, code) for code in model.languages}
+        domains = {code: self.domain_of(model, code) for code in model.languages}
         return {code: f"{code}.mono.{domain}/{code}.plain" for code, domain in domains.items()}
 
     def tokeniser(self, code: str) -> dict[str, Any]:
@@ -227,36 +187,28 @@ class Study:
     @cached_property
     def task_files(self) -> dict[str, dict[tuple[str, str, str], tuple[str, list[str]]]]:
         """Format and paths of the raw files of nli, ner and parsing, by language, data set and split."""
-        kinds = sorted({TASK_DATA[task] for task in self.config["study"]["tasks"]})
-        return {kind: self._task_files(kind) for kind in kinds}
+        kinds, pairs = {TASK_DATA[task] for task in self.config["study"]["tasks"]}, self.config["study"]["pairs"]
+        return {
+            kind: {key: self._task_source(kind, *key) for pair in pairs for key in self._task_keys(kind, pair)}
+            for kind in sorted(kinds)
+        }
 
-    def _task_files(self, kind: str) -> dict[tuple[str, str, str], tuple[str, list[str]]]:
-        found: dict[tuple[str, str, str], tuple[str, list[str]]] = {}
-        for code, dataset, split in (
-            key for pair in self.config["study"]["pairs"] for key in self._task_keys(kind, pair)
-        ):
-            language, data = self.language(code), self.config["data"]
-            if kind == "nli" and split == "train":
-                paths, form = [data["nli"][split], *data["more_nli"]], "xnli-mt"
-            elif kind == "nli":
-                paths, form = [data["nli"][split]], "xnli"
-            elif kind == "ner":
-                paths, form = [language["ner"][dataset][split]], language["ner"][dataset]["format"]
-            else:
-                paths, form = [language["treebank"][split]], "conllu"
-            found[code, dataset, split] = form, [self.raw(path) for path in paths]
-        return found
+    def _task_source(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, list[str]]:
+        language, data = self.language(code), self.config["data"]
+        if kind == "nli":
+            more, form = (data["more_nli"], "xnli-mt") if split == "train" else ([], "xnli")
+            paths = [data["nli"][split], *more]
+        elif kind == "ner":
+            paths, form = [language["ner"][dataset][split]], language["ner"][dataset]["format"]
+        else:
+            paths, form = [language["treebank"][split]], "conllu"
+        return form, [self.raw(path) for path in paths]
 
     def _task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
         """Return language, data set and split of what a pair reads: three of the source, and the other's test set."""
-        (source, target), name = grid.pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
+        (source, target), name = pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
         ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
         return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
-
-    @cached_property
-    def parallel_sides(self) -> dict[str, str | None]:
-        """Languages that parallel sentences are read in, with a file of their own where the table has no column."""
-        return parallel_sides(self.config)
 
     def generated_of(self, code: str) -> list[str]:
         """Return the raw files that the generator writes for one language."""
@@ -272,55 +224,29 @@ class Study:
         data, languages = self.config["data"], [self.language(code) for code in self.languages]
         paths = [*data["nli"].values(), data["parallel"]]
         paths += [language["parallel"] for language in languages if language.get("parallel")]
-        others = [code for code in self.originals if code != self.config["study"]["source"]]
+        others = [code for code in self.originals if code != self.source]
         paths += [path for code in others for path in self.language(code).get("muse", {}).values()]
-        return [self.raw(path) for path in [*dict.fromkeys(paths), *tatoeba_files(self.config)]]
+        return [self.raw(path) for path in [*dict.fromkeys(paths), *self.tatoeba_files]]
 
     def dictionary_folders(self) -> list[str]:
         """Return where the dictionaries for code-switching are."""
         entries = [self.language(code).get("dictionary") for code in self.originals]
         return sorted({self.raw(entry["path"]) for entry in entries if entry})
 
-    @cached_property
-    def originals(self) -> list[str]:
-        """Languages that have text of their own: all that are no copies."""
-        return original_languages(self.config)
-
-    @cached_property
-    def datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
-        """What to ask of which published datasets for each raw file."""
-        return datasets_by_file(self.config)
-
-    def datasets_of(self, paths: Iterable[str]) -> list[str]:
-        """Return the published datasets that bring these raw files."""
-        below = [PurePosixPath(Path(path).relative_to(self.root)) for path in paths]
-        return sorted({name for path in below for name in self.datasets.get(path, {})})
-
-    def requests(self, dataset: str) -> list[dict[str, Any]]:
-        """Return what to ask of a dataset for this study."""
-        asked = [request for found in self.datasets.values() for request in found.get(dataset, [])]
-        unique = {json.dumps(request, sort_keys=True): request for request in asked}
-        return [unique[key] for key in sorted(unique)]
-
     def embedded(self) -> list[dict[str, Any]]:
         """Return code, three-letter code and traits of all embedded languages, the source first."""
-        source, traits = self.config["study"]["source"], self.config["synthetic"]["languages"]
-        codes = sorted(self.originals, key=lambda code: code != source)
+        traits = self.config["synthetic"]["languages"]
+        codes = sorted(self.originals, key=lambda code: code != self.source)
         return [{"code": code, "iso3": self.language(code)["tatoeba"], "traits": traits[code]} for code in codes]
 
     def trimmed_to(self, code: str, domain: str) -> list[str]:
         """Return the domains whose smaller one a corpus is trimmed to: Wiki-CC takes as much text as Default has."""
-        domains = self._domains.get(code, [])
+        domains = self.domains.get(code, [])
         return domains if domain == "crawl" and len(domains) > 1 else []
-
-    @cached_property
-    def _domains(self) -> dict[str, list[str]]:
-        return grid.domains_used(self.config)
 
     def anchors(self, name: str) -> str:
         """Return whether a model has all, none or extra anchors."""
-        model = self.models[name]
-        return str(grid.setting_of(self.config, model.setting)["anchors"]) if model.bilingual else "all"
+        return str(self.setting_of(self.models[name])["anchors"])
 
     def texts(self) -> list[str]:
         """Return the languages and pairs whose text the study reads."""
@@ -330,7 +256,7 @@ class Study:
     def provenance(self) -> dict[str, Any]:
         """Return what the study's provenance says of it, and the names that its jobs have."""
         encoders = sorted({*self.models, *self.transfer.encoders, *self.contextual.jobs})
-        data = sorted({str(path) for path in needed_files(self.config).values()})
+        data = sorted({str(path) for path in self.needed_files.values()})
         about = {"study": self.config["study"]["name"], "config": self.config, "config_hash": hashed(self.config)}
         return about | {"encoders": encoders, "texts": self.texts(), "data_root": str(self.root), "data": data}
 

@@ -6,34 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workflow_scripts.describe import settings_rows
+from workflow_scripts.files import data_paths
 from workflow_scripts.flags import expected_run
-from workflow_scripts.grid import Model, deciding, describe_run, domain_of, setting_of, table_cells, vocabulary_kind
+from workflow_scripts.grid import Model, deciding
 from xling.finetune.settings import Point, grid_points, read_settings
 
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
 
+FLOOR = "untrained-"  # and the kind of vocabulary: what stands for the setting in a floor's name
 UNTRAINED = {"updates": 0, "warmup": 0}
-
-
-@dataclass(frozen=True)
-class Floor:
-    """An untrained encoder: the floor of all settings of a pair that have this kind of vocabulary."""
-
-    pair: str
-    kind: str
-    domain: str
-    seed: int
-
-    @property
-    def name(self) -> str:
-        """The public name, as en-fr.untrained-joint.s1."""
-        return f"{self.pair}.untrained-{self.kind}.s{self.seed}"
-
-    @property
-    def vocabulary(self) -> str:
-        """Its vocabulary, as en-fr.joint.wiki."""
-        return f"{self.pair}.{self.kind}.{self.domain}"
 
 
 @dataclass(frozen=True)
@@ -50,31 +32,23 @@ class Transfer:
     @cached_property
     def models(self) -> dict[str, Model]:
         """The models of Table 1, every seed, by name."""
-        cells = set(table_cells(self.study.config))
+        cells = set(self.study.table_cells)
         return {name: model for name, model in self.study.models.items() if (model.languages, model.setting) in cells}
 
     @cached_property
-    def floors(self) -> dict[str, Floor]:
+    def floors(self) -> dict[str, Model]:
         """The untrained encoders by name: one for each pair, kind of vocabulary and seed of `study.seeds`.
 
-        Wiki-CC's vocabulary is of another text but of the same kind: the floor is that of the encyclopaedia's, where
-        the study has a model of it.
+        It is the floor of all settings of the pair that have this kind of vocabulary.
         """
-        kinds: dict[tuple[str, str], set[str]] = {}
-        for name, model in self.models.items():
-            domain = domain_of(self.study.config, model, model.languages[-1])
-            kinds.setdefault(self._kinds[name], set()).add(domain)
-        made = [
-            Floor(*key, "wiki" if "wiki" in domains else min(domains), seed)
-            for key, domains in kinds.items()
-            for seed in self.study.config["study"]["seeds"]
-        ]
+        seeds = self.study.config["study"]["seeds"]
+        made = [Model(languages, FLOOR + kind, seed) for languages, kind in self._patterns for seed in seeds]
         return {floor.name: floor for floor in made}
 
     @cached_property
-    def encoders(self) -> list[str]:
-        """Names of everything that is fine-tuned."""
-        return [*self.models, *self.floors]
+    def encoders(self) -> dict[str, Model]:
+        """Everything that is fine-tuned, by name."""
+        return self.models | self.floors
 
     @property
     def tasks(self) -> list[str]:
@@ -83,35 +57,28 @@ class Transfer:
 
     def floor_of(self, name: str) -> str:
         """Return the floor beside a model: that of its own seed, or of the first one for a seed of `more_seeds`."""
-        own, seeds = self.models[name].seed, self.study.config["study"]["seeds"]
-        return self._floor_names[*self._kinds[name], own if own in seeds else seeds[0]]
-
-    def seed(self, name: str) -> int:
-        """Return an encoder's seed, which is that of its fine-tuning too."""
-        return (self.floors.get(name) or self.models[name]).seed
+        model, seeds = self.models[name], self.study.config["study"]["seeds"]
+        seed = model.seed if model.seed in seeds else seeds[0]
+        return Model(model.languages, FLOOR + self.study.vocabulary_kind(model), seed).name
 
     def vocabulary(self, name: str) -> Path:
         """Return an encoder's vocabulary."""
-        own = self.floors[name].vocabulary if name in self.floors else self.study.vocabulary(name)
-        return self.study.results / f"vocab/{own}/vocab.json"
+        return self.study.vocabulary_folder(self._pattern(name) if name in self.floors else name) / "vocab.json"
 
     def encoder_files(self, name: str) -> list[Path]:
         """Return what is read of an encoder, run.json first; there is nothing else of an untrained one."""
-        if name in self.floors:
-            return [self.folder / name / "run.json"]
-        return [self.study.model_file(name, file) for file in ("run.json", "model.json", "model.safetensors")]
+        return [self.folder / name / "run.json"] if name in self.floors else self.study.encoder_files([name])
 
     def run(self, name: str) -> dict[str, Any]:
         """Return what an encoder is; an untrained one shares all its layers, whatever its settings separate."""
         if name not in self.floors:
             return self.study.run(name)
-        floor, config = self.floors[name], self.study.config
-        described = describe_run(config, self._first_models[floor.pair, floor.kind])
-        separate = described["separate"] | {"embeddings": floor.kind == "separate", "layers": 0}
-        own = {"model": name, "seed": floor.seed, "separate": separate}
-        known = {"hash": self.study.identity("vocabulary", floor.vocabulary)}
-        made_from = {"vocabulary": described["made_from"]["vocabulary"] | known}
-        return described | own | {"pretrain": deciding(config["pretrain"]) | UNTRAINED, "made_from": made_from}
+        floor, described = self.floors[name], self.study.run(self._pattern(name))
+        separate = described["separate"] | {"embeddings": floor.setting == f"{FLOOR}separate", "layers": 0}
+        made_from = {"vocabulary": described["made_from"]["vocabulary"]}
+        pretrain = deciding(self.study.config["pretrain"]) | UNTRAINED
+        own = {"model": name, "seed": floor.seed, "separate": separate, "pretrain": pretrain, "made_from": made_from}
+        return described | own
 
     def data(self, name: str, task: str) -> dict[str, Any]:
         """Return the files of a task: train and dev of the source language, test sets of both."""
@@ -119,12 +86,7 @@ class Transfer:
 
     def data_files(self, name: str) -> list[str]:
         """Return all files that an encoder's tasks read."""
-        found = [self.data(name, task) for task in self.tasks]
-        return [path for own in found for path in (own["train"], own["dev"], *own["test"].values())]
-
-    def settings(self, task: str) -> dict[str, Any]:
-        """Return how a task is fine-tuned."""
-        return dict(self.study.config["tasks"][task])
+        return [path for task in self.tasks for path in data_paths(self.data(name, task))]
 
     def hashes(self, name: str) -> dict[str, str]:
         """Return the hashes that an encoder's scores carry, by task."""
@@ -132,15 +94,11 @@ class Transfer:
 
     def fine_tuning(self, name: str) -> dict[str, Any]:
         """Return the plan of xling.finetune.fine_tune."""
-        hashes = self.hashes(name)
+        settings = self.study.config["tasks"]
         return {
-            task: {"task": task, "settings": self.settings(task), "config": hashes[task], **self.data(name, task)}
-            for task in self.tasks
+            task: {"task": task, "settings": settings[task], "config": known, **self.data(name, task)}
+            for task, known in self.hashes(name).items()
         }
-
-    def untrained_flag(self, name: str) -> str:
-        """Return the flag that initialises an encoder's weights instead of reading them, or nothing."""
-        return "--untrained" if name in self.floors else ""
 
     def expected(self, name: str) -> str:
         """Return what an encoder must be, so that no score of another one gets this configuration's hash."""
@@ -148,41 +106,42 @@ class Transfer:
 
     def points(self, task: str) -> list[Point]:
         """Return the grid points of a task."""
-        return grid_points(read_settings(self.settings(task)))
+        return grid_points(read_settings(self.study.config["tasks"][task]))
 
     def files(self, name: str, below: str = "") -> list[Path]:
         """Return an encoder's scores in all tasks or, below `jobs/`, the counts behind them."""
         return [self.folder / name / f"{below}{task}.json" for task in self.tasks]
 
-    def scores(self) -> list[Path]:
-        """Return all scores of the study."""
-        return [path for name in self.encoders for path in self.files(name)]
-
     def plan(self) -> dict[str, Any]:
         """Return what is to be collected: the rows of Table 1, models beside their floors, expected hashes."""
-        config = self.study.config
         own = {
-            name: {"model": name, "pair": name.split(".")[0], "seed": self.seed(name), "config": self.hashes(name)}
-            for name in self.encoders
+            name: {"model": name, "pair": name.split(".")[0], "seed": encoder.seed, "config": self.hashes(name)}
+            for name, encoder in self.encoders.items()
         }
         models = [
-            own[name] | {"setting": setting_of(config, model.setting)["label"], "floor": self.floor_of(name)}
+            own[name] | {"setting": self.study.settings[model.setting]["label"], "floor": self.floor_of(name)}
             for name, model in self.models.items()
         ]
-        floors = [own[name] | {"setting": f"untrained ({floor.kind})"} for name, floor in self.floors.items()]
-        return {"settings": settings_rows(config), "models": models, "floors": floors}
+        kinds = {name: floor.setting.removeprefix(FLOOR) for name, floor in self.floors.items()}
+        floors = [own[name] | {"setting": f"untrained ({kind})"} for name, kind in kinds.items()]
+        return {"settings": settings_rows(self.study), "models": models, "floors": floors}
+
+    def _pattern(self, floor: str) -> str:
+        """Return the model that a floor is like, but for its weights and separate layers."""
+        own = self.floors[floor]
+        return self._patterns[own.languages, own.setting.removeprefix(FLOOR)]
 
     @cached_property
-    def _kinds(self) -> dict[str, tuple[str, str]]:
-        """Pair and kind of vocabulary of every model."""
-        config, models = self.study.config, self.models.items()
-        return {name: ("-".join(model.languages), vocabulary_kind(config, model)) for name, model in models}
+    def _patterns(self) -> dict[tuple[tuple[str, ...], str], str]:
+        """The first model of every pair and kind of vocabulary; if there is one, the first of the encyclopaedia's text.
 
-    @cached_property
-    def _first_models(self) -> dict[tuple[str, str], Model]:
-        """The first model of every pair and kind of vocabulary."""
-        return {self._kinds[name]: model for name, model in reversed(self.models.items())}
+        Wiki-CC's vocabulary is of another text but of the same kind.
+        """
+        kinds: dict[tuple[tuple[str, ...], str], list[str]] = {}
+        for name, model in self.models.items():
+            kinds.setdefault((model.languages, self.study.vocabulary_kind(model)), []).append(name)
 
-    @cached_property
-    def _floor_names(self) -> dict[tuple[str, str, int], str]:
-        return {(floor.pair, floor.kind, floor.seed): name for name, floor in self.floors.items()}
+        def of_other_text(name: str) -> bool:
+            return not self.study.vocabulary(name).endswith(".wiki")
+
+        return {key: min(names, key=of_other_text) for key, names in kinds.items()}

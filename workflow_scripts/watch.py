@@ -9,18 +9,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from workflow_scripts.config import REPOSITORY, ConfigError, read_config
+from workflow_scripts.config import REPOSITORY, read_config
 from workflow_scripts.study import Study, load_study
-from xling.core.errors import XlingError, run
+from xling.core.errors import run
 
 
 def command(targets: Sequence[str], files: Sequence[Path], flags: Sequence[str]) -> list[str]:
     """Return the arguments of the Snakemake command; targets follow `--`, so that no flag takes one as its value."""
-    try:
-        config = read_config(REPOSITORY / "config.yaml", *files)
-    except ConfigError as error:
-        raise XlingError("; ".join(error.problems)) from None
-    earlier = earlier_run(load_study(config))
+    earlier = earlier_run(load_study(read_config(REPOSITORY / "config.yaml", *files)))
     timed = [f"--logger-progress-earlier={earlier}"] if earlier else []
     presets = ["--configfile", *map(str, files)] if files else []
     return ["-m", "snakemake", "--logger", "progress", *timed, *flags, *presets, "--", *targets]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from workflow_scripts.config import read_config
-from workflow_scripts.grid import describe_run, trained_models
+from workflow_scripts.grid import Grid
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = [json.loads(line) for line in (ROOT / "results/controls/recipe.jsonl").read_text().splitlines()]
@@ -49,12 +49,12 @@ def test_the_overlays_describe_the_long_runs(dropout: float, runs: int) -> None:
     names = ("presets/mini.yaml", "presets/overlays/mini-next.yaml", "presets/overlays/mini-recipe.yaml")
     config = read_config(ROOT / "config.yaml", *(ROOT / name for name in names))
     config["model"] |= {"dropout": dropout, "attention_dropout": dropout}
-    models = {model.name: model for model in trained_models(config)}
+    grid = Grid(config)
     long = [one["run"] for one in RUNS if one["run"]["pretrain"]["updates"] == 24400]
     own = [run for run in long if run["shape"]["dropout"] == dropout]
     assert len(own) == runs
     for run in own:
-        described = json.loads(json.dumps(describe_run(config, models[run["model"]])))
+        described = json.loads(json.dumps(grid.describe_run(grid.models[run["model"]])))
         assert {key: value for key, value in described.items() if key != "made_from"} == run
 
 
@@ -63,7 +63,7 @@ def test_the_next_run_has_the_seeds_that_were_planned() -> None:
     config = read_config(
         *(ROOT / name for name in ("config.yaml", "presets/mini.yaml", "presets/overlays/mini-next.yaml"))
     )
-    seeds = Counter(model.name.rsplit(".", 1)[0] for model in trained_models(config))
+    seeds = Counter(model.name.rsplit(".", 1)[0] for model in Grid(config).models.values())
     four = {f"en-{code}.{name}" for code in ("fr", "ru", "zh") for name in ("no-anchors", "sep-emb", "sep-emb-l1-3")}
     two = {name for name in seeds if name.endswith((".mono", "sep-l1-6", "sep-emb-l1-6"))}
     assert {name for name, count in seeds.items() if count == 4} >= four

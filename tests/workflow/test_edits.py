@@ -9,17 +9,16 @@ and `same` what of it is a result that keeps its identity, because it only share
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from dag import Laid, lay_out
-from embedded import PAPER, ROOT, study
+from embedded import PAPER, ROOT, nested, study
 
 from workflow_scripts.config import merge
-from workflow_scripts.files import needed_files
 from workflow_scripts.study import Study
 
 FOLDER = Path("/nonexistent")
@@ -183,12 +182,6 @@ def usual() -> tuple[dict[str, Any], Snapshot, dict[str, str]]:
     return config, snapshot(config), identities(config, {})
 
 
-def nested(edit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the description that an edit lays over the study, from keys as pretrain.lr."""
-    parts = [reduce(lambda inner, key: {key: inner}, reversed(key.split(".")), value) for key, value in edit.items()]
-    return reduce(merge, parts, {})
-
-
 ROWS = yaml.safe_load(Path(__file__).with_name("edits.yaml").read_text(encoding="utf-8"))
 
 
@@ -218,7 +211,7 @@ def test_a_local_raw_file_counts_by_its_path_alone(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(globals(), "FOLDER", tmp_path)
     local = study(**merge(BASE, {"study": {"results": str(tmp_path / "results")}, "data": {"origin": "local"}}))
     local["data"]["root"] = str(tmp_path / "data")
-    files = [*needed_files(local).values(), tmp_path / "data" / "other.xml.bz2"]
+    files = [*Study(local).needed_files.values(), tmp_path / "data" / "other.xml.bz2"]
     for path in files:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\t".join(local["languages"]) + "\n", encoding="utf-8")

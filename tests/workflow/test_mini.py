@@ -13,7 +13,7 @@ from dag import dry_run, lay_out, nothing_to_do, output, snakemake
 from embedded import ROOT
 
 from workflow_scripts.config import read_config
-from workflow_scripts.files import needed_files
+from workflow_scripts.study import Study
 from xling.align.align_words import PROGRAM, find_program
 from xling.report.claims.all import CLAIMS
 from xling.report.names import task_title
@@ -99,7 +99,7 @@ def test_every_rule_of_mini_runs_on_real_data(real_data: Path, tmp_path: Path, m
     monkeypatch.setenv("XLING_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     full = read_config(ROOT / "config.yaml", MINI)
-    for path in needed_files(full).values():
+    for path in Study(full).needed_files.values():
         cut_file(real_data / path.relative_to(tmp_path / "data"), path)
 
     planned = {job.rule for job in lay_out(files=[MINI])}

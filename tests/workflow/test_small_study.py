@@ -111,21 +111,9 @@ def test_a_plan_leaves_out_what_is_done_and_sets_it_against_what_it_used(finishe
     assert re.search(r"^pretrain +4 +- +[0-9.]+", whole.stdout, flags=re.MULTILINE)
 
 
-def test_a_setting_that_learns_at_another_rate_is_trained_and_scored_again(finished: list[str]) -> None:
-    counts = left(finished, {"settings": {"sep-emb-l1-7": {"train": {"lr": 0.001}}}})
-    assert counts["write_run"] == counts["pretrain"] == counts["fine_tune"] == 1  # its floor stays as it was
-    assert not {"prepare_task", "train_bpe", "encode_text", "write_untrained"} & set(counts)
-
-
 def test_how_often_a_run_is_saved_is_shown_on_the_page_and_reruns_nothing_else(finished: list[str]) -> None:
     counts = left(finished, {"pretrain": {"save_every": 7, "keep_checkpoints": 3}})
     assert set(counts) == {"plan_provenance", "collect_provenance", "page", "all"}
-
-
-def test_a_new_chance_of_switching_reruns_the_switching(finished: list[str]) -> None:
-    counts = left(finished, {"codeswitch": {"keep": 0.5}})
-    assert counts["switch_codes"] == 2
-    assert "tokenise_text" not in counts
 
 
 def test_weights_of_another_rate_are_not_scored(finished: list[str], reader: Reader) -> None:

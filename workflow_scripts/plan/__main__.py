@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from workflow_scripts.config import REPOSITORY, ConfigError, read_config
+from workflow_scripts.config import REPOSITORY, read_config
 from workflow_scripts.gpu_slots import devices
 from workflow_scripts.plan.estimate import cost
 from workflow_scripts.plan.jobs import Cost, Job, by_rule, lay_out, longest_chain, total
@@ -18,7 +18,7 @@ from workflow_scripts.plan.rates import Rates, load_rates
 from workflow_scripts.plan.sizes import Sizes, manifest
 from workflow_scripts.plan.used import covered, ran_on_gpu, unfinished, used_by
 from workflow_scripts.study import Study, load_study
-from xling.core.errors import XlingError, run
+from xling.core.errors import run
 
 OWN_RATES = Path("results/rates.yaml")
 GPUS = (1, 8, 32)
@@ -153,10 +153,7 @@ def main() -> None:
     parser.add_argument("--rates", default="", help="h200, cpu, or a file of python -m bench.calibrate")
     args = parser.parse_args()
     os.chdir(REPOSITORY)
-    try:
-        config = read_config(REPOSITORY / "config.yaml", *args.configfile)
-    except ConfigError as error:
-        raise XlingError("; ".join(error.problems)) from None
+    config = read_config(REPOSITORY / "config.yaml", *args.configfile)
     study, jobs = load_study(config), lay_out(config, args.target)
     target = f"target {' '.join(args.target)}" if args.target else "everything"
     print("\n".join(report(study, choose_rates(args.rates, study), jobs, target, args.assumptions)))

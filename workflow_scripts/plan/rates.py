@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.config import ConfigError, nearest, read_yaml
-from xling.core.errors import InputError, XlingError
+from workflow_scripts.config import nearest, read_yaml
+from xling.core.errors import InputError
 
 RATES_FILE = Path(__file__).with_name("rates.yaml")
 MEASURED = {"step": 0.0, "operations_per_second": 1e-9, "tuning_step": 0.0}  # of a device, with the least that is right
@@ -41,10 +41,7 @@ def load_rates(device: str) -> Rates:
     path = Path(device)
     if not path.is_file():
         raise InputError(path, "no such file of rates", fix=f"{nearest(device, known['devices'])}, or a file")
-    try:
-        own = read_yaml(path)
-    except ConfigError as error:
-        raise XlingError(error.problems[0]) from None
+    own = read_yaml(path)
     wrong = [key for key, kind in (("name", str), ("gpu", bool)) if not isinstance(own.get(key), kind)]
     for key, least in MEASURED.items():
         value = own[key].get("value") if isinstance(own.get(key), dict) else None
@@ -52,14 +49,3 @@ def load_rates(device: str) -> Rates:
     if wrong:
         raise InputError(path, f"missing or wrong: {', '.join(wrong)}", fix="write it with python -m bench.calibrate")
     return Rates(stages, known["devices"]["h200" if own["gpu"] else "cpu"] | own, known["downloads"])
-
-
-def fit(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """Return (step, operations_per_second) through two measured points of (operations, seconds) a micro-batch.
-
-    A device that is faster on more work than on less, within noise, has no step of its own.
-    """
-    (few, short), (many, long) = sorted([one, other])
-    per_operation = max(long - short, 1e-12) / (many - few)
-    step = max(0.0, short - few * per_operation)
-    return step, (many / long if step == 0.0 else 1 / per_operation)

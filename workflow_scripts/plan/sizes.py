@@ -11,22 +11,18 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from workflow_scripts.files import SPLITS
-from workflow_scripts.grid import vocabulary_kind
 from workflow_scripts.identity import TASK_SIZES
 from workflow_scripts.plan.rates import Rates
 from workflow_scripts.study import TASK_DATA, Study
 from xling.core.io import read_json
-from xling.data.manifest import Dataset, load_manifest
+from xling.data.manifest import load_manifest
 
 SCRIPTS = {"Cyrillic": "cyrillic", "Han": "han"}  # whose characters have more than one byte
 XNLI_SENTENCES = 10_000  # of XNLI-15way
 ARCHIVES = {".bz2": "text_per_bz2", ".xz": "text_per_xz", ".gz": "text_per_xz", ".zst": "text_per_xz"}
 
 
-@cache
-def manifest() -> dict[str, Dataset]:
-    """Return the published datasets, read once."""
-    return load_manifest()
+manifest = cache(load_manifest)  # the published datasets, read once
 
 
 @cache
@@ -105,7 +101,7 @@ class Sizes:
 
     def words(self, model: str) -> int:
         """Return the most words that one language of a model predicts among: what its softmax costs."""
-        bpe, kind = self.study.config["bpe"], vocabulary_kind(self.study.config, self.study.models[model])
+        bpe, kind = self.study.config["bpe"], self.study.vocabulary_kind(self.study.models[model])
         own = int(bpe["language_merges"])
         return {"joint": int(bpe["joint_merges"]), "mono": own, "separate": own}.get(kind, 2 * own)
 

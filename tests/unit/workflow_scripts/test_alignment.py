@@ -58,7 +58,7 @@ def test_a_language_whose_source_is_taken_away_is_not_in_the_figure() -> None:
     taken = made(languages={"fr": {"muse": None}, "de": {"tatoeba": None}})
     assert taken.languages("words") == ["de", "ru", "zh"]
     assert taken.languages("sentences") == ["fr", "ru", "zh"]
-    assert taken.targets == DEMO.targets
+    assert taken.languages("cka") == DEMO.languages("cka")
 
 
 def test_an_analysis_waits_for_the_encoders_that_it_compares_and_no_others() -> None:

@@ -10,7 +10,7 @@ from embedded import ROOT
 from packaging.utils import canonicalize_name
 from pins import read_pins
 
-from workflow_scripts.lock import PYTHON, TEXT, direct_dependencies, environments
+from workflow_scripts.lock import direct_dependencies, pinned
 
 TEXT_STAGES = ("core", "synthetic", "data", "tokenization", "bpe", "codeswitch")
 PROVIDES = {"yaml": "pyyaml", "backports": "backports-zstd"}
@@ -29,27 +29,35 @@ def imported(path: Path) -> set[str]:
     return {PROVIDES.get(name, canonicalize_name(name)) for name in names - STANDARD}
 
 
-def test_environment_files_are_what_the_lock_file_makes_them() -> None:
-    names = direct_dependencies(ROOT / "pyproject.toml")
-    for name, text in environments(VERSIONS, names).items():
-        assert (ROOT / "envs" / name).read_text(encoding="utf-8") == text
+def environment(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what conda and what pip installs in an environment; everything has an exact version."""
+    *conda, pip = yaml.safe_load(path.read_text(encoding="utf-8"))["dependencies"]
+    assert all(re.fullmatch(r"[a-z0-9_.-]+=[0-9][0-9.]*", entry) for entry in conda), path
+    return dict(entry.split("=") for entry in conda), dict(entry.split("==") for entry in pip["pip"])
+
+
+XLING, TEXT = (environment(ROOT / "envs" / f"{name}.yaml") for name in ("xling", "text"))
+
+
+def test_every_environment_pins_what_the_lock_file_does() -> None:
+    for path in sorted((ROOT / "envs").glob("*.yaml")):
+        conda, pip = environment(path)
+        assert {name: VERSIONS.get(name, version) for name, version in pip.items()} == pip, path
+        assert conda["python"] == XLING[0]["python"]
+    assert list(XLING[1]) == direct_dependencies(ROOT / "pyproject.toml")
     assert VERSIONS["torch"] == "2.13.0"
 
 
-def test_every_environment_pins_everything_exactly_and_as_the_lock_file_does() -> None:
-    for path in sorted((ROOT / "envs").glob("*.yaml")):
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))["dependencies"]
-        conda = [entry for entry in entries if isinstance(entry, str)]
-        assert all(re.fullmatch(r"[a-z0-9_.-]+=[0-9][0-9.]*", entry) for entry in conda), path
-        pip = [entry for part in entries if isinstance(part, dict) for entry in part["pip"]]
-        pins = dict(entry.split("==") for entry in pip)
-        assert {name: VERSIONS.get(name, version) for name, version in pins.items()} == pins, path
+def test_new_versions_reach_an_environment_and_nothing_else_of_it_changes() -> None:
+    text = (ROOT / "envs/eflomal.yaml").read_text(encoding="utf-8")
+    newer = pinned(text, VERSIONS | {"numpy": "9.9"})
+    assert (pinned(text, VERSIONS), newer.splitlines()[-2:]) == (text, ["      - eflomal==2.0.0", "      - numpy==9.9"])
 
 
 def test_the_text_stack_has_what_its_stages_import_and_no_torch() -> None:
     files = [path for stage in TEXT_STAGES for path in (ROOT / "xling" / stage).rglob("*.py")]
-    assert set().union(*map(imported, files)) <= set(TEXT)
-    assert set(TEXT) <= set(direct_dependencies(ROOT / "pyproject.toml")) - {"torch"}
+    assert set().union(*map(imported, files)) <= set(TEXT[1])
+    assert set(TEXT[1]) <= set(XLING[1]) - {"torch"}
 
 
 def test_rules_that_call_a_text_stage_have_the_text_stack() -> None:
@@ -63,7 +71,7 @@ def test_rules_that_call_a_text_stage_have_the_text_stack() -> None:
 
 def test_the_container_installs_the_lock_file_on_the_same_python() -> None:
     text = (ROOT / "envs" / "xling.def").read_text(encoding="utf-8")
-    assert re.search(r"^From: python:(\S+)-slim", text, flags=re.MULTILINE)[1] == PYTHON  # type: ignore[index]
+    assert re.search(r"^From: python:(\S+)-slim", text, flags=re.MULTILINE)[1] == XLING[0]["python"]  # type: ignore[index]
     assert re.search(r"^\s+requirements\.lock\s", text, flags=re.MULTILINE)
     assert "pip install --no-cache-dir --requirement /opt/xling/requirements.lock" in text
     assert not re.search(r"pip install(?!.*requirements\.lock)", text)

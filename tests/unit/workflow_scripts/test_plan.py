@@ -13,11 +13,12 @@ from embedded import DEMO, PAPER, ROOT, SEP_TOKENS, made
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.calibrate import fit
 from workflow_scripts.config import merge, read_config
 from workflow_scripts.plan.__main__ import choose_rates, duration, planned_and_used, report
 from workflow_scripts.plan.estimate import cost, operations, parameters
 from workflow_scripts.plan.jobs import Cost, Job, by_rule, longest_chain, total
-from workflow_scripts.plan.rates import fit, load_rates
+from workflow_scripts.plan.rates import load_rates
 from workflow_scripts.plan.sizes import Sizes, manifest
 from workflow_scripts.plan.used import attempts, covered, read_benchmark, unfinished, used_by
 from workflow_scripts.study import Study

@@ -76,33 +76,25 @@ def run(folder: Path, command: str, *flags: str) -> subprocess.CompletedProcess[
     return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_a_run_shows_a_line_a_stage_and_a_second_one_that_nothing_is_left(tmp_path: Path) -> None:
+def test_a_run_shows_warnings_and_a_line_a_stage_and_a_second_one_that_nothing_is_left(tmp_path: Path) -> None:
     (tmp_path / "earlier.json").write_text(json.dumps({"stages": []}), encoding="utf-8")
-    done = run(tmp_path, "touch {output}", "--logger-progress-earlier", "earlier.json")
+    warn = "echo 2026-01-01T00:00:00Z WARNING de.txt: few letters >{log}; touch {output}"
+    done = run(tmp_path, warn, "--logger-progress-earlier", "earlier.json")
     assert done.returncode == 0, done.stderr
-    # a summary comes now and then, and a warning may: not of interest here
+    # a summary comes now and then: not of interest here
     wanted = r"^(\d+ jobs in \d+ stages$|\w+ step: 3 of 3(?= in )|all done(?= in ))"
     shown = re.findall(wanted, done.stderr, flags=re.MULTILINE)
     assert shown == ["6 jobs in 2 stages", "first step: 3 of 3", "second step: 3 of 3", "all done"]
-    assert "Nothing to be done" in run(tmp_path, "touch {output}").stderr
+    assert done.stderr.splitlines().count("warning: de.txt: few letters") == 3
+    assert "Nothing to be done" in run(tmp_path, warn).stderr
 
 
-def test_a_failure_is_shown_in_full(tmp_path: Path) -> None:
-    done = run(tmp_path, "echo the reason >{log}; exit 3")
-    assert done.returncode == 1
-    for text in ("Error in rule first_step", "the reason", "Complete log(s)", "stopped after "):
-        assert text in done.stderr
-
-
-def test_a_failing_job_begins_with_its_own_error_line(tmp_path: Path) -> None:
-    said = run(tmp_path, "echo 'error: de.txt: wrong' >{log}; echo after >>{log}; exit 3").stderr
-    assert "first step failed: error: de.txt: wrong\n" in said.partition("Error in rule")[0]
-    assert "RuleException" not in said
-
-
-def test_warnings_in_the_logs_of_jobs_are_shown(tmp_path: Path) -> None:
-    said = run(tmp_path, "echo 2026-01-01T00:00:00Z WARNING de.txt: few letters >{log}; touch {output}").stderr
-    assert said.splitlines().count("warning: de.txt: few letters") == 3
+def test_a_failure_begins_with_the_jobs_own_error_line_and_is_shown_in_full(tmp_path: Path) -> None:
+    done = run(tmp_path, "echo 'error: de.txt: wrong' >{log}; echo after >>{log}; exit 3")
+    first, _, rest = done.stderr.partition("Error in rule first_step")
+    assert (done.returncode, "first step failed: error: de.txt: wrong\n" in first) == (1, True)
+    assert [text for text in ("after", "Complete log(s)", "stopped after ") if text not in rest] == []
+    assert "RuleException" not in done.stderr
 
 
 def test_what_was_made_is_listed_by_folder_without_what_other_jobs_have_read() -> None:

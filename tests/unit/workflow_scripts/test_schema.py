@@ -13,8 +13,8 @@ from sacremoses.corpus import NonbreakingPrefixes
 from workflow_scripts.checks import check
 from workflow_scripts.config import merge, read_config, read_yaml
 from workflow_scripts.config_reference import json_schema, markdown
-from workflow_scripts.grid import describe_run, trained_models
 from workflow_scripts.schema import schema_problems
+from workflow_scripts.study import Study
 
 SCHEMA = json_schema()
 RECORDS = SCHEMA["$defs"]
@@ -62,8 +62,13 @@ def read(*names: str) -> dict[str, Any]:
     return config
 
 
-def mini(*overlays: str) -> dict[str, Any]:
-    return read("mini.yaml", *(f"overlays/{name}" for name in overlays))
+def mini(*overlays: str) -> Study:
+    return Study(read("mini.yaml", *(f"overlays/{name}" for name in overlays)))
+
+
+def runs(one: Study) -> dict[str, dict[str, Any]]:
+    """Return what decides each model, apart from the data it reads."""
+    return {name: one.describe_run(model) for name, model in one.models.items()}
 
 
 def repeated(base: Any, top: dict[str, Any], path: str = "") -> Iterator[str]:
@@ -86,10 +91,7 @@ def test_each_preset_is_sound_and_holds_only_what_differs(preset: str) -> None:
 
 @pytest.mark.parametrize("preset", ["demo-full.yaml", "mini.yaml", "paper.yaml"])
 def test_the_second_seed_goes_on_top_of_any_preset(preset: str) -> None:
-    once, twice = (
-        {model.name for model in trained_models(config)}
-        for config in (read(preset), read(preset, "overlays/two-seeds.yaml"))
-    )
+    once, twice = (set(Study(read(preset, *more)).models) for more in ((), ("overlays/two-seeds.yaml",)))
     assert {name.rsplit(".", 1)[1] for name in twice - once} == {"s2"}
     assert len(twice - once) == 6 * 3 + 2 + 6  # settings of every pair, what Figure 7 has besides, monolingual models
 
@@ -114,28 +116,24 @@ def test_every_overlay_is_tried() -> None:
 @pytest.mark.parametrize(("overlay", "other"), STUDIES.items())
 def test_a_study_on_top_of_mini_has_a_name_of_its_own_and_the_same_models(overlay: str, other: str) -> None:
     """So that neither overwrites what the other made, and they can be compared model by model."""
-    config = mini(overlay)
-    assert f"{config['study']['name']}.yaml" == overlay
-    names, known = ({model.name for model in trained_models(c)} for c in (config, mini()))
-    assert {"en.mono.s1", f"{other}.mono.s1", f"en-{other}.default.s1"} <= names <= known
+    one = mini(overlay)
+    assert f"{one.config['study']['name']}.yaml" == overlay
+    assert {"en.mono.s1", f"{other}.mono.s1", f"en-{other}.default.s1"} <= set(one.models) <= set(mini().models)
 
 
 def test_a_third_seed_changes_nothing_but_the_seed() -> None:
-    config, twice = mini("mini-seeds.yaml"), mini("two-seeds.yaml")
-    models, known = trained_models(config), {model.name: model for model in trained_models(twice)}
-    assert {model.seed for model in models}.isdisjoint(model.seed for model in known.values())
-    for model in models:
-        run = describe_run(config, model)
-        first = describe_run(twice, known[f"{model.name.rsplit('.', 1)[0]}.s1"])
+    third, twice = (runs(mini(name)) for name in ("mini-seeds.yaml", "two-seeds.yaml"))
+    assert third.keys().isdisjoint(twice)
+    for name, run in third.items():
+        first = twice[f"{name.rsplit('.', 1)[0]}.s1"]
         assert {key for key in run | first if run.get(key) != first.get(key)} == {"model", "seed"}
 
 
 def test_monolingual_models_of_equal_exposure_read_as_much_of_a_language_as_bilingual_ones() -> None:
-    def tokens(config: dict[str, Any]) -> dict[str, float]:
+    def tokens(one: Study) -> dict[str, float]:
         """Return how many tokens of each of its languages a model reads, the languages taken as equally large."""
-        runs = {model.name: describe_run(config, model) for model in trained_models(config)}
         size = ("updates", "micro_batches", "micro_batch_tokens")
-        return {m: prod(run["pretrain"][key] for key in size) / len(run["languages"]) for m, run in runs.items()}
+        return {m: prod(run["pretrain"][key] for key in size) / len(run["languages"]) for m, run in runs(one).items()}
 
     here, below = tokens(mini("mini-exposure.yaml")), tokens(mini())
     assert here["ru.mono.s1"] == here["en-ru.default.s1"] == below["en-ru.default.s1"]
@@ -145,12 +143,11 @@ def test_monolingual_models_of_equal_exposure_read_as_much_of_a_language_as_bili
 @pytest.mark.parametrize(("overlay", "preset"), OVERLAYS)
 def test_each_setting_of_an_overlay_is_a_model_of_its_own(overlay: str, preset: str) -> None:
     """All differ in what decides their weights, and those of the paper stay what they are."""
-    configs = read(preset), read(preset, f"overlays/{overlay}")
-    known, runs = ({m.name: describe_run(c, m) for m in trained_models(c)} for c in configs)
-    described = [json.dumps({k: v for k, v in run.items() if k != "model"}, sort_keys=True) for run in runs.values()]
-    assert len(set(described)) == len(runs)
-    assert all(runs[name] == known[name] for name in runs.keys() & known.keys())
-    assert runs.keys() - known.keys()
+    known, now = (runs(Study(read(preset, *more))) for more in ((), (f"overlays/{overlay}",)))
+    described = [json.dumps({k: v for k, v in run.items() if k != "model"}, sort_keys=True) for run in now.values()]
+    assert len(set(described)) == len(now)
+    assert all(now[name] == known[name] for name in now.keys() & known.keys())
+    assert now.keys() - known.keys()
 
 
 def test_merging_replaces_lists_and_keeps_other_keys() -> None:

@@ -8,8 +8,7 @@ from embedded import ROOT, study
 
 from workflow_scripts.checks import check
 from workflow_scripts.config import ConfigError, merge, read_config
-from workflow_scripts.files import needed_files
-from workflow_scripts.study import load_study
+from workflow_scripts.study import Study, load_study
 
 PAPER = read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml")
 TABLE = "xnli/xnli.15way.orig.tsv"
@@ -46,7 +45,7 @@ def test_an_absent_data_root_is_one_line(tmp_path: Path) -> None:
 def local_study(root: Path, header: str, **changes: Any) -> dict[str, Any]:
     """Return a description whose files are all there, the table of parallel sentences with this header."""
     config = study(data={"origin": "local", "root": str(root)}, **changes)
-    for path in needed_files(config).values():
+    for path in Study(config).needed_files.values():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     (root / TABLE).write_text(header, encoding="utf-8")
@@ -82,16 +81,16 @@ def test_what_a_study_does_not_use_need_not_be_there_nor_be_described(tmp_path: 
     described = {"languages": {"nds": own}, "data": {"origin": "local", "root": str(tmp_path), "parallel": None}}
     config = merge(study(), {"study": bare, **described})
     used = {f"languages.en.treebank.{split}" for split in ("train", "dev", "test")}
-    assert needed_files(config).keys() == used | {
+    assert Study(config).needed_files.keys() == used | {
         "languages.en.text.wiki.files[0]", "languages.nds.text.wiki.files[0]", "languages.nds.treebank.test",
     }  # fmt: skip
-    for path in needed_files(config).values():
+    for path in Study(config).needed_files.values():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     assert load_study(config).parallel_sides == {}
 
 
 def test_files_of_tasks_that_are_not_run_are_not_asked_for() -> None:
-    names = " ".join(map(str, needed_files(merge(PAPER, {"study": {"tasks": ["xnli"]}})).values()))
+    names = " ".join(map(str, Study(merge(PAPER, {"study": {"tasks": ["xnli"]}})).needed_files.values()))
     assert "multinli" in names
     assert not any(word in names for word in ("conll2003", "msra", "wikiann", "conllu"))

@@ -9,7 +9,6 @@ from embedded import DEMO, PAPER, made, many_languages, study
 from workflow_scripts import flags
 from workflow_scripts.checks import check
 from workflow_scripts.config import merge
-from workflow_scripts.files import needed_files
 from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import Study
 from xling.data.manifest import load_manifest
@@ -36,7 +35,7 @@ def test_web_text_is_trimmed_to_the_encyclopaedia_and_never_the_other_way() -> N
 
 
 def test_only_models_without_anchors_have_to_prove_it() -> None:
-    proved = {name for name in DEMO.trained if DEMO.anchors(name) == "none"}
+    proved = {name for name in DEMO.models if DEMO.anchors(name) == "none"}
     assert {name.split(".")[1] for name in proved} == {"no-anchors", "sep-emb", "sep-emb-l1-3", "sep-emb-l1-6"}
 
 
@@ -82,7 +81,7 @@ def test_a_source_that_is_null_is_as_one_that_was_never_named() -> None:
     del without["languages"]["de"]["text"]["crawl"]
     assert schema_problems(taken) == []
     assert Study(taken).language("de") == Study(without).language("de")
-    assert needed_files(taken) == needed_files(without)
+    assert Study(taken).needed_files == Study(without).needed_files
     assert not any("-de." in name or "deu" in name for name in Study(taken).generated_together())
 
 
@@ -113,7 +112,7 @@ def test_an_order_of_its_own_is_for_copies_only() -> None:
 
 
 def test_the_paper_needs_every_dataset_of_the_manifest_and_every_file_comes_from_one() -> None:
-    files = [str(path) for path in needed_files(PAPER.config).values()]
+    files = [str(path) for path in PAPER.needed_files.values()]
     assert PAPER.datasets_of(files) == sorted(load_manifest())
     assert [path for path in files if not PAPER.datasets_of([path])] == []
 
@@ -124,7 +123,7 @@ def test_a_study_fetches_nothing_that_it_does_not_read() -> None:
         {"study": {"languages": ["en"], "pairs": ["en-fr"], "extra": [], "skip": [], "settings": ["default"]}},
     )
     small = Study(config)
-    names = small.datasets_of(map(str, needed_files(config).values()))
+    names = small.datasets_of(map(str, small.needed_files.values()))
     assert not {"panlex", "cc100", "msra", "conll2003", "en-prime", "stanford-segmenter"} & set(names)
     languages = {request["substitutions"]["lg"] for request in small.requests("wikipedia")}
     assert languages == {"en", "fr"}
@@ -142,7 +141,7 @@ def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
     added = {"languages": {"ar": arabic}, "pairs": {"en-ar": {"ner": {"train": "wikiann", "test": "wikiann"}}}}
     config = merge(PAPER.config, {**added, "study": {"pairs": ["en-fr", "en-ar"], "languages": ["en", "fr", "ar"]}})
     bigger = Study(config)
-    assert [path for path in map(str, needed_files(config).values()) if not bigger.datasets_of([path])] == []
+    assert [path for path in map(str, bigger.needed_files.values()) if not bigger.datasets_of([path])] == []
     asked = {name: [r["substitutions"] for r in bigger.requests(name)] for name in ("ud", "cc100", "tatoeba")}
     assert {"lg": "ar", "treebank": "UD_Arabic-PADT", "stem": "ar_padt"} in asked["ud"]
     assert {"lg": "ar", "crawl": "ar"} in asked["cc100"]
@@ -154,7 +153,9 @@ def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
 def test_the_embedded_generator_writes_every_file_that_the_study_reads() -> None:
     written = {path for code in DEMO.originals for path in DEMO.generated_of(code)}
     written |= set(DEMO.generated_together()) | set(DEMO.dictionary_folders())
-    assert {str(path) for path in needed_files(DEMO.config).values()} <= written
+    assert {str(path) for path in DEMO.needed_files.values()} <= written
+    fewer = Study(study(study={"languages": ["en"]}))
+    assert fewer.generated_together() == DEMO.generated_together(), "a comparison that is added later finds its files"
 
 
 def function_calls(languages: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from embedded import DEMO as STUDY
-from embedded import PAPER, SEP_TOKENS, made, study
+from embedded import PAPER, SEP_TOKENS, made
 
 from workflow_scripts.describe import settings_rows
 from workflow_scripts.transfer import Transfer
@@ -59,8 +59,10 @@ def test_a_setting_has_the_floor_of_its_vocabulary(setting: str, kind: str) -> N
 
 def test_a_floor_reads_the_crawl_vocabulary_only_where_there_is_no_other() -> None:
     alone = transfer(study={"settings": ["wiki-cc"], "skip": []})
-    assert {floor.domain for floor in alone.floors.values()} == {"crawl"}
+    assert {alone.vocabulary(name).parent.name.split(".")[-1] for name in alone.floors} == {"crawl"}
     assert alone.vocabulary("en-fr.untrained-joint.s1") == alone.vocabulary("en-fr.wiki-cc.s1")
+    both = transfer(study={"settings": ["wiki-cc", "default"], "skip": []})
+    assert both.vocabulary("en-fr.untrained-joint.s1") == both.vocabulary("en-fr.default.s1")
 
 
 @pytest.mark.parametrize("setting", ["sep-emb-l1-6", "sep-tokens"])
@@ -76,6 +78,8 @@ def test_a_floor_shares_its_layers_and_never_trains(setting: str) -> None:
 def test_how_a_setting_is_trained_changes_no_floor() -> None:
     other = transfer(settings={"default": {"train": {"lr": 0.5}}, "sep-emb": {"train": {"updates": 7}}})
     assert [other.run(name) for name in DEMO.floors] == [DEMO.run(name) for name in DEMO.floors]
+    for name, same in (("en-fr.untrained.s1", True), ("en-fr.default.s1", False)):
+        assert (other.study.contextual.expected(name) == STUDY.contextual.expected(name)) is same
 
 
 def test_a_pair_has_its_own_data_sets() -> None:
@@ -94,11 +98,10 @@ def test_the_command_understands_its_plan(tmp_path: Path) -> None:
         assert list(jobs) == WHOLE.tasks
         assert {task: len(WHOLE.points(task)) for task in jobs} == {"xnli": 18, "ner": 6, "parsing": 6}
         assert (list(jobs["ner"].test), jobs["ner"].config) == (["en", "ru"], WHOLE.hashes(name)["ner"])
-        assert WHOLE.untrained_flag(name) == ("--untrained" if "untrained" in name else "")
 
 
 def test_the_papers_rows_are_the_published_ones() -> None:
-    assert settings_rows(PAPER.config) == [asdict(row) for row in published.settings()]
+    assert settings_rows(PAPER) == [asdict(row) for row in published.settings()]
 
 
 @pytest.mark.parametrize(
@@ -110,8 +113,8 @@ def test_the_papers_rows_are_the_published_ones() -> None:
     ],
 )  # fmt: skip
 def test_an_eleventh_setting_is_a_row_of_its_own(setting: dict[str, Any], row: tuple[str, ...]) -> None:
-    config = study(settings={"new": setting}, study={"settings": ["default", "new"]}, bpe={"language_merges": 450})
-    default, new = settings_rows(config)
+    more = made(settings={"new": setting}, study={"settings": ["default", "new"]}, bpe={"language_merges": 450})
+    default, new = settings_rows(more)
     assert (default["setting"], new["setting"]) == ("Default", setting["label"])
     assert (new["group"], new["domain"]) == ("Other", "-")
     assert tuple(new[key] for key in ("merges", "anchors", "share", "softmax")) == row
@@ -120,7 +123,7 @@ def test_an_eleventh_setting_is_a_row_of_its_own(setting: dict[str, Any], row: t
 def test_the_plan_names_every_score_once() -> None:
     plan = DEMO.plan()
     names = [one["model"] for one in [*plan["models"], *plan["floors"]]]
-    assert names == DEMO.encoders
-    assert {DEMO.folder / name / f"{task}.json" for name in names for task in DEMO.tasks} == set(DEMO.scores())
+    assert names == list(DEMO.encoders)
+    assert DEMO.files(names[0]) == [DEMO.folder / names[0] / f"{task}.json" for task in DEMO.tasks]
     assert {one["floor"] for one in plan["models"]} == set(DEMO.floors)
     assert plan["models"][0]["config"] == DEMO.hashes(names[0])
