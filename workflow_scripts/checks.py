@@ -1,6 +1,7 @@
 """What types cannot say of a study: names that must exist, numbers that must fit together, files that must be there."""
 
 from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path, PurePosixPath
@@ -12,6 +13,7 @@ from workflow_scripts.schema import Setting, schema_problems
 from xling.core.errors import InputError
 from xling.core.records import find_problems, missing_keys, nearest
 from xling.data.lines import read_header, tab_separated
+from xling.data.plausible import SCRIPTS
 from xling.finetune.settings import Settings, grid_points, read_settings
 from xling.model.config import Separate, Shape, sharing_problems
 from xling.pretrain.config import Pretrain, fitting_problems
@@ -101,6 +103,10 @@ def _languages(study: Files) -> Problems:
         for key in NEEDED_OF_A_LANGUAGE:
             if key not in language and "copy_of" not in language:
                 yield f"languages.{code}.{key}: missing key (a language that is no copy_of another needs it)"
+        script = language.get("script", "Latin")
+        close = get_close_matches(script.lower(), [name.lower() for name in SCRIPTS], n=1, cutoff=0.75)
+        if close and script not in SCRIPTS:  # others are taken as they are, but text is not checked against them
+            yield f"languages.{code}.script: unknown script {script!r} (did you mean {close[0].capitalize()!r}?)"
         if language.get("segmenter") == "stanford" and not language.get("segmenter_dictionary"):
             yield f"languages.{code}.segmenter_dictionary: missing (expected the folder of the Stanford segmenter)"
 
@@ -272,8 +278,11 @@ def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) 
 
 def _unknown_pairs(where: str, names: Iterable[str], config: Config, needs_ner: bool) -> Problems:
     for name in (name for name in names if name not in config["pairs"]):
-        described = all(code in config["languages"] for code in pair_languages(name))
-        if not described or "-".join(reversed(name.split("-"))) in config["pairs"]:
+        codes = pair_languages(name)
+        described = all(code in config["languages"] for code in codes)
+        if foreign := [code for code in codes if not get_close_matches(code, config["languages"], cutoff=0.5)]:
+            yield f"{where}: unknown language {foreign[0]!r} in {name!r} (describe it under languages:)"
+        elif not described or "-".join(reversed(name.split("-"))) in config["pairs"]:
             yield from _unknown(where, [name], config["pairs"], "pair")
         elif needs_ner:
             wanted = "describe it under pairs: the NER data sets that it is trained and tested on"

@@ -58,7 +58,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         value = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 (a SafeLoader)
     except FileNotFoundError:
-        raise ConfigError([f"{path}: no such file"]) from None
+        there = [found.stem for found in path.parent.glob("*.yaml")]
+        raise ConfigError([f"{path}: no such file{f' ({nearest(path.stem, there)})' if there else ''}"]) from None
     except OSError as error:
         raise ConfigError([f"{path}: {(error.strerror or 'cannot be read').lower()}"]) from None
     except UnicodeDecodeError as error:

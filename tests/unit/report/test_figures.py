@@ -135,6 +135,17 @@ def test_figure3_divides_bars_at_the_floor_and_draws_intervals_to_scale() -> Non
     assert error_bars(without, 0) == []
 
 
+@pytest.mark.parametrize("languages", [1, 2, 3])
+def test_figure3_of_few_languages_is_narrow_and_its_legend_lies_below(languages: int) -> None:
+    cells = [r for r in RECORDS["figure3"] if r.task == "ner" and r.language in ("fr", "ru", "zh")[:languages]]
+    (axes, *_) = drawn("figure3", cells)[1]
+    figure = axes.figure
+    with style.styled():
+        figure.draw_without_rendering()
+    assert figure.get_figwidth() == pytest.approx(style.PAGE_WIDTH * (languages + 1) / 4)
+    assert figure.legends[0].get_window_extent().y1 < axes.get_tightbbox().y0
+
+
 def test_figure3_and_figure7_show_the_papers_numbers() -> None:
     cells, panels = drawn("figure3")
     places = itertools.product(("xnli", "ner", "parsing"), ("fr", "ru", "zh"))

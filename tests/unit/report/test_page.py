@@ -174,7 +174,7 @@ def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_p
     text = Page(build(Files(tmp_path, "Nothing", sources.claims, sources.provenance))).text
     assert "transfer was not run" in text
     weak = {**verdicts(Results()), "at_floor": AT_FLOOR}
-    page = Page(made(write_sources(tmp_path / "weak", weak)))
+    page = Page(build(write_sources(tmp_path / "weak", weak)))
     assert -1 < page.text.index(AT_FLOOR) < page.text.index("Table 1. Zero-shot transfer")
     for name in ("Figure 1.", "Figure 4b.", "Figure 8.", "Training curves", "Anchors in the training text"):
         assert re.search(rf"Not run in this study: How much .*{re.escape(name)}", text), name

@@ -74,6 +74,9 @@ study.languages | [en, frr] | : unknown language 'frr' (did you mean 'fr'?)
 study.source | eng | : unknown language 'eng' (did you mean 'en'?)
 pairs.en-it | {ner: {train: wikiann, test: wikiann}} | : unknown language 'it'
 study.pairs | [en-ru, en-frr] | : unknown pair 'en-frr' (did you mean 'en-fr'?)
+study.pairs | [en-it] | : unknown language 'it' in 'en-it' (describe it under languages:)
+languages.fr.script | latin | : unknown script 'latin' (did you mean 'Latin'?)
+languages.ru.script | Cyrilic | : unknown script 'Cyrilic' (did you mean 'Cyrillic'?)
 study.pairs | [fr-en] | : unknown pair 'fr-en' (did you mean 'en-fr'?)
 pairs.en-fr | - | study.pairs: unknown pair 'en-fr' (describe it under pairs:
 study.settings | [default, sep-l13] | : unknown setting 'sep-l13' (did you mean 'sep-l1-3'?)
@@ -229,7 +232,8 @@ def test_a_file_without_keys_or_that_cannot_be_read_is_named(tmp_path: Path) -> 
     for name, problem in [
         ("empty.yaml", "empty.yaml: expected YAML with keys and values, found an empty file"),
         ("prose.yaml", "prose.yaml: expected YAML with keys and values, found the text 'just text'"),
-        ("none.yaml", "none.yaml: no such file"),
+        ("none.yaml", "none.yaml: no such file (known: empty, prose)"),
+        ("empti.yaml", "empti.yaml: no such file (did you mean 'empty'?)"),
         (".", f"{tmp_path.name}: is a directory"),
     ]:
         with pytest.raises(ConfigError) as caught:

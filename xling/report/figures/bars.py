@@ -41,7 +41,11 @@ def figure3(cells: Sequence[Any], settings: Sequence[Setting]) -> Figure:
     tasks = in_order((cell.task for cell in cells), TASKS)
     languages = in_order((cell.language for cell in cells), LANGUAGES)
     rows = with_unlisted(settings, scores)
-    figure = style.new_figure(height=LEGEND3 + len(tasks) * (ROW3 * len(rows) + PANEL3))
+    groups = dict.fromkeys(row.group for row in rows)
+    columns = min(len(languages), 3)  # fewer make a narrow figure, whose words a page shows larger
+    lower = -(-(len(groups) + 2) // columns) + (len(groups) + 2) // -3  # rows of the legend that three columns have not
+    height = LEGEND3 + ROW3 * lower + len(tasks) * (ROW3 * len(rows) + PANEL3)
+    figure = style.new_figure(style.PAGE_WIDTH * (columns + 1) / 4, height)
     panels = figure.subplots(len(tasks), len(languages), sharex="row", sharey=True, squeeze=False)
     for task, line in zip(tasks, panels, strict=True):
         for language, axes in zip(languages, line, strict=True):
@@ -49,11 +53,10 @@ def figure3(cells: Sequence[Any], settings: Sequence[Setting]) -> Figure:
             axes.set_title(f"{task_title(task)}, en-{language}", loc="left", fontsize=8)
     for axes in panels[-1]:
         axes.set_xlabel("score (%)")
-    groups = dict.fromkeys(row.group for row in rows)
     handles: list[Artist] = [Patch(color=style.group_colour(group), label=group or DEFAULT) for group in groups]
     handles.append(Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=DASHES, label="level of Default"))
     handles.append(Patch(color=style.LIGHT, label="pale: floor (untrained encoder, or chance)"))
-    figure.legend(handles=handles, ncols=3, **LEGEND)
+    figure.legend(handles=handles, ncols=columns, **LEGEND)
     return figure
 
 
