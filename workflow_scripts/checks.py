@@ -10,7 +10,7 @@ from workflow_scripts.config import Config, ConfigError, expand_path, merge
 from workflow_scripts.schema import Setting, schema_problems
 from xling.core.errors import InputError
 from xling.core.records import find_problems, missing_keys, nearest
-from xling.data.lines import read_header, tab_separated
+from xling.data.lines import read_header
 from xling.finetune.settings import Settings, grid_points, read_settings
 from xling.model.config import Separate, Shape, sharing_problems
 from xling.pretrain.config import Pretrain, fitting_problems
@@ -241,7 +241,7 @@ def _columns(config: Config) -> Problems:
         return
     path = expand_path(config["data"]["root"]) / config["data"]["parallel"]
     try:
-        header = read_header(path, tab_separated(path))
+        header = read_header(path)
     except InputError as error:
         yield f"data.parallel: {error}"
         return
