@@ -12,7 +12,7 @@ from workflow_scripts.grid import MONO, OWN, pair_languages
 from workflow_scripts.schema import Setting, schema_problems
 from xling.core.errors import InputError
 from xling.core.records import find_problems, missing_keys, nearest
-from xling.data.lines import read_header, tab_separated
+from xling.data.lines import read_header
 from xling.data.plausible import SCRIPTS
 from xling.finetune.settings import Settings, grid_points, read_settings
 from xling.model.config import Separate, Shape, sharing_problems
@@ -254,7 +254,7 @@ def _columns(study: Files) -> Problems:
         return
     path = study.root / data["parallel"]
     try:
-        header = read_header(path, tab_separated(path))
+        header = read_header(path)
     except InputError as error:
         yield f"data.parallel: {error}"
         return

@@ -36,13 +36,12 @@ def filled_lines(path: Path, expected: str) -> Iterator[NumberedLine]:
         raise InputError(path, f"empty where {expected} expected", fix=AGAIN)
 
 
-def tab_separated(path: Path) -> Iterator[Row]:
-    """Yield the rows of a tab-separated file. Fields are not quoted in the files we read: a quotation mark is text."""
-    return ((number, line.split("\t")) for number, line in numbered_lines(path))
+def table_rows(path: Path, needed: Sequence[str], rows: Iterator[Row] | None = None) -> Iterator[Row]:
+    """Yield the needed columns, in that order, of a table with a header: of these rows, or of a tab-separated file.
 
-
-def table_rows(path: Path, rows: Iterator[Row], needed: Sequence[str]) -> Iterator[Row]:
-    """Yield the needed columns, in that order, of the rows of a table, of which the first is its header."""
+    Fields of such a file are not quoted: a quotation mark is text.
+    """
+    rows = rows or tab_separated(path)
     header = read_header(path, rows)
     for name in needed:
         if name not in header:
@@ -57,14 +56,20 @@ def table_rows(path: Path, rows: Iterator[Row], needed: Sequence[str]) -> Iterat
         raise InputError(path, "a header and no rows", fix=AGAIN)
 
 
-def read_header(path: Path, rows: Iterator[Row]) -> list[str]:
-    """Take the first row off a table and return its column names."""
+def read_header(path: Path, rows: Iterator[Row] | None = None) -> list[str]:
+    """Take the first row off a table, or a tab-separated file, and return its column names."""
+    rows = rows or tab_separated(path)
     _, names = next(rows, (0, []))
     if not any(names):
         raise InputError(path, "empty where a header of column names was expected", fix=AGAIN)
     if len(set(names)) < len(names):
         raise InputError(path, f"the header names a column twice: {', '.join(names)}", line=1)
     return names
+
+
+def tab_separated(path: Path) -> Iterator[Row]:
+    """Yield the rows of a tab-separated file."""
+    return ((number, line.split("\t")) for number, line in numbered_lines(path))
 
 
 def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xling.core.errors import InputError
-from xling.data.lines import tab_separated, table_rows
+from xling.data.lines import table_rows
 
 LABELS = ("entailment", "neutral", "contradiction")
 OTHER_NAMES = {"contradictory": "contradiction"}  # of XNLI-MT
-XNLI_COLUMNS = ("language", "sentence1", "sentence2", "gold_label")
 UNDECIDED = "-"  # the annotators did not agree
 
 
@@ -29,7 +28,7 @@ class NliExample(NamedTuple):
 def read_xnli(path: Path, language: str, counts: Counter[str]) -> Iterator[NliExample]:
     """Yield the rows of one language of xnli.dev.tsv or xnli.test.tsv; rows without a gold label count as undecided."""
     seen: dict[str, None] = {}  # a dict keeps the order in which languages appear
-    for line, (code, *row) in table_rows(path, tab_separated(path), XNLI_COLUMNS):
+    for line, (code, *row) in table_rows(path, ("language", "sentence1", "sentence2", "gold_label")):
         seen[code] = None
         if code == language and (example := _checked(path, line, row, counts)):
             if not (example.premise.strip() and example.hypothesis.strip()):
@@ -41,7 +40,7 @@ def read_xnli(path: Path, language: str, counts: Counter[str]) -> Iterator[NliEx
 
 def read_xnli_mt(path: Path, counts: Counter[str]) -> Iterator[NliExample]:
     """Yield the rows of multinli.train.en.tsv (premise, hypo, label) of XNLI-MT 1.0."""
-    for line, row in table_rows(path, tab_separated(path), ("premise", "hypo", "label")):
+    for line, row in table_rows(path, ("premise", "hypo", "label")):
         if example := _checked(path, line, row, counts):
             if example.premise.strip() and example.hypothesis.strip():
                 yield example

@@ -84,7 +84,7 @@ def text_rows(dump: Path, name: str, columns: Sequence[str]) -> Iterator[tuple[P
     with open_table(dump, name) as (table, handle):
         rows = csv.reader(_decoded(table, handle), strict=True)
         try:
-            for line, fields in table_rows(table, ((rows.line_num, fields) for fields in rows), columns):
+            for line, fields in table_rows(table, columns, ((rows.line_num, fields) for fields in rows)):
                 yield (table, line), fields
         except csv.Error as error:
             raise InputError(table, f"not CSV: {error}", line=rows.line_num) from None

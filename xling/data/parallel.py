@@ -6,14 +6,14 @@ from pathlib import Path
 
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines
-from xling.data.lines import AGAIN, tab_separated, table_rows
+from xling.data.lines import AGAIN, table_rows
 
 Sentences = tuple[str, ...]
 
 
 def read_multiway(path: Path, languages: Sequence[str]) -> Iterator[Sentences]:
     """Yield the sentences of these languages, row by row, from a table with language codes in its header."""
-    for number, row in table_rows(path, tab_separated(path), languages):
+    for number, row in table_rows(path, languages):
         for language, text in zip(languages, row, strict=True):
             if not text.strip():
                 raise InputError(path, f"no sentence in column {language}", line=number)

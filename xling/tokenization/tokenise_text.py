@@ -21,7 +21,7 @@ from xling.tokenization.tokeniser import read_options, tokeniser_from
 
 BATCH_LINES = 1000
 DRAWN_LINES = 1 << 14  # that share a generator
-load = cache(tokeniser_from)  # one tokeniser per process, not one per batch
+load_tokeniser = cache(tokeniser_from)  # one tokeniser per process, not one per batch
 
 
 def tokenise(lines: Iterator[str], options: Path, processes: int) -> Iterator[list[str]]:
@@ -32,7 +32,7 @@ def tokenise(lines: Iterator[str], options: Path, processes: int) -> Iterator[li
 
 def tokenise_batch(options: Path, lines: list[str]) -> list[str]:
     """Tokenise lines, perhaps in a worker process."""
-    return list(filter(None, map(load(options).line, lines)))
+    return list(filter(None, map(load_tokeniser(options).line, lines)))
 
 
 def draw_lines(lines: Iterable[str], share: float, first: int) -> Iterator[str]:

@@ -30,9 +30,6 @@ def language(languages: dict[str, Language], request: pytest.FixtureRequest) -> 
     return languages[request.param]
 
 
-# Trees and entities
-
-
 def test_treebank_reads_back_with_the_conllu_library(language: Language) -> None:
     """With empty nodes in some trees, right after the root, and enhanced relations in those trees alone."""
     sentences = [language.realise(meaning) for meaning in islice(draw_meanings(("trees",), "wiki"), 600)]
@@ -67,16 +64,10 @@ def test_the_readers_of_trees_and_entities_find_them(language: Language, tmp_pat
     assert plain == [(s.forms, s.tree.ner) for s in sentences if not s.merged]
 
 
-# Inference, crawled text, jieba
-
-
 @pytest.mark.real_data
 def test_columns_are_those_of_the_real_files(real_data: Path) -> None:
     with (real_data / "xnli" / "xnli.dev.tsv").open(encoding="utf-8") as handle:
         assert tuple(handle.readline().rstrip("\n").split("\t")) == text.XNLI_COLUMNS
-
-
-# Dictionaries
 
 
 @pytest.mark.parametrize("code", ["fr", "zh"])
@@ -89,9 +80,6 @@ def test_the_reader_of_panlex_finds_the_qualities(languages: dict[str, Language]
     lines = (tmp_path / "expr.csv").read_text(encoding="utf-8").splitlines()
     assert len({line.split(",")[0] for line in lines}) == len(lines)
     assert lines[0] == "id,langvar,txt,txt_degr"
-
-
-# Wiki dumps
 
 
 LETTERS = st.text("abkzаяé王明北", min_size=1, max_size=6)
@@ -111,10 +99,7 @@ def test_inline_markup_only_adds(words: list[str], joiner: str, seed: int) -> No
 
 
 def test_the_reader_of_dumps_finds_exactly_the_paragraphs(language: Language, tmp_path: Path) -> None:
-    path, joiner = (
-        tmp_path / f"{language.code}wiki-20200101-pages-articles.xml.bz2",
-        " " if language.traits.spaces else "",
-    )
+    path, joiner = tmp_path / "wiki-pages-articles.xml.bz2", " " if language.traits.spaces else ""
     pages = list(take_sentences(documents(language, "wiki", 5), 500))
     write_dump(path, pages, language.code, joiner, seed=5)
     dump = Dump(path)
