@@ -51,25 +51,6 @@ def counts_of(result: Mapping[str, Any]) -> Counts:
     return np.stack(columns, axis=1)
 
 
-def mean_scores(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean of each measure over several results."""
-    return {name: float(np.mean([one[name] for one in scores])) for name in scores[0]}
-
-
-def count_right(gold: NDArray[Any], predicted: NDArray[Any]) -> tuple[int, int]:
-    """Return how many labels are right, of how many."""
-    return int((gold == predicted).sum()), len(gold)
-
-
-def count_attachments(gold: NDArray[Any], predicted: NDArray[Any], scored: NDArray[Any]) -> tuple[int, int, int]:
-    """Return the scored words with right head and relation, with right head, and all scored words.
-
-    Rows of `gold` and `predicted` (2, words) are heads and relations; PUNCT and SYM are not scored.
-    """
-    same = (gold == predicted)[:, scored.astype(bool)]
-    return int(same.all(axis=0).sum()), int(same[0].sum()), same.shape[1]
-
-
 def count_spans(gold: Sequence[str], predicted: Sequence[str]) -> tuple[int, int, int]:
     """Return how many spans are right (type and both ends), predicted and gold in one sentence, both repaired."""
     wanted, found = set(spans(gold)), set(spans(predicted))
@@ -106,7 +87,7 @@ def summarise(result: Result, best: int) -> Result:
     languages = {}
     for code in selected[0]["test"]:
         tests = [point["test"][code] for point in selected]
-        means = mean_scores([test["measures"] for test in tests])
+        means = {key: float(np.mean([test["measures"][key] for test in tests])) for key in tests[0]["measures"]}
         reach = interval(np.stack([counts_of(test) for test in tests]), measure, result["task"], result["model"], code)
         chance = {"what": result["baseline"]["what"], "score": result["baseline"]["measures"][code][name]}
         found = {"score": means[name], "interval": list(reach), "level": LEVEL, "measures": means}

@@ -16,7 +16,7 @@ from xling.bpe.train_bpe import SPECIAL_TOKENS
 from xling.core.errors import XlingError
 from xling.model.config import ModelConfig
 from xling.model.encoder import Encoder
-from xling.model.layers import EmbeddingWeights, LayerWeights
+from xling.model.layers import LayerWeights
 
 INNER = 4  # feed-forward width over width, fixed in both classes
 CLASSES = {"post": ("xlm", "XLMWithLMHeadModel"), "pre": ("flaubert", "FlaubertWithLMHeadModel")}
@@ -63,10 +63,11 @@ def hugging_face_weights(encoder: Encoder, language: int) -> dict[str, Tensor]:
     The table of languages is kept whole, so that a language has the same number in every folder.
     """
     path, config = encoder.path(language), encoder.config
-    embeddings = path.embeddings
+    embeddings, first = path.embeddings, path.embeddings.sentence
     body = {
         "embeddings.weight": embeddings.token[: path.size],
-        "position_embeddings.weight": _positions(embeddings),
+        # There is no table of sentences: the first one's vector is added to every position.
+        "position_embeddings.weight": embeddings.position if first is None else embeddings.position + first[0],
         "layer_norm_emb.weight": embeddings.norm_weight,
         "layer_norm_emb.bias": embeddings.norm_bias,
     }
@@ -78,11 +79,6 @@ def hugging_face_weights(encoder: Encoder, language: int) -> dict[str, Tensor]:
     named = {f"transformer.{name}": tensor for name, tensor in body.items()}
     named["pred_layer.proj.bias"] = path.softmax_bias[: path.size]
     return {name: tensor.detach().cpu().float().clone().contiguous() for name, tensor in named.items()}
-
-
-def _positions(embeddings: EmbeddingWeights) -> Tensor:
-    """Return the position table, to which the first sentence's vector is added: there is no table of sentences."""
-    return embeddings.position if embeddings.sentence is None else embeddings.position + embeddings.sentence[0]
 
 
 def _layer(weights: LayerWeights, number: int) -> dict[str, Tensor]:

@@ -11,7 +11,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from xling.data.conllu import read_conllu, universal
 from xling.finetune.data import Example
-from xling.finetune.metrics import SPAN_SCORES, count_spans, mean_scores, select, spans
+from xling.finetune.metrics import SPAN_SCORES, count_spans, select, spans
 from xling.finetune.parsing import NUMBERS, PARTS, RELATIONS
 from xling.finetune.settings import BiaffineSizes
 from xling.finetune.tasks import Parsing, count_items, score
@@ -78,10 +78,6 @@ def test_attachment_scores_equal_a_plain_count_on_perturbed_real_trees(name: str
     found = score(task, count_items(task, examples, predictions))
     assert found == {"las": pytest.approx(100 * right_labels / total), "uas": pytest.approx(100 * right_heads / total)}
     assert total > 1000
-
-
-def test_the_mean_is_taken_measure_by_measure() -> None:
-    assert mean_scores([{"las": 1.0, "uas": 3.0}, {"las": 2.0, "uas": 5.0}]) == {"las": 1.5, "uas": 4.0}
 
 
 @given(st.lists(st.sampled_from([0.0, 1.0, 2.5, 3.0]), min_size=2, max_size=12))
