@@ -1,7 +1,7 @@
 """Corpora and dictionaries: independent draws, the same bytes everywhere."""
 
 import hashlib
-from itertools import islice
+from itertools import combinations, islice
 
 import pytest
 
@@ -38,9 +38,31 @@ def sentences(pages: list[Document]) -> list[str]:
     return [sentence for page in pages for paragraph in page.paragraphs for sentence in paragraph]
 
 
+def test_corpora_are_not_parallel_and_every_seed_and_domain_is_another_draw(languages) -> None:
+    drawn = {code: list(islice(documents(language, "wiki", 1), 100)) for code, language in languages.items()}
+    plans = [[tuple(map(len, page.paragraphs)) for page in pages] for pages in drawn.values()]
+    for one, other in combinations(plans, 2):
+        assert sum(a == b for a, b in zip(one, other, strict=True)) < 0.15 * 100
+    more = [islice(documents(languages["en"], domain, seed), 100) for domain, seed in (("wiki", 2), ("web", 1))]
+    for one, other in combinations([sentences(pages)[:200] for pages in (drawn["en"], *more)], 2):
+        assert sum(a == b for a, b in zip(one, other, strict=True)) < 10
+
+
+def test_paragraphs_are_single_sentences_or_variations_and_titles_are_unique(languages) -> None:
+    pages = list(islice(documents(languages["en"], "wiki", 1), 400))
+    paragraphs = [paragraph for page in pages for paragraph in page.paragraphs]
+    sizes = [len(paragraph) for paragraph in paragraphs]
+    assert sizes.count(1) / len(sizes) == pytest.approx(0.5, abs=0.03)
+    assert set(sizes) == {1, 2, 3}
+    words = [[set(sentence.lower().split()) for sentence in paragraph] for paragraph in paragraphs]
+    kept = [len(paragraph[0] & paragraph[1]) for paragraph in words if len(paragraph) > 1]
+    assert min(kept) >= 1
+    assert sum(kept) / len(kept) > 3
+    assert len({page.title for page in pages}) == len(pages)
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 50])
-def test_exactly_the_sentences_asked_for(languages, count: int) -> None:
-    pages = list(islice(documents(languages["en"], "wiki", 1), 30))
+def test_exactly_the_sentences_asked_for(pages: list[Document], count: int) -> None:
     taken = list(take_sentences(pages, count))
     assert sentences(taken) == sentences(pages)[:count]
     assert all(page.paragraphs and all(page.paragraphs) for page in taken)

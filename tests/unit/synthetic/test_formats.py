@@ -1,7 +1,12 @@
 """The official formats, read by libraries that know nothing of our code and by the readers of the real data."""
 
+import bz2
+import hashlib
 import random
+import re
+import xml.etree.ElementTree as ET
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -16,13 +21,16 @@ from xling.data.panlex import read_panlex
 from xling.data.wikidump import Dump
 from xling.data.wikitext import hidden_prefixes
 from xling.data.wikitext import paragraphs as strip
-from xling.synthetic.corpus import documents, take_sentences, translations
+from xling.synthetic.corpus import Document, Translation, documents, take_sentences, translations
 from xling.synthetic.formats import text
-from xling.synthetic.formats.dictionaries import write_panlex
+from xling.synthetic.formats.dictionaries import TRAINING_SHARE, write_muse, write_panlex
 from xling.synthetic.formats.mediawiki import write_dump
 from xling.synthetic.formats.wikitext import mark_up
-from xling.synthetic.language import Language
-from xling.synthetic.meaning import draw_meanings
+from xling.synthetic.language import Language, Sentence
+from xling.synthetic.meaning import Meaning, draw_meanings
+from xling.synthetic.nli import NliPair
+
+NS = {"m": "http://www.mediawiki.org/xml/export-0.10/"}
 
 
 @pytest.fixture(params=["en", "fr", "zh"])
@@ -30,9 +38,12 @@ def language(languages: dict[str, Language], request: pytest.FixtureRequest) -> 
     return languages[request.param]
 
 
-def test_treebank_reads_back_with_the_conllu_library(language: Language) -> None:
+# Trees and entities
+
+
+def test_treebank_reads_back_with_the_conllu_library(spaced: list[Sentence], unspaced: Sentence) -> None:
     """With empty nodes in some trees, right after the root, and enhanced relations in those trees alone."""
-    sentences = [language.realise(meaning) for meaning in islice(draw_meanings(("trees",), "wiki"), 600)]
+    sentences = [*spaced, unspaced] * 200
     trees = conllu.parse("\n".join(text.treebank(sentences, "fr-ud-train", seed=1)) + "\n")
     assert len({tree.metadata["sent_id"] for tree in trees}) == 600
     with_empty = 0
@@ -50,6 +61,29 @@ def test_treebank_reads_back_with_the_conllu_library(language: Language) -> None
     assert 0.5 * text.EMPTY_NODE_SHARE < with_empty / 600 < 2 * text.EMPTY_NODE_SHARE
 
 
+def test_a_text_that_does_not_hold_the_tokens_is_refused(spaced: list[Sentence]) -> None:
+    with pytest.raises(ValueError, match="'chat' is not at character 3"):
+        text.tokens(replace(spaced[0], text="Le chien."))
+
+
+def test_scripts_without_spaces_are_tagged_by_character(unspaced: Sentence) -> None:
+    expected = ["王 B-PER", "明 I-PER", "爱 O", "北 B-LOC", "京 I-LOC", "。 O"]
+    assert list(text.msra([unspaced])) == [*expected, ""]
+    by_character = list(text.wikiann([unspaced], "zh", spaces=False))
+    assert by_character == [*("zh:" + line.replace(" ", "\t") for line in expected), ""]
+
+
+def test_conll2003_has_four_columns_iob1_and_documents(spaced: list[Sentence]) -> None:
+    blocks = "\n".join(text.conll2003(spaced * text.CONLL2003_SENTENCES)).rstrip().split("\n\n")
+    starts = [place for place, block in enumerate(blocks) if block == "-DOCSTART- -X- O O"]
+    assert starts == [0, text.CONLL2003_SENTENCES + 1]
+    words, parts, chunks, entities = zip(*(line.split(" ") for line in blocks[2].split("\n")), strict=True)
+    assert words[:4] == ("Anna", "Berg", "Otto", "the")
+    assert parts[3:9] == ("DT", "NNP", "NNP", "VBZ", "CD", "NN")
+    assert chunks[:8] == ("I-NP", "I-NP", "I-NP", "B-NP", "I-NP", "I-NP", "I-VP", "I-NP")
+    assert entities[:6] == ("I-PER", "I-PER", "B-PER", "O", "I-LOC", "I-LOC")
+
+
 def test_the_readers_of_trees_and_entities_find_them(language: Language, tmp_path: Path) -> None:
     sentences = [language.realise(meaning) for meaning in islice(draw_meanings(("read back",), "wiki", "web"), 300)]
     text.write_lines(tmp_path / "x.conllu", text.treebank(sentences, "x", seed=1))
@@ -64,10 +98,61 @@ def test_the_readers_of_trees_and_entities_find_them(language: Language, tmp_pat
     assert plain == [(s.forms, s.tree.ner) for s in sentences if not s.merged]
 
 
+# Inference, crawled text, jieba
+
+
+def test_xnli_has_all_languages_in_19_columns_and_its_training_file_says_contradictory(
+    spaced: list[Sentence], unspaced: Sentence
+) -> None:
+    labels = ["entailment", "contradiction", "neutral"]
+    lines = list(text.xnli_training(("A cat.", "No cat.", label) for label in labels))
+    assert lines[:3] == ["premise\thypo\tlabel", "A cat.\tNo cat.\tentailment", "A cat.\tNo cat.\tcontradictory"]
+    pairs = [NliPair(Meaning((), ()), Meaning((), ()), label) for label in labels]
+    realised = {"zh": [(unspaced, unspaced)] * 3, "fr": [(spaced[0], spaced[1])] * 3}
+    header, *rows = (line.split("\t") for line in text.xnli_evaluation(pairs, realised))
+    found = [dict(zip(header, row, strict=True)) for row in rows]
+    expected = {"fr": (spaced[0].text, "Le chat voit la maison du roi ."), "zh": (unspaced.text, "王明 爱 北京 。")}
+    shown = ("language", "gold_label", "label5", "pairID", "sentence1", "sentence1_tokenized")
+    assert [tuple(row[column] for column in shown) for row in found] == [
+        (code, label, label, str(i), *texts)
+        for code, texts in expected.items()
+        for i, label in enumerate(labels, start=1)
+    ]
+    assert len(header) == 19
+
+
 @pytest.mark.real_data
 def test_columns_are_those_of_the_real_files(real_data: Path) -> None:
     with (real_data / "xnli" / "xnli.dev.tsv").open(encoding="utf-8") as handle:
         assert tuple(handle.readline().rstrip("\n").split("\t")) == text.XNLI_COLUMNS
+
+
+def test_parallel_columns_crawled_lines_and_the_dictionary_of_jieba(tmp_path: Path, pages: list[Document]) -> None:
+    assert list(text.parallel_columns({"fr": ["un"], "en": ["one"]})) == ["en\tfr", "one\tun"]
+    with pytest.raises(ValueError, match="shorter"):  # and no file is left
+        text.write_lines(tmp_path / "xnli.15way.orig.tsv", text.parallel_columns({"fr": ["un"], "en": ["one", "two"]}))
+    assert list(tmp_path.iterdir()) == []
+    expected = [line for page in pages[:2] for line in (*map(" ".join, page.paragraphs), "")]
+    assert list(text.crawl(pages[:2], " ")) == expected
+    lines = text.jieba_dictionary([("北京", 800), ("王明", 500), ("a b", 3), ("爱", 1)])
+    assert list(lines) == ["北京 800", "王明 500", "爱 1"]  # test_language.py has jieba read one
+
+
+# Dictionaries
+
+
+def test_muse_splits_by_source_word_frequent_ones_and_better_translations_first(tmp_path: Path) -> None:
+    entries = [Translation(f"Word{number}", f"mot{number}", 4 + number % 6) for number in range(40)]
+    more = [("two words", "x", 9), ("a", "fair", 5), ("a", "good", 8), ("a", "miss", 2)]
+    frequency = {f"Word{number}": 1 / (1 + number) for number in range(40)}
+    write_muse(tmp_path, "en", "fr", [*entries, *(Translation(*entry) for entry in more)], frequency)
+    full, train, test = (
+        [line.split(" ") for line in (tmp_path / f"en-fr{part}.txt").read_text(encoding="utf-8").splitlines()]
+        for part in ("", ".0-5000", ".5000-6500")
+    )
+    assert full == train + test == [*([f"word{n}", f"mot{n}"] for n in range(40)), ["a", "good"], ["a", "fair"]]
+    assert not {one for one, _ in train} & {one for one, _ in test}
+    assert len({one for one, _ in train}) == round(41 * TRAINING_SHARE)
 
 
 @pytest.mark.parametrize("code", ["fr", "zh"])
@@ -80,6 +165,44 @@ def test_the_reader_of_panlex_finds_the_qualities(languages: dict[str, Language]
     lines = (tmp_path / "expr.csv").read_text(encoding="utf-8").splitlines()
     assert len({line.split(",")[0] for line in lines}) == len(lines)
     assert lines[0] == "id,langvar,txt,txt_degr"
+
+
+# Wiki dumps
+
+
+@pytest.fixture
+def dump(tmp_path: Path, pages: list[Document]) -> ET.Element:
+    path = tmp_path / "frwiki-20200101-pages-articles.xml.bz2"
+    write_dump(path, pages, "fr", " ", seed=1)
+    return ET.fromstring(bz2.decompress(path.read_bytes()))  # noqa: S314 we have written it ourselves
+
+
+def test_pages_have_what_the_export_format_demands_and_every_kind_of_markup(dump: ET.Element) -> None:
+    names = {space.get("key"): space.text or "" for space in dump.iterfind("m:siteinfo/m:namespaces/m:namespace", NS)}
+    assert names["10"] == "Modèle"
+    found = dump.findall("m:page", NS)
+    titles = {page.findtext("m:title", "", NS) for page in found}
+    assert len(titles) == len(found)
+    assert {page.findtext("m:ns", "", NS) for page in found} == {"0", "1", "10", "14"}
+    for number, page in enumerate(found, start=1):
+        space, title = page.findtext("m:ns", "", NS), page.findtext("m:title", "", NS)
+        assert space == "0" or title.startswith(f"{names[space]}:")
+        assert page.findtext("m:id", "", NS) == str(number)
+        revision = page.find("m:revision", NS)
+        body = revision.find("m:text", NS)
+        assert int(body.get("bytes")) == len(body.text.encode())
+        sha1 = int(hashlib.sha1(body.text.encode(), usedforsecurity=False).hexdigest(), 16)
+        assert int(revision.findtext("m:sha1", "", NS), 36) == sha1
+        assert re.fullmatch(r"20[01]\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", revision.findtext("m:timestamp", "", NS))
+        assert any(revision.find(f"m:contributor/m:{who}", NS) is not None for who in ("ip", "username"))
+        if (redirect := page.find("m:redirect", NS)) is not None:
+            target = redirect.get("title")
+            assert target in titles
+            assert re.match(rf"#(redirect|redirection) \[\[{re.escape(target)}\]\]", body.text, re.IGNORECASE)
+    everything = "".join(page.findtext("m:revision/m:text", "", NS) for page in found)
+    wanted = ["'''", "[[", "|", "{{", "{{lc:", "{|", "<ref>", "/>", "<gallery>", "<math>", "<!--", "\n== ", "\n* ",
+              "&nbsp;", "[[Fichier:", "[[Catégorie:", "[[Category:", "thumb", "{{Infobox", "<br />"]  # fmt: skip
+    assert [mark for mark in wanted if mark not in everything] == []
 
 
 LETTERS = st.text("abkzаяé王明北", min_size=1, max_size=6)
@@ -99,7 +222,10 @@ def test_inline_markup_only_adds(words: list[str], joiner: str, seed: int) -> No
 
 
 def test_the_reader_of_dumps_finds_exactly_the_paragraphs(language: Language, tmp_path: Path) -> None:
-    path, joiner = tmp_path / "wiki-pages-articles.xml.bz2", " " if language.traits.spaces else ""
+    path, joiner = (
+        tmp_path / f"{language.code}wiki-20200101-pages-articles.xml.bz2",
+        " " if language.traits.spaces else "",
+    )
     pages = list(take_sentences(documents(language, "wiki", 5), 500))
     write_dump(path, pages, language.code, joiner, seed=5)
     dump = Dump(path)

@@ -1,5 +1,6 @@
 """Languages: wrong descriptions are refused, words are as near to English as asked, sentences have trees and order."""
 
+from collections import Counter
 from itertools import islice, pairwise
 
 import jieba
@@ -16,7 +17,7 @@ from xling.core.seeds import python_rng
 from xling.synthetic.formats.text import jieba_dictionary, write_lines
 from xling.synthetic.grammar import Form
 from xling.synthetic.language import Language, Sentence, used_forms
-from xling.synthetic.meaning import LINK, Meaning, draw_meanings
+from xling.synthetic.meaning import LINK, SHARPNESS, WIKI, Meaning, draw_meanings, sampler
 from xling.synthetic.nli import nli_pairs
 from xling.synthetic.traits import Differences
 from xling.synthetic.world import ALONE, CONCEPTS, CONTENT, FIRST, NAMES, SECOND, Kind, WordMaker, build_world
@@ -69,6 +70,20 @@ def test_a_world_has_the_words_of_its_seed_and_a_script_without_words_left_is_na
         WordMaker("han", python_rng(1), taken=set(ALONE)).make(short=True)
 
 
+def test_choices_follow_the_topic_and_zipf_and_domains_differ() -> None:
+    source, rng = sampler(WIKI), python_rng(1)
+    drawn = [CONCEPTS[concept] for _ in range(10_000) for concept in source.meaning(rng, 1).concepts]
+    people = [concept for concept in drawn if concept.kind == Kind.PERSON]
+    own = Counter(person.rank for person in people if person.topic == 1)
+    assert own.total() / len(people) == pytest.approx(SHARPNESS, abs=0.03)
+    assert own[0] / own[1] == pytest.approx(2, rel=0.15)
+    assert own[0] / own[2] == pytest.approx(3, rel=0.2)
+    wiki, web = (list(islice(draw_meanings((1,), domain), 2_000)) for domain in ("wiki", "web"))
+    names = [Counter(c for m in drawn for c in m.concepts if CONCEPTS[c].kind == Kind.PERSON) for drawn in (wiki, web)]
+    assert names[0].most_common(1)[0][0] != names[1].most_common(1)[0][0]
+    assert sum(len(m.skeleton) for m in web) < sum(len(m.skeleton) for m in wiki) - 0.3 * 2_000
+
+
 @pytest.mark.parametrize("code", CODES)
 def test_words_are_as_near_to_english_as_asked_and_stand_for_one_concept(languages, code: str) -> None:
     language, traits = languages[code], languages[code].traits
@@ -91,6 +106,13 @@ def test_words_are_as_near_to_english_as_asked_and_stand_for_one_concept(languag
                 owners.setdefault(lists[form][i].lower(), set()).add(i)
     assert "" not in owners
     assert all(len(concepts) == 1 for concepts in owners.values())
+
+
+def test_near_to_far(languages) -> None:
+    words = {code: {word.lower() for word, _ in languages[code].word_list()} for code in CODES}
+    overlap = [len(words[code] & words["en"]) / len(words[code]) for code in CODES]
+    assert overlap == sorted(overlap, reverse=True)
+    assert 1 == overlap[0] > overlap[2] > overlap[3] + 0.1 > overlap[4] + 0.1 > 0.1
 
 
 def test_characters_are_the_same_in_both_chinese_scripts() -> None:
@@ -166,6 +188,16 @@ def test_jieba_gives_back_the_words_where_there_are_no_spaces(languages, tmp_pat
     assert latin > 0, "the sample has no Latin name, so it tests too little"
 
 
+def test_contractions_are_one_token_for_two_words(languages) -> None:
+    merged = [languages["fr"].realise(meaning) for meaning in some_meanings(3, "wiki", 500)]
+    found = [(sentence, place, form) for sentence in merged for place, form in sentence.merged.items()]
+    assert len(found) > 10
+    for sentence, place, form in found:
+        assert sentence.tree.upos[place : place + 2] == ("ADP", "DET")
+        assert form in sentence.text.split()
+    assert not any(languages["en"].realise(meaning).merged for meaning in some_meanings(3, "wiki", 500))
+
+
 @pytest.mark.parametrize(
     ("before", "words"),  # on which sides of their heads the words with a label stand in a language
     [
@@ -178,3 +210,27 @@ def test_each_language_has_its_own_word_order(languages, before: set[bool], word
     for code, label in map(str.split, words):
         trees = [languages[code].realise(meaning).tree for meaning in some_meanings(5, "wiki", 500)]
         assert {i + 1 < head for t in trees for i, head in enumerate(t.heads) if t.deprels[i] == label} == before
+
+
+def test_german_main_verbs_are_second_and_russian_objects_lead_only_where_nobody_can_mistake_them(languages) -> None:
+    german = russian = 0
+    for meaning in some_meanings(5, "wiki", 1_000):
+        tree = languages["de"].realise(meaning).tree
+        verb = tree.heads.index(0) + 1
+        before = [i for i, head in enumerate(tree.heads) if head == verb and i + 1 < verb]
+        assert len(before) == 1
+        german += tree.deprels[before[0]] != "nsubj"
+        tree = languages["ru"].realise(meaning).tree
+        places = {tree.deprels[i]: i for i, head in enumerate(tree.heads) if head == tree.heads.index(0) + 1}
+        if places["obj"] < places["nsubj"]:
+            russian += 1
+            assert (tree.upos[places["obj"]], tree.upos[places["nsubj"]]) == ("NOUN", "PROPN")
+    assert german > 100
+    assert russian > 10
+
+
+def test_a_paraphrase_says_the_same_in_other_words(languages) -> None:
+    english, rng = languages["en"], python_rng("paraphrase")
+    pairs = [(english.text(meaning), english.paraphrase(meaning, rng)) for meaning in some_meanings(4, "wiki", 1_000)]
+    assert all(len(plain.split()) == len(other.split()) for plain, other in pairs)
+    assert sum(plain != other for plain, other in pairs) / len(pairs) > 0.75
