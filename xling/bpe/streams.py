@@ -138,6 +138,7 @@ class TokenStream:
         def mapped(suffix: str, kind: np.dtype[Any], entries: int) -> Ids:
             return _map(folder / f"{split}.{suffix}", kind, entries, hashes.get(f"{split}.{suffix}"))
 
+        self._path = folder / f"{split}.bin"
         self.pieces = mapped("bin", dtype, self.tokens)
         self.starts = mapped("idx", INDEX, self.lines + 1)
         self.has_tops = self.meta["dtype"] == "uint17"
@@ -164,13 +165,22 @@ class TokenStream:
         return self._in_vocabulary(self._block(start, stop))
 
     def _in_vocabulary(self, found: Ids) -> Ids:
-        return found if self.table is None else self.table.take(found)
+        try:
+            return found if self.table is None else self.table.take(found)
+        except IndexError:
+            raise self._beyond() from None
+
+    def _beyond(self) -> InputError:
+        return InputError(self._path, f"contains an id beyond the model's {self.meta['vocab_size']} pieces", fix=AGAIN)
 
     def counts(self, size: int) -> NDArray[np.int64]:
         """Return how often each id of a vocabulary of `size` ids occurs."""
         own = np.zeros(int(self.meta["vocab_size"]), dtype=np.int64)
         for start in range(0, self.tokens, BLOCK):
-            own += np.bincount(self._block(start, min(start + BLOCK, self.tokens)), minlength=len(own))
+            block = np.bincount(self._block(start, min(start + BLOCK, self.tokens)), minlength=len(own))
+            if len(block) > len(own):
+                raise self._beyond()
+            own += block
         counts = np.zeros(size, dtype=np.int64)
         counts[np.arange(len(own)) if self.table is None else self.table] = own
         return counts

@@ -125,6 +125,14 @@ def test_a_damaged_stream_or_one_of_another_model_is_named(
         TokenStream(tmp_path, "train", RENUMBERED).counts(VOCAB + 10)
 
 
+def test_an_id_that_the_model_does_not_have_is_named_wherever_it_is_read(tmp_path: Path) -> None:
+    forge(b"70000", b"7")(write(tmp_path, [[[5, 6, 7], [8]]]))
+    stream = TokenStream(tmp_path, "train", RENUMBERED[:7])
+    for read in (lambda: stream.at(np.array([1, 2])), lambda: stream.line(0), lambda: stream.counts(VOCAB + 10)):
+        with pytest.raises(InputError, match=r"train\.bin: contains an id beyond the model's 7 pieces"):
+            read()
+
+
 def test_reading_maps_the_file_and_positions_outside_are_refused(tmp_path: Path) -> None:
     stream = TokenStream(write(tmp_path, [[[5, 6], [7]]], 100), "train")
     assert isinstance(stream.pieces.base, np.memmap)
