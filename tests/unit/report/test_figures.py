@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from docs.verdicts import noisy_paper
 from xling.core.io import seal_of
 from xling.report import published, style
 from xling.report.figures.__main__ import FIGURES, RECORDED, main
+from xling.report.figures.__main__ import drawn as drawn_by_command
 from xling.report.figures.forest import forest
 from xling.report.figures.layers import encoder_curves, read_comparison
 from xling.report.paper_figures import main as paper_main
@@ -44,14 +46,12 @@ GREEN_BLIND = ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), 
 SAME = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-def drawn(name: str, given: list[Any] | None = None, **more: Any) -> tuple[list[Any], list[Axes]]:
+def drawn(name: str, given: list[Any] | None = None) -> tuple[list[Any], list[Axes]]:
     """Return the means of a figure's records, and its panels."""
     means, figure = RECORDED[name]
     shown = means(RECORDS[name] if given is None else given)
     with style.styled():
-        return shown, list(
-            figure(shown, **({"settings": published.settings()} if name == "figure3" else {}), **more).axes
-        )
+        return shown, list(figure(shown, **({"settings": published.settings()} if name == "figure3" else {})).axes)
 
 
 def lines(axes: Axes, colour: str) -> list[list[float]]:
@@ -211,7 +211,7 @@ def test_every_mean_is_a_point_of_its_curve(
         assert mean.low is None or pytest.approx([mean.low, mean.high]) in error_bars(panel, 1)
 
 
-def test_levels_have_bands_and_floors_a_colour_where_they_differ() -> None:
+def test_levels_have_bands_and_floors_a_colour_where_they_differ(inputs: Path) -> None:
     words, (panel,) = drawn("figure4b", FEW["figure4b"])
     (level,) = [word for word in words if word.vectors == "fastText"]
     assert lines(panel, style.MODEL_COLOURS["fastText"]) == [[level.p1] * 2]
@@ -225,7 +225,10 @@ def test_levels_have_bands_and_floors_a_colour_where_they_differ() -> None:
     assert [7.0] * 9 in lines(apart, style.BLUE)
     assert [5.0] * 9 in lines(apart, style.VERMILION)
     for laser in (False, True):
-        said = [texts(axes) for axes in drawn("figure6", FEW["figure6"], laser=laser)[1]]
+        with style.styled():
+            given = Namespace(figure="figure6", records=inputs / "figure6.csv", laser=laser)
+            ((_, figure, _),) = drawn_by_command(given)
+        said = [texts(axes) for axes in figure.axes]
         assert ["LASER: over 95" in panel for panel in said] == [laser, laser]
 
 

@@ -202,11 +202,11 @@ def test_a_row_of_the_plot_stands_where_the_forest_plot_has_it(page: Page, sourc
 
 def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_models_are_left_to_their_files(tmp_path: Path) -> None:
     (tmp_path / "training").mkdir()
-    for name, size in (("a", 500_000), ("b", 1), ("training/en.mono.s1", 1)):
+    for name, size in (("a", 500_000), ("b", 1), ("figure3", 1), ("kept", 1), ("training/en.mono.s1", 1)):
         (tmp_path / f"{name}.svg").write_bytes(b"x" * size)
         (tmp_path / f"{name}.png").write_bytes(b"p")
     found = {name: path.suffix for name, path in find_figures([tmp_path]).items()}
-    assert found == {"a": ".png", "b": ".svg"}
+    assert list(found.items()) == [("kept", ".svg"), ("figure3", ".svg"), ("a", ".png"), ("b", ".svg")]  # as captions
     assert list(find_figures([tmp_path], ["b"])) == ["b"]  # what else lies in the folder is not shown
 
 
