@@ -67,7 +67,8 @@ class Board:
         for rule, count in counts.items():
             if rule not in NO_STAGES:
                 self._stage(rule).total = count
-        return f"{sum(stage.total for stage in self.stages.values())} jobs in {len(self.stages)} stages"
+        jobs, stages = sum(stage.total for stage in self.stages.values()), len(self.stages)
+        return f"{jobs} job{'s' * (jobs != 1)} in {stages} stage{'s' * (stages != 1)}"
 
     def _stage(self, rule: str) -> Stage:
         """Return a rule's stage; rules that are made for each language are timed under the name that they share."""

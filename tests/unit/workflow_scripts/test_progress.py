@@ -29,7 +29,7 @@ rule second_step:
 
 def test_a_stage_takes_as_long_as_its_jobs_have_taken() -> None:
     board = Board()
-    assert board.plan({"train_bpe": 4, "all": 1, "total": 5}, now=0.0) == "4 jobs in 1 stages"
+    assert board.plan({"train_bpe": 4, "all": 1, "total": 5}, now=0.0) == "4 jobs in 1 stage"
     board.start(1, "train_bpe", now=0.0)
     board.start(2, "train_bpe", now=0.0)
     assert board.lines(5.0) == ["train bpe: 0 of 4, 5s", "0 of 4 jobs, 5s"]
