@@ -33,7 +33,7 @@ def test_words_of_a_topic_are_near_each_other_and_every_run_gives_the_same_bytes
     command = [sys.executable, "-m", "xling.align.train_vectors", *flags(text, second)]
     subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONHASHSEED": "7"}, check=True)
     assert first.read_bytes() == second.read_bytes()
-    words, vectors, _ = read_vectors(first, 100)
+    words, vectors = read_vectors(first, 100)
     places = {word: place for place, word in enumerate(words)}
     assert set(places) == {word for topic in TOPICS for word in topic}
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
