@@ -21,11 +21,13 @@ from xling.core.results import hashed
 
 EXIT_BAD_CONFIG = 2
 TASK_DATA = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}  # the data that a task is trained on
-PAPER_TOKENS = 80_000_000_000  # section 3.1: 200 epochs of 200k streams of 256 tokens on 8 GPUs are 82 billion
+# A study that trains on at least so many tokens has the paper's scale; the paper's own are 82 billion (section 3.1: 200
+# epochs of 200k streams of 256 tokens on 8 GPUs).
+PAPER_TOKENS = 80_000_000_000
 
 
 def load_study(config: Config, files: Iterable[str | Path] = (), revisions: Mapping[str, int] | None = None) -> "Study":
-    """Check a merged description and the files it came from; on a problem say it in one line and leave."""
+    """Check a merged config and the files it came from; on an error, print one line and exit with status 2."""
     try:
         read_config(*map(Path, files))
         check(config)
@@ -36,7 +38,7 @@ def load_study(config: Config, files: Iterable[str | Path] = (), revisions: Mapp
 
 
 def use_this_interpreter() -> None:
-    """Let jobs find the interpreter that runs Snakemake first; an activated conda environment still comes before it."""
+    """Put the folder of Snakemake's interpreter first in the PATH of jobs; a job's conda environment goes before it."""
     here = str(Path(sys.executable).parent)
     if os.environ.get("PATH", "").split(os.pathsep)[0] != here:
         os.environ["PATH"] = os.pathsep.join([here, os.environ.get("PATH", "")])
@@ -44,7 +46,7 @@ def use_this_interpreter() -> None:
 
 @dataclass(frozen=True)
 class Study(Files):
-    """Paths and choices of one study, and revisions of the code that makes it; methods answer what the rules ask."""
+    """The paths and settings of one study, and the revision numbers of the code; the rules query it."""
 
     revisions: Mapping[str, int] = field(default_factory=dict)
 
@@ -72,20 +74,21 @@ class Study(Files):
         made_from, vocabulary = described["made_from"], self.vocabulary(name)
         made_from["vocabulary"]["hash"] = self.identity("vocabulary", vocabulary)
         for code, stream in self.streams(name).items():
-            # The ids that are read decide the weights: the vocabulary's, and those of the BPE if they are separate.
+            # The ids that training reads: those of the stream itself if the vocabulary is separate, otherwise those
+            # that the vocabulary maps them to.
             read = stream if made_from["vocabulary"]["kind"] == "separate" else f"{vocabulary}/{Path(stream).name}"
             made_from["corpus"][code]["hash"] = self.identity("stream", read)
         return described
 
     def shards(self, folder: str, code: str, domain: str, suffix: str = "txt.zst") -> list[Path]:
-        """Return the shards of a language's text or tokenised text, in order; with the suffix json their statistics."""
+        """Return the shards of a language's text or tokenised text, in order; json names their statistics."""
         code = self.original(code)
         count = self.language(code)["text"][domain].get("shards", 1)
         names = [f".{number}-of-{count}" for number in range(1, count + 1)] if count > 1 else [""]
         return [self.results / f"{folder}/{code}.{domain}{name}.{suffix}" for name in names]
 
     def thinned_to(self, code: str, domain: str) -> float | None:
-        """Return how many times the encyclopaedia's size a crawl is thinned to before it is tokenised, or None."""
+        """Return the size that a crawl is thinned to before it is tokenised, in multiples of Wikipedia's, or None."""
         margin: float | None = self.config["text"]["crawl_margin"]
         return margin if self.trimmed_to(code, domain) else None
 
@@ -98,12 +101,12 @@ class Study(Files):
         return self.results / "models" / name / file
 
     def encoder_files(self, names: Iterable[str], untrained: bool = False) -> list[Path]:
-        """Return what is read of models, run.json first; of what they began as there is nothing else."""
+        """Return the files that jobs read of these models, run.json first; an untrained encoder has no other."""
         parts = ["run.json"] if untrained else ["run.json", "model.json", "model.safetensors"]
         return [self.model_file(name, part) for name in dict.fromkeys(names) for part in parts]
 
     def expected(self, names: Iterable[str], untrained: bool = False) -> str:
-        """Return what models, or what they began as, must be for `workflow_scripts.expect`."""
+        """Return the arguments of `workflow_scripts.expect`, which name the run.json that each model must have."""
         runs = {self.model_file(name, "run.json"): self.run(name) for name in names}
         return " ".join(expected_run(path, run, untrained) for path, run in runs.items())
 
@@ -123,11 +126,11 @@ class Study(Files):
         return {code: self.results / "streams" / stream for code, stream in self.streams(name).items()}
 
     def parallel_side(self, code: str) -> str:
-        """Return whose parallel sentences a language reads; a copy without its own reads its original's."""
+        """Return the language whose parallel sentences are used for this one: en2 without its own uses those of en."""
         return code if code in self.parallel_sides else self.original(code)
 
     def parallel(self, code: str) -> Path:
-        """Return the parallel sentences that a language reads."""
+        """Return the file of the parallel sentences that are used for a language."""
         return self.results / f"parallel/{self.parallel_side(code)}.txt"
 
     def task_data(self, task: str, pair: str) -> dict[str, Any]:
@@ -145,7 +148,7 @@ class Study(Files):
         return [self.task_file(kind, *key) for kind, keys in self.task_files.items() for key in keys]
 
     def vocabulary(self, name: str) -> str:
-        """Return the name of a model's vocabulary, as en-fr.joint.wiki."""
+        """Return the name of a model's vocabulary, such as en-fr.joint.wiki."""
         model = self.models[name]
         domain = self.domain_of(model, model.languages[-1])
         return f"{'-'.join(model.languages)}.{self.vocabulary_kind(model)}.{domain}"
@@ -154,7 +157,8 @@ class Study(Files):
         """Return the token streams that a model reads, by language.
 
         They hold the pieces of a BPE model, which a vocabulary numbers in its own way when they are read. So a
-        language with a BPE of its own has one stream for all vocabularies, but for text that is switched for a pair.
+        language with a BPE of its own has one stream for all vocabularies, except for code-switched text, which is
+        specific to a pair.
         """
         model, vocabulary = self.models[name], self.vocabulary(name)
         if self.anchors(name) == "extra":
@@ -181,7 +185,7 @@ class Study(Files):
         }
 
     def tokeniser_file(self, code: str) -> Path:
-        """Return the file that these options are in."""
+        """Return the file that holds the options of a language's tokeniser."""
         return self.results / f"tokenisers/{code}.json"
 
     @cached_property
@@ -205,7 +209,7 @@ class Study(Files):
         return form, [self.raw(path) for path in paths]
 
     def _task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
-        """Return language, data set and split of what a pair reads: three of the source, and the other's test set."""
+        """Return language, data set and split of a pair's files: all of the source, and the target's test set."""
         (source, target), name = pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
         ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
         return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
@@ -220,7 +224,7 @@ class Study(Files):
         return [self.raw(path) for path in dict.fromkeys(paths)]
 
     def generated_together(self) -> list[str]:
-        """Return the raw files that the generator writes for all languages at once, dictionaries aside."""
+        """Return the raw files that the generator writes for all languages together, except dictionary_folders."""
         data, languages = self.config["data"], [self.language(code) for code in self.languages]
         paths = [*data["nli"].values(), data["parallel"]]
         paths += [language["parallel"] for language in languages if language.get("parallel")]
@@ -234,13 +238,16 @@ class Study(Files):
         return sorted({self.raw(entry["path"]) for entry in entries if entry})
 
     def embedded(self) -> list[dict[str, Any]]:
-        """Return code, three-letter code and traits of all embedded languages, the source first."""
+        """Return code, three-letter code and traits of the languages that are generated, the source first."""
         traits = self.config["synthetic"]["languages"]
         codes = sorted(self.originals, key=lambda code: code != self.source)
         return [{"code": code, "iso3": self.language(code)["tatoeba"], "traits": traits[code]} for code in codes]
 
     def trimmed_to(self, code: str, domain: str) -> list[str]:
-        """Return the domains whose smaller one a corpus is trimmed to: Wiki-CC takes as much text as Default has."""
+        """Return the domains of which the smallest sets the size of a crawl: Wiki-CC has no more text than Default.
+
+        The list is empty for text that is not trimmed.
+        """
         domains = self.domains.get(code, [])
         return domains if domain == "crawl" and len(domains) > 1 else []
 
@@ -254,14 +261,14 @@ class Study(Files):
         return sorted({*self.languages, *self.originals, *self.config["study"]["pairs"], *together})
 
     def provenance(self) -> dict[str, Any]:
-        """Return what the study's provenance says of it, and the names that its jobs have."""
+        """Return what provenance.json says of the study, and the encoders and texts that occur in job names."""
         encoders = sorted({*self.models, *self.transfer.encoders, *self.contextual.jobs})
         data = sorted({str(path) for path in self.needed_files.values()})
         about = {"study": self.config["study"]["name"], "config": self.config, "config_hash": hashed(self.config)}
         return about | {"encoders": encoders, "texts": self.texts(), "data_root": str(self.root), "data": data}
 
     def scale_flag(self) -> str:
-        """Return the flag that says that the study has the paper's data and budget, or nothing."""
+        """Return the flag for a study with the paper's data and budget, or an empty string."""
         train = self.config["pretrain"]
         tokens = train["updates"] * train["micro_batches"] * train["micro_batch_tokens"]
         return "--paper-scale" if tokens >= PAPER_TOKENS and not self.generated else ""

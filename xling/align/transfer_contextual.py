@@ -2,18 +2,19 @@
 
     python -m xling.align.transfer_contextual --plan plan.json --work-below DIR --out result.json
 
-For every layer, data set and way of showing states, task layers are trained on the source language, the best epoch by
-its dev set is kept, and each language is tested (Figures 5 and 8). `aligned`: all states normalised, those of other
-languages mapped onto the source's. `plain`: states as they are, which makes sense where one encoder reads both
-languages.
+For every encoder layer, data set and treatment of the hidden states, task layers are trained on the source language,
+the epoch with the best score on the dev set is kept, and every language is tested (Figures 5 and 8). The treatments
+(`ways`) are `aligned` (all states are normalised, and those of other languages mapped onto the source's) and `plain`
+(states are left as they are, which makes sense if one encoder reads both languages).
 
 The plan is {"name": "en.mono.s1", "source": "en", "languages": {"en": {"encoder": DIR, "vocab": DIR, "parallel": FILE},
 "fr": {…, "links": FILE}}, "untrained": false, "ways": ["aligned"], "options": {…}, "biaffine": {…}, "seed": 1,
 "config": HASH, "data": {"ner.wikiann": {"task": "ner", "train": FILE, "dev": FILE, "test": {"en": FILE, "fr": FILE}}}}.
 
-A folder may stand for several languages: one bilingual encoder. Untrained encoders need run.json alone and are
-initialised with the weights that training began with: the floor. A killed job goes on from its last finished epoch: its
-folder below --work-below is named by everything that decides the result.
+`links` is the file of word alignments between a language's sentences and the source's. Several languages may have the
+same encoder folder, that of a bilingual encoder. For untrained encoders only run.json is read; they get the weights
+that training began with, and their scores are the floor. A killed job resumes from its last saved epoch, in a folder
+below --work-below whose name holds a hash of everything that determines the result.
 """
 
 import argparse
@@ -53,7 +54,7 @@ Result = dict[str, Any]
 
 @record
 class LanguageFiles:
-    """Where a language's encoder, vocabulary and parallel sentences are, and their links with the source's."""
+    """A language's encoder, vocabulary and parallel sentences, and their word alignments with those of the source."""
 
     encoder: Path
     vocab: Path
@@ -63,7 +64,7 @@ class LanguageFiles:
 
 @record
 class Plan:
-    """All that a job reads and does; `config` is what the result belongs to."""
+    """What a job reads and does; `config` is the hash that identifies its result."""
 
     name: str
     source: str
@@ -87,12 +88,12 @@ class Plan:
                 yield f"languages.{code}.links: missing key"
         for name, about in self.data.items():
             if unread := sorted(set(about.test) - set(self.languages)):
-                yield f"data.{name}.test: no encoder reads {', '.join(unread)}"
+                yield f"data.{name}.test: {', '.join(unread)} not among languages"
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language of a job: its reader, its side of the parallel sentences, and their links with the source's."""
+    """A language of a job: its reader, its parallel sentences, and their word alignments with those of the source."""
 
     reader: Reader
     sentences: Sequence[Example]
@@ -110,7 +111,7 @@ class Job:
 
 
 def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
-    """Return each language's normaliser at a layer, and the map onto the source of every other one."""
+    """Return the normaliser of each language at a layer and, except for the source, its map onto the source."""
     fitted, source = {}, None
     for code, own in job.languages.items():
         states = word_states(own.reader, own.sentences, layer, job.longest)
@@ -123,15 +124,15 @@ def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
 
 
 def train_unit(job: Job, layer: int, name: str, way: Way, fitted: Mapping[str, Fitted], folder: Path) -> Result:
-    """Train task layers on one layer of the source's encoder, select by its dev set, test every language."""
+    """Train task layers on one layer of the source encoder, select the epoch on the dev set, test every language."""
     (material, tests), readers = job.data[name], []
-    for code, own in job.languages.items():  # normalised and mapped, or as the encoder leaves it
+    for code, own in job.languages.items():  # with aligned states if a map was fitted
         device, fit = next(own.reader.encoder.parameters()).device, fitted.get(code)
         readers.append(replace(own.reader, view=fit.view(device)) if fit else own.reader)
     tuner = FrozenTuner(readers, layer, job.plan.options, material)
     result = in_turn([train_and_test(tuner, material, tests, tuner.point, folder)], [None])[0]
     task, scores = material.task.name, {}
-    measured, measure = next(iter(MEASURES[task].items()))  # the task's deciding one
+    measured, measure = next(iter(MEASURES[task].items()))  # the first one is the task's main measure
     for code, found in result.pop("test").items():
         low, high = interval(counts_of(found)[None], measure, task, way, code, layer)
         scores[code] = found | {"measure": measured, "score": found["measures"][measured], "low": low, "high": high}
@@ -139,7 +140,7 @@ def train_unit(job: Job, layer: int, name: str, way: Way, fitted: Mapping[str, F
 
 
 def run_job(job: Job, work: Path) -> list[Result]:
-    """Return the result of every training, from the work folder where an earlier attempt finished it."""
+    """Return the result of every training run; those that an earlier attempt finished are read from the work folder."""
     log, plan = log_to_stderr(__name__), job.plan
     units = list(product(plan.options.layers, job.data, plan.ways))
     fits: dict[int, dict[str, Fitted]] = {}
@@ -150,7 +151,7 @@ def run_job(job: Job, work: Path) -> list[Result]:
         if result is None:
             log.info("%s: %s on layer %d, %s (%d of %d)", plan.name, name, layer, way, number, len(units))
             if way == "aligned" and layer not in fits:
-                fits = {layer: fit_layer(job, layer)}  # of one layer at a time: the states are large
+                fits = {layer: fit_layer(job, layer)}  # only one layer at a time is kept: the states are large
             fitted = fits[layer] if way == "aligned" else {}
             folder = done.with_suffix("")
             found = train_unit(job, layer, name, way, fitted, folder)
@@ -208,7 +209,7 @@ def open_job(plan: Plan, device: torch.device) -> Job:
 
 
 def choose_work(plan: Plan, below: Path, device: torch.device) -> Path:
-    """Return the folder of this job below another: named by what decides its result, so no other job resumes it."""
+    """Return the work folder, named by a hash of all that determines the result, so that no other job resumes it."""
     inputs: list[Path] = []
     for own in plan.languages.values():
         parts = ["run.json"] if plan.untrained else ["run.json", "model.safetensors"]
@@ -226,7 +227,7 @@ def choose_work(plan: Plan, below: Path, device: torch.device) -> Path:
 
 
 def describe(job: Job) -> Result:
-    """Return what a job's result says of its making and its data."""
+    """Return how a job's result was made, and the sizes of its data."""
     plan = job.plan
     return {
         "model": plan.name,
@@ -260,7 +261,7 @@ def main() -> None:
         job = open_job(plan, device)
         result = describe(job) | {"trainings": run_job(job, work)}
         write_json(args.out, result)
-        lock.remove_folder()  # or a forced rerun would only find the old scores
+        lock.remove_folder()  # otherwise a forced rerun would find the old scores
     for done in result["trainings"]:
         scores = ", ".join(f"{code} {found['score']:.2f}" for code, found in done["scores"].items())
         log_to_stderr(__name__).info("%s layer %d %s: %s", done["data"], done["layer"], done["way"], scores)
@@ -269,7 +270,7 @@ def main() -> None:
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = plan_parser(__doc__)
-    parser.add_argument("--work-below", type=Path, required=True, help="where to keep what a killed job goes on from")
+    parser.add_argument("--work-below", type=Path, required=True, help="folder of work files, to resume killed jobs")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this job")
     return parser.parse_args()
 

@@ -1,7 +1,7 @@
-"""Means over seeds: one row per cell of Table 1 and per point of a figure, from records that have each seed by itself.
+"""Means over seeds: one row per cell of Table 1 and per point of a figure, from records with one entry per seed.
 
-Records become rows of scores (`Measured`), which claims are judged on too, so intervals hold the noise of seeds and of
-test items by the rule that verdicts follow (docs/verdicts.md).
+Records become rows of scores (`Measured`), the same rows that claims are judged on. Intervals therefore cover the noise
+of seeds and of test items as verdicts do (docs/verdicts.md).
 """
 
 from collections import defaultdict, namedtuple
@@ -29,14 +29,14 @@ from xling.report.records import (
     WordScore,
 )
 
-# Seed variance is pooled by task and by these groups of settings, between which it differs.
+# Seed variance differs between these groups of settings, so it is pooled within a task and a group.
 GROUPS = {
     **dict.fromkeys((names.DEFAULT, names.WIKI_CC, names.DEFAULT_ANCHORS, names.EXTRA_ANCHORS), "shared tokens"),
     **dict.fromkeys((names.NO_ANCHORS, names.SEP_EMB), "no shared tokens"),
     **dict.fromkeys((names.SEP_3, names.SEP_6, names.SEP_EMB_3, names.SEP_EMB_6), "separate layers"),
 }
 OTHER_SETTINGS = "other settings"
-HALF_WIDTHS = 3.92  # how many standard errors a 95% interval is wide
+WIDTH = 3.92  # of a 95% interval, in standard errors: 2 * 1.96
 DECIMALS = 10
 Key = tuple[str, str, str]  # setting, task and language of a cell
 
@@ -55,7 +55,7 @@ def transfer_rows(cells: Sequence[Cell]) -> Iterator[Measured]:
 
 
 def word_rows(scores: Iterable[WordScore], figure: str) -> Iterator[Measured]:
-    """Yield the scores of Figure 4a or 4b; fastText is not trained by us, and has one layer."""
+    """Yield the scores of Figure 4a or 4b; those of fastText have no seed and no layer."""
     pool = "words" if figure == "figure4a" else "words in context"
     for r in scores:
         test, seeds, untrained = f"{figure}|{r.language}", int(r.vectors != FASTTEXT), r.vectors == UNTRAINED
@@ -77,7 +77,7 @@ def contextual_rows(scores: Iterable[ContextualScore]) -> Iterator[Measured]:
 
 
 def sentence_rows(scores: Iterable[SentenceScore], by_direction: bool = False) -> Iterator[Measured]:
-    """Yield the scores of Figure 6, both directions in one unless asked for: they are about the same sentences."""
+    """Yield the scores of Figure 6: means of both directions, which share their sentences, or each `by_direction`."""
     found = defaultdict(list)
     for r in scores:
         found[r.language, r.model, r.direction if by_direction else "both", r.layer, r.seed].append(r)
@@ -91,10 +91,10 @@ def sentence_rows(scores: Iterable[SentenceScore], by_direction: bool = False) -
 
 
 def similarity_rows(scores: Sequence[CkaScore]) -> Iterator[Measured]:
-    """Yield the similarities of Figure 7; an average that was not measured is that of its layers, seed by seed."""
+    """Yield the similarities of Figure 7; an average over layers that was not recorded is computed for each seed."""
     by_layer = {r.model for r in scores if r.layer != AVERAGE and r.seed is not None}
     layers: dict[tuple[str, str, int | None], list[float]] = defaultdict(list)
-    seeds: dict[tuple[str, str], int] = {}  # of pairs and models whose average was measured
+    seeds: dict[tuple[str, str], int] = {}  # number of seeds of the pairs and models whose average was recorded
     for r in scores:
         if r.layer == AVERAGE:
             seeds[r.pair, r.model] = seeds.get((r.pair, r.model), 0) + (r.seed is not None)
@@ -121,20 +121,20 @@ def all_rows(results: Results) -> Iterator[Measured]:
     yield from word_rows(results.figure4a, "figure4a")
     yield from word_rows(results.figure4b, "figure4b")
     contextual = {tuple(getattr(r, name) for name in r.KEY): r for r in (*results.figure8, *results.figure5)}
-    yield from contextual_rows(contextual.values())  # both figures have the bilingual model
+    yield from contextual_rows(contextual.values())  # without duplicates: both figures have the bilingual model
     yield from sentence_rows(results.figure6)
     yield from similarity_rows(results.figure7)
 
 
 def _error(record: Any) -> float | None:
-    return None if record.low is None or record.high is None else (record.high - record.low) / HALF_WIDTHS / 100
+    return None if record.low is None or record.high is None else (record.high - record.low) / WIDTH / 100
 
 
 # --- means over seeds ------------------------------------------------------------------------------------------------
 
 
-# What tables and figures show, in the columns of their CSV files. A floor is the untrained encoder's score, or chance
-# where there is no such encoder.
+# Rows of the CSV files behind tables and figures; the fields are their columns. A floor is the untrained encoder's
+# score, or chance where there is no such encoder.
 CellMean = namedtuple("CellMean", "setting task language score floor low high", defaults=(None, None))
 WordMean = namedtuple("WordMean", "language vectors p1 chance layer low high pairs")
 ContextualMean = namedtuple("ContextualMean", "task language series layer score floor low high")
@@ -148,7 +148,7 @@ def by_key(cells: Iterable[CellMean]) -> dict[Key, CellMean]:
 
 
 def cell_means(rows: Sequence[Cell]) -> list[CellMean]:
-    """Return the cells of Table 1; the rows of floors are in the cells that name them, and have none of their own."""
+    """Return the cells of Table 1; a floor is a column of its cells, and untrained encoders get no rows."""
     return _means(CellMean, transfer_rows(rows), "score")
 
 
@@ -175,7 +175,7 @@ def cka_means(rows: Sequence[CkaScore]) -> list[CkaMean]:
 def _means(kind: Any, measured: Iterable[Measured], value: str, scale: int = 100) -> list[Any]:
     """Return the mean of each quantity that has a record, with its interval, in the unit and order of the records.
 
-    Numbers are without the noise of the last digits. Untrained encoders have no row of their own where they are floors.
+    Values are rounded to DECIMALS places to hide floating-point error. Untrained encoders that are floors get no rows.
     """
     rows = list(measured)
     found = {

@@ -247,7 +247,7 @@ TESTED = {"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}}
         ({"languages": {"en": ONE}}, "job.plan: languages: expected en and at least one other"),
         ({"languages": {"en": ONE, "fr": ONE}}, "job.plan: languages.fr.links: missing key"),
         ({"languages": {"en": {"encoder": "x"}, "fr": {}}}, "languages.en.vocab: missing key"),
-        ({"data": TESTED}, "job.plan: data.x.test: no encoder reads ru"),
+        ({"data": TESTED}, "job.plan: data.x.test: ru not among languages"),
         ({"ways": ["upwards"]}, "job.plan: ways[0]: expected one of plain, aligned, found 'upwards'"),
     ],
 )
