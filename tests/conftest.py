@@ -67,14 +67,14 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.fixture
-def refused(call: Callable[..., Outcome]) -> Callable[..., None]:
-    """Return a function that runs a command and checks that it fails in one line, which says this, and writes nothing."""
+def refused(call: Callable[..., Outcome]) -> Callable[..., str]:
+    """Return a function that runs a command, checks that it fails in one line and writes nothing, and returns the line."""
 
-    def check(main: Callable[[], None], *arguments: object, problem: str, out: Path) -> None:
+    def check(main: Callable[[], None], *arguments: object, out: Path) -> str:
         found = call(main, *arguments)
         assert (found.code, found.error.count("\n")) == (2, 1), found.error
-        assert problem in found.error
         assert not out.exists()
+        return found.error
 
     return check
 

@@ -226,11 +226,11 @@ def test_untrained_encoders_need_run_json_alone(toy: Toy, tmp_path: Path, call: 
     ],
 )
 def test_wrong_files_are_one_line(
-    name: str, change: Any, problem: str, toy: Toy, tmp_path: Path, refused: Callable[..., None]
+    name: str, change: Any, problem: str, toy: Toy, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
     arguments, path = command(tmp_path, toy, "job"), tmp_path / name
     path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))
-    refused(main, *arguments, problem=problem, out=tmp_path / "job.json")
+    assert problem in refused(main, *arguments, out=tmp_path / "job.json")
 
 
 ONE = {"encoder": "x", "vocab": "y", "parallel": "z"}
@@ -252,6 +252,6 @@ TESTED = {"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}}
     ],
 )
 def test_wrong_plans_are_one_line(
-    changes: Any, problem: str, toy: Toy, tmp_path: Path, refused: Callable[..., None]
+    changes: Any, problem: str, toy: Toy, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
-    refused(main, *command(tmp_path, toy, "job", **changes), problem=problem, out=tmp_path / "job.json")
+    assert problem in refused(main, *command(tmp_path, toy, "job", **changes), out=tmp_path / "job.json")

@@ -81,7 +81,7 @@ SEEDS = {"pair": "en-fr", "model": "x"}
     ],
 )
 def test_plans_that_lack_something_and_states_that_cannot_be_compared(
-    refused: Callable[..., None], tmp_path: Path, plan: list[Any], problem: str
+    refused: Callable[..., str], tmp_path: Path, plan: list[Any], problem: str
 ) -> None:
     whole = write_plan(tmp_path)
     if plan and isinstance(plan[0], np.ndarray):
@@ -90,4 +90,4 @@ def test_plans_that_lack_something_and_states_that_cannot_be_compared(
         whole["comparisons"] = plan
     write_json(tmp_path / "plan.json", whole)
     out = tmp_path / "out.json"
-    refused(main, "--plan", tmp_path / "plan.json", "--out", out, problem=problem, out=out)
+    assert problem in refused(main, "--plan", tmp_path / "plan.json", "--out", out, out=out)

@@ -107,12 +107,12 @@ def test_shuffled_target_labels_change_no_selection(toy_model: Model, whole: Pat
 
 
 def test_untrained_encoders_need_run_json_alone(
-    toy_model: Model, tmp_path: Path, call: Call, refused: Callable[..., None]
+    toy_model: Model, tmp_path: Path, call: Call, refused: Callable[..., str]
 ) -> None:
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "run.json").write_text((toy_model[1] / "run.json").read_text())
     arguments = command(tmp_path, "pos", toy_model, "floor", encoder=tmp_path / "bare")
-    refused(fine_tune.main, *arguments, problem="model.safetensors", out=tmp_path / "floor")
+    assert "model.safetensors" in refused(fine_tune.main, *arguments, out=tmp_path / "floor")
     assert call(fine_tune.main, *[*arguments, "--untrained"]).code == 0
     assert read_json(tmp_path / "floor/jobs/pos.json")["untrained"] is True
 
@@ -143,7 +143,7 @@ BAD = '{"words": ["the", "cat"], "tags": ["O", "B-LOC"]}\n{"words": ["the", "cat
 )
 def test_a_wrong_plan_or_file_ends_a_job_before_it_trains(
     task: str, changes: Any, problem: str, toy_model: Model, tmp_path: Path,
-    refused: Callable[..., None], monkeypatch: pytest.MonkeyPatch,
+    refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     Path("bad.jsonl").write_text(BAD)
@@ -151,5 +151,5 @@ def test_a_wrong_plan_or_file_ends_a_job_before_it_trains(
     arguments = command(Path(), task, toy_model, "out", **(changes if is_entry else {}))
     if not is_entry:
         Path("out.plan").write_text(changes) if isinstance(changes, str) else write_json(Path("out.plan"), changes)
-    refused(fine_tune.main, *arguments, problem=problem, out=Path("out"))
+    assert problem in refused(fine_tune.main, *arguments, out=Path("out"))
     assert not list(Path().glob("out.work/*/*/point*"))

@@ -125,7 +125,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_bad_input_is_one_line(
-    refused: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: Path,
+    refused: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: Path,
     arguments: str, problem: str,
 ) -> None:  # fmt: skip
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -134,7 +134,7 @@ def test_bad_input_is_one_line(
         Path(name).write_text(content)
     model, *flags = arguments.replace("ROOT", str(models)).split()
     out = Path("out.safetensors")
-    refused(main, model, "--text", "text.txt", *flags, "--out", out, problem=problem, out=out)
+    assert problem in refused(main, model, "--text", "text.txt", *flags, "--out", out, out=out)
 
 
 def test_a_text_without_tokens_and_a_machine_without_transformers(

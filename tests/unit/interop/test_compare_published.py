@@ -207,7 +207,7 @@ def test_models_of_hugging_face(call: Call, tmp_path: Path, two_columns: Path) -
 )
 @pytest.mark.usefixtures("two_columns")
 def test_bad_input_is_one_line(
-    refused: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, problem: str
+    refused: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, problem: str
 ) -> None:
     pytest.importorskip("transformers")
     monkeypatch.chdir(tmp_path)
@@ -216,4 +216,4 @@ def test_bad_input_is_one_line(
     for name, content in contents.items():
         Path(name).write_text(content)
     model, *flags = arguments.split()
-    refused(main, model, "BERT", *flags, "--out", "out", problem=problem, out=Path("out"))
+    assert problem in refused(main, model, "BERT", *flags, "--out", "out", out=Path("out"))

@@ -220,3 +220,21 @@ def write_model(folder: Path, name: str, share: float = 0.4) -> None:
     (folder / name / "metrics.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     if len(languages) == 2:
         (folder / name / "anchors.json").write_text(json.dumps(audit(*languages, share)), encoding="utf-8")
+
+
+def compared(path: Path, depths: int, plain: bool = True) -> Path:
+    """Write what `xling compare` would have."""
+    rows = [
+        {"left": i, "right": 2 * i, "cka": 0.5 + i / 100, "plain": i / 10 if plain else None, "mapped": 0.5 + i / 20}
+        for i in range(depths)
+    ]
+    path.write_text(json.dumps({"layers": rows, "chance": 0.001, "config": "abc"}))
+    return path
+
+
+FEW = {
+    name: [r for r in own if getattr(r, "language", "fr") == "fr" and getattr(r, "pair", "en-fr") == "en-fr"]
+    for name, own in records().items()
+}
+FEW["figure3"] = [record for record in FEW["figure3"] if record.task == "ner"]
+DRAWN_MODELS = ("en-fr.default.s1", "fr.mono.s1")

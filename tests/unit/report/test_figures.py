@@ -1,12 +1,7 @@
 """Figures: every number where it belongs, intervals to scale, gaps named, readable colours; and their one command."""
 
 import itertools
-import json
 import math
-import os
-import re
-import subprocess
-import sys
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,29 +12,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_study import records, study, write_model
+from made_up_study import FEW, compared, records
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb, to_rgba
 from report_files import verdicts
 
 from docs.verdicts import noisy_paper
-from xling.core.io import seal_of
 from xling.report import published, style
-from xling.report.figures.__main__ import FIGURES, RECORDED, main
+from xling.report.figures.__main__ import RECORDED
 from xling.report.figures.__main__ import drawn as drawn_by_command
 from xling.report.figures.forest import forest
 from xling.report.figures.layers import encoder_curves, read_comparison
-from xling.report.paper_figures import main as paper_main
-from xling.report.records import Cell, LayerPair, Results, read_table, write_records
+from xling.report.records import Cell, LayerPair, Results
 
 RECORDS = records()
-FEW = {
-    name: [r for r in own if getattr(r, "language", "fr") == "fr" and getattr(r, "pair", "en-fr") == "en-fr"]
-    for name, own in RECORDS.items()
-}
-FEW["figure3"] = [record for record in FEW["figure3"] if record.task == "ner"]
-MODELS = ("en-fr.default.s1", "fr.mono.s1")
 # Machado et al. 2009, severity 1: what red-blind and green-blind readers see, in linear light.
 RED_BLIND = ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998))
 GREEN_BLIND = ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881))
@@ -273,16 +260,6 @@ def test_matrices_have_the_first_encoder_across_and_the_second_upwards() -> None
     assert panels[0].images[0].origin == "lower"
 
 
-def compared(path: Path, depths: int, plain: bool = True) -> Path:
-    """Write what `xling compare` would have."""
-    rows = [
-        {"left": i, "right": 2 * i, "cka": 0.5 + i / 100, "plain": i / 10 if plain else None, "mapped": 0.5 + i / 20}
-        for i in range(depths)
-    ]
-    path.write_text(json.dumps({"layers": rows, "chance": 0.001, "config": "abc"}))
-    return path
-
-
 def test_encoders_have_one_colour_per_comparison_in_both_panels(tmp_path: Path) -> None:
     found = read_comparison("a+b.en-fr", compared(tmp_path / "a.json", 3))
     found += read_comparison("c+d.en-fr", compared(tmp_path / "c.json", 5, plain=False))
@@ -311,114 +288,3 @@ def test_the_forest_plot_has_a_row_for_each_part_and_puts_what_holds_on_the_righ
     assert [text for text in said if text in set(means["part"])] == list(means["part"])
     assert figure.get_facecolor() == to_rgba("white")  # for dark pages
     assert (len(nothing), list(nothing)) == (0, list(marks))
-
-
-def commands(inputs: Path, out: Path) -> list[list[str]]:
-    """Return every command that draws, on files of one folder."""
-    models = [inputs / "models" / name for name in MODELS]
-    from_study = ["--study", str(inputs / "study.json")]
-    made = [
-        *([name, "--records", str(inputs / f"{name}.csv")] for name in RECORDED),
-        *([name, *from_study] for name in ("figure1", "figure2")),
-        ["forest", "--claims", str(inputs / "claims.json")],
-        ["kept", "--records", str(inputs / "figure3.csv")],
-        ["training", *from_study, "--metrics", *(str(model / "metrics.jsonl") for model in models)],
-        ["anchors", *from_study, "--audits", *(str(model / "anchors.json") for model in models[:-1])],
-        [
-            "encoders",
-            *(f"--comparison=n{n}={inputs / 'compare.json'}" for n in range(9)),
-        ],  # more than there are colours
-    ]
-    assert {name for name, *_ in made} == set(FIGURES)
-    return [[*command, "--out-dir", str(out)] for command in made]
-
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("inputs")
-    for name, few in FEW.items():
-        write_records(folder / f"{name}.csv", type(few[0]), few)
-    settings = [known for known in study()["records"] if known["name"] in {"default", "sep-emb"}]
-    (folder / "study.json").write_text(json.dumps(study() | {"records": settings}), encoding="utf-8")
-    compared(folder / "compare.json", 3)
-    judged = verdicts()
-    (folder / "claims.json").write_text(json.dumps(judged | {"claims": judged["claims"][:2]}), encoding="utf-8")
-    for model in MODELS:
-        write_model(folder / "models", model)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def figures(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("figures")
-    with pytest.MonkeyPatch.context() as patch:
-        for line in commands(inputs, folder):
-            patch.setattr(sys, "argv", ["figures", *line])
-            main()
-        patch.setattr(sys, "argv", ["paper", "--out-dir", str(folder / "paper")])
-        paper_main()
-    return folder
-
-
-def names(folder: Path) -> list[str]:
-    """Return all files below a folder."""
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-
-
-def test_each_figure_has_three_pictures_and_its_numbers(figures: Path) -> None:
-    whole = [*FIGURES, "emergence", "paper/figure3", "paper/figure7"]
-    expected = [f"{name}.{suffix}" for name in whole for suffix in ("png", "pdf", "svg", "csv")]
-    expected += [f"training/{model}.{suffix}" for model in MODELS for suffix in ("png", "pdf", "svg")]
-    expected += [f"paper/{name}.{suffix}" for name in ("table1", "table1-deltas") for suffix in ("csv", "md", "tex")]
-    assert names(figures) == sorted(expected)
-    for name, (means, _) in RECORDED.items():
-        shown, table = means(FEW[name]), read_table(figures / f"{name}.csv")
-        given = [[getattr(own, column) for column in table] for own in shown]
-        assert table.to_numpy().tolist() == [["" if value is None else str(value) for value in row] for row in given]
-
-
-def test_pictures_carry_their_fonts_and_say_nothing_of_when_and_where(figures: Path) -> None:
-    for path in figures.rglob("*.svg"):
-        assert not re.search("<dc:date>|<text", path.read_text(encoding="utf-8"))
-    for path in figures.rglob("*.pdf"):
-        assert not re.search(rb"/CreationDate|/ModDate|/Producer", path.read_bytes())
-        assert b"/FontFile2" in path.read_bytes()
-
-
-def test_another_process_with_other_settings_draws_the_same_bytes(inputs: Path, figures: Path, tmp_path: Path) -> None:
-    rc, out = tmp_path / "matplotlibrc", tmp_path / "out"
-    rc.write_text("font.size: 20\naxes.facecolor: black\n", encoding="utf-8")
-    (line,) = [line for line in commands(inputs, out) if line[0] == "figure4b"]
-    others = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "7", "MATPLOTLIBRC": str(rc)}
-    subprocess.run([sys.executable, "-m", "xling.report.figures", *line], check=True, env=os.environ | others)
-    assert len(names(out)) == 4
-    assert [name for name in names(out) if (out / name).read_bytes() != (figures / name).read_bytes()] == []
-
-
-@pytest.mark.parametrize("name", RECORDED)
-def test_nothing_to_draw_and_nonsense_are_one_line(name: str, tmp_path: Path, refused: Callable[..., None]) -> None:
-    path, out = tmp_path / "in.csv", tmp_path / "out"
-    write_records(path, type(RECORDS[name][0]), [])
-    command = (main, name, "--records", path, "--out-dir", out)
-    refused(*command, problem=f"error: {path}: no records: nothing to draw\n", out=out)
-    seal_of(path).unlink()
-    path.write_text("colour\nred\n", encoding="utf-8")
-    refused(*command, problem=f"{path}, line 1: unknown column 'colour'", out=out)
-
-
-def test_bad_inputs_of_the_other_figures_are_one_line(
-    inputs: Path, tmp_path: Path, refused: Callable[..., None]
-) -> None:
-    write_model(tmp_path, "en-fr.default.s1")
-    model, out = tmp_path / "en-fr.default.s1", tmp_path / "out"
-    (tmp_path / "loose.json").write_text("{}", encoding="utf-8")
-    (model / "anchors.json").write_text("{}", encoding="utf-8")
-    for name, flag, path, problem in (
-        ("anchors", "--audits", model / "anchors.json", "no audit of anchors: 'running_tokens'"),
-        ("anchors", "--audits", tmp_path / "loose.json", "not in the folder of a model (a folder"),
-        ("training", "--metrics", tmp_path / "none", "not in the folder of a model"),
-        ("training", "--metrics", model / "none.jsonl", "none.jsonl: no such file"),
-        ("encoders", "--comparison", f"x={tmp_path / 'loose.json'}", "loose.json: no result of `xling compare`"),
-    ):
-        known = [] if name == "encoders" else ["--study", inputs / "study.json"]
-        refused(main, name, *known, flag, path, "--out-dir", out, problem=problem, out=out)

@@ -95,7 +95,7 @@ def test_a_malformed_flag_or_description_is_named(
         value = str(tmp_path / "described.json")
     main = (generate_language if code in TRAITS else generate_parallel).main
     flags = arguments(code, tmp_path / "unused", {flag: value})
-    refused(main, *flags, problem=problem, out=tmp_path / "unused/data")
+    assert problem in refused(main, *flags, out=tmp_path / "unused/data")
 
 
 @pytest.mark.parametrize(("read", "value"), [(counts, "10,20"), (counts, "10,0,3"), (share, "2"), (share, "nan")])

@@ -35,7 +35,7 @@ NAMES = {
     "6b": "Aligned states transfer less well",
     "6c": "Sentences of separate models align",
     "7a": "CKA: bilingual, separate, random",
-    "7b": "CKA peaks in the lowest layers",
+    "7b": "CKA peaks low, gains fade with distance",
     "7c": "CKA goes with sentence retrieval",
 }  # claims in few words, for the rows of the plot
 UNIT = 10  # of the drawing: half the width of an interval

@@ -1,0 +1,25 @@
+"""Files that figures are drawn from, of a made-up study."""
+
+import json
+from pathlib import Path
+
+import pytest
+from made_up_study import DRAWN_MODELS, FEW, compared, study, write_model
+from report_files import verdicts
+
+from xling.report.records import write_records
+
+
+@pytest.fixture(scope="session")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("inputs")
+    for name, few in FEW.items():
+        write_records(folder / f"{name}.csv", type(few[0]), few)
+    settings = [known for known in study()["records"] if known["name"] in {"default", "sep-emb"}]
+    (folder / "study.json").write_text(json.dumps(study() | {"records": settings}), encoding="utf-8")
+    compared(folder / "compare.json", 3)
+    judged = verdicts()
+    (folder / "claims.json").write_text(json.dumps(judged | {"claims": judged["claims"][:2]}), encoding="utf-8")
+    for model in DRAWN_MODELS:
+        write_model(folder / "models", model)
+    return folder
