@@ -31,6 +31,7 @@ def figure_names():
     names = ["forest", "figure1", "figure2", "training", *recorded]
     names += ["anchors"] if bilingual_models() else []
     names += ["emergence"] if shows_emergence() else []
+    names += ["updates"] if STUDY.lengths and TRANSFER.models else []
     return names + (["kept", "figure3"] if TRANSFER.models else [])
 
 
@@ -42,6 +43,8 @@ def figure_inputs(wildcards):
         case "anchors":
             audits = expand(MODELS / "{model}/anchors.json", model=bilingual_models())
             return {"study": RECORDS / "study.json", "audits": audits}
+        case "updates":
+            return {"records": RECORDS / "figure3.csv", "study": RECORDS / "study.json"}
         case "forest":
             return {"claims": RESULTS / "claims.json"}
         case "kept" | "figure3":

@@ -54,7 +54,7 @@ def _incomplete(config: Config) -> Problems:
     default = config["settings"]["default"]
     yield from missing_keys(Shape, config["model"], "model")
     yield from missing_keys(Pretrain, config["pretrain"], "pretrain")
-    yield from missing_keys(Setting, default, "settings.default")
+    yield from missing_keys(Setting, {"like": "", **default}, "settings.default")
     yield from missing_keys(Separate, default.get("separate", {}), "settings.default.separate")
     for name, task in config["tasks"].items():
         yield from missing_keys(Settings, task if name == "parsing" else {"biaffine": None, **task}, f"tasks.{name}")
@@ -66,6 +66,9 @@ def _names(config: Config) -> Problems:
     yield from _unknown("study.languages", study["languages"], languages, "language")
     yield from _unknown_pairs("study.pairs", study["pairs"], config, needs_ner="ner" in study["tasks"])
     yield from _unknown("study.settings", study["settings"], settings, "setting")
+    bases = [name for name, setting in settings.items() if "like" not in setting]
+    for name in settings.keys() - bases:
+        yield from _unknown(f"settings.{name}.like", [settings[name]["like"]], bases, "setting without `like`")
     for cell in study["extra"]:
         pair, setting = cell.split(".", 1)
         yield from _unknown_pairs(f"study.extra: {cell}", [pair], config, needs_ner=False)

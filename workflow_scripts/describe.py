@@ -22,7 +22,8 @@ def settings_rows(study: Grid) -> list[dict[str, str]]:
     for name in config["study"]["settings"]:
         own = _columns(study, name)
         shown = {key: AS_DEFAULT if name != DEFAULT and own[key] == default[key] else own[key] for key in own}
-        group = config["settings"][name].get("group", "" if name == DEFAULT else OTHER)
+        grouped = name == DEFAULT or {"group", "like"} & config["settings"][name].keys()
+        group = study.settings[name]["group"] if grouped else OTHER
         rows.append({"setting": config["settings"][name]["label"], "group": group, **shown})
     return rows
 
@@ -31,8 +32,9 @@ def drawn_study(study: "Study") -> dict[str, Any]:
     """Return the study's settings, layers and languages for the drawings; nothing of its training."""
     chosen = study.config["study"]
     names = dict.fromkeys([*chosen["settings"], *(cell.split(".", 1)[1] for cell in chosen["extra"])])
+    updates = {name: {"updates": length} for name, length in study.lengths.items()}
     return {
-        "records": [_drawn_setting(study, name) for name in names],
+        "records": [_drawn_setting(study, name) | updates.get(name, {}) for name in names],
         "layers": study.config["model"]["layers"],
         "source": study.source,
         "languages": chosen["languages"],

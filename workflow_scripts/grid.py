@@ -96,9 +96,19 @@ class Grid:
 
     @cached_property
     def settings(self) -> dict[str, dict[str, Any]]:
-        """Every setting with all that it does not say taken from Default, as the dashes of Table 1 mean."""
+        """Every setting with what it does not say, as in Default (the dashes of Table 1) or in the one it is like."""
         settings = self.config["settings"]
-        return {name: merge(settings["default"], own) for name, own in settings.items()}
+        bases = {name: merge(settings["default"], settings.get(own.get("like"), {})) for name, own in settings.items()}
+        whole = {name: merge(bases[name], own) for name, own in settings.items()}
+        return {name: {key: own[key] for key in own if key != "like"} for name, own in whole.items()}
+
+    @cached_property
+    def lengths(self) -> dict[str, int]:
+        """The updates that models of each setting are trained for, or nothing where all settings have the same."""
+        found = {
+            model.setting: int(self.training(model)["updates"]) for model, *_ in self.cells.values() if model.bilingual
+        }
+        return found if len({*found.values()}) > 1 else {}
 
     def language(self, code: str) -> dict[str, Any]:
         """Return all that is known of a language, of a copy also from its original, without sources that are null."""

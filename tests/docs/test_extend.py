@@ -80,7 +80,7 @@ def test_a_setting_that_cannot_be_is_refused_as_the_page_says(
     follow: Reader, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (shown,) = [block.text.strip() for block in blocks(EXTEND) if block.language == "text"]
-    follow.write(TOP, "bpe: per-language", "bpe: joint")
+    follow.write(TOP, "separate:", "bpe: joint\n    separate:")
     with pytest.raises(SystemExit, match="2"):
         follow.lay_out(SETTING)
     assert shown in capfd.readouterr().err.splitlines()

@@ -17,6 +17,9 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_records(folder / f"{name}.csv", type(few[0]), few)
     settings = [known for known in study()["records"] if known["name"] in {"default", "sep-emb"}]
     (folder / "study.json").write_text(json.dumps(study() | {"records": settings}), encoding="utf-8")
+    short = settings[0] | {"updates": 1000}  # Default a second time, trained for longer under the name of Sep Emb
+    lengths = [short, short | {"name": "longer", "label": settings[1]["label"], "updates": 4000}]
+    (folder / "lengths.json").write_text(json.dumps(study() | {"records": lengths}), encoding="utf-8")
     compared(folder / "compare.json", 3)
     judged = verdicts()
     (folder / "claims.json").write_text(json.dumps(judged | {"claims": judged["claims"][:2]}), encoding="utf-8")

@@ -25,6 +25,7 @@ def commands(inputs: Path, out: Path) -> list[list[str]]:
         *([name, *from_study] for name in ("figure1", "figure2")),
         ["forest", "--claims", str(inputs / "claims.json")],
         ["kept", "--records", str(inputs / "figure3.csv")],
+        ["updates", "--records", str(inputs / "figure3.csv"), "--study", str(inputs / "lengths.json")],
         ["training", *from_study, "--metrics", *(str(model / "metrics.jsonl") for model in models)],
         ["anchors", *from_study, "--audits", *(str(model / "anchors.json") for model in models[:-1])],
         [

@@ -1,6 +1,7 @@
 """Training curves, emergence, anchors and schematics: what is read, what is drawn, and what a bad file costs."""
 
 import json
+import math
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from matplotlib.patches import Ellipse, Rectangle
 
 from workflow_scripts.describe import drawn_study, merges
 from workflow_scripts.study import Study as WorkflowStudy
-from xling.core.errors import InputError
+from xling.core.errors import InputError, XlingError
 from xling.report import style
 from xling.report.figures.bars import anchor_plot, read_audit
 from xling.report.figures.schematic import comparisons, figure1, figure2
@@ -27,6 +28,8 @@ from xling.report.figures.training import (
     thinned,
     update_ticks,
 )
+from xling.report.figures.updates import Point, families, points, transfer_by_updates
+from xling.report.records import Cell
 
 MODELS = ("en-fr.default.s1", "en-fr.sep-emb.s1", "en-ru.default.s1", "en.mono.s1", "en2.mono.s1")
 Trained = dict[str, Metrics]
@@ -247,3 +250,41 @@ def test_a_wrong_description_is_named(tmp_path: Path, value: Any, problem: str) 
         read(tmp_path, value)
     assert "study.json" in str(caught.value)
     assert problem in str(caught.value)
+
+
+def test_transfer_by_updates_puts_lengths_of_one_setting_on_one_line(known: Study) -> None:
+    default, sep = (own for own in known.settings if own.name in {"default", "sep-emb"})
+    longer = [replace(default, name=f"x{n}", label=f"Default, {n}", updates=n) for n in (2000, 8000, 80000)]
+    study = replace(
+        known, settings=(replace(default, updates=1000), *longer, replace(sep, updates=1000)), pairs=("en-fr",)
+    )
+    assert {name: len(own) for name, own in families(study.settings).items()} == {"default": 4, "sep-emb": 1}
+    scored = {"Default": 20.0, "Default, 2000": 30.0, "Default, 8000": 40.0, "Default, 80000": 45.0, "Sep Emb": 9.0}
+    about: Any = {"task": "parsing", "language": "fr", "chance": 0.0}
+    cells = [
+        Cell(setting=name, seed=seed, score=value + seed, floor="Untrained", **about)
+        for name, value in scored.items()
+        for seed in (1, 2)
+    ]
+    cells += [Cell(setting="Untrained", seed=1, score=3.0, **about)]
+
+    found = points(cells, study)
+    expected = [(1, 0, 3.0), (1, 1000, 21.0), (1, 2000, 31.0), (1, 8000, 41.0), (1, 80000, 46.0)]
+    expected += [
+        (2, 1000, 22.0),
+        (2, 2000, 32.0),
+        (2, 8000, 42.0),
+        (2, 80000, 47.0),
+    ]  # no untrained encoder of this seed
+    assert found == [Point("default", "parsing", "fr", *rest) for rest in expected]
+
+    with style.styled():
+        figure, shown = transfer_by_updates(cells, study)
+        (axes,) = [axes for axes in figure.axes if axes.get_lines()]
+        places = [list(line.get_xdata()) for line in axes.get_lines() if len(line.get_xdata()) > 1]
+        ticks = dict(zip((text.get_text() for text in axes.get_xticklabels()), axes.get_xticks(), strict=True))
+    assert shown == found
+    assert [0, 1, 2, 4, pytest.approx(4 + math.log2(10))] in places  # doublings of the shortest
+    assert ticks == {"0": 0, "80k": pytest.approx(4 + math.log2(10)), "8k": 4}  # 1k and 2k would touch 0
+    with pytest.raises(XlingError, match="several numbers of updates"):
+        transfer_by_updates(cells, known)

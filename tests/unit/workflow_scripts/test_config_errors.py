@@ -80,6 +80,8 @@ languages.ru.script | Cyrilic | : unknown script 'Cyrilic' (did you mean 'Cyrill
 study.pairs | [fr-en] | : unknown pair 'fr-en' (did you mean 'en-fr'?)
 pairs.en-fr | - | study.pairs: unknown pair 'en-fr' (describe it under pairs:
 study.settings | [default, sep-l13] | : unknown setting 'sep-l13' (did you mean 'sep-l1-3'?)
+settings.sep-l1-6.like | sep-l1-4 | : unknown setting without `like` 'sep-l1-4' (did you mean 'sep-l1-3'?)
+settings.sep-l1-6.like | sep-l1-6 | : unknown setting without `like` 'sep-l1-6' (did you mean 'sep-l1-3'?)
 study.extra | [en-de.defualt] | : en-de.defualt: unknown setting 'defualt' (did you mean 'default'?)
 pairs.en-en | {ner: {train: wikiann, test: wikiann}} | : expected two different languages
 study.skip | [en-ru.sepemb] | : 'en-ru.sepemb' matches no model (did you mean 'en-ru.sep-emb'?)

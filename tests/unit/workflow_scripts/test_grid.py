@@ -3,6 +3,7 @@
 from embedded import DEMO, SEP_TOKENS, made, study
 
 from workflow_scripts.checks import check
+from workflow_scripts.describe import settings_rows
 from workflow_scripts.grid import Model
 from workflow_scripts.study import Study
 
@@ -50,3 +51,18 @@ def test_separate_tokens_are_a_setting_with_a_vocabulary_a_language() -> None:
         {"embeddings": "tokens", "layers": 0},
         "separate",
     )
+
+
+def test_a_setting_is_like_another_in_all_that_it_does_not_say() -> None:
+    short = {"like": "sep-l1-3", "label": "Sep L1-3, short", "train": {"updates": 107}}
+    config = study(
+        settings={"short": short}, study={"settings": ["default", "sep-l1-3", "short"], "skip": [], "extra": []}
+    )
+    check(config)
+    whole, short_run = (Study(config).run(f"en-fr.{name}.s1") for name in ("sep-l1-3", "short"))
+    assert {key for key in whole if short_run[key] != whole[key]} == {"model", "pretrain"}
+    assert short_run["pretrain"] == whole["pretrain"] | {"updates": 107}
+    updates = whole["pretrain"]["updates"]
+    assert Study(config).lengths == {"default": updates, "sep-l1-3": updates, "short": 107}
+    assert [row["group"] for row in settings_rows(Study(config))][1:] == 2 * ["Parameter Sharing (§4.3)"]
+    assert DEMO.lengths == {}  # nothing to draw against updates

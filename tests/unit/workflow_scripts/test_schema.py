@@ -1,6 +1,7 @@
 """The tree of keys, the files made from it, config.yaml and the presets are kept in step."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from math import prod
 from typing import Any
@@ -109,8 +110,24 @@ STUDIES = {"mini-exposure.yaml": "ru", "mini-web.yaml": "ru", "mini-longer.yaml"
 
 def test_every_overlay_is_tried() -> None:
     there = {path.name for path in (ROOT / "presets/overlays").glob("*.yaml")}
-    elsewhere = {"two-seeds.yaml", "mini-next.yaml", "mini-recipe.yaml"}  # above, and in tests/docs/test_recipe.py
+    elsewhere = {
+        "two-seeds.yaml",
+        "mini-next.yaml",
+        "mini-recipe.yaml",
+        "mini-updates.yaml",
+    }  # here, tests/docs/test_recipe.py
     assert there == elsewhere | {*STUDIES, *(name for name, _ in OVERLAYS)}
+
+
+def test_the_study_of_updates_has_every_setting_at_four_lengths_and_else_as_in_mini_next() -> None:
+    study = mini("mini-next.yaml", "mini-updates.yaml")
+    known, lengths = runs(mini("mini-next.yaml")), {"3k": 3050, "6k": 6100, "12k": 12200, "244k": 244000}
+    for name, run in runs(study).items():
+        cell, _, length = name.removesuffix(".s1").rpartition("-")
+        base = known[f"{cell}.s1" if length in lengths else name]
+        own = {"updates": lengths[length]} if length in lengths else {}
+        assert run == base | {"model": name, "pretrain": base["pretrain"] | own}
+    assert Counter(study.lengths.values()) == {24400: 10, 3050: 10, 6100: 10, 12200: 10, 244000: 2}
 
 
 @pytest.mark.parametrize(("overlay", "other"), STUDIES.items())

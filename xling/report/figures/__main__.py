@@ -24,6 +24,7 @@ from xling.report.figures.layers import SERIES, contextual_figure, encoder_curve
 from xling.report.figures.schematic import comparisons, figure1, figure2
 from xling.report.figures.study import Study, model_name, read_metrics, read_study, split_name
 from xling.report.figures.training import Trained, emergence, loss_records, model_figure, overview, structures
+from xling.report.figures.updates import transfer_by_updates
 from xling.report.means import cell_means, cka_means, contextual_means, sentence_means, word_means
 from xling.report.records import KINDS, Cell, LayerPair, Setting, read_records, some_records
 
@@ -64,6 +65,7 @@ FIGURES = {
     "anchors": ["--study", "--audits"],
     "encoders": ["--comparison"],
     "forest": ["--claims"],
+    "updates": ["--records", "--study"],
 }  # and the flags of each
 
 
@@ -92,6 +94,8 @@ def drawn(args: argparse.Namespace) -> Iterator[Drawn]:
             yield "forest", *forest(read_claims(args.claims))
         case "kept":
             yield "kept", *kept(some_records(args.records, Cell), read_records(args.settings, Setting))
+        case "updates":
+            yield "updates", *transfer_by_updates(some_records(args.records, Cell), read_study(args.study))
         case name:
             means, draw = RECORDED[name]
             records = means(some_records(args.records, KINDS.get(name, LayerPair)))

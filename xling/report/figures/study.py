@@ -39,6 +39,7 @@ class Sharing:
     embeddings: Annotated[str, Field(pattern="^(shared|separate|tokens)$")]  # tokens: shared positions, own tokens
     separate_layers: int
     softmax: Annotated[str, Field(pattern="^(shared|separate)$")]
+    updates: int = 0  # that it is trained for; given where settings differ in it
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class Measure(NamedTuple):
     """A block of panels: its title, values by update for each model, and the level to compare with, if any."""
 
     title: str
-    lines: Mapping[str, Mapping[int, float]]
+    lines: Mapping[str, Mapping[Any, float]]
     level: float | None = None
 
 
