@@ -12,6 +12,7 @@ from doc_blocks import EXTEND, PAGES, blocks, commands, expanded, laid_out, run
 from embedded import ROOT, study
 
 from workflow_scripts.checks import check
+from workflow_scripts.grid import Grid
 from workflow_scripts.site import read_site
 from xling.cli import dispatch
 
@@ -150,7 +151,7 @@ def test_the_cost_of_the_embedded_study_is_the_plan_s(tmp_path: Path) -> None:
 def test_the_cost_of_mini_is_the_plan_s(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLING_DATA", str(real_data))
     (gpu, _, disk, _), _ = planned("make plan PRESET=presets/mini.yaml RATES=h200", tmp_path, own_data=False)
-    assert (cost("GPU time", 1), cost("from start to end", 1)) == (gpu, f"{gpu}, one job at a time")
+    assert (cost("GPU time", 1), cost("wall-clock time", 1)) == (gpu, f"{gpu}, one job at a time")
     assert (cost("disk", 1), cost("data to download", 1)) == (disk, "none")
 
 
@@ -165,7 +166,7 @@ def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
     eight, best = re.findall(r"(?:8|32) GPUs ([\d,.]+ h)", said)
     assert cost("GPU time", 2) == gpu
     assert (cost("disk", 2), cost("data to download", 2)) == (disk, download)
-    assert cost("from start to end", 2) == f"{eight} with 8 GPUs, {best} with 32"
+    assert cost("wall-clock time", 2) == f"{eight} with 8 GPUs, {best} with 32"
 
 
 def test_the_figures_of_the_paper_take_no_study(tmp_path: Path) -> None:
@@ -229,11 +230,12 @@ def test_files_named_in_the_text_exist(page: Path) -> None:
     assert [name for name in ours if not (ROOT / name).exists() and not list(ROOT.glob(name))] == []
 
 
-def test_the_readme_s_setting_is_one_of_the_study() -> None:
+def test_the_readme_s_setting_can_be_added() -> None:
     (shown,) = [block.text for block in blocks(ROOT / "README.md") if block.language == "yaml"]
     changes = yaml.safe_load(shown)
     check(study(**changes))
-    assert study(**changes) == study()
+    name, base = (Grid(study(**changes)).settings[name] for name in ("sep-emb-l1-7", "sep-emb-l1-6"))
+    assert name == base | {"label": "Sep Emb + L1-7", "separate": base["separate"] | {"layers": 7}}
 
 
 def test_the_site_file_s_example_can_be_read(tmp_path: Path) -> None:
