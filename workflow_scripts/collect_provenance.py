@@ -66,7 +66,7 @@ def stage_times(
 def model_records(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
     """Yield what each trained model says about itself in its provenance.json, by name."""
     for path in sorted(paths):
-        known, used = read_json(path), total(cost for _, cost in attempts(path))
+        known, used = read_json(path), total(attempts(path))
         last = known["attempts"][-1]
         yield {
             "model": path.parent.name,

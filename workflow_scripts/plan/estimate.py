@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workflow_scripts.grid import domain_in
-from workflow_scripts.plan.jobs import Cost, Job
+from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job
 from workflow_scripts.plan.sizes import Sizes
 
 FORWARD = 1 / 3  # of the operations of training: backward takes twice as many as forward
@@ -218,8 +218,8 @@ STAGES = {
 STAGES |= dict.fromkeys(["build_vocabulary", "prepare_task", "prepare_parallel", "prepare_tatoeba"], Stage())
 
 
-def cost(sizes: Sizes, job: Job) -> Cost | None:
-    """Return what a job takes, or None for a rule without an estimate.
+def cost(sizes: Sizes, job: Job) -> Cost:
+    """Return what a job takes, UNKNOWN for a rule without an estimate.
 
     CPU time is that of the cores a job has, busy or not, as clusters charge it.
     """
@@ -227,7 +227,7 @@ def cost(sizes: Sizes, job: Job) -> Cost | None:
         return Cost()  # a name for other jobs
     stage = STAGES.get("generate" if job.rule.startswith("generate_") else job.rule)
     if stage is None and job.resources.get("runtime") is not None:
-        return None
+        return UNKNOWN
     stage, rate = stage or Stage(), sizes.rate  # a rule without a time limit is small enough for a login node
     amount, disk = stage.work(sizes, job), stage.disk(sizes, job)
     start = rate("device.start" if stage.on == "device" else "start")
