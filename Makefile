@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 ALIGNER := $(VENV)/.aligner
 PYTEST_FLAGS ?= -n 2 --dist loadfile
 
-# Snakemake with one line per stage and the time left; failures are shown in full, and what was made comes last.
+# Snakemake with one line per stage; failures are shown in full, and what was made comes last.
 WATCHED := $(BIN)/python -m workflow_scripts.watch
 VERDICTS := $(BIN)/python -m xling.report.claims.show
 
