@@ -32,7 +32,7 @@ paper-figures: $(READY)  ## Table 1 and Figures 3 and 7 from the published numbe
 plan: $(READY)  ## what a study will cost, and has cost: make plan PRESET=presets/paper.yaml TARGET=table1 RATES=h200
 	@$(BIN)/python -m workflow_scripts.plan $(TARGET) --rates "$(RATES)" $(if $(ASSUMPTIONS),--assumptions) $(if $(PRESET),--configfile $(PRESET))
 
-slurm-check: $(READY)  ## is the cluster as profiles/slurm expects? writes what it finds as a site file
+slurm-check: $(READY)  ## is the cluster as profiles/slurm expects?
 	@$(BIN)/python -m workflow_scripts.slurm_check
 
 test: lint types unit  ## every check: style, types, tests
