@@ -73,8 +73,12 @@ aligner: $(ALIGNER)  ## install eflomal (GPL-3), which links the words of Figure
 $(ALIGNER): envs/eflomal.txt $(wildcard envs/eflomal/*.h) | $(READY)
 	-$(BIN)/python -m workflow_scripts.install_aligner && touch $@
 
-lock: $(READY)  ## write requirements.lock anew from what is installed and tested
-	$(BIN)/python -m workflow_scripts.lock
+# Versions without what a build adds to them (as +cpu); eflomal has pins of its own: envs/eflomal.txt.
+lock: $(READY)  ## write requirements.lock anew from what is installed; a test names pins of envs/ that differ
+	$(BIN)/python -m pip freeze --all --exclude-editable --exclude pip --exclude xling --exclude eflomal >$(VENV)/freeze
+	{ head -n 2 requirements.lock; tr A-Z a-z <$(VENV)/freeze \
+		| sed -E -e 's/\+.*//' -e ':a' -e 's/^([^=]*)[._]/\1-/' -e 'ta' | LC_ALL=C sort -t = -k 1,1; } >$(VENV)/lock
+	mv $(VENV)/lock requirements.lock
 
 clean:  ## remove the environment and what the embedded study made
 	rm -rf $(VENV) results/demo results/demo-full results/data/embedded results/data/embedded-full
