@@ -51,19 +51,12 @@ def share_of(job: Job) -> tuple[float, float]:
     return (1 / int(count), int(number) / int(count)) if count else (1.0, 1.0)
 
 
-def text(sizes: Sizes, job: Job) -> float:
-    """Return the bytes of a job's text, or of its shard."""
-    return share_of(job)[0] * sum(sizes.text(*read) for read in texts(job))
+def _size_of(kind: str) -> Callable[[Sizes, Job], float]:
+    """Return a function for the bytes of the text that a job reads, or of its shard, at one stage of its making."""
+    return lambda sizes, job: share_of(job)[0] * sum(getattr(sizes, kind)(*read) for read in texts(job))
 
 
-def tokenised(sizes: Sizes, job: Job) -> float:
-    """Return the bytes of what a job tokenises, or splits after that."""
-    return share_of(job)[0] * sum(sizes.tokenised(*read) for read in texts(job))
-
-
-def corpus(sizes: Sizes, job: Job) -> float:
-    """Return the bytes of a job's training text."""
-    return sum(sizes.corpus(*read) for read in texts(job))
+text, tokenised, corpus = map(_size_of, ("text", "tokenised", "corpus"))
 
 
 def extraction(sizes: Sizes, job: Job) -> float:

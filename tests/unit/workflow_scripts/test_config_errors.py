@@ -86,9 +86,10 @@ settings.sep-emb.train | {warmup: 5000} | settings.sep-emb.train.warmup: 5000 up
 tasks.ner.best | 5 | : 5 of 2 grid points (expected at most 2)
 pairs.en-fr.ner | - | : missing, but the study has the task ner
 pairs.en-fr.ner.test | wikian | : French has no NER data set 'wikian' (did you mean 'wikiann'?)
-languages.en.ner.conll2003.train | - | languages.en.ner.conll2003: expected train and dev files
+languages.en.ner.conll2003.train | - | : missing, but a task of the study reads it
+data.nli.test | - | : missing, but a task of the study reads it
 languages.fr.text.crawl | - | : missing, but models of the study read it
-languages.ru.treebank | - | languages.ru.treebank.test: missing, but the study has the task parsing or pos
+languages.ru.treebank | - | languages.ru.treebank.test: missing, but a task of the study reads it
 languages.fr.dictionary | null | : missing, but models with extra anchors are code-switched with it
 languages.fr.dictionary.code | - | : missing, but the PanLex dump is read by it
 languages.fr.tatoeba | null | : missing, but the generator names a language's files by it

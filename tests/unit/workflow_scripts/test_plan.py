@@ -161,13 +161,6 @@ def test_a_core_trains_the_embedded_study_in_the_time_of_its_reference_run_give_
     assert (trained.cpu, tuned.cpu) == pytest.approx((used["pretrain"], used["fine_tune"]), rel=0.25)
 
 
-def test_sizes_are_assumed_until_files_are_there(tmp_path: Path) -> None:
-    sizes = Sizes(Study({**PAPER.config, "data": PAPER.config["data"] | {"root": str(tmp_path)}}), load_rates("h200"))
-    assert sizes.corpus("fr", "crawl") == sizes.corpus("fr", "wiki") == sizes.text("fr", "wiki")  # trimmed
-    assert sizes.text("fr", "crawl") > sizes.text("fr", "wiki")
-    assert sizes.tokens("zh", "wiki") < sizes.corpus("zh", "wiki") / 10
-
-
 def test_shards_share_a_text_and_a_crawl_is_thinned_before_it_is_tokenised() -> None:
     sizes, names = Sizes(PAPER, load_rates("h200")), {"language": "zh", "domain": "crawl"}
     assert sizes.tokenised("zh", "crawl") == pytest.approx(1.3 * sizes.text("zh", "wiki"))

@@ -115,14 +115,6 @@ def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
     assert all("UD_Arabic-PADT" not in request.values() for request in asked["ud"] if request["lg"] != "ar")
 
 
-def test_the_embedded_generator_writes_every_file_that_the_study_reads() -> None:
-    written = {path for code in DEMO.originals for path in DEMO.generated_of(code)}
-    written |= set(DEMO.generated_together()) | set(DEMO.dictionary_folders())
-    assert {str(path) for path in DEMO.needed_files.values()} <= written
-    fewer = Study(study(study={"languages": ["en"]}))
-    assert fewer.generated_together() == DEMO.generated_together(), "a comparison that is added later finds its files"
-
-
 def function_calls(languages: int) -> int:
     """Return the work of checking a study, describing all its encoders and naming all that it reads and makes."""
     config = many_languages(languages)
