@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from workflow_scripts.config import REPOSITORY, read_config, read_yaml
 from workflow_scripts.plan.jobs import Job, lay_out
-from workflow_scripts.site import site_file
 from xling.core.errors import run
 
 NEEDED = ("sbatch", "squeue", "sinfo", "scontrol", "scancel")
@@ -91,15 +90,6 @@ def check_request(request: Request, limits: Mapping[str, float]) -> Finding:
     )
 
 
-def check_retries(asked: Sequence[Request], limits: Mapping[str, float], site: Mapping[str, int]) -> Iterator[Finding]:
-    """Yield the partitions that would refuse a retry, which asks for twice the time where the site sets no limit."""
-    for name in dict.fromkeys(str(one.get("slurm_partition", "")) for one in asked):
-        twice = 2 * max(int(one.get("runtime", 0)) for one in asked if one.get("slurm_partition", "") == name)
-        if min(twice, site.get(name, twice)) > limits.get(name, twice):
-            text = f"partition {name} allows {limits[name]:.0f} minutes, and a retry would ask it for up to {twice}"
-            yield Finding("known", f"{text} (set time_limits in site.yaml)")
-
-
 def check_status(config: Mapping[str, str], profile: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield whether jobs can be watched with the command that the profile names."""
     accounting = "slurmdbd" in config.get("AccountingStorageType", "")
@@ -113,8 +103,8 @@ def check_status(config: Mapping[str, str], profile: Mapping[str, Any]) -> Itera
         yield Finding("known", f"{text.format(age)}, {why}")
 
 
-def look(jobs: Sequence[Job], profile: Mapping[str, Any], site: Mapping[str, int]) -> list[Finding]:
-    """Return everything that was found; `site` has the time limits of the site file."""
+def look(jobs: Sequence[Job], profile: Mapping[str, Any]) -> list[Finding]:
+    """Return everything that was found."""
     asked = requests(jobs)
     used = {str(one.get("slurm_partition", "")) for one in asked}
     states = [line.split("|") for line in ask(SINFO)[1].splitlines() if line.count("|") == 2]
@@ -122,12 +112,10 @@ def look(jobs: Sequence[Job], profile: Mapping[str, Any], site: Mapping[str, int
     down = sorted({name for name, state, _ in states if name in used and state != "up"})
     pairs = [line.partition("=") for line in ask(["scontrol", "show", "config"])[1].splitlines()]
     config = {key.strip(): value.strip() for key, _, value in pairs}
-    retried = requests([job for job in jobs if job.rule not in profile.get("preemptible-rules", [])])
     return [
         Finding("right", f"{ask(['sbatch', '--version'])[1]}, cluster {config.get('ClusterName', 'unnamed')}"),
         *(Finding("wrong", f"partition {name} is not up") for name in down),
         *dict.fromkeys(check_request(one, limits) for one in asked),
-        *check_retries(retried, limits, site),
         *check_status(config, profile),
     ]
 
@@ -145,7 +133,7 @@ def main() -> None:
         sys.exit(f"wrong  the controller does not answer: {said}")
     # Laying out the jobs reads the site file and tells its mistakes.
     jobs = lay_out(read_config(REPOSITORY / "config.yaml", *args.configfile))
-    findings = look(jobs, read_yaml(PROFILE), read_yaml(site_file(REPOSITORY)).get("time_limits") or {})
+    findings = look(jobs, read_yaml(PROFILE))
     print("\n".join(f"{finding.mark:5}  {finding.text}" for finding in findings))
     sys.exit(any(finding.mark == "wrong" for finding in findings))
 

@@ -62,8 +62,8 @@ def say(folder: Path, name: str, text: str) -> None:
     script(folder, name, f"cat <<'END'\n{text.rstrip()}\nEND")
 
 
-def jobs(*asked: dict[str, Any], rule: str = "rule") -> list[Job]:
-    return [Job(i, rule, resources=one) for i, one in enumerate(asked)]
+def jobs(*asked: dict[str, Any]) -> list[Job]:
+    return [Job(i, "rule", resources=one) for i, one in enumerate(asked)]
 
 
 def wrong(findings: list[Finding]) -> list[str]:
@@ -72,12 +72,11 @@ def wrong(findings: list[Finding]) -> list[str]:
 
 @pytest.mark.usefixtures("cluster")
 def test_a_cluster_that_is_as_expected_has_nothing_wrong() -> None:
-    findings = look(jobs(CPU, GPU, dict(CPU), {"_cores": 1}), SQUEUE, {})
+    findings = look(jobs(CPU, GPU, dict(CPU), {"_cores": 1}), SQUEUE)
     assert findings == [
         ("right", "slurm-wlm 22.05.8, cluster test"),
         ("right", "accepted: --partition=gpu --account=lab --time=1440 --mem=16000M --gpus=1 --nodes=1"),
         ("right", "accepted: --partition=cpu --account=lab --time=240 --mem=4000M"),
-        ("known", "partition gpu allows 1440 minutes, and a retry would ask it for up to 2880 (set time_limits in site.yaml)"),
         ("right", "finished jobs are remembered for 300 s (MinJobAge)"),
     ]  # fmt: skip
 
@@ -96,37 +95,16 @@ def test_a_cluster_that_is_as_expected_has_nothing_wrong() -> None:
     ],
 )
 def test_each_mistake_is_named(request_: dict[str, Any], profile: dict[str, Any], problem: str) -> None:
-    (text,) = wrong(look(jobs(request_), profile, {}))
+    (text,) = wrong(look(jobs(request_), profile))
     assert problem in text
 
 
 @pytest.mark.parametrize(("age", "mark"), [(300, "right"), (180, "right"), (179, "known"), (2, "known")])
 def test_how_long_jobs_are_remembered_is_told(cluster: Path, age: int, mark: str) -> None:
     say(cluster, "scontrol", CONFIG.replace("300", str(age)))
-    (told,) = [finding for finding in look(jobs(CPU), SQUEUE, {}) if "(MinJobAge)" in finding.text]
+    (told,) = [finding for finding in look(jobs(CPU), SQUEUE) if "(MinJobAge)" in finding.text]
     assert told.mark == mark
     assert told.text.startswith(f"finished jobs are remembered for {age} s (MinJobAge)")
-
-
-@pytest.mark.usefixtures("cluster")
-@pytest.mark.parametrize(
-    ("minutes", "limits", "rule", "refused"),
-    [
-        (1000, {}, "tune", True),
-        (1000, {"gpu": 2880}, "tune", True),
-        (1000, {"gpu": 1440}, "tune", False),
-        (720, {}, "tune", False),
-        (1000, {}, "pretrain", False),
-    ],
-)
-def test_a_retry_that_a_partition_would_refuse_is_named(
-    minutes: int, limits: dict[str, int], rule: str, refused: bool
-) -> None:
-    profile = SQUEUE | {"preemptible-rules": ["pretrain"]}
-    findings = look(jobs(GPU | {"runtime": minutes}, rule=rule), profile, limits)
-    text = "partition gpu allows 1440 minutes, and a retry would ask it for up to 2000 (set time_limits in site.yaml)"
-    assert (text in [finding.text for finding in findings]) is refused
-    assert wrong(findings) == []
 
 
 def test_limits_are_read_as_slurm_gives_them_and_a_silent_command_has_failed() -> None:
