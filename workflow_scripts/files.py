@@ -45,13 +45,16 @@ class Files(Grid):
     @cached_property
     def tatoeba_files(self) -> list[str]:
         """Both sides of the Tatoeba test set of every language that is compared; the generator writes all."""
-        source, folder = self.source, self.config["data"]["tatoeba"]
-        codes = {code: self.language(code).get("tatoeba") for code in self.originals}
-        used = codes if self.generated else self.compared
-        if not codes.get(source):
-            return []
-        others = [name for code, name in codes.items() if name and code in used and code != source]
-        return [f"{folder}/tatoeba.{name}-{codes[source]}.{side}" for name in others for side in (name, codes[source])]
+        used = self.originals if self.generated else self.compared
+        return [path for code in self.originals if code in used for path in self.tatoeba_sides(code).values()]
+
+    def tatoeba_sides(self, code: str) -> dict[str, str]:
+        """Return both sides of a language's test set as published, or nothing if it or the source has none."""
+        names = {side: self.language(c).get("tatoeba") for side, c in (("target", code), ("source", self.source))}
+        if code == self.source or not all(names.values()):
+            return {}
+        stem = f"{self.config['data']['tatoeba']}/tatoeba.{names['target']}-{names['source']}"
+        return {side: f"{stem}.{name}" for side, name in names.items()}
 
     @cached_property
     def parallel_sides(self) -> dict[str, str | None]:
