@@ -6,11 +6,11 @@ READY := $(VENV)/.ready
 ALIGNER := $(VENV)/.aligner
 PYTEST_FLAGS ?= -n 2 --dist loadfile
 
-# Snakemake with one line per stage and the time left; failures are shown in full, and what was made comes last.
+# Snakemake with one line per stage; failures are shown in full, and what was made comes last.
 WATCHED := $(BIN)/python -m workflow_scripts.watch
 VERDICTS := $(BIN)/python -m xling.report.claims.show
 
-.PHONY: help demo demo-full run paper-figures plan calibrate slurm-check aligner test test-slurm lint types unit bench lock clean
+.PHONY: help demo demo-full run paper-figures plan slurm-check aligner test test-slurm lint types unit bench lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,10 +32,7 @@ paper-figures: $(READY)  ## Table 1 and Figures 3 and 7 from the published numbe
 plan: $(READY)  ## what a study will cost, and has cost: make plan PRESET=presets/paper.yaml TARGET=table1 RATES=h200
 	@$(BIN)/python -m workflow_scripts.plan $(TARGET) --rates "$(RATES)" $(if $(ASSUMPTIONS),--assumptions) $(if $(PRESET),--configfile $(PRESET))
 
-calibrate: $(READY)  ## measure this machine for a minute: rates for make plan, into results/rates.yaml
-	$(BIN)/python -m bench.calibrate --out results/rates.yaml
-
-slurm-check: $(READY)  ## is the cluster as profiles/slurm expects? writes what it finds as a site file
+slurm-check: $(READY)  ## is the cluster as profiles/slurm expects?
 	@$(BIN)/python -m workflow_scripts.slurm_check
 
 test: lint types unit  ## every check: style, types, tests
@@ -76,8 +73,12 @@ aligner: $(ALIGNER)  ## install eflomal (GPL-3), which links the words of Figure
 $(ALIGNER): envs/eflomal.txt $(wildcard envs/eflomal/*.h) | $(READY)
 	-$(BIN)/python -m workflow_scripts.install_aligner && touch $@
 
-lock: $(READY)  ## write requirements.lock anew from what is installed and tested
-	$(BIN)/python -m workflow_scripts.lock
+# Versions without what a build adds to them (as +cpu); eflomal has pins of its own: envs/eflomal.txt.
+lock: $(READY)  ## write requirements.lock anew from what is installed; a test names pins of envs/ that differ
+	$(BIN)/python -m pip freeze --all --exclude-editable --exclude pip --exclude xling --exclude eflomal >$(VENV)/freeze
+	{ head -n 2 requirements.lock; tr A-Z a-z <$(VENV)/freeze \
+		| sed -E -e 's/\+.*//' -e ':a' -e 's/^([^=]*)[._]/\1-/' -e 'ta' | LC_ALL=C sort -t = -k 1,1; } >$(VENV)/lock
+	mv $(VENV)/lock requirements.lock
 
 clean:  ## remove the environment and what the embedded study made
 	rm -rf $(VENV) results/demo results/demo-full results/data/embedded results/data/embedded-full

@@ -32,11 +32,10 @@ class Alignment:
         """Return the languages of an analysis: those with a dictionary, with sentences to retrieve, or all."""
         if analysis == "cka":
             return self.study.compared
-        key = "muse" if analysis == "words" else "tatoeba"
-        if key == "tatoeba" and not self.study.language(self.source).get(key):
-            return []
         own = [code for code in self.study.compared if code in self.study.originals]  # a copy adds nothing here
-        return [code for code in own if self.study.language(code).get(key)]
+        if analysis == "sentences":
+            return [code for code in own if self.study.tatoeba_sides(code)]
+        return [code for code in own if self.study.language(code).get("muse")]
 
     @cached_property
     def analyses(self) -> list[str]:
@@ -100,10 +99,9 @@ class Alignment:
         return folder / "source.txt", folder / "target.txt"
 
     def raw_tatoeba(self, code: str) -> dict[str, str]:
-        """Return both sides of a language's test set as published."""
-        names = {side: self.study.language(c)["tatoeba"] for side, c in (("source", self.source), ("target", code))}
-        stem = f"{self.study.config['data']['tatoeba']}/tatoeba.{names['target']}-{names['source']}"
-        return {side: self.study.raw(f"{stem}.{name}") for side, name in names.items()}
+        """Return both sides of a language's test set as published, the source first."""
+        sides = self.study.tatoeba_sides(code)
+        return {side: self.study.raw(sides[side]) for side in ("source", "target")}
 
     def files(self, model: str) -> list[Path]:
         """Return every text that an encoder reads."""

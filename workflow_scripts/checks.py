@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path, PurePosixPath
 
 from workflow_scripts.config import Config, ConfigError, expand_path, merge
-from workflow_scripts.files import SPLITS, TREE_TASKS, Files
+from workflow_scripts.files import Files
 from workflow_scripts.grid import MONO, OWN, pair_languages
 from workflow_scripts.schema import Setting, schema_problems
 from xling.core.errors import InputError
@@ -197,33 +197,24 @@ def _data(study: Files) -> Problems:
             for side in (study.source, code):
                 if "code" not in study.language(side).get("dictionary", {}):
                     yield f"languages.{side}.dictionary.code: missing, but the PanLex dump is read by it"
-    if "ner" in config["study"]["tasks"]:
-        yield from _ner(study)
-    if TREE_TASKS & set(config["study"]["tasks"]):
-        yield from _trees(study)
-
-
-def _trees(study: Files) -> Problems:
-    chosen = study.config["study"]
-    for code in dict.fromkeys(code for pair in chosen["pairs"] for code in pair_languages(pair)):
-        for split in SPLITS if code == study.source else ("test",):
-            if split not in study.language(code).get("treebank", {}):
-                yield f"languages.{code}.treebank.{split}: missing, but the study has the task parsing or pos"
+    if "ner" not in config["study"]["tasks"] or not (wrong := list(_ner(study))):
+        wrong = [
+            f"{key}: missing, but a task of the study reads it" for key, path in study.task_paths.items() if not path
+        ]
+    yield from wrong
 
 
 def _ner(study: Files) -> Problems:
     config = study.config
     for pair in config["study"]["pairs"]:
+        if not (chosen := config["pairs"][pair].get("ner")):
+            yield f"pairs.{pair}.ner: missing, but the study has the task ner"
+            continue
         for split, code in zip(("train", "test"), pair_languages(pair), strict=True):
-            if not (chosen := config["pairs"][pair].get("ner")):
-                yield f"pairs.{pair}.ner: missing, but the study has the task ner"
-                break
             name, sets = chosen[split], study.language(code).get("ner", {})
             if name not in sets:
                 owner = config["languages"][code]["name"]
                 yield f"pairs.{pair}.ner.{split}: {owner} has no NER data set {name!r} ({nearest(name, sets)})"
-            elif split == "train" and not {"train", "dev"} <= set(sets[name]):
-                yield f"languages.{code}.ner.{name}: expected train and dev files, because the pair {pair} trains on it"
 
 
 def _shared_sources(study: Files) -> Problems:

@@ -13,12 +13,15 @@ import os
 import platform
 import re
 import time
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 from workflow_scripts.config import REPOSITORY
-from workflow_scripts.lock import direct_dependencies
 from workflow_scripts.plan.jobs import total
 from workflow_scripts.plan.used import attempts, read_benchmark
 from xling.core import provenance
@@ -66,7 +69,7 @@ def stage_times(
 def model_records(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
     """Yield what each trained model says about itself in its provenance.json, by name."""
     for path in sorted(paths):
-        known, used = read_json(path), total(cost for _, cost in attempts(path))
+        known, used = read_json(path), total(attempts(path))
         last = known["attempts"][-1]
         yield {
             "model": path.parent.name,
@@ -89,6 +92,12 @@ def data_files(root: Path, paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
         size, digest = (path.stat().st_size, sha256_of(path)) if path.is_file() else (None, None)
         name = path.relative_to(root) if path.is_relative_to(root) else path
         yield {"file": name.as_posix(), "bytes": size, "sha256": digest}
+
+
+def direct_dependencies(pyproject: Path) -> list[str]:
+    """Return the names of what the package itself depends on."""
+    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
+    return sorted(canonicalize_name(Requirement(item).name) for item in project["dependencies"])
 
 
 def machine(cpuinfo: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from workflow_scripts.grid import OWN, Grid, pair_languages
 from xling.core.errors import InputError
 from xling.data.manifest import SAFE_VALUE, Dataset, load_manifest
 
-TREE_TASKS = {"parsing", "pos"}
+TASK_DATA = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}  # the data that a task is trained on
 SPLITS = ("train", "dev", "test")
 
 
@@ -45,13 +45,16 @@ class Files(Grid):
     @cached_property
     def tatoeba_files(self) -> list[str]:
         """Both sides of the Tatoeba test set of every language that is compared; the generator writes all."""
-        source, folder = self.source, self.config["data"]["tatoeba"]
-        codes = {code: self.language(code).get("tatoeba") for code in self.originals}
-        used = codes if self.generated else self.compared
-        if not codes.get(source):
-            return []
-        others = [name for code, name in codes.items() if name and code in used and code != source]
-        return [f"{folder}/tatoeba.{name}-{codes[source]}.{side}" for name in others for side in (name, codes[source])]
+        used = self.originals if self.generated else self.compared
+        return [path for code in self.originals if code in used for path in self.tatoeba_sides(code).values()]
+
+    def tatoeba_sides(self, code: str) -> dict[str, str]:
+        """Return both sides of a language's test set as published, or nothing if it or the source has none."""
+        names = {side: self.language(c).get("tatoeba") for side, c in (("target", code), ("source", self.source))}
+        if code == self.source or not all(names.values()):
+            return {}
+        stem = f"{self.config['data']['tatoeba']}/tatoeba.{names['target']}-{names['source']}"
+        return {side: f"{stem}.{name}" for side, name in names.items()}
 
     @cached_property
     def parallel_sides(self) -> dict[str, str | None]:
@@ -91,6 +94,28 @@ class Files(Grid):
             yield files | {key: name for key, name in codes.items() if name}
 
     @cached_property
+    def task_paths(self) -> dict[str, str | None]:
+        """The raw files that the tasks of all pairs read, by the key path that names them; None: not described."""
+        kinds, pairs = {TASK_DATA[task] for task in self.config["study"]["tasks"]}, self.config["study"]["pairs"]
+        keys = [(kind, *key) for kind in sorted(kinds) for pair in pairs for key in self.task_keys(kind, pair)]
+        return dict(self.task_path(*key) for key in keys)
+
+    def task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
+        """Return language, data set and split of a pair's files: all of the source, and the target's test set."""
+        (source, target), name = pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
+        ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
+        return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
+
+    def task_path(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, str | None]:
+        """Return the key path of a raw file of a task, and the file if it is described."""
+        language, where = self.language(code), f"languages.{code}"
+        if kind == "nli":
+            return f"data.nli.{split}", self.config["data"]["nli"].get(split)
+        if kind == "ner":
+            return f"{where}.ner.{dataset}.{split}", language.get("ner", {}).get(dataset, {}).get(split)
+        return f"{where}.treebank.{split}", language.get("treebank", {}).get(split)
+
+    @cached_property
     def _files_by_language(self) -> dict[str, dict[str, str]]:
         """The files that are read of every language, by the key path that names them."""
         return {code: self._files_of_language(code) for code in self.domains}
@@ -101,16 +126,8 @@ class Files(Grid):
         for domain in self.domains[code]:
             paths = language["text"][domain]["files"]
             files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(paths)}
-        columns = [codes for pair in config["study"]["pairs"] if code in (codes := pair_languages(pair))]
-        if TREE_TASKS & set(config["study"]["tasks"]):
-            splits = {split for codes in columns for split in (SPLITS if codes[0] == code else ("test",))}
-            trees = language.get("treebank", {})
-            files |= {f"{where}.treebank.{split}": path for split, path in trees.items() if split in splits}
-        pairs = config["study"]["pairs"] if "ner" in config["study"]["tasks"] else []
-        roles = [(pair, *role) for pair in pairs for role in zip(pair_languages(pair), ("train", "test"), strict=True)]
-        for name in sorted({config["pairs"][pair]["ner"][role] for pair, owner, role in roles if owner == code}):
-            data = language["ner"][name]
-            files |= {f"{where}.ner.{name}.{split}": data[split] for split in SPLITS if split in data}
+        own = {key: path for key, path in self.task_paths.items() if key.startswith(f"{where}.")}
+        files |= {key: path for key, path in own.items() if path}
         words = [other for other in self.compared if self.language(other).get("muse")]
         if code in words:
             files |= {f"{where}.muse.{split}": path for split, path in language["muse"].items()}

@@ -1,4 +1,4 @@
-"""What a person sees while the workflow runs: one line per stage, how far it is and how long it will take.
+"""What a person sees while the workflow runs: one line per stage, how far it is and since when.
 
 This is Snakemake's logger `progress` (plugins/snakemake_logger_plugin_progress). On a terminal the stages at work are a
 few lines that change; elsewhere a line comes when a stage is done, and one now and then. A failing job is shown by the
@@ -11,21 +11,17 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
-from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-from xling.core.io import read_json
 from xling.core.log import duration
 
 NO_STAGES = {"total", "all", "report"}  # rows of Snakemake's job statistics that are no rule, or only name files
 SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_REDRAWS = 15.0, 0.5
 MOST_STAGES = 8
-PASSED_ON = ("Nothing to be done",)  # of what Snakemake says in passing
 MOST_OF_A_LOG = 1 << 16  # bytes
 MOST_NAMES = 4  # of files in one folder that the closing list names
 FOR_PEOPLE = ("tables", "figures", "models")  # folders whose files are listed even if other jobs read them
@@ -40,63 +36,58 @@ class Stage:
     """The jobs of one rule."""
 
     name: str
-    expected: float | None  # seconds a job took in an earlier run
     total: int = 1
     done: int = 0
-    seconds: float = 0.0  # of all finished jobs together
     began: float = NEVER
     ended: float = 0.0
+
+
+@dataclass
+class Job:
+    """A job at work."""
+
+    stage: Stage
+    outputs: list[str]
+    logs: list[str]
 
 
 class Board:
     """All stages of a run: pure bookkeeping, events in, lines out."""
 
-    def __init__(self, expected: Mapping[str, float] | None = None) -> None:
-        self.expected = dict(expected or {})
+    def __init__(self) -> None:
         self.stages: dict[str, Stage] = {}
-        self.running: dict[int, tuple[Stage, float]] = {}  # the jobs at work, and when each began
+        self.running: dict[int, Job] = {}
         self.began = NEVER
-        self.widest = 1  # most jobs that were seen running at once
-        self.outputs: dict[int, list[str]] = {}
         self.read: set[str] = set()  # what jobs have read
         self.made: list[str] = []
 
     def plan(self, counts: Mapping[str, int], now: float) -> str:
-        """Take in how many jobs each rule has, in the order in which they come; return how much there is to do."""
+        """Take in how many jobs each rule has; return how much there is to do."""
         self.began = min(self.began, now)
-        for rule, count in counts.items():
-            if rule not in NO_STAGES:
-                self._stage(rule).total = count
+        for rule in counts.keys() - NO_STAGES:
+            self.stages.setdefault(rule, Stage(rule)).total = counts[rule]
         jobs, stages = sum(stage.total for stage in self.stages.values()), len(self.stages)
         return f"{jobs} job{'s' * (jobs != 1)} in {stages} stage{'s' * (stages != 1)}"
 
-    def _stage(self, rule: str) -> Stage:
-        """Return a rule's stage; rules that are made for each language are timed under the name that they share."""
-        names = [name for name in self.expected if rule == name or rule.startswith(f"{name}_")]
-        expected = self.expected[max(names, key=len)] if names else None
-        return self.stages.setdefault(rule, Stage(rule, expected))
-
-    def start(self, job: int, rule: str, now: float, inputs: Iterable[str] = (), outputs: Iterable[str] = ()) -> None:
+    def start(
+        self, job: int, rule: str, now: float, inputs: Iterable[str], outputs: Iterable[str], logs: Sequence[str] = ()
+    ) -> None:
         """Note that a job begins."""
         if rule not in NO_STAGES:
-            self.outputs[job] = [bare(path) for path in outputs]
+            stage = self.stages.setdefault(rule, Stage(rule))
+            stage.began = min(stage.began, now)
             self.read |= {bare(path) for path in inputs}
-            stage = self._stage(rule)
-            stage.began, self.running[job] = min(stage.began, now), (stage, now)
-            self.widest = max(self.widest, len(self.running))
+            self.running[job] = Job(stage, [bare(path) for path in outputs], list(logs))
 
-    def finish(self, job: int, now: float) -> Stage | None:
-        """Note that a job has succeeded; return its stage if that was the last one."""
-        if job not in self.running:
-            return None
-        stage, start = self.running.pop(job)
-        self.made += self.outputs.pop(job, [])
-        stage.done, stage.seconds, stage.ended = stage.done + 1, stage.seconds + now - start, now
-        return stage if stage.done >= stage.total else None
-
-    def fail(self, job: int) -> None:
-        """Note that a job has failed; if it is tried again, it starts again."""
-        self.running.pop(job, None)
+    def finish(self, job: int, now: float) -> list[str]:
+        """Note that a job has succeeded; return the warnings of its log, and its stage's line if it was the last."""
+        if not (ended := self.running.pop(job, None)):
+            return []
+        self.made += ended.outputs
+        stage = ended.stage
+        stage.done, stage.ended = stage.done + 1, now
+        warned = dict.fromkeys(line.partition(WARNING)[2] for line in lines_of(ended.logs) if WARNING in line)
+        return [f"warning: {line}" for line in warned] + ([stage_line(stage, now)] if stage.done >= stage.total else [])
 
     def products(self) -> list[str]:
         """Return a line for each folder with something made that people look at, or that no other job has read."""
@@ -110,42 +101,19 @@ class Board:
         listed = {folder: ", ".join(names) for folder, names in folders.items() if len(names) <= MOST_NAMES}
         return [f"  {folder}: {listed.get(folder, f'{len(names)} files')}" for folder, names in folders.items()]
 
-    def work_left(self, stage: Stage, now: float) -> float | None:
-        """Return the seconds of work that a stage's unfinished jobs still need, if that can be known.
-
-        A job takes as long as those before it, or as in the earlier run at this machine's pace.
-        """
-        if not stage.done and stage.expected is None:
-            return None
-        known = [one for one in self.stages.values() if one.done and one.expected]
-        wanted = sum(one.done * (one.expected or 0.0) for one in known)
-        pace = sum(one.seconds for one in known) / wanted if wanted else 1.0
-        each = stage.seconds / stage.done if stage.done else (stage.expected or 0.0) * pace
-        starts = [start for other, start in self.running.values() if other is stage]
-        waiting = stage.total - stage.done - len(starts)
-        return waiting * each + sum(max(each - (now - start), 0.0) for start in starts)
-
-    def stage_line(self, stage: Stage, now: float) -> str:
-        """Return one line for a stage: how far it is, since when, and how long it will take."""
-        text = f"{stage.name.replace('_', ' ')}: {stage.done} of {stage.total}"
-        if stage.done >= stage.total:
-            return f"{text} in {duration(stage.ended - stage.began)}"
-        work, width = self.work_left(stage, now), min(self.widest, stage.total - stage.done)
-        return f"{text}, {duration(now - stage.began)}{_left(work, width)}"
-
     def lines(self, now: float) -> list[str]:
         """Return a line for each stage at work, and one for the whole run."""
-        stages = self.stages.values()
-        active = [stage for stage in stages if any(stage is other for other, _ in self.running.values())]
-        done, total = sum(stage.done for stage in stages), sum(stage.total for stage in stages)
-        left = [self.work_left(stage, now) for stage in stages if stage.done < stage.total]
-        work = None if None in left or not left else sum(one or 0.0 for one in left)
-        whole = f"{done} of {total} jobs, {duration(now - self.began)}{_left(work, self.widest)}"
-        return [*(self.stage_line(stage, now) for stage in active[:MOST_STAGES]), whole]
+        active = {job.stage.name: job.stage for job in self.running.values()}
+        done, total = (sum(getattr(stage, key) for stage in self.stages.values()) for key in ("done", "total"))
+        whole = f"{done} of {total} jobs, {duration(now - self.began)}"
+        return [*(stage_line(stage, now) for stage in list(active.values())[:MOST_STAGES]), whole]
 
 
-def _left(work: float | None, width: int) -> str:
-    return "" if work is None else f", about {duration(work / width)} left"
+def stage_line(stage: Stage, now: float) -> str:
+    """Return one line for a stage: how far it is and since when, or how long it took."""
+    text = f"{stage.name.replace('_', ' ')}: {stage.done} of {stage.total}"
+    over = stage.done >= stage.total
+    return f"{text} in {duration(stage.ended - stage.began)}" if over else f"{text}, {duration(now - stage.began)}"
 
 
 def bare(path: str) -> str:
@@ -165,21 +133,6 @@ def own_error(logs: Iterable[str]) -> str:
     return next((line for line in reversed(told) if line.startswith("error:")), told[-1] if told else "")
 
 
-def seconds_a_job(provenance: Mapping[str, Any]) -> dict[str, float]:
-    """Return the seconds that a job of each stage took in the run that a provenance file describes."""
-    return {row["stage"]: row["wall"] / row["jobs"] for row in provenance.get("stages", []) if row["jobs"]}
-
-
-@dataclass
-class LogHandlerSettings(LogHandlerSettingsBase):
-    """What can be set on the command line, as --logger-progress-earlier."""
-
-    earlier: str = field(
-        default="",
-        metadata={"help": "provenance.json of an earlier run: its times tell how long this one will take"},
-    )
-
-
 class LogHandler(LogHandlerBase):
     """Prints progress."""
 
@@ -187,14 +140,12 @@ class LogHandler(LogHandlerBase):
     writes_to_file = has_filter = has_formatter = needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        """Begin with nothing known but what an earlier run took."""
-        earlier = getattr(self.settings, "earlier", None)
-        self.board = Board(seconds_a_job(read_json(Path(earlier))) if earlier else None)
+        """Begin with nothing known."""
+        self.board = Board()
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
         self.live = self.stream.isatty()
         self.drawn = 0  # lines on the terminal that will be drawn anew
         self.failed = False
-        self.logs: dict[int, list[str]] = {}
         self.held: list[str] = []  # the command of a failing job, which comes before the job itself
         self.over = threading.Event()
         self.ticker: threading.Thread | None = None
@@ -227,7 +178,7 @@ class LogHandler(LogHandlerBase):
             return []
         if event == LogEvent.JOB_ERROR:
             self.held.clear()
-            self.board.fail(about["jobid"])
+            self.board.running.pop(about["jobid"], None)  # if it is tried again, it starts again
             reason, rule = own_error(about["log"]), about["rule_name"].replace("_", " ")
             return [*([f"{rule} failed: {reason}"] if reason else []), self.format(record)]
         if self.common_settings.dryrun or record.levelno >= logging.WARNING:
@@ -239,14 +190,11 @@ class LogHandler(LogHandlerBase):
                     self.ticker.start()
                 return [self.board.plan(about["stats"], now)]
             case LogEvent.JOB_INFO:
-                self.logs[about["jobid"]] = about["log"]
-                self.board.start(about["jobid"], about["rule_name"], now, about["input"], about["output"])
+                files = (about[key] for key in ("input", "output", "log"))
+                self.board.start(about["jobid"], about["rule_name"], now, *files)
             case LogEvent.JOB_FINISHED:
-                stage = self.board.finish(about["job_id"], now)
-                warned = [line for line in lines_of(self.logs.pop(about["job_id"], [])) if WARNING in line]
-                told = [f"warning: {line.partition(WARNING)[2]}" for line in dict.fromkeys(warned)]
-                return [*told, *([self.board.stage_line(stage, now)] if stage else [])]
-            case None if self.failed or str(record.msg).startswith(PASSED_ON):
+                return self.board.finish(about["job_id"], now)
+            case None if self.failed or str(record.msg).startswith("Nothing to be done"):
                 return [self.format(record)]
         return []
 

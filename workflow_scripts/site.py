@@ -131,15 +131,10 @@ def submit_patiently(root: Path) -> None:
         os.environ["PATH"] = os.pathsep.join([str(root / PATIENT), *places])
 
 
-def site_file(root: Path) -> Path:
-    """Return the file that XLING_SITE names, else the profile's own."""
-    return Path(os.environ.get(VARIABLE) or root / FILE)
-
-
 def load_site(root: Path, classes: Mapping[str, Mapping[str, Any]]) -> Site:
-    """Return the user's site; on a problem say it in one line and leave."""
+    """Read the file that XLING_SITE names, else the profile's own; on a problem say it in one line and leave."""
     try:
-        site = read_site(site_file(root), classes)
+        site = read_site(Path(os.environ.get(VARIABLE) or root / FILE), classes)
         for name, usual in classes.items():
             site.requests(name, usual)
         return site

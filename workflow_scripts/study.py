@@ -12,7 +12,7 @@ from workflow_scripts.alignment import Alignment
 from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_config
 from workflow_scripts.contextual import Contextual
-from workflow_scripts.files import SPLITS, Files
+from workflow_scripts.files import SPLITS, TASK_DATA, Files
 from workflow_scripts.flags import expected_run
 from workflow_scripts.grid import domain_in, pair_languages, parts_of
 from workflow_scripts.identity import Identity
@@ -20,7 +20,6 @@ from workflow_scripts.transfer import Transfer
 from xling.core.results import hashed
 
 EXIT_BAD_CONFIG = 2
-TASK_DATA = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}  # the data that a task is trained on
 # A study that trains on at least so many tokens has the paper's scale; the paper's own are 82 billion (section 3.1: 200
 # epochs of 200k streams of 256 tokens on 8 GPUs).
 PAPER_TOKENS = 80_000_000_000
@@ -136,7 +135,7 @@ class Study(Files):
     def task_data(self, task: str, pair: str) -> dict[str, Any]:
         """Return the prepared files of a task: train and dev of the source language, test sets of both."""
         kind, (source, target) = TASK_DATA[task], pair_languages(pair)
-        train, dev, test, other = (self.task_file(kind, *key) for key in self._task_keys(kind, pair))
+        train, dev, test, other = (self.task_file(kind, *key) for key in self.task_keys(kind, pair))
         return {"train": train, "dev": dev, "test": {source: test, target: other}}
 
     def task_file(self, kind: str, code: str, dataset: str, split: str) -> str:
@@ -193,26 +192,15 @@ class Study(Files):
         """Format and paths of the raw files of nli, ner and parsing, by language, data set and split."""
         kinds, pairs = {TASK_DATA[task] for task in self.config["study"]["tasks"]}, self.config["study"]["pairs"]
         return {
-            kind: {key: self._task_source(kind, *key) for pair in pairs for key in self._task_keys(kind, pair)}
+            kind: {key: self._task_source(kind, *key) for pair in pairs for key in self.task_keys(kind, pair)}
             for kind in sorted(kinds)
         }
 
     def _task_source(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, list[str]]:
-        language, data = self.language(code), self.config["data"]
-        if kind == "nli":
-            more, form = (data["more_nli"], "xnli-mt") if split == "train" else ([], "xnli")
-            paths = [data["nli"][split], *more]
-        elif kind == "ner":
-            paths, form = [language["ner"][dataset][split]], language["ner"][dataset]["format"]
-        else:
-            paths, form = [language["treebank"][split]], "conllu"
-        return form, [self.raw(path) for path in paths]
-
-    def _task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
-        """Return language, data set and split of a pair's files: all of the source, and the target's test set."""
-        (source, target), name = pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
-        ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
-        return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
+        form = {"nli": "xnli-mt" if split == "train" else "xnli", "parsing": "conllu"}.get(kind)
+        more = self.config["data"]["more_nli"] if (kind, split) == ("nli", "train") else []
+        paths = [self.task_path(kind, code, dataset, split)[1], *more]
+        return form or self.language(code)["ner"][dataset]["format"], [self.raw(path) for path in paths if path]
 
     def generated_of(self, code: str) -> list[str]:
         """Return the raw files that the generator writes for one language."""

@@ -7,14 +7,13 @@ are taken for mistyped ones where no flag can own them: before all flags, and af
 
 import shutil
 import sys
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import pairwise, takewhile
 from pathlib import Path
 
 from workflow_scripts.config import nearest
-from workflow_scripts.grid import MONO
 from workflow_scripts.study import EXIT_BAD_CONFIG, Study
 
 MODELS = "monolingual models of the source and of"
@@ -41,32 +40,18 @@ def problem(study: Study, shown: Container[str], target: str) -> str | None:
     if other != own:
         return f"{target}: a file of study {other!r}, but this is {own!r} (name its preset: --configfile …)"
     kind, name, *rest = parts
-    if kind == "contextual":
-        name, known = place.stem, list(study.contextual.jobs)
-    elif len(rest) == 1:
-        known = list(study.transfer.encoders if kind == "transfer" else study.models)
-    else:
+    if kind != "contextual" and not rest:
         return None
+    name = place.stem if kind == "contextual" else name
+    of_kind: dict[str, Iterable[str]] = {"transfer": study.transfer.encoders, "contextual": study.contextual.jobs}
+    known = of_kind.get(kind, study.models)
     if name not in known:
-        return f"{name}: no such model in study {own!r} ({why_absent(study, name)})"
-    tasks = study.transfer.tasks
-    if kind == "transfer" and place.stem not in ("run", *tasks):
-        return f"{name}: {place.stem} is no task of study {own!r} ({', '.join(tasks)})"
+        skipped = any(fnmatchcase(name.rpartition(".s")[0], pattern) for pattern in study.config["study"]["skip"])
+        why = "study.skip leaves it out" if skipped else nearest(name, known)
+        return f"{name}: no such model in study {own!r} ({why})"
+    if kind == "transfer" and place.stem not in ("run", *study.transfer.tasks):
+        return f"{name}: {place.stem} is no task of study {own!r} ({', '.join(study.transfer.tasks)})"
     return None
-
-
-def why_absent(study: Study, name: str) -> str:
-    """Return why a study has no such model, as far as its name shows."""
-    known = list(dict.fromkeys([*study.models, *study.transfer.floors, *study.contextual.jobs]))
-    seeds = [other.rpartition(".s")[2] for other in known if other.rpartition(".s")[0] == name.rpartition(".s")[0]]
-    about, (languages, setting) = study.config["study"], [*name.split("."), ""][:2]
-    if seeds:
-        return f"its seeds: {', '.join(seeds)}"
-    if any(fnmatchcase(f"{languages}.{setting}", pattern) for pattern in about["skip"]):
-        return "study.skip leaves it out"
-    if setting == MONO:
-        return f"study.languages: {', '.join(about['languages'])}"
-    return nearest(name, known) if languages in about["pairs"] else f"study.pairs: {', '.join(about['pairs'])}"
 
 
 def mistyped(arguments: Sequence[str], rules: Sequence[str]) -> Iterator[str]:

@@ -69,7 +69,7 @@ def test_jobs_that_slurm_forgets_at_once_are_known_by_their_files(
 ) -> None:
     forgotten = place("forgotten")
     with cluster.remembering(2):
-        check = [sys.executable, "-m", "workflow_scripts.slurm_check", "--out", str(forgotten.folder / "found.yaml")]
+        check = [sys.executable, "-m", "workflow_scripts.slurm_check"]
         told = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False).stdout
         assert [line for line in told.splitlines() if "(MinJobAge)" in line] == [
             "known  finished jobs are remembered for 2 s (MinJobAge), less than 180 s: whether a job that ends unseen has "

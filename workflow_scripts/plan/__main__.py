@@ -1,33 +1,38 @@
 """What a study will cost, and what it has cost: python -m workflow_scripts.plan TARGET --configfile presets/paper.yaml
 
 TARGET is anything that Snakemake makes, by default everything. What is done is left out of the plan and set against
-what it used. RATES is h200, cpu, or a file that `python -m bench.calibrate` wrote; by default results/rates.yaml where
-there is one, else the H200's where there is a GPU, and those of a CPU where there is none or the study needs none.
+what it used. RATES is h200 or cpu (rates.yaml); by default the H200's where there is a GPU, and those of a CPU where
+there is none or the study needs none.
 """
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import isnan
 from pathlib import Path
+
+import pandas as pd
 
 from workflow_scripts.config import REPOSITORY, read_config
 from workflow_scripts.gpu_slots import devices
 from workflow_scripts.plan.estimate import cost
-from workflow_scripts.plan.jobs import Cost, Job, by_rule, lay_out, longest_chain, total
+from workflow_scripts.plan.jobs import Cost, Job, lay_out, longest_chain
 from workflow_scripts.plan.rates import Rates, load_rates
 from workflow_scripts.plan.sizes import Sizes, manifest
-from workflow_scripts.plan.used import covered, ran_on_gpu, unfinished, used_by
+from workflow_scripts.plan.used import ran_on_gpu, unfinished, used_by
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import run
 
-OWN_RATES = Path("results/rates.yaml")
 GPUS = (1, 8, 32)
+# Columns of a plan, by the costs that they show.
+SHOWN = {"jobs": "jobs", "gpu": "GPU time", "cpu": "CPU time", "disk": "disk", "download": "download"}
+TIMES = ((3600, "h"), (60, "min"), (1, "s"))
+SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def choose_rates(asked: str, study: Study) -> Rates:
-    """Return the rates that the user names, else the user's own, else the committed ones that fit study and machine."""
-    own = str(OWN_RATES) if OWN_RATES.is_file() else ""
-    return load_rates(asked or own or ("h200" if devices(os.environ) and not study.generated else "cpu"))
+    """Return the rates that the user names, else those that fit study and machine."""
+    return load_rates(asked or ("h200" if devices(os.environ) and not study.generated else "cpu"))
 
 
 def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str, assumptions: bool = False) -> list[str]:
@@ -37,111 +42,90 @@ def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str, assumpt
     lines = [f"Plan of {study.config['study']['name']}, {target}, at the rates of {rates.device['name']}"]
     lines += to_do(sizes, left) if any(job.outputs for job in left) else ["Nothing is left to do."]
     lines += ["", *planned_and_used(sizes, done)] if done else []
-    begun = unfinished((study.results / "work").glob("*"))
+    begun = unfinished(study.results / "work")
     if begun.seconds:
         lines += [f"in runs that are not finished: GPU {duration(begun.gpu)}, CPU {duration(begun.cpu)}"]
-    assumed = [
-        [name.replace("device.", "device: "), f"{float(entry['value']):g}", entry["unit"], entry["source"]]
-        for name, entry in sorted(rates.used.items())
-    ]
     if not assumptions:
-        return [*lines, "", f"assumed: {len(assumed)} rates (ASSUMPTIONS=1 lists them; make calibrate measures yours)"]
-    return [*lines, "", "Assumptions:", *aligned(assumed, left=4)]
+        return [*lines, "", f"assumed: {len(rates.used)} rates (ASSUMPTIONS=1 lists them)"]
+    used = sorted(rates.used.items())
+    assumed = [f"  {name}: {float(entry['value']):g} {entry['unit']} ({entry['source']})" for name, entry in used]
+    return [*lines, "", "Assumptions:", *assumed]
 
 
 def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
-    """Return what is left: in all, one line per rule, the longest chain, and what is not known.
-
-    A rule without an estimate is listed, because its cost is not 0 but unknown.
-    """
-    costs = {job.number: cost(sizes, job) for job in jobs}
-    rows, unknown = [["rule", "jobs", "GPU time", "CPU time", "disk", "download"]], []
-    for rule, some in by_rule(jobs).items():
-        known = all(costs[job.number] for job in some)
-        amounts = _amounts(total(costs[job.number] for job in some)) if known else ["not estimated", *"---"]
-        rows.append([rule, str(len(some)), *amounts])
-        unknown += [] if known else [f"not estimated: {rule}, {len(some)} jobs"]
-    every = total(costs.values())
-    wall = {number: (known or Cost()).seconds for number, known in costs.items()}
+    """Return what is left: in all, one line per rule, the longest chain, and what is not known."""
+    costs = [cost(sizes, job) for job in jobs]
+    rules = by_rule(jobs, costs)
+    every = rules.sum()
+    wall = {job.number: one.seconds for job, one in zip(jobs, costs, strict=True) if one.seconds > 0}
     seconds, chain = longest_chain(jobs, wall)
-    lines = [in_all(len(jobs), every, seconds), ""]
-    lines += aligned([*rows, ["total", str(len(jobs)), *_amounts(every)]], ruled=True)
+    lines = [in_all(every, seconds), "", *table(rules[list(SHOWN)].rename(columns=SHOWN))]
     lines += [f"besides, at most {size(every.passing)} of text until it has been read"] if every.passing else []
     lines += ["", f"longest chain: {duration(seconds)}"]
-    for job in (job for job in chain if wall[job.number]):
+    for job in (job for job in chain if job.number in wall):
         named = [value.strip(".") for value in job.wildcards.values() if value]  # a text in one piece has no shard
         name = f" ({'.'.join(named)})" if named else ""
         lines.append(f"    {duration(wall[job.number]):>9}  {job.rule}{name}")
     datasets = [job.wildcards["dataset"] for job in jobs if job.rule == "fetch_dataset"]
     told = {
+        "not estimated": [f"{rule}, {row.jobs:.0f} jobs" for rule, row in rules[rules.cpu.isna()].iterrows()],
         "download size not known": [path for name in datasets for path in sizes.download(name)[1]],
         "not downloaded, to be supplied": [name for name in datasets if manifest()[name].ask],
     }
-    return lines + unknown + [f"{what}: {', '.join(names)}" for what, names in told.items() if names]
+    return lines + [f"{what}: {', '.join(names)}" for what, names in told.items() if names]
 
 
-def in_all(jobs: int, every: Cost, chain: float) -> str:
+def by_rule(jobs: Sequence[Job], costs: Sequence[Cost]) -> pd.DataFrame:
+    """Return jobs and costs by rule, each rule after those that it depends on; a cost that is not known is NaN."""
+    rules = [job.rule for job in jobs]
+    frame = pd.DataFrame(costs, columns=Cost._fields).assign(jobs=1)
+    return frame.groupby(rules).sum(skipna=False).loc[list(dict.fromkeys(reversed(rules)))[::-1]]
+
+
+def table(frame: pd.DataFrame) -> list[str]:
+    """Return amounts as text, their total below."""
+    whole = pd.concat([frame, frame.sum().to_frame("total").T])
+    forms: dict[object, Callable[[float], str]] = {"jobs": "{:.0f}".format, "disk": size, "download": size}
+    return list(whole.apply(lambda column: column.map(forms.get(column.name, duration))).to_string().splitlines())
+
+
+def in_all(every: "pd.Series[float]", chain: float) -> str:
     """Return the totals in one line, with the shortest time that they can take."""
     counts, what, used = (GPUS, "GPU", every.gpu) if every.gpu else ((os.cpu_count() or 1,), "core", every.cpu)
     times = [f"{n} {what}{'s' if n > 1 else ''} {duration(max(chain, used / n))}" for n in counts]
-    amounts = zip(("GPU time", "CPU time", "disk", "download"), _amounts(every), strict=True)
-    shown = ", ".join(f"{name} {amount}" for name, amount in amounts if amount != "-")
-    return f"in all: {jobs} jobs{', ' if shown else ''}{shown}; at best, queueing aside: {', '.join(times)}"
+    amounts = {"GPU time": duration(every.gpu), "CPU time": duration(every.cpu)}
+    amounts |= {"disk": size(every.disk), "download": size(every.download)}
+    shown = [f"{every.jobs:.0f} jobs", *(f"{name} {amount}" for name, amount in amounts.items() if amount != "-")]
+    return f"in all: {', '.join(shown)}; at best, queueing aside: {', '.join(times)}"
 
 
 def planned_and_used(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
-    """Return what is done, planned against used; a job without a record counts on neither side."""
-    rows = [["rule", "jobs", "recorded", "GPU time planned", "used", "CPU time planned", "used"]]
+    """Return what is done, planned against used; a job without a record or an estimate counts on neither side."""
     on_gpu = ran_on_gpu(jobs, otherwise=bool(devices(os.environ)))
-    records = {job.number: used_by(job, on_gpu) for job in jobs}
-    both: list[tuple[Cost, Cost]] = []
-    for rule, some in by_rule(jobs).items():
-        recorded = [(cost(sizes, job), records[job.number]) for job in some if records[job.number]]
-        known = [(planned, total(used for _, used in record)) for planned, record in recorded if planned]
-        rows += [[rule, str(len(some)), str(len(known)), *_sides(known)]] if known else []
-        both += known
-    lines = ["Done so far, planned against used, all attempts of a training run together:", ""]
-    lines += aligned([*rows, ["total", str(len(jobs)), "", *_sides(both)]], ruled=True)
-    every = [attempt for record in records.values() for attempt in record]
-    held, wall = total(used for _, used in every).gpu, covered(every)
-    return lines + ([f"jobs held GPUs for {duration(wall)} of wall time, {held / wall:.1f} at once"] if wall else [])
-
-
-def _amounts(cost: Cost) -> list[str]:
-    return [duration(cost.gpu), duration(cost.cpu), size(cost.disk), size(cost.download)]
-
-
-def _sides(both: Sequence[tuple[Cost, Cost]]) -> list[str]:
-    planned, used = (total(pair[side] for pair in both) for side in (0, 1))
-    return [duration(seconds) for seconds in (planned.gpu, used.gpu, planned.cpu, used.cpu)]
-
-
-def aligned(rows: Sequence[Sequence[str]], left: int = 1, ruled: bool = False) -> list[str]:
-    """Return a table as text, its first columns to the left; `ruled`: with lines below its head and above its total."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [f"{cell:{'<' if i < left else '>'}{widths[i]}}" for i, cell in enumerate(row)]
-        lines.append("  ".join(cells).rstrip())
-    rule = "-" * max(map(len, lines), default=0)
-    return [lines[0], rule, *lines[1:-1], rule, lines[-1]] if ruled else lines
+    both = [(job, cost(sizes, job), used_by(job, on_gpu)) for job in jobs]
+    known = [(job, planned, used) for job, planned, used in both if used and not isnan(planned.cpu)]
+    head = f"Done so far, planned against used, all attempts of a training together ({len(known)} of {len(jobs)} jobs):"
+    recorded = [job for job, _, _ in known]
+    sides = {"planned": [planned for _, planned, _ in known], "used": [used for _, _, used in known]}
+    costs = {name: by_rule(recorded, side) for name, side in sides.items()}
+    times = {f"{SHOWN[key]} {name}": frame[key] for key in ("gpu", "cpu") for name, frame in costs.items()}
+    return [head, "", *table(pd.DataFrame({"jobs": costs["used"].jobs, **times}))]
 
 
 def duration(seconds: float) -> str:
     """Return seconds in the unit that fits; hours are never made days, because allocations are counted in hours."""
-    for unit, name in ((3600, "h"), (60, "min")):
-        if seconds >= unit:
-            value = seconds / unit
-            return f"{value:,.0f} {name}" if value >= 100 else f"{value:.1f} {name}"
-    return f"{seconds:.1f} s" if seconds else "-"
+    if isnan(seconds):
+        return "?"
+    value, unit = next(((seconds / unit, name) for unit, name in TIMES if seconds >= unit), (seconds, "s"))
+    return f"{value:,.{0 if value >= 100 else 1}f} {unit}" if seconds else "-"
 
 
 def size(count: float) -> str:
     """Return bytes in the unit that fits."""
-    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
-        if count >= unit:
-            return f"{count / unit:.3g} {name}"
-    return f"{count / 1e3:.3g} kB" if count else "-"
+    if isnan(count):
+        return "?"
+    value, unit = next(((count / unit, name) for unit, name in SIZES if count >= unit), (count / 1e3, "kB"))
+    return f"{value:.3g} {unit}" if count else "-"
 
 
 def main() -> None:
@@ -150,7 +134,7 @@ def main() -> None:
     parser.add_argument("target", nargs="*")
     parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
     parser.add_argument("--assumptions", action="store_true", help="list the rates behind the estimates")
-    parser.add_argument("--rates", default="", help="h200, cpu, or a file of python -m bench.calibrate")
+    parser.add_argument("--rates", default="", help="a device of rates.yaml: h200, cpu")
     args = parser.parse_args()
     os.chdir(REPOSITORY)
     config = read_config(REPOSITORY / "config.yaml", *args.configfile)

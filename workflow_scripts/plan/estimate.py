@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workflow_scripts.grid import domain_in
-from workflow_scripts.plan.jobs import Cost, Job
+from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job
 from workflow_scripts.plan.sizes import Sizes
 
 FORWARD = 1 / 3  # of the operations of training: backward takes twice as many as forward
@@ -51,19 +51,12 @@ def share_of(job: Job) -> tuple[float, float]:
     return (1 / int(count), int(number) / int(count)) if count else (1.0, 1.0)
 
 
-def text(sizes: Sizes, job: Job) -> float:
-    """Return the bytes of a job's text, or of its shard."""
-    return share_of(job)[0] * sum(sizes.text(*read) for read in texts(job))
+def _size_of(kind: str) -> Callable[[Sizes, Job], float]:
+    """Return a function for the bytes of the text that a job reads, or of its shard, at one stage of its making."""
+    return lambda sizes, job: share_of(job)[0] * sum(getattr(sizes, kind)(*read) for read in texts(job))
 
 
-def tokenised(sizes: Sizes, job: Job) -> float:
-    """Return the bytes of what a job tokenises, or splits after that."""
-    return share_of(job)[0] * sum(sizes.tokenised(*read) for read in texts(job))
-
-
-def corpus(sizes: Sizes, job: Job) -> float:
-    """Return the bytes of a job's training text."""
-    return sum(sizes.corpus(*read) for read in texts(job))
+text, tokenised, corpus = map(_size_of, ("text", "tokenised", "corpus"))
 
 
 def extraction(sizes: Sizes, job: Job) -> float:
@@ -218,8 +211,8 @@ STAGES = {
 STAGES |= dict.fromkeys(["build_vocabulary", "prepare_task", "prepare_parallel", "prepare_tatoeba"], Stage())
 
 
-def cost(sizes: Sizes, job: Job) -> Cost | None:
-    """Return what a job takes, or None for a rule without an estimate.
+def cost(sizes: Sizes, job: Job) -> Cost:
+    """Return what a job takes, UNKNOWN for a rule without an estimate.
 
     CPU time is that of the cores a job has, busy or not, as clusters charge it.
     """
@@ -227,7 +220,7 @@ def cost(sizes: Sizes, job: Job) -> Cost | None:
         return Cost()  # a name for other jobs
     stage = STAGES.get("generate" if job.rule.startswith("generate_") else job.rule)
     if stage is None and job.resources.get("runtime") is not None:
-        return None
+        return UNKNOWN
     stage, rate = stage or Stage(), sizes.rate  # a rule without a time limit is small enough for a login node
     amount, disk = stage.work(sizes, job), stage.disk(sizes, job)
     start = rate("device.start" if stage.on == "device" else "start")

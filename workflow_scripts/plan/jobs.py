@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
+from math import nan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workflow_scripts.config import REPOSITORY, Config, read_yaml
 from xling.core.errors import XlingError
@@ -38,8 +39,7 @@ class Job:
         return (int(words[-1]) if words[-1].isdecimal() else 1) * int(self.resources.get("nodes") or 1)
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """Seconds of a job, its cores and its GPUs; bytes that stay on disk, are fetched, and are on disk for a time."""
 
     seconds: float = 0.0
@@ -49,14 +49,13 @@ class Cost:
     download: float = 0.0
     passing: float = 0.0
 
-    def __add__(self, other: "Cost") -> "Cost":
-        """Return both together."""
-        return Cost(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+
+UNKNOWN = Cost(*6 * [nan])
 
 
-def total(costs: Iterable[Cost | None]) -> Cost:
-    """Return the sum of the costs that are known."""
-    return sum((cost for cost in costs if cost), Cost())
+def total(costs: Iterable[Cost]) -> Cost:
+    """Return the sum of several costs."""
+    return Cost(*map(sum, zip(*costs, strict=True)))
 
 
 def open_dag(config: Config, targets: Iterable[str] = (), snakefile: Path = REPOSITORY / "Snakefile") -> Any:
@@ -92,33 +91,34 @@ def open_dag(config: Config, targets: Iterable[str] = (), snakefile: Path = REPO
 def lay_out(config: Config, targets: Iterable[str] = ()) -> list[Job]:
     """Return all jobs behind some targets, each after those that it needs."""
     dag = open_dag(config, targets)
-    return [_job(dag, job) for layer in dag.toposorted() for job in layer]
-
-
-def _job(dag: Any, job: Any) -> Job:
-    needs = frozenset(dag.jobid(other) for other in dag.job_dependencies(job))
-    about = (dag.jobid(job), job.rule.name, dict(job.wildcards_dict), tuple(map(str, job.output)), needs)
-    benchmark = str(job.benchmark) if job.benchmark else None
-    return Job(*about, dag.needrun(job), job.threads, dict(job.resources.items()), benchmark, bool(job.temp_output))
-
-
-def by_rule(jobs: Sequence[Job]) -> dict[str, list[Job]]:
-    """Return ordered jobs by rule; each rule comes after the rules that it depends on."""
-    level: dict[int, int] = {}
-    found: dict[str, list[Job]] = {}
-    for job in jobs:
-        level[job.number] = 1 + max((level[other] for other in job.needs if other in level), default=0)
-        found.setdefault(job.rule, []).append(job)
-    return dict(sorted(found.items(), key=lambda item: (max(level[job.number] for job in item[1]), item[0])))
+    return [
+        Job(
+            dag.jobid(job),
+            job.rule.name,
+            dict(job.wildcards_dict),
+            tuple(map(str, job.output)),
+            frozenset(dag.jobid(other) for other in dag.job_dependencies(job)),
+            dag.needrun(job),
+            job.threads,
+            dict(job.resources.items()),
+            str(job.benchmark) if job.benchmark else None,
+            bool(job.temp_output),
+        )
+        for level in dag.toposorted()
+        for job in sorted(level, key=lambda job: (job.rule.name, dag.jobid(job)))
+    ]
 
 
 def longest_chain(jobs: Sequence[Job], seconds: Mapping[int, float]) -> tuple[float, list[Job]]:
-    """Return the seconds of ordered jobs that no number of machines can save, and the jobs that take them."""
+    """Return the seconds of ordered jobs that no number of machines can save, and the jobs that take them.
+
+    A job without `seconds` takes none.
+    """
     chains: dict[int, tuple[float, list[Job]]] = {}
     longest: tuple[float, list[Job]] = (0.0, [])
     for job in jobs:
         before = [chains[other] for other in sorted(job.needs) if other in chains]
         time, chain = max(before, key=lambda one: one[0], default=(0.0, []))
-        chains[job.number] = (time + seconds[job.number], [*chain, job])
+        chains[job.number] = (time + seconds.get(job.number, 0.0), [*chain, job])
         longest = max(longest, chains[job.number], key=lambda one: one[0])
     return longest

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workflow_scripts.files import SPLITS
+from workflow_scripts.files import SPLITS, TASK_DATA
 from workflow_scripts.identity import TASK_SIZES
 from workflow_scripts.plan.rates import Rates
-from workflow_scripts.study import TASK_DATA, Study
+from workflow_scripts.study import Study
 from xling.core.io import read_json
 from xling.data.manifest import load_manifest
 

@@ -14,18 +14,15 @@ PROVENANCE, METRICS = "provenance.json", "metrics.jsonl"
 COLUMNS = {"wall": "s", "cpu": "cpu_time", "memory": "max_rss"}  # of Snakemake's benchmark files
 UNMEASURED = (None, "", "NA", "-")  # what Snakemake writes if a job was over before it could be measured
 
-Attempts = list[tuple[float, Cost]]  # when each began, in seconds since 1970, and what it used
 
-
-def used_by(job: Job, on_gpu: bool) -> Attempts:
-    """Return the recorded attempts of a job; of a benchmark only the wall time, because its CPU time is sampled."""
+def used_by(job: Job, on_gpu: bool) -> Cost | None:
+    """Return what a job has used, None without a record; of a benchmark the wall time, because CPU time is sampled."""
     if record := training_record(job):
-        return attempts(record)
+        return total(attempts(record))
     if not job.benchmark or not Path(job.benchmark).is_file():
-        return []
-    path = Path(job.benchmark)
-    wall = read_benchmark(path)["wall"]
-    return [(path.stat().st_mtime - wall, Cost(wall, wall * job.threads, wall * job.gpus if on_gpu else 0.0))]
+        return None
+    wall = read_benchmark(Path(job.benchmark))["wall"]
+    return Cost(wall, wall * job.threads, wall * job.gpus if on_gpu else 0.0)
 
 
 def training_record(job: Job) -> Path | None:
@@ -37,12 +34,12 @@ def training_record(job: Job) -> Path | None:
 
 def ran_on_gpu(jobs: Iterable[Job], otherwise: bool) -> bool:
     """Return whether the jobs of a study had GPUs, as far as its training runs tell: benchmarks say nothing of it."""
-    told = [cost.gpu > 0 for job in jobs if (record := training_record(job)) for _, cost in attempts(record)]
+    told = [total(attempts(record)).gpu > 0 for job in jobs if (record := training_record(job))]
     return any(told) if told else otherwise
 
 
-def attempts(path: Path) -> Attempts:
-    """Return the attempts of a training run from its provenance.json.
+def attempts(path: Path) -> list[Cost]:
+    """Return what each attempt of a training run used, from its provenance.json.
 
     A killed attempt could not write how long it took: it counts up to the last whole line of its metrics. Times are UTC
     as text, which sorts as they do.
@@ -55,22 +52,12 @@ def attempts(path: Path) -> Attempts:
             continue
     known, found = read_json(path)["attempts"], []
     for attempt, end in zip(known, [*(later["began"] for later in known[1:]), "9"], strict=True):
-        seen = [time for time in times if attempt["began"] <= time < end]
-        start, last = (datetime.fromisoformat(time) for time in (attempt["began"], [attempt["began"], *seen][-1]))
-        seconds = attempt.get("seconds", (last - start).total_seconds())
-        processes, cpu = int(attempt.get("processes", 1)), str(attempt.get("device", "")).startswith("CPU")
-        used = Cost(seconds, seconds * processes, 0.0 if cpu else seconds * processes)
-        found.append((start.timestamp(), used))
+        seen = [attempt["began"], *(time for time in times if attempt["began"] <= time < end)]
+        began, last = (datetime.fromisoformat(time) for time in (seen[0], seen[-1]))
+        seconds = attempt.get("seconds", (last - began).total_seconds())
+        held, on_cpu = seconds * int(attempt.get("processes", 1)), str(attempt.get("device", "")).startswith("CPU")
+        found.append(Cost(seconds, held, 0.0 if on_cpu else held))
     return found
-
-
-def covered(ran: Attempts) -> float:
-    """Return for how long at least one of several jobs held a GPU."""
-    whole, reached = 0.0, float("-inf")
-    for start, end in sorted((start, start + cost.seconds) for start, cost in ran if cost.gpu):
-        whole += max(0.0, end - max(start, reached))
-        reached = max(reached, end)
-    return whole
 
 
 def read_benchmark(path: Path) -> dict[str, float]:
@@ -83,7 +70,6 @@ def read_benchmark(path: Path) -> dict[str, float]:
     return {key: max(found) if key == "memory" else sum(found) for key, found in values.items()}
 
 
-def unfinished(folders: Iterable[Path]) -> Cost:
-    """Return what runs have used that are not finished: they keep their record where they resume from."""
-    records = [folder / PROVENANCE for folder in sorted(folders) if (folder / PROVENANCE).is_file()]
-    return total(cost for path in records for _, cost in attempts(path))
+def unfinished(folder: Path) -> Cost:
+    """Return what the runs that resume from a folder have used so far."""
+    return total(used for path in sorted(folder.glob(f"*/{PROVENANCE}")) for used in attempts(path))

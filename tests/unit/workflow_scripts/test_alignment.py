@@ -1,17 +1,14 @@
 """What the analyses of section 5 are made from: which encoders, which texts, which are compared."""
 
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 from embedded import DEMO as STUDY
-from embedded import PAPER, ROOT
+from embedded import PAPER
 from embedded import made as made_study
 
 from workflow_scripts.alignment import Alignment
-from workflow_scripts.config import read_config
-from workflow_scripts.study import Study
 
 DEMO = STUDY.alignment
 PAIRS = ["en-en'", "en-fr", "en-de", "en-ru", "en-zh"]
@@ -61,25 +58,6 @@ def test_a_language_whose_source_is_taken_away_is_not_in_the_figure() -> None:
     assert taken.languages("cka") == DEMO.languages("cka")
 
 
-def test_an_analysis_waits_for_the_encoders_that_it_compares_and_no_others() -> None:
-    alone = {f"{code}.mono.s1" for code in ("en", "fr", "de", "ru", "zh")}
-    assert set(DEMO.compared("words")) == set(DEMO.compared("sentences")) == alone
-    assert set(DEMO.compared("cka")) == set(DEMO.encoders)
-    more = made(study={"more_seeds": [{"models": ["en.mono"], "seeds": [2]}]})
-    assert "en.mono.s2" in more.encoders  # no other language has that seed
-    assert "en.mono.s2" not in more.compared("cka")
-    assert DEMO.represented("words") == [DEMO.states(name) / "states.json" for name in DEMO.compared("words")]
-
-
-def test_flags_say_all_that_an_encoder_reads() -> None:
-    words = shlex.split(DEMO.flags("fr.mono.s1"))
-    assert words[words.index("--lines") + 1 :][:3] == ["5000", "--words", "200000"]
-    assert words[-1] == "--untrained"
-    assert [text.partition("=")[0] for text in words if ":fr=" in text] == ["parallel:fr", "tatoeba-fr:fr"]
-    assert "--untrained" not in DEMO.flags("en-fr.default.s1")
-    assert "--text" not in DEMO.flags("en-fr.default.s1")
-
-
 def test_seeds_that_both_sides_have_are_compared() -> None:
     more = made(study={"more_seeds": [{"models": ["en.mono", "fr.mono", "en-fr.default"], "seeds": [1, 2]}]})
     plan = more.plan("sentences")["languages"]
@@ -111,11 +89,3 @@ def test_vectors_of_the_study_s_own_text_are_no_raw_files() -> None:
 def test_without_a_model_of_the_source_there_is_nothing_to_compare() -> None:
     alone = made(study={"languages": ["fr"], "extra": []})
     assert (alone.analyses, alone.encoders, alone.records) == ([], [], [])
-
-
-def test_every_preset_has_all_analyses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XLING_DATA", "/data")
-    for path in (ROOT / "presets").glob("*.yaml"):
-        there = Study(read_config(ROOT / "config.yaml", path)).alignment
-        assert there.analyses == ["words", "sentences", "cka"]
-        assert len(there.records) == 5

@@ -48,12 +48,6 @@ def test_a_choice_says_why_and_where(row: list[str]) -> None:
     assert [place for place in places if not exists(place)] == []
 
 
-def test_a_place_that_is_none_is_noticed() -> None:
-    assert not exists("pretrain.warm_up")
-    assert not exists("xling/align/nowhere.py")
-    assert not exists("pretrain.lr.more")
-
-
 def test_settled_ambiguities_have_their_switch() -> None:
     """What a plausible reading of the paper would do otherwise can be had by a key."""
     switches = {place for row in ROWS for place in re.findall("`([^`/]+)`", row[3])}

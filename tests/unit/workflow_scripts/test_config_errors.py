@@ -16,59 +16,41 @@ from workflow_scripts.study import load_study
 EDITS = """
 tokenizer | {} | : unknown key
 pretrain.warm_up | 3 | : unknown key (did you mean 'warmup'?)
-languages.fr.muse.tset | c | : unknown key (did you mean 'test'?)
 model.heads | - | : missing key (Attention heads; they divide the width.)
-model.sentences | - | : missing key
-pretrain.save_every | - | : missing key (Updates between checkpoints.)
-tasks.ner.points_per_job | 1 | : unknown key
 tasks.parsing.biaffine | - | : missing key
 settings.default | - | : missing key
-settings.default.separate.layers | - | : missing key (How many of the lowest layers.)
 bpe | - | : missing key (Subword vocabularies
 pretrain.lr | fast | : expected a number, found the text 'fast'
 pretrain.lr | 1e-4 | : expected a number, found the text '1e-4' (YAML needs a point: 1.0e-4)
-pretrain.lr | .inf | : expected a finite number, found inf
 pretrain.lr | .nan | : expected a finite number, found nan
-pretrain.mask_rate | .nan | : expected less than 1, found nan
 pretrain.updates | 1.0e+3 | : expected a whole number, found 1000.0
-monolingual.train.lr | 1e-4 | : expected a number, found the text '1e-4'
-settings.default.train.warm_up | 1 | : unknown key (did you mean 'warmup'?)
 study.languages | [en, no] | study.languages[1]: expected text, found False (YAML reads no, yes, on and off as true or
 languages | {no: {name: Norwegian}} | : expected text, found False (YAML reads no, yes, on and off as true or false: put
 data.wikipedia_date | 20200101 | : expected text, found 20200101 (put it in quotes)
 study.seeds | 1 | : expected a list, found 1
 study.seeds | [] | : expected at least 1 items, found a list of 0
 synthetic.nli_pairs | [1, 2] | : expected at least 3 items, found a list of 2
-text.lowercase | "yes" | : expected true or false, found the text 'yes'
 model.norm | pots | : expected one of post, pre, found 'pots' (did you mean 'post'?)
 languages.fr.moses | ar | : expected one of null, as, bn, ca,
 languages.fr.muse | [] | : expected keys and values or null, found a list of 0 (Word translations
 pretrain.mask_rate | 1.5 | : expected less than 1, found 1.5
-codeswitch.keep | 1.0 | : expected less than 1, found 1.0
 codeswitch.cap | 0 | : expected more than 0, found 0
 text.test_lines | 0 | : expected at least 1, found 0
 study.name | My study | : expected a name of lower-case letters, digits and hyphens, found 'My study'
 data.root | "${XLING_NOWHERE}/x" | : ${XLING_NOWHERE}/x: the environment variable XLING_NOWHERE is not set
-study.results | "${XLING_NOWHERE}" | : ${XLING_NOWHERE}: the environment variable XLING_NOWHERE is not set
 data.more_nli | [xnli/more.tsv] | : expected an empty list, because the generator writes one training set
 data.parallel | null | : missing, but the models of study.languages are compared on it
 data.parallel | /etc/passwd | : expected a path that starts below data.root, found '/etc/passwd'
 data.parallel | a/../../b | : expected a path without '..', '.', empty parts and braces, found 'a/../../b'
-data.tatoeba | . | : expected a path without '..', '.', empty parts and braces, found '.'
-data.nli.test | a//b | : expected a path without '..', '.', empty parts and braces, found 'a//b'
 languages.fr.muse.test | muse/ | : expected a path without '..', '.', empty parts and braces, found 'muse/'
 languages.fr.dictionary.path | panlex/{lg} | : expected a path without '..', '.', empty parts and braces
 languages.fr.text.wiki.files | ["a\\n"] | languages.fr.text.wiki.files[0]: expected a path without '..'
 data.root | ../data | : expected a folder without '..' and braces, found '../data' (write it from /)
-data.root | ${HOME}/../data | : expected a folder without '..' and braces, found '/
 study.results | results/{x} | : expected a folder without '..' and braces, found 'results/{x}' (write it from /)
 study.name | "demo\\n" | : expected a name of lower-case letters, digits and hyphens, found 'demo\\n'
-languages.fr.dictionary.code | "fra-000\\n" | : expected PanLex's code, as fra-000, found 'fra-000\\n'
 study.settings | [default, sep-emb, default] | : default stands in the list twice
 settings.mono | {label: Alone} | settings: 'mono' cannot be used: mono, random and untrained… name models without a setting
-settings.untrained-prefixed | {label: Floor} | settings: 'untrained-prefixed' cannot be used
 settings.sep-emb.separate.embeddings | positions | : expected one of false, true, tokens, found 'positions'
-settings.sep-emb.separate.embeddings | 1 | : expected one of false, true, tokens, found '1'
 synthetic.languages.zh.accents | é | synthetic.languages.zh.script: han takes no counted_suffix, oblique_suffix or accents
 study.languages | [en, frr] | : unknown language 'frr' (did you mean 'fr'?)
 study.source | eng | : unknown language 'eng' (did you mean 'en'?)
@@ -76,7 +58,6 @@ pairs.en-it | {ner: {train: wikiann, test: wikiann}} | : unknown language 'it'
 study.pairs | [en-ru, en-frr] | : unknown pair 'en-frr' (did you mean 'en-fr'?)
 study.pairs | [en-it] | : unknown language 'it' in 'en-it' (describe it under languages:)
 languages.fr.script | latin | : unknown script 'latin' (did you mean 'Latin'?)
-languages.ru.script | Cyrilic | : unknown script 'Cyrilic' (did you mean 'Cyrillic'?)
 study.pairs | [fr-en] | : unknown pair 'fr-en' (did you mean 'en-fr'?)
 pairs.en-fr | - | study.pairs: unknown pair 'en-fr' (describe it under pairs:
 study.settings | [default, sep-l13] | : unknown setting 'sep-l13' (did you mean 'sep-l1-3'?)
@@ -86,14 +67,12 @@ study.extra | [en-de.defualt] | : en-de.defualt: unknown setting 'defualt' (did 
 pairs.en-en | {ner: {train: wikiann, test: wikiann}} | : expected two different languages
 study.skip | [en-ru.sepemb] | : 'en-ru.sepemb' matches no model (did you mean 'en-ru.sep-emb'?)
 study | {languages: [fr, de], pairs: [], extra: [], skip: []} | study.source: no model of the study reads 'en' (expected it
-study | {languages: [], pairs: [], extra: [], skip: []} | study.source: no model of the study reads 'en'
 settings.sep-emb.label | Default | : 'Default' is the label of settings.default too
 languages.en2.copy_of | enn | : unknown language 'enn' (did you mean 'en'?)
 languages.en.copy_of | en2 | : goes round in a circle (en -> en2 -> en)
 languages.fr.script | - | : missing key
 languages.zh | {segmenter: stanford, segmenter_dictionary: null} | languages.zh.segmenter_dictionary: missing
 settings.sep-l1-6.separate.layers | 9 | : 9 goes beyond the model's 8 layers
-settings.no-anchors.separate | {embeddings: tokens} | settings.no-anchors.softmax: expected per-language
 settings.sep-emb.softmax | shared | : expected per-language
 settings.no-anchors.bpe | joint | : expected per-language
 settings.sep-emb.anchors | all | : expected none, because each language has its own embeddings
@@ -109,22 +88,18 @@ settings.sep-emb.train | {warmup: 5000} | settings.sep-emb.train.warmup: 5000 up
 tasks.ner.best | 5 | : 5 of 2 grid points (expected at most 2)
 pairs.en-fr.ner | - | : missing, but the study has the task ner
 pairs.en-fr.ner.test | wikian | : French has no NER data set 'wikian' (did you mean 'wikiann'?)
-languages.en.ner.conll2003.train | - | languages.en.ner.conll2003: expected train and dev files
+languages.en.ner.conll2003.train | - | : missing, but a task of the study reads it
+data.nli.test | - | : missing, but a task of the study reads it
 languages.fr.text.crawl | - | : missing, but models of the study read it
-languages.fr.text.crawl | null | : missing, but models of the study read it
-languages.ru.treebank | - | languages.ru.treebank.test: missing, but the study has the task parsing or pos
-languages.ru.treebank | null | languages.ru.treebank.test: missing, but the study has the task parsing or pos
+languages.ru.treebank | - | languages.ru.treebank.test: missing, but a task of the study reads it
 languages.fr.dictionary | null | : missing, but models with extra anchors are code-switched with it
 languages.fr.dictionary.code | - | : missing, but the PanLex dump is read by it
 languages.fr.tatoeba | null | : missing, but the generator names a language's files by it
 synthetic.languages.ru | - | : missing, so it cannot be generated
 languages.fr.text.wiki.files | [wikidump/dewiki-20200101-pages-articles.xml.bz2] | languages.de.text.wiki.files[0]: wikidump/dewiki-20200101-pages-articles.xml.bz2 is languages.fr.text.wiki.files[0] too (expected its own, or copy_of: fr)
 languages.ru.treebank.test | ud/fr/fr-ud-test.conllu | : ud/fr/fr-ud-test.conllu is languages.fr.treebank.test too
-languages.ru.ner.wikiann.test | wikiann/fr/test | : wikiann/fr/test is languages.fr.ner.wikiann.test too
-languages.ru.muse.test | muse/en-fr.5000-6500.txt | : muse/en-fr.5000-6500.txt is languages.fr.muse.test too
 languages.ru.vectors | fasttext/wiki.ru.vec | : expected own or null, because the generator writes no vectors
 languages.ru.tatoeba | fra | : fra is languages.fr.tatoeba too (expected its own, or copy_of: fr)
-languages.ru.dictionary.code | fra-000 | : fra-000 is languages.fr.dictionary.code too
 """
 
 

@@ -98,13 +98,6 @@ def test_what_cannot_be_had_is_named(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (2, "error: XLING_GPU_SHARE=many: expected a whole number from 1 up\n")
 
 
-def test_without_a_gpu_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu_slots, "DEVICES", tmp_path)
-    environment = {"XDG_RUNTIME_DIR": str(tmp_path)}
-    assert take(environment) == []
-    assert not slot_folder(environment).exists()
-
-
 def test_the_command_runs_the_module_in_the_slot_and_a_killed_job_frees_it(tmp_path: Path) -> None:
     (tmp_path / "show_gpu.py").write_text(SHOW)
     path = f"{ROOT}{os.pathsep}{tmp_path}"

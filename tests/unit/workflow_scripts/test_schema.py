@@ -12,7 +12,7 @@ from embedded import EMBEDDED, ROOT
 from sacremoses.corpus import NonbreakingPrefixes
 
 from workflow_scripts.checks import check
-from workflow_scripts.config import merge, read_config, read_yaml
+from workflow_scripts.config import read_config, read_yaml
 from workflow_scripts.config_reference import json_schema, markdown
 from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import Study
@@ -165,7 +165,3 @@ def test_each_setting_of_an_overlay_is_a_model_of_its_own(overlay: str, preset: 
     assert len(set(described)) == len(now)
     assert all(now[name] == known[name] for name in now.keys() & known.keys())
     assert now.keys() - known.keys()
-
-
-def test_merging_replaces_lists_and_keeps_other_keys() -> None:
-    assert merge({"a": {"b": [1, 2], "c": 3}}, {"a": {"b": [4]}}) == {"a": {"b": [4], "c": 3}}

@@ -160,20 +160,12 @@ def test_a_retry_asks_for_no_more_time_than_the_partition_allows(
 MISTAKES = """
 {acount: lab} | acount: unknown key (did you mean 'account'?)
 {account: 4711} | account: expected text, found 4711 (put it in quotes)
-{gpu_type: [a100]} | gpu_type: expected text, found a list of 1
 {gpu_syntax: gpu} | gpu_syntax: expected one of gpus, gres, found 'gpu'
 {partitions: a100} | partitions: expected keys and values, found the text 'a100' (The partitions of jobs without and with
-{partitions: {gpus: a100}} | partitions.gpus: unknown key (did you mean 'gpu'?)
 {partitions: {gpu-long: a100}} | partitions.gpu-long: unknown key (did you mean 'gpu'?); for one class: classes.gpu-long.partition
-{partitions: {gpu: [a, b]}} | partitions.gpu: expected text, found a list of 2
-{classes: [gpu-long]} | classes: expected keys and values, found a list of 1 (A class and what it asks for, as {gpu-long:
 {classes: {gpu-huge: {}}} | classes.gpu-huge: no such class (did you mean 'gpu-long'?)
-{classes: {cpu: 4}} | classes.cpu: expected keys and values, found 4
 {classes: {cpu: {memory: 1}}} | classes.cpu.memory: unknown key (did you mean 'mem_mb'?)
 {classes: {cpu: {runtime: 1h}}} | classes.cpu.runtime: expected a whole number, found the text '1h'
-{classes: {cpu: {runtime: 0}}} | classes.cpu.runtime: expected at least 1, found 0
-{classes: {cpu: {partition: [a]}}} | classes.cpu.partition: expected text, found a list of 1
-{time_limits: 1440} | time_limits: expected keys and values, found 1440 (Minutes that a partition allows, by its name
 {time_limits: {big: "1-00:00:00"}} | time_limits.big: expected a whole number, found the text '1-00:00:00' (Minutes that
 {partitions: {gpu: big}, time_limits: {gpu: 60}} | time_limits.gpu: no job goes to such a partition (big)
 """

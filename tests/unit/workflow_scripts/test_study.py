@@ -14,44 +14,9 @@ from workflow_scripts.study import Study
 from xling.data.manifest import load_manifest
 
 
-def test_settings_share_what_they_can() -> None:
-    """Wiki-CC trains its own BPE, Extra anchors uses Default's; a BPE of one language has one stream for all settings."""
-    assert DEMO.vocabulary("en-fr.default.s1") == DEMO.vocabulary("en-fr.extra-anchors.s1") == "en-fr.joint.wiki"
-    assert DEMO.vocabulary("en-fr.wiki-cc.s1") == "en-fr.joint.crawl"
-    assert DEMO.vocabulary("en-fr.sep-l1-3.s1") == DEMO.vocabulary("en-fr.default-anchors.s1") == "en-fr.union.wiki"
-    assert DEMO.streams("fr.mono.s1") == {"fr": "fr.mono.wiki/fr.plain"}
-    for setting in ("sep-emb", "no-anchors", "default-anchors", "sep-l1-3"):
-        assert DEMO.streams(f"en-fr.{setting}.s1") == {code: f"{code}.mono.wiki/{code}.plain" for code in ("en", "fr")}
-    hashes = {DEMO.run(f"en-fr.{name}.s1")["made_from"]["corpus"]["fr"]["hash"] for name in ("sep-emb", "no-anchors")}
-    assert len(hashes) == 2, "other ids"
-    assert DEMO.streams("en-fr.extra-anchors.s1") == {
-        code: f"en-fr.joint.wiki/{code}.switched" for code in ("en", "fr")
-    }
-
-
-def test_web_text_is_trimmed_to_the_encyclopaedia_and_never_the_other_way() -> None:
-    assert DEMO.trimmed_to("fr", "crawl") == ["crawl", "wiki"]
-    assert DEMO.trimmed_to("fr", "wiki") == DEMO.trimmed_to("en", "wiki") == []
-
-
 def test_only_models_without_anchors_have_to_prove_it() -> None:
     proved = {name for name in DEMO.models if DEMO.anchors(name) == "none"}
     assert {name.split(".")[1] for name in proved} == {"no-anchors", "sep-emb", "sep-emb-l1-3", "sep-emb-l1-6"}
-
-
-def test_task_files_are_trained_in_the_source_and_tested_elsewhere() -> None:
-    ner = DEMO.task_files["ner"]
-    assert ("en", "conll2003", "train") in ner
-    assert ("zh", "msra", "test") in ner
-    assert not [key for key in ner if key[0] != "en" and key[2] != "test"]
-    assert set(DEMO.task_files["nli"]) == {("en", "xnli", split) for split in ("train", "dev", "test")} | {
-        (code, "xnli", "test") for code in ("fr", "ru", "zh")
-    }
-
-
-def test_a_copy_without_parallel_sentences_of_its_own_reads_its_originals() -> None:
-    assert DEMO.parallel_sides["en2"] == "xnli/xnli.15way.en2.txt"
-    assert "en2" not in Study(study(languages={"en2": {"parallel": None}})).parallel_sides
 
 
 def test_texts_are_unlike_those_before_them_and_tasks_unlike_all_others(tmp_path: Path) -> None:
@@ -148,14 +113,6 @@ def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
     assert {"lg": "ar", "iso": "ara"} in asked["tatoeba"]
     assert {"lg": "fr"} in asked["ud"]  # what the manifest knows is asked for as before
     assert all("UD_Arabic-PADT" not in request.values() for request in asked["ud"] if request["lg"] != "ar")
-
-
-def test_the_embedded_generator_writes_every_file_that_the_study_reads() -> None:
-    written = {path for code in DEMO.originals for path in DEMO.generated_of(code)}
-    written |= set(DEMO.generated_together()) | set(DEMO.dictionary_folders())
-    assert {str(path) for path in DEMO.needed_files.values()} <= written
-    fewer = Study(study(study={"languages": ["en"]}))
-    assert fewer.generated_together() == DEMO.generated_together(), "a comparison that is added later finds its files"
 
 
 def function_calls(languages: int) -> int:

@@ -9,12 +9,12 @@ from workflow_scripts.targets import mistyped, problem, refuse_wrong_targets
 @pytest.mark.parametrize(
     ("target", "line"),
     [
-        ("results/demo/models/en-es.default.s1/model.safetensors", "en-es.default.s1: no such model in study 'demo' (study.pairs: en-fr, en-ru, en-zh)"),
+        ("results/demo/models/en-es.default.s1/model.safetensors", "en-es.default.s1: no such model in study 'demo' (did you mean 'en-de.default.s1'?)"),
         ("results/demo/transfer/en-ru.wiki-cc.s1/ner.json", "en-ru.wiki-cc.s1: no such model in study 'demo' (study.skip leaves it out)"),
-        ("results/demo/transfer/en-fr.default.s7/ner.json", "en-fr.default.s7: no such model in study 'demo' (its seeds: 1)"),
+        ("results/demo/transfer/en-fr.default.s7/ner.json", "en-fr.default.s7: no such model in study 'demo' (did you mean 'en-fr.default.s1'?)"),
         ("results/demo/models/en-fr.defualt.s1/model.safetensors", "en-fr.defualt.s1: no such model in study 'demo' (did you mean 'en-fr.default.s1'?)"),
-        ("results/demo/states/es.mono.s1/states.json", "es.mono.s1: no such model in study 'demo' (study.languages: en, en2, fr, de, ru, zh)"),
-        ("results/demo/contextual/en-fr.default.s7.json", "en-fr.default.s7: no such model in study 'demo' (its seeds: 1)"),
+        ("results/demo/states/es.mono.s1/states.json", "es.mono.s1: no such model in study 'demo' (did you mean 'en.mono.s1'?)"),
+        ("results/demo/contextual/en-fr.default.s7.json", "en-fr.default.s7: no such model in study 'demo' (did you mean 'en-fr.default.s1'?)"),
         ("results/demo/transfer/en-fr.default.s1/pos.json", "en-fr.default.s1: pos is no task of study 'demo' (xnli, ner, parsing)"),
         ("results/mini/transfer/en-fr.default.s1/ner.json", "results/mini/transfer/en-fr.default.s1/ner.json: a file of study 'mini', but this is 'demo' (name its preset: --configfile …)"),
         ("tabel1", "tabel1: no such target (did you mean table1?)"),

@@ -1,6 +1,5 @@
 """Which encoders a study fine-tunes, beside which floors, and what Table 1 calls its settings."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from embedded import PAPER, SEP_TOKENS, made
 
 from workflow_scripts.describe import settings_rows
 from workflow_scripts.transfer import Transfer
-from xling.finetune import fine_tune
 from xling.report import published
 
 DEMO, WHOLE = STUDY.transfer, PAPER.transfer
@@ -22,12 +20,6 @@ def transfer(**changes: Any) -> Transfer:
 
 
 FULL = transfer(study={"skip": []})
-
-
-def test_every_model_of_table_1_is_fine_tuned_and_no_other() -> None:
-    assert len(FULL.models) == 30
-    assert len(DEMO.models) == 10 + 2 * 4
-    assert not {"en-de.default.s1", "en-en2.sep-emb.s1", "en-ru.default-anchors.s1"} & set(DEMO.encoders)
 
 
 def test_floors_are_once_per_pair_kind_of_vocabulary_and_seed() -> None:
@@ -73,31 +65,6 @@ def test_a_floor_shares_its_layers_and_never_trains(setting: str) -> None:
     assert (described["model"], described["pretrain"]["updates"]) == (name, 0)
     assert described["separate"] == {"embeddings": True, "layers": 0}
     assert only.encoder_files(name) == [Path(f"results/demo/transfer/{name}/run.json")]
-
-
-def test_how_a_setting_is_trained_changes_no_floor() -> None:
-    other = transfer(settings={"default": {"train": {"lr": 0.5}}, "sep-emb": {"train": {"updates": 7}}})
-    assert [other.run(name) for name in DEMO.floors] == [DEMO.run(name) for name in DEMO.floors]
-    for name, same in (("en-fr.untrained.s1", True), ("en-fr.default.s1", False)):
-        assert (other.study.contextual.expected(name) == STUDY.contextual.expected(name)) is same
-
-
-def test_a_pair_has_its_own_data_sets() -> None:
-    data = DEMO.data("en-zh.default.s1", "ner")
-    assert data["train"].endswith("tasks/ner/en.conll2003.train.jsonl")
-    names = {code: Path(path).name for code, path in data["test"].items()}
-    assert names == {"en": "en.conll2003.test.jsonl", "zh": "zh.msra.test.jsonl"}
-    assert DEMO.data("en-zh.untrained-joint.s1", "pos")["dev"].endswith("tasks/parsing/en.ud.dev.jsonl")
-    assert len(DEMO.data_files("en-fr.default.s1")) == 3 * 4
-
-
-def test_the_command_understands_its_plan(tmp_path: Path) -> None:
-    for name in ("en-ru.sep-emb.s1", "en-ru.untrained-separate.s1"):
-        (tmp_path / "plan.json").write_text(json.dumps(WHOLE.fine_tuning(name)))
-        jobs = fine_tune.read_plan(tmp_path / "plan.json")
-        assert list(jobs) == WHOLE.tasks
-        assert {task: len(WHOLE.points(task)) for task in jobs} == {"xnli": 18, "ner": 6, "parsing": 6}
-        assert (list(jobs["ner"].test), jobs["ner"].config) == (["en", "ru"], WHOLE.hashes(name)["ner"])
 
 
 def test_the_papers_rows_are_the_published_ones() -> None:

@@ -6,4 +6,3 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[3]))  # Snakemake loads loggers before the Snakefile
 
 from workflow_scripts.progress import LogHandler as LogHandler
-from workflow_scripts.progress import LogHandlerSettings as LogHandlerSettings
