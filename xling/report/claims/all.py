@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xling.report.claims import parts
-from xling.report.claims.parts import AT_LEAST, AT_MOST, NOT_NER
+from xling.report.claims.parts import ABOVE, AT_LEAST, AT_MOST, NOT_NER
 from xling.report.measured import Study, kept_share, lead_of, upper_minus_lower
 from xling.report.names import DEFAULT, EXTRA_ANCHORS, NO_ANCHORS, SEP_3, SEP_6, SEP_EMB, SEP_EMB_3, SEP_EMB_6, WIKI_CC
 from xling.report.records import BERT, BILINGUAL, FASTTEXT, MONOLINGUAL, RANDOM
@@ -58,8 +58,8 @@ CLAIMS = (
             parts.by_task(
                 s,
                 Part("mean kept share of Wiki-CC", Unit.SHARE, AT_LEAST, 0.9, ours=True),
-                partial(kept_share, border=0.9),
                 (WIKI_CC,),
+                partial(kept_share, s, WIKI_CC, border=0.9),
                 NOT_NER,
             ),
             parts.over_ner(s, WIKI_CC),
@@ -78,8 +78,8 @@ CLAIMS = (
             parts.by_task(
                 s,
                 Part("mean gain of No anchors over its floor, minus that of Sep Emb over its own"),
-                Study.lead_above_floors,
                 (NO_ANCHORS, SEP_EMB),
+                partial(s.lead_above_floors, NO_ANCHORS, SEP_EMB),
             )
         ],
     ),
@@ -114,10 +114,8 @@ CLAIMS = (
         "words of independently trained models can be aligned far above chance: the embeddings at least as well as "
         "fastText; words in context less well than fastText, and better in upper than in lower layers",
         lambda s: [
-            parts.over_other(
-                s, "embedding matrix minus fastText (Figure 4a)", "figure4a", BERT, FASTTEXT, relation=AT_LEAST
-            ),
-            parts.over_other(s, "fastText minus best contextual layer (Figure 4b)", "figure4b", FASTTEXT, BERT),
+            parts.over_other(s, "embedding matrix minus fastText (Figure 4a)", AT_LEAST, "figure4a", BERT, FASTTEXT),
+            parts.over_other(s, "fastText minus best contextual layer (Figure 4b)", ABOVE, "figure4b", FASTTEXT, BERT),
             parts.by_pair(
                 Part("mean of upper minus mean of lower layers (Figure 4b)"),
                 lambda x: upper_minus_lower(s.curve("figure4b", x, BERT)),

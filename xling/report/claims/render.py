@@ -272,14 +272,14 @@ def _part(part: Part, paper: Part | None, above_chance: Part | None) -> dict[str
         "one_seed": bool(own) and "unknown" in part.mean.origins,
         "lent": bool(own) and "lent" in part.mean.origins,
         "judged": len(part.judged),
-        "wanted": len(part.wanted),
+        "wanted": len(part.cells),
         "counted_in": part.over,
         "checks": [
             {"where": check.where, "language": check.language, "state": state, "shown": check.shown, **vars(found)}
             for check, state, found in zip(part.checks, states, each, strict=True)
         ],
-        "left_out": list(dict.fromkeys(part.left_out)),
-        "not_run": list(dict.fromkeys(part.not_run)),
+        "left_out": part.left_out,
+        "not_run": part.not_run,
     }
 
 
