@@ -85,12 +85,11 @@ def test_seed_variance_is_pooled_over_languages_and_drawn_towards_the_tasks() ->
         for language in LANGUAGES
         for step in (-size, size)
     ]
-    found = {own.group: own for own in redraw(rows, {})[1]}
+    found = redraw(rows, {})[1].droplevel("pool")
     own = {"steady": 2 * 0.01**2, "shaky": 2 * 0.05**2}
-    for group, variance in found.items():
-        assert variance.own == pytest.approx(own[group])
-        assert variance.variance == pytest.approx((3 * np.mean(list(own.values())) + 3 * own[group]) / 6)
-        assert (variance.freedom, variance.second_seeds) == (6, 3)
+    for group, variance in own.items():
+        shrunk = (3 * np.mean(list(own.values())) + 3 * variance) / 6
+        assert found.loc[group].tolist() == [pytest.approx(variance), 3, pytest.approx(shrunk), 6, "own"]
 
 
 def test_groups_without_a_second_seed_take_their_tasks_variance_and_layers_count_once() -> None:
@@ -99,13 +98,13 @@ def test_groups_without_a_second_seed_take_their_tasks_variance_and_layers_count
     rows += [Measured(f"x{layer}", 0.5 + s, None, "curve", "g", "x", "t") for layer in range(9) for s in (0, 0.1)]
     rows += [Measured("y", 0.5, None, "other", "g", "y", "t", lender="task")]
     rows += [Measured("z", 0.5, None, "alone", "g", "z", "t"), Measured("f", 0.5, None, "t2", "g", "f", "t", seeds=0)]
-    found = {(own.pool, own.group): own for own in redraw(rows, {})[1]}
-    task = found["task", "two"].variance
-    assert found["task", "one"].variance == found["task", "floor"].variance == found["other", "g"].variance == task
-    assert [found["task", name].freedom for name in ("two", "one", "floor")] == [4, 3, 3]
-    assert found["curve", "g"].second_seeds == 1
-    assert [found[pool, "g"].origin for pool in ("other", "alone", "t2")] == ["lent", "unknown", "none"]
-    assert found["t2", "g"].variance == 0
+    found = redraw(rows, {})[1]
+    task = ["two", "one", "floor"]
+    assert found["variance"].loc[[("task", name) for name in task] + [("other", "g")]].nunique() == 1
+    assert [found["freedom"]["task", name] for name in task] == [4, 3, 3]
+    assert found["second_seeds"]["curve", "g"] == 1
+    assert [found["origin"][pool, "g"] for pool in ("other", "alone", "t2")] == ["lent", "unknown", "none"]
+    assert found["variance"]["t2", "g"] == 0
 
 
 def test_what_two_cells_share_cancels_out() -> None:

@@ -77,19 +77,6 @@ def judged(results: Results, config_hash: str = "", covariances: Covariances | N
     above_chance = Study(results, chance=True, redraws=0)
     claims = [_claim(claim, *(claim.parts(own) for own in (study, paper, above_chance))) for claim in CLAIMS]
     counts = Counter(claim["verdict"] for claim in claims)
-    variances = [
-        {
-            "measured": own.pool,
-            "models": own.group,
-            "second_seeds": own.second_seeds,
-            "own": None if own.own is None else 100 * math.sqrt(own.own),
-            "used": 100 * math.sqrt(own.variance),
-            "freedom": own.freedom,
-            "origin": own.origin,
-        }
-        for own in study.variances
-        if own.origin != "none"
-    ]
     return {
         "config": config_hash,
         "paper_scale": results.paper_scale,
@@ -97,7 +84,19 @@ def judged(results: Results, config_hash: str = "", covariances: Covariances | N
         "headline": headline(claims),
         "counts": {verdict.value: counts[verdict] for verdict in Verdict},
         "claims": claims,
-        "seed_variance": variances,
+        "seed_variance": [
+            {
+                "measured": own.pool,
+                "models": own.group,
+                "second_seeds": own.second_seeds,
+                "own": None if math.isnan(own.own) else 100 * math.sqrt(own.own),
+                "used": 100 * math.sqrt(own.variance),
+                "freedom": own.freedom,
+                "origin": own.origin,
+            }
+            for own in study.variances.reset_index().itertuples()
+            if own.origin != "none"
+        ],
     }
 
 
