@@ -11,7 +11,7 @@ from xling.report.figures.heat_maps import similarity
 from xling.report.grid import as_csv, as_latex, as_markdown, grid, signed, write_grid
 from xling.report.means import CellMean, cell_means, cka_means
 from xling.report.records import AVERAGE, Cell, Examples, Setting
-from xling.report.table1 import comparison, delta, delta_check, margins, table1, trained_on
+from xling.report.table1 import comparison, delta, margins, table1, trained_on
 
 # As the text of the paper has it, one row per line.
 TABLE1 = """\
@@ -65,8 +65,6 @@ def test_printed_deltas_and_averages_differ_from_the_cells_by_rounding_alone() -
     scores = {(cell.setting, cell.task, cell.language): cell for cell in PAPER_MEANS}
     worst = max(abs(delta(scores, *key, ("fr", "ru", "zh"))[0] - value) for key, value in PAPER.deltas.items())
     assert worst == pytest.approx(0.10, abs=1e-9)
-    checked = delta_check(PAPER_MEANS, PAPER.deltas).to_numpy().tolist()
-    assert ["Sep L1-3", "NER", "-5.3", "-5.40", "-0.10"] in checked
     similarities = cka_means(published.figure7())
     layers_only = [score for score in similarities if score.layer != AVERAGE]
     computed, printed = similarity(layers_only), similarity(similarities)
