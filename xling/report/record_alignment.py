@@ -135,9 +135,10 @@ def main() -> None:
     for name, path in files.items():
         plan = read_json(plans[name])
         found = read_result(path, plan["config"])
-        if "records" not in found:
-            raise InputError(path, "not the result of an analysis")
-        made |= records_of(name, found, planned_seeds(plan))
+        try:
+            made |= records_of(name, found, planned_seeds(plan))
+        except KeyError as key:
+            raise InputError(path, f"not the result of an analysis: no {key}", fix="delete it and run it again") from None
     for figure, (kind, records) in made.items():
         write_records(args.out_dir / f"{figure}.csv", kind, records)
     log_to_stderr(__name__).info("records of %s in %s", ", ".join(files), args.out_dir)
