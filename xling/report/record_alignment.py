@@ -138,7 +138,7 @@ def main() -> None:
         try:
             made |= records_of(name, found, planned_seeds(plan))
         except KeyError as key:
-            raise InputError(path, f"not the result of an analysis: no {key}", fix="delete it and run it again") from None
+            raise InputError(path, f"not the result of an analysis: no {key}", fix="delete it and run again") from None
     for figure, (kind, records) in made.items():
         write_records(args.out_dir / f"{figure}.csv", kind, records)
     log_to_stderr(__name__).info("records of %s in %s", ", ".join(files), args.out_dir)

@@ -41,9 +41,7 @@ test items alone, and nothing is called contradicted. *Seeds to decide*: how man
 far that it no longer holds the border, if the effect stays as it is; "not by seeds" if more than 20, or if the test
 items alone leave it open.
 """
-KEYS = {"claim", "says", "source", "verdict", "seeds_to_decide", "deciding", "sentence", "parts", "paper"}
-KEYS |= {"judged", "wanted", "counted_in"}
-TOP = {"claims", "paper_scale", "headline", "seed_variance"}
+KEYS = {"claims", "paper_scale", "headline", "seed_variance"}
 SUFFIX = {Unit.POINTS: " points", Unit.TIMES: " times"}
 DIGITS = {Unit.POINTS: 1, Unit.TIMES: 1, Unit.SHARE: 2, Unit.PEARSON: 2, Unit.CKA: 3}
 MOST_DIGITS = 6
@@ -120,9 +118,7 @@ def worded(claim: Stored) -> Verdict:
 def read_claims(path: Path) -> dict[str, Any]:
     """Return the verdicts of a study as `judged` made them."""
     value = read_json(path)
-    claims = value["claims"] if isinstance(value, dict) and value.keys() >= TOP else [value]
-    whole = isinstance(claims, list) and all(isinstance(x, dict) and x.keys() >= KEYS for x in claims)
-    if not whole or not all(claim["verdict"] in list(Verdict) for claim in claims):
+    if not isinstance(value, dict) or not value.keys() >= KEYS:  # its seal vouches for what is inside
         raise InputError(path, "not a file of verdicts", fix="made by python -m xling.report.claims")
     return dict(value)
 
