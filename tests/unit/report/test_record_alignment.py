@@ -92,7 +92,10 @@ def test_few_words_that_all_agree_leave_an_interval(
         ),
         (lambda x: x["cka"].update(config="old"), "cka.json: of another configuration: old, not cka-hash (delete it"),
         (lambda x: x["cka"].pop("records"), "cka.json: not the result of an analysis: no 'records' (delete it"),
-        (lambda x: x["cka"]["records"][0].pop("layers_by_seed"), "cka.json: not the result of an analysis: no 'layers_"),
+        (
+            lambda x: x["cka"]["records"][0].pop("layers_by_seed"),
+            "cka.json: not the result of an analysis: no 'layers_",
+        ),
     ],
 )
 def test_a_result_that_is_not_as_planned_is_refused(
