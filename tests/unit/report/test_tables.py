@@ -10,8 +10,8 @@ from xling.report import published
 from xling.report.figures.heat_maps import similarity
 from xling.report.grid import as_csv, as_latex, as_markdown, grid, signed, write_grid
 from xling.report.means import CellMean, cell_means, cka_means
-from xling.report.records import AVERAGE, Cell, Examples, Setting
-from xling.report.table1 import comparison, delta, margins, table1, trained_on
+from xling.report.records import AVERAGE, Cell, Setting
+from xling.report.table1 import comparison, delta, margins, table1
 
 # As the text of the paper has it, one row per line.
 TABLE1 = """\
@@ -90,12 +90,6 @@ def test_settings_languages_and_tasks_of_ones_own_are_shown_and_no_others() -> N
     assert [cells[:2] for cells in beside.to_numpy().tolist()] == [["Mine", "cs"]]
     rows = [Setting("Default", "", "Wiki-Wiki", "1200", "all", "all", "shared")]
     assert row_of(table1(CELLS, rows), "Default")[2] == "1200"
-
-
-def test_a_table_says_on_how_much_its_tasks_were_trained() -> None:
-    rows = [Examples("ner", code, train, 9, 9) for code, train in (("fr", 14987), ("ru", 14987), ("zh", 20000))]
-    rows += [Examples("xnli", code, 10000, 9, 9) for code in ("fr", "ru", "zh")]
-    assert trained_on(rows) == "Training examples: XNLI 10,000, NER 14,987 (fr ru) and 20,000 (zh)."
 
 
 def test_ours_beside_theirs() -> None:
