@@ -10,37 +10,13 @@ from typing import Any
 from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report import published
-from xling.report.claims.all import CLAIMS, Claim
+from xling.report.claims.all import CLAIMS, WORDS, Claim
 from xling.report.evidence import TAIL, Covariances
 from xling.report.measured import Study
 from xling.report.records import Results
 from xling.report.rule import Part, Relation, Unit, Verdict, gravest, standing
 
-RULES = """\
-*Floor*: the untrained encoder with the same kind of vocabulary, fine-tuned the same way (for the paper's numbers:
-chance). *Kept share*: a setting's score above its floor, divided by Default's above its own. A cell whose Default is
-less than 5 points above its floor has not enough signal and is left out; a row of claim 5, where the nearer language
-is. *Far above*: by at least 5 points. A border marked *ours* is not the paper's: the paper gives no number there.
-
-Every part of a claim is one inequality over its cells. Its *effect* is the mean over the cells, with a 95% interval
-that holds the noise of seeds and of test items. A cell is *clear* where it respects the border with 97.5% confidence,
-*against* where it violates it with as much after Bonferroni's correction for the cells of the part, else *open*.
-
-| interval of the mean | a cell against | verdict |
-|---|---|---|
-| beyond the border on the right side | no | supported |
-| beyond the border on the right side | yes | mixed: supported but in the cells that are named |
-| holds the border | no | undecided |
-| holds the border | yes | contradicted in the cells that are named |
-| on the wrong side | | contradicted |
-
-A claim is contradicted if one of its parts is. It is not run, or has not enough signal, if one of its parts is so; a
-cell in which only some settings were run can contradict a part but not support it. Otherwise it is undecided if a part
-is, then mixed, then supported. Where no setting has a second seed, seed variance is unknown: intervals are those of
-test items alone, and nothing is called contradicted. *Seeds to decide*: how many seeds would narrow the interval so
-far that it no longer holds the border, if the effect stays as it is; "not by seeds" if more than 20, or if the test
-items alone leave it open.
-"""
+RULES = WORDS["rules"]
 KEYS = {"claims", "paper_scale", "headline", "seed_variance"}
 SUFFIX = {Unit.POINTS: " points", Unit.TIMES: " times"}
 DIGITS = {Unit.POINTS: 1, Unit.TIMES: 1, Unit.SHARE: 2, Unit.PEARSON: 2, Unit.CKA: 3}
