@@ -113,7 +113,7 @@ def test_the_command_ends_well_whatever_the_verdicts(tmp_path: Path, call: Calla
     (tmp_path / "in/figure7.csv").write_text("layer,pair,model,cka\nL0,en-fr,bilingual,much\n", encoding="utf-8")
     (tmp_path / "claims.json").unlink()
     code, error, _ = call(main, "--results", tmp_path / "in", *outputs)
-    assert (code, "figure7.csv, line 2: 'cka' is 'much'" in error) == (2, True)
+    assert (code, "figure7.csv, line 2: cka: expected a number, found the text 'much'" in error) == (2, True)
     assert not (tmp_path / "claims.json").exists()
 
 
