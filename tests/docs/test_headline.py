@@ -34,21 +34,11 @@ def test_the_kept_share_is_a_mean_over_languages_with_signal_and_tasks_without_a
     ]
 
 
-def test_claims_are_listed_by_verdict_between_the_markers() -> None:
-    verdicts = {"1a": "undecided", "1b": "supported", "2a": "undecided"}
-    claims = [{"claim": name, "verdict": verdict} for name, verdict in verdicts.items()]
-    said = headline.verdicts({"headline": "One holds.", "claims": claims})
-    assert said == "One holds. In detail: supported 1b; undecided 1a, 2a."
-    readme = f"before\n{headline.START}\nold\n{headline.END}\nafter"
-    assert headline.with_block(readme, said) == f"before\n{said}\nafter"
-
-
 def test_the_readme_and_the_committed_figure_show_the_reference_run(tmp_path: Path) -> None:
     read, claims = headline.read_reference()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert headline.block(Study(Results(figure3=tuple(read)), redraws=0), claims) in readme, (
-        "run python -m docs.headline"
-    )
+    block = headline.block(Study(Results(figure3=tuple(read)), redraws=0), claims)
+    assert headline.with_block(readme, block) == readme, "run python -m docs.headline"
     assert "](docs/headline.svg)" in readme
     with style.styled():
         style.save_images(headline.draw(read), tmp_path, "headline", ["svg"])

@@ -34,6 +34,7 @@ Text = Annotated[str, Field(min_length=1)]
 
 EXPECTED = {  # by pydantic's name of a mistake
     "bool_type": "true or false", "int_type": "a whole number", "float_type": "a number", "string_type": "text",
+    "int_parsing": "a whole number", "float_parsing": "a number",
     "list_type": "a list", "tuple_type": "a list", "missing": "another item", "dict_type": "keys and values",
     "dataclass_type": "keys and values", "model_type": "keys and values", "string_too_short": "text that is not empty",
     "finite_number": "a finite number", "greater_than": "more than {gt:g}", "greater_than_equal": "at least {ge:g}",
@@ -96,12 +97,12 @@ def refuse(problems: Iterable[str]) -> None:
         raise _BetweenKeysError("\n".join(found))
 
 
-def read_record(kind: type[Record], values: object, path: Path | str) -> Record:
-    """Return the record that a file holds; of the mistakes in it the first is raised."""
+def read_record(kind: type[Record], values: object, path: Path | str, line: int | None = None) -> Record:
+    """Return the record that a file, or a line of it, holds; of the mistakes in it the first is raised."""
     try:
         return cast(Record, _adapter(kind).validate_python(values))  # type: ignore[arg-type]
     except ValidationError as error:
-        raise InputError(path, next(_explain(kind, error.errors()[0]))) from None
+        raise InputError(path, next(_explain(kind, error.errors()[0])), line) from None
 
 
 def find_problems(kind: type, values: object) -> list[str]:
@@ -151,7 +152,7 @@ def _explain(kind: type, error: Any) -> Iterator[str]:
     match rule:
         case "unexpected_keyword_argument" | "extra_forbidden":
             yield f"{where}: unknown key ({nearest(str(loc[-1]), fields)})"
-        case "missing" if field is not None:
+        case "missing" | "missing_argument" if not isinstance(loc[-1], int):
             yield f"{where}: missing key{_about(field)}"
         case "literal_error":
             choices = [ast.literal_eval(name) for name in re.split(", | or ", context["expected"])]
@@ -159,7 +160,8 @@ def _explain(kind: type, error: Any) -> Iterator[str]:
             hint = f" ({nearest(str(found), names)})" if len(str(found)) > LONGEST_CODE else ""
             yield f"{where}: expected one of {', '.join(names)}, found {found!r}{hint}"
         case "string_pattern_mismatch":
-            yield f"{where}: expected {PATTERNS[context['pattern']]}, found {found!r}"
+            pattern = context["pattern"]
+            yield f"{where}: expected {PATTERNS.get(pattern, f'text like {pattern}')}, found {found!r}"
         case "value_error" if isinstance(context["error"], _BetweenKeysError):
             yield from (f"{where}.{line}" if loc else line for line in str(context["error"]).splitlines())
         case "value_error":
@@ -177,7 +179,9 @@ def _explain(kind: type, error: Any) -> Iterator[str]:
 
 
 def _fields(kind: type) -> dict[Any, FieldInfo]:
-    return dict(kind.__pydantic_fields__)  # type: ignore[attr-defined]
+    """Return the keys of a record by the names that they have in its file."""
+    fields = kind.__pydantic_fields__.items()  # type: ignore[attr-defined]
+    return {field.validation_alias or name: field for name, field in fields}
 
 
 def _about(field: FieldInfo | None) -> str:

@@ -9,7 +9,7 @@ same array everywhere: its noise is fully correlated and cancels in differences.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class Source:
 
     freedom: float
     seeds: float
-    origin: str = "own"  # see `Variance`
+    origin: str = "own"  # see `seed_variances`
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Value:
 
     @property
     def origins(self) -> set[str]:
-        """Where its seed variances come from, see `Variance`."""
+        """Where its seed variances come from, see `seed_variances`."""
         return {source.origin for source in self.sources}
 
     def _spread(self, half: int) -> float:
@@ -96,9 +96,7 @@ class Value:
 
 def together(function: Any, *values: Value | float) -> Value:
     """Return a function of arrays, applied to values."""
-    sources: frozenset[Source] = reduce(
-        frozenset.union, (value.sources for value in values if isinstance(value, Value)), frozenset()
-    )
+    sources = frozenset(source for value in values if isinstance(value, Value) for source in value.sources)
     return Value(function(*(value.draws if isinstance(value, Value) else value for value in values)), sources)
 
 
@@ -172,19 +170,6 @@ class Measured:
     record: Any = None
 
 
-@dataclass(frozen=True)
-class Variance:
-    """The seed variance of a group on z, its degrees of freedom, and where it comes from."""
-
-    pool: str
-    group: str
-    own: float | None  # before shrinkage; None without a second seed
-    second_seeds: float
-    variance: float
-    freedom: float
-    origin: str = "own"  # of its pool; "lent" by another, "unknown", or "none": not trained by us
-
-
 def to_z(score: Any) -> Any:
     """Return asin(sqrt(score)) of scores from 0 to 1."""
     return np.arcsin(np.sqrt(score))
@@ -196,57 +181,57 @@ def from_z(z: Any) -> Any:
     return np.where(z < 0, -inside, np.where(z > math.pi / 2, 2 - inside, inside))
 
 
-def seed_variances(rows: pd.DataFrame) -> list[Variance]:
-    """Return the seed variance of every group, shrunk towards its pool's: v = (3 v_pool + d v_group) / (3 + d).
+def seed_variances(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the seed variance on z of every pool and group, shrunk towards its pool's: v = (3 v_pool + d v) / (3 + d).
 
-    A pool's variance is that of its trained models. Untrained encoders with one seed take it unshrunk.
+    A pool's variance is that of its trained models. Untrained encoders with one seed take it unshrunk. `own` is the
+    variance before shrinkage, from `second_seeds` seeds beyond the first. `origin` says where the variance comes from:
+    the "own" pool, "lent" by another, "unknown", or "none" where the models were not trained by us.
     """
-    by_key = rows.groupby(["pool", "group", "cluster", "key"], sort=True)["z"].agg(["size", "var"]).reset_index()
-    by_key["freedom"] = by_key["size"] - 1.0
-    by_key["squares"] = by_key["var"].fillna(0.0) * by_key["freedom"]
-    repeated = by_key[by_key["freedom"] > 0]
-    clusters = repeated.groupby(["pool", "group", "cluster"])[["freedom", "squares"]].mean()
+    by_key = rows.groupby(["pool", "group", "cluster", "key"])["z"].agg(["size", "var"])
+    by_key["seeds"] = by_key["size"] - 1.0
+    by_key["squares"] = by_key["var"] * by_key["seeds"]
+    clusters = by_key[by_key["seeds"] > 0].groupby(["pool", "group", "cluster"])[["seeds", "squares"]].mean()
     about = rows.groupby(["pool", "group"])[["untrained", "lender", "seeds"]].first()
     groups = clusters.groupby(["pool", "group"]).sum().reindex(about.index, fill_value=0.0)
     trained = groups[~about["untrained"].astype(bool)].groupby("pool").sum()
-    pools = {own.Index: own.squares / own.freedom for own in trained.itertuples() if own.freedom}
-    found = []
-    for (pool, group), freedom, squares in groups[["freedom", "squares"]].itertuples(name=None):
-        lender, seeds = about.loc[(pool, group), ["lender", "seeds"]]
-        own = float(squares / freedom) if freedom else None
-        whole = pools.get(pool) or pools.get(lender) or own
-        if not seeds or not whole:
-            found.append(Variance(pool, group, None, 0, 0.0, CERTAIN, "unknown" if seeds else "none"))
-        else:
-            shrunk = (PRIOR * whole + freedom * (own or 0.0)) / (PRIOR + freedom)
-            origin = "own" if pool in pools or freedom else "lent"
-            found.append(Variance(pool, group, own, freedom, shrunk, PRIOR + freedom, origin))
-    return found
+    pools = (trained["squares"] / trained["seeds"]).dropna()
+    pool, second_seeds, own = about.index.get_level_values("pool"), groups["seeds"], groups["squares"] / groups["seeds"]
+    whole = pd.Series(pool.map(pools), about.index).replace(0.0, np.nan)
+    whole = whole.fillna(about["lender"].map(pools).replace(0.0, np.nan)).fillna(own)
+    known = (about["seeds"] > 0) & (whole > 0)
+    shrunk = (PRIOR * whole + second_seeds * own.fillna(0.0)) / (PRIOR + second_seeds)
+    origins = [about["seeds"] == 0, ~known, pool.isin(pools.index) | (second_seeds > 0)]
+    found = {
+        "own": own.where(known),
+        "second_seeds": second_seeds.where(known, 0.0),
+        "variance": shrunk.where(known, 0.0),
+        "freedom": (PRIOR + second_seeds).where(known, CERTAIN),
+        "origin": np.select(origins, ["none", "unknown", "own"], "lent"),
+    }
+    return pd.DataFrame(found)
 
 
-def intervals(measured: Sequence[Measured]) -> dict[str, tuple[float, float | None, float | None]]:
-    """Return the mean of every quantity and its 95% interval, which is taken on z; none where no error is known."""
+def intervals(measured: Sequence[Measured]) -> pd.DataFrame:
+    """Return the mean of every quantity, `score`, and its 95% interval taken on z, NaN where no error is known."""
     if not measured:
-        return {}
+        return pd.DataFrame()
     _, keys, _ = _quantities(measured)
     reach = stdtrit(keys["freedom"], 1 - TAIL) * np.hypot(keys["seed_error"], keys["z_error"])
-    low, high = (np.clip(from_z(keys["z"] + sign * reach), 0.0, 1.0) for sign in (-1, 1))
-    found = zip(keys["score"], *(np.where(reach > 0, end, np.nan) for end in (low, high)), strict=True)
-    return {
-        key: (float(score), *(None if math.isnan(end) else float(end) for end in ends))  # type: ignore[misc]
-        for key, (score, *ends) in zip(keys.index, found, strict=True)
-    }
+    ends = (np.clip(from_z(keys["z"] + sign * reach), 0.0, 1.0) for sign in (-1, 1))
+    low, high = (np.where(reach > 0, end, np.nan) for end in ends)
+    return pd.DataFrame({"score": keys["score"], "low": low, "high": high})
 
 
 def redraw(
     measured: Sequence[Measured], covariances: Covariances, count: int = REDRAWS
-) -> tuple[dict[str, Value], list[Variance]]:
+) -> tuple[dict[str, Value], pd.DataFrame]:
     """Return every quantity with its redraws, z* = mean z + N(0, v / n + item error squared), and the seed variances.
 
     A covariance belongs to a test set: names as in `paired`, and their matrix on the scale of the scores.
     """
     if not measured:
-        return {}, []
+        return {}, pd.DataFrame()
     rows, keys, variances = _quantities(measured)
     rng = numpy_rng("claims", "redraws", count)
     noise = keys["seed_error"].to_numpy()[:, None] * _seed_noise(keys, count, rng)
@@ -258,19 +243,17 @@ def redraw(
     return values, variances
 
 
-def _quantities(measured: Sequence[Measured]) -> tuple[pd.DataFrame, pd.DataFrame, list[Variance]]:
+def _quantities(measured: Sequence[Measured]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the scores on z, then one row for each quantity with the errors of its mean, then the seed variances."""
     rows = pd.DataFrame([vars(row) for row in measured]).drop(columns="record")
     rows["z"], rows["z_error"] = _on_z(rows)
-    variances = {(own.pool, own.group): own for own in seed_variances(rows)}
-    grouped = rows.groupby("key")
+    variances, grouped = seed_variances(rows), rows.groupby("key")
     keys = rows.drop_duplicates("key").set_index("key").sort_index()  # the order of the rows must not matter
     keys["z"], keys["z_error"] = grouped["z"].mean(), grouped["z_error"].mean()  # seeds have the same test items
     keys["score"], keys["seeds"] = grouped["score"].mean(), grouped["seeds"].sum()
-    own = [variances[name] for name in zip(keys["pool"], keys["group"], strict=True)]
-    keys["seed_error"] = np.sqrt([v.variance for v in own] / np.maximum(keys["seeds"], 1))
-    keys["freedom"], keys["origin"] = [v.freedom for v in own], [v.origin for v in own]
-    return rows, keys, list(variances.values())
+    keys = keys.join(variances, on=["pool", "group"])
+    keys["seed_error"] = np.sqrt(keys["variance"] / np.maximum(keys["seeds"], 1))
+    return rows, keys, variances
 
 
 def _on_z(rows: pd.DataFrame) -> tuple[Array, Array]:

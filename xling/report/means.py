@@ -4,8 +4,10 @@ Records become rows of scores (`Measured`), the same rows that claims are judged
 of seeds and of test items as verdicts do (docs/verdicts.md).
 """
 
-from collections import defaultdict, namedtuple
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections import Counter, defaultdict, namedtuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,7 +56,7 @@ def transfer_rows(cells: Sequence[Cell]) -> Iterator[Measured]:
         yield Measured(key, r.score / 100, _error(r), r.task, group, key, test, untrained, **own)
 
 
-def word_rows(scores: Iterable[WordScore], figure: str) -> Iterator[Measured]:
+def word_rows(scores: Iterable[WordScore], figure: str = "words") -> Iterator[Measured]:
     """Yield the scores of Figure 4a or 4b; those of fastText have no seed and no layer."""
     pool = "words" if figure == "figure4a" else "words in context"
     for r in scores:
@@ -93,26 +95,23 @@ def sentence_rows(scores: Iterable[SentenceScore], by_direction: bool = False) -
 def similarity_rows(scores: Sequence[CkaScore]) -> Iterator[Measured]:
     """Yield the similarities of Figure 7; an average over layers that was not recorded is computed for each seed."""
     by_layer = {r.model for r in scores if r.layer != AVERAGE and r.seed is not None}
+    recorded = {(r.pair, r.model) for r in scores if r.layer == AVERAGE}
+    seeds = Counter((r.pair, r.model) for r in scores if r.layer == AVERAGE and r.seed is not None)
     layers: dict[tuple[str, str, int | None], list[float]] = defaultdict(list)
-    seeds: dict[tuple[str, str], int] = {}  # number of seeds of the pairs and models whose average was recorded
     for r in scores:
-        if r.layer == AVERAGE:
-            seeds[r.pair, r.model] = seeds.get((r.pair, r.model), 0) + (r.seed is not None)
-        else:
+        if (r.pair, r.model) not in recorded:
             layers[r.pair, r.model, r.seed].append(r.cka)
-    found: list[tuple[str, str, str, float, int, CkaScore | None]] = [
-        (AVERAGE, pair, model, float(np.mean(values)), 1, None)
-        for (pair, model, _), values in layers.items()
-        if (pair, model) not in seeds
-    ]
-    for r in scores:
-        count = 1 if r.seed is not None else max(seeds.get((r.pair, r.model), 0), 1)
-        found.append((r.layer, r.pair, r.model, r.cka, count, r))
-    for layer, pair, model, cka, count, record in found:
-        key, cluster = f"figure7|{pair}|{model}|{layer}", f"{pair}|{model}"
-        pool = "CKA by layer" if layer != AVERAGE and model in by_layer else "CKA"
-        english = "" if model == BILINGUAL else f"figure7|{model}|{layer}"
-        yield Measured(key, cka, None, pool, model, cluster, "CKA", model == RANDOM, english, count, record=record)
+    rows: list[tuple[CkaScore, CkaScore | None]] = [(r, r) for r in scores]
+    for (pair, model, seed), values in layers.items():
+        rows.append((CkaScore(layer=AVERAGE, pair=pair, model=model, seed=seed, cka=float(np.mean(values))), None))
+    for r, record in rows:
+        key, cluster = f"figure7|{r.pair}|{r.model}|{r.layer}", f"{r.pair}|{r.model}"
+        pool = "CKA by layer" if r.layer != AVERAGE and r.model in by_layer else "CKA"
+        english = "" if r.model == BILINGUAL else f"figure7|{r.model}|{r.layer}"
+        count = 1 if r.seed is not None else max(seeds[r.pair, r.model], 1)  # a mean over all seeds
+        yield Measured(
+            key, r.cka, None, pool, r.model, cluster, "CKA", r.model == RANDOM, english, count, record=record
+        )
 
 
 def all_rows(results: Results) -> Iterator[Measured]:
@@ -147,39 +146,15 @@ def by_key(cells: Iterable[CellMean]) -> dict[Key, CellMean]:
     return {(cell.setting, cell.task, cell.language): cell for cell in cells}
 
 
-def cell_means(rows: Sequence[Cell]) -> list[CellMean]:
-    """Return the cells of Table 1; a floor is a column of its cells, and untrained encoders get no rows."""
-    return _means(CellMean, transfer_rows(rows), "score")
-
-
-def word_means(rows: Sequence[WordScore]) -> list[WordMean]:
-    """Return the values of Figure 4a or 4b."""
-    return _means(WordMean, word_rows(rows, "words"), "p1")
-
-
-def contextual_means(rows: Sequence[ContextualScore]) -> list[ContextualMean]:
-    """Return the points of Figure 5 or 8, each with its floor."""
-    return _means(ContextualMean, contextual_rows(rows), "score")
-
-
-def sentence_means(rows: Sequence[SentenceScore]) -> list[SentenceMean]:
-    """Return the points of Figure 6."""
-    return _means(SentenceMean, sentence_rows(rows, by_direction=True), "p1")
-
-
-def cka_means(rows: Sequence[CkaScore]) -> list[CkaMean]:
-    """Return the squares of Figure 7."""
-    return _means(CkaMean, similarity_rows(rows), "cka", scale=1)
-
-
-def _means(kind: Any, measured: Iterable[Measured], value: str, scale: int = 100) -> list[Any]:
+def _means(kind: Any, rows_of: Callable[..., Iterable[Measured]], value: str, records: Sequence[Any]) -> list[Any]:
     """Return the mean of each quantity that has a record, with its interval, in the unit and order of the records.
 
     Values are rounded to DECIMALS places to hide floating-point error. Untrained encoders that are floors get no rows.
     """
-    rows = list(measured)
+    rows, scale = list(rows_of(records)), 1 if value == "cka" else 100
     found = {
-        key: [None if x is None else round(scale * x, DECIMALS) for x in own] for key, own in intervals(rows).items()
+        key: [None if math.isnan(x) else round(scale * x, DECIMALS) for x in own]
+        for key, *own in intervals(rows).itertuples(name=None)
     }
     made = {}
     for row in rows:
@@ -193,3 +168,14 @@ def _means(kind: Any, measured: Iterable[Measured], value: str, scale: int = 100
             about["floor"] = found[row.floor][0] if row.floor else row.record.chance
         made[row.key] = kind(**about | dict(zip((value, "low", "high"), found[row.key], strict=True)))
     return list(made.values())
+
+
+cell_means: Callable[[Sequence[Cell]], list[CellMean]] = partial(_means, CellMean, transfer_rows, "score")
+word_means: Callable[[Sequence[WordScore]], list[WordMean]] = partial(_means, WordMean, word_rows, "p1")
+contextual_means: Callable[[Sequence[ContextualScore]], list[ContextualMean]] = partial(
+    _means, ContextualMean, contextual_rows, "score"
+)
+sentence_means: Callable[[Sequence[SentenceScore]], list[SentenceMean]] = partial(
+    _means, SentenceMean, partial(sentence_rows, by_direction=True), "p1"
+)
+cka_means: Callable[[Sequence[CkaScore]], list[CkaMean]] = partial(_means, CkaMean, similarity_rows, "cka")

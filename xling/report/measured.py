@@ -65,9 +65,9 @@ class Study:
         return self.gain(upper, task, language) - self.gain(lower, task, language)
 
     def clear(self, setting: str, task: str, language: str) -> bool:
-        """Return whether a score is far enough above its floor to say anything."""
-        gain = self.gain(setting, task, language, chance=False).observed
-        return gain >= SIGNAL - 1e-9 and self.gain(setting, task, language).observed > 0  # decimals are not exact
+        """Return whether a cell was run and is far enough above its floor to say anything."""
+        cell = (setting, task, language)
+        return self.has(*cell) and is_signal(self.gain(*cell, chance=False)) and self.gain(*cell).observed > 0
 
     def curve(self, *name: str) -> Curve:
         """Return the layers of a curve; in points, but for CKA; empty where it was not run."""
@@ -81,6 +81,11 @@ class Study:
     def lead_in_cka(self, pair: str, upper: str, lower: str) -> Value | None:
         """Return by how much encoders of one kind are more alike than those of another, averaged over the layers."""
         return difference(*(self.curves.get(("figure7", pair, model), {}).get(-1) for model in (upper, lower)))
+
+
+def is_signal(gain: Value) -> bool:
+    """Return whether a gain over a floor is large enough to say anything."""
+    return gain.observed >= SIGNAL - 1e-9  # decimals are not exact
 
 
 def kept_share(study: Study, setting: str, task: str, language: str, border: float | None = None) -> Value:

@@ -13,15 +13,14 @@ from xling.report.figures.bars import figure3
 from xling.report.figures.heat_maps import figure7
 from xling.report.grid import write_grid
 from xling.report.means import cell_means, cka_means
-from xling.report.table1 import CAPTION, delta_check, table1
+from xling.report.table1 import CAPTION, table1
 
 
 def draw_paper(folder: Path) -> None:
-    """Write Table 1 with its check of the deltas, Figure 3 and Figure 7 into a folder."""
+    """Write Table 1, Figure 3 and Figure 7 into a folder."""
     table, settings = published.table1(), published.settings()
     cells, similarities = cell_means(table.cells), cka_means(published.figure7())
     write_grid(table1(cells, settings, table.deltas), folder, "table1", CAPTION)
-    write_grid(delta_check(cells, table.deltas), folder, "table1-deltas")
     with style.styled():
         style.save_figure(figure3(cells, settings), folder, "figure3", cells)
         style.save_figure(figure7(similarities), folder, "figure7", similarities)

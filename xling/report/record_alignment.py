@@ -91,20 +91,14 @@ def sentence_scores(found: Found, seeds: Seeds) -> list[SentenceScore]:
 
 
 def cka_scores(found: Found, seeds: Seeds) -> list[CkaScore]:
-    """Return the records of Figure 7; an older result has no more than the means of its layers."""
+    """Return the records of Figure 7: the average over the layers of each seed, then each layer."""
     made = []
     for r in found["records"]:
-        values: dict[str, list[tuple[int | None, float]]] = {AVERAGE: by_seed(r, seeds, "pair", "model")}
-        for n in range(len(r["cka"]) - 1):
-            layers = [own[n] for own in r.get("layers_by_seed", [])]
-            known = (
-                zip((seed for seed, _ in values[AVERAGE]), layers, strict=True)
-                if layers
-                else [(None, r["cka"][f"L{n}"])]
-            )
-            values[f"L{n}"] = list(known)
-        about = {"pair": r["pair"], "model": r["model"]}
-        made += [CkaScore(layer=layer, seed=s, cka=v, **about) for layer, own in values.items() for s, v in own]
+        averages = by_seed(r, seeds, "pair", "model")
+        values = [(AVERAGE, seed, value) for seed, value in averages]
+        for n, layer in enumerate(zip(*r["layers_by_seed"], strict=True)):
+            values += [(f"L{n}", seed, value) for (seed, _), value in zip(averages, layer, strict=True)]
+        made += [CkaScore(layer=name, pair=r["pair"], model=r["model"], seed=s, cka=v) for name, s, v in values]
     return made
 
 
@@ -141,9 +135,10 @@ def main() -> None:
     for name, path in files.items():
         plan = read_json(plans[name])
         found = read_result(path, plan["config"])
-        if "records" not in found:
-            raise InputError(path, "not the result of an analysis")
-        made |= records_of(name, found, planned_seeds(plan))
+        try:
+            made |= records_of(name, found, planned_seeds(plan))
+        except KeyError as key:
+            raise InputError(path, f"not the result of an analysis: no {key}", fix="delete it and run again") from None
     for figure, (kind, records) in made.items():
         write_records(args.out_dir / f"{figure}.csv", kind, records)
     log_to_stderr(__name__).info("records of %s in %s", ", ".join(files), args.out_dir)

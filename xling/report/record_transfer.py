@@ -100,12 +100,8 @@ def items(folder: Path, jobs: Iterable[Job]) -> dict[Key, Counts]:
     """Return the counts of the test sentences behind every score in the other language, at its selected points."""
     found = {}
     for one, task, score in jobs:
-        path, code, selected = (
-            folder / one["model"] / f"jobs/{task}.json",
-            other_language(one["pair"]),
-            score["selected"],
-        )
-        job = read_result(path, one["config"][task])
+        path, code = folder / one["model"] / f"jobs/{task}.json", other_language(one["pair"])
+        job, selected = read_result(path, one["config"][task]), score["selected"]
         points = {point["number"]: point["test"][code] for point in job.get("points", ())}
         if not points.keys() >= set(selected):
             raise InputError(path, f"no counts at the points {selected}", fix="run its job again")

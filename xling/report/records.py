@@ -8,17 +8,18 @@ names the file, the line and the column.
 """
 
 import csv
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
 import pandas as pd
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from xling.core.errors import InputError
 from xling.core.io import read_lines, write_text
+from xling.core.records import matching, nearest, read_record, refuse
 
 MLM_ALIGN, BI_MLM, BI_MLM_ALIGN = "MLM align", "biMLM", "biMLM align"
 BILINGUAL, MONOLINGUAL, RANDOM = CKA_MODELS = ("bilingual", "monolingual", "random")
@@ -29,12 +30,31 @@ AVERAGE = "AVER"
 Points = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Similarity = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 End = Annotated[float, Field(allow_inf_nan=False)] | None
-CkaModel = Annotated[str, Field(pattern="^(bilingual|monolingual|random)$")]
 Record = TypeVar("Record")
 
 
+def one_of(*names: str) -> Any:
+    """Describe text that has to be one of some names."""
+    return matching(f"^({'|'.join(names)})$", f"one of {', '.join(names)}")
+
+
+CkaModel = Annotated[str, one_of(*CKA_MODELS)]
+
+
+class Interval:
+    """Values that may have an interval, `low` and `high`."""
+
+    def __post_init__(self) -> None:
+        """Check that both ends are there or none, in order."""
+        low, high = vars(self)["low"], vars(self)["high"]
+        if (low is None) != (high is None):
+            refuse(["low: an interval needs both 'low' and 'high'"])
+        if low is not None and low > high:
+            refuse([f"low: the interval is the wrong way round: low {low}, high {high}"])
+
+
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class Cell(Interval):
     """Table 1, Figure 3: one seed's zero-shot score in a setting (by its label).
 
     `floor` names the rows of the untrained encoder beside it, which are of the same task and language; they and the
@@ -80,7 +100,7 @@ class Examples:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordScore:
+class WordScore(Interval):
     """Figures 4a, 4b: word translation from English; in 4b contextual vectors have a layer, fastText has none.
 
     Here and in Figure 6 the interval is that of the mean over the seeds, which were asked the same items.
@@ -88,7 +108,7 @@ class WordScore:
 
     KEY: ClassVar = ("language", "vectors", "layer", "seed")
     language: str
-    vectors: Annotated[str, Field(pattern="^(BERT|fastText|untrained)$")]
+    vectors: Annotated[str, one_of(BERT, FASTTEXT, UNTRAINED)]
     layer: int | None = None
     seed: int | None = None
     p1: Points
@@ -99,14 +119,14 @@ class WordScore:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextualScore:
+class ContextualScore(Interval):
     """Figures 5, 8: transfer through the first `layer` layers of trained encoders, and of untrained ones: the floor."""
 
     KEY: ClassVar = ("task", "language", "series", "encoder", "layer", "seed")
     task: str
     language: str
-    series: Annotated[str, Field(pattern="^(MLM align|biMLM|biMLM align)$")]
-    encoder: Annotated[str, Field(pattern="^(trained|untrained)$")]
+    series: Annotated[str, one_of(MLM_ALIGN, BI_MLM, BI_MLM_ALIGN)]
+    encoder: Annotated[str, one_of(TRAINED, UNTRAINED)]
     layer: int
     seed: int | None = None
     score: Points
@@ -115,13 +135,13 @@ class ContextualScore:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SentenceScore:
+class SentenceScore(Interval):
     """Figure 6: retrieval of the other language's sentence after mapping, in one direction."""
 
     KEY: ClassVar = ("language", "model", "direction", "layer", "seed")
     language: str
-    model: Annotated[str, Field(pattern="^(monolingual|untrained)$")]
-    direction: Annotated[str, Field(pattern="^(en-x|x-en)$")]
+    model: Annotated[str, one_of(MONOLINGUAL, UNTRAINED)]
+    direction: Annotated[str, one_of("en-x", "x-en")]
     layer: int
     seed: int | None = None
     p1: Points
@@ -135,7 +155,7 @@ class CkaScore:
     """Figure 7: similarity of two encoders at a layer (L0, L1, …, or AVER for the average over the layers)."""
 
     KEY: ClassVar = ("layer", "pair", "model", "seed")
-    layer: Annotated[str, Field(pattern=rf"^(L\d+|{AVERAGE})$")]
+    layer: Annotated[str, matching(rf"^(L\d+|{AVERAGE})$", f"L0, L1, … or {AVERAGE}")]
     pair: str
     model: CkaModel
     seed: int | None = None
@@ -192,11 +212,11 @@ def read_records(path: Path, kind: type[Record]) -> list[Record]:
     table, hints = read_table(path), get_type_hints(kind)
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     if unknown := [column for column in table.columns if column not in names]:
-        raise InputError(path, f"unknown column '{unknown[0]}'", line=1, fix=f"{kind.__name__} has {', '.join(names)}")
+        raise InputError(path, f"unknown column '{unknown[0]}'", line=1, fix=nearest(unknown[0], names))
     records = []
     for line, row in zip(table.index, table.to_dict("records"), strict=True):
         given = {name: text for name, text in row.items() if text != "" or hints[name] is str}
-        records.append(validated(kind, given, path, line))
+        records.append(read_record(kind, given, path, line))
     refuse_repeats(path, records)
     return records
 
@@ -227,31 +247,6 @@ def write_records(path: Path, kind: type[Record], records: Sequence[Record]) -> 
     rows = [["" if (value := getattr(record, name)) is None else value for name in names] for record in records]
     with write_text(path, sealed=True) as handle:
         pd.DataFrame(rows, columns=names, dtype=object).to_csv(handle, index=False, na_rep="nan", lineterminator="\n")
-
-
-def validated(kind: type[Record], value: Mapping[str, Any], path: Path, line: int | None = None) -> Record:
-    """Return a value from a file as a record, or refuse it in one line."""
-    try:
-        record: Record = _adapter(kind).validate_python(value)  # type: ignore[arg-type]
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        if not name:
-            raise InputError(path, f"expected an object, found {first['input']!r:.40}", line=line) from None
-        if first["type"] in ("missing", "missing_argument"):
-            raise InputError(path, f"'{name}' is missing", line=line) from None
-        raise InputError(path, f"'{name}' is {first['input']!r}", line=line, fix=first["msg"]) from None
-    low, high = getattr(record, "low", None), getattr(record, "high", None)
-    if (low is None) != (high is None):
-        raise InputError(path, "an interval needs both 'low' and 'high'", line=line)
-    if low is not None and high is not None and low > high:
-        raise InputError(path, f"the interval is the wrong way round: low {low}, high {high}", line=line)
-    return record
-
-
-@cache
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
 
 
 def refuse_repeats(path: Path, records: Sequence[Any]) -> None:

@@ -1,11 +1,10 @@
 """The rule by which a claim's parts, inequalities over some cells, are supported or not (docs/verdicts.md)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -56,7 +55,7 @@ class Check:
     where: str
     value: Value
     language: str | None = None
-    cells: tuple[str, ...] = ()  # the cells that it judges, if not just `where`
+    cells: tuple[str, ...] = ()
     partial: bool = False
     shown: bool = True  # False: a ratio whose denominator is too noisy to be read
 
@@ -127,26 +126,35 @@ class Part:
     over: str = "cells"  # what is counted to say on how much a verdict rests
     ours: bool = False  # whether the border is ours: the paper gives no number
     checks: list[Check] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    not_run: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    cells: dict[str, Verdict | None] = field(default_factory=dict)  # all that it is about, and why not judged
     lacking: list[str] = field(default_factory=list)
 
-    def ask(self, cell: str, missing: Sequence[str], clear: Callable[[], bool] = lambda: True) -> bool:
-        """Return whether a cell can be judged, and note why not; signal is asked for where nothing is missing."""
-        self.asked.append(cell)
+    def ask(self, cell: str, missing: Sequence[str], clear: bool) -> bool:
+        """Return whether a cell can be judged, where nothing is missing and it has signal, and note why not."""
         self.lacking += [name for name in missing if name not in self.lacking]
-        if not missing and clear():
-            return True
-        (self.not_run if missing else self.left_out).append(cell)
-        return False
+        self.cells[cell] = Verdict.NOT_RUN if missing else None if clear else Verdict.NO_SIGNAL
+        return self.cells[cell] is None
 
-    def add(self, where: str, value: Value | None, language: str | None = None, **more: Any) -> None:
-        """Note what was found in a place; nothing, if it was not run there."""
+    def add(
+        self, where: str, value: Value | None, language: str | None = None, cells: Sequence[str] = (), **more: bool
+    ) -> None:
+        """Note what was found in a place, which judges some cells or is one; nothing, if it was not run there."""
         if value is None:
-            self.not_run.append(where)
+            self.cells[where] = Verdict.NOT_RUN
         else:
-            self.checks.append(Check(where, value, language, **{"cells": (where,)} | more))
+            self.checks.append(Check(where, value, language, tuple(cells) or (where,), **more))
+            for cell in self.checks[-1].cells:
+                self.cells.setdefault(cell)
+
+    @property
+    def left_out(self) -> list[str]:
+        """The cells without enough signal."""
+        return [cell for cell, why in self.cells.items() if why is Verdict.NO_SIGNAL]
+
+    @property
+    def not_run(self) -> list[str]:
+        """The cells that were not run, or not in full."""
+        return [cell for cell, why in self.cells.items() if why is Verdict.NOT_RUN]
 
     @property
     def _whole(self) -> list[Check]:
@@ -172,20 +180,15 @@ class Part:
         return seeds_to_decide(self.mean, self.border)
 
     @property
-    def judged(self) -> list[str]:
+    def judged(self) -> set[str]:
         """The cells that were judged."""
-        return list(dict.fromkeys(cell for check in self._whole for cell in check.cells))
-
-    @property
-    def wanted(self) -> list[str]:
-        """The cells that the paper's claim is about."""
-        return list(dict.fromkeys((*self.asked, *self.judged, *self.left_out, *self.not_run)))
+        return {cell for check in self._whole for cell in check.cells}
 
     @property
     def support(self) -> tuple[float, float]:
         """How near the part is to support, and on which share of its cells it rests."""
         confidence = standing(self.mean, self.relation, self.border).confidence if self.checks else 1.0
-        return confidence, len(self.judged) / max(len(self.wanted), 1)
+        return confidence, len(self.judged) / max(len(self.cells), 1)
 
 
 def gravest(parts: Sequence[Part]) -> Verdict:

@@ -110,18 +110,6 @@ def delta(scores: Scores, setting: str, task: str, languages: Sequence[str]) -> 
     return (ours - default) / len(both), both
 
 
-def delta_check(cells: Iterable[CellMean], printed: Deltas) -> pd.DataFrame:
-    """Return printed deltas beside those recomputed from the printed cells, which were rounded first."""
-    scores = by_key(cells)
-    languages = in_order((language for _, _, language in scores), LANGUAGES)
-    rows = []
-    for (setting, task), value in printed.items():
-        computed, _ = delta(scores, setting, task, languages)
-        texts = (setting, TASKS.get(task, task), signed(value), signed(computed, 2), signed(computed - value, 2))
-        rows.append(("", texts))
-    return grid([("", name) for name in ("Model", "Task", "printed", "from the cells", "difference")], rows)
-
-
 def comparison(ours: Sequence[Cell], theirs: Sequence[Cell]) -> pd.DataFrame:
     """Return every cell that we have, ours and theirs in one row, grouped by task."""
     left, right = by_key(cell_means(ours)), by_key(cell_means(theirs))

@@ -58,7 +58,7 @@ def test_each_figure_has_three_pictures_and_its_numbers(figures: Path) -> None:
     whole = [*FIGURES, "emergence", "paper/figure3", "paper/figure7"]
     expected = [f"{name}.{suffix}" for name in whole for suffix in ("png", "pdf", "svg", "csv")]
     expected += [f"training/{model}.{suffix}" for model in DRAWN_MODELS for suffix in ("png", "pdf", "svg")]
-    expected += [f"paper/{name}.{suffix}" for name in ("table1", "table1-deltas") for suffix in ("csv", "md", "tex")]
+    expected += [f"paper/table1.{suffix}" for suffix in ("csv", "md", "tex")]
     assert names(figures) == sorted(expected)
     for name, (means, _) in RECORDED.items():
         shown, table = means(FEW[name]), read_table(figures / f"{name}.csv")

@@ -71,8 +71,11 @@ def heights(axes: Any) -> list[list[float]]:
         ("{", "line 1: not JSON"),
         ('{"kind": "test"}', "line 1: expected an object whose 'kind' is train or validation"),
         ("[1]", "line 1: expected an object whose 'kind'"),
-        ('{"kind": "train", "update": 3, "losses": {"en": 2.0}}', "line 1: 'lr' is missing"),
-        ('{"kind": "validation", "update": 0, "loss": 3, "unigram_entropy": {}}', "line 1: 'loss' is 3"),
+        ('{"kind": "train", "update": 3, "losses": {"en": 2.0}}', "line 1: lr: missing key"),
+        (
+            '{"kind": "validation", "update": 0, "loss": 3, "unigram_entropy": {}}',
+            "line 1: loss: expected keys and values, found 3",
+        ),
         ('{"kind": "train", "update": 3, "losses": {"en": 2.0}, "lr": 1}', "no validation in it"),
     ],
 )
@@ -236,13 +239,16 @@ def test_the_description_comes_from_the_configuration_but_not_from_its_training(
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        (study() | {"layers": "eight"}, "'layers' is 'eight'"),
-        (study() | {"records": []}, "'records' is []"),
-        (study() | {"records": [SETTING | {"anchors": "some"}]}, "'records.0.anchors' is 'some'"),
+        (study() | {"layers": "eight"}, "layers: expected a whole number, found the text 'eight'"),
+        (study() | {"records": []}, "records: expected at least 1 item"),
+        (
+            study() | {"records": [SETTING | {"anchors": "some"}]},
+            "records[0].anchors: expected text like ^(all|none|extra)$, found 'some'",
+        ),
         (study() | {"records": [SETTING | {"embeddings": "positions"}]}, "(shared|separate|tokens)"),
-        (study() | {"records": [SETTING | {"colour": "red"}]}, "'records.0.colour' is 'red'"),
-        (study() | {"shown": []}, "'shown' is []"),
-        ([], "expected an object, found []"),
+        (study() | {"records": [SETTING | {"colour": "red"}]}, "records[0].colour: unknown key"),
+        (study() | {"shown": []}, "shown: expected keys and values, found a list of 0"),
+        ([], "(top level): expected keys and values, found a list of 0"),
     ],
 )
 def test_a_wrong_description_is_named(tmp_path: Path, value: Any, problem: str) -> None:

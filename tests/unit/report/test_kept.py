@@ -1,4 +1,4 @@
-"""The kept form of a study: few files, every file of its jobs again, and its report again, byte by byte."""
+"""The kept form of a study: few files that hold all that its jobs wrote, and its report again, byte by byte."""
 
 import json
 import shutil
@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-from xling.core.errors import InputError
 from xling.core.io import write_json
 from xling.report.__main__ import commands
-from xling.report.kept import main, pack, read_jsonl
+from xling.report.kept import pack
 
 ROOT = Path(__file__).resolve().parents[3]
 REFERENCE = ROOT / "results/reference/demo-full"
@@ -47,29 +45,27 @@ def files() -> dict[str, Any]:
     }
 
 
-def test_everything_comes_back_from_a_few_files(tmp_path: Path, call: Callable[..., Any]) -> None:
-    study, kept, again = tmp_path / "study", tmp_path / "kept", tmp_path / "again"
-    for name, value in files().items():
+def test_everything_is_in_a_few_files(tmp_path: Path) -> None:
+    study, kept, made = tmp_path / "study", tmp_path / "kept", files()
+    for name, value in made.items():
         write_json(study / name, value)
     write_json(study / "transfer/en-fr.default.s1/jobs/ner.json", {"large": True})  # no part of it
     pack(study, kept)
     names = {path.relative_to(kept).as_posix() for path in kept.rglob("*") if path.is_file()}
     assert names == {"models.jsonl", "transfer.jsonl", "contextual.jsonl", "contextual/en.mono.s1.npz"}
-    assert [line["task"] for line in read_jsonl(kept / "transfer.jsonl")] == ["ner", "pos", "ner"]
+    texts = [(kept / f"{name}.jsonl").read_text(encoding="utf-8") for name in ("models", "transfer", "contextual")]
+    models, scores, jobs = ([json.loads(line) for line in text.splitlines()] for text in texts)
+    run, provenance, untrained, floor, default, pos, job, none = made.values()
+    trained = {"model": "en.mono.s1", "run": run, "provenance": provenance}
+    assert models == [trained, {"model": "en-fr.untrained-joint.s1", "run": untrained}]
+    assert scores == [default, pos, floor]
     with np.load(kept / "contextual/en.mono.s1.npz") as counts:
         assert counts["counts"].dtype == np.uint16
-        assert len(counts["ends"]) == 1 + 4  # what was to be found is the same in all four
-    assert call(main, kept, "--out", again).code == 0
-    assert {name: (again / name).read_bytes() for name in files()} == {
-        name: (study / name).read_bytes() for name in files()
-    }
-    assert len([path for path in again.rglob("[!.]*") if path.is_file()]) == len(files())
-
-
-def test_a_line_that_is_no_json_is_named(tmp_path: Path) -> None:
-    (tmp_path / "models.jsonl").write_text(json.dumps({"model": "a"}) + "\n{\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"models.jsonl, line 2: not JSON"):
-        list(read_jsonl(tmp_path / "models.jsonl"))
+        columns = [column(own) for own in np.split(counts["counts"], counts["ends"][:-1])]
+    assert len(columns) == 1 + 4  # what was to be found is the same in all four
+    for score in (score for training in jobs[0]["trainings"] for score in training["scores"].values()):
+        score["items"] = {name: columns[number] for name, number in score["items"].items()}
+    assert jobs == [job, none]
 
 
 def test_tables_verdicts_and_page_of_a_reference_run_come_out_again(tmp_path: Path, call: Callable[..., Any]) -> None:

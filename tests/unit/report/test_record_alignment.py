@@ -28,7 +28,8 @@ def analyses(
         for i in range(3) for s in ("plain", "mapped") for d in ("en-x", "x-en")
     ]  # fmt: skip
     cka = [
-        {"pair": pair, "model": "monolingual", "cka": {"L0": 0.1, "L1": 0.3, "L2": 0.5, "AVER": 0.3}, "by_seed": seeds,
+        {"pair": pair, "model": "monolingual", "by_seed": seeds,
+         "layers_by_seed": [[0.2 * i, 0.3, 0.5] for i in range(len(seeds))],
          "matrix": [[0.1, 0.2, 0.0], [0.2, 0.3, 0.0], [0.0, 0.0, 0.5]]}
         for pair in ("en-fr", "en-en'")
     ]  # fmt: skip
@@ -51,17 +52,11 @@ def analyses(
     return flags
 
 
-@pytest.mark.parametrize("newer", [False, True])
-def test_layers_of_figure_7_are_by_seed_where_the_result_has_them(call: Call, tmp_path: Path, newer: bool) -> None:
-    def add(results: dict[str, Any]) -> None:
-        for record in results["cka"]["records"]:
-            record["layers_by_seed"] = [[0.0, 0.3, 0.5], [0.2, 0.3, 0.5]]
-
-    assert call(main, *analyses(tmp_path, [0.28, 0.32], add if newer else None)).code == 0
+def test_the_layers_of_figure_7_are_by_seed(call: Call, tmp_path: Path) -> None:
+    assert call(main, *analyses(tmp_path, [0.28, 0.32])).code == 0
     found = [(x.layer, x.seed, x.cka) for x in read_results([tmp_path / "records"]).figure7 if x.pair == "en-fr"]
-    assert found[:2] == [("AVER", 3, 0.28), ("AVER", 4, 0.32)]
-    assert found[2:4] == ([("L0", 3, 0.0), ("L0", 4, 0.2)] if newer else [("L0", None, 0.1), ("L1", None, 0.3)])
-    assert len(found) == (8 if newer else 5)
+    assert found[:4] == [("AVER", 3, 0.28), ("AVER", 4, 0.32), ("L0", 3, 0.0), ("L0", 4, 0.2)]
+    assert len(found) == 8
 
 
 def test_records_are_what_the_report_reads(call: Call, tmp_path: Path) -> None:
@@ -96,7 +91,11 @@ def test_few_words_that_all_agree_leave_an_interval(
             "fr: 2 seeds, planned are 1 (run it again)",
         ),
         (lambda x: x["cka"].update(config="old"), "cka.json: of another configuration: old, not cka-hash (delete it"),
-        (lambda x: x["cka"].pop("records"), "cka.json: not the result of an analysis"),
+        (lambda x: x["cka"].pop("records"), "cka.json: not the result of an analysis: no 'records' (delete it"),
+        (
+            lambda x: x["cka"]["records"][0].pop("layers_by_seed"),
+            "cka.json: not the result of an analysis: no 'layers_",
+        ),
     ],
 )
 def test_a_result_that_is_not_as_planned_is_refused(

@@ -1,6 +1,7 @@
 """A result's hash changes with every value that decides it, and with no other (see also tests/workflow/edits.yaml)."""
 
 import ast
+import json
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any
@@ -12,7 +13,6 @@ from workflow_scripts.collect_provenance import is_own
 from workflow_scripts.config import merge, read_config
 from workflow_scripts.study import Study
 from xling.core.io import read_json
-from xling.report.kept import read_jsonl
 
 SMALL: dict[str, Any] = {
     "pairs": ["en-fr", "en-zh"],
@@ -138,7 +138,10 @@ def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
     one = Study(read_config(ROOT / "config.yaml", kept / "config.yaml"), revisions())
     scored = [(model, task) for model in one.transfer.encoders for task in one.transfer.tasks]
     wanted = [("score", *key) for key in scored] + [("contextual", key) for key in one.contextual.jobs]
-    lines = {name: list(read_jsonl(kept / f"{name}.jsonl")) for name in ("transfer", "contextual", "models")}
+    lines = {
+        name: [json.loads(x) for x in (kept / f"{name}.jsonl").read_text().splitlines()]
+        for name in ("transfer", "contextual", "models")
+    }
     carried = {("score", line["model"], line["task"]): line["config"] for line in lines["transfer"]}
     carried |= {("contextual", line["model"]): line["config"] for line in lines["contextual"]}
     assert [key for key in wanted if carried[key] != one.identity(*key)] == []

@@ -1,57 +1,63 @@
 """What the claims are about: inequalities over the cells of Table 1 (sections 4.1 to 4.4) and over curves (section 5).
 
-A function here returns a part of a claim, filled with what a study measured. The paper says "far above" without a
-number; here it means 5 points, our border, as for a cell of Table 1. A curve is judged by its best layer.
+A function here fills a part of a claim with what a study measured. The paper says "far above" without a number; here it
+means 5 points, our border, as for a cell of Table 1. A curve is judged by its best layer.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
 
 from xling.report import names
 from xling.report.evidence import Value, best, mean, pearson, share, steady, worst
-from xling.report.measured import SIGNAL, Curve, Study, difference, kept_share, lead_of
+from xling.report.measured import SIGNAL, Curve, Study, difference, is_signal, kept_share, lead_of
 from xling.report.names import DEFAULT, OTHERS, PAIRS, SEP_3, SEP_6, SEP_EMB_6, SETTINGS, TASKS, cell_name
 from xling.report.records import BI_MLM, BI_MLM_ALIGN, BILINGUAL, MLM_ALIGN, MONOLINGUAL, TRAINED, UNTRAINED
 from xling.report.rule import Part, Relation, Unit
 
 ALL_TASKS, NOT_NER = ("xnli", "ner", "parsing"), ("xnli", "parsing")
 ALL_LANGUAGES = ("fr", "ru", "zh")
-CELLS = tuple(product(ALL_TASKS, ALL_LANGUAGES))
 EXCEPTION = ("parsing", "fr")  # where the paper's aligned models are not below the bilingual one
 FEWEST_LAYERS = 3  # two points are always on a line
-AT_LEAST, AT_MOST = Relation.AT_LEAST, Relation.AT_MOST
+ABOVE, AT_LEAST, AT_MOST = Relation
+CellValue = Callable[[str, str], Value]  # of a task and a language
 
 # --- Table 1 ---------------------------------------------------------------------------------------------------------
 
 
-def usable(study: Study, part: Part, settings: Iterable[str], task: str, language: str) -> bool | None:
-    """Return whether a cell was run in full; None where there is nothing to judge: no Default, or no signal."""
+def usable(study: Study, part: Part, settings: Iterable[str], task: str, language: str) -> bool:
+    """Return whether a cell can be judged: Default and all these settings were run there, and Default has signal."""
     missing = [name for name in dict.fromkeys((DEFAULT, *settings)) if not study.has(name, task, language)]
-    if part.ask(cell_name(task, language), missing, lambda: study.clear(DEFAULT, task, language)):
-        return True
-    return False if missing and DEFAULT not in missing and study.clear(DEFAULT, task, language) else None
+    return part.ask(cell_name(task, language), missing, study.clear(DEFAULT, task, language))
 
 
-def leads(study: Study, upper: str, lower: str, tasks: Sequence[str]) -> Part:
-    """Judge in each cell by how much one setting is above another."""
-    part = Part(f"{upper} minus {lower}")
-    for cell in product(tasks, ALL_LANGUAGES):
-        if usable(study, part, (upper, lower), *cell):
-            part.add(cell_name(*cell), study.lead(upper, lower, *cell), cell[1])
+def by_cell(
+    study: Study, part: Part, settings: Sequence[str], value: CellValue, cells: Iterable[tuple[str, str]]
+) -> Part:
+    """Judge each cell by a value; a share of a Default that is too noisy is not shown."""
+    for cell in cells:
+        if usable(study, part, settings, *cell):
+            shown = part.unit is not Unit.SHARE or steady(study.gain(DEFAULT, *cell))
+            part.add(cell_name(*cell), value(*cell), cell[1], shown=shown)
     return part
 
 
 def by_task(
-    study: Study, part: Part, value: Callable[..., Value], settings: Sequence[str], tasks: Sequence[str] = ALL_TASKS
+    study: Study, part: Part, settings: Sequence[str], value: CellValue, tasks: Sequence[str] = ALL_TASKS
 ) -> Part:
-    """Judge each task by the mean over its cells of a value: a function of study, settings, task and language."""
+    """Judge each task by the mean of a value over its cells."""
     for task in tasks:
         if judged := [x for x in ALL_LANGUAGES if usable(study, part, settings, task, x)]:
-            values = [value(study, *settings, task, x) for x in judged]
-            part.add(TASKS[task], mean(values), cells=[cell_name(task, x) for x in judged])
+            part.add(TASKS[task], mean([value(task, x) for x in judged]), cells=[cell_name(task, x) for x in judged])
     return part
+
+
+def leads(study: Study, upper: str, lower: str, tasks: Sequence[str]) -> Part:
+    """Judge in each cell by how much one setting is above another."""
+    part, cells = Part(f"{upper} minus {lower}"), product(tasks, ALL_LANGUAGES)
+    return by_cell(study, part, (upper, lower), partial(study.lead, upper, lower), cells)
 
 
 def kept(
@@ -59,11 +65,8 @@ def kept(
 ) -> Part:
     """Judge in each cell the share of Default's transfer that a setting keeps; the border is ours."""
     part = Part(f"kept share of {setting}", Unit.SHARE, relation, border, ours=True)
-    for cell in product(ALL_TASKS, languages):
-        if usable(study, part, (setting,), *cell):
-            shown = steady(study.gain(DEFAULT, *cell))
-            part.add(cell_name(*cell), kept_share(study, setting, *cell, border), cell[1], shown=shown)
-    return part
+    value = partial(kept_share, study, setting, border=border)
+    return by_cell(study, part, (setting,), value, product(ALL_TASKS, languages))
 
 
 def hardly_worse(study: Study) -> Part:
@@ -74,15 +77,15 @@ def hardly_worse(study: Study) -> Part:
     settings = (names.NO_ANCHORS, names.DEFAULT_ANCHORS)
     if study.paper_scale:
         part = Part("mean of No anchors minus Default anchors", Unit.POINTS, AT_LEAST, -2.0, ours=True)
-        return by_task(study, part, Study.lead, settings, NOT_NER)
+        return by_task(study, part, settings, partial(study.lead, *settings), NOT_NER)
     what = "mean kept share of No anchors minus that of Default anchors"
     part = Part(what, Unit.SHARE, AT_LEAST, -0.15, ours=True)
 
-    def value(study: Study, upper: str, lower: str, task: str, language: str) -> Value:
-        lead, default = study.lead_above_floors(upper, lower, task, language), study.gain(DEFAULT, task, language)
+    def value(task: str, language: str) -> Value:
+        lead, default = study.lead_above_floors(*settings, task, language), study.gain(DEFAULT, task, language)
         return share(lead, default, part.border)
 
-    return by_task(study, part, value, settings, NOT_NER)
+    return by_task(study, part, settings, value, NOT_NER)
 
 
 def more_for_the_distant(study: Study) -> Part:
@@ -111,11 +114,11 @@ def over_ner(study: Study, setting: str) -> Part:
 def falling(study: Study, *chain: str) -> Part:
     """Judge each step of a chain of settings; a step that was not run is bridged."""
     part = Part(f"fall from {' to '.join(chain)}")
-    for cell in CELLS:
+    for cell in product(ALL_TASKS, ALL_LANGUAGES):
         whole, where = usable(study, part, chain, *cell), cell_name(*cell)
-        for step in pairwise(name for name in chain if whole is not None and study.has(name, *cell)):
+        for step in pairwise(name for name in chain if study.clear(DEFAULT, *cell) and study.has(name, *cell)):
             place = f"{where}, {' to '.join(step)}"
-            part.add(place, study.lead(*step, *cell), cell[1], cells=(where,), partial=not whole)
+            part.add(place, study.lead(*step, *cell), cell[1], cells=[where], partial=not whole)
     return part
 
 
@@ -140,14 +143,13 @@ def lowest(study: Study) -> Part:
     A setting at its floor is not lower than another there: two are compared where one is clear of its floor.
     """
     part = Part("lowest other setting minus Sep Emb + L1-6")
-    for cell in CELLS:
+    for cell in product(ALL_TASKS, ALL_LANGUAGES):
         whole, where = usable(study, part, SETTINGS, *cell), cell_name(*cell)
-        if whole is not None and study.has(SEP_EMB_6, *cell):
+        if study.clear(DEFAULT, *cell) and study.has(SEP_EMB_6, *cell):
             known = [name for name in SETTINGS if name != SEP_EMB_6 and study.has(name, *cell)]
             compared = [name for name in known if study.clear(SEP_EMB_6, *cell) or study.clear(name, *cell)]
             effect = worst([study.score(name, *cell) for name in compared]) - study.score(SEP_EMB_6, *cell)
-            place = f"{where} (of {len(compared) + 1} settings)"
-            part.add(place, effect, cell[1], cells=(where,), partial=not whole)
+            part.add(f"{where} (of {len(compared) + 1} settings)", effect, cell[1], cells=[where], partial=not whole)
     return part
 
 
@@ -156,7 +158,7 @@ def nearer(study: Study, near: str, far: str, tasks: Sequence[str] = ALL_TASKS) 
     part = Part(f"{near} minus {far}", over="rows")
     for task, setting in product(tasks, SETTINGS):
         place, missing = f"{TASKS[task]} {setting}", [x for x in (near, far) if not study.has(setting, task, x)]
-        if part.ask(place, missing, lambda s=setting, t=task: study.clear(s, t, near)):  # type: ignore[misc]
+        if part.ask(place, missing, study.clear(setting, task, near)):
             part.add(place, study.score(setting, task, near) - study.score(setting, task, far))
     return part
 
@@ -172,10 +174,10 @@ def by_pair(part: Part, value: Callable[[str], Value | None], languages: Iterabl
     return part
 
 
-def over_other(study: Study, what: str, figure: str, *names: str, relation: Relation = Relation.ABOVE) -> Part:
+def over_other(study: Study, what: str, relation: Relation, figure: str, *series: str) -> Part:
     """Judge for each language by how much the best layer of one curve is above that of another."""
     part = Part(what, Unit.POINTS, relation)
-    return by_pair(part, lambda x: difference(*(study.best(figure, x, name) for name in names)))
+    return by_pair(part, lambda x: difference(*(study.best(figure, x, name) for name in series)))
 
 
 def far_above(study: Study, what: str, figure: str, name: str, note: str = "") -> Part:
@@ -183,9 +185,7 @@ def far_above(study: Study, what: str, figure: str, name: str, note: str = "") -
 
     def value(language: str) -> Value | None:
         top, floor = (study.best(figure, language, of) for of in (name, UNTRAINED))
-        if top is None or floor is None:
-            return None
-        return top - best([floor, 0 * floor + study.word_chance[figure, language]])
+        return top - best([floor, 0 * floor + study.word_chance[figure, language]]) if top and floor else None
 
     what = f"lead of {what} over chance and the untrained encoder{note}"
     return by_pair(Part(what, Unit.POINTS, AT_LEAST, SIGNAL, ours=True), value)
@@ -198,7 +198,7 @@ def contextual_states(study: Study) -> list[Part]:
     gap = Part("mean gap between biMLM and MLM align in NER minus that in parsing (Figure 5)")
     added = {
         task: Part(f"what alignment adds to biMLM on average in {TASKS[task]} (Figure 8)", Unit.POINTS, relation)
-        for task, relation in (("parsing", Relation.ABOVE), ("ner", AT_MOST))
+        for task, relation in (("parsing", ABOVE), ("ner", AT_MOST))
     }
 
     def curve(task: str, language: str, series: str, encoder: str = TRAINED) -> Curve:
@@ -211,13 +211,13 @@ def contextual_states(study: Study) -> list[Part]:
     def clear(task: str, language: str) -> bool:
         """Return whether biMLM has signal: it is the Default model, so the rule of Table 1 holds."""
         model, floor = (curve(task, language, BI_MLM, encoder) for encoder in (TRAINED, UNTRAINED))
-        top = max(model, key=lambda layer: model[layer].observed)
-        return model[top].observed - (floor[top].observed if top in floor else 0.0) >= SIGNAL - 1e-9
+        top = max(model, key=lambda layer: model[layer].observed, default=0)
+        return top in model and is_signal(model[top] - floor[top] if top in floor else model[top])
 
     def panels(part: Part, task: str, series: str) -> list[str]:
         asked = [x for x in ALL_LANGUAGES if part is not below or (task, x) != EXCEPTION]
         missing = {x: [name for name in (BI_MLM, series) if not curve(task, x, name)] for x in asked}
-        return [x for x in asked if part.ask(cell_name(task, x), missing[x], lambda x=x: clear(task, x))]  # type: ignore[misc]
+        return [x for x in asked if part.ask(cell_name(task, x), missing[x], clear(task, x))]
 
     gaps = {}
     for task in ("ner", "parsing"):
@@ -263,20 +263,19 @@ def shrinking(study: Study) -> Part:
 
 def correlation(study: Study) -> Part:
     """Judge for each language how monolingual CKA and sentence retrieval correlate over the layers: above .9."""
-    part = Part(
-        "Pearson correlation of monolingual CKA with sentence retrieval", Unit.PEARSON, border=0.9, over="pairs"
-    )
-
-    def varies(curve: Sequence[Value]) -> bool:
-        """Return whether layers differ by more than their noise; otherwise a correlation of them says nothing."""
-        noise = np.mean([value.spread**2 for value in curve])
-        return bool(np.var([value.observed for value in curve], ddof=1) > noise)
-
+    what = "Pearson correlation of monolingual CKA with sentence retrieval"
+    part = Part(what, Unit.PEARSON, border=0.9, over="pairs")
     for language in OTHERS:
         alike = study.curve("figure7", f"en-{language}", MONOLINGUAL)
         found = study.curve("figure6", language, MONOLINGUAL)
         curves = [[curve[layer] for layer in found if layer in alike] for curve in (alike, found)]
-        missing = ["layers"] if len(curves[0]) < FEWEST_LAYERS else []
-        if part.ask(f"en-{language}", missing, lambda c=curves: all(map(varies, c))):  # type: ignore[misc]
+        enough = len(curves[0]) >= FEWEST_LAYERS
+        if part.ask(f"en-{language}", [] if enough else ["layers"], enough and all(map(_varies, curves))):
             part.add(f"en-{language}", pearson(*curves), language)
     return part
+
+
+def _varies(curve: Sequence[Value]) -> bool:
+    """Return whether layers differ by more than their noise; otherwise a correlation of them says nothing."""
+    noise = np.mean([value.spread**2 for value in curve])
+    return bool(np.var([value.observed for value in curve], ddof=1) > noise)

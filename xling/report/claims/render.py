@@ -10,40 +10,14 @@ from typing import Any
 from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report import published
-from xling.report.claims.all import CLAIMS, Claim
+from xling.report.claims.all import CLAIMS, WORDS, Claim
 from xling.report.evidence import TAIL, Covariances
 from xling.report.measured import Study
 from xling.report.records import Results
 from xling.report.rule import Part, Relation, Unit, Verdict, gravest, standing
 
-RULES = """\
-*Floor*: the untrained encoder with the same kind of vocabulary, fine-tuned the same way (for the paper's numbers:
-chance). *Kept share*: a setting's score above its floor, divided by Default's above its own. A cell whose Default is
-less than 5 points above its floor has not enough signal and is left out; a row of claim 5, where the nearer language
-is. *Far above*: by at least 5 points. A border marked *ours* is not the paper's: the paper gives no number there.
-
-Every part of a claim is one inequality over its cells. Its *effect* is the mean over the cells, with a 95% interval
-that holds the noise of seeds and of test items. A cell is *clear* where it respects the border with 97.5% confidence,
-*against* where it violates it with as much after Bonferroni's correction for the cells of the part, else *open*.
-
-| interval of the mean | a cell against | verdict |
-|---|---|---|
-| beyond the border on the right side | no | supported |
-| beyond the border on the right side | yes | mixed: supported but in the cells that are named |
-| holds the border | no | undecided |
-| holds the border | yes | contradicted in the cells that are named |
-| on the wrong side | | contradicted |
-
-A claim is contradicted if one of its parts is. It is not run, or has not enough signal, if one of its parts is so; a
-cell in which only some settings were run can contradict a part but not support it. Otherwise it is undecided if a part
-is, then mixed, then supported. Where no setting has a second seed, seed variance is unknown: intervals are those of
-test items alone, and nothing is called contradicted. *Seeds to decide*: how many seeds would narrow the interval so
-far that it no longer holds the border, if the effect stays as it is; "not by seeds" if more than 20, or if the test
-items alone leave it open.
-"""
-KEYS = {"claim", "says", "source", "verdict", "seeds_to_decide", "deciding", "sentence", "parts", "paper"}
-KEYS |= {"judged", "wanted", "counted_in"}
-TOP = {"claims", "paper_scale", "headline", "seed_variance"}
+RULES = WORDS["rules"]
+KEYS = {"claims", "paper_scale", "headline", "seed_variance"}
 SUFFIX = {Unit.POINTS: " points", Unit.TIMES: " times"}
 DIGITS = {Unit.POINTS: 1, Unit.TIMES: 1, Unit.SHARE: 2, Unit.PEARSON: 2, Unit.CKA: 3}
 MOST_DIGITS = 6
@@ -77,19 +51,6 @@ def judged(results: Results, config_hash: str = "", covariances: Covariances | N
     above_chance = Study(results, chance=True, redraws=0)
     claims = [_claim(claim, *(claim.parts(own) for own in (study, paper, above_chance))) for claim in CLAIMS]
     counts = Counter(claim["verdict"] for claim in claims)
-    variances = [
-        {
-            "measured": own.pool,
-            "models": own.group,
-            "second_seeds": own.second_seeds,
-            "own": None if own.own is None else 100 * math.sqrt(own.own),
-            "used": 100 * math.sqrt(own.variance),
-            "freedom": own.freedom,
-            "origin": own.origin,
-        }
-        for own in study.variances
-        if own.origin != "none"
-    ]
     return {
         "config": config_hash,
         "paper_scale": results.paper_scale,
@@ -97,7 +58,19 @@ def judged(results: Results, config_hash: str = "", covariances: Covariances | N
         "headline": headline(claims),
         "counts": {verdict.value: counts[verdict] for verdict in Verdict},
         "claims": claims,
-        "seed_variance": variances,
+        "seed_variance": [
+            {
+                "measured": own.pool,
+                "models": own.group,
+                "second_seeds": own.second_seeds,
+                "own": None if math.isnan(own.own) else 100 * math.sqrt(own.own),
+                "used": 100 * math.sqrt(own.variance),
+                "freedom": own.freedom,
+                "origin": own.origin,
+            }
+            for own in study.variances.reset_index().itertuples()
+            if own.origin != "none"
+        ],
     }
 
 
@@ -121,9 +94,7 @@ def worded(claim: Stored) -> Verdict:
 def read_claims(path: Path) -> dict[str, Any]:
     """Return the verdicts of a study as `judged` made them."""
     value = read_json(path)
-    claims = value["claims"] if isinstance(value, dict) and value.keys() >= TOP else [value]
-    whole = isinstance(claims, list) and all(isinstance(x, dict) and x.keys() >= KEYS for x in claims)
-    if not whole or not all(claim["verdict"] in list(Verdict) for claim in claims):
+    if not isinstance(value, dict) or not value.keys() >= KEYS:  # its seal vouches for what is inside
         raise InputError(path, "not a file of verdicts", fix="made by python -m xling.report.claims")
     return dict(value)
 
@@ -272,14 +243,14 @@ def _part(part: Part, paper: Part | None, above_chance: Part | None) -> dict[str
         "one_seed": bool(own) and "unknown" in part.mean.origins,
         "lent": bool(own) and "lent" in part.mean.origins,
         "judged": len(part.judged),
-        "wanted": len(part.wanted),
+        "wanted": len(part.cells),
         "counted_in": part.over,
         "checks": [
             {"where": check.where, "language": check.language, "state": state, "shown": check.shown, **vars(found)}
             for check, state, found in zip(part.checks, states, each, strict=True)
         ],
-        "left_out": list(dict.fromkeys(part.left_out)),
-        "not_run": list(dict.fromkeys(part.not_run)),
+        "left_out": part.left_out,
+        "not_run": part.not_run,
     }
 
 

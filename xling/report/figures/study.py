@@ -9,20 +9,22 @@ and unigram entropy by language; of a bilingual model also retrieval by directio
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic.dataclasses import dataclass
 
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines, read_json
+from xling.core.records import read_record
 from xling.report.names import pair_title
-from xling.report.records import validated
 
 MONO = "mono"
 Number = Annotated[float, BeforeValidator(lambda value: math.nan if value is None else value)]  # null is a gap
 Series = dict[str, Number]
+BY_NAME = ConfigDict(validate_by_name=True, validate_by_alias=True)  # the file has other names for some keys
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Sharing:
     updates: int = 0  # that it is trained for; given where settings differ in it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=BY_NAME)
 class Study:
     """A study as the drawings see it."""
 
@@ -76,7 +78,7 @@ class Step:
     lr: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=BY_NAME)
 class Validation:
     """Losses on held-out text, and what the two languages have in common by then."""
 
@@ -102,7 +104,7 @@ class Metrics(NamedTuple):
 
 def read_study(path: Path) -> Study:
     """Read study.json, naming what is wrong with it."""
-    return validated(Study, read_json(path), path)
+    return read_record(Study, read_json(path), path)
 
 
 def split_name(model: str) -> tuple[list[str], str]:
@@ -130,7 +132,7 @@ def read_metrics(path: Path) -> Metrics:
             raise InputError(path, f"not JSON: {error.msg}", line=number) from None
         if not isinstance(value, dict) or value.get("kind") not in kinds:
             raise InputError(path, "expected an object whose 'kind' is train or validation", line=number)
-        found[value["kind"]].append(validated(kinds[value["kind"]], value, path, number))
+        found[value["kind"]].append(read_record(kinds[value["kind"]], value, path, number))
     if not found["validation"]:
         raise InputError(path, "no validation in it: nothing to draw", fix="has the model been trained?")
     return Metrics(found["train"], found["validation"])
