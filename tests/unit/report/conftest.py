@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from made_up_study import DRAWN_MODELS, FEW, compared, study, write_model
+from made_up_study import DRAWN_MODELS, FEW, study, write_model
 from report_files import verdicts
 
 from xling.report.records import write_records
@@ -17,7 +17,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_records(folder / f"{name}.csv", type(few[0]), few)
     settings = [known for known in study()["records"] if known["name"] in {"default", "sep-emb"}]
     (folder / "study.json").write_text(json.dumps(study() | {"records": settings}), encoding="utf-8")
-    compared(folder / "compare.json", 3)
     judged = verdicts()
     (folder / "claims.json").write_text(json.dumps(judged | {"claims": judged["claims"][:2]}), encoding="utf-8")
     for model in DRAWN_MODELS:

@@ -27,10 +27,6 @@ def commands(inputs: Path, out: Path) -> list[list[str]]:
         ["kept", "--records", str(inputs / "figure3.csv")],
         ["training", *from_study, "--metrics", *(str(model / "metrics.jsonl") for model in models)],
         ["anchors", *from_study, "--audits", *(str(model / "anchors.json") for model in models[:-1])],
-        [
-            "encoders",
-            *(f"--comparison=n{n}={inputs / 'compare.json'}" for n in range(9)),
-        ],  # more than there are colours
     ]
     assert {name for name, *_ in made} == set(FIGURES)
     return [[*command, "--out-dir", str(out)] for command in made]
@@ -106,7 +102,6 @@ def test_bad_inputs_of_the_other_figures_are_one_line(
         ("anchors", "--audits", tmp_path / "loose.json", "not in the folder of a model (a folder"),
         ("training", "--metrics", tmp_path / "none", "not in the folder of a model"),
         ("training", "--metrics", model / "none.jsonl", "none.jsonl: no such file"),
-        ("encoders", "--comparison", f"x={tmp_path / 'loose.json'}", "loose.json: no result of `xling compare`"),
     ):
-        known = [] if name == "encoders" else ["--study", inputs / "study.json"]
+        known = ["--study", inputs / "study.json"]
         assert problem in refused(main, name, *known, flag, path, "--out-dir", out, out=out)

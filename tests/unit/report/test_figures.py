@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_study import FEW, compared, records
+from made_up_study import FEW, records
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb, to_rgba
@@ -23,7 +23,6 @@ from xling.report import published, style
 from xling.report.figures.__main__ import RECORDED
 from xling.report.figures.__main__ import drawn as drawn_by_command
 from xling.report.figures.forest import forest
-from xling.report.figures.layers import encoder_curves, read_comparison
 from xling.report.records import Cell, LayerPair, Results
 
 RECORDS = records()
@@ -258,19 +257,6 @@ def test_matrices_have_the_first_encoder_across_and_the_second_upwards() -> None
     colours = panels[0].images[0].get_array()
     assert colours[0][0].sum() > colours[0][1].sum()  # a higher value is darker; row 0 is the lowest
     assert panels[0].images[0].origin == "lower"
-
-
-def test_encoders_have_one_colour_per_comparison_in_both_panels(tmp_path: Path) -> None:
-    found = read_comparison("a+b.en-fr", compared(tmp_path / "a.json", 3))
-    found += read_comparison("c+d.en-fr", compared(tmp_path / "c.json", 5, plain=False))
-    with style.styled():
-        panels = encoder_curves(found).axes
-    assert lines(panels[0], style.BLUE) == [[record["cka"] for record in found[:3]]]
-    assert lines(panels[0], style.VERMILION) == [[record["cka"] for record in found[3:]]]
-    assert lines(panels[1], style.BLUE) == [pytest.approx([50.0, 55.0, 60.0]), pytest.approx([0.0, 10.0, 20.0])]
-    assert len(lines(panels[1], style.VERMILION)) == 1  # without a map nothing is known
-    assert lines(panels[1], style.GREY) == [pytest.approx([0.1, 0.1])]
-    assert {"a+b.en-fr", "c+d.en-fr", "chance"} <= {text for axes in panels for text in texts(axes)}
 
 
 def test_the_forest_plot_has_a_row_for_each_part_and_puts_what_holds_on_the_right() -> None:
