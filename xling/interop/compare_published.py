@@ -2,10 +2,10 @@
 
 xling compare MODEL_A MODEL_B [--parallel FILE [FILE]] [--languages en fr] [--retrieve FILE [FILE]] [--out DIR]
 
-MODEL is a folder (ours, exported or Hugging Face's), a name on the hub, or a file of states of these sentences that
-`xling import` wrote. Two models of ours are compared on the parallel sentences of their studies, the first one in its
-first language and the second one in its last, unless flags say otherwise. FILE is `sentence<TAB>sentence`, a table with
-language codes in its header (then name two), or two files, line by line.
+MODEL is a folder (ours, exported or Hugging Face's) or a name on the hub. Two models of ours are compared on the
+parallel sentences of their studies, the first one in its first language and the second one in its last, unless flags
+say otherwise. FILE is `sentence<TAB>sentence`, a table with language codes in its header (then name two), or two files,
+line by line.
 
 CKA compares every layer with every other; layers at the same depth are also compared by sentence retrieval, with and
 without a map. The map is fitted on three pairs in four and the others are looked for, so that no sentence helps to find
@@ -33,7 +33,7 @@ from xling.core.io import numbered_lines, read_json, write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned, read_multiway
 from xling.interop.beside import refuse_misspelt, sentences_of
-from xling.interop.encoders import SENTENCES, Matrix, Opened, open_any_encoder
+from xling.interop.encoders import SENTENCES, AnyEncoder, Matrix, open_any_encoder
 from xling.model.device import local_device
 from xling.model.similarity import cka_matrix
 from xling.report import style
@@ -44,7 +44,7 @@ INCH, MARGIN, BAR = 0.34, 1.3, 0.7  # inches of a cell of the heat map, around i
 Pairs = Sequence[tuple[str, str]]
 
 
-def compare(encoders: Sequence[Opened], pairs: Pairs, tested: Pairs = ()) -> dict[str, Any]:
+def compare(encoders: Sequence[AnyEncoder], pairs: Pairs, tested: Pairs = ()) -> dict[str, Any]:
     """Return how alike the layers of two encoders are on pairs of sentences; those of `tested` are looked for.
 
     CKA and retrieval are of layers at the same depth. `plain` and `mapped` are the share of sentences found by cosine,
@@ -63,7 +63,7 @@ def compare(encoders: Sequence[Opened], pairs: Pairs, tested: Pairs = ()) -> dic
         layers.append({"left": i, "right": j, "cka": matrix[i][j], "plain": plain, "mapped": mapped})
     return {
         "models": [encoder.name for encoder in encoders],
-        "languages": [getattr(encoder, "language", None) for encoder in encoders],
+        "languages": [encoder.language for encoder in encoders],
         "sentences": len(pairs),
         "fitted": len(pairs) if tested else len(pairs) - looked_for,
         "looked_for": looked_for,
@@ -225,7 +225,7 @@ def first_and_last(left: str, right: str) -> list[str]:
 def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="xling compare", description=__doc__.split("\n")[0])
-    parser.add_argument("model_a", help="folder of a model, a name on the Hugging Face hub, or a file of states")
+    parser.add_argument("model_a", help="folder of a model, or a name on the Hugging Face hub")
     parser.add_argument("model_b")
     parser.add_argument(
         "--parallel", type=Path, nargs="+", default=(), help="one file or two (default: the studies' own)"

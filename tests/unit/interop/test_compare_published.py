@@ -13,7 +13,6 @@ from tiny_models import made_up, write_model, write_vocab
 from xling.core.errors import InputError
 from xling.core.io import read_json, write_text
 from xling.core.seeds import numpy_rng
-from xling.interop import encoders
 from xling.interop.compare_published import (
     axis_names,
     caution,
@@ -48,6 +47,7 @@ class Toy(NamedTuple):
 
     layers: list[np.ndarray]
     name: str = "toy"
+    language: None = None
 
     def sentence_means(self, texts: list[str]) -> list[np.ndarray]:
         return [layer[[int(text) for text in texts]] for layer in self.layers]
@@ -180,13 +180,6 @@ def test_models_of_hugging_face(call: Call, tmp_path: Path, two_columns: Path) -
     assert itself["sentences"] == 32
     assert (itself["fitted"], itself["looked_for"], itself["chance"]) == (32, 32, 1 / 32)
     assert [row["cka"] for row in itself["layers"]] == pytest.approx([1.0] * 3)
-    states = ["--text", tmp_path / "en.txt", "--out", tmp_path / "en.safetensors"]
-    assert call(encoders.main, bert, *states, "--sentences", 32).code == 0
-    assert call(main, tmp_path / "en.safetensors", bert, *flags, "--out", tmp_path / "stored").code == 0
-    stored = read_json(tmp_path / "stored" / "compare.json")
-    np.testing.assert_allclose(stored["matrix"], itself["matrix"], atol=1e-6)
-    found = call(main, tmp_path / "en.safetensors", bert, "--parallel", *same, "--out", tmp_path / "more")
-    assert (found.code, "en.safetensors: no states of" in found.error) == (2, True)
     assert [row["plain"] for row in itself["layers"]] == [1.0] * 3
 
 
