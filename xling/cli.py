@@ -1,8 +1,7 @@
 """The command `xling`: what can be done with models outside a study.
 
-xling export MODEL                           a folder that Hugging Face's transformers loads
-xling import MODEL --text FILE --out STATES  any encoder's sentence states, for the analyses
-xling compare MODEL_A MODEL_B                CKA and retrieval between any two encoders
+xling export MODEL             a folder that Hugging Face's transformers loads
+xling compare MODEL_A MODEL_B  CKA and retrieval between any two encoders
 
 `xling COMMAND --help` shows the flags. The study itself runs with snakemake.
 """
@@ -16,7 +15,6 @@ from xling.core.errors import XlingError, run
 
 COMMANDS = {
     "export": "xling.interop.export",
-    "import": "xling.interop.encoders",
     "compare": "xling.interop.compare_published",
 }
 

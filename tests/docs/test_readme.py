@@ -30,9 +30,6 @@ NOT_RUN = {
     "make plan PRESET=presets/paper.yaml RATES=cpu": "the plan above at other rates; test_plan.py reads them",
     ".venv/bin/snakemake --resources gpu=4": "laid out as with the shares below it",
     "CUDA_VISIBLE_DEVICES=2,3 .venv/bin/snakemake --resources gpu=2": "needs GPUs; test_gpu_slots.py hands out some",
-    ".venv/bin/python -m xling.report.figures encoders --comparison NAME=DIR/compare.json --out-dir figures": (
-        "files of the reader's; tests/unit/report/test_figures.py draws some"
-    ),
     "$EDITOR profiles/slurm/site.yaml": "opens an editor",
 }
 PYTHON = {"docs/share.md": "needs an exported model; tests/unit/interop/test_export.py runs it on one"}

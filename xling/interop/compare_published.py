@@ -1,17 +1,16 @@
 """Compare any two encoders on parallel sentences: a small table, JSON, CSV and a heat map.
 
-xling compare MODEL_A MODEL_B [--parallel FILE [FILE]] [--languages en fr] [--retrieve FILE [FILE]] [--out DIR]
+xling compare MODEL_A MODEL_B [--parallel FILE [FILE]] [--languages en fr] [--out DIR]
 
-MODEL is a folder (ours, exported or Hugging Face's), a name on the hub, or a file of states of these sentences that
-`xling import` wrote. Two models of ours are compared on the parallel sentences of their studies, the first one in its
-first language and the second one in its last, unless flags say otherwise. FILE is `sentence<TAB>sentence`, a table with
-language codes in its header (then name two), or two files, line by line.
+MODEL is a folder (ours, exported or Hugging Face's) or a name on the hub. Two models of ours are compared on the
+parallel sentences of their studies, the first one in its first language and the second one in its last, unless flags
+say otherwise. FILE is `sentence<TAB>sentence`, a table with language codes in its header (then name two), or two files,
+line by line.
 
 CKA compares every layer with every other; layers at the same depth are also compared by sentence retrieval, with and
 without a map. The map is fitted on three pairs in four and the others are looked for, so that no sentence helps to find
-itself; with --retrieve it is fitted on all of --parallel, and the sentences of that set, as Tatoeba's, are looked for.
-Where the widths differ, the narrower side is padded with zeros, so that the map turns it into the wider space; without
-a map nothing can be compared there. Shapes: n pairs of sentences; on each side one (n, d) matrix per layer.
+itself. Where the widths differ, the narrower side is padded with zeros, so that the map turns it into the wider space;
+without a map nothing can be compared there. Shapes: n pairs of sentences; on each side one (n, d) matrix per layer.
 """
 
 import argparse
@@ -33,7 +32,7 @@ from xling.core.io import numbered_lines, read_json, write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned, read_multiway
 from xling.interop.beside import refuse_misspelt, sentences_of
-from xling.interop.encoders import SENTENCES, Matrix, Opened, open_any_encoder
+from xling.interop.encoders import SENTENCES, AnyEncoder, Matrix, open_any_encoder
 from xling.model.device import local_device
 from xling.model.similarity import cka_matrix
 from xling.report import style
@@ -41,31 +40,26 @@ from xling.report import style
 HELD_OUT = 4  # every fourth pair is looked for
 FEWEST = 8  # pairs
 INCH, MARGIN, BAR = 0.34, 1.3, 0.7  # inches of a cell of the heat map, around it, and for its colour bar
-Pairs = Sequence[tuple[str, str]]
 
 
-def compare(encoders: Sequence[Opened], pairs: Pairs, tested: Pairs = ()) -> dict[str, Any]:
-    """Return how alike the layers of two encoders are on pairs of sentences; those of `tested` are looked for.
+def compare(encoders: Sequence[AnyEncoder], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return how alike the layers of two encoders are on pairs of sentences.
 
     CKA and retrieval are of layers at the same depth. `plain` and `mapped` are the share of sentences found by cosine,
     both directions averaged; `plain` is None where widths differ.
     """
-    means = [
-        [encoder.sentence_means([pair[side] for pair in some]) for side, encoder in enumerate(encoders)]
-        for some in (pairs, tested)
-        if some
-    ]
-    (left, right), looked_for = means[0], len(tested) or len(pairs) // HELD_OUT
+    left, right = (encoder.sentence_means([pair[side] for pair in pairs]) for side, encoder in enumerate(encoders))
+    looked_for = len(pairs) // HELD_OUT
     # Row by row: the products of all pairs at once would take gigabytes for large encoders.
     matrix, layers = [row for layer in left for row in cka_matrix([layer], right)], []
     for i, j in same_depth(len(left), len(right)):
-        plain, mapped = retrieval(left[i], right[j], (means[1][0][i], means[1][1][j]) if tested else None)
+        plain, mapped = retrieval(left[i], right[j])
         layers.append({"left": i, "right": j, "cka": matrix[i][j], "plain": plain, "mapped": mapped})
     return {
         "models": [encoder.name for encoder in encoders],
-        "languages": [getattr(encoder, "language", None) for encoder in encoders],
+        "languages": [encoder.language for encoder in encoders],
         "sentences": len(pairs),
-        "fitted": len(pairs) if tested else len(pairs) - looked_for,
+        "fitted": len(pairs) - looked_for,
         "looked_for": looked_for,
         "chance": 1 / looked_for,
         "widths": [side[0].shape[1] for side in (left, right)],
@@ -80,15 +74,13 @@ def same_depth(left: int, right: int) -> list[tuple[int, int]]:
     return [(layer, round(layer * share)) for layer in range(left)]
 
 
-def retrieval(left: Matrix, right: Matrix, tested: tuple[Matrix, Matrix] | None = None) -> tuple[float | None, float]:
-    """Return the share of sentences found by cosine without a map and with one, both directions averaged."""
+def retrieval(left: Matrix, right: Matrix) -> tuple[float | None, float]:
+    """Return the share of held-out sentences found by cosine without a map and with one, both directions averaged."""
     held = np.arange(len(left)) % HELD_OUT == HELD_OUT - 1
-    fit = (left, right) if tested else (left[~held], right[~held])
-    x, y = tested or (left[held], right[held])
-    plain = _found(x, y) if x.shape[1] == y.shape[1] else None
-    width = max(x.shape[1], y.shape[1])
-    x, y, fit_x, fit_y = (np.pad(side, ((0, 0), (0, width - side.shape[1]))) for side in (x, y, *fit))
-    return plain, _found(*map_pair(x, y, fit_x, fit_y))
+    plain = _found(left[held], right[held]) if left.shape[1] == right.shape[1] else None
+    width = max(left.shape[1], right.shape[1])
+    x, y = (np.pad(side, ((0, 0), (0, width - side.shape[1]))) for side in (left, right))
+    return plain, _found(*map_pair(x[held], y[held], x[~held], y[~held]))
 
 
 def _found(left: Matrix, right: Matrix) -> float:
@@ -180,19 +172,13 @@ def write_all(result: dict[str, Any], folder: Path) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Compare two encoders, print a table and write everything."""
     args = parse_args(argv)
-    for name in ("parallel", "retrieve"):
-        if len(files := getattr(args, name)) > 2:
-            raise XlingError(f"--{name} takes one file or two, not {len(files)}")
-    if args.retrieve and not args.parallel:
-        raise XlingError(
-            "--retrieve needs --parallel: the sentences of a study are tokenised, those of other files not"
-        )
+    if len(args.parallel) > 2:
+        raise XlingError(f"--parallel takes one file or two, not {len(args.parallel)}")
     models, tokenised = (args.model_a, args.model_b), not args.parallel
     if tokenised:
         args.languages = args.languages or first_and_last(*models)
         args.parallel = [sentences_of(Path(name), code) for name, code in zip(models, args.languages, strict=True)]
     pairs = read_pairs(args.parallel, args.languages, args.sentences)
-    tested = read_pairs(args.retrieve, args.languages, args.sentences) if args.retrieve else ()
     device = str(local_device("auto")) if args.device == "auto" else args.device
     encoders = [
         open_any_encoder(
@@ -200,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         )
         for name, code, side in zip(models, args.languages or (None, None), "ab", strict=True)
     ]
-    result = compare(encoders, pairs, tested)
+    result = compare(encoders, pairs)
     names = axis_names(result["models"], result["languages"])
     out = args.out or Path("-vs-".join(Path(name).absolute().name for name in models))
     write_all(result, out)
@@ -225,7 +211,7 @@ def first_and_last(left: str, right: str) -> list[str]:
 def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="xling compare", description=__doc__.split("\n")[0])
-    parser.add_argument("model_a", help="folder of a model, a name on the Hugging Face hub, or a file of states")
+    parser.add_argument("model_a", help="folder of a model, or a name on the Hugging Face hub")
     parser.add_argument("model_b")
     parser.add_argument(
         "--parallel", type=Path, nargs="+", default=(), help="one file or two (default: the studies' own)"
@@ -235,7 +221,6 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.add_argument(f"--vocab-{side}", type=Path, help="vocabulary of a model of ours (default: its study's)")
         parser.add_argument(f"--tokeniser-{side}", type=Path, help="JSON of its tokeniser (default: its study's)")
     parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most this many pairs")
-    parser.add_argument("--retrieve", type=Path, nargs="+", default=(), help="a set whose sentences are looked for")
     parser.add_argument("--device", default="auto", help="cpu, cuda, or auto (default)")
     parser.add_argument(
         "--out", type=Path, help="folder of compare.json, the CSV files and the picture (default: A-vs-B, here)"

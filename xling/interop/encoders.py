@@ -1,17 +1,11 @@
 """Any encoder for the analyses: a model of ours, one that we exported, or any encoder of Hugging Face.
 
-xling import MODEL --text FILE --out states.safetensors [--language fr] [--vocab DIR --tokeniser FILE]
-
-MODEL is a folder, or a name on the hub. The command brings a checkpoint (XLM, BERT, XLM-R, …) into the analyses: it
-writes the sentence means of every layer, without special tokens, as a file of states, which `xling compare` takes in
-place of the model, and the analyses of a study as they are. Hugging Face models need the extra `xling[hf]`.
-Weights are read from safetensors alone, and no code that comes with a model is run.
+Hugging Face models (XLM, BERT, XLM-R, …) need the extra `xling[hf]`. Weights are read from safetensors alone, and no
+code that comes with a model is run.
 """
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from xling.align.states import States, write_states
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.cli import positive
-from xling.core.errors import InputError, XlingError, run
+from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json
-from xling.core.log import log_to_stderr
-from xling.data.parallel import read_aligned
 from xling.finetune.batches import by_length
 from xling.interop.beside import refuse_misspelt, tokeniser_of, vocabulary_of
 from xling.interop.export import check_vocabulary, longest_text
@@ -37,23 +27,6 @@ Matrix = NDArray[np.floating]
 Spelled = tuple[list[int], list[bool]]  # ids, and which of them are the text's own
 BATCH_TOKENS = 4096
 SENTENCES = 10_000  # as many as XNLI-15way has (section 5.2)
-
-
-@dataclass(frozen=True)
-class StoredStates:
-    """States that `xling import` wrote, in place of their encoder: they know the sentences of their file alone."""
-
-    name: str
-
-    def sentence_means(self, texts: Sequence[str]) -> list[Matrix]:
-        """Return the states of texts, which must all be in the file."""
-        states = States(Path(self.name))
-        rows = {text: row for row, text in enumerate(states.items or ())}
-        if unknown := [text for text in texts if text not in rows]:
-            fix = "import all sentences that are compared"
-            raise InputError(states.path, f"no states of {unknown[0]!r}", fix=fix)
-        chosen = [rows[text] for text in texts]
-        return [states.read(layer)[chosen].astype(np.float32) for layer in range(states.layers)]
 
 
 @dataclass(frozen=True)
@@ -88,9 +61,6 @@ class AnyEncoder:
             return [((layer * mine).sum(dim=1) / mine.sum(dim=1)).numpy() for layer in states]
 
 
-Opened = AnyEncoder | StoredStates
-
-
 def open_any_encoder(
     name: str,
     language: str | None = None,
@@ -98,15 +68,13 @@ def open_any_encoder(
     tokeniser: Path | None = None,
     device: str = "cpu",
     tokenised: bool = False,
-) -> Opened:
-    """Open a folder, a name on the hub or a file of states.
+) -> AnyEncoder:
+    """Open a folder, or a name on the hub.
 
     `vocab` and `tokeniser` are for a model of ours; without them, those of its study are taken. `tokenised` text has
     spaces between its words already.
     """
     folder = Path(name)
-    if folder.suffix == ".safetensors":
-        return StoredStates(name)
     refuse_misspelt(folder)
     if (folder / "model.json").is_file():
         return open_own(folder, language, vocab, tokeniser, device, tokenised)
@@ -149,37 +117,6 @@ def chosen_language(known: Sequence[str], language: str | None, name: str) -> st
         return str(language)
     if len(known) == 1:
         return known[0]  # the model of one language reads any text in it, whatever the text is called
-    flags = "--language of xling import, --languages A B of xling compare"
-    raise XlingError(f"{name}: name one of its languages, {', '.join(known)} (given: {language or 'none'}; {flags})")
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """Write the states of one text in one encoder."""
-    args = parse_args(argv)
-    texts = [text for (text,) in islice(read_aligned([args.text]), args.sentences)]
-    layers = open_any_encoder(args.model, args.language, args.vocab, args.tokeniser, args.device).sentence_means(texts)
-    write_states(args.out, layers, {"model": args.model, "text": str(args.text), "kind": "sentences"}, texts)
-    log = log_to_stderr(__name__)
-    log.info("%d sentences, %d layers of width %d in %s", len(texts), len(layers), layers[0].shape[1], args.out)
-
-
-def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(prog="xling import", description="Bring an encoder's states into the analyses.")
-    parser.add_argument("model", help="folder of a model, or a name on the Hugging Face hub")
-    parser.add_argument("--text", type=Path, required=True, help="one sentence per line, compressed by suffix")
-    parser.add_argument("--language", help="which language of a model with several")
-    parser.add_argument("--vocab", type=Path, help="vocabulary of a model of ours (default: its study's)")
-    parser.add_argument(
-        "--tokeniser",
-        type=Path,
-        help="JSON of its tokeniser's options (default: its study's; with --vocab, split at spaces)",
+    raise XlingError(
+        f"{name}: name one of its languages with --languages A B, {', '.join(known)} (given: {language or 'none'})"
     )
-    parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most this many lines")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--out", type=Path, required=True, help="states, a .safetensors file")
-    return parser.parse_args(argv)
-
-
-if __name__ == "__main__":
-    run(main)

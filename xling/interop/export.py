@@ -3,8 +3,8 @@
 xling export MODEL [--out DIR] [--licence MIT] [--vocab DIR --tokeniser en=FILE …]
 
 Post-LayerNorm becomes XLM, pre-LayerNorm Flaubert with pre_norm. Where languages have parts of their own, each has a
-folder below --out. Beside the weights: a tokenizer.json for each language, the vocabulary and what XlingTokenizer
-needs, and a card made from the run's files. Without flags, vocabulary and tokenisers are those of the model's study.
+folder below --out. Beside the weights: a tokenizer.json for each language, and a card made from the run's files.
+Without flags, vocabulary and tokenisers are those of the model's study.
 """
 
 import argparse
@@ -12,7 +12,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +21,12 @@ from xling.bpe.train_bpe import SPECIAL_TOKENS
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
-from xling.core.io import read_json, read_lines, write_json, write_text
+from xling.core.io import read_json, write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.interop.beside import refuse_misspelt, tokeniser_of, vocabulary_of
 from xling.interop.card import model_card
 from xling.interop.fast_tokenizer import tokenizer_json
-from xling.interop.hugging_face import (
-    DESCRIPTION,
-    VOCABULARY,
-    hugging_face_config,
-    hugging_face_weights,
-    separate_folders,
-)
+from xling.interop.hugging_face import hugging_face_config, hugging_face_weights, separate_folders
 from xling.model.config import ModelConfig
 from xling.model.files import load_encoder
 from xling.tokenization.options import check_options
@@ -55,7 +48,8 @@ def export(model: Path, vocab: Path, out: Path, options: Options, licence: str |
     config = encoder.config
     for code in sorted(set(options) - set(config.languages)):
         raise XlingError(f"--tokeniser {code}: the model speaks {', '.join(config.languages)}")
-    check_vocabulary(config, Vocabulary.load(vocab), vocab)
+    vocabulary = Vocabulary.load(vocab)
+    check_vocabulary(config, vocabulary, vocab)
     longest, apart = longest_text(model, config), separate_folders(config)
     folders = [out / code for code in config.languages] if apart else [out]
     with whole_folder(out) as temporary:
@@ -67,7 +61,7 @@ def export(model: Path, vocab: Path, out: Path, options: Options, licence: str |
             save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
             (folder / "model.safetensors").chmod(0o644)  # it is written for its owner alone
             languages = (config.languages[number],) if apart else config.languages
-            write_tokenizer(folder, config, languages, vocab, options, longest)
+            write_tokenizer(folder, languages, vocabulary, options, longest)
             segmented = [code for code in languages if options.get(code, {}).get("segmenter", "none") != "none"]
             with write_text(folder / "README.md") as handle:
                 handle.write(model_card(config, number if apart else None, model, longest, licence, segmented))
@@ -100,52 +94,17 @@ def check_vocabulary(config: ModelConfig, vocabulary: Vocabulary, folder: Path) 
 
 
 def write_tokenizer(
-    folder: Path, config: ModelConfig, languages: Sequence[str], vocab: Path, options: Options, longest: int
+    folder: Path, languages: Sequence[str], vocabulary: Vocabulary, options: Options, longest: int
 ) -> None:
-    """Write into a model's folder how text becomes ids: tokenizer.json, and for XlingTokenizer vocabulary and options.
+    """Write into a model's folder how text becomes ids, each of several languages in a folder of its own.
 
-    The options must hold on another machine: a word list is copied, a program's place left out. A folder of several
-    languages has the tokenizer of each in a folder of its own, and that of the first one also beside the weights.
+    The tokenizer of the first one is also beside the weights.
     """
-    copy_vocabulary(vocab, folder / VOCABULARY, languages)
-    described: dict[str, dict[str, Any]] = {}
-    for code in languages:
-        own = asdict(check_options(options[code])) | {"stanford_home": None} if code in options else None
-        if own and own["dictionary"] is not None:
-            if not Path(own["dictionary"]).is_file():  # the study's paths begin where snakemake was run
-                raise InputError(
-                    own["dictionary"], f"no word list of {code} here", fix="run this where snakemake was run"
-                )
-            name = f"{VOCABULARY}/{code}.dictionary.txt"
-            shutil.copyfile(own["dictionary"], folder / name)
-            own["dictionary"] = name
-        described[code] = {"id": config.languages.index(code), "tokeniser": own}
-    languages_too = {"languages": described, "language_embeddings": config.has_language_embeddings}
-    write_json(folder / DESCRIPTION, languages_too, sealed=False)
-    vocabulary = Vocabulary.load(vocab)
     for number, code in enumerate(languages):
         spelled = tokenizer_json(vocabulary, code, check_options(options[code]) if code in options else None)
         for place in [folder] * (number == 0) + [folder / code] * (len(languages) > 1):
             write_json(place / "tokenizer.json", spelled, sealed=False)
             write_json(place / "tokenizer_config.json", FAST_TOKENIZER | {"model_max_length": longest}, sealed=False)
-
-
-def copy_vocabulary(source: Path, target: Path, languages: Sequence[str]) -> None:
-    """Copy a vocabulary; of separate ones only the languages asked for, since their ids mean different pieces."""
-    described = read_json(source / "vocab.json")
-    pieces = list(read_lines(source / described["pieces"]))
-    if described["kind"] == "separate":
-        described["languages"] = {code: described["languages"][code] for code in languages}
-        described["size"] = max(part["size"] for part in described["languages"].values())
-        vocabulary = Vocabulary.load(source)
-        pieces = [piece for code in languages for piece in vocabulary.pieces(code)]
-    target.mkdir(parents=True)
-    for part in described["languages"].values():
-        for name in (part["model"], part["ids"]):
-            shutil.copyfile(source / name, target / name)
-    with write_text(target / described["pieces"]) as handle:
-        handle.writelines(f"{piece}\n" for piece in pieces)
-    write_json(target / "vocab.json", described, sealed=False)
 
 
 @contextmanager

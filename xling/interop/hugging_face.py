@@ -21,7 +21,6 @@ from xling.model.layers import LayerWeights
 INNER = 4  # feed-forward width over width, fixed in both classes
 CLASSES = {"post": ("xlm", "XLMWithLMHeadModel"), "pre": ("flaubert", "FlaubertWithLMHeadModel")}
 PAD, UNKNOWN, END, MASK = range(len(SPECIAL_TOKENS))
-VOCABULARY, DESCRIPTION = "vocab", "xling_tokenizer.json"  # what XlingTokenizer reads in a model's folder
 
 
 def separate_folders(config: ModelConfig) -> bool:

@@ -11,10 +11,7 @@ from torch.nn import functional
 from transformers import AutoConfig, AutoModel, AutoTokenizer, EncoderDecoderCache
 
 from xling.core.errors import InputError, XlingError
-from xling.core.io import read_json
 from xling.interop.encoders import Spelled, chosen_language
-from xling.interop.hf_tokenizer import XlingTokenizer
-from xling.interop.hugging_face import DESCRIPTION
 
 NO_LIMIT = 100_000  # tokenizers without a limit of their own give a far larger number
 RESERVED = 2  # RoBERTa's family cannot use its first two positions
@@ -33,18 +30,15 @@ def open_published(
     config = _load(name, AutoConfig)
     if getattr(config, "is_encoder_decoder", False):
         raise XlingError(f"{name}: {config.model_type} is an encoder with a decoder, an encoder alone was expected")
-    description = Path(name) / DESCRIPTION
-    if description.is_file():
-        code = chosen_language(list(read_json(description)["languages"]), language, name)
-        tokenizer = XlingTokenizer.from_pretrained(name, language=code)
-    else:
-        tokenizer = _load(name, AutoTokenizer)
+    number, known = _language_number(name, config, language), getattr(config, "lang2id", None) or {}
+    apart = [code for code in known if (Path(name) / code / "tokenizer.json").is_file()]  # in a folder that we exported
+    below = {"subfolder": chosen_language(apart, language, name)} if apart else {}
+    tokenizer = _load(name, AutoTokenizer, **below)
     model, report = _load(name, AutoModel, use_safetensors=True, output_loading_info=True)
     # Weights that are not in the file would be initialised at random.
     if missing := sorted(key for key in report["missing_keys"] if not key.startswith(UNUSED)):
         raise XlingError(f"{name}: {len(missing)} weights of {type(model).__name__} are missing, as {missing[0]}")
     model, limit, pre_norm = model.eval().to(device), _limit(tokenizer, config), getattr(config, "pre_norm", False)
-    number = _language_number(name, config, getattr(tokenizer, "language", language))
 
     def spell(text: str) -> Spelled:
         found = tokenizer(text, truncation=True, max_length=limit, return_special_tokens_mask=True)

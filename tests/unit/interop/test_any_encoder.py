@@ -2,24 +2,20 @@
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from tiny_models import made_up, write_model, write_vocab
 
-from xling.align.states import States
 from xling.core.errors import XlingError
-from xling.interop.encoders import AnyEncoder, main, open_any_encoder
+from xling.interop.encoders import AnyEncoder, open_any_encoder
 from xling.interop.export import export
 
 transformers = pytest.importorskip("transformers")
 from tiny_hub import write_bert, write_tokenizer, write_xlm, write_xlm_roberta  # noqa: E402
 
-Call = Callable[..., Any]
 TEXTS = {code: made_up(code, 60) for code in ("en", "fr")}
 WRITERS = {"bert": write_bert, "xlm-roberta": write_xlm_roberta, "xlm": write_xlm}
 
@@ -64,21 +60,6 @@ def test_ours_and_exported_are_the_same(tmp_path: Path, norm: str, setting: str)
     np.testing.assert_allclose(own[-1][0], states[-1][0, torch.tensor(inside)].mean(dim=0), atol=1e-5)
 
 
-def test_the_command_writes_states_that_the_analyses_read(call: Call, tmp_path: Path) -> None:
-    vocab = write_vocab(tmp_path / "v", "joint", TEXTS, 60)
-    write_model(tmp_path / "own", vocab)
-    (tmp_path / "text.txt").write_text("\n".join(TEXTS["fr"]).upper() + "\n")
-    (tmp_path / "tokeniser.json").write_text('{"language": "fr", "moses": "fr"}')
-    own = ["--vocab", vocab, "--tokeniser", tmp_path / "tokeniser.json", "--language", "fr"]
-    flags = [tmp_path / "own", *own, "--text", tmp_path / "text.txt", "--sentences", 50]
-    done = call(main, *flags, "--out", tmp_path / "fr.safetensors")
-    assert done.code == 0, done.error
-    states = States(tmp_path / "fr.safetensors")
-    assert (states.layers, states.rows, states.items) == (5, 50, [text.upper() for text in TEXTS["fr"][:50]])
-    expected = open_any_encoder(str(tmp_path / "own"), "fr", vocab).sentence_means(TEXTS["fr"][:50])
-    np.testing.assert_allclose(states.read(2), expected[2], atol=1e-5)  # the tokeniser folded the case
-
-
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write models of every kind that is refused, and some that are whole."""
@@ -103,38 +84,31 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
+    ("model", "language", "vocab", "problem"),
     [
-        ("ROOT", "neither model.json (ours) nor config.json (Hugging Face) in it"),
-        ("ROOT/nowhere", "not a folder"),
-        ("ROOT/own/model.json", "not a folder"),
-        ("ROOT/pickled", "only safetensors are read"),
-        ("ROOT/odd", "quantum"),
-        ("ROOT/both", "t5 is an encoder with a decoder"),
-        ("ROOT/bare", "weights of BertModel are missing, as encoder.layer.1."),
-        ("ROOT/broken", "cannot load its model"),
-        ("ROOT/xlm", "name one of its languages, en, fr (given: none; --language of xling import"),
-        ("ROOT/exported --language de", "name one of its languages, en, fr (given: de; "),
-        ("ROOT/bert --vocab ROOT/v/joint", "no model of ours"),
-        ("ROOT/own --language fr", "vocab/en-fr.joint.wiki/vocab.json: no such file beside the model"),
-        ("ROOT/own --vocab ROOT/v/joint", "name one of its languages, en, fr (given: none; "),
-        ("no-such-owner/no-such-model", "cannot load its config"),
-        ("ROOT/bert --text empty.txt", "empty.txt: empty where sentences"),
-        ("ROOT/bert --text blank.txt", "blank.txt, line 2: a blank line"),
-        ("ROOT/bert --text nowhere.txt", "nowhere.txt: no such file"),
+        ("ROOT", None, None, "neither model.json (ours) nor config.json (Hugging Face) in it"),
+        ("ROOT/nowhere", None, None, "not a folder"),
+        ("ROOT/own/model.json", None, None, "not a folder"),
+        ("ROOT/pickled", None, None, "only safetensors are read"),
+        ("ROOT/odd", None, None, "quantum"),
+        ("ROOT/both", None, None, "t5 is an encoder with a decoder"),
+        ("ROOT/bare", None, None, "weights of BertModel are missing, as encoder.layer.1."),
+        ("ROOT/broken", None, None, "cannot load its model"),
+        ("ROOT/xlm", None, None, "name one of its languages with --languages A B, en, fr (given: none)"),
+        ("ROOT/exported", "de", None, "name one of its languages with --languages A B, en, fr (given: de)"),
+        ("ROOT/bert", None, "joint", "no model of ours"),
+        ("ROOT/own", "fr", None, "vocab/en-fr.joint.wiki/vocab.json: no such file beside the model"),
+        ("ROOT/own", None, "joint", "name one of its languages with --languages A B, en, fr (given: none)"),
+        ("no-such-owner/no-such-model", None, None, "cannot load its config"),
     ],
 )
-def test_bad_input_is_one_line(
-    refused: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: Path,
-    arguments: str, problem: str,
-) -> None:  # fmt: skip
+def test_what_is_no_encoder_is_refused(
+    monkeypatch: pytest.MonkeyPatch, models: Path, model: str, language: str | None, vocab: str | None, problem: str
+) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    monkeypatch.chdir(tmp_path)
-    for name, content in (("text.txt", "ba\n"), ("empty.txt", ""), ("blank.txt", "ba\n \n")):
-        Path(name).write_text(content)
-    model, *flags = arguments.replace("ROOT", str(models)).split()
-    out = Path("out.safetensors")
-    assert problem in refused(main, model, "--text", "text.txt", *flags, "--out", out, out=out)
+    with pytest.raises(XlingError) as caught:
+        open_any_encoder(model.replace("ROOT", str(models)), language, models / "v" / vocab if vocab else None)
+    assert problem in str(caught.value)
 
 
 def test_a_text_without_tokens_and_a_machine_without_transformers(

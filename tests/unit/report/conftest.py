@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from made_up_study import DRAWN_MODELS, FEW, compared, study, write_model
+from made_up_study import DRAWN_MODELS, FEW, study, write_model
 from report_files import verdicts
 
 from xling.report.records import write_records
@@ -20,7 +20,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     short = settings[0] | {"updates": 1000}  # Default a second time, trained for longer under the name of Sep Emb
     lengths = [short, short | {"name": "longer", "label": settings[1]["label"], "updates": 4000}]
     (folder / "lengths.json").write_text(json.dumps(study() | {"records": lengths}), encoding="utf-8")
-    compared(folder / "compare.json", 3)
     judged = verdicts()
     (folder / "claims.json").write_text(json.dumps(judged | {"claims": judged["claims"][:2]}), encoding="utf-8")
     for model in DRAWN_MODELS:

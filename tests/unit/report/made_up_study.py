@@ -222,16 +222,6 @@ def write_model(folder: Path, name: str, share: float = 0.4) -> None:
         (folder / name / "anchors.json").write_text(json.dumps(audit(*languages, share)), encoding="utf-8")
 
 
-def compared(path: Path, depths: int, plain: bool = True) -> Path:
-    """Write what `xling compare` would have."""
-    rows = [
-        {"left": i, "right": 2 * i, "cka": 0.5 + i / 100, "plain": i / 10 if plain else None, "mapped": 0.5 + i / 20}
-        for i in range(depths)
-    ]
-    path.write_text(json.dumps({"layers": rows, "chance": 0.001, "config": "abc"}))
-    return path
-
-
 FEW = {
     name: [r for r in own if getattr(r, "language", "fr") == "fr" and getattr(r, "pair", "en-fr") == "en-fr"]
     for name, own in records().items()

@@ -1,5 +1,6 @@
 """The one command that draws figures: what it writes, the same bytes every time, one line for bad input."""
 
+import json
 import os
 import re
 import subprocess
@@ -8,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_up_study import DRAWN_MODELS, FEW, write_model
+from made_up_study import DRAWN_MODELS, FEW, study
 
 from xling.core.io import seal_of
 from xling.report.figures.__main__ import FIGURES, RECORDED, main
@@ -28,10 +29,6 @@ def commands(inputs: Path, out: Path) -> list[list[str]]:
         ["updates", "--records", str(inputs / "figure3.csv"), "--study", str(inputs / "lengths.json")],
         ["training", *from_study, "--metrics", *(str(model / "metrics.jsonl") for model in models)],
         ["anchors", *from_study, "--audits", *(str(model / "anchors.json") for model in models[:-1])],
-        [
-            "encoders",
-            *(f"--comparison=n{n}={inputs / 'compare.json'}" for n in range(9)),
-        ],  # more than there are colours
     ]
     assert {name for name, *_ in made} == set(FIGURES)
     return [[*command, "--out-dir", str(out)] for command in made]
@@ -95,19 +92,38 @@ def test_nothing_to_draw_and_nonsense_are_one_line(name: str, tmp_path: Path, re
     assert f"{path}, line 1: unknown column 'colour'" in refused(*command, out=out)
 
 
+TRAIN = '{"kind": "train", "update": 3, "losses": {"en": 2.0}, "lr": 1}'
+SETTING = study()["records"][0]
+
+
+@pytest.mark.parametrize(
+    ("figure", "file", "content", "problem"),
+    [
+        ("anchors", "en-fr.x.s1/anchors.json", "{}", "no audit of anchors: 'running_tokens'"),
+        ("anchors", "loose.json", "{}", "not in the folder of a model (a folder"),
+        ("training", "none", "", "not in the folder of a model"),
+        ("training", "en-fr.x.s1/none.jsonl", None, "none.jsonl: no such file"),
+        ("training", "en-fr.x.s1/m.jsonl", "", "no validation in it: nothing to draw (has the model been trained?)"),
+        ("training", "en-fr.x.s1/m.jsonl", TRAIN, "no validation in it"),
+        ("training", "en-fr.x.s1/m.jsonl", "{", "line 1: not JSON"),
+        ("training", "en-fr.x.s1/m.jsonl", "[1]", "line 1: expected an object whose 'kind' is train or validation"),
+        ("training", "en-fr.x.s1/m.jsonl", TRAIN.replace("lr", "rl"), "line 1: 'lr' is missing"),
+        ("training", "en-fr.x.s1/m.jsonl", TRAIN.replace('{"en": 2.0}', "3"), "line 1: 'losses' is 3"),
+        ("figure1", "study.json", json.dumps(study() | {"layers": "eight"}), "'layers' is 'eight'"),
+        ("figure1", "study.json", json.dumps(study() | {"records": []}), "'records' is []"),
+        ("figure1", "study.json", json.dumps(study() | {"records": [SETTING | {"anchors": "some"}]}), "0.anchors' is 'some'"),
+        ("figure1", "study.json", json.dumps(study() | {"records": [SETTING | {"colour": "red"}]}), "0.colour' is 'red'"),
+        ("figure1", "study.json", "[]", "expected an object, found []"),
+    ],
+)  # fmt: skip
 def test_bad_inputs_of_the_other_figures_are_one_line(
-    inputs: Path, tmp_path: Path, refused: Callable[..., str]
+    inputs: Path, tmp_path: Path, refused: Callable[..., str], figure: str, file: str, content: str | None, problem: str
 ) -> None:
-    write_model(tmp_path, "en-fr.default.s1")
-    model, out = tmp_path / "en-fr.default.s1", tmp_path / "out"
-    (tmp_path / "loose.json").write_text("{}", encoding="utf-8")
-    (model / "anchors.json").write_text("{}", encoding="utf-8")
-    for name, flag, path, problem in (
-        ("anchors", "--audits", model / "anchors.json", "no audit of anchors: 'running_tokens'"),
-        ("anchors", "--audits", tmp_path / "loose.json", "not in the folder of a model (a folder"),
-        ("training", "--metrics", tmp_path / "none", "not in the folder of a model"),
-        ("training", "--metrics", model / "none.jsonl", "none.jsonl: no such file"),
-        ("encoders", "--comparison", f"x={tmp_path / 'loose.json'}", "loose.json: no result of `xling compare`"),
-    ):
-        known = [] if name == "encoders" else ["--study", inputs / "study.json"]
-        assert problem in refused(main, name, *known, flag, path, "--out-dir", out, out=out)
+    path, out = tmp_path / file, tmp_path / "out"
+    path.parent.mkdir(exist_ok=True)
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    flags = {"anchors": ["--audits", path], "training": ["--metrics", path]}.get(figure, [])
+    known = path if figure == "figure1" else inputs / "study.json"
+    error = refused(main, figure, "--study", known, *flags, "--out-dir", out, out=out)
+    assert (str(path) in error, problem in error) == (True, True), error

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,15 +23,15 @@ from xling.report import published, style
 from xling.report.claims.render import AT_FLOOR
 from xling.report.page.__main__ import main
 from xling.report.page.build import asset, build
-from xling.report.page.files import Files
+from xling.report.page.files import WORDS, Files
 from xling.report.page.gallery import HREF, embedded, find_figures
 from xling.report.page.tables import MOST_ROWS, Table, data_table, study_tables
-from xling.report.page.verdicts import NAMES
 from xling.report.records import Results, read_table
 
 REFERENCE = Path(__file__).resolve().parents[3] / "results/reference"
 HOSTILE = '<script>alert(\'x\')</script>" onload="x" &amp; </td></table><!-- ]]> \x00\ud800 {{ }}'
 VERDICTS = verdicts()
+NAMES = WORDS["claims"]
 
 
 class Page(HTMLParser):
@@ -65,11 +64,6 @@ def sources(tmp_path: Path) -> Files:
     return write_sources(tmp_path, VERDICTS)
 
 
-@pytest.fixture
-def page(sources: Files) -> Page:
-    return Page(build(sources))
-
-
 def with_text(value: Any, text: str) -> Any:
     """Return a structure with a text at the end of every string that is shown and decides nothing."""
     fixed = {"verdict", "unit", "relation", "counted_in", "state", "origin", "source"}
@@ -96,7 +90,14 @@ def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory: pytest.TempPa
     assert "\x00" not in hostile.encode("utf-8").decode("utf-8")
 
 
-def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Files) -> None:
+def check_headings(page: Page) -> None:
+    """Check that there is one title, and that no level of headings is left out."""
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert (levels[0], levels.count(1)) == (1, 1)
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_it_needs_no_network_its_links_lead_somewhere_and_it_can_be_read_without_pictures(sources: Files) -> None:
     text = build(sources)
     page = Page(text)
     assert all(str(image["src"]).startswith("data:image/") for image in page.all("img"))
@@ -116,25 +117,16 @@ def test_it_needs_no_network_and_its_links_lead_somewhere(sources: Files) -> Non
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
     assert not any("style" in attributes for _, attributes in page.elements)
-    assert text == build(sources)  # the same every time
-
-
-def test_every_picture_has_words_and_every_heading_cell_a_scope(page: Page) -> None:
     assert len(page.all("img")) == 4
     assert all(len(image["alt"] or "") > 20 for image in page.all("img"))
     assert all(heading["scope"] in {"col", "colgroup", "row", "rowgroup"} for heading in page.all("th"))
-    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in pairwise(levels))
+    check_headings(page)
     titles = [str(image["alt"]).split(":")[0] for image in page.all("img")]
     assert titles[2] == f"{titles[0]}, from the paper's published numbers"  # ours opens the page
-
-
-def test_a_verdict_on_fewer_cells_says_so(tmp_path: Path) -> None:
-    cells = tuple(cell for cell in published.results().figure3 if cell.language == "fr")
-    page = Page(build(write_sources(tmp_path, verdicts(Results(figure3=cells)))))
-    assert "supported, only 2 of 6 cells" in page.text
+    row = text.split('<details id="claim-1a"')[1].split("</summary>")[0]  # of the paper's own numbers: no interval
+    assert ("<rect" in row, row.count("<circle")) == (False, len(VERDICTS["claims"][0]["parts"][0]["checks"]))
+    assert '<path d="M40.0 3.5v10" class="mean">' in row  # at the edge, because the claim holds
+    assert text == build(sources)  # the same every time
 
 
 def test_the_first_things_are_the_studys_name_its_columns_one_sentence_and_a_row_for_each_claim(tmp_path: Path) -> None:
@@ -161,6 +153,9 @@ def test_the_first_things_are_the_studys_name_its_columns_one_sentence_and_a_row
         for shown in (claim["sentence"], claim["says"], claim["paper"], NAMES[claim["claim"]]):
             assert " ".join(shown.split()) in page.text
     assert set(NAMES) == {claim["claim"] for claim in VERDICTS["claims"]}
+    cells = tuple(cell for cell in published.results().figure3 if cell.language == "fr")
+    fewer = Page(build(write_sources(tmp_path, verdicts(Results(figure3=cells)))))
+    assert "supported, only 2 of 6 cells" in fewer.text
 
 
 def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_path: Path) -> None:
@@ -169,8 +164,7 @@ def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_p
     assert "Not run in this study: 17 of the paper's claims" in page.text
     assert VERDICTS["claims"][0]["says"] in page.text
     assert page.text.index("Table 1. Zero-shot transfer") < page.text.index("Not run in this study")
-    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
-    assert all(after - before <= 1 for before, after in pairwise(levels))
+    check_headings(page)
     text = Page(build(Files(tmp_path, "Nothing", sources.claims, sources.provenance))).text
     assert "transfer was not run" in text
     weak = {**verdicts(Results()), "at_floor": AT_FLOOR}
@@ -189,15 +183,6 @@ def test_where_a_claim_is_shown_links_only_to_parts_of_the_page(tmp_path: Path, 
     assert {str(link["href"]) for link in page.all("a") if str(link["href"]).startswith(("#", "javascript"))} <= ids
     assert not [attributes for _, attributes in page.elements if "onclick" in attributes]
     assert not [1 for tag, _ in page.elements if tag == "script"][1:]  # the filter's own
-
-
-def test_a_row_of_the_plot_stands_where_the_forest_plot_has_it(page: Page, sources: Files) -> None:
-    text = build(sources).split('<details id="claim-1a"')[1].split("</summary>")[0]
-    part = VERDICTS["claims"][0]["parts"][0]
-    assert part["low"] == part["high"]  # the paper's own numbers: no interval, and the claim holds
-    assert "<rect" not in text
-    assert '<path d="M40.0 3.5v10" class="mean">' in text
-    assert text.count("<circle") == len(part["checks"])
 
 
 def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_models_are_left_to_their_files(tmp_path: Path) -> None:
@@ -291,22 +276,22 @@ def test_tables_have_groups_and_numbers_and_leave_margins_to_figure_3(sources: F
     assert table.overs == [("", 1), ("XNLI (Acc)", 1), ("", 3)]
     assert [group for group, _ in table.rows] == ["", "Two"]
     assert table.rows[1][1][1][:2] == ("not run", "absent")
-    assert (table.rows[1][1][1].over, table.rows[1][1][1].head) == ("XNLI (Acc)", "fr")
-    assert [head.kind for head in table.heads] == ["text", "number", "text long", "text", "number"]
-    assert [head.kind for head in data_table(("a",), [("not run",)], "t").heads] == ["text"]
+    assert table.columns[1] == ("fr", "XNLI (Acc)", "number")
+    assert [column.kind for column in table.columns] == ["text", "number", "text long", "text", "number"]
+    assert [column.kind for column in data_table(("a",), [("not run",)], "t").columns] == ["text"]
 
-    def shown(name: str, text: str) -> list[Table]:
+    def shown(name: str, text: str) -> list[tuple[list[str], Table]]:
         (tmp_path / name).write_text(text, encoding="utf-8")
-        return study_tables(replace(sources, tables=[tmp_path / name]))
+        tables = study_tables(replace(sources, tables=[tmp_path / name]))
+        return [([column.head for column in table.columns], table) for table in tables]
 
-    (table,) = shown("t.csv", "Model,NER fr,NER fr low,NER fr floor\nDefault,0.6123456,2,3\n")
+    ((_, table),) = shown("t.csv", "Model,NER fr,NER fr low,NER fr floor\nDefault,0.6123456,2,3\n")
     assert [[cell.text for cell in cells] for _, cells in table.rows] == [["Default", "0.6123"]]
-    (table,) = shown("table1-compared.csv", "Group,Model,ours score\nNER,Default,1\n")
-    assert [head.text for head in table.heads] == ["Model", "Task", "score"]
+    ((heads, _),) = shown("table1-compared.csv", "Group,Model,ours score\nNER,Default,1\n")
+    assert heads == ["Model", "Task", "score"]
     whole, left = shown("table1.csv", "Group,Model,Domain,Softmax,NER (F1) fr\nG,Default,Wiki,shared,1\n")
-    assert [head.text for head in whole.heads] == ["Model", "fr"]
-    assert [head.text for head in left.heads] == ["Model", "Domain", "Softmax"]  # folded: described in words
-    (table,) = shown("long.csv", "a,b\n" + "1,2\n" * (MOST_ROWS + 1))
+    assert (whole[0], left[0]) == (["Model", "fr"], ["Model", "Domain", "Softmax"])  # folded: described in words
+    ((_, table),) = shown("long.csv", "a,b\n" + "1,2\n" * (MOST_ROWS + 1))
     assert (len(table.rows), table.length, table.links[0].href) == (0, MOST_ROWS + 1, "long.csv")
 
 
@@ -326,14 +311,14 @@ def test_the_command_writes_the_page_or_one_line(sources: Files, tmp_path: Path,
     command = (main, "--title", "T", *inputs, "--figures", *sources.figures, "--out", tmp_path / "out/report.html")
     assert call(*command).code == 0
     assert (tmp_path / "out/report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    sources.provenance.write_text("{}", encoding="utf-8")
-    code, error, _ = call(*command)
-    assert code == 2
-    assert error.startswith(f"error: {sources.provenance}: not a study's provenance: changed, collected,")
-
-
-@pytest.mark.parametrize("value", [[], {}, {"claims": [{}]}, {"claims": [{"verdict": "maybe"}]}])
-def test_what_is_no_file_of_verdicts_is_refused(sources: Files, value: Any) -> None:
-    sources.claims.write_text(json.dumps(value), encoding="utf-8")
-    with pytest.raises(InputError, match="not a file of verdicts"):
-        build(sources)
+    verdicts_wrong = [(sources.claims, text, "not a file of verdicts") for text in ("[]", "{}", '{"claims": [{}]}')]
+    for path, text, problem in (
+        *verdicts_wrong,
+        (sources.claims, '{"claims": [{"verdict": "maybe"}]}', "not a file of verdicts"),
+        (sources.provenance, "{}", "not a study's provenance: changed, collected,"),
+    ):
+        before = path.read_text(encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
+        code, error, _ = call(*command)
+        assert (code, error.startswith(f"error: {path}: {problem}")) == (2, True), error
+        path.write_text(before, encoding="utf-8")

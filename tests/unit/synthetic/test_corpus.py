@@ -48,16 +48,11 @@ def test_corpora_are_not_parallel_and_every_seed_and_domain_is_another_draw(lang
         assert sum(a == b for a, b in zip(one, other, strict=True)) < 10
 
 
-def test_paragraphs_are_single_sentences_or_variations_and_titles_are_unique(languages) -> None:
+def test_half_the_paragraphs_are_single_sentences_and_titles_are_unique(languages) -> None:
     pages = list(islice(documents(languages["en"], "wiki", 1), 400))
-    paragraphs = [paragraph for page in pages for paragraph in page.paragraphs]
-    sizes = [len(paragraph) for paragraph in paragraphs]
+    sizes = [len(paragraph) for page in pages for paragraph in page.paragraphs]
     assert sizes.count(1) / len(sizes) == pytest.approx(0.5, abs=0.03)
     assert set(sizes) == {1, 2, 3}
-    words = [[set(sentence.lower().split()) for sentence in paragraph] for paragraph in paragraphs]
-    kept = [len(paragraph[0] & paragraph[1]) for paragraph in words if len(paragraph) > 1]
-    assert min(kept) >= 1
-    assert sum(kept) / len(kept) > 3
     assert len({page.title for page in pages}) == len(pages)
 
 

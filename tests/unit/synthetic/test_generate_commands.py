@@ -79,12 +79,16 @@ def test_a_seed_gives_the_same_files_everywhere_and_another_seed_other_sentences
     ("code", "flag", "value", "problem"),
     [
         ("fr", "--traits", "absent.json", "absent.json: no such file"),
-        ("fr", "--traits", "[1]", "described.json: (top level): expected keys and values, found a list of 1"),
-        ("fr", "--traits", '{"script": "latin", "cognats": 1}', "described.json: cognats: unknown key"),
+        ("fr", "--traits", '{"script": "latin", "cognats": 1}', "cognats: unknown key (did you mean 'cognates'?)"),
+        ("fr", "--traits", "{}", "described.json: script: missing key"),
+        ("fr", "--traits", '{"script": "latin", "names": 1.5}', "names: expected at most 1, found 1.5"),
+        ("fr", "--traits", '{"script": "latin", "cognates": 0.7, "lookalikes": 0.4}', "together at most 1"),
+        ("fr", "--traits", '{"script": "latin", "front_adjunct": 0.7, "front_object": 0.4}', "together at most 1"),
+        ("fr", "--traits", '{"script": "latin", "spaces": false}', "spaces: false only with script: han"),
+        ("fr", "--traits", '{"script": "greek", "lookalikes": 0.1}', "need script: latin"),
+        ("fr", "--traits", '{"script": "han", "oblique_suffix": "em"}', "script: han takes no"),
         ("all", "--languages", "[]", "lists no language (a list of {code, iso3, traits}, the source first)"),
-        ("all", "--languages", '[{"code": "en", "traits": {}}]', "described.json: [0].iso3: missing key"),
         ("all", "--languages", '[{"code": "en", "iso3": "en", "traits": {}}]', "expected a three-letter code such as"),
-        ("all", "--languages", '[{"code": "en", "iso3": "eng", "traits": 3}]', "[0].traits: expected keys and values"),
     ],
 )
 def test_a_malformed_flag_or_description_is_named(

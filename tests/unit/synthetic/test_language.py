@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sacremoses import MosesTokenizer
 
 from xling.core.errors import XlingError
-from xling.core.records import read_record
 from xling.core.seeds import python_rng
 from xling.synthetic.formats.text import jieba_dictionary, write_lines
 from xling.synthetic.grammar import Form
@@ -20,7 +19,7 @@ from xling.synthetic.language import Language, Sentence, used_forms
 from xling.synthetic.meaning import LINK, SHARPNESS, WIKI, Meaning, draw_meanings, sampler
 from xling.synthetic.nli import nli_pairs
 from xling.synthetic.traits import Differences
-from xling.synthetic.world import ALONE, CONCEPTS, CONTENT, FIRST, NAMES, SECOND, Kind, WordMaker, build_world
+from xling.synthetic.world import ALONE, CONCEPTS, CONTENT, FIRST, NAMES, SECOND, Kind, WordMaker
 
 CODES = ["en", "fr", "de", "ru", "zh"]
 LABELS = {
@@ -29,43 +28,15 @@ LABELS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"cognats": 0.1}, "cognats: unknown key (did you mean 'cognates'?)"),
-        ({"script": None}, "script: missing key"),
-        ({"names": 1.5}, "names: expected at most 1, found 1.5"),
-        ({"verb": "first"}, "verb: expected one of middle, second, final, found 'first'"),
-        ({"cognates": 0.7, "lookalikes": 0.4}, "together at most 1"),
-        ({"front_adjunct": 0.7, "front_object": 0.4}, "together at most 1"),
-        ({"spaces": False}, "spaces: false only with script: han"),
-        ({"script": "greek", "lookalikes": 0.1}, "need script: latin"),
-        ({"script": "han", "oblique_suffix": "em"}, "script: han takes no"),
-    ],
-)
-def test_a_wrong_description_is_refused_by_name(change: dict[str, object], message: str) -> None:
-    traits = {key: value for key, value in ({"script": "latin"} | change).items() if value is not None}
-    with pytest.raises(XlingError) as caught:
-        read_record(Differences, traits, "xx.json")
-    assert str(caught.value).startswith("xx.json: ")
-    assert message in str(caught.value)
-
-
 def test_a_sixth_language_is_data_alone(world) -> None:
-    traits = {"script": "greek", "verb": "final", "adjective": "after", "names": 0.2, "synonyms": 0.0}
-    greek = Language("el", Differences(**traits), world)
+    greek = Language("el", Differences(script="greek", verb="final", adjective="after", names=0.2, synonyms=0.0), world)
     for meaning in islice(draw_meanings((1,), "wiki"), 200):
         sentence = greek.realise(meaning)
         assert any("α" <= letter <= "ω" for letter in sentence.text.lower())
-        if LINK not in meaning.skeleton:
-            assert sentence.tree.deprels[-2:] == ("root", "punct")
+        assert LINK in meaning.skeleton or sentence.tree.deprels[-2:] == ("root", "punct")
 
 
-def test_a_world_has_the_words_of_its_seed_and_a_script_without_words_left_is_named() -> None:
-    one, other = build_world(1), build_world(2)
-    assert one == build_world(1)
-    assert len(set(one.roots)) == len(CONCEPTS)
-    assert sum(a == b for a, b in zip(one.roots, other.roots, strict=True)) < 0.1 * len(CONCEPTS)
+def test_a_script_without_words_left_is_named() -> None:
     with pytest.raises(XlingError, match="the script 'han' has no words left"):
         WordMaker("han", python_rng(1), taken=set(ALONE)).make(short=True)
 
@@ -106,13 +77,6 @@ def test_words_are_as_near_to_english_as_asked_and_stand_for_one_concept(languag
                 owners.setdefault(lists[form][i].lower(), set()).add(i)
     assert "" not in owners
     assert all(len(concepts) == 1 for concepts in owners.values())
-
-
-def test_near_to_far(languages) -> None:
-    words = {code: {word.lower() for word, _ in languages[code].word_list()} for code in CODES}
-    overlap = [len(words[code] & words["en"]) / len(words[code]) for code in CODES]
-    assert overlap == sorted(overlap, reverse=True)
-    assert 1 == overlap[0] > overlap[2] > overlap[3] + 0.1 > overlap[4] + 0.1 > 0.1
 
 
 def test_characters_are_the_same_in_both_chinese_scripts() -> None:
@@ -188,16 +152,6 @@ def test_jieba_gives_back_the_words_where_there_are_no_spaces(languages, tmp_pat
     assert latin > 0, "the sample has no Latin name, so it tests too little"
 
 
-def test_contractions_are_one_token_for_two_words(languages) -> None:
-    merged = [languages["fr"].realise(meaning) for meaning in some_meanings(3, "wiki", 500)]
-    found = [(sentence, place, form) for sentence in merged for place, form in sentence.merged.items()]
-    assert len(found) > 10
-    for sentence, place, form in found:
-        assert sentence.tree.upos[place : place + 2] == ("ADP", "DET")
-        assert form in sentence.text.split()
-    assert not any(languages["en"].realise(meaning).merged for meaning in some_meanings(3, "wiki", 500))
-
-
 @pytest.mark.parametrize(
     ("before", "words"),  # on which sides of their heads the words with a label stand in a language
     [
@@ -213,20 +167,15 @@ def test_each_language_has_its_own_word_order(languages, before: set[bool], word
 
 
 def test_german_main_verbs_are_second_and_russian_objects_lead_only_where_nobody_can_mistake_them(languages) -> None:
-    german = russian = 0
+    orders = set()
     for meaning in some_meanings(5, "wiki", 1_000):
-        tree = languages["de"].realise(meaning).tree
-        verb = tree.heads.index(0) + 1
-        before = [i for i, head in enumerate(tree.heads) if head == verb and i + 1 < verb]
-        assert len(before) == 1
-        german += tree.deprels[before[0]] != "nsubj"
-        tree = languages["ru"].realise(meaning).tree
-        places = {tree.deprels[i]: i for i, head in enumerate(tree.heads) if head == tree.heads.index(0) + 1}
+        german, russian = (languages[code].realise(meaning).tree for code in ("de", "ru"))
+        verb = german.heads.index(0) + 1
+        assert sum(head == verb for head in german.heads[: verb - 1]) == 1
+        places = {russian.deprels[i]: i for i, head in enumerate(russian.heads) if head == russian.heads.index(0) + 1}
         if places["obj"] < places["nsubj"]:
-            russian += 1
-            assert (tree.upos[places["obj"]], tree.upos[places["nsubj"]]) == ("NOUN", "PROPN")
-    assert german > 100
-    assert russian > 10
+            orders.add((russian.upos[places["obj"]], russian.upos[places["nsubj"]]))
+    assert orders == {("NOUN", "PROPN")}
 
 
 def test_a_paraphrase_says_the_same_in_other_words(languages) -> None:

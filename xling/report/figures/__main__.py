@@ -12,7 +12,6 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from xling.core.cli import named_paths
 from xling.core.errors import run
 from xling.report import published, style
 from xling.report.claims.render import read_claims
@@ -20,7 +19,7 @@ from xling.report.figures.bars import anchor_plot, figure3, figure4a, read_audit
 from xling.report.figures.forest import forest
 from xling.report.figures.heat_maps import cka_matrix, figure7
 from xling.report.figures.kept import kept
-from xling.report.figures.layers import SERIES, contextual_figure, encoder_curves, figure4b, figure6, read_comparison
+from xling.report.figures.layers import SERIES, contextual_figure, figure4b, figure6
 from xling.report.figures.schematic import comparisons, figure1, figure2
 from xling.report.figures.study import Study, model_name, read_metrics, read_study, split_name
 from xling.report.figures.training import Trained, emergence, loss_records, model_figure, overview, structures
@@ -50,7 +49,6 @@ FLAGS: dict[str, dict[str, Any]] = {
     "--laser": {"action": "store_true", "help": "draw the level that the paper gives for LASER"},
     "--metrics": {"type": Path, "required": True, "nargs": "+", "help": "metrics.jsonl in the models' folders"},
     "--audits": {"type": Path, "required": True, "nargs": "+", "help": "anchors.json in the models' folders"},
-    "--comparison": {"action": "append", "required": True, "metavar": "NAME=PATH", "help": "a compare.json"},
     "--claims": {"type": Path, "required": True, "help": "verdicts, made by python -m xling.report.claims"},
     "--out-dir": {"type": Path, "required": True},
 }
@@ -63,7 +61,6 @@ FIGURES = {
     "kept": ["--records", "--settings"],
     "training": ["--study", "--metrics"],
     "anchors": ["--study", "--audits"],
-    "encoders": ["--comparison"],
     "forest": ["--claims"],
     "updates": ["--records", "--study"],
 }  # and the flags of each
@@ -86,10 +83,6 @@ def drawn(args: argparse.Namespace) -> Iterator[Drawn]:
             yield from _training(
                 read_study(args.study), {model_name(path): read_metrics(path) for path in args.metrics}
             )
-        case "encoders":
-            files = named_paths(args.comparison, "--comparison", "NAME=PATH")
-            records = [layer for name, path in files.items() for layer in read_comparison(name, path)]
-            yield "encoders", encoder_curves(records), records
         case "forest":
             yield "forest", *forest(read_claims(args.claims))
         case "kept":

@@ -1,13 +1,11 @@
-"""Scores against layers: Figures 4b, 5, 6 and 8, and comparisons of published encoders.
+"""Scores against layers: Figures 4b, 5, 6 and 8.
 
 Figures are drawn from the means of xling.report.means.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from xling.core.errors import InputError
-from xling.core.io import read_json
 from xling.report import style
 from xling.report.names import LANGUAGES, NOT_RUN, TASKS, in_order, task_title
 from xling.report.records import BERT, BI_MLM, BI_MLM_ALIGN, FASTTEXT, MLM_ALIGN, MONOLINGUAL, UNTRAINED
@@ -38,15 +34,8 @@ LASER = 95.0  # section 5.1.3: "over 95%, obtained by LASER" on Tatoeba; a bound
 DIRECTIONS = {"en-x": "English to other language", "x-en": "Other language to English"}
 SENTENCE_NOTE = "Solid: monolingual encoders. Dashed, same colour: untrained encoders. Dotted: chance."
 LASER_NOTE = " LASER: the level that the paper's text gives; not run here."
-ENCODER_COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.BLACK)
-ENCODER_MARKERS = ("o", "^", "D", "s", "v", "P", "X")
-ENCODER_NOTE = (
-    "Layers of the first encoder of a comparison (0: embeddings), the second one's at the same depth. "
-    "Below: solid after an orthogonal map, dashed without one (none where the widths differ). Dotted: chance."
-)
 Points = Sequence[tuple[int, float, float | None, float | None]]  # layer, value, and its interval where one is known
 Panel = tuple[str, Sequence["Curve"], Sequence[str]]  # title, curves, and the names of those that were not run
-Compared = dict[str, Any]  # two layers at the same depth of a comparison: CKA, and percent of sentences found
 
 
 @dataclass(frozen=True)
@@ -143,40 +132,6 @@ def figure6(scores: Sequence[Any], laser: bool = False) -> Figure:
             absent += [model] if lacking == languages else [f"en-{language} {model}" for language in lacking]
         panels.append((title, curves, absent))
     return draw_grid([panels], 3.0, ["sentence retrieval, P@1 (%)"], SENTENCE_NOTE + (LASER_NOTE if laser else ""))
-
-
-def read_comparison(name: str, path: Path) -> list[Compared]:
-    """Return the layers of a comparison that `xling compare` wrote; shares become percent."""
-    result = read_json(path)
-    if not isinstance(result, dict) or not {"layers", "chance"} <= set(result):
-        raise InputError(path, "no result of `xling compare`")
-    rows: list[Compared] = []
-    for row in result["layers"]:
-        shares = {"plain": row["plain"], "mapped": row["mapped"], "chance": result["chance"]}
-        percent = {key: None if share is None else 100 * share for key, share in shares.items()}
-        depth = {"layer": row["left"], "right_layer": row["right"], "cka": row["cka"]}
-        rows.append({"comparison": name} | depth | percent)
-    return rows
-
-
-def encoder_curves(records: Sequence[Compared]) -> Figure:
-    """Return CKA above and retrieval below, one colour per comparison.
-
-    Encoders differ in how many layers they have: a curve follows those of the first one.
-    """
-
-    def curves(value: str, dashes: Any = MEASURED) -> Iterator[Curve]:
-        names = dict.fromkeys(record["comparison"] for record in records)
-        for name, colour, marker in zip(names, cycle(ENCODER_COLOURS), cycle(ENCODER_MARKERS), strict=False):
-            own = [record for record in records if record["comparison"] == name and record[value] is not None]
-            if known := [(record["layer"], record[value], None, None) for record in own]:
-                yield Curve(name, known, colour, marker) if dashes == MEASURED else Curve("", known, colour, "", dashes)
-
-    layers = sorted({record["layer"] for record in records})
-    chance = level("chance", max(record["chance"] for record in records), layers, style.GREY)
-    found = [*curves("mapped"), *curves("plain", DASHED), chance]
-    rows: list[list[Panel]] = [[("similarity", list(curves("cka")), [])], [("sentence retrieval", found, [])]]
-    return draw_grid(rows, 2.6, ["linear CKA", "P@1 (%)"], ENCODER_NOTE)
 
 
 def draw_grid(rows: Sequence[Sequence[Panel]], height: float, ylabels: Sequence[str], note: str) -> Figure:

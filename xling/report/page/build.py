@@ -12,33 +12,13 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from xling.report.claims.render import RULES, read_claims
-from xling.report.page.files import Files
+from xling.report.page.files import WORDS, Files
 from xling.report.page.gallery import find_figures, galleries
 from xling.report.page.origin import origin, read_provenance, study_facts
 from xling.report.page.tables import SHOWN, study_tables
 from xling.report.page.verdicts import shown_claim
 from xling.report.rule import Verdict
 
-CONTENTS = {
-    "verdicts": "Verdicts",
-    "tables": "Tables",
-    "figures": "Figures",
-    "training": "Training",
-    "method": "Method",
-    "provenance": "Provenance",
-}
-WORDS = {
-    "Setting": "How a model of two languages is trained: a row of Table 1. Default shares everything between them.",
-    "Anchor": "A subword that both languages use and look up in the same embedding.",
-    "Sep Emb, Sep L1-3": "The two languages have their own embeddings, or their own lower layers, here 1 to 3.",
-    "Transfer": "The score of a model that is fine-tuned on one language and tested in another.",
-    "Floor": "The score of the same model if it is not pretrained.",
-    "Cell": "One measurement: a setting, a task and a language.",
-    "Seed": "A model trained again from another random beginning, to see how much chance decides.",
-    "Border": "The value beyond which a claim holds; (ours) where the paper gives none.",
-    "CKA": "How alike two sets of vectors are: 0 not at all, 1 the same up to rotation and scale.",
-    "P@1": "How often the nearest vector is the right one.",
-}
 # A page may show any text, but these characters are no characters of an HTML document.
 FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
 FORBIDDEN |= dict.fromkeys((*range(55296, 57344), 65534, 65535), "�")
@@ -60,7 +40,6 @@ def build(files: Files) -> str:
         policy=policy(style, script),
         style=style,
         script=script,
-        contents=CONTENTS,
         study=known["study"],
         facts=study_facts(known),
         notes=known["config"].get("study", {}).get("notes", []),
@@ -70,7 +49,7 @@ def build(files: Files) -> str:
         own_first=2 * len(judged) < len(claims),
         verdict_links=files.links([*verdict_files, *files.logs_of("claims")]),
         rules=markdown(RULES),
-        words=WORDS,
+        glossary=WORDS["glossary"],
         tables=tables,
         shown_tables=SHOWN,
         galleries=shown,

@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import pandas as pd
+import yaml
 
 from xling.report.names import task_title
 
+WORDS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8"))
 SUFFIXES = (".svg", ".pdf", ".png", ".csv", ".md", ".tex")
 
 

@@ -9,7 +9,7 @@ from xling.core.io import read_json
 from xling.core.log import duration
 from xling.report.names import TASKS
 from xling.report.page.files import Files
-from xling.report.page.tables import Cell, Table, data_table
+from xling.report.page.tables import Cell, Column, Table, data_table
 
 KEYS = {"study", "config", "config_hash", "commit", "changed", "collected", "python", "versions"}
 KEYS |= {"machine", "stages", "models", "data"}
@@ -76,24 +76,27 @@ def origin(known: Provenance, files: Files) -> dict[str, Any]:
         f"{duration(total['cpu'])} of processor time{graphics}. "
         "Training counts all its attempts in wall and GPU time; the rest is of the attempt that succeeded."
     )
-    models = _table(MODELS, known["models"], "trained models")
-    links = [files.of_model(model["model"]) for model in known["models"]]
-    if any(links):
-        models = models._replace(heads=[*models.heads, Cell("Files", "text")])
-    rows = []
-    for own, (_, (first, *others)) in zip(links, models.rows, strict=True):
-        folder = files.address(files.models / first.text) if files.models else ""
-        last = [Cell("", "text", links=own)] if any(links) else []
-        rows.append(("", [first._replace(href=folder), *others, *last]))
+    names = [model["model"] for model in known["models"]]
+    folders = {(name, "Model"): files.address(files.models / name) for name in names} if files.models else {}
+    models = _table(MODELS, known["models"], "trained models", folders)
+    if any(links := [files.of_model(name) for name in names]):
+        rows = [("", [*cells, Cell("", "text", links=own)]) for own, (_, cells) in zip(links, models.rows, strict=True)]
+        models = models._replace(columns=[*models.columns, Column("Files", "", "text")], rows=rows)
     return {
         "facts": facts,
         "times": times if stages else "No stage has recorded its time.",
         "stages": _table(STAGES, stages, "time by stage"),
-        "models": models._replace(rows=rows),
+        "models": models,
         "files": len(known["data"]),
         "versions": len(known["versions"]),
     }
 
 
-def _table(columns: Mapping[str, str], items: Iterable[Provenance], label: str) -> Table:
-    return data_table(columns, [[shown.format(**item) for shown in columns.values()] for item in items], label)
+def _table(
+    columns: Mapping[str, str],
+    items: Iterable[Provenance],
+    label: str,
+    addresses: Mapping[tuple[str, str], str] | None = None,
+) -> Table:
+    rows = [[shown.format(**item) for shown in columns.values()] for item in items]
+    return data_table(columns, rows, label, addresses=addresses)

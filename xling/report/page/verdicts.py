@@ -7,7 +7,7 @@ from typing import Any
 from xling.report.claims import render
 from xling.report.claims.render import Stored
 from xling.report.figures.forest import LIMIT, marks
-from xling.report.page.files import Link
+from xling.report.page.files import WORDS, Link
 from xling.report.page.tables import Table, data_table
 from xling.report.rule import Verdict
 
@@ -19,25 +19,6 @@ CLASSES = {
     Verdict.NO_SIGNAL: ("unclear", "~"),
     Verdict.NOT_RUN: ("absent", "–"),
 }
-NAMES = {
-    "1a": "No anchors: most transfer survives",
-    "1b": "Default anchors matter little",
-    "2a": "Extra anchors beat no anchors",
-    "2b": "Extra anchors help Chinese most",
-    "3": "Text of another domain costs little",
-    "4a": "Fewer shared layers, less transfer",
-    "4b": "Separate embeddings cost transfer",
-    "4c": "Six separate layers cost far more",
-    "4d": "Least shared, least transfer",
-    "4e": "Three separate layers keep most",
-    "5": "Closer languages, better transfer",
-    "6a": "Words of separate models align",
-    "6b": "Aligned states transfer less well",
-    "6c": "Sentences of separate models align",
-    "7a": "CKA: bilingual, separate, random",
-    "7b": "CKA peaks low, gains fade with distance",
-    "7c": "CKA goes with sentence retrieval",
-}  # claims in few words, for the rows of the plot
 UNIT = 10  # of the drawing: half the width of an interval
 
 
@@ -49,7 +30,7 @@ def shown_claim(claim: Stored, ids: Collection[str]) -> dict[str, Any]:
     only = "only " if claim["judged"] < claim["wanted"] else ""
     return {
         **claim,
-        "name": NAMES.get(claim["claim"], claim["says"]),
+        "name": WORDS["claims"].get(claim["claim"], claim["says"]),
         "verdict": verdict,
         "kind": kind,
         "sign": sign,
@@ -67,17 +48,15 @@ def shown_claim(claim: Stored, ids: Collection[str]) -> dict[str, Any]:
 
 def _plot(claim: Stored, part: Stored) -> dict[str, Any]:
     """Return the row of the forest plot of the deciding part: places in units, right of 0 the claim holds."""
-    drawn: dict[str, Any] = {"cells": [], "paper": None, "bar": None}
-    for mark in marks(claim, part).itertuples():
-        at = round(UNIT * max(-LIMIT, min(LIMIT, mark.margin)), 1)
-        if mark.kind == "cell":
-            drawn["cells"].append(at)
-        elif mark.kind == "paper":
-            drawn["paper"] = at
-        else:
-            low, high = (max(-UNIT * LIMIT, min(UNIT * LIMIT, at + step)) for step in (-UNIT, UNIT))
-            drawn |= {"mean": at, "bar": (low, round(high - low, 1)) if part["high"] > part["low"] else None}
-    return drawn
+    shown = marks(claim, part)
+    places = [round(UNIT * max(-LIMIT, min(LIMIT, margin)), 1) for margin in shown["margin"]]
+    (mean,), cells, paper = (
+        [place for place, own in zip(places, shown["kind"], strict=True) if own == kind]
+        for kind in ("mean", "cell", "paper")
+    )
+    low, high = (max(-UNIT * LIMIT, min(UNIT * LIMIT, mean + step)) for step in (-UNIT, UNIT))
+    bar = (low, round(high - low, 1)) if part["high"] > part["low"] else None
+    return {"mean": mean, "bar": bar, "cells": cells, "paper": paper[0] if paper else None}
 
 
 def _sources(source: str, ids: Collection[str]) -> list[Link]:

@@ -9,7 +9,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from xling.core.io import write_text
 from xling.synthetic.corpus import Translation
@@ -63,71 +62,52 @@ def write_muse(
         write_lines(folder / f"{source}-{target}{part}.txt", lines)
 
 
-class PanLex:
-    """The rows collected so far, with the ids that rows of other tables refer to."""
+def write_panlex(folder: Path, source: str, dictionaries: Mapping[str, Sequence[Translation]]) -> None:
+    """Write the five tables for dictionaries from `source` to each target, languages by three-letter codes."""
+    varieties: dict[str, int] = {}  # ids by names such as fra-000
+    expressions: dict[tuple[int, str], int] = {}
+    meanings: list[tuple[int, int]] = []
+    denotations: list[tuple[int, int, int]] = []
 
-    def __init__(self) -> None:
-        self.langvars: dict[str, int] = {}
-        self.expressions: dict[tuple[int, str], int] = {}
-        self.meanings: list[dict[str, int]] = []
-        self.denotations: list[dict[str, int]] = []
+    def expression(uid: str, text: str) -> int:
+        variety = varieties.setdefault(uid, len(varieties) + 1)
+        return expressions.setdefault((variety, text), len(expressions) + 1)
 
-    def expression(self, uid: str, text: str) -> int:
-        """Return the id of an expression of a language variety such as fra-000."""
-        variety = self.langvars.setdefault(uid, len(self.langvars) + 1)
-        return self.expressions.setdefault((variety, text), len(self.expressions) + 1)
+    def add_meaning(dictionary: int, shared_by: Sequence[int]) -> None:
+        meanings.append((len(meanings) + 1, dictionary))
+        for number in shared_by:
+            denotations.append((len(denotations) + 1, len(meanings), number))
 
-    def add_meaning(self, source: int, expressions: Iterable[int]) -> None:
-        """Let a source say that these expressions share a meaning."""
-        meaning = len(self.meanings) + 1
-        self.meanings.append({"id": meaning, "source": source})
-        for expression in expressions:
-            self.denotations.append({"id": len(self.denotations) + 1, "meaning": meaning, "expr": expression})
-
-    def add_dictionary(self, source: str, target: str, entries: Sequence[Translation]) -> None:
-        """Add a meaning for each source and headword, with all translations that the source has for it."""
-        attested: dict[tuple[int, str], list[str]] = {}
+    for target, entries in dictionaries.items():
+        attested: dict[tuple[int, str], list[str]] = {}  # translations by source and headword
         for entry in entries:
             for dictionary in ATTESTED_BY[entry.quality]:
                 attested.setdefault((dictionary, entry.source), []).append(entry.target)
         for (dictionary, word), translations in attested.items():
-            foreign = [self.expression(f"{target}-000", text) for text in dict.fromkeys(translations)]
-            self.add_meaning(dictionary, [self.expression(f"{source}-000", word), *foreign])
+            foreign = [expression(f"{target}-000", text) for text in dict.fromkeys(translations)]
+            add_meaning(dictionary, [expression(f"{source}-000", word), *foreign])
         # Another variety of the source language has wrong translations: a join that ignores varieties picks them up.
         for entry, neighbour in pairwise(entries[:DIALECT_WORDS]):
-            headword = self.expression(f"{source}-001", entry.source)
-            self.add_meaning(31, [headword, self.expression(f"{target}-000", neighbour.target)])
-
-
-def write_panlex(folder: Path, source: str, dictionaries: Mapping[str, Sequence[Translation]]) -> None:
-    """Write the five tables for dictionaries from `source` to each target, languages by three-letter codes."""
-    panlex = PanLex()
-    for target, entries in dictionaries.items():
-        panlex.add_dictionary(source, target, entries)
-    names = {uid: panlex.expression("art-274", uid) for uid in list(panlex.langvars)}
-    tables: dict[str, list[dict[str, Any]]] = {
-        "source": [
-            {"id": number, "reg_date": "2012-03-01", "label": f"art:{name}", "title": name, "year": 2012}
-            | {"quality": quality, "grp": group}
+            headword = expression(f"{source}-001", entry.source)
+            add_meaning(31, [headword, expression(f"{target}-000", neighbour.target)])
+    names = {uid: expression("art-274", uid) for uid in list(varieties)}
+    tables: dict[str, Iterable[Sequence[object]]] = {
+        "source": (
+            (number, "2012-03-01", f"art:{name}", *[""] * 3, name, "", 2012, quality, group, *[""] * 5)
             for number, name, quality, group in SOURCES
-        ],
-        "langvar": [
-            {"id": number, "lang_code": uid[:3], "var_code": int(uid[4:]), "mutable": "t"}
-            | dict.fromkeys(("name_expr", "uid_expr"), names.get(uid, ""))
-            for uid, number in panlex.langvars.items()
-        ],
-        "expr": [
-            {"id": number, "langvar": variety, "txt": text, "txt_degr": degraded(text)}
-            for (variety, text), number in panlex.expressions.items()
-        ],
-        "meaning": panlex.meanings,
-        "denotation": panlex.denotations,
+        ),
+        "langvar": (
+            (number, uid[:3], int(uid[4:]), "t", names.get(uid, ""), *[""] * 3, names.get(uid, ""), "")
+            for uid, number in varieties.items()
+        ),
+        "expr": ((number, variety, text, degraded(text)) for (variety, text), number in expressions.items()),
+        "meaning": meanings,
+        "denotation": denotations,
     }
     for table, rows in tables.items():
         with write_text(folder / f"{table}.csv") as handle:
-            writer = csv.DictWriter(handle, HEADERS[table], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+            writer = csv.writer(handle, lineterminator="\n")
+            writer.writerows([HEADERS[table], *rows])
 
 
 def degraded(text: str) -> str:
