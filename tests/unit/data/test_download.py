@@ -22,7 +22,7 @@ from xling.data.download import (
     CHUNK,
     DownloadError,
     Expected,
-    MismatchError,
+    RefusedError,
     download,
     listed_hash,
     verify,
@@ -56,7 +56,7 @@ def test_a_plain_download_is_whole_and_alone(
     server: FaultyServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.files["/f"] = Served(BODY)
-    assert get(server, tmp_path / "new" / "f.bin", sha256=SHA256, size=len(BODY)) == SHA256
+    assert get(server, tmp_path / "new" / "f.bin", digest=SHA256, size=len(BODY)) == SHA256
     assert {p.name: p.read_bytes() for p in (tmp_path / "new").iterdir()} == {"f.bin": BODY}
     assert "f.bin: 300k of 300k bytes, 100%" in capsys.readouterr().err
 
@@ -67,7 +67,7 @@ SERVED: dict[str, tuple[Served, dict[str, object], list[str | None]]] = {
     "busy": (Served(BODY, statuses=[503, 429]), {}, [None, None, None]),
     "date": (Served(BODY, etag='W/"v1"', modified=DATE, cuts=[100_000]), {}, [None, "bytes=100000-"]),
     "nothing names the version": (Served(BODY, etag='W/"v1"', cuts=[100_000]), {}, [None, None]),  # start again
-    "the hash will tell": (Served(BODY, etag=None, cuts=[1000]), {"sha256": SHA256}, [None, "bytes=1000-"]),
+    "the hash will tell": (Served(BODY, etag=None, cuts=[1000]), {"digest": SHA256}, [None, "bytes=1000-"]),
     "a silent cut": (Served(BODY, cuts=[1000], say_length=False), {"size": len(BODY)}, [None, "bytes=1000-"]),
     "compressed on the way": (Served(BODY, headers={"Content-Encoding": "x-gzip"}), {}, [None]),  # Apache on a .tgz
 }
@@ -184,7 +184,7 @@ def test_no_fault_of_a_server_brings_a_wrong_byte_in_silence(
     served, *outcomes = copy.deepcopy(FAULTS[fault])
     server.files["/f"] = served
     try:
-        get(server, tmp_path / "f", sha256=hashlib.sha256(BODY[:1000]).hexdigest() if hashed else None)
+        get(server, tmp_path / "f", digest=hashlib.sha256(BODY[:1000]).hexdigest() if hashed else None)
         outcome = RIGHT if (tmp_path / "f").read_bytes() == BODY[:1000] else FLAGGED
     except DownloadError as error:
         outcome = str(error)
@@ -206,7 +206,7 @@ def test_a_redirect_never_leaves_https(server: FaultyServer, tmp_path: Path, mon
 
     monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", redirect)
     with pytest.raises(DownloadError, match=r"redirects from https to http://127.*/f: refused"):
-        download(["https://safe.example/f"], tmp_path / "f", Expected(sha256=SHA256))
+        download(["https://safe.example/f"], tmp_path / "f", Expected(digest=SHA256))
     assert listed_hash("https://safe.example/f", "f") is None
     assert server.asked == []
 
@@ -241,7 +241,7 @@ def test_waits_grow_exponentially_with_jitter_and_stay_bounded(failures: int, as
 
 def test_after_a_wrong_hash_the_next_mirror_is_tried(server: FaultyServer, tmp_path: Path) -> None:
     server.files |= {"/wrong": Served(b"not it"), "/right": Served(BODY)}
-    assert get(server, tmp_path / "f", "/wrong", "/right", sha256=SHA256) == SHA256
+    assert get(server, tmp_path / "f", "/wrong", "/right", digest=SHA256) == SHA256
     assert (tmp_path / "f.bad").read_bytes() == b"not it"
 
 
@@ -276,13 +276,13 @@ def test_verify_names_what_was_found_and_what_was_expected(tmp_path: Path) -> No
     path = tmp_path / "f"
     path.write_bytes(b"abc")
     sha1, sha256 = hashlib.sha1(b"abc", usedforsecurity=False).hexdigest(), hashlib.sha256(b"abc").hexdigest()
-    assert verify(path, Expected(3, sha256, ("sha1", sha1))) == sha256
+    assert verify(path, Expected(3, sha1, "sha1")) == verify(path, Expected(3, sha256)) == sha256
     for expected, problem in [
         (Expected(size=4), r"has 3 bytes, expected 4 \(the manifest\)"),
-        (Expected(sha256="0" * 64), f"has sha256 {sha256}, expected {'0' * 64}"),
-        (Expected(listed=("sha1", "1" * 40)), f"has sha1 {sha1}, expected {'1' * 40}"),
+        (Expected(digest="0" * 64), f"has sha256 {sha256}, expected {'0' * 64}"),
+        (Expected(digest="1" * 40, algorithm="sha1"), f"has sha1 {sha1}, expected {'1' * 40}"),
     ]:
-        with pytest.raises(MismatchError, match=problem):
+        with pytest.raises(RefusedError, match=problem):
             verify(path, expected)
 
 
