@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines
 
 NumberedLine = tuple[int, str]
 Row = tuple[int, list[str]]  # its line and its fields
+Record = dict[str, Any]  # an example of a task
 AGAIN = "fetch or make the file again"
 
 # Neither text nor space: C0/C1 controls, soft hyphen, zero-width space, direction marks, word joiner, byte-order mark,

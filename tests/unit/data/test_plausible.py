@@ -65,7 +65,7 @@ def test_real_texts_of_every_kind_pass_and_their_languages_are_told_apart(
         with lzma.open(path, "rt", encoding="utf-8") as handle:
             samples[path.name.removesuffix(".txt.xz")] = list(islice(handle, 300))
     for path in (real_data / "ud").glob("*/*-test.conllu"):
-        samples[f"ud.{path.name[:2]}"] = [" ".join(tree.words) for tree in read_conllu(path)]
+        samples[f"ud.{path.name[:2]}"] = [" ".join(tree["words"]) for tree in read_conllu(path)]
     english = {"English": write(tmp_path, *samples["wiki.en"])}
     assert {name[-2:] for name in samples} == set(SCRIPTS)
     for name, sample in samples.items():
