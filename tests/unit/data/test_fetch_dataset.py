@@ -5,7 +5,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -222,24 +221,6 @@ def test_archives_that_the_user_has_are_taken_as_the_real_manifest_says(
     wanted = {"xnli-15way/xnli.15way.orig.tsv", *(f"wikiann/fr/{split}" for split in ("train", "dev", "test"))}
     found = {name for name in files(root) if not name.endswith(".unpacked.json")}
     assert found == wanted | {"archives/XNLI-15way.zip", "archives/panx_dataset.tar"}
-
-
-def test_a_command_that_is_killed_goes_on(server: FaultyServer, tmp_path: Path, repository: Path) -> None:
-    code = (
-        "import sys, os; from pathlib import Path; from xling.data import download\n"
-        "if len(sys.argv) > 3:\n"
-        "    download.CHUNK = 100_000\n"
-        "    download.Progress.add = lambda *_: os.kill(os.getpid(), 9)\n"
-        "print(download.download([sys.argv[1]], Path(sys.argv[2]), download.Expected()))"
-    )
-    server.files["/f"] = Served(LARGE)
-    command = [sys.executable, "-c", code, server.url("/f"), str(tmp_path / "f.bin")]
-    assert subprocess.run([*command, "die"], cwd=repository, capture_output=True, check=False).returncode == -9
-    assert files(tmp_path) == {"f.bin.part", "f.bin.part.json"}
-    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
-    assert server.asked[-1].range == "bytes=100000-"
-    assert done.stdout.strip() == hashlib.sha256(LARGE).hexdigest()
-    assert (tmp_path / "f.bin").read_bytes() == LARGE
 
 
 @pytest.mark.parametrize("step", ["seen before", "met on the way", "unpacking"])
