@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from xling.data.conllu import read_conllu
 from xling.data.ner import read_conll2003, read_wikiann
 from xling.data.panlex import read_panlex
-from xling.data.wikidump import Dump
+from xling.data.parts import Part
+from xling.data.wikidump import read_namespaces, read_pages
 from xling.data.wikitext import hidden_prefixes
 from xling.data.wikitext import paragraphs as strip
 from xling.synthetic.corpus import Document, Translation, documents, take_sentences, translations
@@ -229,7 +230,8 @@ def test_the_reader_of_dumps_finds_exactly_the_paragraphs(language: Language, tm
     )
     pages = list(take_sentences(documents(language, "wiki", 5), 500))
     write_dump(path, pages, language.code, joiner, seed=5)
-    dump = Dump(path)
-    found = [line for page in dump.pages() for line in strip(page.wikitext, hidden_prefixes(dump.namespaces))]
+    counts, hidden = Counter[str](), hidden_prefixes(read_namespaces(path))
+    articles = read_pages(*Part().spans([path]), counts)
+    found = [line for _, wikitext in articles for line in strip(wikitext, hidden)]
     assert found == [joiner.join(paragraph) for page in pages for paragraph in page.paragraphs]
-    assert min(dump.counts["redirects"], dump.counts["other_namespaces"]) > 3
+    assert min(counts["redirects"], counts["other_namespaces"]) > 3
