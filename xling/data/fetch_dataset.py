@@ -140,22 +140,6 @@ def _accepted(ledger: Ledger, path: str, sha256: str, expected: Expected) -> str
     return UNKNOWN
 
 
-def plan_table(items: Sequence[Item], ledger: Ledger) -> str:
-    """Return the plan for people: source, file, size, licence, what will be done."""
-    rows, terms = [("source", "file", "size", "licence", "to do")], {}
-    for dataset, file in items:
-        path, todo = ledger.root / file.path, to_do(file, ledger)
-        known = path.stat().st_size if path.exists() else file.size
-        size = f"{known:,}" if known is not None else f"about {file.about:,}" if file.about else "unknown"
-        then = f", unpack to {file.unpack.to}/" if file.unpack and todo in (VERIFY, DOWNLOAD) else ""
-        rows.append((dataset.name, file.path, size, dataset.licence, todo + then))
-        if todo != THERE:
-            terms[dataset.name] = dataset.terms
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join(lines + [f"terms of {name}: {text}" for name, text in terms.items()])
-
-
 def ask_block(items: Sequence[Item], ledger: Ledger) -> str:
     """Return what the user has to supply, with the exact paths; empty where nothing is missing."""
     missing: dict[str, list[str]] = {}
@@ -181,7 +165,7 @@ def _described(spec: Unpack) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Show the plan, fetch what is missing and say what failed or is the user's to supply."""
+    """Fetch what is missing and say what failed or is the user's to supply."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sources", type=Path, required=True, help="JSON: list of {name, substitutions}")
     parser.add_argument("--root", type=Path, required=True, help="data root that everything is put below")
@@ -192,8 +176,9 @@ def main() -> None:
     sure, failed = Counter[str](), False
     with Lock(args.root, wait=True):  # two fetches never write the same files
         ledger = Ledger.load(args.root)
-        print(plan_table(items, ledger), flush=True)
         for dataset, file in items:
+            if (todo := to_do(file, ledger)) != THERE:
+                log.info("%s: %s (%s; terms: %s): %s", dataset.name, file.path, dataset.licence, dataset.terms, todo)
             try:
                 sure[obtain(file, ledger)] += 1
             except XlingError as error:  # the others may still be had

@@ -15,7 +15,7 @@ from faulty_server import FaultyServer, Served
 from small_data import dataset, make_archive, zip_of
 
 from xling.data import fetch_dataset
-from xling.data.fetch_dataset import Ledger, Request, ask_block, plan_table
+from xling.data.fetch_dataset import Ledger, Request, ask_block
 from xling.data.manifest import Dataset, SourceFile, Sums, Unpack
 
 Fetch = Callable[..., Any]
@@ -64,14 +64,10 @@ def touch_later(path: Path) -> None:
 
 
 def test_exactly_what_is_asked_for_arrives_once(fetch: Fetch, server: FaultyServer, study: Study) -> None:
-    wanted, ledger = [study.loose, study.zipped, study.mine], Ledger(study.data)
-    items = [(one, file) for one in wanted for file in one.files]
-    head, loose, zipped, mine, *_ = plan_table(items, ledger).splitlines()
-    assert head.split() == ["source", "file", "size", "licence", "to", "do"]
-    assert loose.split() == ["loose", "loose.txt", "unknown", "CC0", "download"]
-    assert zipped.split() == ["zipped", "archives/x.zip", "about", "300", "CC0", "download,", "unpack", "to", "x/"]
-    assert mine.endswith("yours to supply")
-    assert f"  -> {study.data}/mine/a.txt" in ask_block(items, ledger).splitlines()
+    assert fetch(study.loose, study.mine).code == 2
+    said = fetch(study.loose, study.zipped).said
+    assert "zipped: archives/x.zip (CC0; terms: none): download" in said
+    assert "loose.txt" not in said  # is there
     for _ in range(2):
         assert fetch(study.loose, study.zipped).code == 0
         assert files(study.data) == {"loose.txt", "archives/x.zip", "x/one.tsv", "x/.unpacked.json"}
@@ -80,6 +76,8 @@ def test_exactly_what_is_asked_for_arrives_once(fetch: Fetch, server: FaultyServ
 
 
 def test_what_the_user_must_supply_is_waited_for(fetch: Fetch, study: Study, tmp_path: Path) -> None:
+    items = [(study.mine, file) for file in study.mine.files]
+    assert f"  -> {study.data}/mine/a.txt" in ask_block(items, Ledger(study.data)).splitlines()
     receipt = tmp_path / "receipt.json"
     states = [("a.txt", None, 2), ("a.txt", "x", 2), ("b.txt", "", 2), ("b.txt", "y", 0)]  # an empty file is no file
     (study.data / "mine").mkdir(parents=True)
