@@ -67,29 +67,26 @@ class Part(NamedTuple):
         return [span for span in spans if span.start < span.stop or self.of == 1]
 
 
-def read_span(span: Span, mark: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (place on disk, text) of the records whose mark begins in a span, and at its start what precedes them."""
-    if span.whole:
-        yield from _pieces(span)
-        return
+def read_records(span: Span, mark: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (place on disk, record without its mark) of a span; at the start of a file first what precedes the marks.
+
+    A mark that ends the file has no record.
+    """
     started, beyond, held = span.start == 0, False, b""
     for place, piece in _pieces(span):
-        text = held + piece  # what was held back may be the beginning of a mark
+        text, begin = held + piece, 0  # what was held back may end with the beginning of a mark
         ours = len(text) if place < span.stop else 0 if beyond else len(held)
         beyond = place >= span.stop
-        if not started:
-            at = text.find(mark, 0, ours + len(mark) - 1)
-            if at < 0 and beyond:
+        while (at := text.find(mark, begin)) >= 0:
+            if started:
+                yield place, text[begin:at]
+            if at >= ours:
                 return
-            started, text, ours = at >= 0, text[max(at, 0) :], ours - max(at, 0)
-        if beyond and (end := text.find(mark, ours)) >= 0:
-            yield place, text[:end]
+            started, begin = True, at + len(mark)
+        if beyond and not started:
             return
-        cut = max(0, len(text) - len(mark) + 1)
-        if started:
-            yield place, text[:cut]
-        held = text[cut:]
-    if started:
+        held = text[begin if started else max(0, len(text) - len(mark) + 1) :]
+    if started and held:
         yield span.path.stat().st_size, held
 
 
@@ -103,30 +100,14 @@ def read_head(path: Path, mark: bytes) -> bytes:
     return head.partition(mark)[0]
 
 
-def read_records(span: Span, mark: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (place on disk, record without its mark) of a span, first what precedes its first mark.
-
-    A mark that ends the file has no record.
-    """
-    place, rest = span.start, b""
-    for place, text in read_span(span, mark):
-        *records, rest = (rest + text).split(mark)
-        for record in records:
-            yield place, record
-    if rest or place < span.path.stat().st_size:
-        yield place, rest
-
-
 def span_lines(span: Span) -> Iterator[tuple[int, str]]:
     """Yield the lines of a span with their numbers, which count from its first line."""
     if span.whole:
         yield from numbered_lines(span.path)
         return
-    lines, number = read_records(span, b"\n"), 0
-    if span.start:
-        next(lines, None)  # the text begins with the line feed before its first line
+    number = 0
     try:
-        for number, (_, line) in enumerate(lines, start=1):
+        for number, (_, line) in enumerate(read_records(span, b"\n"), start=1):
             yield number, line.rstrip(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
         problem = f"not UTF-8 in line {number:,} after byte {span.start:,} of the file: {error.reason}"

@@ -43,9 +43,10 @@ def read_pages(
     for number, (place, record) in enumerate(read_records(span, PAGE)):
         advance(place - position)
         position = place
-        counts["input_bytes"] += len(record) + (len(PAGE) if number else 0)
-        if number == 0:
+        counts["input_bytes"] += len(record)
+        if number == 0 and span.start == 0:
             continue  # what precedes the first page
+        counts["input_bytes"] += len(PAGE)
         text, end, rest = record.partition(END)
         if not end:
             raise InputError(span.path, f"ends inside a page, {_after(title)}", fix=AGAIN)
