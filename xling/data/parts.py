@@ -72,20 +72,20 @@ def read_records(span: Span, mark: bytes) -> Iterator[tuple[int, bytes]]:
 
     A mark that ends the file has no record.
     """
-    started, beyond, held = span.start == 0, False, b""
+    started, held, ours = span.start == 0, b"", 0
     for place, piece in _pieces(span):
         text, begin = held + piece, 0  # what was held back may end with the beginning of a mark
-        ours = len(text) if place < span.stop else 0 if beyond else len(held)
-        beyond = place >= span.stop
+        ours = len(text) if place < span.stop else ours  # so many bytes of it are of the span
         while (at := text.find(mark, begin)) >= 0:
             if started:
                 yield place, text[begin:at]
             if at >= ours:
                 return
             started, begin = True, at + len(mark)
-        if beyond and not started:
+        kept = begin if started else max(0, len(text) - len(mark) + 1)
+        held, ours = text[kept:], max(0, ours - kept)
+        if not (started or ours) and place >= span.stop:
             return
-        held = text[begin if started else max(0, len(text) - len(mark) + 1) :]
     if started and held:
         yield span.path.stat().st_size, held
 
