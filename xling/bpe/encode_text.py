@@ -26,7 +26,7 @@ from xling.data.lines import chunk_lines
 
 CHUNK_CHARACTERS = 1 << 20
 FINAL = frozenset(".!?。！？")  # a word that is one of these ends a sentence
-Encoded = tuple[NDArray[np.int32], NDArray[np.int64], int]  # packed lines, and how many characters they were
+Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]  # packed lines
 
 
 def split_sentences(words: Sequence[str]) -> list[Sequence[str]]:
@@ -51,23 +51,20 @@ def load_pieces(vocab: Path, language: str) -> Vocabulary:
 def encode_chunk(vocab: Path, language: str, sentence_ends: bool, lines: list[str]) -> Encoded:
     """Return the ids of lines, `</s>` after each, and after each sentence if wanted; perhaps in a worker process."""
     vocabulary, encode = load_pieces(vocab, language), encode_sentences if sentence_ends else Vocabulary.encode_line
-    ids, lengths = pack([encode(vocabulary, language, line) for line in lines])
-    return ids, lengths, sum(map(len, lines))
+    return pack([encode(vocabulary, language, line) for line in lines])
 
 
 def write_split(
     writer: TokenStreamWriter, split: str, text: Path, encode: Callable[[Iterable[list[str]]], Iterator[Encoded]]
 ) -> None:
-    """Encode one text into a split, showing tokens per second and the time left."""
-    characters = sum(map(len, read_lines(text)))
-    if not characters:
-        raise InputError(text, "no text to encode", fix="an empty language? see the stage that wrote it")
-    progress, seen = Progress(f"encoding {text.name}", unit="tokens"), 0
-    for ids, lengths, read in encode(chunk_lines(read_lines(text), CHUNK_CHARACTERS)):
+    """Encode one text into a split."""
+    progress, lines = Progress(f"encoding {text.name}", unit="tokens"), 0
+    for ids, lengths in encode(chunk_lines(read_lines(text), CHUNK_CHARACTERS)):
         writer.add(split, ids, lengths)
-        seen += read
-        progress.total = (progress.done + len(ids)) * characters / max(seen, 1)
+        lines += len(lengths)
         progress.add(len(ids))
+    if progress.done == lines:  # nothing but ends of lines
+        raise InputError(text, "no text to encode", fix="an empty language? see the stage that wrote it")
     progress.finish()
 
 

@@ -35,7 +35,7 @@ def main() -> None:
     """Read a dictionary in either form and write ours: `source<TAB>target<TAB>quality`."""
     parser = argparse.ArgumentParser(description="Build a bilingual dictionary.")
     parser.add_argument("--format", choices=("panlex", "tsv"), required=True)
-    parser.add_argument("--input", type=Path, required=True, help="a PanLex CSV dump (zip or folder), or a TSV file")
+    parser.add_argument("--input", type=Path, required=True, help="the folder of a PanLex CSV dump, or a TSV file")
     parser.add_argument("--source", help="language variety of a PanLex dump, such as eng-000")
     parser.add_argument("--target", help="language variety of a PanLex dump, such as fra-000")
     parser.add_argument("--tokeniser", action="append", default=[], metavar="SIDE=FILE", help="source=… or target=…")

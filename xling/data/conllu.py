@@ -7,10 +7,9 @@ to stand in their places.
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from xling.core.errors import InputError
-from xling.data.lines import NumberedLine, blocks
+from xling.data.lines import NumberedLine, Record, blocks
 
 UPOS = frozenset(  # the 17 of Universal Dependencies v2
     [
@@ -22,26 +21,17 @@ COLUMNS = 10
 MULTIWORD, EMPTY = re.compile(r"([1-9]\d*)-([1-9]\d*)"), re.compile(r"(\d+)\.([1-9]\d*)")
 
 
-class Tree(NamedTuple):
-    """The words of a sentence, the head of each counted from 1, 0 for the root, and the relation to it."""
+def read_conllu(path: Path) -> Iterator[Record]:
+    """Yield the checked sentences of a CoNLL-U file.
 
-    words: tuple[str, ...]
-    upos: tuple[str, ...]
-    heads: tuple[int, ...]
-    deprels: tuple[str, ...]  # with their subtypes
-
-
-def universal(deprel: str) -> str:
-    """Return the universal part of a relation: `acl:relcl` is `acl`."""
-    return deprel.partition(":")[0]
-
-
-def read_conllu(path: Path) -> Iterator[Tree]:
-    """Yield the checked sentences of a CoNLL-U file."""
+    Each has its words, the head of each counted from 1, 0 for the root, and the universal part of the relation to it:
+    `acl:relcl` is `acl`.
+    """
     for block in blocks(path):
         rows = _words(path, block)
         lines = [line for line, _ in rows]
         forms, upos, heads, deprels = zip(*((row[1], row[3], row[6], row[7]) for _, row in rows), strict=True)
+        universal = [deprel.partition(":")[0] for deprel in deprels]
         for number, line in enumerate(lines):
             if upos[number] not in UPOS:
                 problem = f"part of speech {upos[number]!r} is not one of the universal 17"
@@ -49,17 +39,17 @@ def read_conllu(path: Path) -> Iterator[Tree]:
             if not heads[number].isascii() or not heads[number].isdigit() or int(heads[number]) > len(rows):
                 problem = f"head {heads[number]!r} of word {number + 1} is not in 0 to {len(rows)}"
                 raise InputError(path, problem, line=line)
-            if not universal(deprels[number]) or deprels[number] == "_":
+            if not universal[number] or universal[number] == "_":
                 raise InputError(path, f"word {number + 1} has no relation to its head", line=line)
         roots = [number for number, head in enumerate(heads) if head == "0"]
         if len(roots) != 1:
             found = ", ".join(str(number + 1) for number in roots) or "none"
             where = lines[roots[1]] if roots else block[0][0]
             raise InputError(path, f"a tree has exactly one root (found: {found})", line=where)
-        numbers = tuple(map(int, heads))
+        numbers = list(map(int, heads))
         if on_cycle := find_cycle(numbers):
             raise InputError(path, f"word {on_cycle} is its own ancestor", line=lines[on_cycle - 1])
-        yield Tree(forms, upos, numbers, deprels)
+        yield {"words": list(forms), "heads": numbers, "deprels": universal, "upos": list(upos)}
 
 
 def find_cycle(heads: Sequence[int]) -> int:

@@ -18,8 +18,6 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -37,7 +35,9 @@ TRIES = 5  # at one address; attempts that bring the file forward do not count
 FIRST_WAIT, LONGEST_WAIT = 1.0, 120.0  # seconds
 TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 HEADERS = {"Accept-Encoding": "identity", "User-Agent": "xling/0.1 (dataset fetch; python-requests)"}
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+# What no second attempt mends, and what one may; a full disk is neither.
+HOPELESS = (requests.exceptions.SSLError, requests.exceptions.InvalidURL, requests.TooManyRedirects)
+CUT = (requests.RequestException, urllib3.exceptions.HTTPError, ConnectionError, TimeoutError)
 log = logging.getLogger("xling.data.download")
 
 
@@ -47,8 +47,8 @@ class DownloadError(XlingError):
     exit_code = 1
 
 
-class MismatchError(Exception):
-    """The bytes are not the ones that were expected."""
+class RefusedError(Exception):
+    """This address will not give the file, or the bytes are not the expected ones."""
 
 
 class _CutError(Exception):
@@ -59,23 +59,14 @@ class _CutError(Exception):
         self.wait = wait
 
 
-class _RefusedError(Exception):
-    """This address will not give the file."""
-
-
 @dataclass(frozen=True)
 class Expected:
-    """What is known about a file beforehand; `listed` is (algorithm, hash) from the publisher."""
+    """What is known about a file beforehand, and who says so."""
 
     size: int | None = None
-    sha256: str | None = None
-    listed: tuple[str, str] | None = None
+    digest: str | None = None
+    algorithm: str = "sha256"
     origin: str = "the manifest"
-
-    @property
-    def hashed(self) -> bool:
-        """Whether a hash says what the bytes must be."""
-        return self.sha256 is not None or self.listed is not None
 
 
 class _Session(requests.Session):
@@ -84,7 +75,7 @@ class _Session(requests.Session):
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         target = super().get_redirect_target(resp)
         if target and resp.url.startswith("https:") and not urljoin(resp.url, target).startswith("https:"):
-            raise _RefusedError(f"redirects from https to {urljoin(resp.url, target)}: refused")
+            raise RefusedError(f"redirects from https to {urljoin(resp.url, target)}: refused")
         return target
 
 
@@ -98,7 +89,7 @@ def download(urls: Sequence[str], target: Path, expected: Expected) -> str:
             try:
                 _fetch_whole(session, url, part, expected)
                 return _accept(part, target, expected)
-            except (_RefusedError, MismatchError) as problem:
+            except RefusedError as problem:
                 log.warning("%s: %s", url, problem)
                 problems.append(f"{url} {problem}")
     raise DownloadError(f"{target}: not fetched: {'; '.join(problems)} (run the same command again to go on)")
@@ -115,20 +106,15 @@ def set_aside(path: Path, target: Path) -> Path:
 
 
 def verify(path: Path, expected: Expected) -> str:
-    """Return the sha256 of a file, or raise MismatchError naming what was found and what was expected."""
+    """Return the sha256 of a file, or raise RefusedError naming what was found and what was expected."""
     size = path.stat().st_size
-    if expected.size is not None and size != expected.size:
-        raise MismatchError(f"has {size:,} bytes, expected {expected.size:,} ({expected.origin})")
-    sha256 = sha256_of(path)
-    if expected.sha256 not in (None, sha256):
-        raise MismatchError(f"has sha256 {sha256}, expected {expected.sha256} ({expected.origin})")
-    if expected.listed is not None:
-        algorithm, listed = expected.listed
-        with path.open("rb") as handle:
-            found = hashlib.file_digest(handle, algorithm).hexdigest()
-        if found != listed:
-            raise MismatchError(f"has {algorithm} {found}, expected {listed} (the publisher's list)")
-    return sha256
+    if expected.size not in (None, size):
+        raise RefusedError(f"has {size:,} bytes, expected {expected.size:,} ({expected.origin})")
+    with path.open("rb") as handle:
+        found = hashlib.file_digest(handle, expected.algorithm).hexdigest()
+    if expected.digest not in (None, found):
+        raise RefusedError(f"has {expected.algorithm} {found}, expected {expected.digest} ({expected.origin})")
+    return found if expected.algorithm == "sha256" else sha256_of(path)
 
 
 def listed_hash(url: str, name: str) -> str | None:
@@ -137,7 +123,7 @@ def listed_hash(url: str, name: str) -> str | None:
         with _Session() as session:
             answer = session.get(url, headers=HEADERS, timeout=TIMEOUT)
         answer.raise_for_status()
-    except (requests.RequestException, _RefusedError) as problem:
+    except (requests.RequestException, RefusedError) as problem:
         log.warning("%s: no list of hashes (%s)", url, _reason(problem))
         return None
     pairs = (line.split() for line in answer.text.splitlines())
@@ -148,8 +134,8 @@ def _accept(part: Path, target: Path, expected: Expected) -> str:
     """Give a whole file its final name if it is the expected one."""
     try:
         sha256 = verify(part, expected)
-    except MismatchError as problem:
-        raise MismatchError(f"{problem}; the bad file is kept as {set_aside(part, target)}") from None
+    except RefusedError as problem:
+        raise RefusedError(f"{problem}; the bad file is kept as {set_aside(part, target)}") from None
     finally:
         _beside(part, ".json").unlink(missing_ok=True)
     with part.open("rb") as handle:
@@ -168,7 +154,7 @@ def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expe
             failures = 1 if _size(part) >= furthest + CHUNK else failures + 1
             furthest = max(furthest, _size(part))
             if failures >= TRIES:
-                raise _RefusedError(f"{cut} (gave up after {failures} attempts)") from None
+                raise RefusedError(f"{cut} (gave up after {failures} attempts)") from None
             wait = waiting_time(failures, cut.wait)
             log.info("%s: %s; trying again in %.1f s", url, cut, wait)
             time.sleep(wait)
@@ -184,31 +170,40 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
     if known and known["validator"]:
         headers["If-Range"] = known["validator"]
     try:
-        answer = session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
-    except (requests.exceptions.SSLError, requests.exceptions.InvalidURL, requests.TooManyRedirects) as problem:
-        raise _RefusedError(_reason(problem)) from None
-    except requests.RequestException as problem:
-        if not have and _unresolved(problem):
-            raise _RefusedError("has a host name that is not known here (no network?)") from None
-        raise _CutError(_reason(problem)) from None
-    with answer:
-        if answer.status_code == 416 and answer.headers.get("Content-Range") == f"bytes */{have}":
-            return
-        start, total = _start_and_total(answer, have, known, part)
-        total = total if total is not None else expected.size
-        if total is None and not expected.hashed and not answer.headers.get("Transfer-Encoding"):
-            raise _RefusedError("answered without a length: nobody can tell whether the file is whole")
-        if total is not None and total > shutil.disk_usage(part.parent).free + _size(part):  # now, not after hours
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part))
-        about = {"url": url, "validator": _validator(answer), "total": total}
-        write_json(_beside(part, ".json"), about, sealed=False)
-        _append(answer, part, start, total)
-    if total is not None and _size(part) < total:
-        raise _CutError(f"cut off after {_size(part):,} of {total:,} bytes")
-    if not _size(part) or (total is not None and _size(part) > total):
-        found = _size(part)
+        with session.get(url, headers=headers, stream=True, timeout=TIMEOUT) as answer:
+            if answer.status_code == 416 and answer.headers.get("Content-Range") == f"bytes */{have}":
+                return
+            start, total = _start_and_total(answer, part, known)
+            total = total if total is not None else expected.size
+            if total is None and not expected.digest and not answer.headers.get("Transfer-Encoding"):
+                raise RefusedError("answered without a length: nobody can tell whether the file is whole")
+            if total is not None and total > shutil.disk_usage(part.parent).free + _size(part):  # now, not after hours
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part))
+            about = {"url": url, "validator": _validator(answer), "total": total}
+            write_json(_beside(part, ".json"), about, sealed=False)
+            _append(answer, part, start, total)
+    except HOPELESS as problem:
+        raise RefusedError(_reason(problem)) from None
+    except CUT as problem:
+        if not have and "NameResolutionError" in str(problem):  # waiting helps only if the host was there before
+            raise RefusedError("has a host name that is not known here (no network?)") from None
+        raise _CutError(f"cut off: {_reason(problem)}") from None
+    found = _size(part)
+    if total is not None and found < total:
+        raise _CutError(f"cut off after {found:,} of {total:,} bytes")
+    if not found or (total is not None and found > total):
         part.unlink()
-        raise _RefusedError(f"sent {found:,} bytes, {total:,} expected" if found else "answered with an empty file")
+        raise RefusedError(f"sent {found:,} bytes, {total:,} expected" if found else "answered with an empty file")
+
+
+def _append(answer: requests.Response, part: Path, start: int, total: int | None) -> None:
+    """Write the bytes as they lie on the server, from byte `start` on."""
+    progress = Progress(part.stem, total and total - start, unit="bytes")
+    with part.open("ab" if start else "wb") as handle:
+        for chunk in answer.raw.stream(CHUNK, decode_content=False):
+            handle.write(chunk)
+            progress.add(len(chunk))
+    progress.finish()
 
 
 def _resumable(part: Path, url: str, expected: Expected) -> dict[str, Any] | None:
@@ -220,41 +215,37 @@ def _resumable(part: Path, url: str, expected: Expected) -> dict[str, Any] | Non
     if not _size(part) or not notes.exists():
         return None
     known: dict[str, Any] = read_json(notes)
-    return known if known["url"] == url and (known["validator"] or expected.sha256) else None
+    return known if known["url"] == url and (known["validator"] or expected.digest) else None
 
 
-def _start_and_total(
-    answer: requests.Response, have: int, known: dict[str, Any] | None, part: Path
-) -> tuple[int, int | None]:
+def _start_and_total(answer: requests.Response, part: Path, known: dict[str, Any] | None) -> tuple[int, int | None]:
     """Return the byte at which the answer begins and the size of the whole file, if the answer is of use."""
     status, headers = answer.status_code, answer.headers
     if status in TRY_AGAIN:
         raise _CutError(f"answered {status}", wait=_asked_to_wait(headers.get("Retry-After", "")))
     if status == 200:
         if headers.get("Content-Type", "").lower().startswith("text/html"):
-            raise _RefusedError("answered with a web page instead of the file")
+            raise RefusedError("answered with a web page instead of the file")
         if coding := headers.get("Content-Encoding"):  # nobody asked for one; some servers say gzip of every .tgz
             log.warning("%s: sent with Content-Encoding %s; its bytes are kept as they are", answer.url, coding)
         length = headers.get("Content-Length", "")
         return 0, int(length) if length.isdecimal() else None
     if status not in (206, 416):
-        raise _RefusedError(f"answered {status} {answer.reason}")
+        raise RefusedError(f"answered {status} {answer.reason}")
     content = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", headers.get("Content-Range", ""))
-    if status == 206 and content and known and int(content[1]) == have:
+    if status == 206 and content and known and int(content[1]) == _size(part):
         total, versions = int(content[2]), {known["validator"], _validator(answer)} - {None}
         if known["total"] in (None, total) and len(versions) < 2:  # some servers ignore If-Range
-            return have, total
+            return _size(part), total
     part.unlink(missing_ok=True)
     raise _CutError("the file has changed since the cut; starting again")
 
 
 def _asked_to_wait(text: str) -> float:
     """Return the seconds that Retry-After asks for, as a number or as a date; 0 for what is neither."""
-    if text.isdecimal():
-        return float(text)
     try:
-        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):  # no date, or one without a time zone
+        return urllib3.Retry().parse_retry_after(text)
+    except urllib3.exceptions.InvalidHeader:
         return 0.0
 
 
@@ -262,30 +253,6 @@ def _validator(answer: requests.Response) -> str | None:
     """Return what names this version of the file: a strong ETag, else the date of its last change."""
     tag = answer.headers.get("ETag", "")
     return tag if tag and not tag.startswith("W/") else answer.headers.get("Last-Modified")
-
-
-def _append(answer: requests.Response, part: Path, start: int, total: int | None) -> None:
-    """Write the bytes as they lie on the server, from byte `start` on."""
-    progress = Progress(part.stem, total and total - start, unit="bytes")
-    try:
-        with part.open("ab" if start else "wb") as handle:
-            for chunk in answer.raw.stream(CHUNK, decode_content=False):
-                handle.write(chunk)
-                progress.add(len(chunk))
-    except (urllib3.exceptions.HTTPError, requests.RequestException, ConnectionError, TimeoutError) as problem:
-        raise _CutError(f"cut off: {_reason(problem)}") from None
-    except OSError as error:
-        if error.errno in NO_SPACE:  # writing does not say where
-            raise OSError(error.errno, error.strerror, str(part)) from None
-        raise
-    progress.finish()
-
-
-def _unresolved(problem: BaseException) -> bool:
-    """Return whether the name of a host has no address: waiting does not help, unless the host was there before."""
-    inner = getattr(problem, "reason", None) or (problem.args[-1] if problem.args else None)
-    found = isinstance(problem, urllib3.exceptions.NameResolutionError)
-    return found or (isinstance(inner, BaseException) and _unresolved(inner))
 
 
 def _reason(problem: BaseException) -> str:

@@ -17,12 +17,12 @@ from pathlib import Path
 from xling.core.cli import positive
 from xling.core.errors import InputError, run
 from xling.core.io import COMPRESSED, write_json, write_text
-from xling.core.log import Progress, log_to_stderr
+from xling.core.log import Progress
 from xling.core.pool import workers
 from xling.data.lines import chunk_lines, clean_line
 from xling.data.parts import Part, Span, span_lines
 from xling.data.plausible import add_flags, plausible
-from xling.data.wikidump import Dump
+from xling.data.wikidump import read_namespaces, read_pages
 from xling.data.wikitext import hidden_prefixes, paragraphs
 
 BATCH_CHARACTERS = 1 << 20  # of wikitext: large enough that handing it over costs little, small enough to hold several
@@ -74,12 +74,9 @@ def _batches(spans: list[Span], counts: Counter[str]) -> Iterator[Batch]:
     """Yield the articles of the dumps in batches; progress is in bytes of the compressed files."""
     progress = Progress("extract", sum(span.stop - span.start for span in spans), unit="bytes of dump")
     for span in spans:
-        dump = Dump(span.path, counts, span)
-        for texts in chunk_lines((page.wikitext for page in dump.pages(progress.add)), BATCH_CHARACTERS):
-            yield texts, hidden_prefixes(dump.namespaces)
-        if dump.cut_after is not None:
-            warning = "%s: no </mediawiki> after page %r: a part of a dump?"
-            log_to_stderr(__name__).warning(warning, span.path, dump.cut_after)
+        hidden = hidden_prefixes(read_namespaces(span.path))
+        wikitexts = (wikitext for _, wikitext in read_pages(span, counts, progress.add))
+        yield from ((texts, hidden) for texts in chunk_lines(wikitexts, BATCH_CHARACTERS))
     progress.finish()
 
 

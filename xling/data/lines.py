@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
+from typing import Any
 
 from xling.core.errors import InputError
 from xling.core.io import numbered_lines
 
 NumberedLine = tuple[int, str]
 Row = tuple[int, list[str]]  # its line and its fields
+Record = dict[str, Any]  # an example of a task
 AGAIN = "fetch or make the file again"
 
 # Neither text nor space: C0/C1 controls, soft hyphen, zero-width space, direction marks, word joiner, byte-order mark,
@@ -36,19 +38,18 @@ def filled_lines(path: Path, expected: str) -> Iterator[NumberedLine]:
         raise InputError(path, f"empty where {expected} expected", fix=AGAIN)
 
 
-def table_rows(path: Path, needed: Sequence[str], rows: Iterator[Row] | None = None) -> Iterator[Row]:
-    """Yield the needed columns, in that order, of a table with a header: of these rows, or of a tab-separated file.
+def table_rows(path: Path, needed: Sequence[str]) -> Iterator[Row]:
+    """Yield the needed columns, in that order, of a tab-separated file with a header.
 
-    Fields of such a file are not quoted: a quotation mark is text.
+    Fields are not quoted: a quotation mark is text.
     """
-    rows = rows or tab_separated(path)
-    header = read_header(path, rows)
+    header, number = read_header(path), 1
     for name in needed:
         if name not in header:
             raise InputError(path, f"no column {name!r} in the header (has: {', '.join(header[:20])})", line=1)
     wanted = [header.index(name) for name in needed]
-    number = 1
-    for number, fields in rows:
+    for number, line in islice(numbered_lines(path), 1, None):
+        fields = line.split("\t")
         if len(fields) != len(header):
             raise InputError(path, f"{len(fields)} columns where the header has {len(header)}", line=number)
         yield number, [fields[column] for column in wanted]
@@ -56,20 +57,15 @@ def table_rows(path: Path, needed: Sequence[str], rows: Iterator[Row] | None = N
         raise InputError(path, "a header and no rows", fix=AGAIN)
 
 
-def read_header(path: Path, rows: Iterator[Row] | None = None) -> list[str]:
-    """Take the first row off a table, or a tab-separated file, and return its column names."""
-    rows = rows or tab_separated(path)
-    _, names = next(rows, (0, []))
+def read_header(path: Path) -> list[str]:
+    """Return the column names of a tab-separated file."""
+    _, line = next(numbered_lines(path), (0, ""))
+    names = line.split("\t")
     if not any(names):
         raise InputError(path, "empty where a header of column names was expected", fix=AGAIN)
     if len(set(names)) < len(names):
         raise InputError(path, f"the header names a column twice: {', '.join(names)}", line=1)
     return names
-
-
-def tab_separated(path: Path) -> Iterator[Row]:
-    """Yield the rows of a tab-separated file."""
-    return ((number, line.split("\t")) for number, line in numbered_lines(path))
 
 
 def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:

@@ -5,24 +5,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
 
 from xling.core.errors import InputError
-from xling.data.lines import blocks
+from xling.data.lines import Record, blocks
 
 TYPES = ("LOC", "MISC", "ORG", "PER")  # MISC is kept in the label set
 OUTSIDE = "O"
 DOCUMENT = "-DOCSTART-"
 MSRA_TYPES = {"NR": "PER", "NS": "LOC", "NT": "ORG"}  # the names of the original bakeoff files
 MSRA_TAG = re.compile(r"([BIMES])-([A-Z]+)")
-
-
-class NerSentence(NamedTuple):
-    """Words with a BIO tag each, and the line of the first."""
-
-    words: tuple[str, ...]
-    tags: tuple[str, ...]
-    line: int
 
 
 def to_bio(tags: Iterable[str]) -> list[str]:
@@ -38,7 +29,7 @@ def to_bio(tags: Iterable[str]) -> list[str]:
     return result
 
 
-def read_wikiann(path: Path, counts: Counter[str], expected: str | None = None) -> Iterator[NerSentence]:
+def read_wikiann(path: Path, counts: Counter[str], expected: str | None = None) -> Iterator[Record]:
     """Yield the sentences of a WikiAnn file (`xx:token<TAB>TAG`), all of the expected language if one is named.
 
     Tags that had to be turned into BIO are counted as repaired.
@@ -61,10 +52,10 @@ def read_wikiann(path: Path, counts: Counter[str], expected: str | None = None) 
             tags.append(_known(path, number, fields[1]))
         fixed = to_bio(tags)
         counts["repaired"] += sum(old != new for old, new in zip(tags, fixed, strict=True))
-        yield NerSentence(tuple(words), tuple(fixed), block[0][0])
+        yield {"words": words, "tags": fixed}
 
 
-def read_conll2003(path: Path) -> Iterator[NerSentence]:
+def read_conll2003(path: Path) -> Iterator[Record]:
     """Yield the sentences of a CoNLL-2003 file: word, part of speech, chunk, entity in IOB1."""
     for block in blocks(path):
         rows = []
@@ -75,11 +66,10 @@ def read_conll2003(path: Path) -> Iterator[NerSentence]:
                 raise InputError(path, problem, line=number)
             rows.append((fields[0], _known(path, number, fields[3])))
         if rows := [row for row in rows if row[0] != DOCUMENT]:
-            words, tags = zip(*rows, strict=True)
-            yield NerSentence(words, tuple(to_bio(tags)), block[0][0])
+            yield {"words": [word for word, _ in rows], "tags": to_bio(tag for _, tag in rows)}
 
 
-def read_msra(path: Path, segment: Callable[[str], list[str]], counts: Counter[str]) -> Iterator[NerSentence]:
+def read_msra(path: Path, segment: Callable[[str], list[str]], counts: Counter[str]) -> Iterator[Record]:
     """Yield the sentences of an MSRA file (`character TAG`), its labels moved to the words that `segment` finds.
 
     A row of several characters is one stretch of its tag. A sentence whose characters the segmenter changes is left in
@@ -103,7 +93,7 @@ def read_msra(path: Path, segment: Callable[[str], list[str]], counts: Counter[s
             words = list(_without_spaces(sentence))
             counts["unsegmented"] += 1
         if words:
-            yield NerSentence(tuple(words), tuple(realign(characters, tags, words, counts)), block[0][0])
+            yield {"words": words, "tags": realign(characters, tags, words, counts)}
 
 
 def realign(characters: Sequence[str], tags: Sequence[str], words: Sequence[str], counts: Counter[str]) -> list[str]:

@@ -6,49 +6,39 @@ Training rows with an empty sentence are skipped and counted; an empty sentence 
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from xling.core.errors import InputError
-from xling.data.lines import table_rows
+from xling.data.lines import Record, table_rows
 
 LABELS = ("entailment", "neutral", "contradiction")
 OTHER_NAMES = {"contradictory": "contradiction"}  # of XNLI-MT
 UNDECIDED = "-"  # the annotators did not agree
 
 
-class NliExample(NamedTuple):
-    """Two sentences, whether the second follows from the first, and the line they stand on."""
-
-    premise: str
-    hypothesis: str
-    label: str
-    line: int
-
-
-def read_xnli(path: Path, language: str, counts: Counter[str]) -> Iterator[NliExample]:
+def read_xnli(path: Path, language: str, counts: Counter[str]) -> Iterator[Record]:
     """Yield the rows of one language of xnli.dev.tsv or xnli.test.tsv; rows without a gold label count as undecided."""
     seen: dict[str, None] = {}  # a dict keeps the order in which languages appear
     for line, (code, *row) in table_rows(path, ("language", "sentence1", "sentence2", "gold_label")):
         seen[code] = None
         if code == language and (example := _checked(path, line, row, counts)):
-            if not (example.premise.strip() and example.hypothesis.strip()):
+            if not _whole(example):
                 raise InputError(path, "a sentence is empty", line=line, fix="evaluation rows are never left out")
             yield example
     if language not in seen:
         raise InputError(path, f"no rows of language {language!r} (has: {', '.join(seen) or 'none'})")
 
 
-def read_xnli_mt(path: Path, counts: Counter[str]) -> Iterator[NliExample]:
+def read_xnli_mt(path: Path, counts: Counter[str]) -> Iterator[Record]:
     """Yield the rows of multinli.train.en.tsv (premise, hypo, label) of XNLI-MT 1.0."""
     for line, row in table_rows(path, ("premise", "hypo", "label")):
         if example := _checked(path, line, row, counts):
-            if example.premise.strip() and example.hypothesis.strip():
+            if _whole(example):
                 yield example
             else:
                 counts["empty"] += 1
 
 
-def _checked(path: Path, line: int, row: list[str], counts: Counter[str]) -> NliExample | None:
+def _checked(path: Path, line: int, row: list[str], counts: Counter[str]) -> Record | None:
     """Return the example of a row (premise, hypothesis, label), or nothing where it has no gold label."""
     premise, hypothesis, label = row
     if label == UNDECIDED:
@@ -57,4 +47,8 @@ def _checked(path: Path, line: int, row: list[str], counts: Counter[str]) -> Nli
     name = OTHER_NAMES.get(label, label)
     if name not in LABELS:
         raise InputError(path, f"label {label!r} is none of {', '.join(LABELS)}", line=line)
-    return NliExample(premise, hypothesis, name, line)
+    return {"premise": premise, "hypothesis": hypothesis, "label": name}
+
+
+def _whole(example: Record) -> bool:
+    return bool(example["premise"].strip() and example["hypothesis"].strip())

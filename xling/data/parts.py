@@ -67,40 +67,37 @@ class Part(NamedTuple):
         return [span for span in spans if span.start < span.stop or self.of == 1]
 
 
-def read_span(span: Span, mark: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (place on disk, text) of the records whose mark begins in a span, and at its start what precedes them."""
-    if span.whole:
-        yield from _pieces(span)
-        return
-    started, beyond, held = span.start == 0, False, b""
+def read_records(span: Span, mark: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (place on disk, record without its mark) of a span; at the start of a file first what precedes the marks.
+
+    A mark that ends the file has no record.
+    """
+    started, held, ours = span.start == 0, b"", 0
     for place, piece in _pieces(span):
-        text = held + piece  # what was held back may be the beginning of a mark
-        ours = len(text) if place < span.stop else 0 if beyond else len(held)
-        beyond = place >= span.stop
-        if not started:
-            at = text.find(mark, 0, ours + len(mark) - 1)
-            if at < 0 and beyond:
+        text, begin = held + piece, 0  # what was held back may end with the beginning of a mark
+        ours = len(text) if place < span.stop else ours  # so many bytes of it are of the span
+        while (at := text.find(mark, begin)) >= 0:
+            if started:
+                yield place, text[begin:at]
+            if at >= ours:
                 return
-            started, text, ours = at >= 0, text[max(at, 0) :], ours - max(at, 0)
-        if beyond and (end := text.find(mark, ours)) >= 0:
-            yield place, text[:end]
+            started, begin = True, at + len(mark)
+        kept = begin if started else max(0, len(text) - len(mark) + 1)
+        held, ours = text[kept:], max(0, ours - kept)
+        if not (started or ours) and place >= span.stop:
             return
-        cut = max(0, len(text) - len(mark) + 1)
-        if started:
-            yield place, text[:cut]
-        held = text[cut:]
-    if started:
+    if started and held:
         yield span.path.stat().st_size, held
 
 
 def read_head(path: Path, mark: bytes) -> bytes:
-    """Return what stands before the first mark of a file."""
+    """Return what stands before the first mark of a file, or some of its start if no mark is near."""
     head = b""
     for _, piece in _pieces(Span(path, 0, path.stat().st_size)):
         head += piece
-        if (at := head.find(mark)) >= 0:
-            return head[:at]
-    return head
+        if mark in head or len(head) > CHUNK:
+            break
+    return head.partition(mark)[0]
 
 
 def span_lines(span: Span) -> Iterator[tuple[int, str]]:
@@ -108,36 +105,29 @@ def span_lines(span: Span) -> Iterator[tuple[int, str]]:
     if span.whole:
         yield from numbered_lines(span.path)
         return
-    lines, number = _raw_lines(span), 0
-    if span.start:
-        next(lines, None)  # the text begins with the line feed before its first line
-    where = f"after byte {span.start:,} of the file"
+    number = 0
     try:
-        for number, line in enumerate(lines, start=1):
-            yield number, line.rstrip(b"\r\n").decode("utf-8")
+        for number, (_, line) in enumerate(read_records(span, b"\n"), start=1):
+            yield number, line.rstrip(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
-        problem = f"not UTF-8 in line {number:,} {where}: {error.reason}"
+        problem = f"not UTF-8 in line {number:,} after byte {span.start:,} of the file: {error.reason}"
         raise InputError(span.path, problem, fix=to_utf8(error.object)) from None
-    except BROKEN_ARCHIVE as error:
-        problem = f"truncated or damaged after line {number:,} {where}: {error}"
-        raise InputError(span.path, problem, fix="fetch the file again") from None
-
-
-def _raw_lines(span: Span) -> Iterator[bytes]:
-    end = reached = span.path.stat().st_size
-    rest = b""
-    for reached, text in read_span(span, b"\n"):  # noqa: B007 - where the last one came from is needed
-        *lines, rest = (rest + text).split(b"\n")
-        yield from lines
-    if rest or reached < end:  # no line follows the last line feed of a file
-        yield rest
 
 
 def _pieces(span: Span) -> Iterator[tuple[int, bytes]]:
     """Yield the text of a file from the start of a span on, beyond its end, each piece with its place on disk."""
-    if span.path.suffix == ".bz2" and not span.whole:
-        yield from _blocks(span.path, span.start)
-        return
+    place = span.start
+    try:
+        for place, text in _blocks(span) if span.path.suffix == ".bz2" and not span.whole else _stream(span):
+            yield place, text
+    except BROKEN_ARCHIVE as error:
+        if isinstance(error, OSError) and error.errno is not None:  # bz2 has no number for a damaged block
+            raise
+        problem = f"truncated or damaged after byte {place:,}: {str(error).rstrip('.')}"
+        raise InputError(span.path, problem, fix="fetch the file again") from None
+
+
+def _stream(span: Span) -> Iterator[tuple[int, bytes]]:
     opener, size = COMPRESSED.get(span.path.suffix), span.path.stat().st_size
     with span.path.open("rb") as raw, opener(raw) if opener else raw as stream:
         if not opener:
@@ -151,11 +141,11 @@ def _pieces(span: Span) -> Iterator[tuple[int, bytes]]:
                 yield place, text
 
 
-def _blocks(path: Path, start: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the text of the blocks of a .bz2 that begin at a byte or later, in one stream or many."""
-    with path.open("rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as data:
+def _blocks(span: Span) -> Iterator[tuple[int, bytes]]:
+    """Yield the text of the blocks of a .bz2 that begin where a span does or later, in one stream or many."""
+    with span.path.open("rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as data:
         begun: int | None = None
-        for bit, magic in _magic_numbers(data, start):
+        for bit, magic in _magic_numbers(data, span.start):
             if begun is not None:
                 text = _unpack(data, begun, bit)
                 if text is None and bit - begun < 8 * LARGEST_BLOCK:

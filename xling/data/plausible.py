@@ -47,19 +47,16 @@ def plausible(
 ) -> Iterator[Found]:
     """Yield all that was found, after a look at the first ones: of this script, and not of another language?"""
     first = list(islice(found, SAMPLE))
-    sample = [text(one) for one in first]
-    check_script(path, sample, flags.script)
-    check_language(path, sample, flags.script, named_paths(flags.unlike, "--unlike", "NAME=FILE"))
+    others = named_paths(flags.unlike, "--unlike", "NAME=FILE")
+    for problem, fix, wrong in doubts([text(one) for one in first], flags.script, others):
+        if wrong:
+            raise InputError(path, problem, fix=fix)
+        log_to_stderr(__name__).warning("%s: %s (%s)", path, problem, fix)
     return chain(first, found)
 
 
-def script_of(letter: str) -> str:
-    """Return the script of a letter, as LATIN."""
-    return unicodedata.name(letter, "UNNAMED").split()[0]
-
-
-def check_script(path: Path, sample: Sequence[str], script: str) -> None:
-    """Refuse a text whose letters are not of its script, or warn if most are not."""
+def doubts(sample: Sequence[str], script: str, others: Mapping[str, Path]) -> Iterator[tuple[str, str, bool]]:
+    """Yield (problem, fix, whether it is an error) of a text in another script, or with another language's words."""
     letters = Counter(character for line in sample for character in line if character.isalpha())
     if script not in SCRIPTS or letters.total() < FEWEST_LETTERS:
         return
@@ -67,42 +64,27 @@ def check_script(path: Path, sample: Sequence[str], script: str) -> None:
     for letter, count in letters.items():
         scripts[script_of(letter)] += count
     share = sum(scripts[name] for name in SCRIPTS[script]) / letters.total()
-    others = [name for name, _ in scripts.most_common() if name not in SCRIPTS[script]]
-    if share < FEW and others:
-        found, example = others[0], next(line for line in sample if any(script_of(c) == others[0] for c in line))
-        _tell(
-            path,
-            f"{share:.0%} of its letters are {script}, most are {found.capitalize()}, as in {example[:60]!r}",
-            "is it the right file, and the language's script?",
-            wrong=share < TOO_FEW,
-        )
-
-
-def frequent_words(sample: Iterable[str], script: str, count: int) -> list[str]:
-    """Return the most frequent words in a script, which are mostly function words."""
-    words = Counter(word for line in sample for word in WORD.findall(line.lower()))
-    return list(islice((word for word, _ in words.most_common() if script_of(word[0]) in SCRIPTS[script]), count))
-
-
-def check_language(path: Path, sample: Sequence[str], script: str, others: Mapping[str, Path]) -> None:
-    """Refuse a text whose most frequent words are those of another language of the study, or warn if many are."""
-    if script not in SCRIPTS or sum(map(len, sample)) < FEWEST_LETTERS:
-        return
-    own = frequent_words(sample, script, KNOWN)
+    most = next((name for name, _ in scripts.most_common() if name not in SCRIPTS[script]), "")
+    if share < FEW and most:
+        example = next(line for line in sample if any(script_of(c) == most for c in line))
+        told = f"{share:.0%} of its letters are {script}, most are {most.capitalize()}, as in {example[:60]!r}"
+        yield told, "is it the right file, and the language's script?", share < TOO_FEW
+    own = frequent_words(sample, script)
     for name, other in others.items():
-        theirs = frequent_words(islice(read_lines(other), SAMPLE), script, KNOWN)
+        theirs = frequent_words(islice(read_lines(other), SAMPLE), script)
         both = [set(few[:FREQUENT]) & set(many) for few, many in ((own, theirs), (theirs, own))]
         share, words = min(map(len, both)) / FREQUENT, [word for word in own if word in both[0]]
         if share >= ALIKE:
-            _tell(
-                path,
-                f"its most frequent words ({', '.join(words[:5])}) are those of {other}, the text of {name}",
-                "one of the two files is of another language",
-                wrong=share >= TOO_ALIKE,
-            )
+            told = f"its most frequent words ({', '.join(words[:5])}) are those of {other}, the text of {name}"
+            yield told, "one of the two files is of another language", share >= TOO_ALIKE
 
 
-def _tell(path: Path, problem: str, fix: str, wrong: bool) -> None:
-    if wrong:
-        raise InputError(path, problem, fix=fix)
-    log_to_stderr(__name__).warning("%s: %s (%s)", path, problem, fix)
+def script_of(letter: str) -> str:
+    """Return the script of a letter, as LATIN."""
+    return unicodedata.name(letter, "UNNAMED").split()[0]
+
+
+def frequent_words(sample: Iterable[str], script: str) -> list[str]:
+    """Return the most frequent words in a script, which are mostly function words."""
+    words = Counter(word for line in sample for word in WORD.findall(line.lower()))
+    return list(islice((word for word, _ in words.most_common() if script_of(word[0]) in SCRIPTS[script]), KNOWN))

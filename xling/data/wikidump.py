@@ -1,124 +1,79 @@
 """Pages of a MediaWiki export (pages-articles.xml.bz2, schema 0.10 and 0.11, multistream too), read as a stream."""
 
+import html
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
-from xml.parsers import expat
+from xml.etree import ElementTree
 
 from xling.core.errors import InputError
-from xling.core.io import BROKEN_ARCHIVE
-from xling.data.parts import CHUNK, Span, read_head, read_span
+from xling.core.log import log_to_stderr
+from xling.data.parts import Span, read_head, read_records
 from xling.data.wikitext import is_redirect
 
-PAGE = b"<page>"
-FETCH_AGAIN = "fetch the dump again"
-CUT_UP = re.compile(rb"\s*<page>")  # a part of a dump, without what stands before the pages
+PAGE, END = b"<page>", b"</page>"  # in text they are &lt;page&gt;
+AGAIN = "fetch the dump again"
+# A part that was cut out of a dump may begin with a page.
+EXPORT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<mediawiki\b|\Z)")
+NAMESPACE = re.compile(r'<namespace key="(-?\d+)"[^>]*>([^<]+)</namespace>')
 
 
-class Page(NamedTuple):
-    """An article: its title and its wikitext."""
+def read_namespaces(path: Path) -> dict[int, str]:
+    """Return the names of a dump's namespaces by number, which precede its pages; refuse what is no dump."""
+    head = read_head(path, PAGE)
+    if not EXPORT.match(head):
+        start = head[:40].decode(errors="replace")
+        problem = f"not a MediaWiki export: starts with {start!r}, expected <mediawiki> or <page>"
+        raise InputError(path, problem, fix=f"{AGAIN}; plain text has format: text")
+    names = NAMESPACE.findall(head.decode(errors="replace"))
+    return {int(number): html.unescape(name) for number, name in names}
 
-    title: str
-    wikitext: str
 
+def read_pages(
+    span: Span, counts: Counter[str], advance: Callable[[int], None] = lambda _: None
+) -> Iterator[tuple[str, str]]:
+    """Yield (title, wikitext) of the articles that begin in a span: namespace 0, no redirects.
 
-class Dump:
-    """The articles of a dump: namespace 0, no redirects; `counts` says what else it held.
-
-    `namespaces` are the names seen so far. A dump that ends between two pages without its closing tag is read as far as
-    it goes; then `cut_after` is the title of its last page.
+    `counts` says what else there was, `advance` is told how many bytes of the file, compressed or not, were read.
+    A dump that ends between two pages without its closing tag is read as far as it goes, with a warning.
     """
+    counts.update(pages=0, redirects=0, other_namespaces=0, input_bytes=0)
+    position, title, rest = span.start, "", b""
+    for number, (place, record) in enumerate(read_records(span, PAGE)):
+        advance(place - position)
+        position = place
+        counts["input_bytes"] += len(record)
+        if number == 0 and span.start == 0:
+            continue  # what precedes the first page
+        counts["input_bytes"] += len(PAGE)
+        text, end, rest = record.partition(END)
+        if not end:
+            raise InputError(span.path, f"ends inside a page, {_after(title)}", fix=AGAIN)
+        title, namespace, redirect, wikitext = _parse(span.path, text, title)
+        kind = "other_namespaces" if namespace else "redirects" if redirect or is_redirect(wikitext) else "pages"
+        counts[kind] += 1
+        if kind == "pages":
+            yield title, wikitext
+    advance(span.stop - position)
+    if span.last and title and b"</mediawiki>" not in rest:
+        warning = "%s: no </mediawiki> after page %r: a part of a dump?"
+        log_to_stderr(__name__).warning(warning, span.path, title)
 
-    def __init__(self, path: Path, counts: Counter[str] | None = None, span: Span | None = None) -> None:
-        self.path, self.counts = path, Counter[str]() if counts is None else counts
-        self.span = span or Span(path, 0, path.stat().st_size)
-        self.counts.update(pages=0, redirects=0, other_namespaces=0, input_bytes=0)
-        self.namespaces: dict[int, str] = {}
-        self.cut_after: str | None = None
-        self._title = ""  # of the page that was met last
-        self._found: list[Page] = []
-        self._page: dict[str, str] = {}  # values of its elements
-        self._open: list[str] = []  # names of the open elements
-        self._text: list[str] = []  # since the last tag
-        self._key = ""
-        self._parser = expat.ParserCreate()
-        self._parser.buffer_text, self._parser.buffer_size = True, CHUNK
-        self._parser.CharacterDataHandler = self._text.append
-        self._parser.StartElementHandler, self._parser.EndElementHandler = self._start, self._end
 
-    def pages(self, advance: Callable[[int], None] = lambda _: None) -> Iterator[Page]:
-        """Yield the articles; `advance` is told how many bytes of the file, compressed or not, were read for them."""
-        position = self.span.start
-        try:
-            if position:  # what precedes the pages names the namespaces
-                head = read_head(self.path, PAGE)
-                self._read(head)
-                self.counts["input_bytes"] -= len(head)
-            for place, chunk in read_span(self.span, PAGE):
-                advance(place - position)
-                position = place
-                yield from self._read(chunk)
-        except (*BROKEN_ARCHIVE, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:  # bz2 has no number for a damaged block
-                raise
-            raise self._problem(f"truncated or damaged {self._where()}: {str(error).rstrip('.')}") from None
-        advance(self.span.stop - position)
-        if "page" in self._open:
-            raise self._problem(f"the XML ends inside a page, {self._where()}")
-        seen = self._title or self.span.whole  # the last part may hold no page
-        self.cut_after = self._title if self._open and self.span.last and seen else None
+def _parse(path: Path, text: bytes, before: str) -> tuple[str, int, bool, str]:
+    """Return title, namespace, whether it is a redirect, and the newest revision of a page without its outer tags."""
+    try:
+        page = ElementTree.fromstring(PAGE + text + END)  # noqa: S314 - without a document type nothing expands
+    except ElementTree.ParseError as error:
+        raise InputError(path, f"malformed XML in a page, {_after(before)}: {error}", fix=AGAIN) from None
+    found = {"title": page.findall("title"), "ns": page.findall("ns"), "text": page.findall("revision/text")}
+    for name, elements in found.items():
+        if not elements:
+            raise InputError(path, f"a page without <{name}>, {_after(before)}", fix=AGAIN)
+    title, namespace, wikitext = (elements[-1].text or "" for elements in found.values())
+    return title, int(namespace), page.find("redirect") is not None, wikitext
 
-    def _read(self, chunk: bytes) -> list[Page]:
-        """Return the articles that end in the next chunk of the file."""
-        if not self._open and CUT_UP.match(chunk):
-            self._parser.Parse(b"<mediawiki>")
-        self.counts["input_bytes"] += len(chunk)
-        self._found = []
-        try:
-            self._parser.Parse(chunk)
-        except expat.ExpatError as error:
-            problem = f"malformed XML {self._where()}: {expat.errors.messages[error.code]}"
-            raise self._problem(problem, error.lineno) from None
-        return self._found
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if not self._open and name != "mediawiki":
-            raise InputError(self.path, f"not a MediaWiki export: starts with <{name}>, expected <mediawiki> or <page>")
-        if name == "page":
-            self._page = {}
-        elif name == "redirect":
-            self._page[name] = ""
-        self._key = attributes.get("key", "")
-        self._open.append(name)
-        self._text.clear()
-
-    def _end(self, name: str) -> None:
-        self._open.pop()
-        if name == "page":
-            self._add_page()
-        elif name == "namespace" and self._text:
-            self.namespaces[int(self._key)] = "".join(self._text)
-        elif (*self._open[-1:], name) in (("page", "title"), ("page", "ns"), ("revision", "text")):
-            self._page[name] = "".join(self._text)  # the newest revision comes last
-            self._title = self._page.get("title", "")
-        self._text.clear()
-
-    def _add_page(self) -> None:
-        if missing := {"title", "ns", "text"} - self._page.keys():
-            raise self._problem(f"a page without <{min(missing)}> {self._where()}", self._parser.CurrentLineNumber)
-        if int(self._page["ns"]) != 0:
-            self.counts["other_namespaces"] += 1
-        elif "redirect" in self._page or is_redirect(self._page["text"]):
-            self.counts["redirects"] += 1
-        else:
-            self.counts["pages"] += 1
-            self._found.append(Page(self._page["title"], self._page["text"]))
-
-    def _where(self) -> str:
-        return f"after the start of page {self._title!r}" if self._title else "before the first page"
-
-    def _problem(self, problem: str, line: int | None = None) -> InputError:
-        fix = FETCH_AGAIN if self._title else f"{FETCH_AGAIN}; plain text has format: text"
-        return InputError(self.path, problem, line=line if self.span.start == 0 else None, fix=fix)
+def _after(title: str) -> str:
+    return f"after page {title!r}" if title else "the first of the file"

@@ -13,45 +13,41 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from xling.core.errors import InputError, run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
-from xling.data.conllu import Tree, read_conllu, universal
-from xling.data.ner import NerSentence, read_conll2003, read_msra, read_wikiann
-from xling.data.nli import NliExample, read_xnli, read_xnli_mt
+from xling.data.conllu import read_conllu
+from xling.data.lines import Record
+from xling.data.ner import read_conll2003, read_msra, read_wikiann
+from xling.data.nli import read_xnli, read_xnli_mt
 from xling.data.plausible import add_flags, plausible
 from xling.tokenization.tokeniser import Tokeniser, segmenter_from, tokeniser_from
 
-Record = dict[str, Any]
-Reader = Callable[[Path, argparse.Namespace, Counter[str]], Iterator[Any]]
+Reader = Callable[[Path, argparse.Namespace, Counter[str]], Iterator[Record]]
+READERS: dict[str, dict[str, Reader]] = {  # by task and format, from the flags of the command
+    "nli": {
+        "xnli": lambda path, flags, counts: read_xnli(path, flags.language, counts),
+        "xnli-mt": lambda path, _, counts: read_xnli_mt(path, counts),
+    },
+    "ner": {
+        "wikiann": lambda path, flags, counts: read_wikiann(path, counts, flags.language),
+        "conll2003": lambda path, *_: read_conll2003(path),
+        "msra": lambda path, flags, counts: read_msra(path, segmenter_from(flags.tokeniser).words, counts),
+    },
+    "parsing": {"conllu": lambda path, *_: read_conllu(path)},
+}
 
 
-def nli_records(examples: Iterator[NliExample], tokeniser: Tokeniser, path: Path) -> Iterator[Record]:
-    """Yield sentence pairs as words with their labels."""
-    for example in examples:
-        premise, hypothesis = (tokeniser.words(text) for text in (example.premise, example.hypothesis))
-        if not (premise and hypothesis):
-            raise InputError(path, "nothing left of a sentence after tokenising", line=example.line)
-        yield {"premise": premise, "hypothesis": hypothesis, "label": example.label}
-
-
-def ner_records(sentences: Iterator[NerSentence], tokeniser: Tokeniser, _: Path) -> Iterator[Record]:
-    """Yield tagged words."""
-    for sentence in sentences:
-        yield {"words": [tokeniser.word(word) for word in sentence.words], "tags": list(sentence.tags)}
-
-
-def parsing_records(trees: Iterator[Tree], tokeniser: Tokeniser, _: Path) -> Iterator[Record]:
-    """Yield the words of trees with heads, universal relations and parts of speech."""
-    for tree in trees:
-        yield {
-            "words": [tokeniser.word(word) for word in tree.words],
-            "heads": list(tree.heads),
-            "deprels": [universal(deprel) for deprel in tree.deprels],
-            "upos": list(tree.upos),
-        }
+def in_words(record: Record, tokeniser: Tokeniser, path: Path) -> Record:
+    """Return an example in the words of the text: sentences are split into words, gold tokens only normalised."""
+    if "words" in record:
+        return record | {"words": [tokeniser.word(word) for word in record["words"]]}
+    sides = {side: tokeniser.words(record[side]) for side in ("premise", "hypothesis")}
+    for side, words in sides.items():
+        if not words:
+            raise InputError(path, f"nothing left of {record[side]!r} after tokenising")
+    return record | sides
 
 
 def text_of(record: Record) -> str:
@@ -59,26 +55,11 @@ def text_of(record: Record) -> str:
     return " ".join(record.get("words") or record["premise"])
 
 
-# By task: how its records are made, and how each format is read, from the flags of the command.
-TASKS: dict[str, tuple[Callable[..., Iterator[Record]], dict[str, Reader]]] = {
-    "nli": (nli_records, {
-        "xnli": lambda path, flags, counts: read_xnli(path, flags.language, counts),
-        "xnli-mt": lambda path, _, counts: read_xnli_mt(path, counts),
-    }),
-    "ner": (ner_records, {
-        "wikiann": lambda path, flags, counts: read_wikiann(path, counts, flags.language),
-        "conll2003": lambda path, *_: read_conll2003(path),
-        "msra": lambda path, flags, counts: read_msra(path, segmenter_from(flags.tokeniser).words, counts),
-    }),
-    "parsing": (parsing_records, {"conllu": lambda path, *_: read_conllu(path)}),
-}  # fmt: skip
-
-
 def main() -> None:
     """Prepare one file of one task."""
     parser = argparse.ArgumentParser(description="Turn a task's official files into JSON lines.")
     tasks = parser.add_subparsers(dest="task", required=True)
-    for task, (_, formats) in TASKS.items():
+    for task, formats in READERS.items():
         command = tasks.add_parser(task)
         command.add_argument("--format", choices=sorted(formats), required=True)
         command.add_argument("--input", type=Path, nargs="+", required=True, help="files, one after the other")
@@ -87,10 +68,11 @@ def main() -> None:
         command.add_argument("--out", type=Path, required=True)
         add_flags(command)
     args = parser.parse_args()
-    (make, formats), tokeniser, counts, written = TASKS[args.task], tokeniser_from(args.tokeniser), Counter[str](), 0
+    read, tokeniser, counts = READERS[args.task][args.format], tokeniser_from(args.tokeniser), Counter[str]()
+    written = 0
     with write_text(args.out, sealed=True) as handle:
         for path in args.input:
-            records = make(formats[args.format](path, args, counts), tokeniser, path)
+            records = (in_words(record, tokeniser, path) for record in read(path, args, counts))
             for record in plausible(path, records, args, text_of):
                 handle.write(json.dumps(record, ensure_ascii=False) + "\n")
                 written += 1

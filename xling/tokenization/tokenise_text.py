@@ -7,7 +7,6 @@ to be trimmed to (section 4.1, Wiki-CC). A line is drawn by its number in the wh
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
-from itertools import islice
 from pathlib import Path
 
 from xling.core.cli import positive
@@ -16,18 +15,19 @@ from xling.core.io import read_json, read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
 from xling.core.seeds import numpy_rng
+from xling.data.lines import chunk_lines
 from xling.data.parts import Part
 from xling.tokenization.tokeniser import read_options, tokeniser_from
 
-BATCH_LINES = 1000
+BATCH_CHARACTERS = 1 << 18
 DRAWN_LINES = 1 << 14  # that share a generator
 load_tokeniser = cache(tokeniser_from)  # one tokeniser per process, not one per batch
 
 
-def tokenise(lines: Iterator[str], options: Path, processes: int) -> Iterator[list[str]]:
+def tokenise(lines: Iterable[str], options: Path, processes: int) -> Iterator[list[str]]:
     """Yield batches of tokenised lines in the order of the input, without lines that came out empty."""
     with workers(processes) as share:
-        yield from share(partial(tokenise_batch, options), iter(lambda: list(islice(lines, BATCH_LINES)), []))
+        yield from share(partial(tokenise_batch, options), chunk_lines(lines, BATCH_CHARACTERS))
 
 
 def tokenise_batch(options: Path, lines: list[str]) -> list[str]:

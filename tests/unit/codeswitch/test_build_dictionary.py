@@ -7,36 +7,25 @@ from typing import Any
 
 import pytest
 
-from xling.codeswitch.build_dictionary import in_words, main
+from xling.codeswitch.build_dictionary import main
 from xling.data.dictionary import Translation
 from xling.data.panlex import read_panlex
 from xling.synthetic.formats.dictionaries import write_panlex
-from xling.tokenization.tokeniser import make_tokeniser
 
 Call = Callable[..., Any]
 ENGLISH, FRENCH = ({"language": code, "moses": code} for code in ("en", "fr"))
 
 
-def test_entries_keep_the_best_quality_in_the_words_of_the_text() -> None:
-    entries = [
-        Translation("Paris", "Paris", 1),
-        Translation("paris", "paris", 4),
-        Translation("hello", "Bonjour,", 2),
-        Translation("zero", "nul", 0),  # could never be drawn
-        Translation("nothing", "\u200b", 1),
-    ]
-    found = in_words(entries, make_tokeniser(ENGLISH), make_tokeniser(FRENCH))
-    assert found == [Translation("hello", "bonjour ,", 2), Translation("paris", "paris", 4)]
-
-
-def test_a_simple_dictionary(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "in.tsv").write_text("Dog\tChien\ndog\tchien\t3\ncat\tchat\n", encoding="utf-8")
+def test_a_simple_dictionary_comes_in_the_words_of_the_text_with_the_best_quality(call: Call, tmp_path: Path) -> None:
+    # The first two become one, one is of quality 0 and could never be drawn, and nothing is left of the last.
+    text = "Dog\tChien\ndog\tchien\t3\nhello\tBonjour,\t2\nzero\tnul\t0\nnothing\t\u200b\n"
+    (tmp_path / "in.tsv").write_text(text, encoding="utf-8")
     arguments = ["--format", "tsv", "--input", tmp_path / "in.tsv", "--out", tmp_path / "out.tsv"]
     for side, options in (("source", ENGLISH), ("target", FRENCH)):
         (tmp_path / side).write_text(json.dumps(options))
         arguments += ["--tokeniser", f"{side}={tmp_path / side}"]
     assert call(main, *arguments).code == 0
-    assert (tmp_path / "out.tsv").read_text(encoding="utf-8") == "cat\tchat\t1\ndog\tchien\t3\n"
+    assert (tmp_path / "out.tsv").read_text(encoding="utf-8") == "dog\tchien\t3\nhello\tbonjour ,\t2\n"
 
 
 def test_a_panlex_dump(call: Call, tmp_path: Path) -> None:

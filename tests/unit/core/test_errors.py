@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from xling.core.errors import EXIT_NO_SPACE, InputError, XlingError, run
-from xling.core.io import write_json
 
 
 def fail_with(error: Exception) -> None:
@@ -70,15 +69,6 @@ def test_a_log_on_the_full_disk_does_not_change_the_exit_code(mount_disk: Callab
         done = subprocess.run([sys.executable, "-c", code, disk / "out.json"], stderr=log, check=False)
     assert done.returncode == EXIT_NO_SPACE
     assert [path.name for path in disk.iterdir()] == ["log"]
-
-
-def test_a_folder_where_the_output_belongs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "out.json" / "inside").mkdir(parents=True)
-    with pytest.raises(SystemExit) as left:
-        run(lambda: write_json(tmp_path / "out.json", {}))
-    assert left.value.code == 2
-    assert capsys.readouterr().err == f"error: {tmp_path}/out.json: is a directory\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
 
 
 def test_an_input_error_survives_the_way_from_a_worker() -> None:

@@ -1,12 +1,11 @@
 """The commit is the checkout's, elsewhere what the environment says; only what is installed has a version."""
 
 import subprocess
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from xling.core.provenance import commit, git, installed
+from xling.core.provenance import commit, git
 
 
 def test_the_commit_of_a_checkout_is_that_of_all_its_folders(tmp_path: Path) -> None:
@@ -24,7 +23,3 @@ def test_outside_a_checkout_the_environment_says_it(tmp_path: Path, monkeypatch:
     assert (git(tmp_path, "status"), commit(tmp_path)) == (None, "unknown")
     monkeypatch.setenv("XLING_COMMIT", "abc")
     assert commit(tmp_path) == "abc"
-
-
-def test_only_what_is_installed_has_a_version() -> None:
-    assert installed(["numpy", "no-such-distribution"]) == {"numpy": version("numpy")}

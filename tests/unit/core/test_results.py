@@ -28,7 +28,7 @@ def written(path: Path, content: Any) -> Path:
         ({"config": ""}, "4567", "of another configuration: none, not 4567"),
         ({"sets": {}}, "4567", "says nothing of the configuration"),
         ([], "4567", "says nothing of the configuration"),
-        (RUN, hashed(RUN), None),
+        (dict(reversed(RUN.items())), hashed(RUN), None),
         (SLOWER, hashed(RUN), "of another configuration"),
         (SLOWER, hashed(untrained_parts(RUN)), None),  # an untrained encoder learns at no rate
         (RUN | {"seed": 9}, hashed(untrained_parts(RUN)), "of another configuration"),
@@ -51,9 +51,3 @@ def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
     done = run_module("workflow_scripts.expect", f"{path}=0123", f"{path}=4567")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert f"{path}: of another configuration: 0123, not 4567" in done.stderr
-
-
-def test_a_hash_does_not_depend_on_how_a_file_is_written(tmp_path: Path) -> None:
-    path = written(tmp_path / "run.json", RUN)
-    path.write_text(json.dumps(dict(reversed(RUN.items())), indent=3), encoding="utf-8")
-    assert read_result(path, hashed(RUN)) == RUN

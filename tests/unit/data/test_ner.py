@@ -65,7 +65,9 @@ def test_real_wikiann(real_data: Path, language: str) -> None:
     assert len(read) == 10000
     assert (counts["repaired"] > 0) == (language == "zh")  # its character data has standalone I- tags
     lines = path.read_text(encoding="utf-8").split("\n")[:5000]
-    found = [(f"{language}:{word}", tag) for s in read for word, tag in [*zip(s.words, s.tags, strict=True), ("", "O")]]
+    found = [
+        (f"{language}:{word}", tag) for s in read for word, tag in [*zip(s["words"], s["tags"], strict=True), ("", "O")]
+    ]
     expected = [tuple(line.split("\t")) if line else (f"{language}:", "O") for line in lines]
     assert [word for word, _ in found[: len(lines)]] == [word for word, _ in expected]
     assert get_entities([tag for _, tag in found[: len(lines)]]) == get_entities([tag for _, tag in expected])

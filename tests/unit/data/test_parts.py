@@ -65,15 +65,23 @@ def test_parts_in_a_row_are_the_whole(tmp_path: Path, monkeypatch: pytest.Monkey
         assert extracted(form, paths, count) == whole
 
 
-@settings(max_examples=60)
-@given(st.lists(st.sampled_from(["a", "bb", "", "\r", " "]), max_size=12), st.booleans(), st.integers(2, 9))
-def test_any_lines_in_any_number_of_parts(lines: list[str], ended: bool, count: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+PIECES = st.lists(st.sampled_from([b"<page>", b"<pa", b"ge>", b"<", b"a", b"\r", b" ", b"\n"]), max_size=30).map(
+    b"".join
+)
+
+
+@settings(max_examples=150)
+@given(PIECES, st.sampled_from([b"<page>", b"\n"]), st.integers(1, 9), st.sampled_from([1, 2, 3, 64]))
+def test_any_records_in_any_number_of_parts(text: bytes, mark: bytes, count: int, chunk: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "CHUNK", chunk)
         path = Path(folder) / "a.txt"
-        path.write_bytes("\n".join(lines).encode() + (b"\n" if ended else b""))
-        cut = [line for part in range(1, count + 1) for span in Part(part, count).spans([path])
-               for _, line in parts.span_lines(span)]  # fmt: skip
-        assert cut == list(read_lines(path))
+        path.write_bytes(text)
+        spans = [span for part in range(1, count + 1) for span in Part(part, count).spans([path])]
+        records = text.split(mark)
+        found = [record for span in spans for _, record in parts.read_records(span, mark)]
+        assert found == (records if records[-1] else records[:-1])
+        assert [line for span in spans for _, line in parts.span_lines(span)] == list(read_lines(path))
 
 
 def test_a_magic_number_that_stands_in_a_block_by_chance_does_not_end_it(

@@ -12,8 +12,8 @@ from xling.core.errors import InputError
 from xling.data.conllu import read_conllu
 from xling.data.dictionary import Translation, clean, read_muse, read_tsv
 from xling.data.fasttext import read_vectors
-from xling.data.ner import NerSentence, read_conll2003, read_msra, read_wikiann
-from xling.data.nli import NliExample, read_xnli, read_xnli_mt
+from xling.data.ner import read_conll2003, read_msra, read_wikiann
+from xling.data.nli import read_xnli, read_xnli_mt
 from xling.data.parallel import read_aligned, read_both, read_multiway
 
 Reader = Callable[[Path], Iterable[object]]
@@ -44,24 +44,33 @@ def row(number: object, form: str = "w", upos: str = "NOUN", head: object = 0, d
 CHILD = row(2, head=1, deprel="x")
 XNLI = "pairID\tlanguage\tgold_label\tsentence1\tsentence2\n"
 TRAIN = "premise\thypo\tlabel\n"
-MSRA = [NerSentence(("我在", "北京"), ("O", "B-LOC"), 1)]
+
+
+def ner(words: str, tags: str) -> dict[str, object]:
+    return {"words": words.split(), "tags": tags.split()}
+
+
+def nli(premise: str, hypothesis: str, label: str) -> dict[str, object]:
+    return {"premise": premise, "hypothesis": hypothesis, "label": label}
+
+
+MSRA = [ner("我在 北京", "O B-LOC")]
 
 GOOD: list[tuple[Reader, str, list[object]]] = [
     (read_muse, "the le\nthe\tla\na\u00a0b c\n", [("the", "le"), ("the", "la"), ("a\u00a0b", "c")]),
     (wiktionary, "dog\tchien\na\t\\\nb\t1\t1e3\n", [("dog", "chien", 1.0), ("b", "1", 1000.0)]),
     (read_tsv, "big  dog\t\\\n", [Translation("big dog", "\\", 1.0)]),
     (xnli, f'{XNLI}1\tfr\tneutral\tIl a dit "oui\tRien.\n1\ten\tneutral\ta\tb\n1\tfr\t-\tx\ty\n',
-     [NliExample('Il a dit "oui', "Rien.", "neutral", 2)]),
+     [nli('Il a dit "oui', "Rien.", "neutral")]),
     (training, f"{TRAIN}a\tb\tcontradictory\na\t \tneutral\nc\td\tneutral\n",
-     [NliExample("a", "b", "contradiction", 2), NliExample("c", "d", "neutral", 4)]),
+     [nli("a", "b", "contradiction"), nli("c", "d", "neutral")]),
     (multiway, "de\ten\tfr\nja\tyes\toui\nnein\tno, no\tnon\n", [("yes", "oui"), ("no, no", "non")]),
     (read_conll2003, "-DOCSTART- -X- O O\n\nJohn NNP I-NP I-PER\nParis NNP I-NP I-LOC\nRome NNP I-NP B-LOC\n. . O O\n\n"
      "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\n",
-     [NerSentence(("John", "Paris", "Rome", "."), ("B-PER", "B-LOC", "B-LOC", "O"), 3),
-      NerSentence(("EU",), ("B-ORG",), 10)]),
+     [ner("John Paris Rome .", "B-PER B-LOC B-LOC O"), ner("EU", "B-ORG")]),
     (tagged, "en::\tO\nen:a:b\tB-PER\n\nbe-x-old:en:\tO\nzh:,\tI-LOC\n\n",
-     [NerSentence((":", "a:b"), ("O", "B-PER"), 1), NerSentence(("en:", ","), ("O", "B-LOC"), 4)]),
-    (french, "fr-ca:a\tO\n", [NerSentence(("a",), ("O",), 1)]),
+     [ner(": a:b", "O B-PER"), ner("en: ,", "O B-LOC")]),
+    (french, "fr-ca:a\tO\n", [ner("a", "O")]),
     (halves, "我 O\n在 O\n北 B-LOC\n京 I-LOC\n", MSRA),
     (halves, "我\tO\n在\tO\n北\tB-LOC\n京\tI-LOC\n\n", MSRA),
     (halves, "我 O\n在 O\n北 B-NS\n京 E-NS\n", MSRA),
@@ -153,7 +162,7 @@ def test_what_is_left_out_or_changed_is_counted(tmp_path: Path) -> None:
     list(read_tsv(write(tmp_path / "d", "a\t\\\n"), counts))
     text = "Ａ B-ORG\n银 I-ORG\n\n北 B-LOC\n京 I-LOC\n"
     changing = read_msra(write(tmp_path / "e", text), lambda text: [text.replace("Ａ", "A")], counts)
-    assert [sentence.words for sentence in changing] == [("Ａ", "银"), ("北京",)]
+    assert [sentence["words"] for sentence in changing] == [["Ａ", "银"], ["北京"]]
     assert +counts == {"undecided": 1, "empty": 1, "repaired": 1, "junk": 1, "unsegmented": 1, "words": 3}
 
 

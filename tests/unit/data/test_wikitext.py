@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xling.data.wikidump import Dump
+from xling.data.parts import Part
+from xling.data.wikidump import read_namespaces, read_pages
 from xling.data.wikitext import hidden_prefixes, paragraphs
 
 MARKUP = ("{{", "}}", "[[", "]]", "{|", "|}", "|-", "<ref", "</ref", "<!--", "-->", "<nowiki", "\n", "\x00")
@@ -180,11 +182,9 @@ GOLDEN = {
 @cache
 def extracted(path: Path) -> dict[str, tuple[str, list[str]]]:
     """Return wikitext and paragraphs of each page."""
-    dump = Dump(path)
-    return {
-        page.title: (page.wikitext, paragraphs(page.wikitext, hidden_prefixes(dump.namespaces)))
-        for page in dump.pages()
-    }
+    hidden = hidden_prefixes(read_namespaces(path))
+    articles = read_pages(*Part().spans([path]), Counter())
+    return {title: (wikitext, paragraphs(wikitext, hidden)) for title, wikitext in articles}
 
 
 @pytest.mark.real_data

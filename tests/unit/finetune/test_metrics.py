@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.metrics.sequence_labeling import get_entities
 
-from xling.data.conllu import read_conllu, universal
+from xling.data.conllu import read_conllu
 from xling.finetune.data import Example
 from xling.finetune.metrics import SPAN_SCORES, count_spans, select, spans
 from xling.finetune.parsing import NUMBERS, PARTS, RELATIONS
@@ -62,14 +62,16 @@ def test_attachment_scores_equal_a_plain_count_on_perturbed_real_trees(name: str
     examples, predictions = [], []
     total = right_heads = right_labels = 0
     for tree in read_conllu(real_data / "ud" / f"{name}-ud-dev.conllu"):
-        words, nothing = len(tree.words), np.zeros(len(tree.words), np.int32)
-        gold = [NUMBERS[universal(deprel)] for deprel in tree.deprels]
-        heads = [head if rng.random() < 0.7 else int(rng.integers(words + 1)) for head in tree.heads]
+        words, nothing = len(tree["words"]), np.zeros(len(tree["words"]), np.int32)
+        gold = [NUMBERS[deprel] for deprel in tree["deprels"]]
+        heads = [head if rng.random() < 0.7 else int(rng.integers(words + 1)) for head in tree["heads"]]
         labels = [label if rng.random() < 0.8 else int(rng.integers(len(RELATIONS))) for label in gold]
-        rows = np.array([tree.heads, gold, [PARTS[part] for part in tree.upos]])
+        rows = np.array([tree["heads"], gold, [PARTS[part] for part in tree["upos"]]])
         examples.append(Example((nothing,), nothing, nothing, rows))
         predictions.append(np.array([heads, labels]))
-        for upos, deprel, right, head, label in zip(tree.upos, tree.deprels, tree.heads, heads, labels, strict=True):
+        for upos, deprel, right, head, label in zip(
+            tree["upos"], tree["deprels"], tree["heads"], heads, labels, strict=True
+        ):
             if upos not in ("PUNCT", "SYM"):
                 total += 1
                 right_heads += head == right

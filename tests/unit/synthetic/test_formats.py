@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from xling.data.conllu import read_conllu
 from xling.data.ner import read_conll2003, read_wikiann
 from xling.data.panlex import read_panlex
-from xling.data.wikidump import Dump
+from xling.data.parts import Part
+from xling.data.wikidump import read_namespaces, read_pages
 from xling.data.wikitext import hidden_prefixes
 from xling.data.wikitext import paragraphs as strip
 from xling.synthetic.corpus import Document, Translation, documents, take_sentences, translations
@@ -75,14 +76,15 @@ def test_the_readers_of_trees_and_entities_find_them(language: Language, tmp_pat
     sentences = [language.realise(meaning) for meaning in islice(draw_meanings(("read back",), "wiki", "web"), 300)]
     text.write_lines(tmp_path / "x.conllu", text.treebank(sentences, "x", seed=1))
     trees = list(read_conllu(tmp_path / "x.conllu"))
-    expected = [(sentence.forms, sentence.tree.heads, sentence.tree.deprels) for sentence in sentences]
-    assert [(tree.words, tree.heads, tree.deprels) for tree in trees] == expected
+    for tree, sentence in zip(trees, sentences, strict=True):
+        assert (tree["words"], tree["heads"]) == (list(sentence.forms), list(sentence.tree.heads))
+        assert tree["deprels"] == [deprel.partition(":")[0] for deprel in sentence.tree.deprels]
     text.write_lines(tmp_path / "train", text.wikiann(sentences, language.code, spaces=True))
     text.write_lines(tmp_path / "eng.train", text.conll2003(sentences))
-    one, two = list(read_wikiann(tmp_path / "train", Counter())), read_conll2003(tmp_path / "eng.train")
-    assert [(x.words, x.tags) for x in one] == [(y.words, y.tags) for y in two]
-    plain = [(x.words, x.tags) for x, s in zip(one, sentences, strict=True) if not s.merged]
-    assert plain == [(s.forms, s.tree.ner) for s in sentences if not s.merged]
+    found = list(read_wikiann(tmp_path / "train", Counter()))
+    assert found == list(read_conll2003(tmp_path / "eng.train"))
+    plain = [record for record, sentence in zip(found, sentences, strict=True) if not sentence.merged]
+    assert plain == [{"words": list(s.forms), "tags": list(s.tree.ner)} for s in sentences if not s.merged]
 
 
 # Inference, crawled text, jieba
@@ -214,7 +216,8 @@ def test_the_reader_of_dumps_finds_exactly_the_paragraphs(language: Language, tm
     )
     pages = list(take_sentences(documents(language, "wiki", 5), 500))
     write_dump(path, pages, language.code, joiner, seed=5)
-    dump = Dump(path)
-    found = [line for page in dump.pages() for line in strip(page.wikitext, hidden_prefixes(dump.namespaces))]
+    counts, hidden = Counter[str](), hidden_prefixes(read_namespaces(path))
+    articles = read_pages(*Part().spans([path]), counts)
+    found = [line for _, wikitext in articles for line in strip(wikitext, hidden)]
     assert found == [joiner.join(paragraph) for page in pages for paragraph in page.paragraphs]
-    assert min(dump.counts["redirects"], dump.counts["other_namespaces"]) > 3
+    assert min(counts["redirects"], counts["other_namespaces"]) > 3

@@ -11,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
-from xling.core.errors import XlingError
 from xling.core.io import read_lines
 from xling.tokenization.moses import Moses, spaced
 
@@ -79,8 +78,3 @@ def test_a_tab_parts_words_and_a_soft_hyphen_does_not() -> None:
 def test_finish_is_applied_to_every_word() -> None:
     line = "The U.S. Army's \"ΟΔΟΣ\" in St. Louis, etc. and 'MULTI'"
     assert Moses("en", str.lower).line(line) == plain_line("en", line).lower()
-
-
-def test_unknown_language_is_refused() -> None:
-    with pytest.raises(XlingError, match="'xx' is not a language of sacremoses"):
-        Moses("xx")

@@ -76,8 +76,6 @@ def test_msra_is_segmented_as_it_stands_and_normalised_after(prepare: Callable[.
     [
         ("de:a\tO\n", None, "raw, line 1: a token of 'de', expected 'fr'"),
         ("fr:a\tO\nfr:b\tX\n", None, "raw, line 2: tag 'X'"),
-        ("fr:a\tO\n", "{", "options.json, line 1: not JSON"),
-        ("fr:a\tO\n", [], "options.json: (top level): expected keys and values, found a list of 0"),
         ("fr:a\tO\n", {"moses": "fr"}, "options.json: language: missing key"),
     ],
 )
@@ -103,34 +101,13 @@ OTHER = (
         ("le la de et un une pour dans que qui sur avec par au est", ""),
     ],
 )
-@pytest.mark.parametrize(("task", "form"), [("parsing", "conllu"), ("ner", "wikiann"), ("nli", "xnli-mt")])
 def test_data_of_another_language_is_refused(
-    call: Callable[..., Any], tmp_path: Path, task: str, form: str, words: str, problem: str
+    call: Callable[..., Any], tmp_path: Path, words: str, problem: str
 ) -> None:
-    blocks = {
-        "parsing": "".join(f"{i}\t{w}\t_\tX\t_\t_\t{i - 1}\tdep\t_\t_\n" for i, w in enumerate(words.split(), 1)),
-        "ner": "".join(f"fr:{word}\tO\n" for word in words.split()),
-    }
-    text = f"{blocks[task]}\n" * 100 if task in blocks else "premise\thypo\tlabel\n" + f"{words}\tb\tneutral\n" * 100
+    text = "premise\thypo\tlabel\n" + f"{words}\tb\tneutral\n" * 100
     (tmp_path / "raw").write_text(text, encoding="utf-8")
     (tmp_path / "other.txt").write_text(f"{OTHER}\n" * 100)
-    flags = ["--format", form, "--language", "fr", "--input", tmp_path / "raw", "--out", tmp_path / "out"]
-    done = call(prepare_task.main, task, *flags, "--script", "Latin", "--unlike", f"English={tmp_path / 'other.txt'}")
+    flags = ["--format", "xnli-mt", "--language", "fr", "--input", tmp_path / "raw", "--out", tmp_path / "out"]
+    done = call(prepare_task.main, "nli", *flags, "--script", "Latin", "--unlike", f"English={tmp_path / 'other.txt'}")
     assert (done.code, problem in done.said) == (2 if problem else 0, True)
     assert (tmp_path / "out").exists() == (not problem)
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize(
-    ("task", "form", "file", "count"),
-    [
-        ("nli", "xnli", "xnli/xnli.dev.tsv", 2490),
-        ("ner", "wikiann", "wikiann/fr/dev", 10000),
-        ("parsing", "conllu", "ud/UD_French-GSD/fr_gsd-ud-test.conllu", 416),
-    ],
-)
-def test_real_french(prepare: Callable[..., Any], real_data: Path, task: str, form: str, file: str, count: int) -> None:
-    records = prepare(task, form, "fr", (real_data / file).read_text(encoding="utf-8"))
-    assert len(records) == count
-    lengths = [{len(value) for value in record.values() if isinstance(value, list)} for record in records]
-    assert all(0 not in length and (task == "nli" or len(length) == 1) for length in lengths)

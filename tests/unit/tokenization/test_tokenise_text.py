@@ -30,7 +30,7 @@ def tokenise(call: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
 def test_any_number_of_processes_gives_the_same_bytes(
     tokenise: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("xling.tokenization.tokenise_text.BATCH_LINES", 50)
+    monkeypatch.setattr("xling.tokenization.tokenise_text.BATCH_CHARACTERS", 900)
     text = tmp_path / "text.txt.zst"
     with write_text(text) as handle:
         for number in range(117):
