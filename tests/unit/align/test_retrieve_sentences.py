@@ -89,26 +89,10 @@ def test_sides_that_do_not_belong_together_are_one_line(
     assert "parallel.en.safetensors: 2 layers, but" in refused(main, *flags, out=tmp_path / "out.json")
     write_states(path, [np.ones((299, 32), dtype=np.float32)] * 3, {})
     assert "tatoeba-fr.fr.safetensors: 299 rows, but" in refused(main, *flags, out=tmp_path / "out.json")
-
-
-ONE = {"fit": "a", "test": "b"}
-
-
-@pytest.mark.parametrize(
-    ("languages", "problem"),
-    [
-        ({"fr": {}}, "plan.json: languages.fr.seeds: missing key"),
-        ({"fr": {"seeds": [], **ONE}}, "languages.fr.seeds: expected at least 1 items"),
-        ({"fr": {"seeds": [{"en": "x"}], **ONE}}, "languages.fr.seeds[0]: expected folders of en and fr"),
-        (["fr"], "plan.json: languages: expected keys and values"),
-    ],
-)
-def test_a_plan_that_lacks_something_says_what(
-    refused: Callable[..., str], tmp_path: Path, languages: Any, problem: str
-) -> None:
-    plan, out = tmp_path / "plan.json", tmp_path / "out.json"
-    write_json(plan, {"source": "en", "config": "", "languages": languages})
-    assert problem in refused(main, "--plan", plan, "--device", "cpu", "--out", out, out=out)
+    plan["languages"]["fr"]["seeds"] = [{"en": "x"}]
+    write_json(tmp_path / "plan.json", plan)
+    problem = "languages.fr.seeds[0]: expected folders of en and fr"
+    assert problem in refused(main, *flags, out=tmp_path / "out.json")
 
 
 def test_an_interval_is_the_binomial_one_and_seeds_are_averaged_item_by_item() -> None:

@@ -131,12 +131,9 @@ def test_layers_fasttext_and_untrained_encoders_are_asked_the_same_words(call: C
         assert record["low"] <= record["p1"] <= record["high"]
     assert found(result, "figure4b", "fasttext")["chance"] == pytest.approx(1 / 300)
     assert result["config"] == "abc"
-
-
-def test_without_fasttext_every_word_of_the_encoders_counts(call: Call, tmp_path: Path) -> None:
     result = study(call, tmp_path, write_plan(tmp_path, vectors=False))
     assert {record["vectors"] for record in result["records"]} == {"trained", "untrained"}
-    assert result["counts"]["figure4b"]["fr"]["source_words"] == 300
+    assert result["counts"]["figure4b"]["fr"]["source_words"] == 300  # without fastText, every word of the encoders
 
 
 def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
@@ -153,8 +150,6 @@ def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
 @pytest.mark.parametrize(
     ("fault", "problem"),
     [
-        ({"tokenisers": ...}, "languages.fr.tokenisers: missing key"),
-        ({"tokenisers": None}, "languages.fr.tokenisers: expected keys and values"),
         ({"vectors": {"en": "x"}}, "languages.fr.vectors: expected files of en and fr, or null"),
         (
             lambda folder: (folder / "test.txt").write_text("dog chien\n"),
@@ -168,8 +163,7 @@ def test_bad_input_is_one_line(refused: Callable[..., str], tmp_path: Path, faul
     if callable(fault):
         fault(tmp_path)
     else:
-        own = plan["languages"]["fr"] | fault
-        plan["languages"]["fr"] = {key: value for key, value in own.items() if value is not ...}
+        plan["languages"]["fr"] |= fault
     assert problem in refused(main, *written(tmp_path, plan), out=tmp_path / "out.json")
 
 
