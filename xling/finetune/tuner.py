@@ -83,7 +83,8 @@ class Group:
             own = [next(rest) for _ in part]
             joined.append(own[0] if master is part[0] else torch.cat([grad.reshape(-1) for grad in own]))
         if joined:
-            fused_adam(self.masters, joined, (self.means, self.squares), self.steps, self.rate, BETAS, EPSILON)
+            moments = self.means, self.squares
+            fused_adam(self.masters, joined, moments, self.steps, BETAS, lr=self.rate, eps=EPSILON)
 
     def state(self) -> dict[str, Tensor]:
         """Return the tensors of the state themselves, by name."""

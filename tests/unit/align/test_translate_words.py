@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,7 @@ from xling.align.states import states_file, write_states
 from xling.align.translate_words import KnownPairs, chance, fold_case, known_pairs, main, speller, translate
 from xling.core.io import read_json
 from xling.core.seeds import numpy_rng
-from xling.data.dictionary import WordPair, read_muse
-from xling.data.parallel import read_multiway
+from xling.data.dictionary import WordPair
 
 Call = Callable[..., Any]
 SPACE = numpy_rng("study space").normal(size=(300, 24)).astype(np.float32)
@@ -31,11 +29,12 @@ def test_the_first_spelling_of_allowed_words_counts() -> None:
     assert (some.places, some.rows.tolist()) == ({"paris": 0, "cat": 1}, [0, 3])
 
 
-def test_pairs_with_unknown_words_are_left_out_and_counted() -> None:
+def test_words_are_written_as_the_text_is_and_unknown_ones_are_left_out_and_counted() -> None:
     listed = "cat=chat Cat=Chat dog=chien dog=clebs bird=oiseau fish=chat"
     pairs = [WordPair(*pair.split("=")) for pair in listed.split()]
     known = known_pairs(HERE, pairs, fold_case(["Cat", "dog"]), fold_case(["chat", "CHIEN"]))
     assert known.pairs == ((0, 0), (1, 1))
+    assert speller({"language": "zh", "moses": "zh", "segmenter": "jieba", "script": "simplified"})("漢語") == "汉语"
     kept = {"pairs": 5, "pairs_kept": 2, "source_words_kept": 2, "unknown_source": 2, "unknown_target": 2}
     assert known.counts == kept
 
@@ -165,20 +164,3 @@ def test_bad_input_is_one_line(refused: Callable[..., str], tmp_path: Path, faul
     else:
         plan["languages"]["fr"] |= fault
     assert problem in refused(main, *written(tmp_path, plan), out=tmp_path / "out.json")
-
-
-@pytest.mark.real_data
-def test_real_dictionaries_are_written_as_the_text_is(real_data: Path) -> None:
-    """MUSE's Chinese is Traditional and the text here Simplified: without conversion a third of the pairs are lost."""
-    column = "".join(t for (t,) in islice(read_multiway(real_data / "xnli" / "xnli.15way.orig.tsv", ["zh"]), 3000))
-    pairs = list(read_muse(real_data / "muse" / "en-zh.5000-6500.txt"))
-    english = fold_case([pair.source for pair in pairs])
-    spell = speller({"language": "zh", "moses": "zh", "segmenter": "jieba", "script": "simplified"})
-
-    def kept(written: Callable[[str], str]) -> int:
-        spelled = [WordPair(pair.source, written(pair.target)) for pair in pairs]
-        there = fold_case([pair.target for pair in spelled if pair.target in column])
-        return len(known_pairs(HERE, spelled, english, there).pairs)
-
-    assert spell("漢語") == "汉语"
-    assert kept(spell) > 1.2 * kept(str)
