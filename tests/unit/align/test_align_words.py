@@ -69,7 +69,7 @@ def test_links_of_words_with_several_links_go() -> None:
     assert one_to_one(links("0-0 1-1 1-2 3-4 2-4 5-5")) == links("0-0 5-5")
 
 
-def write_bitext(folder: Path, sentences: int = 1500) -> tuple[Path, Path]:
+def write_bitext(folder: Path, sentences: int = 800) -> tuple[Path, Path]:
     """Write sentences of made-up words and their word-for-word translation in reverse order, an article before it."""
     rng = python_rng("bitext")
     left, right = folder / "left.txt.zst", folder / "right.txt"
