@@ -33,12 +33,13 @@ from torch import Tensor
 from xling.core.errors import run
 from xling.core.io import read_json, write_json
 from xling.core.seeds import numpy_rng
+from xling.finetune import tuner as tuner_module
 from xling.finetune.batches import epoch_order, tensor, training_batches
 from xling.finetune.data import Example
 from xling.finetune.settings import Grid, Point, Settings, grid_points
-from xling.finetune.tasks import TAGS, Ner, Task, Xnli
-from xling.finetune.trainer import Material, in_turn, lanes, train_epoch
-from xling.finetune.tuner import STEPS_WORTH_COMPILING, Tuner
+from xling.finetune.tasks import TAGS, Material, Ner, Task, Xnli
+from xling.finetune.trainer import in_turn, lanes, train_epoch
+from xling.finetune.tuner import Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.pretrain.record import utc
@@ -56,7 +57,7 @@ AT_ONCE = (1, 2, 3, 6, 12)
 WAYS: dict[str, dict[str, Any]] = {
     "before": {"whole": True},
     "streams": {},
-    "streams, compiled": {"steps": STEPS_WORTH_COMPILING},
+    "streams, compiled": {"compiled": True},
 }
 WAIT = 120.0  # seconds until processes that do not answer are given up
 HF: Any = transformers  # typed in parts only
@@ -90,7 +91,9 @@ def _sentence(rng: np.random.Generator, length: int, size: int) -> Example:
 def our_step(shape: Shape, size: int, batch: int, device: torch.device) -> tuple[Step, Tuner]:
     """Return one step of this package's fine-tuning."""
     config = ModelConfig(("en", "fr"), (size, size), shape, Separate(False, 0), "shared")
-    tuner = Tuner(Encoder(config, 1).to(device), Ner(), Point(0, batch, RATE, RATE), 0, 1, shape.positions)
+    material = Material(*GRIDS["ner"], 0, shape.positions, [], [], 1)
+    vars(material)["words"] = np.arange(size)  # every row of the token table is trained
+    tuner = Tuner(Encoder(config, 1).to(device), material, Point(0, batch, RATE, RATE))
     return lambda examples, number: tuner.step(examples, 1.0, number), tuner
 
 
@@ -154,35 +157,31 @@ def make_tuners(
     points: Sequence[Point],
     examples: int,
     device: torch.device,
-    steps: int = 0,
+    compiled: bool = False,
     whole: bool = False,
 ) -> tuple[list[Tuner], Material]:
     """Return a tuner with weights of its own for each point, and the examples that all train on.
 
-    `steps` decides whether they are compiled; with `whole` every row of the token table is trained.
+    With `whole` every row of the token table is trained.
     """
     shape, size = SHAPES[shape_name]
     encoder = Encoder(ModelConfig(("en", "fr"), (size, size), shape, Separate(False, 0), "shared"), 1).to(device)
     make = made_up_pairs if grid == "xnli" else made_up
     material = Material(*GRIDS[grid], 0, shape.positions, make(examples, size, shape.positions), [], 1)
-    how = 0, 1, shape.positions, steps, None if whole else material.words
-    made = [Tuner(copy.deepcopy(encoder), material.task, point, *how) for point in points]
+    if whole:
+        vars(material)["words"] = np.arange(size)
+    tuner_module.STEPS_WORTH_COMPILING = 0 if compiled else 10**9
+    made = [Tuner(copy.deepcopy(encoder), material, point) for point in points]
     return made, material
 
 
-def epoch_seconds(
-    tuners: Sequence[Tuner], points: Sequence[Point], material: Material, streams: Sequence[Any]
-) -> float:
+def epoch_seconds(tuners: Sequence[Tuner], streams: Sequence[Any]) -> float:
     """Return how long an epoch of all tuners takes, so many at once as there are streams."""
     start = time.perf_counter()
-    in_turn([train_epoch(*pair, 0) for pair in _with(tuners, points, material)], streams)
+    in_turn([train_epoch(tuner, 0) for tuner in tuners], streams)
     if tuners[0].device.type == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter() - start
-
-
-def _with(tuners: Sequence[Tuner], points: Sequence[Point], material: Material) -> list[tuple[Tuner, Material, Point]]:
-    return [(tuner, material, point) for tuner, point in zip(tuners, points, strict=True)]
 
 
 def by_streams(
@@ -195,14 +194,12 @@ def by_streams(
     tuners, material = make_tuners(grid, shape_name, points, examples, device, **options)
     streams = lanes(tuners[0].encoder, len(points))
     for _ in range(2):  # eager, recorded
-        print(f"  {grid}, {how}, warm-up {epoch_seconds(tuners, points, material, streams):.1f} s", flush=True)
+        print(f"  {grid}, {how}, warm-up {epoch_seconds(tuners, streams):.1f} s", flush=True)
     rows = []
     for count in counts:
         copies = max(1, count // len(six))
         chosen = len(six) * copies
-        times = [
-            epoch_seconds(tuners[:chosen], points[:chosen], material, streams[:count]) / copies for _ in range(rounds)
-        ]
+        times = [epoch_seconds(tuners[:chosen], streams[:count]) / copies for _ in range(rounds)]
         steps = sum(material.steps(point.batch) for point in six)
         rows.append({"task": grid, "how": how, "at_once": count, "steps": steps, "seconds": statistics.median(times)})
         print(f"  {count} at once: {rows[-1]['seconds']:.3f} s", flush=True)
@@ -218,12 +215,12 @@ def one_process(shape_name: str, point: Point, examples: int, rounds: int, devic
     if device.type == "cpu":
         torch.set_num_threads(1)
     try:
-        tuners, material = make_tuners("ner", shape_name, [point], examples, device)
+        tuners, _ = make_tuners("ner", shape_name, [point], examples, device)
         for _ in range(2):  # eager, recorded
-            epoch_seconds(tuners, [point], material, [None])
+            epoch_seconds(tuners, [None])
         for _ in range(rounds):
             barrier.wait(WAIT)
-            epoch_seconds(tuners, [point], material, [None])
+            epoch_seconds(tuners, [None])
             barrier.wait(WAIT)
     except BaseException:
         barrier.abort()

@@ -1,7 +1,7 @@
 """Task layers on one layer of a frozen encoder (section 5.1.2): Transformer layers and a task's own on top of them.
 
 The encoder below is never trained and never drops out. Text of another language may come from another frozen encoder;
-how its states are shown to the task layers (as they are, or normalised and mapped) is its reader's `view`. The map
+how its states are shown to the task layers (as they are, or normalised and mapped) is its view. The map
 comes from the states of linked words of parallel sentences. A word is its first subword (docs/choices.md); each side is
 normalised over all words of its sentences, as the word vectors of Figure 4 are over their vocabulary.
 """
@@ -26,7 +26,7 @@ from xling.data.parallel import read_aligned
 from xling.finetune.batches import Layout, evaluation_batches, tensor
 from xling.finetune.data import Example, Speller
 from xling.finetune.settings import Point
-from xling.finetune.trainer import Material
+from xling.finetune.tasks import Material
 from xling.finetune.tuner import EVALUATED_TOKENS, ROUNDING, Tuner
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.device import autocast
@@ -34,19 +34,43 @@ from xling.model.encoder import Encoder
 from xling.model.layers import layer
 
 Rows = NDArray[np.int64]
+View = Callable[[Tensor], Tensor]  # of states, as the task layers see them
 
 
 @dataclass(frozen=True)
-class Reader:
-    """A frozen encoder that reads one language, by its number in it; task layers see the states through the view."""
+class Side:
+    """A language that a frozen encoder reads: its number there, its parallel sentences, and how they are linked.
+
+    `links` are two rows: the numbers of words of the source, and those of this language's words that they belong to,
+    both counted through all sentences; None for the source itself.
+    """
 
     encoder: Encoder
     language: int
-    view: Callable[[Tensor], Tensor] | None = None
+    sentences: Sequence[Example]
+    links: Rows | None = None
+
+    @property
+    def device(self) -> torch.device:
+        """Return where the encoder is."""
+        return next(self.encoder.parameters()).device
 
     def states(self, tokens: Tensor, number: int, keep: Tensor | None = None) -> Tensor:
         """Return the states of one layer (0: the embeddings' output); the layers above are not computed."""
         return self.encoder.eval().states_at(tokens, self.language, number, keep)
+
+    def word_states(self, number: int, longest: int) -> Matrix:
+        """Return the states of a layer at the first subword of every word of the sentences (words, d)."""
+        starts, device = first_words(self.sentences), self.device
+        found = np.empty((starts[-1], self.encoder.config.shape.width), dtype=np.float32)
+        for numbers in evaluation_batches(self.sentences, EVALUATED_TOKENS[device.type]):
+            layout = Layout([self.sentences[i] for i in numbers], ROUNDING[device.type], longest)
+            tokens = tensor(layout.tokens, device)
+            states = self.states(tokens, number, tokens != 0).flatten(0, 1)
+            places = torch.from_numpy(layout.places).to(device)
+            rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in numbers])
+            found[rows] = states[places].cpu().numpy()
+        return found
 
 
 class Fitted(NamedTuple):
@@ -56,7 +80,7 @@ class Fitted(NamedTuple):
     matrix: NDArray[np.float64] | None = None
     cosine: float | None = None  # mean over linked words, after mapping
 
-    def view(self, device: torch.device) -> Callable[[Tensor], Tensor]:
+    def view(self, device: torch.device) -> View:
         """Return a view that takes states (…, d) through the normaliser's rounds and the map, on their device.
 
         The result is scaled from unit length to what LayerNorm would leave, which an orthogonal map does not mind.
@@ -84,31 +108,24 @@ def task_layers(options: Options, below: Shape) -> ModelConfig:
 
 
 class FrozenTuner(Tuner):
-    """Trains task layers on layer `number` of the first reader; a language's number is that of its reader."""
+    """Trains task layers on layer `number` of the first side; a language's number is that of its side and its view."""
 
-    def __init__(self, readers: Sequence[Reader], number: int, options: Options, material: Material) -> None:
-        frozen, point = readers[0].encoder, Point(number, options.batch, options.lr, options.lr)
-        stack = Encoder(task_layers(options, frozen.config.shape), material.seed).to(next(frozen.parameters()).device)
-        super().__init__(stack, material.task, point, material.language, material.seed, material.longest)
-        self.readers, self.number, self.point = readers, number, point
+    def __init__(
+        self, sides: Sequence[Side], views: Sequence[View], number: int, options: Options, material: Material
+    ) -> None:
+        stack = Encoder(task_layers(options, sides[0].encoder.config.shape), material.seed).to(sides[0].device)
+        super().__init__(stack, material, Point(number, options.batch, options.lr, options.lr))
+        self.sides, self.views, self.number = sides, views, number
 
     def _states(self, tokens: Tensor, language: int) -> Tensor:
-        keep, shape, reader = tokens != 0, self.encoder.config.shape, self.readers[language]
+        keep, shape, training = tokens != 0, self.encoder.config.shape, self.encoder.training
         seen = None if not tokens.is_cuda and bool(keep.all()) else keep
-        states = reader.states(tokens, self.number, seen)
-        states = states if reader.view is None else reader.view(states)
+        states = self.views[language](self.sides[language].states(tokens, self.number, seen))
         mask = None if seen is None else seen[:, None, None, :]
-        with autocast(tokens.device, self.encoder.training):
+        with autocast(tokens.device, training):
             for weights in self.encoder.path(0).layers:
-                states = layer(weights, states, shape, self.encoder.training, mask)
+                states = layer(weights, states, shape, training, mask)
         return self.encoder.at_one_scale(states, shape.layers)
-
-
-class Linked(NamedTuple):
-    """Which words, counted through all sentences of a side, are linked with which of the other side."""
-
-    source: Rows
-    target: Rows
 
 
 def read_sentences(path: Path, speller: Speller) -> list[Example]:
@@ -116,7 +133,7 @@ def read_sentences(path: Path, speller: Speller) -> list[Example]:
     return [Example(*speller.sentence(text.split()), np.zeros(0, dtype=np.int64)) for (text,) in read_aligned([path])]
 
 
-def read_linked(path: Path, source: Sequence[Example], target: Sequence[Example]) -> Linked:
+def read_linked(path: Path, source: Sequence[Example], target: Sequence[Example]) -> Rows:
     """Read the links of parallel sentences; both sides and the links must have equally many lines."""
     if len(source) != len(target):
         raise InputError(path, f"links {len(source)} sentences with {len(target)}", fix="they must be aligned")
@@ -129,8 +146,7 @@ def read_linked(path: Path, source: Sequence[Example], target: Sequence[Example]
     ]
     if not pairs:
         raise InputError(path, "no links at all, so no map can be fitted", fix="align the words again")
-    rows = np.array(pairs, dtype=np.int64)
-    return Linked(rows[:, 0], rows[:, 1])
+    return np.array(pairs, dtype=np.int64).T
 
 
 def first_words(sentences: Sequence[Example]) -> Rows:
@@ -138,24 +154,10 @@ def first_words(sentences: Sequence[Example]) -> Rows:
     return np.cumsum([0] + [len(example.rows) for example in sentences])
 
 
-def word_states(reader: Reader, sentences: Sequence[Example], number: int, longest: int) -> Matrix:
-    """Return the states of a layer at the first subword of every word (words, d)."""
-    device, starts = next(reader.encoder.parameters()).device, first_words(sentences)
-    found = np.empty((starts[-1], reader.encoder.config.shape.width), dtype=np.float32)
-    for numbers in evaluation_batches(sentences, EVALUATED_TOKENS[device.type]):
-        layout = Layout([sentences[i] for i in numbers], ROUNDING[device.type], longest)
-        tokens = tensor(layout.tokens, device)
-        states = reader.states(tokens, number, tokens != 0).flatten(0, 1)
-        places = torch.from_numpy(layout.places).to(device)
-        rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in numbers])
-        found[rows] = states[places].cpu().numpy()
-    return found
-
-
-def fit_map(source: Matrix, target: Matrix, linked: Linked) -> Fitted:
+def fit_map(source: Matrix, target: Matrix, links: Rows) -> Fitted:
     """Return how target states are normalised and mapped onto the source's, which are normalised already."""
     normaliser, states = fit_normaliser(target)
-    x, y = states[linked.target], source[linked.source]
+    x, y = states[links[1]], source[links[0]]
     matrix = procrustes(x, y)
     cosines = np.einsum("nd,nd->n", apply_map(matrix, x), y)
     return Fitted(normaliser, matrix, float(cosines.mean()))

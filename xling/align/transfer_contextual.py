@@ -18,30 +18,32 @@ below --work-below whose name holds a hash of everything that determines the res
 """
 
 import argparse
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
-from xling.align.frozen import Fitted, FrozenTuner, Linked, Reader, fit_map, read_linked, read_sentences, word_states
+from xling.align.frozen import Fitted, FrozenTuner, Side, fit_map, read_linked, read_sentences
 from xling.align.mapping import fit_normaliser
 from xling.align.plan import Options, plan_parser
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError, run
-from xling.core.io import read_json, read_saved, sha256_of, write_json
+from xling.core.io import read_json, sha256_of, write_json
 from xling.core.lock import Lock
 from xling.core.log import log_to_stderr
 from xling.core.records import Flag, Size, read_record, record, refuse
 from xling.core.results import hashed
 from xling.core.stats import LEVEL, interval
-from xling.finetune.data import Example, Speller
+from xling.finetune.data import Speller
 from xling.finetune.metrics import MEASURES, counts_of
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.trainer import Material, TaskFiles, Tests, in_turn, read_material, train_and_test
+from xling.finetune.tasks import Material, TaskFiles, Tests, read_material
+from xling.finetune.trainer import InTurn, in_turn, resumed, train_and_test
 from xling.model.config import Shape
 from xling.model.device import local_device, precision, use_one_thread
 from xling.model.encoder import Encoder
@@ -92,20 +94,11 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Language:
-    """A language of a job: its reader, its parallel sentences, and their word alignments with those of the source."""
-
-    reader: Reader
-    sentences: Sequence[Example]
-    linked: Linked | None = None  # None for the source itself
-
-
-@dataclass(frozen=True)
 class Job:
-    """A plan and what it names; `languages` has the source first. Test sets are used only in the final evaluation."""
+    """A plan and what it names; `sides` has the source first. Test sets are used only in the final evaluation."""
 
     plan: Plan
-    languages: Mapping[str, Language]
+    sides: Mapping[str, Side]
     data: Mapping[str, tuple[Material, Tests]]
     longest: int
 
@@ -113,54 +106,50 @@ class Job:
 def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
     """Return the normaliser of each language at a layer and, except for the source, its map onto the source."""
     fitted, source = {}, None
-    for code, own in job.languages.items():
-        states = word_states(own.reader, own.sentences, layer, job.longest)
-        if source is None or own.linked is None:
+    for code, side in job.sides.items():
+        states = side.word_states(layer, job.longest)
+        if source is None or side.links is None:
             normaliser, source = fit_normaliser(states)
             fitted[code] = Fitted(normaliser)
         else:
-            fitted[code] = fit_map(source, states, own.linked)
+            fitted[code] = fit_map(source, states, side.links)
     return fitted
 
 
-def train_unit(job: Job, layer: int, name: str, way: Way, fitted: Mapping[str, Fitted], folder: Path) -> Result:
+def train_unit(job: Job, layer: int, name: str, way: Way, fitted: Mapping[str, Fitted], folder: Path) -> InTurn[Result]:
     """Train task layers on one layer of the source encoder, select the epoch on the dev set, test every language."""
-    (material, tests), readers = job.data[name], []
-    for code, own in job.languages.items():  # with aligned states if a map was fitted
-        device, fit = next(own.reader.encoder.parameters()).device, fitted.get(code)
-        readers.append(replace(own.reader, view=fit.view(device)) if fit else own.reader)
-    tuner = FrozenTuner(readers, layer, job.plan.options, material)
-    result = in_turn([train_and_test(tuner, material, tests, tuner.point, folder)], [None])[0]
+    (material, tests), sides = job.data[name], list(job.sides.values())
+    views = [fitted[code].view(side.device) if fitted else _as_it_is for code, side in job.sides.items()]
+    result = yield from train_and_test(FrozenTuner(sides, views, layer, job.plan.options, material), tests, folder)
     task, scores = material.task.name, {}
     measured, measure = next(iter(MEASURES[task].items()))  # the first one is the task's main measure
     for code, found in result.pop("test").items():
         low, high = interval(counts_of(found)[None], measure, task, way, code, layer)
         scores[code] = found | {"measure": measured, "score": found["measures"][measured], "low": low, "high": high}
-    return result | {"task": task, "scores": scores}
+    cosines = {code: fit.cosine for code, fit in fitted.items() if fit.matrix is not None}
+    about = {"data": name, "layer": layer, "way": way, "map_cosine": cosines}
+    return result | {"task": task, "scores": scores} | about
+
+
+def _as_it_is(states: Tensor) -> Tensor:
+    return states
 
 
 def run_job(job: Job, work: Path) -> list[Result]:
     """Return the result of every training run; those that an earlier attempt finished are read from the work folder."""
     log, plan = log_to_stderr(__name__), job.plan
     units = list(product(plan.options.layers, job.data, plan.ways))
-    fits: dict[int, dict[str, Fitted]] = {}
-    results = []
-    for number, (layer, name, way) in enumerate(units, start=1):
-        done = work / f"{name}.layer-{layer}.{way}.json"
-        result = read_saved(done)
-        if result is None:
-            log.info("%s: %s on layer %d, %s (%d of %d)", plan.name, name, layer, way, number, len(units))
-            if way == "aligned" and layer not in fits:
-                fits = {layer: fit_layer(job, layer)}  # only one layer at a time is kept: the states are large
-            fitted = fits[layer] if way == "aligned" else {}
-            folder = done.with_suffix("")
-            found = train_unit(job, layer, name, way, fitted, folder)
-            cosines = {code: fit.cosine for code, fit in fitted.items() if fit.matrix is not None}
-            write_json(done, found | {"data": name, "layer": layer, "way": way, "map_cosine": cosines})
-            result = read_json(done)
-            shutil.rmtree(folder, ignore_errors=True)
-        results.append(result)
-    return results
+    fit = lru_cache(maxsize=1)(partial(fit_layer, job))  # of one layer at a time: the states are large
+
+    def train(number: int, layer: int, name: str, way: Way, folder: Path) -> InTurn[Result]:
+        log.info("%s: %s on layer %d, %s (%d of %d)", plan.name, name, layer, way, number, len(units))
+        return train_unit(job, layer, name, way, fit(layer) if way == "aligned" else {}, folder)
+
+    works = [
+        resumed(work / f"{name}.layer-{layer}.{way}.json", partial(train, number, layer, name, way))
+        for number, (layer, name, way) in enumerate(units, start=1)
+    ]
+    return in_turn(works, [None])
 
 
 def check_layers(options: Options, shapes: Mapping[str, Shape]) -> None:
@@ -182,30 +171,24 @@ def open_job(plan: Plan, device: torch.device) -> Job:
     runs = {code: read_run(plan.languages[code].encoder / "run.json") for code in codes}
     longest = min(described.pretrain.length for described in runs.values())
     opened: dict[Path, Encoder] = {}
-    readers, spellers = {}, {}
+    vocabularies: dict[str, Vocabulary] = {}
+    sides: dict[str, Side] = {}
     for code in codes:
         files, described = plan.languages[code], runs[code]
-        vocabulary = Vocabulary.load(files.vocab)
+        vocabulary = vocabularies[code] = Vocabulary.load(files.vocab)
         if files.encoder not in opened:
             encoder = open_encoder(files.encoder, described, vocabulary, described.seed if plan.untrained else None)
             opened[files.encoder] = encoder.requires_grad_(False).to(device)
-        readers[code] = Reader(opened[files.encoder], language_index(described, code, "languages"))
-        spellers[code] = Speller(vocabulary, code, longest)
-    check_layers(plan.options, {code: reader.encoder.config.shape for code, reader in readers.items()})
-    sentences = {code: read_sentences(plan.languages[code].parallel, spellers[code]) for code in codes}
-    languages = {}
-    for code in codes:
-        links = plan.languages[code].links if code != plan.source else None
-        linked = read_linked(links, sentences[plan.source], sentences[code]) if links else None
-        languages[code] = Language(readers[code], sentences[code], linked)
-
-    vocabularies = {code: speller.vocabulary for code, speller in spellers.items()}
+        sentences = read_sentences(files.parallel, Speller(vocabulary, code, longest))
+        linked = read_linked(files.links, sides[plan.source].sentences, sentences) if files.links and sides else None
+        sides[code] = Side(opened[files.encoder], language_index(described, code, "languages"), sentences, linked)
+    check_layers(plan.options, {code: side.encoder.config.shape for code, side in sides.items()})
     settings, numbers = replace(plan.options.settings, biaffine=plan.biaffine), {c: i for i, c in enumerate(codes)}
     data = {
         name: read_material(files, settings, vocabularies, numbers, plan.source, longest, plan.seed)
         for name, files in plan.data.items()
     }
-    return Job(plan, languages, data, longest)
+    return Job(plan, sides, data, longest)
 
 
 def choose_work(plan: Plan, below: Path, device: torch.device) -> Path:
@@ -231,7 +214,7 @@ def describe(job: Job) -> Result:
     plan = job.plan
     return {
         "model": plan.name,
-        "models": {code: read_run(plan.languages[code].encoder / "run.json").model for code in job.languages},
+        "models": {code: read_run(plan.languages[code].encoder / "run.json").model for code in job.sides},
         "untrained": plan.untrained,
         "config": plan.config,
         "source": plan.source,
@@ -243,8 +226,8 @@ def describe(job: Job) -> Result:
             | {code: len(test) for code, (_, test) in tests.items()}
             for name, (own, tests) in job.data.items()
         },
-        "sentences": len(job.languages[plan.source].sentences),
-        "links": {code: len(own.linked.source) for code, own in job.languages.items() if own.linked is not None},
+        "sentences": len(job.sides[plan.source].sentences),
+        "links": {code: len(side.links[0]) for code, side in job.sides.items() if side.links is not None},
         "level": LEVEL,
         "torch": torch.__version__,
     }

@@ -35,7 +35,8 @@ from xling.core.records import find_problems, read_record, record, refuse
 from xling.core.results import hashed
 from xling.finetune.metrics import Result, summarise
 from xling.finetune.settings import Settings, grid_points, read_settings
-from xling.finetune.trainer import Material, TaskFiles, Tests, baselines, in_turn, lanes, read_material, tune_point
+from xling.finetune.tasks import Material, TaskFiles, Tests, read_material
+from xling.finetune.trainer import baselines, in_turn, lanes, tune_point
 from xling.model.device import local_device, precision, use_one_thread
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.trained import language_index, open_encoder

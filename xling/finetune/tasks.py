@@ -5,37 +5,39 @@ first subwords have a label, and only they are read. Inference has a linear laye
 parsing a biaffine parser on word states (section 3.2 of the paper).
 """
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
-from xling.core.seeds import numpy_rng
+from xling.core.records import record
 from xling.core.stats import Counts
 from xling.data.conllu import UPOS, find_cycle
 from xling.data.ner import OUTSIDE, TYPES
 from xling.data.nli import LABELS as NLI_LABELS
 from xling.finetune import data, metrics
-from xling.finetune.batches import Layout, rounded
+from xling.finetune.batches import Layout, Order, rounded
 from xling.finetune.data import BadRecordError, Example, Labels, Record, Speller
 from xling.finetune.metrics import Result
 from xling.finetune.parsing import CLOSED, NUMBERS, PARTS, RELATIONS, ROOT, Biaffine, best_tree
-from xling.finetune.settings import BiaffineSizes
+from xling.finetune.settings import BiaffineSizes, Settings
 
 IGNORED = -100  # a label that counts for nothing, as PyTorch has it
 TAGS = (OUTSIDE, *(f"{mark}-{kind}" for kind in TYPES for mark in "BI"))
 Arrays = tuple[NDArray[np.int64], ...]
 Tensors = Sequence[Tensor]
 Outputs = Sequence[NDArray[Any]]
+Tests = Mapping[str, tuple[int, Sequence[Example]]]  # by language: its index in the encoder, its test set
 
 
 class Task:
@@ -289,13 +291,53 @@ def most_common(labels: Sequence[Labels], classes: int) -> int:
     return int(np.bincount(np.concatenate(labels), minlength=classes).argmax())
 
 
-def initialise_head(head: nn.Module, seed: int) -> None:
-    """Initialise linear layers as PyTorch does, uniform within 1 / sqrt(inputs), each from a generator of its own name.
+@record
+class TaskFiles:
+    """The data of a task in a plan: training and dev set in the source language, test sets by language."""
 
-    Biases start at zero, and so do the biaffine forms, as their authors have it.
-    """
-    for name, parameter in head.named_parameters():
-        bound = 1 / math.sqrt(parameter.shape[-1]) if name.endswith("weight") else 0.0
-        values = numpy_rng("head", seed, name).uniform(-bound, bound, tuple(parameter.shape))
-        with torch.no_grad():
-            parameter.copy_(torch.from_numpy(values))
+    task: Literal["xnli", "ner", "parsing", "pos"]
+    train: Path
+    dev: Path
+    test: Annotated[dict[str, Path], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Material:
+    """All that training may see: one language's training and dev sets, and how to train."""
+
+    task: Task
+    settings: Settings
+    language: int
+    longest: int
+    train: Sequence[Example]
+    dev: Sequence[Example]
+    seed: int
+
+    @cached_property
+    def lengths(self) -> Order:
+        """The lengths of the training examples."""
+        return np.array([example.length for example in self.train])
+
+    @cached_property
+    def words(self) -> Order:
+        """The ids that occur in the training examples."""
+        return np.unique(np.concatenate([window for example in self.train for window in example.windows]))
+
+    def steps(self, batch: int) -> int:
+        """Return how many batches an epoch has."""
+        return -(-(self.settings.examples_per_epoch or len(self.train)) // batch)
+
+
+def read_material(
+    files: TaskFiles, settings: Settings, vocabularies: Mapping[str, Vocabulary], numbers: Mapping[str, int],
+    source: str, longest: int, seed: int,
+) -> tuple[Material, Tests]:  # fmt: skip
+    """Read what trains, in the source language, and the test sets, which are used only for the final evaluation."""
+    task = make_task(files.task, settings.biaffine)
+
+    def read(path: Path, code: str) -> list[Example]:
+        return read_set(path, task, vocabularies[code], code, longest)
+
+    train, dev = read(files.train, source), read(files.dev, source)
+    tests = {code: (numbers[code], read(path, code)) for code, path in files.test.items()}
+    return Material(task, settings, numbers[source], longest, train, dev, seed), tests

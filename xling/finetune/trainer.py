@@ -10,28 +10,24 @@ import copy
 import shutil
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
-from pydantic import Field
 
-from xling.bpe.vocabulary import Vocabulary
 from xling.core.io import read_json, read_saved, write_json
 from xling.core.log import log_to_stderr
-from xling.core.records import record
 from xling.core.seeds import derive_seed
 from xling.core.stats import Counts
-from xling.finetune.batches import Order, epoch_order, training_batches
+from xling.finetune.batches import epoch_order, training_batches
 from xling.finetune.data import Example
 from xling.finetune.metrics import Result
 from xling.finetune.settings import Point, Settings
-from xling.finetune.tasks import Task, count_items, make_task, read_set, score, scored
+from xling.finetune.tasks import Material, Task, Tests, count_items, score, scored
 from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import checkpoint
 from xling.model.encoder import Encoder
@@ -41,60 +37,7 @@ ROOM = 3 << 30  # GPU bytes for one run's activations and temporary buffers
 KEPT_COPIES = 5  # weight-sized copies in memory: weights, Adam's two moments, gradients, weights of the best epoch
 SAVE_SECONDS = 600  # least time between two saved states, each of which takes seconds to write at the paper's shape
 Value = TypeVar("Value")
-Tests = Mapping[str, tuple[int, Sequence[Example]]]  # by language: its index in the encoder, its test set
 InTurn = Generator[None, None, Value]  # yields after each step, and returns a value
-
-
-@record
-class TaskFiles:
-    """The data of a task in a plan: training and dev set in the source language, test sets by language."""
-
-    task: Literal["xnli", "ner", "parsing", "pos"]
-    train: Path
-    dev: Path
-    test: Annotated[dict[str, Path], Field(min_length=1)]
-
-
-@dataclass(frozen=True)
-class Material:
-    """All that training may see: one language's training and dev sets, and how to train."""
-
-    task: Task
-    settings: Settings
-    language: int
-    longest: int
-    train: Sequence[Example]
-    dev: Sequence[Example]
-    seed: int
-
-    @cached_property
-    def lengths(self) -> Order:
-        """The lengths of the training examples."""
-        return np.array([example.length for example in self.train])
-
-    @cached_property
-    def words(self) -> Order:
-        """The ids that occur in the training examples."""
-        return np.unique(np.concatenate([window for example in self.train for window in example.windows]))
-
-    def steps(self, batch: int) -> int:
-        """Return how many batches an epoch has."""
-        return -(-(self.settings.examples_per_epoch or len(self.train)) // batch)
-
-
-def read_material(
-    files: TaskFiles, settings: Settings, vocabularies: Mapping[str, Vocabulary], numbers: Mapping[str, int],
-    source: str, longest: int, seed: int,
-) -> tuple[Material, Tests]:  # fmt: skip
-    """Read what trains, in the source language, and the test sets, which are used only for the final evaluation."""
-    task = make_task(files.task, settings.biaffine)
-
-    def read(path: Path, code: str) -> list[Example]:
-        return read_set(path, task, vocabularies[code], code, longest)
-
-    train, dev = read(files.train, source), read(files.dev, source)
-    tests = {code: (numbers[code], read(path, code)) for code, path in files.test.items()}
-    return Material(task, settings, numbers[source], longest, train, dev, seed), tests
 
 
 @dataclass
@@ -163,64 +106,66 @@ def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream
             free.append(stream)
 
 
-def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point, work: Path) -> InTurn[Result]:
-    """Train and test a copy of the encoder; what an earlier attempt saved in the work folder is reused."""
-    folder, done = work / f"point-{point.number}", work / f"point-{point.number}.json"
-    result = read_saved(done)
+def resumed(done: Path, work: Callable[[Path], InTurn[Result]]) -> InTurn[Result]:
+    """Return the result that an earlier attempt saved, or do the work, which may resume from a folder beside it."""
+    folder, result = done.with_suffix(""), read_saved(done)
     if result is None:
-        frozen = set(encoder.parameters()) - set(shared_parameters(encoder).values())
-        own = copy.deepcopy(encoder, {id(kept): kept for kept in frozen})  # all copies use the same frozen parameters
-        steps = material.settings.epochs * material.steps(point.batch)
-        how = material.language, material.seed, material.longest, steps, material.words
-        tuner = Tuner(own, material.task, point, *how)
-        found = yield from train_and_test(tuner, material, tests, point, folder)
-        write_json(done, {**asdict(point), **found, "dev_score": found["dev"][found["best_epoch"] - 1]})
+        write_json(done, (yield from work(folder)))
         result = read_json(done)
     shutil.rmtree(folder, ignore_errors=True)
     return result
 
 
-def train_and_test(tuner: Tuner, material: Material, tests: Tests, point: Point, folder: Path) -> InTurn[Result]:
+def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point, work: Path) -> InTurn[Result]:
+    """Train and test a copy of the encoder; what an earlier attempt saved in the work folder is reused."""
+
+    def tune(folder: Path) -> InTurn[Result]:
+        frozen = set(encoder.parameters()) - set(shared_parameters(encoder).values())
+        own = copy.deepcopy(encoder, {id(kept): kept for kept in frozen})  # all copies use the same frozen parameters
+        found = yield from train_and_test(Tuner(own, material, point), tests, folder)
+        return {**asdict(point), **found, "dev_score": found["dev"][found["best_epoch"] - 1]}
+
+    return resumed(work / f"point-{point.number}.json", tune)
+
+
+def train_and_test(tuner: Tuner, tests: Tests, folder: Path) -> InTurn[Result]:
     """Train all epochs and test the best one in every language."""
-    course, found = (yield from train(tuner, material, point, folder)), {}
+    course, found = (yield from train(tuner, folder)), {}
     for code, (index, examples) in tests.items():
-        found[code] = scored(material.task, _counts(tuner, material.task, examples, index))
+        found[code] = scored(tuner.task, _counts(tuner, examples, index))
         yield
     return {"losses": course.losses, "dev": course.dev, "best_epoch": course.best, "test": found}
 
 
-def train(tuner: Tuner, material: Material, point: Point, folder: Path) -> InTurn[Course]:
+def train(tuner: Tuner, folder: Path) -> InTurn[Course]:
     """Train all epochs, resuming from the newest state in `folder`, then load the weights of the best epoch."""
-    log, epochs, folder = log_to_stderr(__name__), material.settings.epochs, folder / "states"
+    material, folder = tuner.material, folder / "states"
     course, best, saved = Course([], []), tuner.weights(), time.monotonic()
     if newest := checkpoint.newest(folder, ("losses", "dev")):
         course, best = Course(newest.meta["losses"], newest.meta["dev"]), newest.tensors("best")
         tuner.put(newest.tensors("weights"), newest.tensors("optimiser"))
-    for epoch in range(len(course.dev), epochs):
-        yield from train_epoch(tuner, material, point, epoch)
+    for epoch in range(len(course.dev), epochs := material.settings.epochs):
+        yield from train_epoch(tuner, epoch)
         course.losses.append(tuner.mean_loss())
-        counts = _counts(tuner, material.task, material.dev, material.language)
-        course.dev.append(
-            next(iter(score(material.task, counts).values()))
-        )  # the main measure, which selects the best epoch
+        main_measure, *_ = score(tuner.task, _counts(tuner, material.dev, material.language)).values()
+        course.dev.append(main_measure)
         if course.best == len(course.dev):
             best = tuner.weights()
         if epoch + 1 < epochs and time.monotonic() - saved >= SAVE_SECONDS:
             save(tuner, best, course, folder)
             saved = time.monotonic()
-        log.info(
-            "%s point %d epoch %d of %d: loss %.4f, dev %.2f",
-            *(material.task.name, point.number, epoch + 1, epochs, course.losses[-1], course.dev[-1]),
-        )
+        about = tuner.task.name, tuner.point.number, epoch + 1, epochs, course.losses[-1], course.dev[-1]
+        log_to_stderr(__name__).info("%s point %d epoch %d of %d: loss %.4f, dev %.2f", *about)
     tuner.put(best)
     return course
 
 
-def train_epoch(tuner: Tuner, material: Material, point: Point, epoch: int) -> InTurn[None]:
+def train_epoch(tuner: Tuner, epoch: int) -> InTurn[None]:
     """Train on the batches of one epoch, then yield until the GPU has finished the last."""
-    settings, seed, per_epoch = material.settings, material.seed, material.steps(point.batch)
+    material, size = tuner.material, tuner.point.batch
+    settings, seed, per_epoch = material.settings, material.seed, material.steps(size)
     order = epoch_order(len(material.train), settings.examples_per_epoch or 0, seed, epoch)
-    for place, numbers in enumerate(training_batches(material.lengths, order, point.batch, seed, epoch)):
+    for place, numbers in enumerate(training_batches(material.lengths, order, size, seed, epoch)):
         step = epoch * per_epoch + place
         scale = rate_scale(step, settings.epochs * per_epoch, settings)
         tuner.step([material.train[number] for number in numbers], scale, derive_seed("dropout", seed, step))
@@ -234,13 +179,13 @@ def train_epoch(tuner: Tuner, material: Material, point: Point, epoch: int) -> I
 
 def save(tuner: Tuner, best: dict[str, torch.Tensor], course: Course, folder: Path) -> None:
     """Save the state after an epoch, and delete the previous one."""
-    meta = {"update": len(course.dev), "losses": course.losses, "dev": course.dev}
+    meta = {"update": len(course.dev), **asdict(course)}
     checkpoint.save(folder, {"weights": tuner.weights(), "best": best, "optimiser": tuner.moments()}, meta)
     checkpoint.prune(folder, 1, None)
 
 
-def _counts(tuner: Tuner, task: Task, examples: Sequence[Example], language: int) -> Counts:
-    return count_items(task, examples, tuner.predict(examples, language))
+def _counts(tuner: Tuner, examples: Sequence[Example], language: int) -> Counts:
+    return count_items(tuner.task, examples, tuner.predict(examples, language))
 
 
 def baselines(task: Task, train: Sequence[Example], tests: Tests) -> Result:

@@ -20,10 +20,11 @@ import torch
 from torch import Tensor, nn
 
 from xling.bpe.streams import END
+from xling.core.seeds import numpy_rng
 from xling.finetune.batches import Layout, Order, evaluation_batches, tensor
 from xling.finetune.data import Example, Labels
 from xling.finetune.settings import Point
-from xling.finetune.tasks import Task, initialise_head
+from xling.finetune.tasks import Material
 from xling.model.adam import fused_adam
 from xling.model.config import SHARED
 from xling.model.device import autocast, generator
@@ -42,6 +43,18 @@ def shared_parameters(encoder: Encoder) -> dict[str, nn.Parameter]:
     """Return what fine-tuning trains: all that no language owns, but for the softmax, which it does not use."""
     named = encoder.named_parameters()
     return {name: p for name, p in named if owner_of(name) == SHARED and not name.startswith("softmax.")}
+
+
+def initialise_head(head: nn.Module, seed: int) -> None:
+    """Initialise linear layers as PyTorch does, uniform within 1 / sqrt(inputs), each from a generator of its own name.
+
+    Biases start at zero, and so do the biaffine forms, as their authors have it.
+    """
+    for name, parameter in head.named_parameters():
+        bound = 1 / math.sqrt(parameter.shape[-1]) if name.endswith("weight") else 0.0
+        values = numpy_rng("head", seed, name).uniform(-bound, bound, tuple(parameter.shape))
+        with torch.no_grad():
+            parameter.copy_(torch.from_numpy(values))
 
 
 class Group:
@@ -70,7 +83,8 @@ class Group:
             own = [next(rest) for _ in part]
             joined.append(own[0] if master is part[0] else torch.cat([grad.reshape(-1) for grad in own]))
         if joined:
-            fused_adam(self.masters, joined, (self.means, self.squares), self.steps, self.rate, BETAS, EPSILON)
+            moments = self.means, self.squares
+            fused_adam(self.masters, joined, moments, self.steps, BETAS, lr=self.rate, eps=EPSILON)
 
     def state(self) -> dict[str, Tensor]:
         """Return the tensors of the state themselves, by name."""
@@ -79,25 +93,15 @@ class Group:
 
 
 class Tuner:
-    """Fine-tunes one encoder at one point of the grid; `language` is the index of the training language.
+    """Fine-tunes one encoder at one point of the grid.
 
-    `words` are the ids that occur in training. Only their rows of a shared token table are trained: the gradients of
-    all others are zero, so Adam would read and write most of the model for nothing. The table is sorted for this, the
-    rows of `words` first; a layout has the new numbers.
+    Of a shared token table only the rows of words that occur in training are trained: the gradients of all others are
+    zero, so Adam would read and write most of the model for nothing. The table is sorted for this, the rows of these
+    words first; a layout has the new numbers.
     """
 
-    def __init__(
-        self,
-        encoder: Encoder,
-        task: Task,
-        point: Point,
-        language: int,
-        seed: int,
-        longest: int,
-        steps: int = 0,
-        words: Order | None = None,
-    ) -> None:
-        self.encoder, self.task, self.language, self.longest = encoder, task, language, longest
+    def __init__(self, encoder: Encoder, material: Material, point: Point) -> None:
+        self.encoder, self.material, self.point, self.task = encoder, material, point, material.task
         self.device = next(encoder.parameters()).device
         shared = shared_parameters(encoder)
         encoder.requires_grad_(False)
@@ -105,32 +109,32 @@ class Tuner:
             parameter.requires_grad_(True)
         table = shared.get(TABLE)
         self.numbers: Order | None = None  # the new number of each id
-        if table is not None and words is not None:
-            first = np.union1d(np.arange(END + 1), words)  # padding and </s> keep their numbers
+        if table is not None:
+            first = np.union1d(np.arange(END + 1), material.words)  # padding and </s> keep their numbers
             order = np.concatenate([first, np.setdiff1d(np.arange(len(table)), first)])
             self.numbers = np.argsort(order)
             self.table, self.all_rows = table, table.detach()[torch.from_numpy(order).to(self.device)]
             table.data = self.all_rows[: len(first)].clone()
-        self.head = task.head(encoder.config.shape.width)
-        initialise_head(self.head, seed)
+        self.head = self.task.head(encoder.config.shape.width)
+        initialise_head(self.head, material.seed)
         self.head.to(self.device)
         own = dict(self.head.named_parameters())
         self.trained = {f"encoder.{name}": p for name, p in shared.items()}
         self.trained |= {f"head.{name}": p for name, p in own.items()}
         self.groups = [Group(list(part.values()), self.device) for part in (shared, own)]
         self.trained_rows = None if self.numbers is None else self.table.data
-        self.peaks = (point.encoder_lr, point.head_lr)
         self.losses = torch.zeros(2, device=self.device)  # sum and number since the last look
         on_gpu = self.device.type == "cuda"
         self.replay = Replay(on_gpu)
         self.inputs: dict[tuple[tuple[int, ...], ...], Tensor] = {}  # what a replayed step reads, by shapes
+        steps = material.settings.epochs * material.steps(point.batch)
         compiles = on_gpu and steps >= STEPS_WORTH_COMPILING
         self.forward = torch.compile(encoder.forward, dynamic=True) if compiles else encoder.forward
         self.random = torch.Generator(self.device) if on_gpu else generator(self.device)
 
     def layout(self, examples: Sequence[Example]) -> Layout:
         """Return how examples lie in a batch on this device."""
-        made = Layout(examples, ROUNDING[self.device.type], self.longest)
+        made = Layout(examples, ROUNDING[self.device.type], self.material.longest)
         if self.numbers is not None:
             made.tokens = self.numbers[made.tokens]
         return made
@@ -148,7 +152,7 @@ class Tuner:
             # Dropout asks torch's own generator. A graph notes the state that it had while it was recorded, and reads
             # the seed from that state's memory: with a state for each tuner, no other one changes it meanwhile.
             generator(self.device).graphsafe_set_state(self.random)
-        for group, peak in zip(self.groups, self.peaks, strict=True):
+        for group, peak in zip(self.groups, (self.point.encoder_lr, self.point.head_lr), strict=True):
             group.rate.fill_(peak * scale)
         self.random.manual_seed(seed)
         self._set_mode(training=True)
@@ -207,7 +211,7 @@ class Tuner:
         parts = torch.split(packed, [math.prod(shape) for shape in shapes])
         tokens, *others = (part.view(shape) for part, shape in zip(parts, shapes, strict=True))
         places, gold = others[: -self.task.golds], others[-self.task.golds :]
-        loss = self.task.loss(self.head, self._states(tokens, self.language), places, gold)
+        loss = self.task.loss(self.head, self._states(tokens, self.material.language), places, gold)
         encoder, head = self.groups
         grads = torch.autograd.grad(loss, [*encoder.parameters, *head.parameters])
         encoder.step(grads[: len(encoder.parameters)])

@@ -5,6 +5,7 @@ small model. Rates and step counts are tensors, so that a GPU can replay a step.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,35 +13,15 @@ from torch import Tensor
 
 @torch.no_grad()
 def fused_adam(
-    weights: list[Tensor],
-    grads: list[Tensor],
-    moments: tuple[list[Tensor], list[Tensor]],
-    steps: list[Tensor],
-    rate: Tensor,
-    betas: Sequence[float],
-    eps: float,
-    weight_decay: float = 0.0,
-    divisor: Tensor | None = None,
-    found_inf: Tensor | None = None,
-) -> None:
-    """Move weights by their gradients, which are divided by `divisor` first; where `found_inf` is 1, nothing moves."""
+    weights: list[Tensor], grads: list[Tensor], moments: tuple[list[Tensor], list[Tensor]], steps: list[Tensor],
+    betas: Sequence[float], found_inf: Tensor | None = None, weight_decay: float = 0.0, **options: Any,
+) -> None:  # fmt: skip
+    """Move weights by their gradients; where `found_inf` is 1, nothing moves.
+
+    The other options are torch's: `lr`, `eps`, and `grad_scale`, by which gradients are divided first.
+    """
+    options |= {"beta1": betas[0], "beta2": betas[1], "weight_decay": weight_decay, "found_inf": found_inf}
     torch._foreach_add_(steps, 1.0)
-    torch._fused_adamw_(
-        weights,
-        grads,
-        moments[0],
-        moments[1],
-        [],
-        steps,
-        lr=rate,
-        beta1=betas[0],
-        beta2=betas[1],
-        weight_decay=weight_decay,
-        eps=eps,
-        amsgrad=False,
-        maximize=False,
-        grad_scale=divisor,
-        found_inf=found_inf,
-    )
+    torch._fused_adamw_(weights, grads, *moments, [], steps, amsgrad=False, maximize=False, **options)
     if found_inf is not None:
         torch._foreach_sub_(steps, [found_inf] * len(steps))

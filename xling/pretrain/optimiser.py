@@ -87,18 +87,13 @@ class Optimiser:
             norm = norm / self.scale
             found_inf = (~torch.isfinite(norm)).float()
         divisor = torch.clamp(norm / settings.clip, min=1.0)
-        fused_adam(
-            [part.weights for part in parts],
-            [part.grads for part in parts],
-            ([part.exp_avg for part in parts], [part.exp_avg_sq for part in parts]),
-            [part.step for part in parts],
-            self.rate,
-            settings.betas,
-            settings.eps,
-            settings.weight_decay,
-            divisor if self.scale is None else divisor * self.scale,
-            found_inf,
+        weights, grads, *moments, steps = (
+            [getattr(part, name) for part in parts] for name in ("weights", "grads", "exp_avg", "exp_avg_sq", "step")
         )
+        scale = divisor if self.scale is None else divisor * self.scale
+        how = {"lr": self.rate, "eps": settings.eps, "grad_scale": scale}
+        first, second = moments
+        fused_adam(weights, grads, (first, second), steps, settings.betas, found_inf, settings.weight_decay, **how)
         if self.scale is not None and found_inf is not None:
             torch._amp_update_scale_(self.scale, self.growth, found_inf, GROWTH, BACKOFF, GROWTH_INTERVAL)
         self.refresh(parts)

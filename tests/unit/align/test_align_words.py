@@ -34,11 +34,8 @@ def by_definition(forward: Links, backward: Links) -> Links:
     points = [(e, f) for e in range(LENGTH) for f in range(LENGTH)]
     table = {(e, f): (f, e) in forward and (f, e) in backward for e, f in points}
 
-    def e_aligned(e: int) -> bool:
-        return any(table.get((e, f), False) for f in range(LENGTH))
-
-    def f_aligned(f: int) -> bool:
-        return any(table.get((e, f), False) for e in range(LENGTH))
+    def free(e: int, f: int) -> tuple[bool, bool]:
+        return not any(table.get((e, x)) for x in range(LENGTH)), not any(table.get((x, f)) for x in range(LENGTH))
 
     added = True
     while added:
@@ -47,11 +44,11 @@ def by_definition(forward: Links, backward: Links) -> Links:
             if table[e, f]:
                 for step in around:
                     new = e + step[0], f + step[1]
-                    if (not e_aligned(new[0]) or not f_aligned(new[1])) and (new[1], new[0]) in forward | backward:
+                    if any(free(*new)) and (new[1], new[0]) in forward | backward:
                         table[new] = added = True
     for direction in (forward, backward):
         for e, f in points:
-            if not e_aligned(e) and not f_aligned(f) and (f, e) in direction:
+            if all(free(e, f)) and (f, e) in direction:
                 table[e, f] = True
     return frozenset((f, e) for (e, f), linked in table.items() if linked)
 
@@ -60,7 +57,7 @@ def links(text: str) -> Links:
     return frozenset((int(link[0]), int(link[2])) for link in text.split())
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(sources=WORDS, targets=WORDS)
 def test_equals_the_definition(sources: list[int | None], targets: list[int | None]) -> None:
     forward = frozenset((f, e) for e, f in enumerate(sources) if f is not None)
@@ -68,18 +65,11 @@ def test_equals_the_definition(sources: list[int | None], targets: list[int | No
     assert grow_diag_final_and(forward, backward) == by_definition(forward, backward)
 
 
-def test_hand_made_cases_and_one_link_for_each_word() -> None:
-    for forward, backward, expected in (
-        ("0-0", "1-1", "0-0 1-1"),  # nothing in common: the final step takes both
-        ("0-0 0-2", "0-0", "0-0"),  # not a neighbour, and its source word is covered
-        ("0-0 1-1 1-2", "0-0 2-2 1-1", "0-0 1-1 1-2 2-2"),  # 1-2 and 2-2 each cover a new word in their turn
-        ("0-1", "0-0", "0-1"),  # the final step takes the forward link first
-    ):
-        assert grow_diag_final_and(links(forward), links(backward)) == links(expected)
+def test_links_of_words_with_several_links_go() -> None:
     assert one_to_one(links("0-0 1-1 1-2 3-4 2-4 5-5")) == links("0-0 5-5")
 
 
-def write_bitext(folder: Path, sentences: int = 1500) -> tuple[Path, Path]:
+def write_bitext(folder: Path, sentences: int = 800) -> tuple[Path, Path]:
     """Write sentences of made-up words and their word-for-word translation in reverse order, an article before it."""
     rng = python_rng("bitext")
     left, right = folder / "left.txt.zst", folder / "right.txt"

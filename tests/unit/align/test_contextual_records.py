@@ -21,7 +21,7 @@ ALONE = {"en": "en.mono.s1", "fr": "fr.mono.s1", "ru": "ru.mono.s1"}
 BOTH = dict.fromkeys(("en", "fr"), "en-fr.default.s1")
 
 
-def result(models: dict[str, str], scores: dict[str, float], untrained: bool = False, seed: int = 1) -> dict[str, Any]:
+def result(models: dict[str, str], scores: dict[str, float], untrained: bool = False) -> dict[str, Any]:
     """Return what a job writes; `plain` scores are ten points below `aligned` ones, and no result has its counts."""
 
     def found(score: float) -> dict[str, Any]:
@@ -33,18 +33,18 @@ def result(models: dict[str, str], scores: dict[str, float], untrained: bool = F
             own = {code: found(score + layer - 10 * (way == "plain")) for code, score in scores.items()}
             about = {"task": "ner", "data": "ner.toy", "layer": layer, "way": way}
             trainings.append(about | {"scores": {"en": found(90)} | own})
-    about = {"config": "abc", "untrained": untrained, "models": models, "source": "en", "seed": seed}
+    about = {"config": "abc", "untrained": untrained, "models": models, "source": "en", "seed": 1}
     return about | {"trainings": trainings}
 
 
-def write_results(folder: Path, **more: dict[str, Any]) -> list[str]:
-    """Write the results of four jobs, and of more, and return the flags that collect them."""
+def write_results(folder: Path) -> list[str]:
+    """Write the results of four jobs and return the flags that collect them."""
     results = {
         "alone": result(ALONE, {"fr": 60.0, "ru": 40.0}),
         "both": result(BOTH, {"fr": 70.0}),
         "floor": result(ALONE, {"fr": 20.0, "ru": 10.0}, untrained=True),
         "both-floor": result(BOTH, {"fr": 45.0}, untrained=True),
-    } | more
+    }
     flags = ["--figure5", str(folder / "figure5.csv"), "--figure8", str(folder / "figure8.csv")]
     for name, value in results.items():
         (folder / f"{name}.json").write_text(json.dumps(value))
@@ -66,18 +66,6 @@ def test_both_figures_and_their_floors(tmp_path: Path, call: Call) -> None:
         assert (middle - low, high - middle) == pytest.approx((on_z, on_z), rel=1e-3)
 
 
-def test_the_mean_over_seeds(tmp_path: Path, call: Call) -> None:
-    flags = write_results(tmp_path, again=result(ALONE, {"fr": 70.0, "ru": 40.0}, seed=2))
-    assert call(record_contextual.main, *flags).code == 0
-    scores = contextual_means(read_records(tmp_path / "figure5.csv", ContextualScore))
-    assert [x.score for x in scores if (x.language, x.series) == ("fr", MLM_ALIGN)] == [65.0, 69.0]
-    assert [x.score for x in scores if (x.language, x.series) == ("ru", MLM_ALIGN)] == [40.0, 44.0]
-    # Seeds differ in French and agree in Russian: their variance is pooled over languages, and two seeds halve it.
-    reach = {(x.language, x.series, x.layer): (x.high or 0.0) - (x.low or 0.0) for x in scores}
-    assert reach["fr", BI_MLM, 0] > reach["fr", MLM_ALIGN, 0] > 2 * REACH + 1
-    assert reach["ru", MLM_ALIGN, 0] > 2 * REACH + 1
-
-
 @pytest.mark.parametrize(
     ("name", "change", "problem"),
     [
@@ -95,27 +83,6 @@ def test_results_that_do_not_go_together(
     value = json.loads(path.read_text()) | change
     path.write_text(json.dumps({key: kept for key, kept in value.items() if kept is not None}))
     assert problem in refused(record_contextual.main, *flags, out=tmp_path / "figure5.csv")
-
-
-def test_the_embedded_study_has_one_job_a_source_encoder_and_its_floor_is_that_encoder_untrained() -> None:
-    contextual = Study(study()).contextual
-    jobs, made = contextual.jobs, contextual.study.identity
-    pairs = {"en": "en.mono.s1"} | {f"en-{code}": f"en-{code}.default.s1" for code in ("fr", "ru", "zh")}
-    assert list(jobs) == [name for cell, model in pairs.items() for name in (model, f"{cell}.untrained.s1")]
-    assert jobs["en.mono.s1"].targets == ["fr", "ru", "zh"]
-    assert jobs["en-ru.default.s1"].ways == ("plain", "aligned")
-    for cell, name in pairs.items():
-        model, floor = jobs[name], jobs[f"{cell}.untrained.s1"]
-        assert (floor.models, floor.ways, floor.targets) == (model.models, model.ways, model.targets)
-        assert (model.untrained, floor.untrained) == (False, True)
-        assert contextual.texts(floor.name) == contextual.texts(model.name)
-        assert {path.name for path in contextual.model_files(floor.name)} == {"run.json"}
-        assert made("contextual", floor.name) != made("contextual", model.name)
-    assert {name: list(own["test"]) for name, own in contextual.data("en.mono.s1").items()} == {
-        "ner.wikiann": ["en", "fr", "ru"],
-        "ner.conll2003": ["en", "zh"],
-        "parsing.ud": ["en", "fr", "ru", "zh"],
-    }
 
 
 @pytest.mark.parametrize(

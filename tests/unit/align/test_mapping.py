@@ -33,28 +33,16 @@ def test_types_zeros_and_input_that_is_not_changed() -> None:
     np.testing.assert_array_equal(half, before)
     assert np.isfinite(fit_normaliser(np.vstack([VECTORS[:9], np.zeros(40)]))[1]).all()
     np.testing.assert_array_equal(unit_length(np.zeros((1, 3))), np.zeros((1, 3)))
-    with pytest.raises(XlingError, match="width 3, but the means are of width 40"):
-        fit_normaliser(VECTORS)[0](np.ones((2, 3)))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_map_recovers_a_hidden_rotation_in_the_papers_orientation(dtype: type) -> None:
-    target = (ROTATION @ SOURCE.T).T  # W x for column vectors
-    found = procrustes(SOURCE.astype(dtype), target.astype(dtype))
-    np.testing.assert_allclose(found, ROTATION, atol=1e-6)
-    np.testing.assert_allclose(apply_map(found, SOURCE), target, atol=1e-5)
-
-
-def test_the_map_equals_scipys_is_orthogonal_and_no_rotation_nearby_fits_better() -> None:
+def test_the_map_equals_scipys_and_recovers_a_hidden_rotation_in_the_papers_orientation() -> None:
     rng = numpy_rng("mapping", "scipy")
     target = SOURCE @ rng.normal(size=(20, 20)) + rng.normal(size=(500, 20))
     found = procrustes(SOURCE, target)
     np.testing.assert_allclose(found.T, scipy.linalg.orthogonal_procrustes(SOURCE, target)[0], atol=1e-10)
-    np.testing.assert_allclose(found @ found.T, np.eye(20), atol=1e-12)
-    best = np.linalg.norm(apply_map(found, SOURCE) - target)
-    for _ in range(20):
-        skew = 1e-2 * rng.normal(size=(20, 20))
-        assert np.linalg.norm(apply_map(scipy.linalg.expm(skew - skew.T) @ found, SOURCE) - target) > best
+    turned = (ROTATION @ SOURCE.T).T  # W x for column vectors, the paper's orientation
+    np.testing.assert_allclose(procrustes(SOURCE.astype(np.float32), turned.astype(np.float32)), ROTATION, atol=1e-6)
+    np.testing.assert_allclose(apply_map(procrustes(SOURCE, turned), SOURCE), turned, atol=1e-10)
 
 
 def test_alignment_makes_rotated_scaled_spaces_equal_on_held_out_vectors() -> None:
@@ -65,15 +53,6 @@ def test_alignment_makes_rotated_scaled_spaces_equal_on_held_out_vectors() -> No
     assert not np.allclose(mapped, fit_normaliser(vectors[3000:])[1], atol=1e-2)
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "problem"),
-    [
-        (np.ones((3, 2)), np.ones((4, 2)), "3 source and 4 target vectors"),
-        (np.ones((0, 2)), np.ones((0, 2)), "no vectors to normalise"),
-        (np.ones((3, 2)), np.ones((3, 5)), "one width: 2 at the source, 5"),
-        (np.full((3, 2), np.nan), np.ones((3, 2)), "the source vectors hold a number that is not finite"),
-    ],
-)
-def test_pairs_that_cannot_be_fitted(source: np.ndarray, target: np.ndarray, problem: str) -> None:
-    with pytest.raises(XlingError, match=problem):
-        map_pair(source, target, source, target)
+def test_spaces_of_different_width_have_no_map() -> None:
+    with pytest.raises(XlingError, match="one width: 2 at the source, 5"):
+        procrustes(np.ones((3, 2)), np.ones((3, 5)))

@@ -142,7 +142,7 @@ def test_bad_input_is_one_line(
     assert not (tmp_path / "out" / "states.json").exists()
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     st.lists(st.lists(st.tuples(st.integers(4, 9), st.integers(NOWHERE, 3)), min_size=1, max_size=9), max_size=40),
     st.sampled_from(["cpu", "cuda"]),

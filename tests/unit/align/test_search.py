@@ -91,15 +91,3 @@ def test_ties_go_to_the_lower_index(seed: int, n: int, m: int, k: int, half: tor
     x, y = (rng.integers(-1, 2, size=(rows, 3)).astype(np.float32) for rows in (n, m))  # exact, and full of ties
     k = min(k, m)
     np.testing.assert_array_equal(search(x, y, k, half=half).indices, best(x @ y.T, k))
-
-
-def test_a_callers_lower_precision_does_not_reach_the_search() -> None:
-    x, y = vectors("p", 64, 200), vectors("r", 500, 200)
-    expected = search(x, y, 10)
-    torch.set_float32_matmul_precision("medium")
-    try:
-        found = search(x, y, 10)
-        assert torch.get_float32_matmul_precision() == "medium"
-    finally:
-        torch.set_float32_matmul_precision("highest")
-    np.testing.assert_array_equal(found.scores, expected.scores)

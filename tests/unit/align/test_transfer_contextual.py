@@ -12,27 +12,17 @@ from torch import Tensor
 from toy_contextual import OPTIONS, command, toy_plan, write_data, write_parallel
 from unit.finetune.toy_tasks import KINDS, run_killed, write_model
 
-from xling.align.frozen import Fitted, Linked, Reader, first_words, fit_map, read_sentences, word_states
+from xling.align.frozen import Fitted, Side, first_words, fit_map, read_sentences
 from xling.align.mapping import apply_map, fit_normaliser
 from xling.align.plan import Options
-from xling.align.transfer_contextual import (
-    Job,
-    Language,
-    Plan,
-    check_layers,
-    choose_work,
-    fit_layer,
-    main,
-    parse_args,
-    run_job,
-)
+from xling.align.transfer_contextual import Job, Plan, check_layers, choose_work, main, parse_args, run_job
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
 from xling.core.io import read_json
 from xling.core.records import read_record
 from xling.core.seeds import numpy_rng
 from xling.finetune.data import Speller
-from xling.finetune.trainer import read_material
+from xling.finetune.tasks import read_material
 from xling.model import device
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
@@ -42,8 +32,8 @@ WIDTH, LONGEST = 16, 24
 ROTATION = torch.from_numpy(np.linalg.qr(numpy_rng("rotation").normal(size=(WIDTH, WIDTH)))[0]).float()
 
 
-class Rotated(Reader):
-    """A reader whose every state is turned and scaled: another encoder of the same language."""
+class Rotated(Side):
+    """A side whose every state is turned and scaled: another encoder of the same language."""
 
     def states(self, tokens: Tensor, number: int, keep: Tensor | None = None) -> Tensor:
         return 3.0 * super().states(tokens, number, keep) @ ROTATION
@@ -56,52 +46,46 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
     return write_model(folder)
 
 
-@pytest.fixture
-def reader(toy: Toy) -> Reader:
-    """Return the toy encoder reading English."""
-    return Reader(load_encoder(toy[1]).requires_grad_(False), 0)
+def english(toy: Toy, path: Path | None = None) -> Side:
+    """Return the toy encoder reading sentences in English."""
+    speller = Speller(Vocabulary.load(toy[0]), "en", LONGEST)
+    sentences = read_sentences(path or toy[0].parent / "en.txt", speller)
+    return Side(load_encoder(toy[1]).requires_grad_(False), 0, sentences)
 
 
-def speller(toy: Toy) -> Speller:
-    return Speller(Vocabulary.load(toy[0]), "en", LONGEST)
-
-
-def rotated_job(toy: Toy, reader: Reader, task: str, **changes: object) -> Job:
-    """Return a job whose English test set is given to English and to the rotated reader alike."""
-    folder = toy[0].parent
-    sentences = read_sentences(folder / "en.txt", speller(toy))
-    words = np.arange(first_words(sentences)[-1])
-    turned = Language(Rotated(reader.encoder, 0), sentences, Linked(words, words))
+def rotated_job(toy: Toy, task: str, **changes: object) -> Job:
+    """Return a job whose English test set is given to English and to the rotated side alike."""
+    folder, side = toy[0].parent, english(toy)
+    words = np.arange(first_words(side.sentences)[-1])
+    turned = Rotated(side.encoder, 0, side.sentences, np.stack([words, words]))
     about = write_data(folder, task) | {"test": {"en": str(folder / f"{task}.test.en.jsonl")}}
     values = toy_plan(folder, toy, ("en", "turned"), {f"{task}.toy": about}, OPTIONS | changes)
     plan = read_record(Plan, values, "plan")
     ((name, files),), settings = plan.data.items(), replace(plan.options.settings, biaffine=plan.biaffine)
     material, tests = read_material(files, settings, {"en": Vocabulary.load(toy[0])}, {"en": 0}, "en", LONGEST, 7)
     data = {name: (material, {**tests, "turned": (1, tests["en"][1])})}
-    return Job(plan, {"en": Language(reader, sentences), "turned": turned}, data, LONGEST)
+    return Job(plan, {"en": side, "turned": turned}, data, LONGEST)
 
 
-@pytest.mark.parametrize("task", ["pos", "parsing"])
-def test_aligned_transfer_to_a_rotated_encoder_equals_english(
-    task: str, toy: Toy, reader: Reader, tmp_path: Path
-) -> None:
-    before = weights_of(reader.encoder)
-    results = run_job(rotated_job(toy, reader, task, layers=[2], epochs=4), tmp_path)
-    plain, aligned = results
+def test_aligned_transfer_to_a_rotated_encoder_equals_english(toy: Toy, tmp_path: Path) -> None:
+    job = rotated_job(toy, "parsing", layers=[2], epochs=4)
+    encoder = job.sides["en"].encoder
+    before = weights_of(encoder)
+    plain, aligned = run_job(job, tmp_path)
     assert (plain["way"], aligned["way"]) == ("plain", "aligned")
     assert aligned["map_cosine"]["turned"] == pytest.approx(1.0, abs=1e-6)
     assert aligned["scores"]["turned"]["measures"] == aligned["scores"]["en"]["measures"]
     assert aligned["scores"]["en"]["score"] > 40  # there was something to transfer
     assert plain["scores"]["turned"]["score"] < plain["scores"]["en"]["score"] - 10  # and without the map it is lost
-    for name, weight in weights_of(reader.encoder).items():
+    for name, weight in weights_of(encoder).items():
         assert torch.equal(weight, before[name]), name
-    assert not any(parameter.requires_grad for parameter in reader.encoder.parameters())
+    assert not any(parameter.requires_grad for parameter in encoder.parameters())
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_a_reader_gives_the_states_of_all_analyses_and_never_drops_out(norm: str, reader: Reader) -> None:
-    config = reader.encoder.config
-    other = Reader(Encoder(replace(config, shape=replace(config.shape, norm=norm)), 3), 1)
+def test_a_side_gives_the_states_of_all_analyses_and_never_drops_out(norm: str, toy: Toy) -> None:
+    config = load_encoder(toy[1]).config
+    other = Side(Encoder(replace(config, shape=replace(config.shape, norm=norm)), 3), 1, [])
     tokens = torch.tensor([[2, 7, 9, 2, 0], [2, 8, 2, 0, 0]])
     every = list(other.encoder.eval().layer_states(tokens, 1, tokens != 0))
     other.encoder.train()
@@ -118,42 +102,33 @@ def test_a_view_is_the_normaliser_and_the_map() -> None:
     np.testing.assert_allclose(view(torch.from_numpy(held_out).float()), expected, atol=1e-5)
 
 
-def test_word_states_are_those_of_first_subwords_in_order(toy: Toy, reader: Reader, tmp_path: Path) -> None:
+def test_word_states_are_those_of_first_subwords_in_order(toy: Toy, tmp_path: Path) -> None:
     path, expected = tmp_path / "long.txt", []
     path.write_text("tom sees the horse .\n" + "the river likes paris . " * 9 + "\nacme eats tom .\n")
-    sentences = read_sentences(path, speller(toy))
-    assert len(sentences[1].windows) > 1
-    for example in sentences:
+    side = english(toy, path)
+    assert len(side.sentences[1].windows) > 1
+    for example in side.sentences:
         for row, place in zip(example.rows, example.places, strict=True):
             window = torch.from_numpy(example.windows[row].astype(np.int64))[None]
-            expected.append(list(reader.encoder.layer_states(window, 0))[1][0, place])
-    np.testing.assert_allclose(word_states(reader, sentences, 1, LONGEST), torch.stack(expected), atol=1e-5)
+            expected.append(list(side.encoder.layer_states(window, 0))[1][0, place])
+    np.testing.assert_allclose(side.word_states(1, LONGEST), torch.stack(expected), atol=1e-5)
 
 
-def test_a_map_takes_linked_words_only() -> None:
+def test_a_map_takes_linked_words_and_each_side_is_normalised_over_all_its_words() -> None:
     source = numpy_rng("source").normal(size=(400, WIDTH))
     source /= np.linalg.norm(source, axis=1, keepdims=True)
     target = numpy_rng("noise").normal(size=(400, WIDTH))
     rows = np.arange(300)
     target[rows + 100] = source[rows] @ ROTATION.numpy()  # word i is linked with word i + 100
-    fitted = fit_map(source, target, Linked(rows, rows + 100))
-    assert fitted.cosine is not None
-    assert fitted.cosine > 0.99
-    assert fit_map(source, target, Linked(rows, rows)).cosine < 0.6
+    linked, wrong = (fit_map(source, target, np.stack([rows, others])) for others in (rows + 100, rows))
+    assert linked.cosine > 0.99  # type: ignore[operator]
+    assert wrong.cosine < 0.6  # type: ignore[operator]
+    for fitted in (linked, wrong):
+        np.testing.assert_array_equal(fitted.normaliser.means, fit_normaliser(target)[0].means)
 
 
-def test_each_side_is_normalised_over_all_its_words(toy: Toy, reader: Reader) -> None:
-    job = rotated_job(toy, reader, "ner")
-    few = np.arange(40)
-    limited = replace(job.languages["turned"], linked=Linked(few, few))
-    other = replace(job, languages={"en": job.languages["en"], "turned": limited})
-    for code in ("en", "turned"):
-        one, two = fit_layer(job, 1)[code], fit_layer(other, 1)[code]
-        np.testing.assert_array_equal(one.normaliser.means, two.normaliser.means)
-
-
-def test_encoders_of_different_widths_have_no_map(reader: Reader) -> None:
-    shape = reader.encoder.config.shape
+def test_encoders_of_different_widths_have_no_map(toy: Toy) -> None:
+    shape = load_encoder(toy[1]).config.shape
     with pytest.raises(XlingError, match=r"encoders of one width, not \{'en': 16, 'fr': 32\}"):
         check_layers(read_record(Options, OPTIONS, "options"), {"en": shape, "fr": replace(shape, width=32)})
 
@@ -163,11 +138,11 @@ SHORT = OPTIONS | {"layers": [1], "epochs": 2}
 
 
 def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Call) -> None:
-    arguments = command(tmp_path, toy, "job", ("ner", "parsing"), options=OPTIONS | {"epochs": 1})
+    arguments = command(tmp_path, toy, "job", ("ner", "pos"), options=OPTIONS | {"epochs": 1})
     assert call(main, *arguments).code == 0
     result = read_json(tmp_path / "job.json")
     done = [(one["layer"], one["task"], one["way"]) for one in result["trainings"]]
-    tasks, ways = ("ner", "parsing"), ("plain", "aligned")
+    tasks, ways = ("ner", "pos"), ("plain", "aligned")
     assert done == [(layer, task, way) for layer in (0, 2) for task in tasks for way in ways]
     for one in result["trainings"]:
         assert set(one["scores"]) == {"en", "fr"}
@@ -212,6 +187,10 @@ def test_untrained_encoders_need_run_json_alone(toy: Toy, tmp_path: Path, call: 
     assert "model.safetensors: no such file" in found.error
 
 
+ONE = {"encoder": "x", "vocab": "y", "parallel": "z"}
+TESTED = {"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}}
+
+
 @pytest.mark.parametrize(
     ("name", "change", "problem"),
     [
@@ -222,36 +201,17 @@ def test_untrained_encoders_need_run_json_alone(toy: Toy, tmp_path: Path, call: 
         ("links.txt", lambda lines: ["" for _ in lines], "links.txt: no links at all"),
         ("fr.txt", lambda lines: lines[:-1], "links 60 sentences with 59"),
         ("fr.txt", lambda lines: [*lines[:2], "", *lines[3:]], "fr.txt, line 3: a blank line"),
-        ("en.txt", lambda _: [], "en.txt: empty where sentences were expected"),
+        ("plan", {"options": OPTIONS | {"layers": [0, 9]}}, "no layer 9 in the encoder of en: its layers are 0 to 2"),
+        ("plan", {"options": OPTIONS | {"heads": 3}}, "3 heads do not divide the width 16"),
+        ("plan", {"languages": {"en": ONE}}, "job.plan: languages: expected en and at least one other"),
+        ("plan", {"languages": {"en": ONE, "fr": ONE}}, "job.plan: languages.fr.links: missing key"),
+        ("plan", {"data": TESTED}, "job.plan: data.x.test: ru not among languages"),
     ],
 )
-def test_wrong_files_are_one_line(
+def test_wrong_files_and_plans_are_one_line(
     name: str, change: Any, problem: str, toy: Toy, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
-    arguments, path = command(tmp_path, toy, "job"), tmp_path / name
-    path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))
+    arguments, path = command(tmp_path, toy, "job", **(change if name == "plan" else {})), tmp_path / name
+    if name != "plan":
+        path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))
     assert problem in refused(main, *arguments, out=tmp_path / "job.json")
-
-
-ONE = {"encoder": "x", "vocab": "y", "parallel": "z"}
-TESTED = {"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}}
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"options": OPTIONS | {"layers": [0, 9]}}, "no layer 9 in the encoder of en: its layers are 0 to 2"),
-        ({"options": OPTIONS | {"layers": []}}, "job.plan: options.layers: expected at least 1 items"),
-        ({"options": OPTIONS | {"heads": 3}}, "3 heads do not divide the width 16"),
-        ({"options": OPTIONS | {"epoch": 1}}, "job.plan: options.epoch: unknown key (did you mean 'epochs'?)"),
-        ({"languages": {"en": ONE}}, "job.plan: languages: expected en and at least one other"),
-        ({"languages": {"en": ONE, "fr": ONE}}, "job.plan: languages.fr.links: missing key"),
-        ({"languages": {"en": {"encoder": "x"}, "fr": {}}}, "languages.en.vocab: missing key"),
-        ({"data": TESTED}, "job.plan: data.x.test: ru not among languages"),
-        ({"ways": ["upwards"]}, "job.plan: ways[0]: expected one of plain, aligned, found 'upwards'"),
-    ],
-)
-def test_wrong_plans_are_one_line(
-    changes: Any, problem: str, toy: Toy, tmp_path: Path, refused: Callable[..., str]
-) -> None:
-    assert problem in refused(main, *command(tmp_path, toy, "job", **changes), out=tmp_path / "job.json")

@@ -66,28 +66,19 @@ def test_two_files_are_read_once_in_blocks(tmp_path: Path) -> None:
     assert len(asked) == 3 * 3  # layers, blocks: everything once
 
 
-SEEDS = {"pair": "en-fr", "model": "x"}
-
-
 @pytest.mark.parametrize(
-    ("plan", "problem"),
+    ("states", "problem"),
     [
-        ([], "comparisons: expected at least 1 items"),
-        ([{"pair": "en-fr"}], "comparisons[0].model: missing key"),
-        ([SEEDS | {"seeds": [[{}]]}], "comparisons[0].seeds[0]"),
-        ([SEEDS | {"seeds": [[{}, {}]]}], "seeds[0][0].folder: missing key"),
         ([x[:9] for x in layers("fr")], "parallel.fr.safetensors: 9 rows, but"),
         ([x * 0 for x in layers("fr")], "CKA is undefined: all vectors of layer 0 or 0 are the same"),
+        ([], "comparisons: expected at least 1 items"),
     ],
 )
 def test_plans_that_lack_something_and_states_that_cannot_be_compared(
-    refused: Callable[..., str], tmp_path: Path, plan: list[Any], problem: str
+    refused: Callable[..., str], tmp_path: Path, states: list[Any], problem: str
 ) -> None:
-    whole = write_plan(tmp_path)
-    if plan and isinstance(plan[0], np.ndarray):
-        write_states(states_file(tmp_path / "fr2", "trained", "parallel", "fr"), plan, {})
-    else:
-        whole["comparisons"] = plan
-    write_json(tmp_path / "plan.json", whole)
-    out = tmp_path / "out.json"
+    plan, out = write_plan(tmp_path), tmp_path / "out.json"
+    if states:
+        write_states(states_file(tmp_path / "fr2", "trained", "parallel", "fr"), states, {})
+    write_json(tmp_path / "plan.json", plan if states else plan | {"comparisons": []})
     assert problem in refused(main, "--plan", tmp_path / "plan.json", "--out", out, out=out)

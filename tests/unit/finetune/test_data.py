@@ -13,8 +13,8 @@ from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.finetune.batches import Layout, epoch_order, evaluation_batches, training_batches
-from xling.finetune.data import Example, Speller, read_examples, widest_context, window_starts
-from xling.finetune.settings import grid_points, read_settings
+from xling.finetune.data import Example, Speller, read_examples, window_starts
+from xling.finetune.settings import Point, grid_points, read_settings
 from xling.finetune.tasks import make_task
 
 TREE = '{"words": ["cat", "sees"], "heads": [2, 0], "deprels": ["nsubj", "root"], "upos": ["NOUN", "VERB"]}'
@@ -28,7 +28,6 @@ BAD = [
     ("ner", GOOD["ner"].replace("B-LOC", "B-FOO"), "tags: 'B-FOO' is none of O, B-LOC"),
     ("ner", GOOD["ner"].replace('"O", ', ""), "tags: 1 values for 2 words"),
     ("ner", GOOD["ner"].replace('"the"', '" "'), "words: word 1 is ' '"),
-    ("ner", GOOD["ner"].replace('"the"', "3"), "words: word 1 is 3"),
     ("ner", '{"words": [], "tags": []}', "words: no words"),
     ("ner", GOOD["xnli"], "no list 'words' (has: premise, hypothesis, label)"),
     ("ner", "the\tO", "not JSON: Expecting value at character 1"),
@@ -36,12 +35,9 @@ BAD = [
     ("xnli", GOOD["xnli"].replace("neutral", "perhaps"), "label: 'perhaps' is none of entailment"),
     ("xnli", '{"premise": ["a"], "hypothesis": ["b"]}', "no label"),
     ("parsing", TREE.replace("[2, 0]", "[3, 0]"), "heads: 3 of word 1 is not in 0 to 2"),
-    ("parsing", TREE.replace("[2, 0]", "[-1, 0]"), "heads: -1 of word 1 is not in 0 to 2"),
     ("parsing", TREE.replace("[2, 0]", '["2", 0]'), "heads: '2' of word 1"),
     ("parsing", TREE.replace("[2, 0]", "[0, 0]"), "heads: not one tree with one root"),
-    ("parsing", TREE.replace("[2, 0]", "[1, 0]"), "heads: not one tree with one root"),
     ("parsing", TREE.replace("nsubj", "nsubj:pass"), "deprels: 'nsubj:pass' is none of acl"),
-    ("pos", TREE.replace("NOUN", "N"), "upos: 'N' is none of ADJ"),
 ]
 WORDS = ["table", "cat", "horse", "river", "the", "paris", "zzzqqqxxxyyyvvvwww" * 3, "sees"]
 
@@ -49,16 +45,6 @@ WORDS = ["table", "cat", "horse", "river", "the", "paris", "zzzqqqxxxyyyvvvwww" 
 @pytest.fixture(scope="module")
 def vocabulary(toy_model: tuple[Path, Path]) -> Vocabulary:
     return Vocabulary.load(toy_model[0])
-
-
-@given(st.integers(1, 200), st.integers(2, 40))
-def test_windows_cover_the_text_and_a_word_is_read_where_it_has_most_context(pieces: int, room: int) -> None:
-    starts, places = window_starts(pieces, room), np.arange(pieces, dtype=np.int32)
-    assert (starts[0], starts[-1]) == (0, max(0, pieces - room))
-    assert ((np.diff(starts) > 0) & (np.diff(starts) <= max(1, room // 2))).all()
-    margins = np.minimum(places - starts[:, None], starts[:, None] + room - 1 - places)
-    assert margins[widest_context(places, starts, room), places].tolist() == margins.max(axis=0).tolist()
-    assert margins.max(axis=0).min() >= 0  # every place is in a window
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=60), st.integers(5, 40))
@@ -70,6 +56,10 @@ def test_every_word_is_at_its_place_in_one_window(vocabulary: Vocabulary, chosen
     assert len(rows) == len(places) == len(words)
     assert all(len(window) <= limit and window[0] == window[-1] == END for window in windows)
     assert [int(windows[row][place]) for row, place in zip(rows, places, strict=True)] == [ids[i] for i in firsts]
+    starts, room = window_starts(len(ids), limit - 2), limit - 2
+    margins = np.minimum(np.array(firsts) - starts[:, None], starts[:, None] + room - 1 - np.array(firsts))
+    assert margins[rows, np.arange(len(words))].tolist() == margins.max(axis=0).tolist()  # where it has most context
+    assert ((np.diff(starts) > 0) & (np.diff(starts) <= max(1, room // 2))).all()
     if len(ids) + 2 <= limit:
         assert [window.tolist() for window in windows] == [[END, *ids, END]]
 
@@ -149,9 +139,8 @@ def test_a_bad_record_is_named_by_file_and_line(
 
 def test_grid_points_follow_the_order_of_the_configuration() -> None:
     grid = {"batch": [4, 8], "encoder_lr": [1e-6, 2e-6], "head_lr": [1e-5, 2e-5]}
-    points = grid_points(read_settings(section("xnli", grid=grid)))
-    found = [(p.number, p.batch, p.encoder_lr, p.head_lr) for p in points]
+    found = grid_points(read_settings(section("xnli", grid=grid)))
     assert len(found) == 8
-    assert found[:3] == [(0, 4, 1e-6, 1e-5), (1, 4, 1e-6, 2e-5), (2, 4, 2e-6, 1e-5)]
+    assert found[:3] == [Point(0, 4, 1e-6, 1e-5), Point(1, 4, 1e-6, 2e-5), Point(2, 4, 2e-6, 1e-5)]
     plain = grid_points(read_settings(section("ner", grid={**grid, "head_lr": None})))
     assert [(p.encoder_lr, p.head_lr) for p in plain] == [(1e-6, 1e-6), (2e-6, 2e-6)] * 2

@@ -7,8 +7,6 @@ import networkx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -16,7 +14,8 @@ from xling.finetune.batches import Layout
 from xling.finetune.data import Example
 from xling.finetune.parsing import NUMBERS, ROOT, SLOPE, Biaffine, best_tree, drop_alike
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.tasks import Ner, Parsing, Pos, Task, Xnli, count_items, initialise_head, score
+from xling.finetune.tasks import Ner, Parsing, Pos, Task, Xnli, count_items, score
+from xling.finetune.tuner import initialise_head
 
 SIZES = BiaffineSizes(arc=5, label=3, dropout=0.33, input_dropout=0.2)
 DET, OBJ = NUMBERS["det"], NUMBERS["obj"]
@@ -128,20 +127,16 @@ def test_biaffine_scores_equal_an_explicit_loop() -> None:
     made, states = with_weights(Biaffine(6, SIZES, 4)), drawn((2, 4, 6))  # the root and three words
     arc_dep, arc_head, label_dep, label_head = made.views(states)
     arcs, labels = made.arcs(arc_dep, arc_head), made.labels(label_dep, label_head)
-    chosen = torch.tensor([[0, 3, 1], [2, 0, 2]])
-    own = made.labels_at(label_dep, torch.stack([label_head[n, chosen[n]] for n in range(2)]))
     reduced = functional.leaky_relu(states @ made.hidden.weight.T + made.hidden.bias, SLOPE)
     one = torch.ones(1, dtype=torch.double)
     for n, word, head in np.ndindex(2, 3, 4):
         dep, top = reduced[n, word + 1], reduced[n, head]
         left, low, high = (torch.cat([part, one]) for part in (dep[:5], dep[10:13], top[13:16]))
-        expected = sum(left[i] * made.arc[i, j] * top[5 + j] for i in range(6) for j in range(5))
-        assert math.isclose(float(arcs[n, word, head]), float(expected), abs_tol=1e-10)
-        for label in range(4):
-            wanted = sum(low[i] * made.label[label, i, j] * high[j] for i in range(4) for j in range(4))
-            assert math.isclose(float(labels[n, word, head, label]), float(wanted), abs_tol=1e-10)
-        if chosen[n, word] == head:
-            assert torch.allclose(own[n, word], labels[n, word, head], atol=1e-12)
+        assert math.isclose(float(arcs[n, word, head]), float(left @ made.arc @ top[5:10]), abs_tol=1e-10)
+        wanted = torch.stack([low @ form @ high for form in made.label])
+        assert torch.allclose(labels[n, word, head], wanted, atol=1e-10)
+        own = made.labels_at(label_dep[n : n + 1, word : word + 1], label_head[n : n + 1, head : head + 1])
+        assert torch.allclose(own[0, 0], wanted, atol=1e-10)
 
 
 def test_linear_layers_are_drawn_and_forms_start_at_zero() -> None:
@@ -164,10 +159,6 @@ def test_dropout_drops_the_same_features_of_all_words() -> None:
     assert bool((drop_alike(dropped, 0.33, training=False) == dropped).all())
 
 
-def total(scores: np.ndarray, heads: np.ndarray) -> float:
-    return float(scores[np.arange(len(heads)), heads].sum())
-
-
 def best_total_by_networkx(scores: np.ndarray) -> float:
     """Try each word as the only child of the root and span the other words from it."""
     words, found = len(scores), []
@@ -181,27 +172,19 @@ def best_total_by_networkx(scores: np.ndarray) -> float:
     return max(found)
 
 
-def is_tree(heads: np.ndarray) -> bool:
-    """Tell whether there is one root, which all words reach."""
-    graph = networkx.DiGraph((int(head), word) for word, head in enumerate(heads, start=1))
-    return (heads == 0).sum() == 1 and networkx.is_arborescence(graph)
-
-
-def test_trees_equal_networkx_on_hundreds_of_graphs() -> None:
+def test_trees_have_one_root_and_the_total_that_networkx_finds() -> None:
     rng = np.random.default_rng(5)
-    for number in range(200):
-        words = 7 if number % 50 == 0 else int(rng.integers(1, 5))
-        scores = rng.random((words, words + 1)) + 0.1
+    for number in range(160):
+        words = 40 if number % 8 == 0 else 7 if number % 50 == 0 else int(rng.integers(1, 5))
+        scores = rng.random((words, words + 1)) * (1e-3, 1.0, 1e4)[number % 3] + 0.1
         if number % 2:
             scores[:, 0] += 1.0  # many words would like to be the root
+        if number % 5 == 0:
+            scores = scores.round()  # ties
         heads = best_tree(scores)
-        assert is_tree(heads)
-        assert total(scores, heads) == pytest.approx(best_total_by_networkx(scores), abs=1e-9)
-
-
-@given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 1.0, 1e4]), st.booleans())
-@settings(max_examples=80)
-def test_always_one_root_and_a_tree(words: int, seed: int, scale: float, ties: bool) -> None:
-    rng = np.random.default_rng(seed)
-    scores = rng.integers(0, 3, (words, words + 1)) if ties else rng.normal(size=(words, words + 1))
-    assert is_tree(best_tree(scores.astype(np.float32) * scale))
+        assert (heads == 0).sum() == 1
+        graph = networkx.DiGraph((int(head), word) for word, head in enumerate(heads, start=1))
+        assert networkx.is_arborescence(graph)  # every word reaches the root
+        if words < 40:
+            total = scores[np.arange(words), heads].sum()
+            assert total == pytest.approx(best_total_by_networkx(scores), rel=1e-9)

@@ -22,8 +22,7 @@ from xling.core.errors import run
 from xling.finetune import trainer
 from xling.finetune.data import Example
 from xling.finetune.settings import read_settings
-from xling.finetune.tasks import make_task, read_set
-from xling.finetune.trainer import Material
+from xling.finetune.tasks import Material, make_task, read_set
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, save_encoder
 from xling.pretrain.config import read_run

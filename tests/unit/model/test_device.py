@@ -43,7 +43,6 @@ GRANTED = "n7: CUDA_VISIBLE_DEVICES=0,1, but CUDA does not work: "
     ("variables", "problem"),
     [
         ({}, None),
-        ({"CUDA_VISIBLE_DEVICES": ""}, None),
         ({"CUDA_VISIBLE_DEVICES": "NoDevFiles"}, None),
         ({"CUDA_VISIBLE_DEVICES": "", "SLURM_JOB_GPUS": "0"}, None),  # the user's own choice
         ({"CUDA_VISIBLE_DEVICES": "0,1", "XLING_DEVICE": "cpu"}, None),
@@ -84,6 +83,16 @@ def test_results_are_in_order_and_the_threads_are_given_back(threads: int) -> No
         assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
+
+
+def test_exact_products_leave_the_callers_precision_as_it_was() -> None:
+    torch.set_float32_matmul_precision("medium")
+    try:
+        with device.exact_products():
+            assert torch.get_float32_matmul_precision() == "highest"
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision("highest")
 
 
 class FakeGraph:

@@ -101,7 +101,8 @@ def test_the_single_pass_moves_as_the_fused_kernel_does() -> None:
         assert norm.item() == pytest.approx(grads.norm().item(), rel=1e-5)
         move((weights, grads, mean, square, working), (rate, divisor, tick(step, betas)), settings)
         moments, clipped = ([fused[1]], [fused[2]]), grads / grads.norm()
-        fused_adam([fused[0]], [clipped], moments, [fused[3]], rate, settings[:2], settings[3], settings[2])
+        numbers = {"lr": rate, "eps": settings[3], "weight_decay": settings[2]}
+        fused_adam([fused[0]], [clipped], moments, [fused[3]], settings[:2], **numbers)
     for mine, theirs in zip((weights, mean, square, step), fused, strict=True):
         torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-5)
     assert torch.equal(working, weights.bfloat16())
