@@ -10,7 +10,7 @@ PYTEST_FLAGS ?= -n 2 --dist loadfile
 WATCHED := $(BIN)/python -m workflow_scripts.watch
 VERDICTS := $(BIN)/python -m xling.report.claims.show
 
-.PHONY: help demo demo-full run paper-figures plan slurm-check aligner test test-slurm lint types unit bench lock clean
+.PHONY: help demo demo-full run paper-figures plan calibrate slurm-check aligner test test-slurm lint types unit bench lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -31,6 +31,9 @@ paper-figures: $(READY)  ## Table 1 and Figures 3 and 7 from the published numbe
 
 plan: $(READY)  ## what a study will cost, and has cost: make plan PRESET=presets/paper.yaml TARGET=table1 RATES=h200
 	@$(BIN)/python -m workflow_scripts.plan $(TARGET) --rates "$(RATES)" $(if $(ASSUMPTIONS),--assumptions) $(if $(PRESET),--configfile $(PRESET))
+
+calibrate: $(READY)  ## measure this machine for a minute: rates for make plan, into results/rates.yaml
+	$(BIN)/python -m bench.calibrate --out results/rates.yaml
 
 slurm-check: $(READY)  ## is the cluster as profiles/slurm expects?
 	@$(BIN)/python -m workflow_scripts.slurm_check

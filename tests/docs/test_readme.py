@@ -107,7 +107,7 @@ def planned(command: str, folder: Path, own_data: bool = True) -> tuple[list[str
 
 
 def test_the_cost_of_the_embedded_study_is_the_plan_s(tmp_path: Path) -> None:
-    (gpu, _, disk, download), _ = planned(f"{RUN[1]} RATES=cpu", tmp_path)  # not those of a machine with a GPU
+    (gpu, _, disk, download), _ = planned(f"{RUN[1]} RATES=cpu", tmp_path)  # not those of a calibrated machine
     assert (gpu, download) == ("-", "-")
     assert (cost("disk", 0), cost("data to download", 0)) == (disk, "none")
 

@@ -1,8 +1,8 @@
 """What a study will cost, and what it has cost: python -m workflow_scripts.plan TARGET --configfile presets/paper.yaml
 
 TARGET is anything that Snakemake makes, by default everything. What is done is left out of the plan and set against
-what it used. RATES is h200 or cpu (rates.yaml); by default the H200's where there is a GPU, and those of a CPU where
-there is none or the study needs none.
+what it used. RATES is h200, cpu, or a file that `python -m bench.calibrate` wrote; by default results/rates.yaml where
+there is one, else the H200's where there is a GPU, and those of a CPU where there is none or the study needs none.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from workflow_scripts.plan.used import ran_on_gpu, unfinished, used_by
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import run
 
+OWN_RATES = Path("results/rates.yaml")
 GPUS = (1, 8, 32)
 # Columns of a plan, by the costs that they show.
 SHOWN = {"jobs": "jobs", "gpu": "GPU time", "cpu": "CPU time", "disk": "disk", "download": "download"}
@@ -31,8 +32,9 @@ SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def choose_rates(asked: str, study: Study) -> Rates:
-    """Return the rates that the user names, else those that fit study and machine."""
-    return load_rates(asked or ("h200" if devices(os.environ) and not study.generated else "cpu"))
+    """Return the rates that the user names, else the user's own, else the committed ones that fit study and machine."""
+    own = str(OWN_RATES) if OWN_RATES.is_file() else ""
+    return load_rates(asked or own or ("h200" if devices(os.environ) and not study.generated else "cpu"))
 
 
 def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str, assumptions: bool = False) -> list[str]:
@@ -46,7 +48,7 @@ def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str, assumpt
     if begun.seconds:
         lines += [f"in runs that are not finished: GPU {duration(begun.gpu)}, CPU {duration(begun.cpu)}"]
     if not assumptions:
-        return [*lines, "", f"assumed: {len(rates.used)} rates (ASSUMPTIONS=1 lists them)"]
+        return [*lines, "", f"assumed: {len(rates.used)} rates (ASSUMPTIONS=1 lists them; make calibrate measures yours)"]
     used = sorted(rates.used.items())
     assumed = [f"  {name}: {float(entry['value']):g} {entry['unit']} ({entry['source']})" for name, entry in used]
     return [*lines, "", "Assumptions:", *assumed]
@@ -134,7 +136,7 @@ def main() -> None:
     parser.add_argument("target", nargs="*")
     parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
     parser.add_argument("--assumptions", action="store_true", help="list the rates behind the estimates")
-    parser.add_argument("--rates", default="", help="a device of rates.yaml: h200, cpu")
+    parser.add_argument("--rates", default="", help="h200, cpu, or a file of python -m bench.calibrate")
     args = parser.parse_args()
     os.chdir(REPOSITORY)
     config = read_config(REPOSITORY / "config.yaml", *args.configfile)

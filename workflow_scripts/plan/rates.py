@@ -1,4 +1,4 @@
-"""Rates behind a plan: read from rates.yaml, each with where it comes from."""
+"""Rates behind a plan: read from rates.yaml or from the user's own calibration, each with where it comes from."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +8,7 @@ from workflow_scripts.config import nearest, read_yaml
 from xling.core.errors import InputError
 
 RATES_FILE = Path(__file__).with_name("rates.yaml")
+MEASURED = {"step": 0.0, "operations_per_second": 1e-9, "tuning_step": 0.0}  # of a device, with the least that is right
 
 
 @dataclass
@@ -32,9 +33,19 @@ class Rates:
 
 
 def load_rates(device: str) -> Rates:
-    """Return the rates with those of a device of rates.yaml: h200, cpu."""
+    """Return the committed rates with a committed device (h200, cpu) or one of the user's own, a file."""
     known = read_yaml(RATES_FILE)
-    if device not in known["devices"]:
-        raise InputError(RATES_FILE, f"no device {device!r}", fix=nearest(device, known["devices"]))
     stages = {**known["stages"], **known["text"], **known["tasks"]}
-    return Rates(stages, known["devices"][device], known["downloads"])
+    if device in known["devices"]:
+        return Rates(stages, known["devices"][device], known["downloads"])
+    path = Path(device)
+    if not path.is_file():
+        raise InputError(path, "no such file of rates", fix=f"{nearest(device, known['devices'])}, or a file")
+    own = read_yaml(path)
+    wrong = [key for key, kind in (("name", str), ("gpu", bool)) if not isinstance(own.get(key), kind)]
+    for key, least in MEASURED.items():
+        value = own[key].get("value") if isinstance(own.get(key), dict) else None
+        wrong += [] if isinstance(value, int | float) and value >= least else [key]
+    if wrong:
+        raise InputError(path, f"missing or wrong: {', '.join(wrong)}", fix="write it with python -m bench.calibrate")
+    return Rates(stages, known["devices"]["h200" if own["gpu"] else "cpu"] | own, known["downloads"])

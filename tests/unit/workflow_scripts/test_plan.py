@@ -11,6 +11,7 @@ from embedded import DEMO, PAPER, ROOT, SEP_TOKENS, made
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.calibrate import fit
 from workflow_scripts.config import merge, read_config
 from workflow_scripts.plan.__main__ import by_rule, choose_rates, duration, planned_and_used, report
 from workflow_scripts.plan.estimate import cost, operations, parameters
@@ -77,14 +78,25 @@ def test_gpus_are_counted_in_either_syntax(resources: dict[str, Any], gpus: int)
 # Rates
 
 
+@given(st.floats(1e-4, 1.0), st.floats(1e9, 1e15), st.floats(1e6, 1e12), st.floats(1.5, 100.0))
+def test_two_points_on_a_line_give_the_line_back(step: float, speed: float, few: float, ratio: float) -> None:
+    points = [(amount, step + amount / speed) for amount in (few * ratio, few)]
+    if points[0][1] - points[1][1] < 1e-6 * step:
+        return  # nothing to tell the slope from
+    assert fit(points[0], points[1]) == (pytest.approx(step, rel=1e-3), pytest.approx(speed, rel=1e-3))
+
+
+def test_a_device_that_is_as_fast_on_little_has_no_step() -> None:
+    assert fit((1e9, 1.0), (4e9, 5.0)) == (0.0, pytest.approx(8e8))
+
+
 def test_the_h200s_rates_are_those_of_the_committed_benchmark() -> None:
     bench = json.loads((ROOT / "bench/results/pretrain-h200.json").read_text())
     small = operations({"layers": 8, "width": 256, "feedforward": 1024}, 128, 0.15 * 16000)
-    measured = [(24576, bench["operations_per_token"], bench["settings"]["Default"]), (8192, small, bench["small"])]
+    paper = (24576 * bench["operations_per_token"], 24576 / bench["settings"]["Default"])
     rates = load_rates("h200")
-    for tokens, each, speed in measured:
-        seconds = rates("device.step") + tokens * each / rates("device.operations_per_second")
-        assert seconds == pytest.approx(tokens / speed, rel=0.01)
+    found = (rates("device.step"), rates("device.operations_per_second"))
+    assert found == pytest.approx(fit(paper, (8192 * small, 8192 / bench["small"])), rel=0.01)
     csls = json.loads((ROOT / "bench/results/csls-h200.json").read_text())
     similarity = 2 * csls["rows"] ** 2 * csls["width"] / csls["routes"]["xling"]["seconds"]
     assert rates("device.similarity") == pytest.approx(similarity, rel=0.02)
@@ -97,13 +109,25 @@ def test_every_rate_says_its_unit_and_source() -> None:
     assert all(entry["value"] >= 0 and entry["unit"] and entry["source"] for entry in entries)
 
 
-def test_rates_fit_the_machine_and_the_study_unless_they_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ones_own_rates_are_checked_and_come_before_those_that_fit_the_study(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
     for visible, fitting in (("0", (False, True)), ("", (False, False))):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
         assert (choose_rates("", DEMO).gpu, choose_rates("", PAPER).gpu) == fitting
-    assert choose_rates("h200", PAPER).device["name"] == "one NVIDIA H200"
-    with pytest.raises(InputError, match=r"no device 'h20' \(did you mean 'h200'\?"):
+    with pytest.raises(InputError, match=r"no such file of rates \(did you mean 'h200'\?"):
         load_rates("h20")
+    path = tmp_path / "results/rates.yaml"
+    path.parent.mkdir()
+    path.write_text("name: mine\ngpu: true\nstep: {value: 0.1, unit: s, source: here}\n")
+    with pytest.raises(InputError, match="missing or wrong: operations_per_second, tuning_step"):
+        load_rates(str(path))
+    path.write_text(path.read_text() + "operations_per_second: {value: 1.0e+12}\ntuning_step: {value: 0.2}\n")
+    rates = choose_rates("", DEMO)
+    assert (rates.device["name"], rates("device.step"), rates("device.tuning_step")) == ("mine", 0.1, 0.2)
+    assert rates("device.start") == load_rates("h200")("device.start")
+    assert choose_rates("h200", PAPER).device["name"] == "one NVIDIA H200"
 
 
 # Estimates
