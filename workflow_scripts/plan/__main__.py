@@ -48,7 +48,8 @@ def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str, assumpt
     if begun.seconds:
         lines += [f"in runs that are not finished: GPU {duration(begun.gpu)}, CPU {duration(begun.cpu)}"]
     if not assumptions:
-        return [*lines, "", f"assumed: {len(rates.used)} rates (ASSUMPTIONS=1 lists them; make calibrate measures yours)"]
+        hint = "ASSUMPTIONS=1 lists them; make calibrate measures yours"
+        return [*lines, "", f"assumed: {len(rates.used)} rates ({hint})"]
     used = sorted(rates.used.items())
     assumed = [f"  {name}: {float(entry['value']):g} {entry['unit']} ({entry['source']})" for name, entry in used]
     return [*lines, "", "Assumptions:", *assumed]
