@@ -7,16 +7,13 @@ there is one, else the H200's where there is a GPU, and those of a CPU where the
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
-from math import isnan
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import pandas as pd
 
 from workflow_scripts.config import REPOSITORY, read_config
 from workflow_scripts.gpu_slots import devices
 from workflow_scripts.plan.estimate import cost
-from workflow_scripts.plan.jobs import Cost, Job, lay_out, longest_chain
+from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job, lay_out, longest_chain, total
 from workflow_scripts.plan.rates import Rates, load_rates
 from workflow_scripts.plan.sizes import Sizes, manifest
 from workflow_scripts.plan.used import ran_on_gpu, unfinished, used_by
@@ -25,8 +22,6 @@ from xling.core.errors import run
 
 OWN_RATES = Path("results/rates.yaml")
 GPUS = (1, 8, 32)
-# Columns of a plan, by the costs that they show.
-SHOWN = {"jobs": "jobs", "gpu": "GPU time", "cpu": "CPU time", "disk": "disk", "download": "download"}
 TIMES = ((3600, "h"), (60, "min"), (1, "s"))
 SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -58,11 +53,12 @@ def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str, assumpt
 def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     """Return what is left: in all, one line per rule, the longest chain, and what is not known."""
     costs = [cost(sizes, job) for job in jobs]
-    rules = by_rule(jobs, costs)
-    every = rules.sum()
+    rules, every = by_rule(jobs, costs), total(one for one in costs if one is not UNKNOWN)
     wall = {job.number: one.seconds for job, one in zip(jobs, costs, strict=True) if one.seconds > 0}
     seconds, chain = longest_chain(jobs, wall)
-    lines = [in_all(every, seconds), "", *table(rules[list(SHOWN)].rename(columns=SHOWN))]
+    rows = {rule: [str(len(some)), *amounts(total(some)).values()] for rule, some in rules.items()}
+    rows |= {"total": [str(len(jobs)), *amounts(every).values()]}
+    lines = [in_all(len(jobs), every, seconds), "", *table(["jobs", *amounts(every)], rows)]
     lines += [f"besides, at most {size(every.passing)} of text until it has been read"] if every.passing else []
     lines += ["", f"longest chain: {duration(seconds)}"]
     for job in (job for job in chain if job.number in wall):
@@ -71,34 +67,40 @@ def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
         lines.append(f"    {duration(wall[job.number]):>9}  {job.rule}{name}")
     datasets = [job.wildcards["dataset"] for job in jobs if job.rule == "fetch_dataset"]
     told = {
-        "not estimated": [f"{rule}, {row.jobs:.0f} jobs" for rule, row in rules[rules.cpu.isna()].iterrows()],
+        "not estimated": [f"{rule}, {len(some)} jobs" for rule, some in rules.items() if UNKNOWN in some],
         "download size not known": [path for name in datasets for path in sizes.download(name)[1]],
         "not downloaded, to be supplied": [name for name in datasets if manifest()[name].ask],
     }
     return lines + [f"{what}: {', '.join(names)}" for what, names in told.items() if names]
 
 
-def by_rule(jobs: Sequence[Job], costs: Sequence[Cost]) -> pd.DataFrame:
-    """Return jobs and costs by rule, each rule after those that it depends on; a cost that is not known is NaN."""
-    rules = [job.rule for job in jobs]
-    frame = pd.DataFrame(costs, columns=Cost._fields).assign(jobs=1)
-    return frame.groupby(rules).sum(skipna=False).loc[list(dict.fromkeys(reversed(rules)))[::-1]]
+def by_rule(jobs: Sequence[Job], costs: Sequence[Cost]) -> dict[str, list[Cost]]:
+    """Return the costs of ordered jobs by rule, each rule after those that it depends on."""
+    found: dict[str, list[Cost]] = {}
+    for job, one in reversed(list(zip(jobs, costs, strict=True))):
+        found.setdefault(job.rule, []).append(one)
+    return dict(reversed(found.items()))
 
 
-def table(frame: pd.DataFrame) -> list[str]:
-    """Return amounts as text, their total below."""
-    whole = pd.concat([frame, frame.sum().to_frame("total").T])
-    forms: dict[object, Callable[[float], str]] = {"jobs": "{:.0f}".format, "disk": size, "download": size}
-    return list(whole.apply(lambda column: column.map(forms.get(column.name, duration))).to_string().splitlines())
+def amounts(cost: Cost) -> dict[str, str]:
+    """Return what a plan shows of a cost, by its name there."""
+    times = {"GPU time": duration(cost.gpu), "CPU time": duration(cost.cpu)}
+    return times | {"disk": size(cost.disk), "download": size(cost.download)}
 
 
-def in_all(every: "pd.Series[float]", chain: float) -> str:
+def table(head: Sequence[str], rows: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a table as text, its names to the left."""
+    lines = [["", *head], *([name, *cells] for name, cells in rows.items())]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    padded = [[cell.rjust(width) for cell, width in zip(line, widths, strict=True)] for line in lines]
+    return ["  ".join([line[0].ljust(widths[0]), *cells[1:]]) for line, cells in zip(lines, padded, strict=True)]
+
+
+def in_all(jobs: int, every: Cost, chain: float) -> str:
     """Return the totals in one line, with the shortest time that they can take."""
     counts, what, used = (GPUS, "GPU", every.gpu) if every.gpu else ((os.cpu_count() or 1,), "core", every.cpu)
     times = [f"{n} {what}{'s' if n > 1 else ''} {duration(max(chain, used / n))}" for n in counts]
-    amounts = {"GPU time": duration(every.gpu), "CPU time": duration(every.cpu)}
-    amounts |= {"disk": size(every.disk), "download": size(every.download)}
-    shown = [f"{every.jobs:.0f} jobs", *(f"{name} {amount}" for name, amount in amounts.items() if amount != "-")]
+    shown = [f"{jobs} jobs", *(f"{name} {amount}" for name, amount in amounts(every).items() if amount != "-")]
     return f"in all: {', '.join(shown)}; at best, queueing aside: {', '.join(times)}"
 
 
@@ -106,29 +108,35 @@ def planned_and_used(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     """Return what is done, planned against used; a job without a record or an estimate counts on neither side."""
     on_gpu = ran_on_gpu(jobs, otherwise=bool(devices(os.environ)))
     both = [(job, cost(sizes, job), used_by(job, on_gpu)) for job in jobs]
-    known = [(job, planned, used) for job, planned, used in both if used and not isnan(planned.cpu)]
-    head = f"Done so far, planned against used, all attempts of a training together ({len(known)} of {len(jobs)} jobs):"
+    known = [(job, planned, used) for job, planned, used in both if used and planned is not UNKNOWN]
     recorded = [job for job, _, _ in known]
-    sides = {"planned": [planned for _, planned, _ in known], "used": [used for _, _, used in known]}
-    costs = {name: by_rule(recorded, side) for name, side in sides.items()}
-    times = {f"{SHOWN[key]} {name}": frame[key] for key in ("gpu", "cpu") for name, frame in costs.items()}
-    return [head, "", *table(pd.DataFrame({"jobs": costs["used"].jobs, **times}))]
+    planned, used = by_rule(recorded, [one for _, one, _ in known]), by_rule(recorded, [one for _, _, one in known])
+    sides = {rule: (planned[rule], some) for rule, some in used.items()}
+    sides["total"] = ([one for _, one, _ in known], [one for _, _, one in known])
+    rows = {rule: [str(len(some)), *_sides(total(before), total(some))] for rule, (before, some) in sides.items()}
+    head = f"Done so far, planned against used, all attempts of a training together ({len(known)} of {len(jobs)} jobs):"
+    return [head, "", *table(["jobs", "GPU time planned", "used", "CPU time planned", "used"], rows)]
+
+
+def _sides(planned: Cost, used: Cost) -> list[str]:
+    return [duration(seconds) for seconds in (planned.gpu, used.gpu, planned.cpu, used.cpu)]
 
 
 def duration(seconds: float) -> str:
     """Return seconds in the unit that fits; hours are never made days, because allocations are counted in hours."""
-    if isnan(seconds):
-        return "?"
     value, unit = next(((seconds / unit, name) for unit, name in TIMES if seconds >= unit), (seconds, "s"))
-    return f"{value:,.{0 if value >= 100 else 1}f} {unit}" if seconds else "-"
+    return _shown(seconds, f"{value:,.{0 if value >= 100 else 1}f} {unit}")
 
 
 def size(count: float) -> str:
     """Return bytes in the unit that fits."""
-    if isnan(count):
-        return "?"
     value, unit = next(((count / unit, name) for unit, name in SIZES if count >= unit), (count / 1e3, "kB"))
-    return f"{value:.3g} {unit}" if count else "-"
+    return _shown(count, f"{value:.3g} {unit}")
+
+
+def _shown(amount: float, text: str) -> str:
+    """Return the text of an amount, a dash for none and a question mark for NaN, which is not known."""
+    return text if amount > 0 else "-" if amount == 0 else "?"
 
 
 def main() -> None:

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +49,7 @@ class Cost(NamedTuple):
     passing: float = 0.0
 
 
-UNKNOWN = Cost(*6 * [nan])
+UNKNOWN = Cost(*6 * [float("nan")])  # any sum with it is NaN too
 
 
 def total(costs: Iterable[Cost]) -> Cost:
