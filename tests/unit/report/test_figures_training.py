@@ -243,7 +243,10 @@ def test_the_description_comes_from_the_configuration_but_not_from_its_training(
             "records[0].anchors: expected text like ^(all|none|extra)$, found 'some'",
         ),
         (study() | {"records": [SETTING | {"embeddings": "positions"}]}, "(shared|separate|tokens)"),
-        (study() | {"records": [SETTING | {"colour": "red"}]}, "records[0].colour: unknown key"),
+        (
+            study() | {"records": [SETTING | {"colour": "red"}]},
+            "records[0].colour: unknown key (known: anchors, domain, ",
+        ),
         (study() | {"shown": []}, "shown: expected keys and values, found a list of 0"),
         ([], "(top level): expected keys and values, found a list of 0"),
     ],
