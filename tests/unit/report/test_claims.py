@@ -277,9 +277,17 @@ def test_6b_signal_is_that_of_the_best_layer_above_its_own_floor(lead: float, le
     assert ("NER zh" in parts[0].left_out) is left_out
 
 
-def test_7a_a_printed_average_counts_before_a_computed_one() -> None:
+def test_7a_a_printed_average_counts_in_place_of_a_computed_one() -> None:
     printed = CkaScore(layer="AVER", pair="en-zh", model="bilingual", cka=0.1)
-    assert not holds(parts_of("7a", Results(figure7=(*curves().figure7, printed))))
+    found = {check.where: check for check in parts_of("7a", Results(figure7=(*curves().figure7, printed)))[0].checks}
+    assert found["en-zh"].value.observed == pytest.approx(0.1 - 0.62)  # monolingual: .7 to .54
+
+
+def test_a_share_of_a_noisy_default_is_judged_and_not_shown() -> None:
+    low = table({(D, task, "zh"): 20.0 for task in TASKS}).figure3  # 10 above its floor
+    seeds = [replace(c, seed=seed, score=c.score + step) for c in low for seed, step in ((1, -9.0), (2, 9.0))]
+    (part,) = parts_of("1a", Results(figure3=tuple(seeds)), redraws=500)
+    assert [check.shown for check in part.checks] == [x != "zh" for _ in TASKS for x in CELL_LANGUAGES]
 
 
 def test_7c_a_curve_that_does_not_vary_or_has_two_layers_says_nothing() -> None:
