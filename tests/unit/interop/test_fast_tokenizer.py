@@ -146,3 +146,11 @@ def test_text_is_framed_as_the_tasks_frame_it(exported: dict[str, Path]) -> None
     assert mask == [1, *([0] * (len(mask) - 2)), 1]
     assert tokenizer.decode(tokenizer(first)["input_ids"], skip_special_tokens=True) == first
     assert len(tokenizer(" ".join(TEXTS["fr"][:20]), truncation=True)["input_ids"]) == tokenizer.model_max_length == 32
+
+
+def test_chinese_is_cut_into_the_longest_words_of_the_vocabulary(tmp_path: Path) -> None:
+    vocabulary = loaded(write_vocab(tmp_path, "mono", {"zh": ["天地 天地 天地 人 天 地 国"] * 3}, 6))
+    assert "▁天地" in vocabulary.pieces("zh")
+    spelled = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(vocabulary, "zh", check_options(OPTIONS["zh"]))))
+    found = spelled.encode("天地人國天", add_special_tokens=False)
+    assert found.ids == vocabulary.encode_words("zh", ["天地", "人", "国", "天"])
