@@ -87,6 +87,11 @@ def test_failures_are_one_line_and_leave_nothing(
     assert error.count("\n") == 1
 
 
+def test_a_sentence_of_which_nothing_is_left_is_named(prepare: Callable[..., Any]) -> None:
+    error = prepare("nli", "xnli-mt", "en", "premise\thypo\tlabel\na\t\u200b\tneutral\n", ENGLISH)
+    assert "raw: nothing left of '\\u200b' after tokenising" in error
+
+
 RUSSIAN = "кошка собака дом улица человек"
 OTHER = (
     "the of and to in a is was for that on with as by at from his it an were are which be this had or first their one"
