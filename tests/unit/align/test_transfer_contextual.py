@@ -148,6 +148,9 @@ def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Ca
         assert set(one["scores"]) == {"en", "fr"}
         assert all(found["low"] <= found["score"] <= found["high"] for found in one["scores"].values())
         assert set(one["map_cosine"]) == ({"fr"} if one["way"] == "aligned" else set())
+    assert (
+        len({one["map_cosine"].get("fr") for one in result["trainings"]}) == 3
+    )  # a map for each of two layers, or none
     assert (result["config"], result["source"], result["sentences"]) == ("abc", "en", 60)
     assert not list((tmp_path / "job.work").iterdir())  # or a forced rerun would find the old scores
     assert result["links"]["fr"] == sum(len(line.split()) for line in (tmp_path / "links.txt").read_text().splitlines())

@@ -18,7 +18,7 @@ from xling.finetune import tuner as tuner_module
 from xling.finetune.data import Example, Speller
 from xling.finetune.settings import Point, read_settings
 from xling.finetune.tasks import Material
-from xling.finetune.trainer import in_turn, lanes, rate_scale, train_epoch, tune_point
+from xling.finetune.trainer import in_turn, lanes, rate_scale, train, train_epoch, tune_point
 from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import encoder as encoder_module
 from xling.model.encoder import Encoder
@@ -168,6 +168,18 @@ def test_a_tuner_says_when_it_trains(
     made.predict(sets["en"], 0)
     list(encoder.train().layer_states(torch.tensor([[2, 5, 2]]), 0))  # nor do states for the analyses
     assert set(asked) == {False}
+
+
+def test_the_weights_of_the_best_epoch_are_kept(
+    toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = iter([2.0, 3.0, 3.0])
+    monkeypatch.setattr(trainer, "score", lambda *_: {"accuracy": next(scores)})
+    tuner, other = (Tuner(*prepare(tmp_path, toy_model)[:2], POINT) for _ in range(2))
+    list(train(tuner, tmp_path / "states"))
+    for epoch in (0, 1):
+        list(train_epoch(other, epoch))
+    assert all(torch.equal(weight, other.weights()[name]) for name, weight in tuner.weights().items())
 
 
 POINTS = [Point(number, batch, rate, rate) for number, (batch, rate) in enumerate([(8, 1e-3), (4, 1e-2), (8, 1e-2)])]
