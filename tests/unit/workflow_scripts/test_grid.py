@@ -47,6 +47,6 @@ def test_separate_tokens_are_a_setting_with_a_vocabulary_a_language() -> None:
     run, whole = (Study(config).run(f"en-fr.{name}.s1") for name in ("sep-tokens", "sep-emb"))
     assert {key for key in run if run[key] != whole[key]} == {"model", "separate"}
     assert (run["separate"], run["made_from"]["vocabulary"]["kind"]) == (
-        {"embeddings": "tokens", "layers": 0},
+        {"embeddings": "tokens", "layers": 0, "start": "copies"},
         "separate",
     )
