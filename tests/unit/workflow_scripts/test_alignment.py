@@ -73,7 +73,7 @@ def test_an_analysis_waits_for_the_encoders_that_it_compares_and_no_others() -> 
 
 def test_flags_say_all_that_an_encoder_reads() -> None:
     words = shlex.split(DEMO.flags("fr.mono.s1"))
-    assert words[words.index("--lines") + 1 :][:3] == ["5000", "--words", "200000"]
+    assert words[words.index("--lines") + 1 :][:3] == ["2500", "--words", "200000"]
     assert words[-1] == "--untrained"
     assert [text.partition("=")[0] for text in words if ":fr=" in text] == ["parallel:fr", "tatoeba-fr:fr"]
     assert "--untrained" not in DEMO.flags("en-fr.default.s1")
