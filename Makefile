@@ -19,7 +19,7 @@ demo: $(READY) aligner  ## the whole embedded study, on any machine: no GPU, and
 	$(WATCHED)
 	@$(VERDICTS) --claims results/demo/claims.json --report results/demo/report.html
 
-demo-full: $(READY) aligner  ## the same with all 38 models and 2.5 times the updates
+demo-full: $(READY) aligner  ## the same with all 38 models and five times the tokens
 	$(WATCHED) --configfile presets/demo-full.yaml
 	@$(VERDICTS) --claims results/demo-full/claims.json --report results/demo-full/report.html
 
