@@ -1,7 +1,7 @@
-"""Two spaces made comparable: iterative normalisation, then an orthogonal map in closed form (section 5.1).
+"""Align two vector spaces: iterative normalisation, then an orthogonal map in closed form (section 5.1).
 
-Normalisation (Zhang et al. 2019): unit length, then five times centre and unit length. The means found on the fitting
-vectors are kept, so that held-out vectors go through the same steps.
+Normalisation (Zhang et al. 2019): scale to unit length, then five times subtract the mean and rescale to unit length.
+The means of the vectors used for fitting are stored, so that held-out vectors can be normalised in the same way.
 
 The map (Smith et al. 2017): the paper writes vectors as columns, W* = argmin ||W X - Y||_F = U V^T with
 U S V^T = SVD(Y X^T). Here vectors are rows, x = X^T and y = Y^T of shape (n, d), so that Y X^T is y^T x, and W applied
@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from xling.core.errors import XlingError
 
 Matrix = NDArray[np.floating]
-ROUNDS = 5  # the cited method's
+ROUNDS = 5  # as in Zhang et al. 2019
 
 
 @dataclass(frozen=True, slots=True)
 class Normaliser:
-    """The mean that each round took away."""
+    """Iterative normalisation with the means that were subtracted in each round of fitting."""
 
     means: NDArray[np.float64]  # (rounds, d)
 
     def __call__(self, vectors: Matrix) -> Matrix:
-        """Return the vectors after the same rounds."""
+        """Apply the stored rounds of normalisation to vectors."""
         result = unit_length(vectors)
         for mean in self.means:
             result -= mean.astype(result.dtype)
@@ -58,14 +58,14 @@ def _scale(rows: Matrix) -> None:
 
 
 def map_pair(source: Matrix, target: Matrix, fit_source: Matrix, fit_target: Matrix) -> tuple[Matrix, Matrix]:
-    """Return both sides (rows) normalised, and the source mapped onto the target, as fitted on another set of pairs."""
+    """Normalise both sides and map the source onto the target; normalisers and map are fitted on the given pairs."""
     source_normaliser, x = fit_normaliser(fit_source)
     target_normaliser, y = fit_normaliser(fit_target)
     return apply_map(procrustes(x, y), source_normaliser(source)), target_normaliser(target)
 
 
 def procrustes(source: Matrix, target: Matrix) -> NDArray[np.float64]:
-    """Return the orthogonal W (d, d) for which source W^T is nearest to target, row by row."""
+    """Return the orthogonal W (d, d) that minimises ||source W^T - target||_F."""
     if source.shape[1] != target.shape[1]:
         raise XlingError(f"an orthogonal map needs one width: {source.shape[1]} at the source, {target.shape[1]}")
     u, _, vt = np.linalg.svd(target.T.astype(np.float64) @ source.astype(np.float64))

@@ -1,4 +1,4 @@
-"""The k nearest of many vectors by dot product, blocked so that the n x m matrix never exists; CPU or GPU, exact.
+"""Exact k-nearest-neighbour search by dot product, on CPU or GPU; the n x m matrix of scores is never held in memory.
 
 Groups. A block of candidates is laid out so that the members of a group are a column apart. The maximum of every group
 then costs one vectorised pass, and only the groups with the k best maxima are looked into: they hold the k best

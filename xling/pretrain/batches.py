@@ -25,27 +25,30 @@ Tables = Mapping[str, NDArray[np.int32]]  # by language: the vocabulary's id for
 
 
 class Batch(NamedTuple):
-    """n sequences of s tokens in one language, with their targets; the other tensors are views of `packed`."""
+    """n sequences of s tokens in one language, with their targets; the other tensors are views of `packed`.
+
+    `places` is the number of prediction slots; an unused slot has the target IGNORED.
+    """
 
     language: int
-    seed: int  # of dropout
+    seed: int  # for dropout
     tokens: Tensor  # (n, s)
-    inverse: Tensor  # (n * s): for each position the index of its prediction, or `places` where there is none
+    inverse: Tensor  # (n * s): for each position the index of its prediction, or `places` if it has none
     picks: Tensor  # (places): the flat position of each prediction
     targets: Tensor  # (places)
     packed: Tensor
 
 
 class StreamSampler:
-    """Pieces of the continuous text, `</s>` between its lines, no padding."""
+    """Draws windows of a fixed length from the token stream, in which `</s>` separates lines; no padding is needed."""
 
     def __init__(self, stream: TokenStream, where: Path, length: int, budget: int) -> None:
         if len(stream) < length:
-            raise InputError(where, f"{len(stream)} training tokens, fewer than one stream of {length}")
+            raise InputError(where, f"only {len(stream)} training tokens: at least one sequence of {length} is needed")
         self.stream, self.steps, self.rows = stream, np.arange(length), max(1, budget // length)
 
     def __call__(self, rng: np.random.Generator) -> Ids:
-        """Return as many pieces as the budget holds, from anywhere in the text."""
+        """Return as many windows as fit the token budget, at random positions."""
         starts = rng.integers(len(self.stream) - len(self.steps) + 1, size=self.rows)
         return self.stream.at(starts[:, None] + self.steps)
 
@@ -60,7 +63,7 @@ class LineSampler:
         self.stream, self.budget = stream, budget
         lengths = line_lengths(stream, length)
         self.order = np.argsort(lengths, kind="stable")
-        self.order = self.order[np.searchsorted(lengths[self.order], 3) :]  # a line of no words teaches nothing
+        self.order = self.order[np.searchsorted(lengths[self.order], 3) :]  # an empty line has length 2: only the two </s>
         if not len(self.order):
             raise InputError(where, "no line with a token in it")
         self.lengths, self.first, self.counts = np.unique(lengths[self.order], return_index=True, return_counts=True)
@@ -82,7 +85,7 @@ def line_lengths(stream: TokenStream, longest: int) -> NDArray[np.int64]:
 
 
 def read_lines(stream: TokenStream, numbers: NDArray[np.int64], length: int) -> Ids:
-    """Return lines that are `length` long as sequences."""
+    """Return the lines as sequences of `length` tokens, which begin with `</s>`."""
     tokens = np.empty((len(numbers), length), dtype=np.int64)
     tokens[:, 0] = END
     tokens[:, 1:] = stream.at(stream.starts[numbers][:, None] + np.arange(length - 1))
@@ -90,7 +93,7 @@ def read_lines(stream: TokenStream, numbers: NDArray[np.int64], length: int) -> 
 
 
 def language_chances(amounts: Sequence[int], exponent: float) -> NDArray[np.float64]:
-    """Return how likely each language is: its share of the text to the power of the exponent (the paper: 0.7)."""
+    """Return the sampling probability of each language, proportional to share ** exponent (0.7 in the paper)."""
     shares = np.asarray(amounts, dtype=np.float64) / sum(amounts)
     chances = shares**exponent
     return np.asarray(chances / chances.sum())
@@ -112,20 +115,23 @@ def make_batch(masked: Masked, language: int, seed: int, places: int | None = No
 
 
 def unpack(packed: Tensor, language: int, seed: int, n: int, s: int) -> Batch:
-    """Return the tensors that lie in a packed batch."""
+    """Return the tensors of a packed batch as views."""
     places = (len(packed) - 2 * n * s) // 2
     tokens, inverse, picks, targets = torch.split(packed, [n * s, n * s, places, places])
     return Batch(language, seed, tokens.view(n, s), inverse, picks, targets, packed)
 
 
 class Batches:
-    """All training batches of a run, by number; `tables` number the pieces of streams anew where a language has one."""
+    """All training batches of a run, by update and micro-batch.
+
+    `tables` maps the piece ids of a token stream to ids of the vocabulary, for the languages that need it.
+    """
 
     def __init__(self, run: Run, folders: Mapping[str, Path], sizes: Mapping[str, int], tables: Tables) -> None:
         self.run, settings = run, run.pretrain
         kind = StreamSampler if settings.sequences == "streams" else LineSampler
         self.samplers: list[Sampler] = []
-        self.words: list[Ids] = []  # of each language: those that may replace a token
+        self.words: list[Ids] = []  # per language: the ids that may replace a token
         amounts = []
         for code in run.languages:
             stream = TokenStream(folders[code], "train", tables.get(code))
@@ -138,8 +144,8 @@ class Batches:
     def languages(self, update: int) -> list[int]:
         """Return the language of each micro-batch of an update.
 
-        Stratified draws are evenly spaced from one random start: each language comes as often as its chance says, to
-        within one micro-batch, in every update.
+        Stratified draws are evenly spaced from one random start, so the number of micro-batches of a language in an
+        update differs from its expectation by less than one.
         """
         rng, count = numpy_rng("languages", self.run.seed, update), self.run.pretrain.micro_batches
         stratified = self.run.pretrain.language_draws == "stratified"

@@ -10,14 +10,14 @@ from xling.bpe.streams import END, TokenStream
 from xling.pretrain.config import Pretrain, Run
 
 MASK = 3  # the id of <mask> in every vocabulary
-SPECIAL = 4  # ids below are <pad>, <unk>, </s>, <mask>
-IGNORED = -100  # a target that counts for nothing, cross_entropy's default
+SPECIAL = 4  # ids below this one are special: <pad>, <unk>, </s>, <mask>
+IGNORED = -100  # target value that the loss skips: cross_entropy's default ignore_index
 
 Ids = NDArray[np.int64]
 
 
 class Masked(NamedTuple):
-    """What the model reads (n, s), and the flat positions it predicts with the words that stood there."""
+    """A masked batch: the input ids (n, s), the flat positions to predict, and the original ids at those positions."""
 
     inputs: Ids
     picks: Ids
@@ -27,15 +27,16 @@ class Masked(NamedTuple):
 def mask_tokens(
     tokens: Ids, rng: np.random.Generator, settings: Pretrain, words: Ids, ends_stay: bool = False
 ) -> Masked:
-    """Choose tokens one by one with the mask rate, then mask, replace or keep each; never a sequence's first.
+    """Select each token independently with probability `mask_rate`, then mask, replace or keep it.
 
-    Where positions start anew after `</s>`, it is never chosen: without it they would be others.
+    The first token of a sequence is never selected. With `ends_stay`, `</s>` is never selected either: positions restart
+    after it, so hiding it would change the positions of the tokens that follow.
 
-    One uniform number a token decides both: divided by the rate it is uniform again among the chosen.
+    One uniform draw per token decides both steps: if a draw is below the rate, then draw / rate is again uniform.
     """
     draws = _draw(tokens, rng, ends_stay)
     picks = np.flatnonzero(draws < settings.mask_rate)
-    if not len(picks):  # a tiny batch; a mean over nothing would be NaN
+    if not len(picks):  # possible in a tiny batch; the mean loss of no predictions would be NaN
         picks = rng.integers(tokens.shape[0], size=1) * tokens.shape[1] + rng.integers(1, tokens.shape[1])
     picks = picks[: capacity(tokens.size, settings.mask_rate)]
     fate = draws.ravel()[picks] / settings.mask_rate
@@ -48,7 +49,7 @@ def mask_tokens(
 
 
 def mask_fixed(tokens: Ids, rng: np.random.Generator, rate: float, ends_stay: bool = False) -> Masked:
-    """Choose tokens as in training but always show `<mask>`: the validation mask."""
+    """Select tokens as in training and replace all of them with `<mask>`; used for validation."""
     picks = np.flatnonzero(_draw(tokens, rng, ends_stay) < rate)
     inputs, targets = tokens.copy(), tokens.ravel()[picks]
     inputs.reshape(-1)[picks] = MASK
@@ -65,18 +66,20 @@ def _draw(tokens: Ids, rng: np.random.Generator, ends_stay: bool) -> NDArray[np.
 
 
 def capacity(tokens: int, rate: float) -> int:
-    """Return how many predictions a batch has room for: six standard deviations above the mean.
+    """Return the number of prediction slots of a batch: the expected number plus six standard deviations.
 
-    Compiled and captured training steps need a fixed size. More than fit happen once in 10^9 batches and are left out.
+    Compiled training steps and CUDA graphs need fixed shapes. About one batch in 10^9 has more predictions than slots;
+    the surplus is dropped.
     """
     most = tokens * rate + 6 * math.sqrt(tokens * rate * (1 - rate)) + 8
     return min(tokens, -(-math.ceil(most) // 8) * 8)
 
 
 def random_words(run: Run, size: int, stream: TokenStream) -> Ids:
-    """Return the words that may replace a token: any of the vocabulary, foreign ones too, or the language's own.
+    """Return the ids that may replace a token: the whole vocabulary, or those of the language (`random_words`).
 
-    With a softmax per language all ids are the language's; else its words are those seen in its training text.
+    With one softmax per language, every id belongs to the language. Otherwise its ids are those that occur in its
+    training text.
     """
     if run.pretrain.random_words == "language" and run.softmax == "shared":
         return np.flatnonzero(stream.counts(size)[SPECIAL:]) + SPECIAL
