@@ -63,7 +63,7 @@ class LineSampler:
         self.stream, self.budget = stream, budget
         lengths = line_lengths(stream, length)
         self.order = np.argsort(lengths, kind="stable")
-        self.order = self.order[np.searchsorted(lengths[self.order], 3) :]  # an empty line has length 2: only the two </s>
+        self.order = self.order[np.searchsorted(lengths[self.order], 3) :]  # shorter: two </s> and no token
         if not len(self.order):
             raise InputError(where, "no line with a token in it")
         self.lengths, self.first, self.counts = np.unique(lengths[self.order], return_index=True, return_counts=True)

@@ -29,8 +29,8 @@ def mask_tokens(
 ) -> Masked:
     """Select each token independently with probability `mask_rate`, then mask, replace or keep it.
 
-    The first token of a sequence is never selected. With `ends_stay`, `</s>` is never selected either: positions restart
-    after it, so hiding it would change the positions of the tokens that follow.
+    The first token of a sequence is never selected. With `ends_stay`, `</s>` is never selected either: positions
+    restart after it, so hiding it would change the positions of the tokens that follow.
 
     One uniform draw per token decides both steps: if a draw is below the rate, then draw / rate is again uniform.
     """
