@@ -35,7 +35,7 @@ class Normaliser:
 
 
 def fit_normaliser(vectors: Matrix) -> tuple[Normaliser, Matrix]:
-    """Return the normaliser of these vectors, and the vectors normalised."""
+    """Fit a normaliser to vectors and return it with the normalised vectors."""
     result = unit_length(vectors)
     means = []
     for _ in range(ROUNDS):
@@ -46,7 +46,7 @@ def fit_normaliser(vectors: Matrix) -> tuple[Normaliser, Matrix]:
 
 
 def unit_length(vectors: Matrix) -> Matrix:
-    """Return a copy with rows of length one, in float32 at least; a row of zeros stays as it is."""
+    """Return a copy with rows scaled to unit length, in at least float32; rows of zeros stay unchanged."""
     result: Matrix = np.array(vectors, dtype=np.result_type(vectors.dtype, np.float32))
     _scale(result)
     return result
