@@ -1,7 +1,7 @@
 """Align two vector spaces: iterative normalisation, then an orthogonal map in closed form (section 5.1).
 
 Normalisation (Zhang et al. 2019): scale to unit length, then five times subtract the mean and rescale to unit length.
-The means of the vectors used for fitting are stored, so that held-out vectors can be normalised in the same way.
+The means of the vectors used for fitting are stored to normalise held-out vectors in the same way.
 
 The map (Smith et al. 2017): the paper writes vectors as columns, W* = argmin ||W X - Y||_F = U V^T with
 U S V^T = SVD(Y X^T). Here vectors are rows, x = X^T and y = Y^T of shape (n, d), so that Y X^T is y^T x, and W applied

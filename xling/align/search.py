@@ -1,6 +1,6 @@
 """Exact k-nearest-neighbour search by dot product, on CPU or GPU, without holding the n x m score matrix in memory.
 
-Groups: candidates are searched in groups of 32, laid out so that one vectorised pass finds the maximum of every group.
+Groups: candidates are searched in groups of 32, in a layout that lets one vectorised pass find every group's maximum.
 The k groups with the highest maxima contain the k best candidates, so only those groups are searched. Selecting over
 whole rows instead would cost about as much as the product itself.
 

@@ -4,17 +4,17 @@
 
 For every encoder layer, data set and treatment of the hidden states, task layers are trained on the source language,
 the epoch with the best score on the dev set is kept, and every language is tested (Figures 5 and 8). The treatments
-(`ways`) are `aligned` (all states are normalised, and those of other languages mapped onto the source's) and `plain`
-(states are left as they are, which makes sense if one encoder reads both languages).
+(`ways`) are `aligned` (all states are normalised, and the states of other languages are mapped onto the source states)
+and `plain` (states are left unchanged, which makes sense if one encoder reads both languages).
 
 The plan is {"name": "en.mono.s1", "source": "en", "languages": {"en": {"encoder": DIR, "vocab": DIR, "parallel": FILE},
 "fr": {…, "links": FILE}}, "untrained": false, "ways": ["aligned"], "options": {…}, "biaffine": {…}, "seed": 1,
 "config": HASH, "data": {"ner.wikiann": {"task": "ner", "train": FILE, "dev": FILE, "test": {"en": FILE, "fr": FILE}}}}.
 
-`links` is the file of word alignments between a language's sentences and the source's. Several languages may have the
-same encoder folder, that of a bilingual encoder. For untrained encoders only run.json is read; they get the initial
-weights, and their scores are the floor (the baseline of an untrained encoder). A killed job resumes from its last saved
-epoch, in a folder below --work-below whose name holds a hash of everything that determines the result.
+`links` is the file of word alignments between the sentences of a language and of the source. Languages may share the
+folder of a bilingual encoder. For untrained encoders only run.json is read; they get the initial weights, and their
+scores are the baseline that figures call the floor. A killed job resumes from its last saved epoch, in a folder below
+--work-below whose name holds a hash of everything that determines the result.
 """
 
 import argparse
@@ -122,7 +122,7 @@ def train_unit(job: Job, layer: int, name: str, way: Way, fitted: Mapping[str, F
     views = [fitted[code].view(side.device) if fitted else _as_it_is for code, side in job.sides.items()]
     result = yield from train_and_test(FrozenTuner(sides, views, layer, job.plan.options, material), tests, folder)
     task, scores = material.task.name, {}
-    measured, measure = next(iter(MEASURES[task].items()))  # the first one is the task's main measure
+    measured, measure = next(iter(MEASURES[task].items()))  # the first entry is the main measure of the task
     for code, found in result.pop("test").items():
         low, high = interval(counts_of(found)[None], measure, task, way, code, layer)
         scores[code] = found | {"measure": measured, "score": found["measures"][measured], "low": low, "high": high}

@@ -143,7 +143,7 @@ def _word(options: str) -> Callable[[str], str]:
 
 
 class Material:
-    """The evaluation data of a language pair; dictionaries are read at once, to find a bad one early."""
+    """The evaluation data of a language pair; dictionaries are read up front, to find a bad file early."""
 
     def __init__(self, source: str, target: str, plan: Language) -> None:
         self.codes, self.plan = (source, target), plan
