@@ -18,7 +18,7 @@ def fused_adam(
 ) -> None:  # fmt: skip
     """Update weights in place from their gradients; if `found_inf` is 1, change nothing.
 
-    `options` are the kernel's: `lr`, `eps`, and `grad_scale`, by which gradients are divided first.
+    `options` are passed to the kernel: `lr`, `eps`, and `grad_scale`, by which gradients are divided first.
     """
     options |= {"beta1": betas[0], "beta2": betas[1], "weight_decay": weight_decay, "found_inf": found_inf}
     torch._foreach_add_(steps, 1.0)

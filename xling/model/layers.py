@@ -91,7 +91,7 @@ def places(tokens: Tensor) -> tuple[Tensor, Tensor]:
     The first `</s>` is position 0 of the first sentence, so a single sentence has the positions 0, 1, 2, … as usual.
     """
     index = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
-    closed = functional.pad((tokens == END)[:, :-1], (1, 0))  # was the token before this one an end?
+    closed = functional.pad((tokens == END)[:, :-1], (1, 0))  # whether the previous token is </s>
     start = torch.where(closed, index - 1, 0).cummax(1).values
     return index - start, (closed.cumsum(1) - 1).clamp(min=0)
 

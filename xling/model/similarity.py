@@ -21,7 +21,7 @@ from xling.model.device import exact_products, side_by_side
 Matrix = NDArray[np.floating]
 Double = NDArray[np.float64]
 Layer = tuple[int, int]  # side (0 left, 1 right) and layer number
-BLOCK = 1024  # rows per block: enough for fast products, few enough for exact ones
+BLOCK = 1024  # rows per block: enough for fast products, few enough for exact sums
 
 
 def linear_cka(left: Matrix, right: Matrix) -> float:
