@@ -1,1 +1,1 @@
-"""Alignment of independently trained models: states, normalisation, mapping, retrieval (section 5.1)."""
+"""Alignment of independently trained models: hidden states, normalisation, mapping, retrieval (section 5.1)."""

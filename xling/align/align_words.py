@@ -1,15 +1,15 @@
-"""Align the words of parallel sentences with eflomal, both directions, and keep the one-to-one links (section 5.1.2).
+"""Align the words of parallel sentences with eflomal in both directions; keep the one-to-one links (section 5.1.2).
 
     python -m xling.align.align_words --left en.txt --right fr.txt --out links.txt.zst
 
-Both files have one sentence per line, its words between spaces. Every line of the result has the links of one sentence
-as `i-j`, words counted from 0: the alignments of both directions made into one by grow-diag-final-and (Koehn et al.
-2005, as in Moses), then those links whose two words have no other link.
+Both files have one sentence per line, with words separated by spaces. Each line of the result holds the links of one
+sentence pair as `i-j`, where words are counted from 0. The alignments of the two directions are combined by
+grow-diag-final-and (Koehn et al. 2005, as in Moses); only links whose two words have no other link are then kept.
 
-eflomal (Ostling and Tiedemann 2016) is under the GPL, version 3: it is run as a program of its own, is needed by
-nothing else, and this module alone knows of it. It draws its seed from the system and offers no way to set one; as
-`make aligner` builds it, it reads the file that SEED_FILE names instead. Any other build ignores that, and two runs of
-it differ in a few links; links are therefore made once and kept.
+eflomal (Ostling and Tiedemann 2016) is licensed under the GPL, version 3, so it runs as a separate program and only
+this module calls it. It takes its seed from the operating system and has no option to set one. The build of
+`make aligner` reads the seed from the file named by the environment variable SEED_FILE instead. Other builds ignore the
+variable, and two runs of them differ in a few links; links are therefore computed once and kept.
 """
 
 import argparse
@@ -30,16 +30,16 @@ from xling.core.seeds import derive_seed
 from xling.data.parallel import read_aligned
 
 PROGRAM = "eflomal-align"
-SEED_FILE = "XLING_EFLOMAL_SEED"  # the variable that names the file
+SEED_FILE = "XLING_EFLOMAL_SEED"  # environment variable with the path of the seed file
 FIX = "`make aligner` installs it"
 Link = tuple[int, int]  # word i of the source sentence and word j of the target sentence, counted from 0
 Links = frozenset[Link]
-# In the order of the definition, which matters: a link may cover the word that another one needs uncovered.
+# Neighbours in the order of the definition. The order matters: adding one link can rule out another.
 NEIGHBOURS = ((0, -1), (-1, 0), (0, 1), (1, 0), (-1, -1), (1, -1), (-1, 1), (1, 1))
 
 
 def find_program() -> str | None:
-    """Return the path of the aligner, beside this interpreter or on the search path, or None."""
+    """Return the path of the aligner, from the interpreter's folder or the search path, or None if there is none."""
     return shutil.which(PROGRAM, path=str(Path(sys.executable).parent)) or shutil.which(PROGRAM)
 
 
@@ -52,9 +52,9 @@ def align_words(left: Path, right: Path, seed: int = 1) -> Iterator[Links]:
     with tempfile.TemporaryDirectory() as name:
         files = {part: Path(name) / part for part in ("source", "target", "forward", "backward", "seed")}
         for path, copy in ((left, files["source"]), (right, files["target"])):
-            with write_text(copy) as handle:  # uncompressed, one space between words: what the aligner reads
+            with write_text(copy) as handle:  # the aligner needs uncompressed text, one space between words
                 handle.writelines(" ".join(line.split()) + "\n" for line in read_lines(path))
-        files["seed"].write_bytes(derive_seed("words", seed).to_bytes(8, "little"))  # what its generator starts from
+        files["seed"].write_bytes(derive_seed("words", seed).to_bytes(8, "little"))  # the aligner's seed
         flags = {"-s": "source", "-t": "target", "-f": "forward", "-r": "backward"}
         command = [program, *(word for flag, part in flags.items() for word in (flag, str(files[part]))), "--overwrite"]
         given = os.environ | {SEED_FILE: str(files["seed"])}
@@ -68,7 +68,7 @@ def align_words(left: Path, right: Path, seed: int = 1) -> Iterator[Links]:
 
 
 def read_links(path: Path, lengths: Sequence[tuple[int, ...]]) -> Iterator[Links]:
-    """Yield the links, written as `0-0 1-2`, of sentence pairs of these lengths in words; one line for each pair."""
+    """Yield the links of each sentence pair from a file of lines such as `0-0 1-2`; `lengths` are in words."""
     number = 0
     for number, line in numbered_lines(path):
         if number > len(lengths):
@@ -91,9 +91,9 @@ def read_links(path: Path, lengths: Sequence[tuple[int, ...]]) -> Iterator[Links
 def grow_diag_final_and(forward: Links, backward: Links) -> Links:
     """Return the symmetrised links.
 
-    `forward` has a source word for each target word, `backward` a target word for each source word; both hold
-    (source, target). As Moses does, points are visited by target word, then source word, and the final step takes
-    `forward` first.
+    `forward` links each target word to at most one source word, `backward` each source word to at most one target word;
+    both hold (source, target). As in Moses, points are visited by target word, then source word, and the final step
+    processes `forward` first.
     """
     union, kept = forward | backward, set(forward & backward)
     sources, targets = {source for source, _ in kept}, {target for _, target in kept}

@@ -1,9 +1,9 @@
-"""Task layers on one layer of a frozen encoder (section 5.1.2): Transformer layers and a task's own on top of them.
+"""Task layers on one layer of a frozen encoder (section 5.1.2): Transformer layers with a task's output layer on top.
 
-The encoder below is never trained and never drops out. Text of another language may come from another frozen encoder;
-how its states are shown to the task layers (as they are, or normalised and mapped) is its view. The map
-comes from the states of linked words of parallel sentences. A word is its first subword (docs/choices.md); each side is
-normalised over all words of its sentences, as the word vectors of Figure 4 are over their vocabulary.
+The encoder is never trained and uses no dropout. Each language may have its own frozen encoder. A view is the function
+through which the task layers see the hidden states: unchanged, or normalised and mapped. The map is fitted on the
+hidden states of linked (aligned) words of parallel sentences; a word is represented by its first subword
+(docs/choices.md). Each side is normalised over all its words, as the vectors of Figure 4 are over their vocabulary.
 """
 
 import math
@@ -34,15 +34,15 @@ from xling.model.encoder import Encoder
 from xling.model.layers import layer
 
 Rows = NDArray[np.int64]
-View = Callable[[Tensor], Tensor]  # of states, as the task layers see them
+View = Callable[[Tensor], Tensor]  # maps hidden states to the input of the task layers
 
 
 @dataclass(frozen=True)
 class Side:
-    """A language that a frozen encoder reads: its number there, its parallel sentences, and how they are linked.
+    """A language with its frozen encoder: its index in the encoder, its parallel sentences, and its word links.
 
-    `links` are two rows: the numbers of words of the source, and those of this language's words that they belong to,
-    both counted through all sentences; None for the source itself.
+    `links` has two rows: indices of source words and the indices of the words in this language linked to them, both
+    counted over all sentences. It is None for the source language.
     """
 
     encoder: Encoder
@@ -52,15 +52,15 @@ class Side:
 
     @property
     def device(self) -> torch.device:
-        """Return where the encoder is."""
+        """Return the device of the encoder."""
         return next(self.encoder.parameters()).device
 
     def states(self, tokens: Tensor, number: int, keep: Tensor | None = None) -> Tensor:
-        """Return the states of one layer (0: the embeddings' output); the layers above are not computed."""
+        """Return the hidden states of layer `number` (0: the embeddings' output), without computing higher layers."""
         return self.encoder.eval().states_at(tokens, self.language, number, keep)
 
     def word_states(self, number: int, longest: int) -> Matrix:
-        """Return the states of a layer at the first subword of every word of the sentences (words, d)."""
+        """Return a layer's hidden states at the first subword of each word of the sentences, shape (words, d)."""
         starts, device = first_words(self.sentences), self.device
         found = np.empty((starts[-1], self.encoder.config.shape.width), dtype=np.float32)
         for numbers in evaluation_batches(self.sentences, EVALUATED_TOKENS[device.type]):
@@ -74,16 +74,16 @@ class Side:
 
 
 class Fitted(NamedTuple):
-    """A side's normaliser, the map from it (none for the side that others are mapped to), and how well it fits."""
+    """The normaliser of a side, its map onto the source (None for the source itself), and the quality of the map."""
 
     normaliser: Normaliser
     matrix: NDArray[np.float64] | None = None
     cosine: float | None = None  # mean over linked words, after mapping
 
     def view(self, device: torch.device) -> View:
-        """Return a view that takes states (…, d) through the normaliser's rounds and the map, on their device.
+        """Return a view that normalises and maps hidden states (…, d) on the given device.
 
-        The result is scaled from unit length to what LayerNorm would leave, which an orthogonal map does not mind.
+        The result is scaled from unit length to sqrt(d), the length of a LayerNorm output without weights.
         """
         means = torch.tensor(self.normaliser.means, dtype=torch.float32, device=device)
         turn = None if self.matrix is None else torch.tensor(self.matrix, dtype=torch.float32, device=device)
@@ -98,7 +98,7 @@ class Fitted(NamedTuple):
 
 
 def task_layers(options: Options, below: Shape) -> ModelConfig:
-    """Return what is trained as an encoder of one language that reads states; its embeddings never train."""
+    """Return the task layers as the configuration of a one-language encoder, whose embeddings are never trained."""
     shape = Shape(
         layers=options.task_layers, width=below.width, heads=options.heads, feedforward=options.feedforward,
         activation=below.activation, dropout=options.dropout, attention_dropout=options.dropout,
@@ -108,7 +108,7 @@ def task_layers(options: Options, below: Shape) -> ModelConfig:
 
 
 class FrozenTuner(Tuner):
-    """Trains task layers on layer `number` of the first side; a language's number is that of its side and its view."""
+    """Trains task layers on layer `number` of the first side; language i is read with side i and view i."""
 
     def __init__(
         self, sides: Sequence[Side], views: Sequence[View], number: int, options: Options, material: Material
@@ -134,14 +134,14 @@ def read_sentences(path: Path, speller: Speller) -> list[Example]:
 
 
 def read_linked(path: Path, source: Sequence[Example], target: Sequence[Example]) -> Rows:
-    """Read the links of parallel sentences; both sides and the links must have equally many lines."""
+    """Read the word links of parallel sentences; both sides and the link file must have the same number of lines."""
     if len(source) != len(target):
         raise InputError(path, f"links {len(source)} sentences with {len(target)}", fix="they must be aligned")
     lengths = [(len(left.rows), len(right.rows)) for left, right in zip(source, target, strict=True)]
     firsts = zip(first_words(source).tolist(), first_words(target).tolist(), strict=True)
     pairs = [
         (left + i, right + j)
-        for (left, right), links in zip(firsts, read_links(path, lengths), strict=False)  # the last is the end
+        for (left, right), links in zip(firsts, read_links(path, lengths), strict=False)  # firsts ends with a total
         for i, j in sorted(links)
     ]
     if not pairs:
@@ -150,12 +150,12 @@ def read_linked(path: Path, source: Sequence[Example], target: Sequence[Example]
 
 
 def first_words(sentences: Sequence[Example]) -> Rows:
-    """Return the number of each sentence's first word, counted through all sentences."""
+    """Return the index of the first word of each sentence, counted over all sentences, then the total of words."""
     return np.cumsum([0] + [len(example.rows) for example in sentences])
 
 
 def fit_map(source: Matrix, target: Matrix, links: Rows) -> Fitted:
-    """Return how target states are normalised and mapped onto the source's, which are normalised already."""
+    """Fit the normaliser of the target states and their map onto the source states, which are already normalised."""
     normaliser, states = fit_normaliser(target)
     x, y = states[links[1]], source[links[0]]
     matrix = procrustes(x, y)

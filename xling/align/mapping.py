@@ -1,7 +1,7 @@
 """Align two vector spaces: iterative normalisation, then an orthogonal map in closed form (section 5.1).
 
 Normalisation (Zhang et al. 2019): scale to unit length, then five times subtract the mean and rescale to unit length.
-The means of the vectors used for fitting are stored, so that held-out vectors can be normalised in the same way.
+The means of the vectors used for fitting are stored to normalise held-out vectors in the same way.
 
 The map (Smith et al. 2017): the paper writes vectors as columns, W* = argmin ||W X - Y||_F = U V^T with
 U S V^T = SVD(Y X^T). Here vectors are rows, x = X^T and y = Y^T of shape (n, d), so that Y X^T is y^T x, and W applied
@@ -35,7 +35,7 @@ class Normaliser:
 
 
 def fit_normaliser(vectors: Matrix) -> tuple[Normaliser, Matrix]:
-    """Return the normaliser of these vectors, and the vectors normalised."""
+    """Fit a normaliser to vectors and return it with the normalised vectors."""
     result = unit_length(vectors)
     means = []
     for _ in range(ROUNDS):
@@ -46,7 +46,7 @@ def fit_normaliser(vectors: Matrix) -> tuple[Normaliser, Matrix]:
 
 
 def unit_length(vectors: Matrix) -> Matrix:
-    """Return a copy with rows of length one, in float32 at least; a row of zeros stays as it is."""
+    """Return a copy with rows scaled to unit length, in at least float32; rows of zeros stay unchanged."""
     result: Matrix = np.array(vectors, dtype=np.result_type(vectors.dtype, np.float32))
     _scale(result)
     return result

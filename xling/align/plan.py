@@ -1,4 +1,4 @@
-"""Plans: JSON files that say what a job compares with what, written by the workflow or by hand."""
+"""Plans: JSON files that list the comparisons of a job, written by the workflow or by hand."""
 
 import argparse
 from pathlib import Path
@@ -12,14 +12,14 @@ from xling.finetune.settings import Grid, Settings
 
 @record
 class Compared:
-    """A language beside the source: for each seed the folders of states of both, by language."""
+    """A language to compare with the source: for each seed, the folders of hidden states of the two languages."""
 
     seeds: Annotated[tuple[dict[str, Path], ...], Field(min_length=1)]
 
 
 @record
 class ComparisonPlan:
-    """All languages that an analysis compares with the source; `config` is the hash that its result carries."""
+    """All languages that an analysis compares with the source; `config` is a hash that is copied into the result."""
 
     source: str
     languages: dict[str, Any]
@@ -50,12 +50,12 @@ class Options:
 
     @property
     def settings(self) -> Settings:
-        """Return the training as the trainer knows it: one grid point, linear warm-up and decay."""
+        """Return these options as the trainer's settings: one grid point, linear warm-up and decay."""
         return Settings(self.epochs, None, "linear", self.warmup_share, Grid((self.batch,), (self.lr,), None), 1)
 
 
 def plan_parser(description: str | None) -> argparse.ArgumentParser:
-    """Return the command line of a job that has a plan."""
+    """Return the command-line parser of a job that reads a plan."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", type=Path, required=True, help="a JSON file: what is compared with what")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")

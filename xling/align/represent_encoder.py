@@ -1,20 +1,20 @@
-"""Represent words and sentences with an encoder, at every layer: what Figures 4, 6 and 7 are made from (section 5).
+"""Represent words and sentences by an encoder's hidden states at every layer, for Figures 4, 6 and 7 (section 5).
 
     python -m xling.align.represent_encoder --encoder models/fr.mono.s1 --vocab vocab/ --sentences parallel:fr=fr.txt \\
         --text train.txt.zst --lines 500000 --words 200000 --untrained --out states/fr.mono.s1
 
-Into the folder go `trained/`, and with --untrained `untrained/`: an encoder of the same shape and vocabulary whose
-weights are the ones that training began with. In each are files of layer states (see xling.align.states):
+The output folder gets a subfolder `trained/` and, with --untrained, a subfolder `untrained/` for an encoder of the same
+shape and vocabulary that has the initial weights. Both contain files of hidden states (see xling.align.states):
 
-    NAME.LANGUAGE.safetensors     means of each sentence's subwords without special tokens, for every --sentences
-    words.LANGUAGE.safetensors    means over all occurrences of a word in --lines lines of the text, itself the mean of
-                                  its subwords, for the --words most frequent words
-    rows.LANGUAGE.safetensors     rows of the embedding matrix, for those of the words that are one subword
+    NAME.LANGUAGE.safetensors     mean over the subwords of each sentence, special tokens excluded; per --sentences
+    words.LANGUAGE.safetensors    mean over all occurrences of a word in --lines lines of the text, where an occurrence
+                                  is the mean over its subwords; for the --words most frequent words
+    rows.LANGUAGE.safetensors     rows of the embedding matrix, for those words that are a single subword
 
-states.json says what they were made from and comes last. Memory: the sums, (layers + 1) x words x width in float32
-(5.5 GB at the paper's scale, on the GPU where there is one), a count for every word of the lines, and the subwords of
-the lines (under 2 kB a line). Words are kept in float16, because there are many; the differences between sentences are
-small beside their mean, so those are in float32.
+states.json describes the inputs and is written last. Memory: the sums, (layers + 1) x words x width in float32 (5.5 GB
+at the paper's scale, on the GPU if there is one), a count for each distinct word of the lines, and the subwords of the
+lines (under 2 kB per line). Word vectors are stored in float16 because there are many of them. Sentence vectors differ
+little compared with their mean, so they are stored in float32.
 """
 
 import argparse
@@ -53,7 +53,7 @@ class SentenceFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Some lines of a text, spread evenly, the same ones whenever it is read; none of them is kept in memory."""
+    """An evenly spaced sample of the lines of a text; it is the same at every iteration and not held in memory."""
 
     path: Path
     lines: int
@@ -61,7 +61,7 @@ class Sample:
 
     @classmethod
     def take(cls, path: Path, wanted: int) -> "Sample":
-        """Return a sample of so many lines, or of all where the text has no more."""
+        """Return a sample of `wanted` lines, or of all lines if the text has fewer."""
         lines = sum(1 for _ in read_lines(path))
         if not lines:
             raise InputError(path, "empty where text was expected", fix="make the corpus again")
@@ -74,7 +74,7 @@ class Sample:
                 yield line.split()
 
     def frequent_words(self, most: int) -> dict[str, int]:
-        """Return the most frequent words and how often each occurs, the most frequent first; ties go by spelling."""
+        """Return the `most` most frequent words with their counts, by descending count, then by spelling."""
         counts = Counter(word for words in self for word in words)
         return dict(nsmallest(most, counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
@@ -82,9 +82,9 @@ class Sample:
 def word_window(
     vocabulary: Vocabulary, language: str, words: Sequence[str], rows: Mapping[str, int], ends: bool = False
 ) -> Window:
-    """Return a line's subwords, each with its word's row and one over the number of its word's subwords.
+    """Return the subwords of a line, each with the row of its word and the weight 1 / (number of subwords in the word).
 
-    With `ends`, `</s>` stands between the sentences of the line, as in training.
+    With `ends`, `</s>` is inserted between the sentences of the line, as in training.
     """
     parts: list[Window] = []
     for sentence in split_sentences(words) if ends else [words]:
@@ -97,7 +97,7 @@ def word_window(
 
 
 class Encoders:
-    """An encoder, perhaps beside its untrained twin; text is spelled once for both, which is what takes longest."""
+    """An encoder and perhaps its untrained twin; text is split into subwords, the slowest step, once for both."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.described, self.vocabulary = read_run(args.encoder / "run.json"), Vocabulary.load(args.vocab)
@@ -111,7 +111,7 @@ class Encoders:
         }
 
     def represent_sentences(self, file: SentenceFile) -> dict[str, Any]:
-        """Write the mean of each sentence's subwords at every layer, and return what was read."""
+        """Write the mean over the subwords of each sentence at every layer; return a description of the input."""
         sentences = [text for (text,) in read_aligned([file.path])]
         spelled = (np.array(self.vocabulary.encode_line(file.language, sentence)) for sentence in sentences)
         whole = (Window(x, np.full(len(x), row), np.full(len(x), 1 / len(x))) for row, x in enumerate(spelled))
@@ -122,7 +122,7 @@ class Encoders:
         return {"sentences": len(sentences), "text": sha256_of(file.path)}
 
     def represent_words(self, text: Path, lines: int, most: int) -> dict[str, Any]:
-        """Write the mean over all occurrences of each word, and rows of the embedding matrix; return what was read."""
+        """Write the mean over all occurrences of each word, and embedding rows; return a description of the input."""
         code, *others = self.described.languages
         if others:
             raise XlingError("--text is for an encoder of one language")
@@ -146,7 +146,7 @@ class Encoders:
         return found | {"lines": sample.lines, "lines_of_text": sample.of, "text": sha256_of(text)}
 
     def _cut(self, whole: Iterable[Window]) -> list[Window]:
-        """Return windows no longer than what the encoder has learnt to read."""
+        """Return windows of at most the sequence length used in pretraining."""
         return [window for line in whole for window in cut(line, self.described.pretrain.length)]
 
     def _write(self, kind: str, name: str, language: str, layers: list[Matrix], items: list[str]) -> None:
@@ -154,7 +154,7 @@ class Encoders:
 
 
 def main() -> None:
-    """Write all states that the command line asks for, and last of all states.json."""
+    """Write all hidden states requested on the command line, then states.json."""
     args = parse_args()
     use_one_thread(local_device(args.device))
     encoders = Encoders(args)

@@ -1,15 +1,15 @@
-"""Sentence retrieval by cosine, both directions, every layer: Figure 6 (section 5.1.3).
+"""Sentence retrieval by cosine in both directions at every layer: Figure 6 (section 5.1.3).
 
     python -m xling.align.retrieve_sentences --plan plan.json --out sentences.json
 
-The plan names the source language, and for each other one the folders of states that belong together, seed by seed, the
-set that the map is fitted on and the set that is searched:
+The plan names the source language and, for each target language, the folders of hidden states of each seed, the
+sentence set that the map is fitted on, and the sentence set that is searched:
 {"source": "en", "config": "…", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
 "fit": "parallel", "test": "tatoeba-fr"}}}
 
-Row i of one side translates row i of the other. Without the map vectors are compared as they are; with it both sides
-are normalised, and the left one mapped, as fitted on another parallel set. The map is orthogonal: carrying the right
-side back would give the same cosines.
+Row i of one side is the translation of row i of the other. Without the map, vectors are compared unchanged. With the
+map, both sides are normalised and the source side is mapped; normalisers and map are fitted on another parallel set.
+The map is orthogonal, so mapping the target side onto the source instead would give the same cosines.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ Result = dict[str, Any]
 
 @record
 class Language(Compared):
-    """A language, the set that the map is fitted on, and the set that is searched."""
+    """A target language, the sentence set that the map is fitted on, and the sentence set that is searched."""
 
     fit: str
     test: str
@@ -40,13 +40,13 @@ class Language(Compared):
 
 @record
 class Plan(ComparisonPlan):
-    """Every language whose sentences are looked for."""
+    """All target languages."""
 
     languages: dict[str, Language]
 
 
 def retrieval_hits(left: Matrix, right: Matrix, device: str = "cpu") -> tuple[Hits, Hits]:
-    """Return for each row whether row i of the other side is the nearest by cosine, in both directions."""
+    """Return for each row i, in both directions, whether row i of the other side is its nearest neighbour by cosine."""
     x, y = unit_length(left), unit_length(right)
     gold = np.arange(len(x))
     forward, backward = (cosine_search(*sides, 1, device).indices[:, 0] == gold for sides in ((x, y), (y, x)))
@@ -54,7 +54,7 @@ def retrieval_hits(left: Matrix, right: Matrix, device: str = "cpu") -> tuple[Hi
 
 
 def evaluate(source: str, target: str, plan: Language, kind: str, device: str) -> list[Result]:
-    """Return the scores of every layer, with and without the map, in both directions."""
+    """Return the scores at every layer, with and without the map, in both directions."""
     sets = [list(seed_states(plan.seeds, kind, name, (source, target))) for name in (plan.test, plan.fit)]
     for test, fit in zip(*sets, strict=True):
         check_parallel(*test)

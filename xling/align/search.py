@@ -1,20 +1,20 @@
-"""Exact k-nearest-neighbour search by dot product, on CPU or GPU; the n x m matrix of scores is never held in memory.
+"""Exact k-nearest-neighbour search by dot product, on CPU or GPU, without holding the n x m score matrix in memory.
 
-Groups. A block of candidates is laid out so that the members of a group are a column apart. The maximum of every group
-then costs one vectorised pass, and only the groups with the k best maxima are looked into: they hold the k best
-candidates. That replaces a selection over whole rows, which costs about as much as the product itself.
+Groups: candidates are searched in groups of 32, in a layout that lets one vectorised pass find every group's maximum.
+The k groups with the highest maxima contain the k best candidates, so only those groups are searched. Selecting over
+whole rows instead would cost about as much as the product itself.
 
-Half precision, exact results. Where the hardware multiplies 16-bit numbers much faster (a GPU, a CPU with AMX), that
-product only draws up a shortlist, which is then scored in float32. How far a 16-bit score can be off is bounded by the
-rounding that really happened (Cauchy-Schwarz on the residuals); a query is settled when its k-th score is above
-everything that could have been missed, and the few others are searched again in float32. So neither device nor
-precision decides what is found, but for scores that float32 cannot tell apart. Equal scores go to the lower index.
+Half precision with exact results: if the hardware multiplies 16-bit numbers much faster (a GPU, or a CPU with AMX), a
+16-bit product selects a shortlist, which is then scored in float32. The error of a 16-bit score is bounded by the
+actual rounding of the vectors (Cauchy-Schwarz on the residuals). A query is settled, that is, its result is proved
+exact, if its k-th float32 score is above every score that a candidate outside the shortlist could have. The few other
+queries are searched again in float32. Results therefore do not depend on device or precision, except for scores that
+float32 cannot distinguish. Ties go to the lower index.
 
-CSLS (Conneau et al. 2018), the measure of Figures 4a and 4b: CSLS(x, y) = 2 cos(x, y) - r_T(x) - r_S(y), where r is the
-mean cosine to the K nearest vectors of the other side. r_T(x) is the same for every candidate of x, so it cannot change
-what is found: two products over the n x m matrix are enough where the formula suggests three, one for r_S and one for
-the search. There r_S is one more column of the vectors, because cos - r_S / 2 = (x, 1) · (y, -r_S / 2): it costs no
-pass of its own.
+CSLS (Conneau et al. 2018) is the measure of Figures 4a and 4b: CSLS(x, y) = 2 cos(x, y) - r_T(x) - r_S(y), where r is
+the mean cosine to the K nearest vectors of the other side. r_T(x) is the same for every candidate of x and cannot
+change the ranking, so two passes over the n x m matrix suffice: one for r_S and one for the search. In the search, r_S
+is one more column of the vectors and costs no extra pass: cos - r_S / 2 = (x, 1) · (y, -r_S / 2).
 """
 
 from collections.abc import Callable, Sequence
@@ -33,26 +33,26 @@ from xling.model.device import exact_products, side_by_side
 Matrix = NDArray[np.floating]
 Result = TypeVar("Result")
 NEIGHBOURS = 10  # K of CSLS (section 5.1.1 of the paper)
-GROUP = 32
-BLOCKS = {"cpu": (512, 32768), "cuda": (4096, 65536)}  # queries and candidates in one product: 64 MB and 1 GB
-SPARE = 14  # candidates on a shortlist beyond k: enough to settle nearly every query in bfloat16
-ROUNDING = 2.0**-22  # relative error allowed a float32 score
-WORTH_LISTING = 16384  # below, scoring the shortlists costs more than the faster product saves
-LOW = 2**31 - 1
+GROUP = 32  # candidates per group
+BLOCKS = {"cpu": (512, 32768), "cuda": (4096, 65536)}  # queries and candidates per product: 64 MB and 1 GB
+SPARE = 14  # shortlist entries beyond k: enough to settle nearly every query in bfloat16
+ROUNDING = 2.0**-22  # relative error allowed in a float32 score
+WORTH_LISTING = 16384  # with fewer candidates, scoring the shortlists costs more than the faster product saves
+LOW = 2**31 - 1  # mask of the low 31 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The best candidates of each query, best first."""
+    """The best candidates for each query, best first."""
 
     scores: NDArray[np.float32]  # (n, k)
     indices: NDArray[np.int64]  # (n, k)
 
 
 def search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu", half: torch.dtype | None = None) -> Found:
-    """Return the k candidates with the highest dot product; `half` is the 16-bit type to make shortlists in, if any.
+    """Return the k candidates with the highest dot product; `half` is the 16-bit type for shortlists (None: no lists).
 
-    All numbers are finite, and there are at least k candidates: whoever reads vectors refuses others.
+    All values must be finite, and there must be at least k candidates: the code that reads vectors checks both.
     """
     x, y = (torch.from_numpy(np.ascontiguousarray(side, dtype=np.float32)).to(device) for side in (queries, candidates))
     with exact_products(), torch.inference_mode():
@@ -67,12 +67,12 @@ def search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu", hal
 
 
 def cosine_search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu") -> Found:
-    """Return the k candidates of highest cosine; all vectors are of unit length."""
+    """Return the k candidates with the highest cosine; all vectors must have unit length."""
     return search(queries, candidates, k, device, fast_half(device, len(candidates)))
 
 
 def mean_similarity(vectors: Matrix, others: Matrix, device: str = "cpu") -> NDArray[np.float32]:
-    """Return r: the mean cosine of each vector to its K nearest among the others, or to all where there are fewer."""
+    """Return r of each vector: its mean cosine to its K nearest vectors in `others`, or to all if there are fewer."""
     scores = cosine_search(vectors, others, min(NEIGHBOURS, len(others)), device).scores
     return np.asarray(scores.mean(axis=1))
 
@@ -80,9 +80,9 @@ def mean_similarity(vectors: Matrix, others: Matrix, device: str = "cpu") -> NDA
 def csls_search(
     source: Matrix, target: Matrix, k: int, queries: NDArray[np.int64] | None = None, device: str = "cpu"
 ) -> Found:
-    """Return for each source vector, or for those named, the k targets with the highest CSLS; all of unit length.
+    """Return the k targets with the highest CSLS for each source vector, or only for those at the indices `queries`.
 
-    The scores are 2 cos - r_S: r_T, the same for all candidates of a query, is left out.
+    All vectors must have unit length. Scores are 2 cos - r_S; r_T is omitted, being constant for each query.
     """
     penalty = mean_similarity(target, source, device)
     asked = source if queries is None else source[queries]
@@ -93,7 +93,7 @@ def csls_search(
 
 
 def fast_half(device: str, candidates: int) -> torch.dtype | None:
-    """Return the 16-bit type to make shortlists in where this device is faster so, for this many candidates."""
+    """Return the 16-bit type for shortlists if they make the search faster on this device, otherwise None."""
     if candidates < WORTH_LISTING:
         return None
     if torch.device(device).type == "cuda":
@@ -102,7 +102,7 @@ def fast_half(device: str, candidates: int) -> torch.dtype | None:
 
 
 def _search(x: Tensor, y: Tensor, k: int) -> Tensor:
-    """Return the keys of the best k candidates of each query, best first."""
+    """Return the keys (see `_keys`) of the best k candidates for each query, best first."""
     grids = _lay_out(y)
 
     def best(room: Tensor, block: Tensor) -> Tensor:
@@ -113,7 +113,7 @@ def _search(x: Tensor, y: Tensor, k: int) -> Tensor:
 
 
 def _search_shortlists(x: Tensor, y: Tensor, k: int, half: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Return the keys of the best k of each query's shortlist, and for which queries they are the best of all."""
+    """Return the keys of the best k candidates on each query's shortlist, and a mask of the settled queries."""
     x_half, y_half = x.to(half), y.to(half)
     grids = _lay_out(y_half)
 
@@ -125,7 +125,7 @@ def _search_shortlists(x: Tensor, y: Tensor, k: int, half: torch.dtype) -> tuple
         listed = y.index_select(0, indices.flatten()).view(*indices.shape, -1)
         scores = torch.bmm(listed, exact[:, :, None])[:, :, 0]
         keys = _keys(scores, indices).topk(k).values
-        last = values[:, -1]  # nothing off the list has a greater 16-bit score
+        last = values[:, -1]  # no candidate outside the shortlist has a higher 16-bit score
         missed = last * (1 + torch.finfo(half).eps) + margin
         return keys, (last > 0) & (_scores(keys[:, -1]) > missed)
 
@@ -135,9 +135,9 @@ def _search_shortlists(x: Tensor, y: Tensor, k: int, half: torch.dtype) -> tuple
 
 
 def _by_block(work: Callable[..., Result], parts: Sequence[Tensor], y: Tensor) -> list[Result]:
-    """Return the work's results for every block of queries, each given room for its products.
+    """Call `work` with a buffer for the products and each block of queries in turn, and return the results.
 
-    On a CPU blocks go side by side, a thread each.
+    On a CPU, blocks run in parallel, with one thread per block.
     """
     rows, columns = BLOCKS[y.device.type]
     threads = torch.get_num_threads() if y.device.type == "cpu" else 1
@@ -159,7 +159,7 @@ def _by_block(work: Callable[..., Result], parts: Sequence[Tensor], y: Tensor) -
 
 
 def _margins(x: Tensor, y: Tensor, x_half: Tensor, y_half: Tensor) -> Tensor:
-    """Return for each query how far its score by rounded vectors can be from the true one, whatever the candidate."""
+    """Return for each query a bound, over all candidates, on the error of a score computed from rounded vectors."""
     x_off, y_off = _lengths(x - x_half.float()), _lengths(y - y_half.float()).max()
     x_long, y_long = _lengths(x_half.float()), _lengths(y).max()
     summing = x.shape[1] * torch.finfo(torch.float32).eps + ROUNDING
@@ -171,7 +171,7 @@ def _lengths(rows: Tensor) -> Tensor:
 
 
 class _Grid:
-    """Candidates laid out as (GROUP, width): column j holds candidates j·GROUP to j·GROUP + GROUP - 1 of the block."""
+    """A block of candidates as a (GROUP, width) grid: column j holds candidates j·GROUP to j·GROUP + GROUP - 1."""
 
     def __init__(self, block: Tensor) -> None:
         self.missing = -len(block) % GROUP
@@ -182,7 +182,7 @@ class _Grid:
         self.members = torch.arange(GROUP, device=block.device)[:, None]
 
     def best(self, queries: Tensor, k: int, start: int, room: Tensor) -> Tensor:
-        """Return the keys of the best k, or of all where there are fewer; indices count on from `start`."""
+        """Return the keys of the best k candidates, or of all if there are fewer; indices are offset by `start`."""
         scores = self._products(queries, room)
         top = _keys(scores.amax(dim=1), self.groups).topk(min(k, self.width)).values
         groups = _indices(top)[:, None, :].expand(-1, GROUP, -1)
@@ -190,10 +190,10 @@ class _Grid:
         return keys.topk(min(k, keys.shape[1] - self.missing)).values
 
     def shortlist(self, queries: Tensor, size: int, start: int, room: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the greatest 16-bit scores and their indices, as many as asked for, if that many are positive."""
+        """Return the `size` highest 16-bit scores and their indices; the list is valid only if all are positive."""
         scores = self._products(queries, room)
-        # The bits of 16-bit floats read as whole numbers order positive ones alike and put the others below. Whole
-        # numbers are compared four times as fast; a list that reaches down to zero is not trusted by the caller.
+        # Read as integers, the bits of positive 16-bit floats keep their order, and negative floats come below them.
+        # Integers are compared four times as fast. The caller rejects a list whose last score is not positive.
         maxima = scores.view(torch.int16).amax(dim=1).view(scores.dtype).float()
         groups = maxima.topk(min(size, self.width), sorted=False).indices
         inside = scores.gather(2, groups[:, None, :].expand(-1, GROUP, -1)).float().flatten(1)
@@ -202,7 +202,7 @@ class _Grid:
         return values, start + groups.gather(1, places % count) * GROUP + places // count
 
     def _products(self, queries: Tensor, room: Tensor) -> Tensor:
-        """Write into room that is there already: fresh memory of this size costs a third of the product."""
+        """Write the scores into the buffer `room`: allocating memory of this size would cost a third of the product."""
         out = room[: len(queries) * len(self.vectors)].view(len(queries), -1)
         scores = torch.mm(queries, self.vectors.T, out=out).view(len(queries), GROUP, self.width)
         if self.missing:
@@ -211,15 +211,15 @@ class _Grid:
 
 
 def _lay_out(y: Tensor) -> list[tuple[int, _Grid]]:
-    """Return where each block of candidates starts, and the block laid out."""
+    """Return the start index and the grid of each block of candidates."""
     columns = BLOCKS[y.device.type][1]
     return [(start, _Grid(y[start : start + columns])) for start in range(0, len(y), columns)]
 
 
 def _keys(scores: Tensor, indices: Tensor) -> Tensor:
-    """Return whole numbers in the order of (score, lower index first): the best k of them are never in doubt."""
-    bits = (scores + 0.0).view(torch.int32)  # the sum turns -0.0 into 0.0
-    ordered = torch.where(bits < 0, bits ^ LOW, bits)  # floats below zero count down in their bits
+    """Return integers that sort by score and, among equal scores, by lower index, so the best k are unique."""
+    bits = (scores + 0.0).view(torch.int32)  # adding 0.0 turns -0.0 into 0.0
+    ordered = torch.where(bits < 0, bits ^ LOW, bits)  # the bits of negative floats sort in reverse
     return (ordered.long() << 32) | (LOW - indices)
 
 

@@ -1,8 +1,8 @@
-"""Files of layer states: the vectors of the same sentences or words at every layer of an encoder.
+"""Files of hidden states: the vectors of the same sentences or words at every layer of an encoder.
 
 A safetensors file holds arrays L0, L1, … of shape (rows, width) in float16 or float32, and a JSON object `meta` that
-says where the states come from, with the words or sentences under `items` where they are known. An encoder's
-folder of states has them as `trained/NAME.LANGUAGE.safetensors`, and as `untrained/…` for its untrained twin.
+describes the origin of the states; if the words or sentences are known, `items` lists them. The states folder of an
+encoder contains `trained/NAME.LANGUAGE.safetensors`, and `untrained/…` for its untrained twin.
 """
 
 import json
@@ -24,10 +24,10 @@ TRAINED, UNTRAINED = "trained", "untrained"
 
 
 class States:
-    """The layers of one file; a range of rows is read when it is asked for."""
+    """The layers of one file; rows are read on demand."""
 
     def __init__(self, path: Path) -> None:
-        path.open("rb").close()  # so that a missing file is reported like any other
+        path.open("rb").close()  # raises the usual error if the file is missing
         check_seal(path)
         opener: Any = safe_open
         try:
@@ -46,7 +46,7 @@ class States:
             raise InputError(path, f"{len(self.items)} items but {self.rows} rows", fix=FIX)
 
     def read(self, layer: int, start: int = 0, stop: int | None = None) -> Matrix:
-        """Return rows of a layer; a number that is not finite is refused."""
+        """Return the rows `start` to `stop` of a layer; raise InputError if a value is not finite."""
         block: Matrix = self._file.get_slice(f"L{layer}")[start : self.rows if stop is None else min(stop, self.rows)]
         finite = np.isfinite(block).all(axis=1)
         if not finite.all():
@@ -56,7 +56,7 @@ class States:
 
 
 def _wrong(layers: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the arrays of a file, if anything."""
+    """Return a description of the first problem with the arrays of a file, or None."""
     if not layers or set(layers) != {f"L{number}" for number in range(len(layers))}:
         return f"layers must be L0, L1, …, found {', '.join(sorted(layers)) or 'nothing'}"
     if odd := [name for name, layer in layers.items() if layer.get_dtype() not in ("F16", "F32")]:
@@ -68,7 +68,7 @@ def _wrong(layers: Mapping[str, Any]) -> str | None:
 
 
 def write_states(path: Path, layers: Sequence[Matrix], meta: Mapping[str, Any], items: Sequence[str] = ()) -> None:
-    """Write layers with what is known about them; the file appears only when whole."""
+    """Write layers and their metadata; the file appears only once it is complete."""
     if path.suffix != ".safetensors":
         raise InputError(path, f"states are .safetensors files, not {path.suffix or 'without a suffix'}")
     arrays = {f"L{number}": np.ascontiguousarray(layer) for number, layer in enumerate(layers)}
@@ -78,14 +78,14 @@ def write_states(path: Path, layers: Sequence[Matrix], meta: Mapping[str, Any], 
 
 
 def states_file(folder: Path, kind: str, name: str, language: str) -> Path:
-    """Return where the states of a set of words or sentences are in an encoder's folder of states."""
+    """Return the path of the states of a set of words or sentences in the states folder of an encoder."""
     return folder / kind / f"{name}.{language}.safetensors"
 
 
 def seed_states(
     seeds: Sequence[Mapping[str, Path]], kind: str, name: str, codes: Sequence[str]
 ) -> Iterator[list[States]]:
-    """Yield the states of a set in these languages for each seed, a folder per language; all of the same items."""
+    """Yield for each seed the states of a set in these languages; all seeds must have the same items and layers."""
     first: list[States] = []
     for folders in seeds:
         states = [States(states_file(folders[code], kind, name, code)) for code in codes]
@@ -98,7 +98,7 @@ def seed_states(
 
 
 def check_parallel(left: States, right: States) -> None:
-    """Refuse states of different sentences or of encoders with different numbers of layers."""
+    """Raise InputError if two files differ in their number of rows or layers."""
     if left.rows != right.rows:
         raise InputError(right.path, f"{right.rows} rows, but {left.path} has {left.rows}", fix="they must be aligned")
     _check_layers(right, left)

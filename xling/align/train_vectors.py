@@ -1,10 +1,11 @@
-"""Train fastText vectors on a study's own text: the baseline of Figure 4 where none were published.
+"""Train fastText vectors on the text of a study: the baseline of Figure 4 if no published vectors are used.
 
 python -m xling.align.train_vectors --text corpus/fr.wiki/train.txt.zst --width 300 --epochs 5 --min-count 5 \
     --out vectors/fr.vec
 
-Skip-gram with subwords as in Bojanowski et al. (2017), who trained the published vectors: five negative samples,
-windows of five words, character n-grams of three to six letters. One thread, because more would make every run differ.
+The model is skip-gram with subwords as in Bojanowski et al. (2017), who trained the published vectors: five negative
+samples, windows of five words, character n-grams of three to six letters. Training uses one thread, because results of
+several threads differ from run to run.
 """
 
 import argparse
@@ -24,11 +25,11 @@ WINDOW, NEGATIVE, NGRAMS = 5, 5, (3, 6)
 BUCKETS = 2_000_000
 SUBSAMPLE = 1e-4
 DECIMALS = 5
-LONGEST = 1_000  # words that are read as one sentence; gensim ignores what is beyond 10,000
+LONGEST = 1_000  # longer lines are split at this number of words; gensim ignores words after the first 10,000
 
 
 class Sentences:
-    """The words of a text, line by line, as often as they are asked for."""
+    """The words of a text, line by line; can be iterated several times."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -40,19 +41,19 @@ class Sentences:
 
 
 class Progress(CallbackAny2Vec):  # type: ignore[misc]
-    """One line per epoch."""
+    """Logs one line per epoch."""
 
     def __init__(self, epochs: int) -> None:
         self.log, self.epochs, self.epoch = log_to_stderr(__name__), epochs, 0
 
     def on_epoch_end(self, model: FastText) -> None:
-        """Say that another epoch is done."""
+        """Log the end of an epoch."""
         self.epoch += 1
         self.log.info("epoch %d of %d, %d words with vectors", self.epoch, self.epochs, len(model.wv))
 
 
 def train(path: Path, width: int, epochs: int, min_count: int, buckets: int, seed: int) -> FastText:
-    """Return the model of a text; words that occur less often than `min_count` have no vector."""
+    """Train a model on a text and return it; words that occur fewer than `min_count` times have no vector."""
     model = FastText(
         vector_size=width, window=WINDOW, negative=NEGATIVE, min_n=NGRAMS[0], max_n=NGRAMS[1], bucket=buckets, sg=1,
         sample=SUBSAMPLE, min_count=min_count, workers=1, seed=int(numpy_rng("vectors", seed).integers(2**31)),
@@ -66,7 +67,7 @@ def train(path: Path, width: int, epochs: int, min_count: int, buckets: int, see
 
 
 def main() -> None:
-    """Train and write the vectors in fastText's text format, frequent words first."""
+    """Train vectors and write them in fastText's text format, most frequent words first."""
     args = parse_args()
     vectors = train(args.text, args.width, args.epochs, args.min_count, args.buckets, args.seed).wv
     with write_text(args.out, sealed=True) as handle:

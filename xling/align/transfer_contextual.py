@@ -4,17 +4,17 @@
 
 For every encoder layer, data set and treatment of the hidden states, task layers are trained on the source language,
 the epoch with the best score on the dev set is kept, and every language is tested (Figures 5 and 8). The treatments
-(`ways`) are `aligned` (all states are normalised, and those of other languages mapped onto the source's) and `plain`
-(states are left as they are, which makes sense if one encoder reads both languages).
+(`ways`) are `aligned` (all states are normalised, and the states of other languages are mapped onto the source states)
+and `plain` (states are left unchanged, which makes sense if one encoder reads both languages).
 
 The plan is {"name": "en.mono.s1", "source": "en", "languages": {"en": {"encoder": DIR, "vocab": DIR, "parallel": FILE},
 "fr": {…, "links": FILE}}, "untrained": false, "ways": ["aligned"], "options": {…}, "biaffine": {…}, "seed": 1,
 "config": HASH, "data": {"ner.wikiann": {"task": "ner", "train": FILE, "dev": FILE, "test": {"en": FILE, "fr": FILE}}}}.
 
-`links` is the file of word alignments between a language's sentences and the source's. Several languages may have the
-same encoder folder, that of a bilingual encoder. For untrained encoders only run.json is read; they get the weights
-that training began with, and their scores are the floor. A killed job resumes from its last saved epoch, in a folder
-below --work-below whose name holds a hash of everything that determines the result.
+`links` is the file of word alignments between the sentences of a language and of the source. Languages may share the
+folder of a bilingual encoder. For untrained encoders only run.json is read; they get the initial weights, and their
+scores are the baseline that figures call the floor. A killed job resumes from its last saved epoch, in a folder below
+--work-below whose name holds a hash of everything that determines the result.
 """
 
 import argparse
@@ -56,7 +56,7 @@ Result = dict[str, Any]
 
 @record
 class LanguageFiles:
-    """A language's encoder, vocabulary and parallel sentences, and their word alignments with those of the source."""
+    """The encoder, vocabulary and parallel sentences of a language, and its word alignments with the source."""
 
     encoder: Path
     vocab: Path
@@ -66,7 +66,7 @@ class LanguageFiles:
 
 @record
 class Plan:
-    """What a job reads and does; `config` is the hash that identifies its result."""
+    """The inputs and options of a job; `config` is the hash that identifies its result."""
 
     name: str
     source: str
@@ -95,7 +95,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Job:
-    """A plan and what it names; `sides` has the source first. Test sets are used only in the final evaluation."""
+    """A plan with its inputs loaded; `sides` has the source first. Test sets are used only in the final evaluation."""
 
     plan: Plan
     sides: Mapping[str, Side]
@@ -122,7 +122,7 @@ def train_unit(job: Job, layer: int, name: str, way: Way, fitted: Mapping[str, F
     views = [fitted[code].view(side.device) if fitted else _as_it_is for code, side in job.sides.items()]
     result = yield from train_and_test(FrozenTuner(sides, views, layer, job.plan.options, material), tests, folder)
     task, scores = material.task.name, {}
-    measured, measure = next(iter(MEASURES[task].items()))  # the first one is the task's main measure
+    measured, measure = next(iter(MEASURES[task].items()))  # the first entry is the main measure of the task
     for code, found in result.pop("test").items():
         low, high = interval(counts_of(found)[None], measure, task, way, code, layer)
         scores[code] = found | {"measure": measured, "score": found["measures"][measured], "low": low, "high": high}
@@ -136,10 +136,10 @@ def _as_it_is(states: Tensor) -> Tensor:
 
 
 def run_job(job: Job, work: Path) -> list[Result]:
-    """Return the result of every training run; those that an earlier attempt finished are read from the work folder."""
+    """Return the results of all training runs; results of an earlier attempt are read from the work folder."""
     log, plan = log_to_stderr(__name__), job.plan
     units = list(product(plan.options.layers, job.data, plan.ways))
-    fit = lru_cache(maxsize=1)(partial(fit_layer, job))  # of one layer at a time: the states are large
+    fit = lru_cache(maxsize=1)(partial(fit_layer, job))  # caches one layer, because the states are large
 
     def train(number: int, layer: int, name: str, way: Way, folder: Path) -> InTurn[Result]:
         log.info("%s: %s on layer %d, %s (%d of %d)", plan.name, name, layer, way, number, len(units))
@@ -153,7 +153,7 @@ def run_job(job: Job, work: Path) -> list[Result]:
 
 
 def check_layers(options: Options, shapes: Mapping[str, Shape]) -> None:
-    """Refuse a layer that an encoder does not have, widths that differ, and heads that do not divide them."""
+    """Raise XlingError if an encoder lacks a layer, widths differ, or the heads do not divide the width."""
     for code, shape in shapes.items():
         if (top := max(options.layers)) > shape.layers:
             raise XlingError(f"no layer {top} in the encoder of {code}: its layers are 0 to {shape.layers}")
@@ -166,7 +166,7 @@ def check_layers(options: Options, shapes: Mapping[str, Shape]) -> None:
 
 
 def open_job(plan: Plan, device: torch.device) -> Job:
-    """Open the encoders of a plan, each folder once, and read the sentences, links and data of all its languages."""
+    """Open the encoders of a plan, each folder once, and read the sentences, links and data of all languages."""
     codes = [plan.source, *(code for code in plan.languages if code != plan.source)]
     runs = {code: read_run(plan.languages[code].encoder / "run.json") for code in codes}
     longest = min(described.pretrain.length for described in runs.values())
@@ -192,7 +192,7 @@ def open_job(plan: Plan, device: torch.device) -> Job:
 
 
 def choose_work(plan: Plan, below: Path, device: torch.device) -> Path:
-    """Return the work folder, named by a hash of all that determines the result, so that no other job resumes it."""
+    """Return the work folder; its name has a hash of all that determines the result, so no other job can resume it."""
     inputs: list[Path] = []
     for own in plan.languages.values():
         parts = ["run.json"] if plan.untrained else ["run.json", "model.safetensors"]
@@ -210,7 +210,7 @@ def choose_work(plan: Plan, below: Path, device: torch.device) -> Path:
 
 
 def describe(job: Job) -> Result:
-    """Return how a job's result was made, and the sizes of its data."""
+    """Return the provenance of a job's result and the sizes of its data."""
     plan = job.plan
     return {
         "model": plan.name,

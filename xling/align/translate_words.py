@@ -9,10 +9,10 @@ xling.align.represent_encoder), MUSE dictionaries, fastText vectors or null, and
 
 Each side is normalised over its whole vocabulary, the map is fitted on the training pairs, and translations are
 retrieved by CSLS among all target words. Words of dictionaries and of fastText are normalised like the text and
-lower-cased; of spellings that differ in case, the first is used. Pairs with a word that has no vector are dropped, and
-their number is reported. Each source word is scored once: it is correct if any of its translations is retrieved. Where
-there are fastText vectors, both vocabularies are restricted to words that fastText and the encoders share, so that all
-are tested on the same words and candidates.
+lower-cased; if spellings differ only in case, the first is used. Pairs with a word that has no vector are dropped, and
+their number is reported. Each source word is scored once: it is correct if the retrieved word is any of its
+translations. If there are fastText vectors, both vocabularies are restricted to words that fastText and the encoders
+share, and all systems are then tested on the same words and candidates.
 """
 
 import json
@@ -38,8 +38,8 @@ from xling.data.fasttext import read_vectors
 from xling.model.device import local_device, side_by_side
 from xling.tokenization.tokeniser import make_tokeniser
 
-FIGURES = {"figure4a": "rows", "figure4b": "words"}  # which states each is made from
-LIMIT = 200_000  # vectors of fastText that are read (section 5.1.1 of the paper)
+FIGURES = {"figure4a": "rows", "figure4b": "words"}  # the set of hidden states behind each figure
+LIMIT = 200_000  # number of fastText vectors that are read (section 5.1.1 of the paper)
 Result = dict[str, Any]
 
 
@@ -67,14 +67,14 @@ class Plan(ComparisonPlan):
 
 
 class Vocabulary(NamedTuple):
-    """The index of each kept lower-cased word, and the rows of the file that they came from."""
+    """The index of each kept word, in lower case, and the file row of the word at each index."""
 
     places: dict[str, int]
     rows: NDArray[np.int64]
 
 
 class KnownPairs(NamedTuple):
-    """The pairs of a dictionary with both words known, as places, each once, and the counts that a result carries."""
+    """The distinct dictionary pairs with both words known, as indices, and the counts reported with a result."""
 
     pairs: tuple[tuple[int, int], ...]
     counts: dict[str, int]
@@ -88,7 +88,7 @@ class KnownPairs(NamedTuple):
 
 
 def known_pairs(path: Path, pairs: Iterable[WordPair], source: Vocabulary, target: Vocabulary) -> KnownPairs:
-    """Return the pairs of a dictionary (its path is for errors) whose words both have vectors; there must be some."""
+    """Return the pairs whose words both have vectors; raise InputError, naming the dictionary's path, if none do."""
     folded = dict.fromkeys((pair.source.lower(), pair.target.lower()) for pair in pairs)
     unknown = {
         "unknown_source": sum(left not in source.places for left, _ in folded),
@@ -104,7 +104,7 @@ def known_pairs(path: Path, pairs: Iterable[WordPair], source: Vocabulary, targe
 
 
 def fold_case(words: Sequence[str], allowed: Iterable[str] | None = None) -> Vocabulary:
-    """Return the vocabulary of words in the order of a file, restricted to the allowed ones where some are named."""
+    """Return the vocabulary of words in the order of a file; `allowed`, if given, restricts it."""
     wanted = None if allowed is None else {word.lower() for word in allowed}
     rows: dict[str, int] = {}
     for row, word in enumerate(words):
@@ -125,7 +125,7 @@ def translate(source: Matrix, target: Matrix, train: KnownPairs, test: KnownPair
 
 
 def chance(gold: Iterable[set[int]], targets: int) -> float:
-    """Return the precision at 1 of guessing a target word at random."""
+    """Return the expected precision at 1 of a random target word."""
     return float(np.mean([1 - (targets - len(answers)) / targets for answers in gold]))
 
 
@@ -138,12 +138,12 @@ def speller(options: Mapping[str, Any] | None) -> Callable[[str], str]:
 
 @cache
 def _word(options: str) -> Callable[[str], str]:
-    """Return the tokeniser of these options; cached, because every target language needs the source language's."""
+    """Return the word normaliser for these options; cached, since all target languages need the source tokeniser."""
     return make_tokeniser(json.loads(options)).word
 
 
 class Material:
-    """What a pair of languages is evaluated with; dictionaries are read up front, so that a bad one is found early."""
+    """The evaluation data of a language pair; dictionaries are read up front, to find a bad file early."""
 
     def __init__(self, source: str, target: str, plan: Language) -> None:
         self.codes, self.plan = (source, target), plan
@@ -162,9 +162,9 @@ class Material:
 
 
 def evaluate(material: Material, device: str) -> Iterator[tuple[str, list[Result], Result]]:
-    """Yield for each figure the records of one language, and how many words and pairs they rest on.
+    """Yield for each figure its name, the records of one language, and the numbers of words and pairs behind them.
 
-    The tables of fastText, if there are any, are half a gigabyte for one pair.
+    The fastText tables, if there are any, take half a gigabyte per language pair.
     """
     read = zip((read_vectors(path, LIMIT) for path in material.vectors), material.spell, strict=False)
     tables = [table._replace(words=tuple(map(spell, table.words))) for table, spell in read]

@@ -1,1 +1,1 @@
-"""How alike are the representations of two encoders? (section 5.2)"""
+"""Similarity of the representations of two encoders (section 5.2)."""

@@ -2,7 +2,7 @@
 
     python -m xling.cka.compare_encoders --plan plan.json --out cka.json
 
-The plan lists what is compared, seed by seed; the result has the mean over seeds, and each seed's layers:
+The result has the mean over seeds and the layers of each seed. The plan lists the encoders to compare for each seed:
 {"source": "en", "set": "parallel", "config": "…", "comparisons": [{"pair": "en-fr", "model": "random",
 "seeds": [[{"folder": "states/en.mono.s1", "kind": "trained", "language": "en"},
 {"folder": "states/fr.mono.s1", "kind": "untrained", "language": "fr"}]]}]}
@@ -25,7 +25,7 @@ from xling.model.similarity import BLOCK, CkaStream
 
 @record
 class Side:
-    """The states of an encoder in one language."""
+    """The hidden states of an encoder in one language."""
 
     folder: Path
     kind: str
@@ -34,7 +34,7 @@ class Side:
 
 @record
 class Comparison:
-    """Two encoders, seed by seed."""
+    """A pair of encoders for each seed."""
 
     pair: str
     model: str
@@ -43,7 +43,7 @@ class Comparison:
 
 @record
 class Plan:
-    """All comparisons, on one set of sentences; `config` is what the result belongs to."""
+    """All comparisons, on one set of sentences; `config` is a hash that is copied into the result."""
 
     set: str
     comparisons: Annotated[tuple[Comparison, ...], Field(min_length=1)]
@@ -52,7 +52,7 @@ class Plan:
 
 
 def compare(left: States, right: States) -> list[list[float]]:
-    """Return CKA of every layer of two files of states of the same sentences, each read once."""
+    """Return the CKA of every layer pair of two files of hidden states of the same sentences; each is read once."""
     check_parallel(left, right)
     stream = CkaStream(left.layers, right.layers)
     for start in range(0, left.rows, BLOCK):
@@ -62,7 +62,7 @@ def compare(left: States, right: States) -> list[list[float]]:
 
 
 def average(comparison: Comparison, name: str) -> dict[str, Any]:
-    """Return a comparison's layers, their average and the matrix, averaged over its seeds."""
+    """Return the CKA of a comparison, averaged over seeds: per layer, over all layers, and as a matrix of layers."""
     matrices = []
     for sides in comparison.seeds:
         left, right = (States(states_file(side.folder, side.kind, name, side.language)) for side in sides)
@@ -81,7 +81,7 @@ def average(comparison: Comparison, name: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Compare all pairs of a study and write the result."""
+    """Compute all comparisons of a plan and write the result."""
     args = plan_parser(__doc__).parse_args()
     plan, records = read_record(Plan, read_json(args.plan), args.plan), []
     for comparison in plan.comparisons:

@@ -1,1 +1,1 @@
-"""Extra anchors: training text with some words replaced by their translations."""
+"""Extra anchors: training text in which some words are replaced by their translations."""

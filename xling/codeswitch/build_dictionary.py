@@ -1,10 +1,10 @@
-"""Build the bilingual dictionary of the extra anchors (section 4.2), in the words of the pretraining text.
+"""Build the bilingual dictionary of the extra anchors (section 4.2), tokenised like the pretraining text.
 
 python -m xling.codeswitch.build_dictionary --format panlex --input DUMP --source eng-000 --target fra-000 --out D.tsv
 python -m xling.codeswitch.build_dictionary --format tsv --input en-fr.tsv --tokeniser source=en.json --out D.tsv
 
-Entries go through the tokeniser of their language: lower-cased text has no `Paris`, simplified no 詞.
-Entries that become the same keep their best quality. Entries of quality 0 are left out: they could never be drawn.
+Entries are tokenised by the tokeniser of their language: lower-cased text has no `Paris`, simplified Chinese no 詞.
+Entries that become identical keep the best quality. Entries of quality 0 are dropped: they could never be drawn.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from xling.tokenization.tokeniser import Tokeniser, tokeniser_from
 
 
 def in_words(entries: Iterable[Translation], source: Tokeniser, target: Tokeniser) -> list[Translation]:
-    """Return the entries in the words of the text, sorted, each pair once with its best quality."""
+    """Return the tokenised entries in sorted order, each pair once with its best quality."""
     best: dict[tuple[str, str], float] = {}
     for entry in entries:
         pair = " ".join(source.words(entry.source)), " ".join(target.words(entry.target))
@@ -32,7 +32,7 @@ def in_words(entries: Iterable[Translation], source: Tokeniser, target: Tokenise
 
 
 def main() -> None:
-    """Read a dictionary in either form and write ours: `source<TAB>target<TAB>quality`."""
+    """Read a dictionary in either format and write it as `source<TAB>target<TAB>quality`."""
     parser = argparse.ArgumentParser(description="Build a bilingual dictionary.")
     parser.add_argument("--format", choices=("panlex", "tsv"), required=True)
     parser.add_argument("--input", type=Path, required=True, help="the folder of a PanLex CSV dump, or a TSV file")

@@ -3,14 +3,14 @@
     python -m xling.codeswitch.switch_codes --input train.txt.zst --dictionary en-fr.tsv --direction forward --seed 1 \\
         --out switched.txt.zst --stats stats.json
 
-A word is what stands between spaces. A dictionary word is left as it is 70% of the time, else replaced by one of its
-translations, drawn by quality; at most 15% of the words of a block are replaced. What counts towards that cap is
-replaced source words: a translation of three words counts once. A word is looked up as it stands, then in lower case;
-in the second case its translation takes over its casing.
+Words are separated by spaces. A dictionary word is kept with probability 70%; otherwise it is replaced by one of its
+translations, drawn in proportion to quality. At most 15% of the words of a block are replaced. The cap counts replaced
+source words, so a translation of three words counts once. A word is looked up unchanged and then in lower case; if only
+the lower-case form is found, the translation takes the casing of the word.
 
-The dictionary has source<TAB>target<TAB>quality on each line, tokenised like the text; without a third column all
-translations are equally good. `forward` switches text of the source language, `backward` text of the target
-language. Blocks are seeded by (seed, direction, block number), so the result does not depend on how they are run.
+Each line of the dictionary has source<TAB>target<TAB>quality, tokenised like the text; without a third column, all
+translations have the same quality. `forward` switches text in the source language, `backward` text in the target
+language. Blocks are seeded by (seed, direction, block number), so the result is the same for any number of processes.
 """
 
 import argparse
@@ -36,26 +36,26 @@ CAP = 0.15
 BLOCK_WORDS = 96 * 256  # one batch of one GPU, section 3.1 of the paper
 
 COLUMNS = "source<TAB>target<TAB>quality"
-FEW = 0.01  # a dictionary of the text's language has far more of its words than this
+FEW = 0.01  # warn if fewer words of the text are in the dictionary: it may be for another language
 
 
 @dataclass(frozen=True)
 class Dictionary:
-    """Translations of single words, ready to be drawn by quality.
+    """Translations of single words, indexed for random draws by quality.
 
-    The translations of entry i stand side by side in `targets`; `cumulative` there is i + the share of quality up to
-    and including each, so one search in the sorted array draws for any number of words at once.
+    The translations of entry i are adjacent in `targets`. At the same positions, `cumulative` holds i plus the
+    cumulative share of quality. It is sorted, so one search in it draws translations for any number of words.
     """
 
     entries: dict[str, int]
     targets: list[str]
     cumulative: NDArray[np.float64]
-    last: NDArray[np.int64]  # the last target of each entry
-    left_out: dict[str, int]  # multiword_pairs, which cannot be looked up; zero_quality_pairs, which are never drawn
+    last: NDArray[np.int64]  # index of the last target of each entry
+    left_out: dict[str, int]  # counts of multiword_pairs (cannot be looked up) and zero_quality_pairs (never drawn)
 
 
 def build_dictionary(pairs: Iterable[Translation], backward: bool = False, lower: bool = True) -> Dictionary:
-    """Index (source, target, quality) pairs; the qualities of a pair that occurs twice are added up."""
+    """Index (source, target, quality) entries; the qualities of repeated pairs are added."""
     weights: dict[str, dict[str, float]] = {}
     left_out = {"multiword_pairs": 0, "zero_quality_pairs": 0}
     for source, target, quality in pairs:
@@ -77,11 +77,11 @@ def build_dictionary(pairs: Iterable[Translation], backward: bool = False, lower
 
 
 def split_blocks(lines: Iterable[str], block_words: int = BLOCK_WORDS) -> Iterator[list[str]]:
-    """Yield runs of whole lines of at most `block_words` words; a longer line is a block of its own."""
+    """Yield blocks of whole lines with at most `block_words` words; a longer line is a block by itself."""
     block: list[str] = []
     size = 0
     for line in lines:
-        words = line.count(" ") + 1  # never fewer than there are
+        words = line.count(" ") + 1  # an upper bound on the number of words
         if block and size + words > block_words:
             yield block
             block, size = [], 0
@@ -94,12 +94,12 @@ def split_blocks(lines: Iterable[str], block_words: int = BLOCK_WORDS) -> Iterat
 def switch_block(
     lines: list[str], dictionary: Dictionary, key: tuple[object, ...], keep: float = KEEP, cap: float = CAP
 ) -> tuple[list[str], Counter[str]]:
-    """Return a block with words replaced, and what was done; `key` (seed, direction, block number) is the seed.
+    """Return a block with words replaced, and counts; `key` (seed, direction, block number) seeds the draws.
 
-    Of what is replaced, `identical` words are the same as their translations.
+    The count `identical` is the number of replaced words that equal their translation.
     """
     rng = numpy_rng("codeswitch", *key)
-    words = "\n".join(lines).replace("\n", " \n ").split(" ")  # a line end becomes a word that no dictionary has
+    words = "\n".join(lines).replace("\n", " \n ").split(" ")  # a line end becomes a word in no dictionary
     total = len(words) - words.count("") - (len(lines) - 1)
     find = dictionary.entries.get
     entries = np.array([find(w) if w in dictionary.entries else find(w.lower(), -1) for w in words], dtype=np.int64)
@@ -121,7 +121,7 @@ def switch_block(
 
 
 def match_case(word: str, translation: str) -> str:
-    """Give a translation the casing of the word it replaces: UPPER, Capitalised or its own."""
+    """Return a translation in upper case or capitalised if the word it replaces is, otherwise unchanged."""
     if len(word) > 1 and word.isupper():
         return translation.upper()
     if word[:1].isupper():
@@ -131,7 +131,7 @@ def match_case(word: str, translation: str) -> str:
 
 @cache  # once per process, not once per block
 def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
-    """Read a dictionary for text of its source (forward) or target (backward) language."""
+    """Read a dictionary for text in its source language (forward) or target language (backward)."""
     dictionary = build_dictionary(read_tsv(path), direction == "backward", lower)
     if not dictionary.entries:
         left_out = "{multiword_pairs} of several words, {zero_quality_pairs} of quality 0".format(**dictionary.left_out)
@@ -140,14 +140,14 @@ def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
 
 
 def switch_numbered(args: argparse.Namespace, numbered: tuple[int, list[str]]) -> tuple[list[str], Counter[str]]:
-    """Switch one block, perhaps in a worker process."""
+    """Switch one numbered block; called in worker processes if there are several."""
     number, block = numbered
     dictionary = load_dictionary(args.dictionary, args.direction, args.dictionary_case == "lower")
     return switch_block(block, dictionary, (args.seed, args.direction, number), args.keep, args.cap)
 
 
 def describe(counts: Counter[str], largest: float, dictionary: Dictionary) -> dict[str, object]:
-    """Return what the stats file says: the counts, and what became of the dictionary words."""
+    """Return the content of the stats file: the counts, shares derived from them, and the size of the dictionary."""
     words, known = counts["words"], counts["dictionary_words"]
     about = {"words": len(dictionary.entries), "pairs": len(dictionary.targets)}
     return dict(counts) | {
@@ -160,7 +160,7 @@ def describe(counts: Counter[str], largest: float, dictionary: Dictionary) -> di
 
 
 def main() -> None:
-    """Switch one text as the command line says."""
+    """Read the command line and switch one text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph per line")
     parser.add_argument("--dictionary", type=Path, required=True, help=COLUMNS)

@@ -1,1 +1,1 @@
-"""The encoder: what is shared between the languages and what is each language's own."""
+"""The encoder: parameters shared between languages, and parameters that each language has separately."""

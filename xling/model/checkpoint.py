@@ -1,8 +1,8 @@
-"""Checkpoints: a directory that appears whole or not at all, and knows the length and hash of each file in it.
+"""Checkpoints: directories that are written atomically and record the size and hash of each of their files.
 
-`checkpoints/step-0001000/` holds `weights.safetensors`, `optimiser.safetensors` and a readable `meta.json` with its
-seal: no code, and no state of random generators, because whatever is random is seeded by its number. A run resumes from
-the newest whole checkpoint.
+`checkpoints/step-0001000/` holds `weights.safetensors`, `optimiser.safetensors`, and a readable `meta.json` with its
+checksum file. It contains no code and no state of random generators, because every random draw is seeded by its step
+number. A run resumes from the newest undamaged checkpoint.
 """
 
 import logging
@@ -25,18 +25,18 @@ META = "meta.json"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A whole checkpoint on disk."""
+    """A complete checkpoint on disk."""
 
     folder: Path
     meta: dict[str, Any]
 
     def tensors(self, name: str) -> dict[str, Tensor]:
-        """Read one of its files."""
+        """Read the tensors of `NAME.safetensors`."""
         return load_file(self.folder / f"{name}.safetensors")
 
 
 def save(parent: Path, parts: Mapping[str, dict[str, Tensor]], meta: Mapping[str, Any]) -> Path:
-    """Write a checkpoint under a temporary name, bring it to disk, then rename it."""
+    """Write a checkpoint under a temporary name, flush it to disk, then rename it."""
     final = parent / _name(meta["update"])
     temporary = parent / f".{final.name}.{os.getpid()}"
     shutil.rmtree(temporary, ignore_errors=True)
@@ -50,16 +50,16 @@ def save(parent: Path, parts: Mapping[str, dict[str, Tensor]], meta: Mapping[str
             files[path.name] = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
         write_json(temporary / META, {**meta, "files": files})
         _sync(temporary)
-        shutil.rmtree(final, ignore_errors=True)  # a damaged one that was passed over
+        shutil.rmtree(final, ignore_errors=True)  # a damaged checkpoint of this update
         temporary.replace(final)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)  # half a checkpoint would keep a full disk full
+        shutil.rmtree(temporary, ignore_errors=True)  # an incomplete checkpoint would waste disk space
     _sync(parent)
     return final
 
 
 def newest(parent: Path, fields: Collection[str] = ()) -> Checkpoint | None:
-    """Return the newest whole checkpoint that says all of these; damaged ones are passed over with a warning."""
+    """Return the newest undamaged checkpoint whose meta.json has all `fields`; skip damaged ones with a warning."""
     for folder in sorted(parent.glob("step-*"), reverse=True):
         problem = damage(folder, fields)
         if not problem:
@@ -69,7 +69,7 @@ def newest(parent: Path, fields: Collection[str] = ()) -> Checkpoint | None:
 
 
 def damage(folder: Path, fields: Collection[str] = ()) -> str:
-    """Return what is wrong with a checkpoint, or nothing; `fields` are what meta.json must say."""
+    """Describe the first problem of a checkpoint, or return ""; `fields` are the required keys of meta.json."""
     try:
         meta = read_json(folder / META)
         if missing := [name for name in fields if name not in meta]:
@@ -95,7 +95,7 @@ def _name(update: int) -> str:
 
 
 def prune(parent: Path, keep: int, best: int | None) -> None:
-    """Delete all but the newest `keep` checkpoints and the best, and what killed processes left half-written."""
+    """Delete all checkpoints except the newest `keep` and the best, and incomplete ones left by killed processes."""
     spared = "" if best is None else _name(best)
     for folder in sorted(parent.glob("step-*"))[:-keep]:
         if folder.name != spared:

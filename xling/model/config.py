@@ -1,4 +1,4 @@
-"""What an encoder looks like, and which of its parts each language has for itself (sections 3.1 and 4.3)."""
+"""The configuration of an encoder: its shape, and the parts that each language has separately (sections 3.1, 4.3)."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal
@@ -7,9 +7,9 @@ from pydantic import BeforeValidator
 
 from xling.core.records import Count, Dropout, Flag, Positive, Size, key, record, refuse
 
-SHARED = "shared"  # the owner of what all languages use
+SHARED = "shared"  # the owner of parameters that all languages use
 Softmax = Literal["shared", "per-language"]
-# For Python 1 is True; here it is a mistake.
+# Python treats 1 as equal to True; as a value of this setting, 1 is an error.
 Embeddings = Annotated[
     Literal[False, True, "tokens"], BeforeValidator(lambda value: f"{value}" if type(value) is int else value)
 ]
@@ -50,7 +50,7 @@ class Separate:
 
 @record
 class ModelConfig:
-    """All that is needed to build an encoder; `sizes` is the vocabulary size of each language."""
+    """Everything needed to build an encoder; `sizes` holds the vocabulary size of each language."""
 
     languages: tuple[str, ...]
     sizes: tuple[Count, ...]
@@ -70,24 +70,24 @@ class ModelConfig:
 
     @property
     def has_language_embeddings(self) -> bool:
-        """Say whether language embeddings exist: a model of one language has none, as in XLM."""
+        """Return whether the model has language embeddings: a model of one language has none, as in XLM."""
         return self.shape.language_embeddings and len(self.languages) > 1
 
     def embedding_owner(self, language: str) -> str:
-        """Return whose token vectors and softmax a language uses."""
+        """Return the owner of the token vectors and softmax that a language uses."""
         return language if self.separate.embeddings else SHARED
 
     def position_owner(self, language: str) -> str:
-        """Return whose position and sentence vectors, and whose LayerNorm after the embeddings, a language uses."""
+        """Return the owner of the position and sentence vectors and the embeddings' LayerNorm that a language uses."""
         return language if self.separate.embeddings is True else SHARED
 
     def layer_owner(self, layer: int, language: str) -> str:
-        """Return whose layer (counted from 0) a language uses."""
+        """Return the owner of the layer (counted from 0) that a language uses."""
         return language if layer < self.separate.layers else SHARED
 
 
 def sharing_problems(shape: Shape, separate: Separate, softmax: Softmax) -> Iterator[str]:
-    """Yield what is wrong between an encoder's shape, its separate parts and its softmax."""
+    """Yield a description of each conflict between an encoder's shape, its separate parts and its softmax."""
     if separate.layers > shape.layers:
         yield f"separate.layers: {separate.layers} goes beyond the model's {shape.layers} layers"
     wanted = "per-language" if separate.embeddings else "shared"

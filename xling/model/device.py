@@ -1,4 +1,4 @@
-"""Devices: which one a process uses, in how many bits it computes, how work is spread over its threads."""
+"""Devices: selection of a process's device, its numerical precision, and the distribution of work over threads."""
 
 import logging
 import os
@@ -13,25 +13,25 @@ import torch
 
 from xling.core.errors import EXIT_FAULT, XlingError
 
-# What to do where GPUs are granted and do not work: by default fail; `any` takes the CPU then, `cpu` takes it always.
+# If GPUs are granted but do not work, the default is to fail; `any` falls back to the CPU. `cpu` always uses the CPU.
 DEVICE, CHOICES = "XLING_DEVICE", ("", "any", "cpu")
-BAD_NODES = "XLING_BAD_NODES"  # names the file to which a node is added, with the time, when its GPUs do not work
-GRANTED = ("CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")  # the first one that is set says it
-NONE_GRANTED = ("", "-1", "NoDevFiles")  # what it is for a job without GPUs
+BAD_NODES = "XLING_BAD_NODES"  # variable with the path of a file that lists nodes whose GPUs do not work, with the time
+GRANTED = ("CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")  # the first variable that is set counts
+NONE_GRANTED = ("", "-1", "NoDevFiles")  # its values for a job without GPUs
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class NoGpuError(XlingError):
-    """GPUs that were granted and do not work: another node may have better ones."""
+    """GPUs were granted but do not work; the job may succeed on another node."""
 
     exit_code = EXIT_FAULT
 
 
 def local_device(kind: str) -> torch.device:
-    """Return this process's device: its own GPU where there is one, unless the CPU is asked for.
+    """Return the device of this process: its own GPU if there is one, unless the CPU is requested.
 
-    A job that was granted GPUs would take days on the CPU of a node whose GPUs do not work, so it fails there.
+    If GPUs were granted but do not work, this raises NoGpuError, because such a job would take days on a CPU.
     """
     chosen, name = os.environ.get(DEVICE, ""), next((name for name in GRANTED if name in os.environ), GRANTED[0])
     granted = os.environ.get(name, "")
@@ -41,9 +41,9 @@ def local_device(kind: str) -> torch.device:
         return torch.device("cpu")
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     try:
-        torch.cuda.init()  # type: ignore[no-untyped-call]  # says what is wrong; set_device of a torch without CUDA does not
+        torch.cuda.init()  # type: ignore[no-untyped-call]  # if torch lacks CUDA, set_device has no clear error
         torch.cuda.set_device(device)
-        torch.zeros(1, device=device)  # a GPU may be listed and yet not answer
+        torch.zeros(1, device=device)  # a GPU may be listed but not respond
     except (RuntimeError, AssertionError) as error:  # no driver, no such GPU, or a torch without CUDA
         node = os.environ.get("SLURMD_NODENAME") or socket.gethostname()
         problem = f"{node}: {name}={granted}, but CUDA does not work: {str(error).splitlines()[0]}"
@@ -58,10 +58,10 @@ def local_device(kind: str) -> torch.device:
 
 
 def use_one_thread(device: torch.device) -> None:
-    """On a CPU, use one thread: two processes of one thread are far faster than one of two on small models.
+    """On a CPU, use one thread: for small models, two processes with one thread are far faster than one with two.
 
-    On ARM, leave products of small matrices to BLAS too: oneDNN takes longer to look up how to multiply them than to do
-    it, a quarter of the time of a model of width 32. torch reads the variable at its first product.
+    On ARM, also leave products of small matrices to BLAS: oneDNN takes longer to choose a kernel than to multiply (a
+    quarter of the run time of a model of width 32). torch reads the environment variable at its first product.
     """
     if device.type == "cpu":
         torch.set_num_threads(1)
@@ -69,19 +69,19 @@ def use_one_thread(device: torch.device) -> None:
 
 
 def generator(device: torch.device) -> torch.Generator:
-    """Return torch's own random number generator of a device."""
+    """Return torch's default random number generator of a device."""
     return torch.cuda.default_generators[device.index or 0] if device.type == "cuda" else torch.default_generator
 
 
 def half_type() -> torch.dtype:
-    """Return the 16-bit type of this machine's GPU: bf16, or fp16 where bf16 is not fast (a V100)."""
+    """Return the 16-bit type for this machine's GPU: bf16, or fp16 if the GPU only emulates bf16 (as a V100 does)."""
     return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
 
 
 def autocast_type(device: torch.device, training: bool) -> torch.dtype | None:
-    """Return the type that products are computed in, or None for float32.
+    """Return the autocast type for products, or None for float32.
 
-    Gradients in fp16 vanish without a loss scale, which only pretraining has, so other training uses float32 there.
+    fp16 gradients underflow without a loss scale. Only pretraining has one, so other training replaces fp16 by float32.
     """
     if device.type != "cuda":
         return None
@@ -90,19 +90,19 @@ def autocast_type(device: torch.device, training: bool) -> torch.dtype | None:
 
 
 def precision(device: torch.device) -> str:
-    """Return the types that a device trains and evaluates in: a job resumes only where they are the same."""
+    """Return the types used for training and evaluation on a device; a job resumes only if they are unchanged."""
     return " ".join(str(autocast_type(device, training) or torch.float32) for training in (True, False))
 
 
 def autocast(device: torch.device, training: bool = False) -> torch.autocast:
-    """Return the context that a model runs in on a device."""
+    """Return the autocast context in which a model runs on a device."""
     chosen = autocast_type(device, training)
     return torch.autocast("cuda", chosen, enabled=chosen is not None)
 
 
 @contextmanager
 def exact_products() -> Iterator[None]:
-    """Compute float32 products without TF32 and sum 16-bit ones in float32; restore the caller's choice afterwards."""
+    """Compute float32 products without TF32 and sum 16-bit products in float32; restore the old settings on exit."""
     matmul = torch.backends.cuda.matmul
     before = torch.get_float32_matmul_precision(), matmul.allow_fp16_reduced_precision_reduction
     torch.set_float32_matmul_precision("highest")
@@ -115,10 +115,10 @@ def exact_products() -> Iterator[None]:
 
 
 def side_by_side(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Return the results of some work in order; as many items run at once as torch has threads, one thread each.
+    """Apply `work` to items in parallel, with one thread per item, and return the results in order.
 
-    Splitting every operation over all threads instead makes each wait for the slowest, which costs most of the time on
-    a busy machine.
+    Splitting every operation over all threads instead would make each operation wait for the slowest thread, which
+    takes most of the time on a busy machine.
     """
     threads = torch.get_num_threads()
     if threads == 1:

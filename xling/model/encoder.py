@@ -1,8 +1,8 @@
-"""The encoder of the study: one Transformer of which any prefix may exist once per language.
+"""The encoder of the study: a Transformer whose lowest parts, up to any layer, can be separate for each language.
 
-Names of parameters say whose they are: `embeddings.shared.token`, `language.en`, `layers.0.fr.qkv_weight`,
-`softmax.en.bias`. A language's embedding vector is always its own: a batch of the other language must not decay it.
-Token vectors may be a language's own where positions are shared: `embeddings.en.token`, `embeddings.shared.position`.
+The name of a parameter contains its owner, `shared` or a language: `embeddings.shared.token`, `layers.0.fr.qkv_weight`,
+`softmax.en.bias`. Language embeddings (`language.en`) are always separate: a batch of one language must not decay the
+vector of another. Token vectors can be separate (`embeddings.en.token`) with shared `embeddings.shared.position`.
 """
 
 import math
@@ -20,10 +20,10 @@ from xling.model.layers import EmbeddingWeights, LayerWeights, Path, embed_rows,
 
 
 class Encoder(nn.Module):
-    """Embeddings, layers and softmax of every owner, and the way of each language through them."""
+    """The embeddings, layers and softmax of every owner, and the path of each language through them."""
 
     def __init__(self, config: ModelConfig, seed: int | None = None) -> None:
-        """Build the encoder; with a seed, draw its weights from it."""
+        """Build the encoder; if a seed is given, initialise its weights from it."""
         super().__init__()
         self.config = config
         for name, size in parameter_shapes(config).items():
@@ -38,7 +38,7 @@ class Encoder(nn.Module):
             initialise(self, seed)
 
     def path(self, language: int) -> Path:
-        """Return the weights that a language (its index) passes through."""
+        """Return the weights used by the language with this index."""
         config, code = self.config, self.config.languages[language]
         owner = config.embedding_owner(code)
         token, added = self._of(f"embeddings.{owner}")["token"], self._of(f"embeddings.{config.position_owner(code)}")
@@ -55,9 +55,9 @@ class Encoder(nn.Module):
     def forward(
         self, tokens: Tensor, language: int, keep: Tensor | None = None, layers: int | None = None
     ) -> list[Tensor]:
-        """Return the states of layers 0 to L of tokens (b, s); layer 0 is the embeddings' output.
+        """Return the hidden states of tokens (b, s) at layers 0 to L; layer 0 is the embeddings' output.
 
-        `keep` (b, s) is false where a token is padding; padding is never looked at. With `layers`, only so many are
+        `keep` (b, s) is false at padding, which is never attended to. If `layers` is given, only that many layers are
         computed.
         """
         path, shape = self.path(language), self.config.shape
@@ -70,7 +70,7 @@ class Encoder(nn.Module):
 
     @torch.no_grad()
     def layer_states(self, tokens: Tensor, language: int, keep: Tensor | None = None) -> Iterator[Tensor]:
-        """Yield the states (b, s, d) at layers 0 to L in the form that all analyses of section 5 use."""
+        """Yield the hidden states (b, s, d) at layers 0 to L as all analyses of section 5 use them."""
         with autocast(tokens.device):
             states = self(tokens, language, keep)
         for number, state in enumerate(states):
@@ -78,28 +78,28 @@ class Encoder(nn.Module):
 
     @torch.no_grad()
     def states_at(self, tokens: Tensor, language: int, number: int, keep: Tensor | None = None) -> Tensor:
-        """Return what `layer_states` yields at one layer; the layers above it are not computed."""
+        """Return the hidden states that `layer_states` yields at one layer, without computing higher layers."""
         with autocast(tokens.device):
             states = self(tokens, language, keep, number)[-1]
         return self.at_one_scale(states, number)
 
     def at_one_scale(self, states: Tensor, number: int) -> Tensor:
-        """Return the states of a layer in float32, normalised where the encoder's layers leave them to grow.
+        """Return the hidden states of a layer in float32; those of a pre-LN encoder are normalised.
 
-        Layers that normalise before each part (pre-LN) add to a sum that grows from layer to layer, and whatever reads
-        it normalises it first. So do we, without weights: a layer's states then have one scale, as they have in a
-        post-LN encoder. Layer 0, the output of the embeddings, has a norm of its own either way.
+        In an encoder with LayerNorm before each sublayer (pre-LN), the states are a sum that grows from layer to layer,
+        and every sublayer normalises its input. This method applies LayerNorm without weights, which gives the states
+        the same scale as in a post-LN encoder. Layer 0, the embeddings' output, is normalised in both kinds.
         """
         exact = states.float()
         grows = self.config.shape.norm == "pre" and number > 0
         return functional.layer_norm(exact, exact.shape[-1:]) if grows else exact
 
     def logits(self, states: Tensor, language: int) -> Tensor:
-        """Return the scores of every word of a language's vocabulary for top-layer states (…, d)."""
+        """Return the logits over a language's vocabulary for top-layer states (…, d)."""
         return logits(self.path(language), states)
 
     def vocabulary(self, name: str) -> int | None:
-        """Return how many rows of a parameter are words, or None where it is no vocabulary table."""
+        """Return the number of rows of a vocabulary table without padding, or None for any other parameter."""
         part, owner, *_ = name.split(".")
         if not (part == "softmax" or name.endswith(".token")):
             return None
@@ -114,7 +114,7 @@ def owner_of(name: str) -> str:
 
 
 def parameter_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every parameter by its name; their order decides the bits of training."""
+    """Return the shape of every parameter by name; training results depend bit for bit on the order of parameters."""
     d, inner = config.shape.width, config.shape.feedforward
     sentences = {"sentence": (config.shape.sentences, d)} if config.shape.sentences else {}
     added = {"position": (config.shape.positions, d), **sentences, "norm_weight": (d,), "norm_bias": (d,)}
@@ -138,12 +138,12 @@ def parameter_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
 
 
 def initialise(encoder: Encoder, seed: int) -> None:
-    """Draw every parameter from a generator of its own name, so that no setting shifts another's numbers.
+    """Draw each parameter from a generator seeded by its name, so no setting changes the values of other parameters.
 
-    Embeddings are normal with standard deviation d^-1/2, linear layers PyTorch's default, which is uniform within
-    1/sqrt(inputs) for weights and biases (as in XLM's code, which the paper uses). Parameters that begin as copies use
-    the name of the shared parameter they replace, so all languages begin with the values that Default begins with; but
-    words never begin equal, because vocabularies differ.
+    Embeddings are normal with standard deviation d^-1/2. Linear layers use PyTorch's default: weights and biases are
+    uniform within 1/sqrt(inputs), as in XLM's code, which the paper uses. Parameters that start as copies are seeded by
+    the name of the shared parameter they replace, so all languages start with the values of the Default model. Token
+    vectors are never copies, because vocabularies differ.
     """
     width, copies = encoder.config.shape.width, encoder.config.separate.start == "copies"
     for name, parameter in encoder.named_parameters():

@@ -1,4 +1,4 @@
-"""Encoders on disk: weights in safetensors, the configuration beside them; reading executes no code."""
+"""Encoders on disk: weights as safetensors and the configuration as JSON; reading executes no code."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -20,7 +20,7 @@ PROVENANCE = "provenance.json"
 
 
 def weights_of(encoder: Encoder) -> dict[str, Tensor]:
-    """Return every parameter by name on the CPU, vocabulary tables without their padding rows."""
+    """Return a copy of every parameter on the CPU by name; vocabulary tables come without padding rows."""
     return {
         name: parameter.detach()[: encoder.vocabulary(name)].cpu().contiguous().clone()
         for name, parameter in encoder.named_parameters()
@@ -41,7 +41,7 @@ def put_weights(encoder: Encoder, weights: Mapping[str, Tensor], path: Path | st
 
 
 def save_encoder(encoder: Encoder, folder: Path, made: Mapping[str, Any] | None = None) -> None:
-    """Write model.json, how the encoder was made (if given) with the hash of its weights, and the weights last."""
+    """Write model.json, provenance.json with the hash of the weights (if `made` is given), and the weights last."""
     write_json(folder / "model.json", asdict(encoder.config))
     with atomic_path(folder / "model.safetensors", sealed=True) as temporary:
         save_file(weights_of(encoder), temporary)
@@ -61,7 +61,7 @@ def load_encoder(folder: Path) -> Encoder:
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
-    """Read a file of weights, which must be those of the provenance.json beside it, if there is one that knows them."""
+    """Read a file of weights; its hash must match the one in the provenance.json beside it, if one is recorded."""
     check_seal(path)
     known = (read_saved(path.with_name(PROVENANCE)) or {}).get("weights_sha256")
     if known is not None and known != known_sha256(path):

@@ -1,8 +1,8 @@
 """The Transformer as pure functions of weights (section 3.1 of the paper).
 
-The path of one language through the model is a tuple of tensors. Whether a tensor is shared or the language's own makes
-no difference to the arithmetic, so one compiled graph serves every language and every sharing setting.
-Shapes: b sequences of s tokens, width d, vocabulary v (its tables rounded up to v', see `padded`).
+The path of one language through the model is a tuple of tensors. The arithmetic is the same whether a tensor is shared
+or separate, so one compiled graph serves every language and every sharing setting.
+Shapes: b sequences of s tokens, width d, vocabulary size v (tables have v' >= v rows, see `padded`).
 """
 
 from typing import Any, NamedTuple
@@ -14,12 +14,12 @@ from torch.nn import functional
 from xling.bpe.streams import END
 from xling.model.config import Shape
 
-ROWS = 64  # logits of a multiple of 64 words are aligned in memory; odd ones halve the speed of the GPU's products
+ROWS = 64  # vocabulary tables have a multiple of 64 rows: unaligned logits would halve the speed of GPU products
 STEPS = 1 << 24  # dropout rates are multiples of 1 / STEPS
 
 
 class EmbeddingWeights(NamedTuple):
-    """Token table (v', d), position table, the language's vector, LayerNorm of their sum, sentence vectors."""
+    """The token table (v', d), position table, language vector, LayerNorm of the sum, and sentence vectors."""
 
     token: Tensor
     position: Tensor
@@ -30,7 +30,7 @@ class EmbeddingWeights(NamedTuple):
 
 
 class LayerWeights(NamedTuple):
-    """One Transformer layer, query, key and value fused into one product."""
+    """The weights of one Transformer layer; query, key and value are computed by one product."""
 
     qkv_weight: Tensor
     qkv_bias: Tensor
@@ -47,7 +47,7 @@ class LayerWeights(NamedTuple):
 
 
 class Path(NamedTuple):
-    """All weights that one language passes through; `size` is its vocabulary without the padding rows."""
+    """All weights used by one language; `size` is its vocabulary size without padding rows."""
 
     embeddings: EmbeddingWeights
     layers: tuple[LayerWeights, ...]
@@ -57,7 +57,7 @@ class Path(NamedTuple):
 
 
 def padded(size: int) -> int:
-    """Return the rows a vocabulary table is stored with."""
+    """Return the number of rows of a vocabulary table in memory: `size` rounded up to a multiple of ROWS."""
     return -(-size // ROWS) * ROWS
 
 
@@ -69,9 +69,9 @@ def embed_rows(
     key: Tensor | None = None,
     tokens: Tensor | None = None,
 ) -> Tensor:
-    """Add positions (from 0) and the language to looked-up token rows (b, s, d), normalise, drop out.
+    """Add position and language vectors to token vectors (b, s, d), then apply LayerNorm and dropout.
 
-    Where there are sentence vectors, `tokens` say which sentence each token is in and where in it.
+    If there are sentence vectors, `tokens` determine the sentence of each token and its position there.
     """
     if weights.sentence is None or tokens is None:
         total = rows + weights.position[: rows.shape[1]]
@@ -86,18 +86,18 @@ def embed_rows(
 
 
 def places(tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Return for tokens (b, s) the position in the sentence and the sentence's number; `</s>` ends one.
+    """Return for tokens (b, s) the position within the sentence and the sentence number; `</s>` ends a sentence.
 
-    The first `</s>` is position 0 of the first sentence, so that one sentence alone has the positions it always has.
+    The first `</s>` is position 0 of the first sentence, so a single sentence has the positions 0, 1, 2, … as usual.
     """
     index = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
-    closed = functional.pad((tokens == END)[:, :-1], (1, 0))  # was the token before this one an end?
+    closed = functional.pad((tokens == END)[:, :-1], (1, 0))  # whether the previous token is </s>
     start = torch.where(closed, index - 1, 0).cummax(1).values
     return index - start, (closed.cumsum(1) - 1).clamp(min=0)
 
 
 def attention(weights: LayerWeights, states: Tensor, shape: Shape, training: bool, mask: Tensor | None) -> Tensor:
-    """Self-attention of all heads over (b, s, d); `mask` is true where a token may be looked at."""
+    """Return the self-attention output of all heads (b, s, d); `mask` is true for tokens that may be attended to."""
     b, s, d = states.shape
     mixed = functional.linear(states, weights.qkv_weight, weights.qkv_bias).view(b, s, 3, shape.heads, d // shape.heads)
     query, key, value = mixed.permute(2, 0, 3, 1, 4).unbind(0)  # each (b, heads, s, d / heads)
@@ -107,7 +107,7 @@ def attention(weights: LayerWeights, states: Tensor, shape: Shape, training: boo
 
 
 def feedforward(weights: LayerWeights, states: Tensor, shape: Shape) -> Tensor:
-    """The two products with the activation between them."""
+    """Return the feed-forward output: two products with the activation between them."""
     inner = functional.linear(states, weights.up_weight, weights.up_bias)
     inner = functional.gelu(inner) if shape.activation == "gelu" else functional.relu(inner)
     return functional.linear(inner, weights.down_weight, weights.down_bias)
@@ -121,10 +121,10 @@ def layer(
     mask: Tensor | None = None,
     keys: Tensor | None = None,
 ) -> Tensor:
-    """One layer: LayerNorm after each part (the paper) or before it (small budgets).
+    """Return the output of one layer, with LayerNorm after each sublayer (the paper) or before it (small budgets).
 
-    Before it there is no further norm at the end, as in Hugging Face's Flaubert with pre_norm, so that either kind can
-    be exported without loss. `keys` (2) are for the two dropouts.
+    With LayerNorm before the sublayers there is no final norm, as in Hugging Face's Flaubert with pre_norm, so both
+    kinds can be exported exactly. `keys` (2) seed the two dropouts.
     """
     size, w, rate = (shape.width,), weights, shape.dropout
     first, second = (None, None) if keys is None else (keys[0], keys[1])
@@ -140,7 +140,7 @@ def layer(
 
 
 def dropout(states: Tensor, rate: float, training: bool, key: Tensor | None = None) -> Tensor:
-    """Drop a share of the values and scale up the rest; with a key, by each value's place and the key."""
+    """Apply dropout; if a key is given, the key and the index of each value determine whether it is dropped."""
     if not training or rate == 0:
         return states
     if key is None:
@@ -150,11 +150,11 @@ def dropout(states: Tensor, rate: float, training: bool, key: Tensor | None = No
 
 
 def scrambled(states: Tensor, key: Tensor) -> Tensor:
-    """Return a whole number below STEPS for each value, that looks random, from its place and an int32 key.
+    """Return a pseudo-random integer below STEPS for each value, computed from its index and an int32 key.
 
-    Compiled, it is a few instructions inside a kernel that waits for memory. torch's generator would be most of that
-    kernel's time, and random bits drawn beforehand would be written once and read twice (2 GB at the paper's shape).
-    Multiplications and shifts mix as in the finishing steps of Murmur hashes; they wrap around.
+    Compiled, this is a few instructions in a memory-bound kernel. torch's generator would take most of the time of that
+    kernel, and random bits drawn in advance would be written once and read twice (2 GB at the paper's shape).
+    Multiplications (which overflow) and shifts mix the bits as in the final steps of Murmur hashes.
     """
     bits = torch.arange(states.numel(), dtype=torch.int32, device=states.device).view(states.shape) ^ key
     bits = (bits ^ ((bits >> 16) & 0xFFFF)) * 0x7FEB352D
@@ -163,21 +163,21 @@ def scrambled(states: Tensor, key: Tensor) -> Tensor:
 
 
 def draw_keys(shape: Shape, device: torch.device) -> Tensor | None:
-    """Return the keys of all dropouts of a batch from torch's generator: (1 + 2 layers), int32."""
+    """Draw int32 keys for all 1 + 2 · layers dropouts of a batch from torch's generator; None without dropout."""
     if shape.dropout == 0:
         return None
     return torch.empty(1 + 2 * shape.layers, dtype=torch.int32, device=device).random_()
 
 
 def logits(path: Path, states: Tensor) -> Tensor:
-    """Scores of every word of the vocabulary for states (…, d)."""
+    """Return the logits over the vocabulary for states (…, d)."""
     return functional.linear(states, path.softmax_weight, path.softmax_bias)[..., : path.size]
 
 
 class Pick(torch.autograd.Function):
-    """Rows of a matrix, with a gradient that gathers too: no atomic additions, so the same bits every time.
+    """Selection of matrix rows whose gradient is also a gather: it needs no atomic additions and is deterministic.
 
-    `inverse` says for each row where it was picked to, or how many were picked if it was not.
+    `inverse` holds for each row its index among the picked rows, or the number of picked rows if it was not picked.
     """
 
     @staticmethod
@@ -188,7 +188,7 @@ class Pick(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        """Send each picked row's gradient home, and zero to the others."""
+        """Return the gradient of each picked row, and zero for the other rows."""
         (inverse,) = ctx.saved_tensors
         grad = grads[0]
         return torch.cat([grad, grad.new_zeros(1, grad.shape[1])])[inverse], None, None
@@ -205,9 +205,9 @@ def masked_loss(
     training: bool = True,
     tokens: Tensor | None = None,
 ) -> Tensor:
-    """Mean loss of one batch whose token rows were looked up; layers work in the precision of their weights.
+    """Return the mean loss of one batch, given its token vectors; layers compute in the precision of their weights.
 
-    Only the picked positions reach the softmax. A target of -100 fills a place up and counts for nothing.
+    The softmax is computed only at the picked positions. A target of -100 marks an unused slot that the loss ignores.
     """
     first = None if keys is None else keys[0]
     states = embed_rows(path.embeddings, rows, shape, training, first, tokens).to(path.softmax_weight.dtype)

@@ -1,4 +1,4 @@
-"""GPU work without the cost of launching it: recorded once as a CUDA graph, then replayed."""
+"""GPU work without launch overhead: recorded once as a CUDA graph, then replayed."""
 
 import gc
 from collections.abc import Callable, Hashable, Iterator
@@ -9,10 +9,10 @@ import torch
 
 
 class Replay:
-    """Does pieces of work, each known by a key: eagerly the first time, captured the second, replayed from then on.
+    """Runs functions identified by keys: the first call runs eagerly, the second is captured, later ones are replayed.
 
-    The eager run compiles and warms up, and work that comes once is never captured. Without `captures`, as on a CPU,
-    everything runs eagerly. With `empty_cache` the memory of the eager run is freed for the captured one.
+    The eager run compiles and warms up, and a function that runs only once is never captured. Without `captures`, as on
+    a CPU, everything runs eagerly. With `empty_cache`, the memory of the eager run is freed before the capture.
     """
 
     def __init__(self, captures: bool, empty_cache: bool = False) -> None:
@@ -21,7 +21,7 @@ class Replay:
         self.pool = torch.cuda.graph_pool_handle() if captures else None
 
     def __call__(self, key: Hashable, work: Callable[[], None]) -> None:
-        """Do some work, which must always read and write the same memory under the same key."""
+        """Run `work`; calls with the same key must always read and write the same memory."""
         if not self.captures or key not in self.graphs:
             self.graphs[key] = None
             work()
@@ -40,10 +40,10 @@ class Replay:
 def captured(graph: torch.cuda.CUDAGraph, pool: Any) -> Iterator[None]:
     """Capture the GPU work of a block in a CUDA graph.
 
-    Python's garbage collector is off meanwhile: if it freed the graphs of an earlier model during the capture, CUDA
-    would abort it. Other threads may work on, because a batch is made while the one before it trains. Work of a stream
-    is captured on that stream, because cuBLAS has scratch memory for each: graphs of two streams, replayed at the same
-    time, must not share it. The default stream cannot be captured, so its work is captured on one of torch's own.
+    Python's garbage collector is off during the capture: if it freed the graphs of an earlier model, CUDA would abort
+    the capture. Other threads may make CUDA calls, because the next batch is prepared while the current one trains. The
+    capture uses the current CUDA stream, because cuBLAS has scratch memory per stream, and graphs of two streams that
+    are replayed at the same time must not share it. If that is the default stream, torch's capture stream is used.
     """
     current, collects = torch.cuda.current_stream(), gc.isenabled()
     stream = None if current == torch.cuda.default_stream() else current

@@ -1,11 +1,11 @@
-"""Linear centred kernel alignment (Kornblith et al. 2019; section 5.2 of the paper), streamed over examples.
+"""Linear centred kernel alignment (Kornblith et al. 2019; section 5.2 of the paper), computed block by block.
 
-CKA(X, Y) = ||Y^T X||_F^2 / (||X^T X||_F ||Y^T Y||_F) with centred columns; the formula printed in the paper leaves
-out the centring that its source does first. Shapes: n sentences, d and e the widths of the two encoders.
+CKA(X, Y) = ||Y^T X||_F^2 / (||X^T X||_F ||Y^T Y||_F) with centred columns; the formula in the paper omits the centring
+that Kornblith et al. apply first. X has shape (n, d) and Y (n, e): n sentences, encoders of widths d and e.
 
-Only sums over examples are kept. Products of a block are made in the precision of the states (float32 for float16),
-because a block is short, and added up in float64. The true mean is known at the end only: a block is shifted by
-the mean of the first one, so that little is left to correct, and the correction is made in float64.
+Only sums over examples are kept. The products of a block are computed in the precision of the hidden states (float32
+for float16), which is enough for short blocks, and summed in float64. The true mean is known only at the end, so each
+block is shifted by the mean of the first block; the remaining correction is small and is made in float64.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from xling.model.device import exact_products, side_by_side
 
 Matrix = NDArray[np.floating]
 Double = NDArray[np.float64]
-Layer = tuple[int, int]  # side (0 left, 1 right) and number
-BLOCK = 1024  # rows of a block: long enough for fast products, short enough for exact ones
+Layer = tuple[int, int]  # side (0 left, 1 right) and layer number
+BLOCK = 1024  # rows per block: enough for fast products, few enough for exact sums
 
 
 def linear_cka(left: Matrix, right: Matrix) -> float:
-    """Return how alike two sets of vectors of the same n sentences are, in [0, 1]."""
+    """Return the CKA, in [0, 1], of two sets of vectors of the same n sentences."""
     return cka_matrix([left], [right])[0][0]
 
 
@@ -38,7 +38,7 @@ def cka_matrix(left: Sequence[Matrix], right: Sequence[Matrix]) -> list[list[flo
 
 
 class CkaStream:
-    """CKA of the layers of two encoders from blocks of the same sentences."""
+    """Accumulates the CKA of the layers of two encoders from blocks of the same sentences."""
 
     def __init__(self, left: int, right: int) -> None:
         self.shape, self.examples = (left, right), 0
@@ -49,7 +49,7 @@ class CkaStream:
         self.products: dict[tuple[Layer, Layer], Double] = {}
 
     def add(self, left: Sequence[Matrix], right: Sequence[Matrix]) -> None:
-        """Take in a block of sentences, one matrix per layer on each side."""
+        """Add a block of sentences, given as one matrix per layer on each side."""
         blocks = dict(zip(self.layers, (*left, *right), strict=True))
         counts = {len(block) for block in blocks.values()}
         if len(counts) > 1:
@@ -72,7 +72,7 @@ class CkaStream:
             self.products[pair] += (states[pair[0]].T @ states[pair[1]]).numpy()
 
         with exact_products():
-            for side in (0, 1):  # fresh threads for each: which product a thread does first decides last bits
+            for side in (0, 1):  # new threads each time: the last bits depend on a thread's first product
                 side_by_side(add_layer, [layer for layer in self.layers if layer[0] == side])
             side_by_side(add_product, self.pairs)
 
@@ -88,5 +88,5 @@ class CkaStream:
         return min(1.0, self._norm(left, right) ** 2 / own)
 
     def _norm(self, a: Layer, b: Layer) -> float:
-        """Return the Frobenius norm of the product of two layers, centred by the true means."""
+        """Return the Frobenius norm of the product of two layers after centring with the true means."""
         return float(np.linalg.norm(self.products[a, b] - np.outer(self.sums[a], self.sums[b]) / self.examples))

@@ -1,1 +1,1 @@
-"""Masked language modelling: batches, training, validation, checkpoints that a run resumes from exactly."""
+"""Masked language modelling: batches, training, validation, and checkpoints from which a run resumes exactly."""

@@ -1,4 +1,4 @@
-"""A training run as its resolved run.json describes it (section 3.1 of the paper)."""
+"""The configuration of a training run, read from its resolved run.json (section 3.1 of the paper)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -39,10 +39,10 @@ class Pretrain:
     precision: Literal["float32", "bf16", "fp16", "auto"] = key("auto: bf16 or else fp16 on a GPU, float32 on a CPU.")
     validate_every: Count = key("Updates between validations.")
     validation_tokens: Count = key("Tokens of each language that a validation reads.")
-    # These two decide no weights, so a run.json may leave them to the command line.
+    # These two settings do not affect the weights, so run.json may leave them to the command line.
     save_every: Count = key("Updates between checkpoints.", default=1000)
     keep_checkpoints: Count = key("Newest checkpoints that are kept besides the best.", default=2)
-    # Runs from before these keys existed did what their defaults say.
+    # The defaults below describe the behaviour of runs made before these keys existed.
     language_share: Literal["lines", "tokens", "even"] = key(
         "What a language's share is measured in (the paper: lines); even gives all languages the same.", default="lines"
     )
@@ -62,7 +62,7 @@ class Pretrain:
 
 @record
 class Run:
-    """One model of the study: what it is, its languages, its seed, how it is trained."""
+    """One model of the study: its name, languages, seed, architecture and training settings."""
 
     model: str
     languages: tuple[str, ...]
@@ -80,14 +80,14 @@ class Run:
         refuse(problems)
 
     def model_config(self, sizes: Mapping[str, int], path: Path) -> ModelConfig:
-        """Return the encoder's configuration, given the vocabulary size of each language."""
+        """Return the configuration of the encoder, given the vocabulary size of each language."""
         values = {"languages": self.languages, "sizes": [sizes[code] for code in self.languages]}
         parts = {"shape": self.shape, "separate": self.separate, "softmax": self.softmax}
         return read_record(ModelConfig, values | parts, path)
 
 
 def fitting_problems(pretrain: Pretrain, shape: Shape) -> Iterator[str]:
-    """Yield what is wrong between a training and the encoder that it trains."""
+    """Yield a description of each conflict between training settings and the shape of the encoder."""
     if pretrain.length > shape.positions:
         yield f"length: {pretrain.length} is longer than the model's {shape.positions} positions"
     if shape.sentences and pretrain.sequences == "streams":
@@ -98,7 +98,7 @@ def read_run(path: Path) -> Run:
     """Read and check a run.json."""
     values = read_json(path)
     if isinstance(values, dict):
-        values.pop("made_from", None)  # text and vocabulary, for the reader: the streams hold them
+        values.pop("made_from", None)  # describes text and vocabulary, for human readers only
     run = read_record(Run, values, path)
-    # Other languages are independent, settings of one pair start alike.
+    # Runs with different languages have independent seeds; models of the same languages start from the same seed.
     return replace(run, seed=derive_seed("run", run.seed, *run.languages))

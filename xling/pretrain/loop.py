@@ -1,4 +1,4 @@
-"""The training loop: updates, metrics, validation, checkpoints, and leaving in time."""
+"""The training loop: updates, metrics, validation, checkpoints, and a clean exit before the deadline."""
 
 import logging
 import math
@@ -25,20 +25,20 @@ from xling.pretrain.validate import Validation, perplexity, structure
 from xling.pretrain.workers import Workers
 
 log = logging.getLogger(__name__)
-EXIT_AGAIN = 75  # EX_TEMPFAIL: not finished, run me again
-AHEAD = 4  # updates whose batches are made before they are needed, on a GPU
+EXIT_AGAIN = 75  # EX_TEMPFAIL: not finished, run again
+AHEAD = 4  # number of updates whose batches are prepared in advance on a GPU
 LOGS_PER_VALIDATION = 10
-GPU_LOOKS_EVERY = 10  # updates between checks whether to leave, which wait for the GPU
+GPU_LOOKS_EVERY = 10  # updates between checks whether to stop; each check waits for the GPU
 
 
 class NotFinishedError(XlingError):
-    """The run saved its state and left before its end."""
+    """The run saved its state and stopped before its last update."""
 
     exit_code = EXIT_AGAIN
 
 
 class DivergedError(XlingError):
-    """The loss is no longer a number."""
+    """The loss or the gradient norm is no longer finite."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class State:
     tokens: int = 0
     best_update: int | None = None
     best_perplexity: float | None = None
-    sums: list[float] = field(default_factory=list)  # since the last line of metrics: losses, then counts, by language
+    sums: list[float] = field(default_factory=list)  # losses, then counts, of each language since the last metrics line
 
 
 class Trainer:
@@ -72,17 +72,17 @@ class Trainer:
         self.metrics = Metrics(work / "metrics.jsonl")
         self.state = State(sums=[0.0] * (2 * len(run.languages)))
         self.new_tokens, self.checked, self.began_at = 0, 0, 0
-        self.took = {"update": 0.0, "validation": 0.0, "saving": 0.0}  # seconds, the latest of each
-        self.aside = 0.0  # seconds that went into other things than training
+        self.took = {"update": 0.0, "validation": 0.0, "saving": 0.0}  # seconds of the most recent of each
+        self.aside = 0.0  # seconds spent on validation and saving
         self.window = self.looked = (self._clock(), 0, 0)
         self.peak = 0.0
 
     def train(self) -> None:
-        """Train to the end; raises NotFinishedError if it had to leave before, with everything saved."""
+        """Train to the end; if the run must stop early, save everything and raise NotFinishedError."""
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "asked_to_leave", True))
         self.peak = measured_peak(self.engine.device, self.engine.dtype)
         if not self._resume() or self.workers.broadcast(self.state.best_update) is None:
-            self._validate()  # a new run, or one whose best checkpoint is gone: this one is the best there is
+            self._validate()  # in a new run, or if the best checkpoint is lost, the current state is the best
             self._save()
         self.checked = self.began_at = self.state.update
         self.window = self.looked = (self._clock(), self.state.update, self.state.tokens)
@@ -95,7 +95,7 @@ class Trainer:
                 raise NotFinishedError(f"left at update {self.state.update} of {self.settings.updates}: run me again")
 
     def batches_to_do(self) -> Iterator[tuple[list[int], list[Batch]]]:
-        """Yield languages and this process's batches of every update still to do."""
+        """Yield for each remaining update the languages of all micro-batches and the batches of this process."""
         on_gpu, places = self.engine.device.type == "cuda", self.engine.places
 
         def make() -> Iterator[tuple[list[int], list[Batch]]]:
@@ -108,7 +108,7 @@ class Trainer:
         return ahead(make(), AHEAD) if on_gpu else make()
 
     def update(self, languages: list[int], batches: list[Batch]) -> None:
-        """Do one update with this process's batches; `languages` are those of all of them."""
+        """Do one update with the batches of this process; `languages` are those of all processes' micro-batches."""
         engine, update = self.engine, self.state.update
         for batch in batches:
             engine.accumulate(batch)
@@ -131,7 +131,7 @@ class Trainer:
             self._save()
 
     def _check_losses(self) -> None:
-        """Stop at the first loss that is not finite, naming its update."""
+        """Raise DivergedError, naming the update, if a loss or the gradient norm is not finite."""
         update = self.state.update
         if update == self.checked:
             return
@@ -150,7 +150,7 @@ class Trainer:
         self.checked = update
 
     def _collect(self) -> None:
-        """Add what all processes counted since the last call to the state."""
+        """Add to the state the losses, micro-batches and tokens that all processes counted since the last call."""
         tokens = torch.tensor([float(self.new_tokens)], dtype=torch.float64, device=self.engine.device)
         counted = torch.cat([self.engine.by_language.double().flatten(), tokens])
         self.workers.add([counted])
@@ -188,7 +188,7 @@ class Trainer:
         log.info("update %d: loss %.3f, %.0f tokens/s, %d s left", state.update, mean, speed, left)
 
     def _validate(self) -> bool:
-        """Validate in the first process; return whether the model is the best so far by the selection language."""
+        """Validate in the first process; return whether the perplexity of the selection language is the best so far."""
         self._check_losses()
         state, better = self.state, False
         with self._aside("validation"):
@@ -226,22 +226,22 @@ class Trainer:
 
     @contextmanager
     def _aside(self, what: str) -> Iterator[None]:
-        """Time something that is not training, and leave it out of the speed."""
+        """Time a block that is not training, and exclude it from the training speed."""
         began = time.monotonic()
         yield
         self.took[what] = time.monotonic() - began
         self.aside += self.took[what]
 
     def _clock(self) -> float:
-        """Return the seconds of training, from any start."""
+        """Return a clock in seconds that runs only during training; its zero is arbitrary."""
         return time.monotonic() - self.aside
 
     def _resume(self) -> bool:
-        """Continue from the newest whole checkpoint; return whether there was one."""
+        """Load the newest undamaged checkpoint; return whether there was one."""
         folder, fields = self.work / "checkpoints", [*State.__dataclass_fields__]
         found = self.workers.broadcast(checkpoint.newest(folder, fields) if self.workers.first else None)
         if found is None:
-            if self.workers.first:  # an attempt that died before its first checkpoint may have validated already
+            if self.workers.first:  # an attempt that was killed before its first checkpoint may have validated
                 self.metrics.rewind(0, validated=False)
             return False
         self.state = State(**{name: found.meta[name] for name in fields})
@@ -250,7 +250,7 @@ class Trainer:
         if self.workers.first:
             best = self.state.best_update
             if best is not None and checkpoint.damage(folder / f"step-{best:07d}"):
-                # It was deleted when a later one, now damaged, was better.
+                # The best checkpoint was deleted when a later one, which is now damaged, was better.
                 log.warning(
                     "the best checkpoint so far, of update %d, is gone; the one resumed from takes its place", best
                 )
@@ -260,7 +260,7 @@ class Trainer:
         return True
 
     def _must_leave(self) -> bool:
-        """Return whether the deadline is near or a signal came; rarely checked on a GPU, since that waits for it."""
+        """Return whether the deadline is near or SIGTERM came; on a GPU, check rarely, because checks wait for it."""
         looks = GPU_LOOKS_EVERY if self.engine.device.type == "cuda" else 1
         if self.state.update % looks:
             return False

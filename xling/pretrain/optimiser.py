@@ -1,8 +1,8 @@
-"""The learning rate, and AdamW over one flat buffer per owner: the shared parameters, and those of each language.
+"""The learning rate, and AdamW over one flat buffer per owner (`shared`, or a language with separate parameters).
 
-A language that is absent from an update is not stepped at all: its weights do not decay, its moments do not move and
-its step count stands still (zero gradients would do all three). Flat buffers make clipping, the update and the
-exchange between processes one operation per owner, however many parameters there are.
+A language that is absent from an update is not stepped: its weights, moments and step count do not change (a step with
+zero gradients would change all three). With flat buffers, clipping, the update and the exchange between processes take
+one operation per owner, for any number of parameters.
 """
 
 import math
@@ -19,15 +19,15 @@ from xling.model.encoder import Encoder, owner_of
 from xling.model.layers import EmbeddingWeights, LayerWeights, Path
 from xling.pretrain.config import Pretrain
 
-ALIGNED = 64  # elements: every parameter starts where vector instructions like it
-SIZES_COMPILED = 64  # owners of different sizes that one process may train; a bench has more than torch's 8
-FIRST_SCALE, GROWTH, BACKOFF, GROWTH_INTERVAL = 65536.0, 2.0, 0.5, 2000  # of fp16's loss, as in torch.amp
+ALIGNED = 64  # every parameter starts at a multiple of this many elements, for vector instructions
+SIZES_COMPILED = 64  # buffer sizes that a process may compile for; a benchmark has more than torch's default of 8
+FIRST_SCALE, GROWTH, BACKOFF, GROWTH_INTERVAL = 65536.0, 2.0, 0.5, 2000  # loss scale of fp16, as in torch.amp
 
-Trained = tuple[Tensor, Tensor, str]  # what is trained, the place of its gradient, its owner
+Trained = tuple[Tensor, Tensor, str]  # a trained tensor, the buffer of its gradient, its owner
 
 
 def learning_rate(update: int, settings: Pretrain) -> float:
-    """Return the rate of an update (counted from 0): linear warm-up, then inverse square root or linear decay."""
+    """Return the learning rate of an update (counted from 0): linear warm-up, then inverse-sqrt or linear decay."""
     peak, warmup = settings.lr, settings.warmup
     if update < warmup:
         return settings.warmup_from + (peak - settings.warmup_from) * update / warmup
@@ -39,7 +39,7 @@ def learning_rate(update: int, settings: Pretrain) -> float:
 
 @dataclass
 class Owned:
-    """The parameters of one owner in one piece: weights, gradients, Adam's state, a copy in the working precision."""
+    """The flat buffers of one owner: weights, gradients, Adam's state, and a copy in the working precision."""
 
     weights: Tensor
     grads: Tensor
@@ -50,13 +50,13 @@ class Owned:
     places: dict[str, tuple[int, torch.Size]]
 
     def view(self, buffer: Tensor, name: str) -> Tensor:
-        """Return a parameter's part of one of the buffers."""
+        """Return the view of a parameter in one of the buffers."""
         start, size = self.places[name]
         return buffer[start : start + size.numel()].view(size)
 
 
 class Optimiser:
-    """Owns the memory of an encoder's parameters and steps those of the languages that were present."""
+    """Holds the memory of an encoder's parameters and steps the owners present in an update."""
 
     def __init__(
         self, encoder: Encoder, settings: Pretrain, device: torch.device, dtype: torch.dtype, compiled: bool = False
@@ -64,7 +64,7 @@ class Optimiser:
         self.settings = settings
         self.compiled = compiled and dtype == torch.bfloat16
         self.betas = torch.tensor(settings.betas, dtype=torch.float64, device=device)
-        owners = dict.fromkeys(owner_of(name) for name, _ in encoder.named_parameters())  # in their first one's order
+        owners = dict.fromkeys(owner_of(name) for name, _ in encoder.named_parameters())  # in order of appearance
         self.owned = {owner: _flatten(encoder, owner, device, dtype) for owner in owners}
         self.rate = torch.zeros((), device=device)
         self.scale: Tensor | None = None
@@ -74,9 +74,9 @@ class Optimiser:
         self.refresh(self.owned.values())
 
     def step(self, present: Iterable[str]) -> Tensor:
-        """Clip the global norm of the present owners' gradients, move their weights, return the norm.
+        """Clip the gradients of the given owners by their global norm, update the weights, and return the norm.
 
-        Clipping goes into the fused update as a divisor of the gradients, which saves a pass over them.
+        The fused update divides the gradients by the clipping factor, which saves a pass over them.
         """
         parts = [self.owned[owner] for owner in present]
         if self.compiled:
@@ -100,19 +100,19 @@ class Optimiser:
         return norm
 
     def refresh(self, parts: Iterable[Owned]) -> None:
-        """Bring the copies in the working precision up to date."""
+        """Copy the weights into the buffers of the working precision."""
         for part in parts:
             if part.working is not part.weights:
                 part.working.copy_(part.weights)
 
     def state(self) -> dict[str, Tensor]:
-        """Return moments, step counts and the loss scale as tensors on the CPU."""
+        """Return copies of the moments, step counts and loss scale on the CPU."""
         return {name: value.cpu().clone() for name, value in self._state().items()}
 
     def load_state(self, state: dict[str, Tensor]) -> None:
-        """Put back what `state` returned."""
+        """Restore a state returned by `state`."""
         for name, value in self._state().items():
-            if name in state or name not in ("scale", "growth"):  # resumed on a card without bf16: a fresh scale
+            if name in state or name not in ("scale", "growth"):  # a bf16 run has no scale: keep the first
                 value.copy_(state[name])
         self.refresh(self.owned.values())
 
@@ -124,7 +124,7 @@ class Optimiser:
         return found if self.scale is None else {**found, "scale": self.scale, "growth": self.growth}
 
     def _compiled_step(self, parts: list[Owned]) -> Tensor:
-        """Do the same in one pass over the weights that writes their copy too, and few kernels besides."""
+        """Do the same in one pass over the weights, which also writes their copy, and a few small kernels."""
         settings = self.settings
         norm, divisor = _compiled(measure)([part.grads for part in parts], settings.clip)
         for part in parts:
@@ -139,20 +139,20 @@ class Optimiser:
 
 @cache
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    import torch._dynamo  # not at the top: takes seconds that a small model on a CPU does not have
+    import torch._dynamo  # imported late: takes seconds, too long for a small model on a CPU
 
     torch._dynamo.config.recompile_limit = max(SIZES_COMPILED, torch._dynamo.config.recompile_limit)
     return torch.compile(function, dynamic=False, fullgraph=True)
 
 
 def measure(grads: list[Tensor], clip: float) -> tuple[Tensor, Tensor]:
-    """Return the norm of all gradients and what clipping divides them by."""
+    """Return the global norm of the gradients and the divisor that clips them."""
     norm = torch.stack([(part * part).sum() for part in grads]).sum().sqrt()
     return norm, torch.clamp(norm / clip, min=1.0)
 
 
 def tick(step: Tensor, betas: Tensor) -> Tensor:
-    """Count a step in place and return Adam's two corrections."""
+    """Increment the step count in place and return Adam's two bias corrections."""
     step.add_(1.0)
     return (1 - betas ** step.double()).float()
 
@@ -162,7 +162,7 @@ def move(
     numbers: tuple[Tensor, Tensor, Tensor],
     constants: tuple[float, float, float, float],
 ) -> None:
-    """Do one step of AdamW in place and write the weights in the working precision beside them."""
+    """Do one AdamW step in place and write a copy of the weights in the working precision."""
     weights, grads, exp_avg, exp_avg_sq, working = buffers
     rate, divisor, corrections = numbers
     beta1, beta2, weight_decay, eps = constants
@@ -176,10 +176,10 @@ def move(
 
 
 def working_path(encoder: Encoder, optimiser: Optimiser, language: int) -> tuple[Path, list[Trained]]:
-    """Return a language's path in the working precision, and (tensor, place of its gradient, owner) of what it trains.
+    """Return the path of a language in the working precision, and its trained tensors.
 
-    Embeddings stay in float32 up to their sum; the softmax uses the token table in the working precision. The rows of
-    the token table are looked up outside, so the table appears among the trained tensors as the softmax's only.
+    Embeddings stay in float32 up to their sum; the softmax uses the token table in the working precision. The caller
+    looks up the token vectors, so the token table is among the trained tensors only as the softmax weight.
     """
     names = {id(parameter): name for name, parameter in encoder.named_parameters()}
     master = encoder.path(language)

@@ -18,23 +18,23 @@ from xling.model.config import ModelConfig
 log = logging.getLogger(__name__)
 PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece")
 TRIALS = 5
-DIVERGED = "diverged"  # how an attempt ended
+DIVERGED = "diverged"  # an outcome of an attempt
 
 
 class Metrics:
-    """metrics.jsonl: one JSON object per line, appended as training goes."""
+    """metrics.jsonl: one JSON object per line, appended during training."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def add(self, **values: Any) -> None:
-        """Append a line with the UTC time."""
+        """Append a line with these values and the UTC time."""
         line = json.dumps({"time": utc(), **values}, allow_nan=True)
         with self.path.open("a", encoding="utf-8") as handle:
             handle.write(line + "\n")
 
     def rewind(self, update: int, *, validated: bool) -> None:
-        """Drop the lines that a run resumed at an update will write again, its validation too unless `validated`."""
+        """Drop the lines that a run resumed at `update` will write again, with its validation unless `validated`."""
         if not self.path.is_file():
             return
         stay = []
@@ -51,17 +51,17 @@ class Metrics:
 
 
 def utc() -> str:
-    """Return the time now as text."""
+    """Return the current UTC time as text."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def _read_attempts(path: Path) -> dict[str, Any]:
-    """Return what is known of the attempts; a damaged record begins afresh, since no result needs it."""
+    """Return the record of all attempts; start a new one if it is missing or damaged, since no result depends on it."""
     return read_saved(path) or {"attempts": []}
 
 
 def begin_attempt(path: Path, device: torch.device, processes: int) -> None:
-    """Add this attempt to provenance.json, with commit, versions and hardware."""
+    """Add this attempt to provenance.json with commit, package versions and hardware."""
     known = _read_attempts(path)
     attempt = {"began": utc(), "host": socket.gethostname(), "device": device_name(device), "processes": processes}
     about = {
@@ -74,7 +74,7 @@ def begin_attempt(path: Path, device: torch.device, processes: int) -> None:
 
 
 def end_attempt(path: Path, outcome: str, updates: tuple[int, int], seconds: float) -> None:
-    """Record how an attempt ended, its first and last update, and the seconds of all attempts together."""
+    """Record the outcome of an attempt, its first and last update, and the total seconds of all attempts."""
     known, (first, last) = _read_attempts(path), updates
     ended = {"ended": utc(), "outcome": outcome, "from_update": first, "update": last, "seconds": round(seconds, 1)}
     *earlier, attempt = known["attempts"] or [{}]
@@ -84,7 +84,7 @@ def end_attempt(path: Path, outcome: str, updates: tuple[int, int], seconds: flo
 
 
 def times_diverged(path: Path) -> int:
-    """Return how many of the latest attempts in a row began at the same update and diverged."""
+    """Return the number of most recent consecutive attempts that began at the same update and diverged."""
     attempts = _read_attempts(path)["attempts"]
     ends = [(attempt.get("outcome"), attempt.get("from_update")) for attempt in reversed(attempts)]
     same = takewhile(lambda end: end == ends[0], ends)
@@ -92,19 +92,19 @@ def times_diverged(path: Path) -> int:
 
 
 def device_name(device: torch.device) -> str:
-    """Return the device's name for people."""
+    """Return a readable name of the device."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU {platform.machine()}"
 
 
 def useful_operations(config: ModelConfig, length: int, mask_rate: float) -> float:
-    """Return the operations a token needs forward and backward, the softmax at predicted positions only."""
+    """Return the floating-point operations per token, forward and backward; the softmax counts at predictions only."""
     shape, words = config.shape, max(config.sizes)
     per_layer = 6 * (4 * shape.width**2 + 2 * shape.width * shape.feedforward) + 12 * length * shape.width
     return float(shape.layers * per_layer + 6 * words * shape.width * mask_rate)
 
 
 def measured_peak(device: torch.device, dtype: torch.dtype) -> float:
-    """Return the operations per second of a large matrix product on random data: what the device really reaches."""
+    """Return the measured operations per second of a large matrix product on random data."""
     size = 8192 if device.type == "cuda" else 512
     a, b = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
     out = torch.empty_like(a)

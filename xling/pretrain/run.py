@@ -1,9 +1,9 @@
 """Train one model: python -m xling.pretrain.run --run run.json --streams en=DIR --vocab DIR --work-below DIR --out DIR
 
-It works in a folder below --work-below that is named by all that decides the weights, so that no other run resumes it.
-Run again, it resumes from its last checkpoint there. Exit code 75 means: saved and left before the deadline, run again.
+The work folder below --work-below is named by a hash of all that determines the weights, so no other run can resume it.
+The same command resumes from the last checkpoint there. Exit code 75: saved and stopped before the deadline, run again.
 Several processes: torchrun --nproc-per-node N -m xling.pretrain.run --run-json run.json … (torchrun takes `--run` for
-one of its own flags). torchrun's own exit code is 1 whatever ours is: provenance.json says how the attempt ended.
+one of its own flags). torchrun exits with 1 after any failure; provenance.json records how the attempt ended.
 """
 
 import argparse
@@ -37,12 +37,12 @@ from xling.pretrain.validate import Validation, read_parallel
 from xling.pretrain.workers import Workers
 
 MOST_TIMES_DIVERGED = 2
-PRECISION = "precision.txt"  # in the directory of a run
+PRECISION = "precision.txt"  # in the work folder
 RECORDS = ("train.log", "metrics.jsonl")
 
 
 def read_named(given: list[str], run: Run, flag: str) -> dict[str, Path]:
-    """Return what was given for each of the run's languages, as LANGUAGE=PATH after a flag."""
+    """Return the path given for each language of the run by LANGUAGE=PATH values of a flag."""
     found = named_paths(given, flag)
     missing = [code for code in run.languages if code not in found]
     if missing:
@@ -51,7 +51,7 @@ def read_named(given: list[str], run: Run, flag: str) -> dict[str, Path]:
 
 
 def vocabulary_sizes(vocab: Path, run: Run) -> dict[str, int]:
-    """Return the number of ids each language's embedding table needs."""
+    """Return the number of ids in the embedding table of each language."""
     about = read_json(vocab / "vocab.json")
     if about.get("kind") == "separate" and not run.separate.embeddings:
         raise InputError(vocab / "vocab.json", "ids of its own for each language need separate.embeddings")
@@ -64,7 +64,7 @@ def vocabulary_sizes(vocab: Path, run: Run) -> dict[str, int]:
 
 
 def choose_work(args: argparse.Namespace) -> Path:
-    """Return the directory of this run, named by what decides the weights."""
+    """Return the work folder of this run; its name has a hash of everything that determines the weights."""
     run = read_run(args.run)
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
     meta = {code: read_json(folder / "meta.json") for code, folder in sorted(folders.items())}
@@ -75,13 +75,13 @@ def choose_work(args: argparse.Namespace) -> Path:
 
 
 def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int) -> None:
-    """Write the model of the update that validation chose and the run's records into the output, the weights last."""
+    """Write the records of the run and the model of the best update to the output folder, the weights last."""
     out, best = args.out, work / "checkpoints" / f"step-{update:07d}"
     problem = checkpoint.damage(best)
     if problem:
         raise InputError(best, f"the best checkpoint is damaged: {problem}", fix="delete it and run again")
     out.mkdir(parents=True, exist_ok=True)
-    if not (out / "run.json").is_file():  # it may be there already, as the workflow's input
+    if not (out / "run.json").is_file():  # the workflow may have written it as its input
         write_json(out / "run.json", read_json(args.run))
     for name in RECORDS:
         with atomic_path(out / name, sealed=True) as temporary:
@@ -91,7 +91,7 @@ def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int)
 
 
 def choose_precision(asked: str, device: torch.device, work: Path) -> str:
-    """Return the type of activations, which a training keeps to its end, also on a device that would choose another."""
+    """Return the name of the activation type; a resumed run keeps its type, even if the device would use another."""
     dtype, note = working_dtype(asked, device), work / PRECISION
     own = next(name for name, known in DTYPES.items() if known == dtype)
     if not note.is_file() or not any(work.glob("checkpoints/step-*")):
@@ -105,13 +105,13 @@ def choose_precision(asked: str, device: torch.device, work: Path) -> str:
 
 
 def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | None) -> Trainer:
-    """Read everything that a run needs, and begin an attempt only when nothing is wrong."""
+    """Read and check all inputs of a run, then record the start of an attempt and return the trainer."""
     run, record = read_run(args.run), work / "provenance.json"
     given = {key: getattr(args, key) for key in ("save_every", "keep_checkpoints") if getattr(args, key)}
-    run = replace(run, pretrain=replace(run.pretrain, **given))  # how often it is saved has no effect on the weights
+    run = replace(run, pretrain=replace(run.pretrain, **given))  # these do not affect the weights
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
     times = times_diverged(record) if workers.first else 0
-    if times >= MOST_TIMES_DIVERGED:  # a script might submit it for ever
+    if times >= MOST_TIMES_DIVERGED:  # otherwise a script might resubmit it for ever
         problem = f"this training has diverged {times} times from its last checkpoint"
         fix = "lower pretrain.lr or lengthen pretrain.warmup; to try that checkpoint again, delete this file"
         raise InputError(record, problem, fix=fix)
@@ -157,7 +157,7 @@ def train(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
 
 
 def main() -> None:
-    """Read the command line, take the directory's lock and train."""
+    """Read the command line, lock the work folder and train."""
     args = parse_args()
     log_to_stderr(__name__)
     if args.deterministic:
@@ -168,18 +168,18 @@ def main() -> None:
     work, workers = choose_work(args), Workers(device)
     try:
         with Lock(work, args.wait_for_lock) if workers.first else nullcontext() as lock:
-            # The process that held the lock may have finished the model and removed the directory meanwhile.
+            # While this process waited, the holder of the lock may have finished the model and removed the folder.
             begun, made = any(work.glob("checkpoints/step-*")), (args.out / "model.safetensors").is_file()
             if not workers.broadcast(lock is not None and lock.waited and made and not begun):
                 train(args, work, workers, lock)
             if lock is not None:
-                lock.remove_folder()  # everything is in the output: a forced rerun starts afresh
+                lock.remove_folder()  # all results are in the output; a forced rerun starts anew
     finally:
         workers.leave()
 
 
 def parse_args() -> argparse.Namespace:
-    """Return the command line's arguments."""
+    """Return the command-line arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", "--run-json", dest="run", type=Path, required=True, help="the resolved run.json")
     parser.add_argument("--streams", action="append", required=True, metavar="LANGUAGE=DIR", help="token streams")

@@ -1,4 +1,4 @@
-"""Encoders as later stages open them: what run.json describes, with the vocabulary that they were trained on."""
+"""Opening of pretrained encoders by later stages, checked against their run.json and vocabulary."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def open_encoder(folder: Path, described: Run, vocabulary: Vocabulary, untrained
 
 
 def language_index(described: Run, code: str, flag: str) -> int:
-    """Return the number of a language in the encoder; `flag` is what the user named it with."""
+    """Return the index of a language in the encoder; `flag`, the option that named it, is for the error message."""
     if code not in described.languages:
         raise InputError(flag, f"the encoder has no language {code!r} (it has {', '.join(described.languages)})")
     return described.languages.index(code)

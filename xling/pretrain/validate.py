@@ -1,5 +1,5 @@
-"""Validation: the loss on held-out text under a mask that never changes (docs/choices.md), and how alike the languages
-have become: retrieval and CKA of parallel sentences by layer (sections 5.1, 5.2).
+"""Validation: the loss on held-out text under a fixed mask (docs/choices.md), and the similarity of the languages, as
+retrieval and CKA of parallel sentences at each layer (sections 5.1, 5.2).
 """
 
 import math
@@ -26,12 +26,12 @@ from xling.pretrain.config import Pretrain, Run
 from xling.pretrain.engine import Engine
 from xling.pretrain.masking import Ids, mask_fixed
 
-MOST_SENTENCES = 1000  # enough to see structure emerge, small beside the training
+MOST_SENTENCES = 1000  # enough to see structure emerge, at a small cost compared with training
 BATCH_TOKENS = 16384
 
 
 class Validation:
-    """The held-out batches of every language, masked once and for all with a seed of their own."""
+    """The held-out batches of every language, masked once with a fixed seed per language."""
 
     def __init__(self, run: Run, folders: Mapping[str, Path], tables: Tables) -> None:
         self.languages, ends_stay = run.languages, run.shape.sentences > 0
@@ -48,7 +48,7 @@ class Validation:
                 raise InputError(folders[code], "the validation text is too short to mask a token of it")
 
     def losses(self, engine: Engine) -> list[float]:
-        """Return each language's mean loss over its predicted tokens, in nats."""
+        """Return the mean loss of each language over its predicted tokens, in nats."""
         found, shape = [], engine.encoder.config.shape
         for (path, _), (table, _), batches in zip(engine.paths, engine.tables, self.batches, strict=True):
             total = torch.zeros((), device=engine.device, dtype=torch.float64)
@@ -63,7 +63,7 @@ class Validation:
 
 
 def held_out(stream: TokenStream, where: Path, settings: Pretrain) -> Iterator[Ids]:
-    """Yield blocks (n, s) of the first tokens of the validation text, in its own order."""
+    """Yield blocks (n, s) of about the first `validation_tokens` tokens; lines are grouped by length."""
     if settings.sequences == "streams":
         length = min(settings.length, len(stream))
         rows = min(len(stream), settings.validation_tokens) // max(length, 1)
@@ -82,7 +82,7 @@ def held_out(stream: TokenStream, where: Path, settings: Pretrain) -> Iterator[I
 
 
 def unigram_entropy(blocks: Sequence[Ids], ends_stay: bool = False) -> float:
-    """Return the entropy in nats of the tokens that may be predicted: what knowing only their frequencies costs."""
+    """Return the entropy in nats of the tokens that may be predicted: the loss if only frequencies are known."""
     tokens = np.concatenate([block[:, 1:].ravel() for block in blocks])
     counts = np.unique(tokens[tokens != END] if ends_stay else tokens, return_counts=True)[1]
     shares = counts / counts.sum()
@@ -90,12 +90,12 @@ def unigram_entropy(blocks: Sequence[Ids], ends_stay: bool = False) -> float:
 
 
 def perplexity(loss: float) -> float:
-    """Return the perplexity of a loss, finite even for an absurd one."""
+    """Return the perplexity of a loss; very large losses are capped to keep it finite."""
     return math.exp(min(loss, 700.0))
 
 
 def read_parallel(files: Mapping[str, Path], vocab: Path, longest: int) -> list[list[list[int]]]:
-    """Return for each language the same tokenised sentences as ids, `</s>` at both ends, cut at the longest allowed."""
+    """Return the ids of parallel sentences for each language, with `</s>` at both ends, cut to `longest` tokens."""
     vocabulary = Vocabulary.load(vocab)
     sentences: list[list[list[int]]] = [[] for _ in files]
     for row in islice(read_aligned(list(files.values())), MOST_SENTENCES):
@@ -105,7 +105,7 @@ def read_parallel(files: Mapping[str, Path], vocab: Path, longest: int) -> list[
 
 
 def sentence_vectors(encoder: Encoder, sentences: Sequence[Sequence[int]], language: int) -> Tensor:
-    """Return (layers + 1, sentences, width): the mean state of each sentence's own tokens, special ones left out."""
+    """Return the mean hidden state of each sentence without special tokens: (layers + 1, sentences, width)."""
     lengths = np.array([len(ids) for ids in sentences])
     shape, device = encoder.config.shape, next(encoder.parameters()).device
     vectors = torch.empty(shape.layers + 1, len(sentences), shape.width, device=device)
@@ -121,14 +121,14 @@ def sentence_vectors(encoder: Encoder, sentences: Sequence[Sequence[int]], langu
 
 
 def retrieval(left: Tensor, right: Tensor) -> list[float]:
-    """Return for each layer the share of left sentences whose nearest right one by cosine is their translation."""
+    """Return for each layer the share of left sentences whose nearest right sentence by cosine is the translation."""
     a, b = functional.normalize(left, dim=-1), functional.normalize(right, dim=-1)
     best = (a @ b.transpose(1, 2)).argmax(dim=-1)
     return [float(x) for x in (best == torch.arange(best.shape[1], device=best.device)).float().mean(dim=1).tolist()]
 
 
 def structure(encoder: Encoder, sentences: Sequence[Sequence[Sequence[int]]]) -> dict[str, object]:
-    """Return retrieval in both directions and CKA, by layer, of the first two languages."""
+    """Return, for the first two languages and each layer, retrieval accuracy in both directions and CKA."""
     codes = encoder.config.languages
     vectors = [sentence_vectors(encoder, sentences[i], i) for i in (0, 1)]
     found = {f"{codes[i]}-{codes[1 - i]}": retrieval(vectors[i], vectors[1 - i]) for i in (0, 1)}
@@ -138,7 +138,7 @@ def structure(encoder: Encoder, sentences: Sequence[Sequence[Sequence[int]]]) ->
 
 
 def _cka(left: NDArray[np.float32], right: NDArray[np.float32]) -> float | None:
-    """Return CKA, or nothing where it is undefined: sentences that only watch must not end a training."""
+    """Return CKA, or None if it is undefined: monitoring must not stop training."""
     try:
         return linear_cka(left, right)
     except XlingError:

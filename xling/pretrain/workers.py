@@ -1,7 +1,7 @@
-"""Several processes that train one model: they split the micro-batches of an update and add their gradients.
+"""Several processes that train one model: they split the micro-batches of an update and sum their gradients.
 
-Started by torchrun, or alone. Gradients are summed in flat buffers after accumulation, so there is no search for
-parameters that no batch has used.
+torchrun starts several processes; a single process needs no launcher. Gradients are summed in flat buffers after
+accumulation, so there is no need to find parameters that no batch has used.
 """
 
 import os
@@ -13,15 +13,15 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-PATIENCE = timedelta(days=1)  # the others wait while the first process waits for the lock, validates or saves
+PATIENCE = timedelta(days=1)  # other processes wait while the first waits for the lock, validates or saves
 
 
 class Workers:
-    """The group of processes this one belongs to."""
+    """The group of processes to which this process belongs."""
 
     def __init__(self, device: torch.device) -> None:
         self.rank, self.world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
-        self.device, self.first = device, self.rank == 0  # the first writes the files
+        self.device, self.first = device, self.rank == 0  # the first process writes the files
         if self.world > 1:
             backend = "nccl" if device.type == "cuda" else "gloo"
             dist.init_process_group(backend, timeout=PATIENCE)
@@ -41,14 +41,14 @@ class Workers:
         return bool(votes.item() > 0)
 
     def broadcast(self, value: Any) -> Any:
-        """Return the first process's value in all processes."""
+        """Return the value of the first process in all processes."""
         box = [value]
         if self.world > 1:
             dist.broadcast_object_list(box, device=self.device)
         return box[0]
 
     def wait(self) -> None:
-        """Wait until all processes are here; torchrun kills the others soon after the first one leaves."""
+        """Wait for all processes; torchrun kills the others soon after the first of them exits."""
         self.broadcast(None)
 
     def leave(self) -> None:
