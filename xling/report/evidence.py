@@ -1,9 +1,9 @@
 """Uncertainty of the scores of a study: seed variance, redraws and intervals (docs/verdicts.md).
 
-Scores are transformed to z = asin(sqrt(score)), because the error of z hardly depends on its level. Every quantity (a
+Scores are transformed to z = asin(sqrt(score)), because the error of z hardly depends on the score. Every quantity (a
 cell of Table 1, a layer of a curve) is redrawn many times around its mean, as in a parametric bootstrap. A `Value`
-holds all redraws in one array, so a function of quantities is computed on all redraws at once. A quantity that occurs
-in several claims is the same array in all of them: its noise is fully correlated and cancels in differences.
+holds all redraws in one array, so a function of quantities is computed on all redraws at once. If a quantity occurs in
+several formulas, all of them use the same array: its noise is fully correlated and cancels in differences.
 """
 
 import math
