@@ -1,1 +1,1 @@
-"""Models out to Hugging Face and published encoders in: export, tokenizer, card, and comparing any two encoders."""
+"""Export of models to Hugging Face (weights, tokenizer, model card), and comparison with any published encoder."""

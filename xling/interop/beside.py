@@ -1,6 +1,6 @@
-"""What lies beside a model in the folder of its study: its vocabulary, its tokenisers and parallel sentences.
+"""Find the vocabulary, the tokenisers and the parallel sentences of a model in the folder of its study.
 
-A study keeps a model in models/NAME, and beside models/ the folders vocab/, tokenisers/ and parallel/.
+The folder of a study has models in models/NAME, and the folders vocab/, tokenisers/ and parallel/ beside models/.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from xling.core.records import nearest
 
 
 def refuse_misspelt(folder: Path) -> None:
-    """Refuse a folder that does not exist if the name of a model beside it looks like its own."""
+    """Raise an error if a folder does not exist but there is a model with a similar name beside it."""
     if folder.exists() or not folder.parent.is_dir():
         return
     models = [path.parent.name for name in ("model.json", "config.json") for path in folder.parent.glob(f"*/{name}")]
@@ -21,7 +21,7 @@ def refuse_misspelt(folder: Path) -> None:
 
 
 def vocabulary_of(model: Path) -> Path:
-    """Return the folder of the vocabulary that a model of a study was trained with, as its run.json names it."""
+    """Return the folder of the vocabulary that a model was trained with, according to its run.json."""
     path = model / "run.json"
     run: dict[str, Any] = read_json(path) if path.is_file() else {}
     try:
@@ -34,12 +34,12 @@ def vocabulary_of(model: Path) -> Path:
 
 
 def tokeniser_of(model: Path, code: str) -> Path:
-    """Return the file that says how the study of a model tokenises a language."""
+    """Return the file with the tokeniser options of a language in the study of a model."""
     return _found(model, f"tokenisers/{code}.json", "name it with --tokeniser")
 
 
 def sentences_of(model: Path, code: str) -> Path:
-    """Return the study's parallel sentences in a language, tokenised."""
+    """Return the file with the tokenised parallel sentences of the study in a language."""
     return _found(model, f"parallel/{code}.txt", "name sentences with --parallel")
 
 

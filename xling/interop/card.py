@@ -1,4 +1,4 @@
-"""The card of an exported model: what it is, what it was made from, what was measured, and what it is not for."""
+"""The model card of an exported model: description, training data and settings, evaluation, and limitations."""
 
 import json
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ SEPARATED = {True: "the embeddings and the softmax", "tokens": "the token vector
 def model_card(
     config: ModelConfig, language: int | None, model: Path, longest: int, licence: str | None, segmented: Sequence[str]
 ) -> str:
-    """Return the README.md of a model, or of one language of it, from the files of its run.
+    """Return the README.md of a model, or of one of its languages, from the files of its training run.
 
-    `segmented` are the languages whose words a segmenter finds.
+    `segmented` lists the languages that need a word segmenter.
     """
     run, provenance = (
         read_json(path) if (path := model / name).is_file() else {} for name in ("run.json", "provenance.json")
@@ -55,7 +55,7 @@ def model_card(
 
 
 def _last_validation(metrics: Path) -> dict[str, Any] | None:
-    """Return the last validation in a run's metrics."""
+    """Return the last validation record in the metrics of a run; None if there is none."""
     last = None
     for number, line in numbered_lines(metrics) if metrics.is_file() else ():
         try:

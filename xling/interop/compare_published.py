@@ -1,16 +1,16 @@
-"""Compare any two encoders on parallel sentences: a small table, JSON, CSV and a heat map.
+"""Compare any two encoders on parallel sentences; the output is a small table, JSON, CSV and a heat map.
 
 xling compare MODEL_A MODEL_B [--parallel FILE [FILE]] [--languages en fr] [--out DIR]
 
-MODEL is a folder (ours, exported or Hugging Face's) or a name on the hub. Two models of ours are compared on the
-parallel sentences of their studies, the first one in its first language and the second one in its last, unless flags
-say otherwise. FILE is `sentence<TAB>sentence`, a table with language codes in its header (then name two), or two files,
-line by line.
+MODEL is a folder (of our model, an exported model or a Hugging Face model) or a name on the hub. By default, two models
+of ours are compared on the parallel sentences of their studies: the first model in its first language, and the second
+model in its last language. FILE has lines of `sentence<TAB>sentence`, or is a table with language codes in its header
+(then --languages selects two columns). Two files must have corresponding lines.
 
-CKA compares every layer with every other; layers at the same depth are also compared by sentence retrieval, with and
-without a map. The map is fitted on three pairs in four and the others are looked for, so that no sentence helps to find
-itself. Where the widths differ, the narrower side is padded with zeros, so that the map turns it into the wider space;
-without a map nothing can be compared there. Shapes: n pairs of sentences; on each side one (n, d) matrix per layer.
+CKA compares every layer with every other. Layers at the same depth are also compared by sentence retrieval, with and
+without an orthogonal map. The map is fitted on three pairs in four, and only the other pairs are retrieved, so no
+sentence helps to find itself. If the widths differ, the narrower vectors are padded with zeros before they are mapped,
+and there is no retrieval without a map. Shapes: n pairs of sentences; on each side one (n, d) matrix per layer.
 """
 
 import argparse
@@ -37,20 +37,21 @@ from xling.model.device import local_device
 from xling.model.similarity import cka_matrix
 from xling.report import style
 
-HELD_OUT = 4  # every fourth pair is looked for
-FEWEST = 8  # pairs
-INCH, MARGIN, BAR = 0.34, 1.3, 0.7  # inches of a cell of the heat map, around it, and for its colour bar
+HELD_OUT = 4  # every fourth pair is held out from the fit of the map and used for retrieval
+FEWEST = 8  # pairs that are needed at least
+INCH, MARGIN, BAR = 0.34, 1.3, 0.7  # inches: a cell of the heat map, the margins, the colour bar
 
 
 def compare(encoders: Sequence[AnyEncoder], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return how alike the layers of two encoders are on pairs of sentences.
+    """Return the similarity of the layers of two encoders on pairs of sentences.
 
-    CKA and retrieval are of layers at the same depth. `plain` and `mapped` are the share of sentences found by cosine,
-    both directions averaged; `plain` is None where widths differ.
+    `matrix` has the CKA of all pairs of layers, and `layers` the CKA and retrieval of layers at the same depth. `plain`
+    and `mapped` are the shares of sentences found by cosine without and with a map, averaged over both directions;
+    `plain` is None if the widths differ.
     """
     left, right = (encoder.sentence_means([pair[side] for pair in pairs]) for side, encoder in enumerate(encoders))
     looked_for = len(pairs) // HELD_OUT
-    # Row by row: the products of all pairs at once would take gigabytes for large encoders.
+    # Row by row: with all pairs of layers at once, the products would take gigabytes for large encoders.
     matrix, layers = [row for layer in left for row in cka_matrix([layer], right)], []
     for i, j in same_depth(len(left), len(right)):
         plain, mapped = retrieval(left[i], right[j])
@@ -69,13 +70,13 @@ def compare(encoders: Sequence[AnyEncoder], pairs: Sequence[tuple[str, str]]) ->
 
 
 def same_depth(left: int, right: int) -> list[tuple[int, int]]:
-    """Return each layer on the left with the one on the right that is as far up, from the embeddings to the top."""
+    """Return each layer of the left encoder with the layer of the right encoder at the nearest relative depth."""
     share = (right - 1) / max(left - 1, 1)
     return [(layer, round(layer * share)) for layer in range(left)]
 
 
 def retrieval(left: Matrix, right: Matrix) -> tuple[float | None, float]:
-    """Return the share of held-out sentences found by cosine without a map and with one, both directions averaged."""
+    """Return the shares of held-out sentences found by cosine without and with a map, averaged over both directions."""
     held = np.arange(len(left)) % HELD_OUT == HELD_OUT - 1
     plain = _found(left[held], right[held]) if left.shape[1] == right.shape[1] else None
     width = max(left.shape[1], right.shape[1])
@@ -89,7 +90,7 @@ def _found(left: Matrix, right: Matrix) -> float:
 
 
 def read_pairs(paths: Sequence[Path], languages: Sequence[str] | None, most: int) -> list[tuple[str, str]]:
-    """Return the first pairs of sentences of one file with two columns, of a table with languages, or of two files."""
+    """Return the first `most` pairs of sentences of a two-column file, a table with languages, or two files."""
     header = next(iter(numbered_lines(paths[0])), (1, ""))[1].split("\t")
     if len(paths) == 2:
         rows: Iterator[tuple[str, ...]] = read_aligned(paths)
@@ -115,7 +116,7 @@ def _two_columns(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the layers of a comparison as text in columns."""
+    """Return the layers of a comparison as a table in plain text."""
     lines = [f"{'layers':<10}{'CKA':>8}{'found':>8}{'mapped':>8}"]
     for row in result["layers"]:
         shares = ("" if row[key] is None else f"{100 * row[key]:.1f}%" for key in ("plain", "mapped"))
@@ -125,14 +126,14 @@ def table(result: dict[str, Any]) -> str:
 
 
 def caution(result: dict[str, Any]) -> str | None:
-    """Return a warning where the numbers come from few sentences."""
+    """Return a warning if there are too few sentences for reliable numbers."""
     width, fitted = max(result["widths"]), result["fitted"]
     few = f"{fitted} pairs for vectors {width} wide are few: CKA comes out too high, and the map fits badly"
     return few if fitted < width else None
 
 
 def heat_map(result: dict[str, Any]) -> Figure:
-    """Return the matrix of CKA as a picture, the left encoder's layers from top to bottom."""
+    """Return the CKA matrix as a figure; its rows are the layers of the left encoder, from top to bottom."""
     matrix = np.array(result["matrix"])
     rows, columns = matrix.shape
     figure = style.new_figure(MARGIN + BAR + INCH * columns, MARGIN + INCH * rows)
@@ -151,7 +152,7 @@ def heat_map(result: dict[str, Any]) -> Figure:
 
 
 def axis_names(models: Sequence[str], languages: Sequence[str | None]) -> list[str]:
-    """Return what the axes are called: each model, as briefly as tells the two apart, with its language."""
+    """Return the axis labels: a short name of each model that distinguishes the two, with its language."""
     short = [Path(name).name if Path(name).exists() else name for name in models]
     if short[0] == short[1] and models[0] != models[1]:
         short = ["/".join(Path(name).absolute().parts[-3:]) for name in models]
@@ -170,7 +171,7 @@ def write_all(result: dict[str, Any], folder: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Compare two encoders, print a table and write everything."""
+    """Compare two encoders, print a table and write all files."""
     args = parse_args(argv)
     if len(args.parallel) > 2:
         raise XlingError(f"--parallel takes one file or two, not {len(args.parallel)}")
@@ -196,7 +197,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def first_and_last(left: str, right: str) -> list[str]:
-    """Return the first language of one model of ours and the last of another."""
+    """Return the first language of the left model and the last language of the right model; both must be ours."""
     known = []
     for name in (left, right):
         refuse_misspelt(Path(name))

@@ -1,7 +1,7 @@
-"""Any encoder for the analyses: a model of ours, one that we exported, or any encoder of Hugging Face.
+"""A common interface of encoders for the analyses: our models, exported models, and Hugging Face encoders.
 
-Hugging Face models (XLM, BERT, XLM-R, …) need the extra `xling[hf]`. Weights are read from safetensors alone, and no
-code that comes with a model is run.
+Hugging Face models (XLM, BERT, XLM-R, …) need the extra `xling[hf]`. Weights are only read from safetensors files, and
+code that comes with a model is not run.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,23 +24,23 @@ from xling.model.files import load_encoder
 from xling.tokenization.tokeniser import make_tokeniser
 
 Matrix = NDArray[np.floating]
-Spelled = tuple[list[int], list[bool]]  # ids, and which of them are the text's own
+Spelled = tuple[list[int], list[bool]]  # ids, and a mask that excludes special tokens
 BATCH_TOKENS = 4096
-SENTENCES = 10_000  # as many as XNLI-15way has (section 5.2)
+SENTENCES = 10_000  # the size of XNLI-15way (section 5.2)
 
 
 @dataclass(frozen=True)
 class AnyEncoder:
-    """An encoder as the analyses see it: text to ids, ids to the states of every layer."""
+    """An encoder: `spell` turns text into ids, and `states` turns ids into the hidden states of every layer."""
 
     name: str
     spell: Callable[[str], Spelled]
-    states: Callable[[Tensor, Tensor], Sequence[Tensor]]  # tokens, and which are no padding (b, s), to layers (b, s, d)
+    states: Callable[[Tensor, Tensor], Sequence[Tensor]]  # tokens and padding mask (b, s), to layers (b, s, d)
     padding: int = 0
     language: str | None = None
 
     def sentence_means(self, texts: Sequence[str]) -> list[Matrix]:
-        """Return for every layer the mean state of each text's own tokens, (n, d) in float32."""
+        """Return for every layer the mean hidden state of each text without special tokens, (n, d) in float32."""
         spelled = [self.spell(text) for text in texts]
         for text, (_, own) in zip(texts, spelled, strict=True):
             if not any(own):
@@ -69,10 +69,10 @@ def open_any_encoder(
     device: str = "cpu",
     tokenised: bool = False,
 ) -> AnyEncoder:
-    """Open a folder, or a name on the hub.
+    """Open an encoder from a folder or by its name on the hub.
 
-    `vocab` and `tokeniser` are for a model of ours; without them, those of its study are taken. `tokenised` text has
-    spaces between its words already.
+    `vocab` and `tokeniser` are for our own models; without `vocab`, the files of the model's study are the default.
+    `tokenised` means that words in the text are already separated by spaces.
     """
     folder = Path(name)
     refuse_misspelt(folder)
@@ -112,11 +112,11 @@ def open_own(
 
 
 def chosen_language(known: Sequence[str], language: str | None, name: str) -> str:
-    """Return the language meant, which must be named where a model has several."""
+    """Return the language to use, which must be named if a model has several."""
     if language in known:
         return str(language)
     if len(known) == 1:
-        return known[0]  # the model of one language reads any text in it, whatever the text is called
+        return known[0]  # a model of one language is used for any language code
     raise XlingError(
         f"{name}: name one of its languages with --languages A B, {', '.join(known)} (given: {language or 'none'})"
     )

@@ -1,10 +1,10 @@
-"""Write a model as folders that Hugging Face's transformers loads without remote code.
+"""Write a model as folders that Hugging Face's transformers library loads without remote code.
 
 xling export MODEL [--out DIR] [--licence MIT] [--vocab DIR --tokeniser en=FILE …]
 
-Post-LayerNorm becomes XLM, pre-LayerNorm Flaubert with pre_norm. Where languages have parts of their own, each has a
-folder below --out. Beside the weights: a tokenizer.json for each language, and a card made from the run's files.
-Without flags, vocabulary and tokenisers are those of the model's study.
+A model with post-LayerNorm becomes XLM, and one with pre-LayerNorm becomes Flaubert with pre_norm. If languages have
+separate parameters, each language gets a folder below --out. A folder also has a tokenizer.json for each language and a
+model card. The default vocabulary and tokenisers are those of the model's study.
 """
 
 import argparse
@@ -38,11 +38,11 @@ FAST_TOKENIZER = {
     **dict(zip(("pad_token", "unk_token", "eos_token", "mask_token"), SPECIAL_TOKENS, strict=True)),
     **dict.fromkeys(("bos_token", "cls_token", "sep_token"), SPECIAL_TOKENS[2]),
 }
-Options = Mapping[str, dict[str, Any]]  # a tokeniser's options by language
+Options = Mapping[str, dict[str, Any]]  # tokeniser options by language
 
 
 def export(model: Path, vocab: Path, out: Path, options: Options, licence: str | None = None) -> list[Path]:
-    """Write the folder of a model, or one folder per language, and return them; they appear only when all are whole."""
+    """Write one folder, or one folder per language, and return the folders; they appear only when all are complete."""
     check_model(model)
     encoder = load_encoder(model)
     config = encoder.config
@@ -59,7 +59,7 @@ def export(model: Path, vocab: Path, out: Path, options: Options, licence: str |
             write_json(folder / "config.json", hugging_face_config(config, number), sealed=False)
             weights = hugging_face_weights(encoder, number)
             save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-            (folder / "model.safetensors").chmod(0o644)  # it is written for its owner alone
+            (folder / "model.safetensors").chmod(0o644)  # save_file makes it readable for its owner only
             languages = (config.languages[number],) if apart else config.languages
             write_tokenizer(folder, languages, vocabulary, options, longest)
             segmented = [code for code in languages if options.get(code, {}).get("segmenter", "none") != "none"]
@@ -69,7 +69,7 @@ def export(model: Path, vocab: Path, out: Path, options: Options, licence: str |
 
 
 def check_model(model: Path) -> None:
-    """Refuse what is no folder of a trained model."""
+    """Raise an error if a path is not the folder of a trained model."""
     refuse_misspelt(model)
     for name in ("model.json", "model.safetensors"):
         if not (model / name).is_file():
@@ -78,13 +78,13 @@ def check_model(model: Path) -> None:
 
 
 def longest_text(model: Path, config: ModelConfig) -> int:
-    """Return how many tokens a model has learnt to read: positions beyond the length of training are untrained."""
+    """Return the longest input of a model in tokens: positions beyond the training length are untrained."""
     run = read_json(model / "run.json") if (model / "run.json").is_file() else {}
     return int(min(config.shape.positions, run.get("pretrain", {}).get("length", config.shape.positions)))
 
 
 def check_vocabulary(config: ModelConfig, vocabulary: Vocabulary, folder: Path) -> None:
-    """Refuse another model's vocabulary."""
+    """Raise an error if a vocabulary does not belong to the model."""
     fix = "name the model's own vocabulary"
     for code, size in zip(config.languages, config.sizes, strict=True):
         if code not in vocabulary.languages:
@@ -96,9 +96,9 @@ def check_vocabulary(config: ModelConfig, vocabulary: Vocabulary, folder: Path) 
 def write_tokenizer(
     folder: Path, languages: Sequence[str], vocabulary: Vocabulary, options: Options, longest: int
 ) -> None:
-    """Write into a model's folder how text becomes ids, each of several languages in a folder of its own.
+    """Write the tokenizer files into the folder of a model; if it has several languages, into one subfolder each.
 
-    The tokenizer of the first one is also beside the weights.
+    The tokenizer of the first language is also beside the weights.
     """
     for number, code in enumerate(languages):
         spelled = tokenizer_json(vocabulary, code, check_options(options[code]) if code in options else None)
@@ -109,7 +109,7 @@ def write_tokenizer(
 
 @contextmanager
 def whole_folder(out: Path) -> Iterator[Path]:
-    """Give a temporary folder that becomes `out` when the block has succeeded; `out` must be new or empty."""
+    """Yield a temporary folder that is renamed to `out` if the block succeeds; `out` must be new or empty."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(out, "exists already", fix="name a new folder or remove it")
     out.parent.mkdir(parents=True, exist_ok=True)

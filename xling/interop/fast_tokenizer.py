@@ -1,9 +1,9 @@
-"""A language's tokenizer as tokenizer.json, which Hugging Face's libraries read without xling and without remote code.
+"""Convert the tokenizer of a language to tokenizer.json, which Hugging Face libraries read without xling.
 
-Moses becomes a sequence of replacements. Where sacremoses keeps the text around a match in groups, a replacement looks
-at that text instead. This is exact but for rare text: a quotation mark moves past at most three full stops or commas.
-A segmenter cannot be expressed: Chinese text is cut from left to right into the longest words that the vocabulary has,
-and characters are brought into the script one by one. docs/share.md says how often ids then differ.
+Moses becomes a sequence of replacements; capture groups of sacremoses around a match become lookarounds. This is exact
+with rare exceptions: a quotation mark moves past at most three full stops or commas. A Chinese segmenter cannot be
+expressed in tokenizer.json. Instead, text is cut from left to right into the longest words of the vocabulary, and
+characters are converted to the script one by one. docs/share.md says how often the ids then differ.
 """
 
 import re
@@ -17,17 +17,17 @@ from xling.tokenization.moses import CONTROL_SPACE, Moses, as_ranges
 from xling.tokenization.options import Options
 
 Json = dict[str, Any]
-Rule = tuple[str, str]  # a pattern of Oniguruma, and the text that takes the place of what it matches
-MARK = "\ue000"  # for private use: stands for a character that later rules must not see
+Rule = tuple[str, str]  # an Oniguruma pattern and its replacement
+MARK = "\ue000"  # a private-use character: stands for a character that later rules must not match
 LONGEST_RUN = 3
 HAN = r"\p{Han}"
-INSIDE = r"(?<!\A)"  # text that is put before the first character breaks the tokenizers library
+INSIDE = r"(?<!\A)"  # not at the start: the tokenizers library fails if text is inserted before the first character
 GROUPS = re.compile(r"^(?:\((?P<before>[^()]+)\))?(?P<what>(?:\\.|[^()\\])+)(?:\((?P<after>[^()]+)\))?$")
 QUOTE_MOVES = {('"([,.]+)', '\\g<1>"'), ('(\\.+)"(\\s*[^<])', '"\\g<1>\\g<2>')}
 
 
 def tokenizer_json(vocabulary: Vocabulary, code: str, options: Options | None) -> Json:
-    """Return the content of tokenizer.json: raw text of a language to ids of its vocabulary, framed by </s>."""
+    """Return the content of tokenizer.json, which turns raw text into ids with </s> at both ends."""
     ids = dict(zip(vocabulary.pieces(code), vocabulary.ids(code).tolist(), strict=True))
     end = SPECIAL_TOKENS[2]
     special = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
@@ -67,7 +67,7 @@ def tokenizer_json(vocabulary: Vocabulary, code: str, options: Options | None) -
 
 
 def merges(pieces: list[str]) -> list[list[str]]:
-    """Return the pairs that sentencepiece would join, first those that it joins first: pieces are in that order."""
+    """Return the BPE merges in the order of sentencepiece, which is the order of the pieces."""
     rank = {piece: number for number, piece in enumerate(pieces)}
     found: list[list[str]] = []
     for piece in pieces:
@@ -78,7 +78,7 @@ def merges(pieces: list[str]) -> list[list[str]]:
 
 
 def rules(options: Options, pieces: Iterable[str]) -> Iterator[Rule]:
-    """Yield the replacements that put spaces between the words of raw text."""
+    """Yield the replacements that separate the words of raw text by spaces."""
     if options.script != "none":
         yield from script_rules(options.script, pieces)
     if options.segmenter != "none":
@@ -92,12 +92,12 @@ def rules(options: Options, pieces: Iterable[str]) -> Iterator[Rule]:
         yield r"\A\s+|\s+\z", ""
         yield from tokeniser_rules(moses, options.moses)
     if options.lowercase:
-        yield r"(?<=\p{L})Σ(?!\p{L})", "ς"  # as Python does
+        yield r"(?<=\p{L})Σ(?!\p{L})", "ς"  # final sigma, as in Python's lower()
 
 
 def script_rules(script: str, pieces: Iterable[str]) -> Iterator[Rule]:
-    """Yield the characters that OpenCC brings into a script, one by one, where the vocabulary has the result."""
-    from xling.tokenization.chinese import make_converter  # only Chinese pays for loading it
+    """Yield replacements of the single characters that OpenCC converts, if the vocabulary has the result."""
+    from xling.tokenization.chinese import make_converter  # imported here because only Chinese needs it
 
     known, convert = set("".join(pieces)), make_converter(script)
     for character in map(chr, range(0x3400, 0xA000)):
@@ -106,14 +106,14 @@ def script_rules(script: str, pieces: Iterable[str]) -> Iterator[Rule]:
 
 
 def segmenter_rules(pieces: Iterable[str]) -> Iterator[Rule]:
-    """Yield the replacements that cut Chinese text into the longest words of a vocabulary."""
+    """Yield the replacements that segment Chinese text into the longest words of a vocabulary."""
     words = {piece[1:] for piece in pieces if re.fullmatch(f"{WORD_START}[\u3400-\u9fff]{{2,}}", piece)}
     yield rf"(?<={HAN})(?=[^{HAN}])|(?<=[^{HAN}])(?={HAN})", " "
     yield (rf"(?:{alternatives(words)}|{HAN})\K" if words else rf"{HAN}\K"), " "
 
 
 def alternatives(words: set[str]) -> str:
-    """Return a pattern of words that shares their beginnings and tries the longest first."""
+    """Return a pattern that matches the words as a prefix tree, the longest word first."""
     heads: dict[str, set[str]] = {}
     for word in words - {""}:
         heads.setdefault(word[0], set()).add(word[1:])
@@ -126,7 +126,7 @@ def _rest(tails: set[str]) -> str:
 
 
 def normaliser_rules(pattern: str, replacement: str) -> Iterator[Rule]:
-    """Yield a substitution of sacremoses' normaliser as replacements without groups."""
+    """Yield replacements without capture groups for a substitution of sacremoses' normaliser."""
     if (pattern, replacement) in QUOTE_MOVES:
         yield from quote_rules(right=pattern.startswith('"'))
         return
@@ -163,7 +163,7 @@ def tokeniser_rules(moses: Moses, language: str) -> Iterator[Rule]:
 
 
 def apostrophe_rules(language: str, letter: str, other: str, digit: str, neither: str) -> Iterator[Rule]:
-    """Yield the rules of apostrophes; a character that an earlier match has used up does not count for the next one."""
+    """Yield the rules for apostrophes; a character that an earlier match consumed does not count for the next match."""
     if language in ("en", "fr", "it"):
         yield rf"(?<={other})(?<!{other}'{other})'(?={other})", " ' "
         yield rf"(?<={neither if language == 'en' else other})'(?={letter})", " ' "
@@ -176,7 +176,7 @@ def apostrophe_rules(language: str, letter: str, other: str, digit: str, neither
 
 
 def full_stop_rules(own: Any, letter: str, lower: str) -> Iterator[Rule]:
-    """Yield the rules that part a full stop from its word: those that stay are marked first."""
+    """Yield the rules that separate a full stop from its word; full stops that stay attached are marked first."""
     prefixes, numeric = (
         "|".join(map(re.escape, sorted(words)))
         for words in (own.NONBREAKING_PREFIXES - own.NUMERIC_ONLY_PREFIXES, own.NUMERIC_ONLY_PREFIXES)

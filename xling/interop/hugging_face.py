@@ -1,9 +1,9 @@
-"""Encoders as Hugging Face's XLM (post-LayerNorm) or Flaubert with `pre_norm` (pre-LayerNorm): the same numbers.
+"""Convert encoders to Hugging Face's XLM (post-LayerNorm) or Flaubert with `pre_norm` (pre-LayerNorm).
 
-Both have tables of tokens, positions and languages, one LayerNorm below the layers and none above them, and an output
-tied to the tokens with a bias: exactly our encoder. Two things differ. Their feed-forward part is always four times as
-wide as the states: a narrower one is filled up with zeros, which both activations keep at zero. And a model has one set
-of weights: where languages have parts of their own, each becomes a model.
+Like our encoder, both classes have embeddings of tokens, positions and languages, one LayerNorm below the layers and
+none above them, and an output layer tied to the token embeddings, with a bias. There are two differences. Their
+feed-forward part is always four times as wide as the hidden states; ours is padded with zeros if it is narrower, and
+both activations map 0 to 0. They have one set of weights; if languages have separate parts, each becomes a model.
 """
 
 from typing import Any
@@ -18,21 +18,21 @@ from xling.model.config import ModelConfig
 from xling.model.encoder import Encoder
 from xling.model.layers import LayerWeights
 
-INNER = 4  # feed-forward width over width, fixed in both classes
+INNER = 4  # ratio of feed-forward width to width, fixed in both classes
 CLASSES = {"post": ("xlm", "XLMWithLMHeadModel"), "pre": ("flaubert", "FlaubertWithLMHeadModel")}
 PAD, UNKNOWN, END, MASK = range(len(SPECIAL_TOKENS))
 
 
 def separate_folders(config: ModelConfig) -> bool:
-    """Return whether each language must become a model of its own."""
+    """Return whether each language must become a separate model."""
     return len(config.languages) > 1 and (bool(config.separate.embeddings) or config.separate.layers > 0)
 
 
 def hugging_face_config(config: ModelConfig, language: int) -> dict[str, Any]:
-    """Return the content of config.json of a language's model, or of the model that all languages share."""
+    """Return the content of config.json for the model of a language, or for the model that all languages share."""
     shape, kind = config.shape, CLASSES[config.shape.norm]
     numbers = {code: number for number, code in enumerate(config.languages)}
-    special = {"pad": PAD, "bos": END, "eos": END}  # text is framed by </s> on both sides
+    special = {"pad": PAD, "bos": END, "eos": END}  # text has </s> at both ends
     ids = {f"{name}_{suffix}": number for name, number in special.items() for suffix in ("index", "token_id")}
     sizes = {
         "vocab_size": config.sizes[language],
@@ -57,15 +57,15 @@ def hugging_face_config(config: ModelConfig, language: int) -> dict[str, Any]:
 
 
 def hugging_face_weights(encoder: Encoder, language: int) -> dict[str, Tensor]:
-    """Return the weights that a language (its index) passes through, under Hugging Face's names.
+    """Return the weights for a language (given by its index) under Hugging Face's names.
 
-    The table of languages is kept whole, so that a language has the same number in every folder.
+    All language embeddings are kept, so a language has the same index in every folder.
     """
     path, config = encoder.path(language), encoder.config
     embeddings, first = path.embeddings, path.embeddings.sentence
     body = {
         "embeddings.weight": embeddings.token[: path.size],
-        # There is no table of sentences: the first one's vector is added to every position.
+        # The classes have no sentence embeddings: the vector of the first sentence is added to every position.
         "position_embeddings.weight": embeddings.position if first is None else embeddings.position + first[0],
         "layer_norm_emb.weight": embeddings.norm_weight,
         "layer_norm_emb.bias": embeddings.norm_bias,

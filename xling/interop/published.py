@@ -1,4 +1,4 @@
-"""An encoder of Hugging Face for the analyses: weights from safetensors alone, no code that comes with the model."""
+"""Open a Hugging Face encoder for the analyses, only from safetensors and without code that comes with the model."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,29 +13,29 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, EncoderDecoderCac
 from xling.core.errors import InputError, XlingError
 from xling.interop.encoders import Spelled, chosen_language
 
-NO_LIMIT = 100_000  # tokenizers without a limit of their own give a far larger number
-RESERVED = 2  # RoBERTa's family cannot use its first two positions
-UNUSED = "pooler."  # made from the top layer, for classification
+NO_LIMIT = 100_000  # tokenizers without a limit give a far larger number
+RESERVED = 2  # models of the RoBERTa family cannot use the first two positions
+UNUSED = "pooler."  # a layer for classification above the top layer
 PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack")
 CONVERT = "where you trust it: AutoModel.from_pretrained(FOLDER).save_pretrained(FOLDER) writes model.safetensors"
-# transformers 5 indexes this cache in Flaubert with pre_norm and fails; None stands for no cache.
+# Flaubert with pre_norm fails in transformers 5 because it indexes this cache; None means no cache.
 setattr(EncoderDecoderCache, "__getitem__", lambda *_: None)  # noqa: B010 (mypy knows no such method)
 
 
 def open_published(
     name: str, language: str | None, device: str
 ) -> tuple[Callable[[str], Spelled], Callable[[Tensor, Tensor], list[Tensor]], int]:
-    """Return how text becomes ids, how ids become states, and the id of padding."""
+    """Return a function from text to ids, a function from ids to hidden states, and the id of padding."""
     check_folder(name)
     config = _load(name, AutoConfig)
     if getattr(config, "is_encoder_decoder", False):
         raise XlingError(f"{name}: {config.model_type} is an encoder with a decoder, an encoder alone was expected")
     number, known = _language_number(name, config, language), getattr(config, "lang2id", None) or {}
-    apart = [code for code in known if (Path(name) / code / "tokenizer.json").is_file()]  # in a folder that we exported
+    apart = [code for code in known if (Path(name) / code / "tokenizer.json").is_file()]  # if exported by us
     below = {"subfolder": chosen_language(apart, language, name)} if apart else {}
     tokenizer = _load(name, AutoTokenizer, **below)
     model, report = _load(name, AutoModel, use_safetensors=True, output_loading_info=True)
-    # Weights that are not in the file would be initialised at random.
+    # Weights that are missing in the file would be initialised at random.
     if missing := sorted(key for key in report["missing_keys"] if not key.startswith(UNUSED)):
         raise XlingError(f"{name}: {len(missing)} weights of {type(model).__name__} are missing, as {missing[0]}")
     model, limit, pre_norm = model.eval().to(device), _limit(tokenizer, config), getattr(config, "pre_norm", False)
@@ -49,7 +49,7 @@ def open_published(
         langs = {} if number is None else {"langs": ids.new_full(ids.shape, number)}
         inputs = {"input_ids": ids, "attention_mask": keep.to(device).long(), **langs}
         bottom, *layers = model(**inputs, output_hidden_states=True).hidden_states
-        if pre_norm:  # at one scale, as Encoder.at_one_scale does
+        if pre_norm:  # to one scale, as in Encoder.at_one_scale
             layers = [functional.layer_norm(layer.float(), layer.shape[-1:]) for layer in layers]
         return [bottom, *layers]
 
@@ -57,7 +57,7 @@ def open_published(
 
 
 def check_folder(name: str) -> None:
-    """Refuse what is no model's folder, and weights that are pickled: reading those can run code."""
+    """Raise an error if a path is not the folder of a model, or if its weights are pickled: those can run code."""
     folder = Path(name)
     if not folder.is_dir():
         if folder.exists() or name.count("/") > 1 or name.startswith((".", "/", "~")):
@@ -74,7 +74,7 @@ def check_folder(name: str) -> None:
 
 def _load(name: str, kind: Any, **options: Any) -> Any:
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # it reports unused parts
+    transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # else it reports unused parts
     try:
         return kind.from_pretrained(name, trust_remote_code=False, **options)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
@@ -89,7 +89,7 @@ def _limit(tokenizer: Any, config: Any) -> int:
 
 
 def _language_number(name: str, config: Any, language: str | None) -> int | None:
-    """Return the number that XLM's family wants beside every token, or None where a model has no languages."""
+    """Return the language id that models of the XLM family need for every token; None if a model needs no language."""
     if not (getattr(config, "n_langs", 1) > 1 and getattr(config, "use_lang_emb", False)):
         return None
     known = getattr(config, "lang2id", {})

@@ -1,1 +1,1 @@
-"""Tables, figures and verdicts, made from result records alone."""
+"""Tables, figures and verdicts, made from result records only."""

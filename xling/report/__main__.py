@@ -1,9 +1,9 @@
-"""Make the tables, figures, verdicts and the page of a kept study again, from its records.
+"""Rebuild the tables, figures, verdicts and page of a stored study from its records.
 
 python -m xling.report results/reference/mini --choices docs/choices.md docs/data.md
 
-Figures that are not drawn from records (training, anchors and the schematic ones) stay as they are. Nothing is trained,
-and nothing is written before all is made.
+Figures that are not drawn from records (training, anchors and the schematic figures) stay as they are. Nothing is
+trained, and no file is changed unless all commands succeed.
 """
 
 import argparse
@@ -20,12 +20,12 @@ from xling.core.io import read_json
 from xling.report.records import KINDS
 
 PAGE = "xling.report.page"
-TABLES = ("table1", "examples", "table1-compared", "transfer")  # in the order of the page
+TABLES = ("table1", "examples", "table1-compared", "transfer")  # in the order in which the page shows them
 MADE = ("tables/*.csv", "tables/*.md", "tables/*.tex", "figures/*.csv", "figures/*.svg", "claims.*", "report.html")
 
 
 def commands(folder: Path, choices: Sequence[Path]) -> Iterator[list[Any]]:
-    """Yield the commands that make a study's report in its own folder, each as a module with its arguments."""
+    """Yield the commands that build the report in the folder of a study, each as a module with its arguments."""
     claims, provenance = read_json(folder / "claims.json"), read_json(folder / "provenance.json")
     records, tables, figures = (folder / name for name in ("records", "tables", "figures"))
     items, settings = records / "items.npz", ["--settings", records / "settings.csv"]
@@ -43,7 +43,7 @@ def commands(folder: Path, choices: Sequence[Path]) -> Iterator[list[Any]]:
             own = [path.stem, "--records", path, *further.get(path.stem, [])]
             yield ["xling.report.figures", *own, "--out-dir", figures]
     yield ["xling.report.figures", "kept", "--records", records / "figure3.csv", *settings, "--out-dir", figures]
-    paper = folder.parent / "paper"  # not kept, so the page must not link to it
+    paper = folder.parent / "paper"  # not stored, so the page must not link to it
     yield ["xling.report.paper_figures", "--out-dir", paper]
     page = ["--title", f"{provenance['study']}: what the study found", "--claims", folder / "claims.json"]
     page += ["--tables", *(tables / f"{name}.csv" for name in TABLES), "--figures", figures]
@@ -53,7 +53,7 @@ def commands(folder: Path, choices: Sequence[Path]) -> Iterator[list[Any]]:
 
 
 def main() -> None:
-    """Make everything in a copy of the study's folder, and put it back."""
+    """Build everything in a copy of the study's folder, then copy the files back."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kept", type=Path, help="folder of a kept study, as workflow_scripts.reference makes it")
     parser.add_argument("--choices", type=Path, nargs="*", default=[], help="Markdown for the page, as docs/choices.md")
@@ -61,7 +61,7 @@ def main() -> None:
     with TemporaryDirectory() as name:
         copy = Path(shutil.copytree(args.kept, Path(name) / "study"))
         for command in commands(copy, args.choices):
-            if command[0] == PAGE:  # it must not link to pictures that are not kept
+            if command[0] == PAGE:  # it must not link to pictures that are not stored
                 for path in (path for path in copy.glob("figures/*") if path.suffix in (".png", ".pdf")):
                     path.unlink()
             done = subprocess.run([sys.executable, "-m", *map(str, command)], check=False)  # noqa: S603

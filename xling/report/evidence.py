@@ -1,9 +1,9 @@
-"""Uncertainty of what a study measures: seed variance, redraws and intervals (docs/verdicts.md).
+"""Uncertainty of the scores of a study: seed variance, redraws and intervals (docs/verdicts.md).
 
-Scores become z = asin(sqrt(score)), where errors hardly depend on the level. Every quantity (a cell of Table 1, a
-layer of a curve) is redrawn many times around its mean, as in a parametric bootstrap. A `Value` holds all redraws in
-one array, so functions of quantities are computed on all of them at once. A quantity used in several places is the
-same array everywhere: its noise is fully correlated and cancels in differences.
+Scores are transformed to z = asin(sqrt(score)), because the error of z hardly depends on the score. Every quantity (a
+cell of Table 1, a layer of a curve) is redrawn many times around its mean, as in a parametric bootstrap. A `Value`
+holds all redraws in one array, so a function of quantities is computed on all redraws at once. If a quantity occurs in
+several formulas, all of them use the same array: its noise is fully correlated and cancels in differences.
 """
 
 import math
@@ -19,20 +19,20 @@ from scipy.special import stdtrit
 
 from xling.core.seeds import numpy_rng
 
-REDRAWS = 10_000  # 2,000 leave the ends of an interval uncertain by 2%
-PRIOR = 3.0  # weight, in degrees of freedom, of the pool's variance when a group's is shrunk towards it
-SHARED = 0.5  # share of a pair's seed variance due to its English model, which all pairs have in common
+REDRAWS = 10_000  # with 2,000, the ends of an interval would be uncertain by 2%
+PRIOR = 3.0  # weight, in degrees of freedom, of the pool's variance when the variance of a group is shrunk towards it
+SHARED = 0.5  # share of the seed variance of a pair that is due to its English model, which all pairs have in common
 LAYERS = 0.5  # share of a layer's noise that all layers of its model have in common (about .5 in Figure 6 of `mini`)
-TAIL = 0.025
+TAIL = 0.025  # probability beyond each end of a 95% interval
 STEADY = 0.45  # the largest coefficient of variation of a denominator at which a ratio is shown
 CERTAIN = 1e6  # degrees of freedom of a variance that is known, not estimated
 Array = NDArray[np.float64]
-Covariances = Mapping[str, tuple[Sequence[str], Array]]  # by test set: rows as in `Measured.paired`, and their matrix
+Covariances = Mapping[str, tuple[Sequence[str], Array]]  # by test set: names as in `Measured.paired`, and their matrix
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a seed variance comes from and its degrees of freedom; `seeds` is 0 for models that we did not train."""
+    """The origin of a seed variance and its degrees of freedom; `seeds` is 0 for models that we did not train."""
 
     freedom: float
     seeds: float
@@ -41,14 +41,14 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A number: as observed, n redraws with seed and item noise, then n redraws with item noise only."""
+    """A quantity: the observed number, then n redraws with seed and item noise, then n redraws with item noise only."""
 
     draws: Array
     sources: frozenset[Source] = frozenset()
 
     @property
     def observed(self) -> float:
-        """The number itself."""
+        """The observed number."""
         return float(self.draws[0])
 
     @cached_property
@@ -58,23 +58,23 @@ class Value:
 
     @cached_property
     def item_spread(self) -> float:
-        """The part of the standard error that is due to the test items, which more seeds would not reduce."""
+        """The standard error due to the test items alone, which more seeds would not reduce."""
         return self._spread(1)
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom: those of the least known variance among its sources."""
+        """The smallest degrees of freedom among the sources."""
         return min((source.freedom for source in self.sources), default=CERTAIN)
 
     @property
     def seeds(self) -> float:
-        """How many seeds it rests on: the harmonic mean over its sources."""
+        """The number of seeds behind the value: the harmonic mean over the sources."""
         counts = [source.seeds for source in self.sources if source.seeds]
         return len(counts) / sum(1 / count for count in counts) if counts else 1.0
 
     @property
     def origins(self) -> set[str]:
-        """Where its seed variances come from, see `seed_variances`."""
+        """The origins of the seed variances, see `seed_variances`."""
         return {source.origin for source in self.sources}
 
     def _spread(self, half: int) -> float:
@@ -95,28 +95,28 @@ class Value:
 
 
 def together(function: Any, *values: Value | float) -> Value:
-    """Return a function of arrays, applied to values."""
+    """Apply a function of arrays to the redraws of values, and return the result with the sources of all values."""
     sources = frozenset(source for value in values if isinstance(value, Value) for source in value.sources)
     return Value(function(*(value.draws if isinstance(value, Value) else value for value in values)), sources)
 
 
 def mean(values: Sequence[Value]) -> Value:
-    """Return the mean of some values."""
+    """Return the mean of the values in every redraw."""
     return together(lambda *arrays: np.mean(arrays, axis=0), *values)
 
 
 def best(values: Sequence[Value]) -> Value:
-    """Return the largest of some values, in every redraw."""
+    """Return the maximum of the values in every redraw."""
     return together(lambda *arrays: np.max(arrays, axis=0), *values)
 
 
 def worst(values: Sequence[Value]) -> Value:
-    """Return the smallest of some values, in every redraw."""
+    """Return the minimum of the values in every redraw."""
     return together(lambda *arrays: np.min(arrays, axis=0), *values)
 
 
 def pearson(left: Sequence[Value], right: Sequence[Value]) -> Value:
-    """Return the correlation of two rows of values, in every redraw."""
+    """Return Pearson's correlation between two sequences of values in every redraw."""
 
     def correlate(*arrays: Array) -> Array:
         x, y = (np.stack(half) - np.mean(half, axis=0) for half in (arrays[: len(left)], arrays[len(left) :]))
@@ -126,17 +126,17 @@ def pearson(left: Sequence[Value], right: Sequence[Value]) -> Value:
 
 
 def share(top: Value, bottom: Value, border: float | None = None) -> Value:
-    """Return the observed ratio, with redraws of the linear contrast top - c bottom in its place (Fieller 1954).
+    """Return the ratio top / bottom, with redraws derived from the linear contrast top - c bottom (Fieller 1954).
 
-    For a positive bottom, top / bottom is above c exactly when top - c bottom is above 0. That difference is nearly
-    normal, and a ratio with a noisy denominator is not. Without a border c is the observed ratio.
+    If bottom is positive, top / bottom is above c exactly when top - c bottom is above 0. That difference is nearly
+    normal, but a ratio with a noisy denominator is not. c is the threshold `border`, or the observed ratio if None.
     """
     at = top.observed / bottom.observed if border is None else border
     return (top - at * bottom) * (1 / bottom.observed) + at
 
 
 def steady(bottom: Value) -> bool:
-    """Return whether a denominator is positive and known well enough for a ratio to be shown."""
+    """Return whether a denominator is positive and precise enough for its ratio to be shown."""
     return bottom.observed > 0 and bottom.spread <= STEADY * bottom.observed
 
 
@@ -145,13 +145,13 @@ def steady(bottom: Value) -> bool:
 
 @dataclass(frozen=True)
 class Measured:
-    """One score of one seed, from 0 to 1, and what it has in common with others.
+    """One score of one seed, from 0 to 1, and the names that relate its noise to that of other scores.
 
-    Seed variance is pooled by `pool` (a task) and `group`; `cluster` names the model where it has several scores
-    (layers), which are not independent. `test` names the test set. `english` is the English model that several pairs
-    share. `seeds` says how many seeds the score is the mean of (0: not trained by us, so no seed variance). `lender` is
-    the pool whose variance is used if this one has only one seed. `paired` is the score's row in the item covariance.
-    `floor` is the key of the untrained encoder's score, and `record` what the score was read from.
+    Seed variance is pooled by `pool` (a task) and `group`. `cluster` names the model; the scores of its layers are not
+    independent. `test` names the test set. `english` is the English model that several pairs share. `seeds` is the
+    number of seeds that the score is a mean of (0: not trained by us, so no seed variance). `lender` is the pool whose
+    variance is used if this pool has only one seed. `paired` is the name of the score in the item covariance matrix.
+    `floor` is the key of the score of the untrained encoder, and `record` is the record that held the score.
     """
 
     key: str
@@ -171,22 +171,23 @@ class Measured:
 
 
 def to_z(score: Any) -> Any:
-    """Return asin(sqrt(score)) of scores from 0 to 1."""
+    """Return z = asin(sqrt(score)) for scores from 0 to 1."""
     return np.arcsin(np.sqrt(score))
 
 
 def from_z(z: Any) -> Any:
-    """Return the scores of z; beyond 0 and 1 they continue antisymmetrically, so that noise is not folded back."""
+    """Return the scores for z; they continue antisymmetrically below 0 and above 1, so noise is not folded back."""
     inside = np.sin(z) ** 2
     return np.where(z < 0, -inside, np.where(z > math.pi / 2, 2 - inside, inside))
 
 
 def seed_variances(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the seed variance on z of every pool and group, shrunk towards its pool's: v = (3 v_pool + d v) / (3 + d).
+    """Return the seed variance of z for every pool and group, shrunk towards the pool: v = (3 v_pool + d v) / (3 + d).
 
-    A pool's variance is that of its trained models. Untrained encoders with one seed take it unshrunk. `own` is the
-    variance before shrinkage, from `second_seeds` seeds beyond the first. `origin` says where the variance comes from:
-    the "own" pool, "lent" by another, "unknown", or "none" where the models were not trained by us.
+    The variance of a pool is estimated from its trained models; untrained encoders with one seed use it unchanged.
+    `own` is the variance v of the group before shrinkage; `second_seeds` is d, the number of seeds beyond the first.
+    `origin` says where the variance comes from: "own" (this pool), "lent" (another pool), "unknown" (there is no second
+    seed), or "none" (the models were not trained by us).
     """
     by_key = rows.groupby(["pool", "group", "cluster", "key"])["z"].agg(["size", "var"])
     by_key["seeds"] = by_key["size"] - 1.0
@@ -213,7 +214,7 @@ def seed_variances(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def intervals(measured: Sequence[Measured]) -> pd.DataFrame:
-    """Return the mean of every quantity, `score`, and its 95% interval taken on z, NaN where no error is known."""
+    """Return the mean `score` of every quantity and its 95% interval, computed on z; NaN if no error is known."""
     if not measured:
         return pd.DataFrame()
     _, keys, _ = _quantities(measured)
@@ -226,9 +227,9 @@ def intervals(measured: Sequence[Measured]) -> pd.DataFrame:
 def redraw(
     measured: Sequence[Measured], covariances: Covariances, count: int = REDRAWS
 ) -> tuple[dict[str, Value], pd.DataFrame]:
-    """Return every quantity with its redraws, z* = mean z + N(0, v / n + item error squared), and the seed variances.
+    """Return every quantity with its redraws, z* = mean z + N(0, v / n + (item error)^2), and the seed variances.
 
-    A covariance belongs to a test set: names as in `paired`, and their matrix on the scale of the scores.
+    `covariances` has the item covariance for each test set: names as in `paired`, and a matrix on the scale of scores.
     """
     if not measured:
         return {}, pd.DataFrame()
@@ -244,12 +245,12 @@ def redraw(
 
 
 def _quantities(measured: Sequence[Measured]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return the scores on z, then one row for each quantity with the errors of its mean, then the seed variances."""
+    """Return the scores on z, a table with one row per quantity and the errors of its mean, and the seed variances."""
     rows = pd.DataFrame([vars(row) for row in measured]).drop(columns="record")
     rows["z"], rows["z_error"] = _on_z(rows)
     variances, grouped = seed_variances(rows), rows.groupby("key")
-    keys = rows.drop_duplicates("key").set_index("key").sort_index()  # the order of the rows must not matter
-    keys["z"], keys["z_error"] = grouped["z"].mean(), grouped["z_error"].mean()  # seeds have the same test items
+    keys = rows.drop_duplicates("key").set_index("key").sort_index()  # so that the order of the scores does not matter
+    keys["z"], keys["z_error"] = grouped["z"].mean(), grouped["z_error"].mean()  # all seeds have the same test items
     keys["score"], keys["seeds"] = grouped["score"].mean(), grouped["seeds"].sum()
     keys = keys.join(variances, on=["pool", "group"])
     keys["seed_error"] = np.sqrt(keys["variance"] / np.maximum(keys["seeds"], 1))
@@ -257,17 +258,17 @@ def _quantities(measured: Sequence[Measured]) -> tuple[pd.DataFrame, pd.DataFram
 
 
 def _on_z(rows: pd.DataFrame) -> tuple[Array, Array]:
-    """Return scores and their item errors on z; scores of 0 or 1 are moved inward by half an item.
+    """Return the scores and their item errors on z; scores of 0 or 1 are moved inward by half an item.
 
-    On z the error of a share of N items is 1 / (2 sqrt(N)) whatever the share is, so the other
-    scores on a test set give N, and the error of a score of 0 or 1, of which the bootstrap finds none.
+    On z the error of a share of N items is 1 / (2 sqrt(N)), whatever the share is. The bootstrap finds no error for a
+    score of 0 or 1, so such a score takes the median error of the other scores on its test set.
     """
     score, error = rows["score"].to_numpy(float), rows["error"].to_numpy(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         on_z = error / (2 * np.sqrt(score * (1 - score)))
     usable = pd.Series(np.where((error > 0) & (score > 0) & (score < 1), on_z, np.nan), index=rows.index)
     typical = usable.groupby(rows["test"]).transform("median").to_numpy()
-    # 0 or 1, and no other score on this test set: from its own error
+    # used for a score of 0 or 1 that is the only score on its test set
     rough = np.where(error > 0, np.sqrt(np.maximum(error, 0)) / 2, 0.0)
     z_error = usable.fillna(pd.Series(np.where(np.isnan(typical), rough, typical), index=rows.index)).to_numpy()
     z_error = np.where(np.isnan(error), 0.0, z_error)
@@ -276,7 +277,7 @@ def _on_z(rows: pd.DataFrame) -> tuple[Array, Array]:
 
 
 def _seed_noise(keys: pd.DataFrame, count: int, rng: np.random.Generator) -> Array:
-    """Return noise of unit variance, of which pairs with the same English model share a part."""
+    """Return noise of unit variance; pairs with the same English model share a part of it."""
     own = _layered(keys["cluster"].tolist(), count, rng)
     names = sorted({name for name in keys["english"] if name})
     common = dict(zip(names, _layered([name.rpartition("|")[0] for name in names], count, rng), strict=True))
@@ -287,7 +288,7 @@ def _seed_noise(keys: pd.DataFrame, count: int, rng: np.random.Generator) -> Arr
 
 
 def _layered(models: Sequence[str], count: int, rng: np.random.Generator) -> Array:
-    """Return a row of unit noise for each model named; rows of the same model, its layers, share a part."""
+    """Return one row of noise of unit variance per entry of `models`; rows (layers) of the same model share a part."""
     places = {model: place for place, model in enumerate(dict.fromkeys(models))}
     common = rng.standard_normal((len(places), count))[[places[model] for model in models]]
     return math.sqrt(1 - LAYERS) * rng.standard_normal((len(models), count)) + math.sqrt(LAYERS) * common
@@ -296,9 +297,10 @@ def _layered(models: Sequence[str], count: int, rng: np.random.Generator) -> Arr
 def _item_noise(
     keys: pd.DataFrame, rows: pd.DataFrame, covariances: Covariances, count: int, rng: np.random.Generator
 ) -> Array:
-    """Return noise of the test items: paired where a covariance is known, else independent but for a model's layers.
+    """Return the noise due to the test items: paired between scores if their covariance is known.
 
-    A score of 0 or 1 has no covariance that a bootstrap could find; it keeps the error of its test set.
+    Otherwise scores are independent, except for layers of the same model. A bootstrap finds no covariance for a score
+    of 0 or 1; it keeps the typical error of its test set.
     """
     noise: Array = keys["z_error"].to_numpy()[:, None] * _layered(keys["cluster"].tolist(), count, rng)
     inside = keys.index[(keys["score"] > 0) & (keys["score"] < 1)]
@@ -309,7 +311,7 @@ def _item_noise(
         wanted = list(dict.fromkeys(mine["key"]))
         if not wanted:
             continue
-        average = np.zeros((len(wanted), len(names)))  # from rows of one seed to the mean over seeds
+        average = np.zeros((len(wanted), len(names)))  # weights that average the scores of single seeds
         for key, paired in zip(mine["key"], mine["paired"], strict=True):
             average[wanted.index(key), list(names).index(paired)] = 1 / (mine["key"] == key).sum()
         where = [place[key] for key in wanted]

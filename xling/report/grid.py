@@ -1,7 +1,7 @@
 """Tables of text as CSV, Markdown and LaTeX.
 
-A table is a DataFrame whose columns have two headings, one over the other (the upper one may be empty), and whose
-index names the group that a row belongs to (empty: none).
+A table is a DataFrame whose columns have two levels of headings (the upper one may be empty) and whose index names the
+group of each row (empty if it has none).
 """
 
 import re
@@ -23,13 +23,13 @@ Headings = Iterable[tuple[str, str]]
 
 
 def grid(headings: Headings, rows: Iterable[tuple[str, Sequence[str]]]) -> pd.DataFrame:
-    """Return a table from its pairs of headings and its rows, each with its group."""
+    """Return a table, given the pairs of headings and the rows with their groups."""
     groups, cells = zip(*rows, strict=True)
     return pd.DataFrame(list(cells), index=list(groups), columns=pd.MultiIndex.from_tuples(headings), dtype=object)
 
 
 def as_csv(table: pd.DataFrame) -> str:
-    """Return the table as CSV, with the group in a column of its own."""
+    """Return the table as CSV, with an extra column for the group."""
     return str(table.set_axis(_titles(table), axis=1).to_csv(index_label="Group", lineterminator="\n"))
 
 
@@ -37,7 +37,7 @@ def as_markdown(table: pd.DataFrame, caption: str = "") -> str:
     """Return the table as Markdown, each group under a heading row."""
 
     def line(cells: Sequence[str]) -> str:
-        # In Markdown a star may begin emphasis (the paper's "0*"); our own emphasis has one at both ends.
+        # A star may begin emphasis in Markdown (the paper's "0*"); our own emphasis has a star at both ends.
         plain = [cell.translate(MARKDOWN) for cell in cells]
         safe = [cell if re.fullmatch(r"\*.+\*", cell) else cell.replace("*", r"\*") for cell in plain]
         return "| " + " | ".join(safe) + " |"
@@ -71,7 +71,7 @@ def as_latex(table: pd.DataFrame, caption: str = "") -> str:
 def write_grid(
     table: pd.DataFrame, folder: Path, name: str, caption: str = "", further: pd.DataFrame | None = None
 ) -> None:
-    """Write a table as name.csv, name.md and name.tex; only the CSV has the columns of a further table."""
+    """Write a table as name.csv, name.md and name.tex; the columns of `further` are added to the CSV file only."""
     whole = table if further is None else pd.concat([table, further], axis=1)
     texts = {"csv": as_csv(whole), "md": as_markdown(table, caption), "tex": as_latex(table, caption)}
     for suffix, text in texts.items():
@@ -80,7 +80,7 @@ def write_grid(
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """Return a difference as the paper prints it: a sign on everything but zero."""
+    """Return a difference as the paper prints it: with a sign, except for zero."""
     text = f"{value:+.{digits}f}"
     return text[1:] if float(text) == 0 else text
 
@@ -90,7 +90,7 @@ def _titles(table: pd.DataFrame) -> list[str]:
 
 
 def _with_headings(table: pd.DataFrame) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield every row, the first one of a group with the group's name."""
+    """Yield every row with a heading: the name of its group for the first row of a group, otherwise empty."""
     last = ""
     for group, cells in zip(table.index, table.to_numpy().tolist(), strict=True):
         yield group if group != last else "", cells

@@ -1,7 +1,7 @@
-"""Counts of every test sentence behind Table 1, and how scores on the same sentences err together.
+"""Counts of every test sentence behind Table 1, and the covariance of the errors of scores on the same sentences.
 
-items.npz has an array (grid points, columns, sentences) for each task, language, setting and seed, named like
-ner/fr/Default/1; the columns are those of the task in xling.finetune.metrics.
+items.npz has an array (grid points, columns, sentences) for each task, language, setting and seed, with a name like
+ner/fr/Default/1. The columns are defined for each task in xling.finetune.metrics.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ Key = tuple[str, str, str, int]  # task, language, setting, seed
 
 
 def write_items(path: Path, counts: Mapping[Key, Counts]) -> None:
-    """Write counts (grid points, sentences, columns) as small as they go: a column after the other."""
+    """Write counts (grid points, sentences, columns) compactly: column by column, in the smallest integer type."""
     arrays = {
         "/".join(map(str, key)): own.swapaxes(1, 2).astype(np.min_scalar_type(own.max()), order="C")
         for key, own in counts.items()
@@ -38,10 +38,10 @@ def read_items(path: Path, task: str, language: str) -> dict[tuple[str, int], Co
         with np.load(path) as arrays:
             for name in arrays.files:
                 kind, code, label = name.split("/", 2)
-                setting, _, seed = label.rpartition("/")  # a label may have a slash in it
+                setting, _, seed = label.rpartition("/")  # a label may contain a slash
                 if (kind, code) == (task, language):
                     found[setting, int(seed)] = arrays[name].swapaxes(1, 2).astype(np.int64)
-    except Exception as error:  # a damaged archive makes zipfile, zlib and numpy raise all kinds
+    except Exception as error:  # zipfile, zlib and numpy raise many kinds of errors for a damaged archive
         raise InputError(path, f"no counts of test sentences: {error}", fix="run record_transfer again") from None
     shapes = sorted({own.shape for own in found.values()})
     if len(shapes) > 1:
@@ -50,10 +50,10 @@ def read_items(path: Path, task: str, language: str) -> dict[tuple[str, int], Co
 
 
 def item_covariances(path: Path, cells: Iterable[Cell]) -> Covariances:
-    """Return how the scores of each test set of Table 1 err together over samples of its sentences.
+    """Return the covariance of the scores on each test set of Table 1 over bootstrap samples of its sentences.
 
-    Every sample takes the same sentences of all models, so what two of them get right or wrong together cancels out in
-    their difference. A test set whose counts are not kept has no entry.
+    Every sample has the same sentences for all models, so the errors that two models have in common cancel out in their
+    difference. A test set whose counts were not stored has no entry.
     """
     found = {}
     for task, language in dict.fromkeys((cell.task, cell.language) for cell in cells):

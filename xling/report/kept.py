@@ -1,8 +1,8 @@
-"""The form in which the results of a finished study are kept: lines of a few files in place of many small ones.
+"""Store the results of a finished study as lines of a few files instead of many small files.
 
-models.jsonl has a line for each encoder (`run`, and `provenance` where it was trained), transfer.jsonl one for each
-score of Table 1, contextual.jsonl one for each job of Figures 5 and 8. The counts of a job's test sentences are in
-contextual/JOB.npz: `items` has the numbers of their columns there, and `ends` says where each column ends.
+models.jsonl has one line per encoder (`run`, and `provenance` if it was trained), transfer.jsonl one line per score of
+Table 1, and contextual.jsonl one line per job of Figures 5 and 8. The counts of a job's test sentences are in
+contextual/JOB.npz: `items` has the indices of their columns in that file, and `ends` the end offset of each column.
 """
 
 import json
@@ -15,7 +15,7 @@ from xling.core.io import atomic_path, read_json, write_text
 
 
 def pack(results: Path, out: Path) -> None:
-    """Write what the jobs of a study found, in the kept form."""
+    """Write the results of the jobs of a study in this form."""
     encoders = []
     for path in sorted([*results.glob("models/*/run.json"), *results.glob("transfer/*/run.json")]):
         encoders.append({"model": path.parent.name, "run": read_json(path)})
@@ -31,7 +31,7 @@ def pack(results: Path, out: Path) -> None:
 
 
 def _pack_counts(job: dict[str, Any], out: Path) -> dict[str, Any]:
-    """Write the counts of a job, each distinct column once, and put their numbers into the job in place of them."""
+    """Write the counts of a job, each distinct column once, and replace them in the job by the column indices."""
     columns: dict[str, int] = {}
     for score in (score for training in job.get("trainings", []) for score in training["scores"].values()):
         score["items"] = {name: columns.setdefault(text, len(columns)) for name, text in score["items"].items()}

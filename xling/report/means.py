@@ -1,7 +1,7 @@
 """Means over seeds: one row per cell of Table 1 and per point of a figure, from records with one entry per seed.
 
-Records become rows of scores (`Measured`), the same rows that claims are judged on. Intervals therefore cover the noise
-of seeds and of test items as verdicts do (docs/verdicts.md).
+Records become rows of scores (`Measured`), and claims are judged on the same rows. Intervals therefore cover the noise
+of seeds and of test items, as verdicts do (docs/verdicts.md).
 """
 
 import math
@@ -38,7 +38,7 @@ GROUPS = {
     **dict.fromkeys((names.SEP_3, names.SEP_6, names.SEP_EMB_3, names.SEP_EMB_6), "separate layers"),
 }
 OTHER_SETTINGS = "other settings"
-WIDTH = 3.92  # of a 95% interval, in standard errors: 2 * 1.96
+WIDTH = 3.92  # width of a 95% interval in standard errors: 2 * 1.96
 DECIMALS = 10
 Key = tuple[str, str, str]  # setting, task and language of a cell
 
@@ -57,7 +57,7 @@ def transfer_rows(cells: Sequence[Cell]) -> Iterator[Measured]:
 
 
 def word_rows(scores: Iterable[WordScore], figure: str = "words") -> Iterator[Measured]:
-    """Yield the scores of Figure 4a or 4b; those of fastText have no seed and no layer."""
+    """Yield the scores of Figure 4a or 4b; fastText scores have no seed and no layer."""
     pool = "words" if figure == "figure4a" else "words in context"
     for r in scores:
         test, seeds, untrained = f"{figure}|{r.language}", int(r.vectors != FASTTEXT), r.vectors == UNTRAINED
@@ -79,7 +79,7 @@ def contextual_rows(scores: Iterable[ContextualScore]) -> Iterator[Measured]:
 
 
 def sentence_rows(scores: Iterable[SentenceScore], by_direction: bool = False) -> Iterator[Measured]:
-    """Yield the scores of Figure 6: means of both directions, which share their sentences, or each `by_direction`."""
+    """Yield the scores of Figure 6: the mean of both directions, or each direction separately if `by_direction`."""
     found = defaultdict(list)
     for r in scores:
         found[r.language, r.model, r.direction if by_direction else "both", r.layer, r.seed].append(r)
@@ -93,7 +93,7 @@ def sentence_rows(scores: Iterable[SentenceScore], by_direction: bool = False) -
 
 
 def similarity_rows(scores: Sequence[CkaScore]) -> Iterator[Measured]:
-    """Yield the similarities of Figure 7; an average over layers that was not recorded is computed for each seed."""
+    """Yield the similarities of Figure 7; if the average over layers was not recorded, it is computed per seed."""
     by_layer = {r.model for r in scores if r.layer != AVERAGE and r.seed is not None}
     recorded = {(r.pair, r.model) for r in scores if r.layer == AVERAGE}
     seeds = Counter((r.pair, r.model) for r in scores if r.layer == AVERAGE and r.seed is not None)
@@ -108,19 +108,19 @@ def similarity_rows(scores: Sequence[CkaScore]) -> Iterator[Measured]:
         key, cluster = f"figure7|{r.pair}|{r.model}|{r.layer}", f"{r.pair}|{r.model}"
         pool = "CKA by layer" if r.layer != AVERAGE and r.model in by_layer else "CKA"
         english = "" if r.model == BILINGUAL else f"figure7|{r.model}|{r.layer}"
-        count = 1 if r.seed is not None else max(seeds[r.pair, r.model], 1)  # a mean over all seeds
+        count = 1 if r.seed is not None else max(seeds[r.pair, r.model], 1)  # no seed: a mean over all seeds
         yield Measured(
             key, r.cka, None, pool, r.model, cluster, "CKA", r.model == RANDOM, english, count, record=record
         )
 
 
 def all_rows(results: Results) -> Iterator[Measured]:
-    """Yield every score of a study, both directions of Figure 6 in one."""
+    """Yield every score of a study; both directions of Figure 6 are averaged."""
     yield from transfer_rows(results.figure3)
     yield from word_rows(results.figure4a, "figure4a")
     yield from word_rows(results.figure4b, "figure4b")
     contextual = {tuple(getattr(r, name) for name in r.KEY): r for r in (*results.figure8, *results.figure5)}
-    yield from contextual_rows(contextual.values())  # without duplicates: both figures have the bilingual model
+    yield from contextual_rows(contextual.values())  # without duplicates: both figures show the bilingual model
     yield from sentence_rows(results.figure6)
     yield from similarity_rows(results.figure7)
 
@@ -132,8 +132,8 @@ def _error(record: Any) -> float | None:
 # --- means over seeds ------------------------------------------------------------------------------------------------
 
 
-# Rows of the CSV files behind tables and figures; the fields are their columns. A floor is the untrained encoder's
-# score, or chance where there is no such encoder.
+# Rows of the CSV files behind tables and figures; the fields are their columns. A floor is the score of the untrained
+# encoder, or chance if there is no such encoder.
 CellMean = namedtuple("CellMean", "setting task language score floor low high", defaults=(None, None))
 WordMean = namedtuple("WordMean", "language vectors p1 chance layer low high pairs")
 ContextualMean = namedtuple("ContextualMean", "task language series layer score floor low high")
@@ -147,9 +147,10 @@ def by_key(cells: Iterable[CellMean]) -> dict[Key, CellMean]:
 
 
 def _means(kind: Any, rows_of: Callable[..., Iterable[Measured]], value: str, records: Sequence[Any]) -> list[Any]:
-    """Return the mean of each quantity that has a record, with its interval, in the unit and order of the records.
+    """Return the mean and interval of each quantity that has a record, in the unit and order of the records.
 
-    Values are rounded to DECIMALS places to hide floating-point error. Untrained encoders that are floors get no rows.
+    Values are rounded to DECIMALS digits to hide floating-point error. Untrained encoders get no rows if `kind` has a
+    column for their scores, `floor`.
     """
     rows, scale = list(rows_of(records)), 1 if value == "cka" else 100
     found = {

@@ -1,4 +1,4 @@
-"""What a study measured, as values with redraws that claims can ask for by name."""
+"""The measured quantities of a study, as values with redraws that claims look up by name."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -8,19 +8,19 @@ from xling.report.means import all_rows
 from xling.report.names import DEFAULT
 from xling.report.records import AVERAGE, Results
 
-SIGNAL = 5.0  # points above its floor that a score needs to say anything; our border, not the paper's
+SIGNAL = 5.0  # points that a score must be above its floor (see `gain`) to have signal; our threshold, not the paper's
 Curve = dict[int, Value]
-PARTS: dict[str, Callable[[int, int], bool]] = {  # by a layer's number and that of the top layer
-    # "The first few layers": in Figure 7 the best one is L0 or L1 in all ten curves.
+PARTS: dict[str, Callable[[int, int], bool]] = {  # conditions on the number of a layer and the number of the top layer
+    # The paper's "first few layers": in its Figure 7 the best layer is L0 or L1 in all ten curves.
     "first": lambda layer, _: layer <= 2,
-    "lower": lambda layer, top: 2 * layer < top,  # of 0 to 8: 0 to 3
-    "middle": lambda layer, top: top <= 4 * layer <= 3 * top,  # 2 to 6
-    "upper": lambda layer, top: 2 * layer > top,  # 5 to 8
+    "lower": lambda layer, top: 2 * layer < top,  # of layers 0 to 8: 0 to 3
+    "middle": lambda layer, top: top <= 4 * layer <= 3 * top,  # of layers 0 to 8: 2 to 6
+    "upper": lambda layer, top: 2 * layer > top,  # of layers 0 to 8: 5 to 8
 }
 
 
 class Study:
-    """Every quantity of a study by its name, in points from 0 to 100 (CKA: from 0 to 1)."""
+    """All quantities of a study by name; methods return points from 0 to 100, and CKA from 0 to 1."""
 
     def __init__(
         self, results: Results, covariances: Covariances | None = None, chance: bool = False, redraws: int = REDRAWS
@@ -45,15 +45,15 @@ class Study:
         return f"figure3|{setting}|{task}|{language}" in self.values
 
     def score(self, setting: str, task: str, language: str) -> Value:
-        """Return a cell of Table 1."""
+        """Return the score of a cell of Table 1, in points."""
         return 100 * self.values[f"figure3|{setting}|{task}|{language}"]
 
     def lead(self, upper: str, lower: str, task: str, language: str) -> Value:
-        """Return by how much a setting is above another."""
+        """Return the score of the setting `upper` minus that of the setting `lower`."""
         return self.score(upper, task, language) - self.score(lower, task, language)
 
     def gain(self, setting: str, task: str, language: str, chance: bool | None = None) -> Value:
-        """Return by how much a score is above its floor: chance if asked for, or where no untrained encoder was run."""
+        """Return a score minus its floor: the untrained encoder's score, or chance if asked for or if none was run."""
         cell = self.cells[setting, task, language]
         above_chance = self.above_chance if chance is None else chance
         untrained = not above_chance and cell.floor and self.has(cell.floor, task, language)
@@ -61,56 +61,56 @@ class Study:
         return self.score(setting, task, language) - floor
 
     def lead_above_floors(self, upper: str, lower: str, task: str, language: str) -> Value:
-        """Return by how much more a setting gains above its floor than another above its own."""
+        """Return the gain of `upper` over its floor minus the gain of `lower` over its own floor."""
         return self.gain(upper, task, language) - self.gain(lower, task, language)
 
     def clear(self, setting: str, task: str, language: str) -> bool:
-        """Return whether a cell was run and is far enough above its floor to say anything."""
+        """Return whether a cell was run and has signal: its score is far enough above its floor."""
         cell = (setting, task, language)
         return self.has(*cell) and is_signal(self.gain(*cell, chance=False)) and self.gain(*cell).observed > 0
 
     def curve(self, *name: str) -> Curve:
-        """Return the layers of a curve; in points, but for CKA; empty where it was not run."""
+        """Return the values of a curve by layer, in points except for CKA; empty if the curve was not run."""
         scale = 1 if name[0] == "figure7" else 100
         return {layer: scale * value for layer, value in sorted(self.curves.get(name, {}).items()) if layer >= 0}
 
     def best(self, *name: str) -> Value | None:
-        """Return the best layer of a curve; None where it was not run."""
+        """Return the value of the best layer of a curve; None if the curve was not run."""
         return _best(self.curve(*name).values())
 
     def lead_in_cka(self, pair: str, upper: str, lower: str) -> Value | None:
-        """Return by how much encoders of one kind are more alike than those of another, averaged over the layers."""
+        """Return the CKA of the models `upper` minus that of the models `lower`, averaged over layers."""
         return difference(*(self.curves.get(("figure7", pair, model), {}).get(-1) for model in (upper, lower)))
 
 
 def is_signal(gain: Value) -> bool:
-    """Return whether a gain over a floor is large enough to say anything."""
-    return gain.observed >= SIGNAL - 1e-9  # decimals are not exact
+    """Return whether a gain over a floor is large enough to count as signal."""
+    return gain.observed >= SIGNAL - 1e-9  # tolerance for rounding errors
 
 
 def kept_share(study: Study, setting: str, task: str, language: str, border: float | None = None) -> Value:
-    """Return the share of Default's transfer that a setting keeps; Default must be above its floor."""
+    """Return the share of Default's transfer that a setting keeps; Default must score above its floor."""
     return share(study.gain(setting, task, language), study.gain(DEFAULT, task, language), border)
 
 
 def difference(left: Value | None, right: Value | None) -> Value | None:
-    """Return a difference; None where a side was not run."""
+    """Return left minus right; None if either was not run."""
     return left - right if left and right else None
 
 
 def layers(curve: Curve, which: str, inside: bool = True) -> list[Value]:
-    """Return the layers of a curve in one of the parts of `PARTS`, or those outside it."""
+    """Return the layers of a curve inside a part as defined in `PARTS`, or the layers outside the part."""
     top = max(curve, default=0)
     return [value for layer, value in curve.items() if PARTS[which](layer, top) is inside]
 
 
 def lead_of(which: str, curve: Curve) -> Value | None:
-    """Return by how much the best layer of a part of a curve is above the best one outside it."""
+    """Return the best layer inside a part of a curve minus the best layer outside it."""
     return difference(_best(layers(curve, which)), _best(layers(curve, which, inside=False)))
 
 
 def upper_minus_lower(curve: Curve) -> Value | None:
-    """Return the mean of the upper layers minus that of the lower ones."""
+    """Return the mean of the upper layers minus the mean of the lower layers."""
     lower, upper = (layers(curve, which) for which in ("lower", "upper"))
     return mean(upper) - mean(lower) if lower and upper else None
 

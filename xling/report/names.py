@@ -1,4 +1,4 @@
-"""What things are called: settings, tasks, languages and pairs, in the paper's order."""
+"""Names of settings, tasks, languages and pairs, in the paper's order."""
 
 from collections.abc import Iterable
 
@@ -12,34 +12,34 @@ TASKS = {"xnli": "XNLI", "ner": "NER", "parsing": "Parsing", "pos": "POS"}
 METRICS = {"xnli": "Acc", "ner": "F1", "parsing": "LAS", "pos": "Acc"}
 
 LANGUAGES = {"en": "English", "en'": "English′", "fr": "French", "de": "German", "ru": "Russian", "zh": "Chinese"}
-OTHERS = ("fr", "de", "ru", "zh")  # the languages that English is compared with, near to far
-PAIRS = ("en-en'", "en-fr", "en-de", "en-ru", "en-zh")  # near to far, the columns of Figure 7
+OTHERS = ("fr", "de", "ru", "zh")  # the languages that English is compared with, nearest first
+PAIRS = ("en-en'", "en-fr", "en-de", "en-ru", "en-zh")  # the columns of Figure 7, nearest first
 
-MARGINS = ("low", "high", "floor")  # what stands around a score: its interval, and the untrained encoder's
+MARGINS = ("low", "high", "floor")  # extra columns of a score: its interval, and the score of the untrained encoder
 NOT_RUN = "not run"
 
 
 def in_order(found: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the names that were found, first those known in their order, then the others by name."""
+    """Return the distinct names in `found`: first the known names in their order, then the others sorted by name."""
     present, order = set(found), list(known)
     return [name for name in order if name in present] + sorted(present - set(order))
 
 
 def task_title(task: str) -> str:
-    """Return a task with its metric, as the head of Table 1 has it."""
+    """Return a task with its metric, as in the heading of Table 1."""
     return f"{TASKS.get(task, task)} ({METRICS[task]})" if task in METRICS else task
 
 
 def other_language(pair: str) -> str:
-    """Return the language beside the source language of a pair."""
+    """Return the language of a pair that is not the source language."""
     return pair.partition("-")[2]
 
 
 def pair_title(pair: str) -> str:
-    """Return a pair with a true prime, as en-en′."""
+    """Return a pair with a typographic prime, for example en-en′."""
     return pair.replace("'", "′")
 
 
 def cell_name(task: str, language: str) -> str:
-    """Return how a cell of Table 1 is called in a sentence."""
+    """Return the name of a cell of Table 1 for use in a sentence."""
     return f"{TASKS.get(task, task)} {language}"

@@ -1,4 +1,4 @@
-"""The paper's Table 1, Figure 3 and Figure 7, redrawn from its published numbers: no training, no data, seconds.
+"""Redraw the paper's Table 1, Figure 3 and Figure 7 from its published numbers, in seconds and without any training.
 
 python -m xling.report.paper_figures --out-dir figures
 """

@@ -1,4 +1,4 @@
-"""The paper's own numbers (Conneau, Wu et al., ACL 2020), kept in the package: Table 1 and Figure 7."""
+"""The paper's numbers for Table 1 and Figure 7 (Conneau, Wu et al., ACL 2020), which come with the package."""
 
 from functools import cache
 from pathlib import Path
@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from xling.report.records import Cell, CkaScore, Results, Setting, read_records, read_table
 
-CHANCE = {"xnli": 33.3, "ner": 0.0, "parsing": 0.0}  # three classes; no span, no arc
+CHANCE = {"xnli": 33.3, "ner": 0.0, "parsing": 0.0}  # XNLI: three classes; NER and parsing: nothing is predicted
 DATA = Path(__file__).with_name("data")
 SETTINGS = DATA / "settings.csv"
 
 
 class PublishedTable(NamedTuple):
-    """Table 1: its cells, and its deltas as printed, which were averaged before rounding."""
+    """The cells of Table 1, and the printed deltas, which were averaged before rounding."""
 
     cells: tuple[Cell, ...]
     deltas: dict[tuple[str, str], float]
@@ -33,16 +33,16 @@ def table1() -> PublishedTable:
 
 @cache
 def settings() -> tuple[Setting, ...]:
-    """Return the rows of Table 1: what each model is."""
+    """Return the rows of Table 1, which describe the settings."""
     return tuple(read_records(SETTINGS, Setting))
 
 
 @cache
 def figure7() -> tuple[CkaScore, ...]:
-    """Return the similarities of Figure 7, the printed averages among them."""
+    """Return the similarities of Figure 7, including the printed averages."""
     return tuple(read_records(DATA / "figure7.csv", CkaScore))
 
 
 def results() -> Results:
-    """Return everything that the paper printed as numbers."""
+    """Return all numbers that the paper printed."""
     return Results(figure3=table1().cells, figure7=figure7(), paper_scale=True)

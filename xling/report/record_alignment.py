@@ -1,9 +1,9 @@
-"""Turn what the analyses of section 5 found into records: Figures 4a, 4b, 6 and 7, and CKA matrices.
+"""Turn the results of the analyses of section 5 into records: Figures 4a, 4b, 6 and 7, and CKA matrices.
 
 python -m xling.report.record_alignment --analysis words=words.json --analysis cka=cka.json \\
     --plan words=plans/words.json --plan cka=plans/cka.json --out-dir records
 
-A plan is what the analysis was given: it says which seeds there are, and which configuration the result must be of.
+A plan is the input of an analysis: it lists the seeds and gives the configuration hash that the result must have.
 Shares become points from 0 to 100.
 """
 
@@ -38,7 +38,7 @@ MODELS = {"trained": MONOLINGUAL, "untrained": UNTRAINED}
 
 
 def planned_seeds(plan: Found) -> dict[tuple[str, ...], list[int]]:
-    """Return the seeds behind each record of an analysis, by its language, or by its pair and kind of models."""
+    """Return the seeds behind each record of an analysis, by language, or by pair and kind of model."""
     folders: dict[tuple[str, ...], list[str]]
     if "comparisons" in plan:
         rows = plan["comparisons"]
@@ -46,12 +46,12 @@ def planned_seeds(plan: Found) -> dict[tuple[str, ...], list[int]]:
     else:
         languages = plan["languages"].items()
         folders = {(code,): [pair[plan["source"]] for pair in own["seeds"]] for code, own in languages}
-    # The folder of an encoder's states has the encoder's name, as en.mono.s1.
+    # The folder of an encoder's hidden states is named after the encoder, for example en.mono.s1.
     return {key: [int(Path(folder).name.rpartition(".s")[2]) for folder in own] for key, own in folders.items()}
 
 
 def by_seed(record: Found, seeds: Seeds, *key: str) -> list[tuple[int | None, float]]:
-    """Return the seeds of a record and their values; fastText has no seed."""
+    """Return the seeds of a record with their values; the seed of fastText is None."""
     names = tuple(record[name] for name in key)
     own: list[Any] = [None] if record.get("vectors") == "fasttext" else seeds.get(names, [])
     if len(own) != len(record["by_seed"]):
@@ -60,7 +60,7 @@ def by_seed(record: Found, seeds: Seeds, *key: str) -> list[tuple[int | None, fl
 
 
 def in_points(records: Iterable[Found], seeds: Seeds) -> Iterator[tuple[Found, dict[str, Any]]]:
-    """Yield each record once for each seed, with what is the same in words and sentences, shares as points."""
+    """Yield each record once per seed, with the fields that words and sentences have in common, shares in points."""
     for r in records:
         around = {key: 100 * r[key] for key in ("low", "high", "chance")}
         for seed, share in by_seed(r, seeds, "language"):
@@ -68,7 +68,7 @@ def in_points(records: Iterable[Found], seeds: Seeds) -> Iterator[tuple[Found, d
 
 
 def unanimous(record: Found, asked: int) -> Found:
-    """Return a record with an interval even where all or none of so many words are right."""
+    """Return a record; if all or none of the `asked` words are right, it gets an interval of positive width."""
     reach = unanimous_reach(asked)
     ends = {0.0: {"low": 0.0, "high": reach}, 1.0: {"low": 1 - reach, "high": 1.0}}
     return {**record, **ends.get(record["p1"], {})}
@@ -91,7 +91,7 @@ def sentence_scores(found: Found, seeds: Seeds) -> list[SentenceScore]:
 
 
 def cka_scores(found: Found, seeds: Seeds) -> list[CkaScore]:
-    """Return the records of Figure 7: the average over the layers of each seed, then each layer."""
+    """Return the records of Figure 7: for each seed the average over layers, then each layer."""
     made = []
     for r in found["records"]:
         averages = by_seed(r, seeds, "pair", "model")
@@ -103,7 +103,7 @@ def cka_scores(found: Found, seeds: Seeds) -> list[CkaScore]:
 
 
 def matrix_scores(found: Found) -> list[LayerPair]:
-    """Return every layer of one encoder against every layer of the other."""
+    """Return the similarity of every layer of one encoder to every layer of the other."""
     return [
         LayerPair(r["pair"], r["model"], i, j, value)
         for r in found["records"]
@@ -113,7 +113,7 @@ def matrix_scores(found: Found) -> list[LayerPair]:
 
 
 def records_of(name: str, found: Found, seeds: Seeds) -> dict[str, tuple[type[Any], Sequence[Any]]]:
-    """Return the records of an analysis, by the file they belong to, with their kind."""
+    """Return the records of an analysis and their kind, by the name of the file to write."""
     if name == "words":
         return {figure: (WordScore, word_scores(found, seeds, figure)) for figure in ("figure4a", "figure4b")}
     if name == "sentences":

@@ -1,10 +1,10 @@
-"""Collect the jobs of Figures 5 and 8 into records, floors among them.
+"""Collect the results of the jobs of Figures 5 and 8 into records, including floors.
 
 python -m xling.report.record_contextual --result en.mono.s1=a.json --result en.untrained.s1=b.json … \
     --hash en.mono.s1=H … --figure5 figure5.csv --figure8 figure8.csv
 
-A floor is of the same kind as its score: monolingual encoders beside monolingual ones, one encoder with the vocabulary
-of both languages beside such a one, and each shown in the same way, with a map or without.
+A floor is the score of untrained encoders of the same kind: monolingual encoders for a score of monolingual encoders,
+and a bilingual encoder for a score of a bilingual encoder, with a map if and only if the score was obtained with one.
 """
 
 import argparse
@@ -22,9 +22,9 @@ KEYS = {"untrained", "models", "source", "seed", "trainings"}
 
 
 def rows_of(result: Mapping[str, Any]) -> Iterator[ContextualScore]:
-    """Yield a job's scores with the intervals of their test items; the source language is in no figure."""
+    """Yield the scores of a job with the intervals of their test items; the source language is left out."""
     encoder, seed = UNTRAINED if result["untrained"] else TRAINED, result["seed"]
-    monolingual = len(set(result["models"].values())) > 1  # the bilingual model is one for both languages
+    monolingual = len(set(result["models"].values())) > 1  # a bilingual encoder is the same for both languages
     for training in result["trainings"]:
         series = MLM_ALIGN if monolingual else BI_MLM_ALIGN if training["way"] == "aligned" else BI_MLM
         about = {
@@ -40,7 +40,7 @@ def rows_of(result: Mapping[str, Any]) -> Iterator[ContextualScore]:
 
 
 def read_jobs(results: Mapping[str, Path], hashes: Mapping[str, str]) -> list[ContextualScore]:
-    """Return every score; each of a trained encoder must have its floor: the same of an untrained one, of any seed."""
+    """Return all scores; each needs a floor: an untrained score with the same task, language, series and layer."""
     made: list[ContextualScore] = []
     for name, path in results.items():
         result = read_result(path, hashes[name])

@@ -1,13 +1,13 @@
-"""From the scores of fine-tuned encoders to the records of Table 1 and Figure 3, floors among them.
+"""Collect the scores of fine-tuned encoders into the records of Table 1 and Figure 3, including floors.
 
 python -m xling.report.record_transfer --plan plan.json --scores transfer/ \
     --cells figure3.csv --items items.npz --settings settings.csv --examples examples.csv --long transfer.csv
 
-The plan says which encoders there are: `settings` (rows of Table 1), `models` and `floors`, lists of objects with
-model, setting (its label), pair, seed, config (the expected hash of each task) and, for models, floor. The score of a
-task is MODEL/TASK.json below --scores, as xling.finetune.fine_tune writes it; the counts of its test sentences are in
-MODEL/jobs/TASK.json and go into --items, see xling.report.items. `--long` gets every score of every seed, English
-included.
+The plan lists `settings` (the rows of Table 1) and the encoders: `models` and `floors` (untrained encoders) are lists
+of objects with model, setting (its label), pair, seed, config (the expected hash of each task) and, for models, floor.
+The score of a task is in MODEL/TASK.json below --scores, as xling.finetune.fine_tune writes it. The counts of its test
+sentences are in MODEL/jobs/TASK.json and are written to --items, see xling.report.items. `--long` gets every score of
+every seed, including English.
 """
 
 import argparse
@@ -40,7 +40,7 @@ Job = tuple[Planned, str, Score]  # an encoder, a task and its score
 
 
 def read_score(path: Path, planned: Planned, task: str) -> Score:
-    """Read the score of a task, which must be of this encoder and of this configuration."""
+    """Read the score of a task and check that it belongs to this encoder and this configuration."""
     score: Score = read_result(path, planned["config"][task])
     if not score.keys() >= KEYS:
         raise InputError(path, "not the score of a fine-tuned encoder", fix="run its job again")
@@ -51,10 +51,10 @@ def read_score(path: Path, planned: Planned, task: str) -> Score:
 
 
 def rows_of(jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
-    """Yield the score of each encoder in each language of a task, beside its floor's; a floor is its own.
+    """Yield the score of each encoder in each language of a task, with its floor; a floor is its own floor.
 
-    `floor` is the untrained encoder's score, `chance` what one scores without reading the text (majority class and the
-    like), `selected` the grid points that a score is the mean of, best on English dev first.
+    `floor` is the score of the untrained encoder. `chance` is the score without reading the text, for example of the
+    majority class. `selected` lists the grid points that the score is a mean of, best on English dev first.
     """
     known = list(jobs)
     scores = {(one["model"], task): score for one, task, score in known}
@@ -78,7 +78,7 @@ def rows_of(jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
 
 
 def cells(rows: Iterable[Mapping[str, Any]], floors: Mapping[str, str]) -> list[Cell]:
-    """Return every seed's transfer to the other language, with the label of the floor of each model that has one."""
+    """Return the transfer of every seed to the other language; `floors` has the label of each model's floor."""
     return [
         Cell(**{key: row[key] for key in CELL}, floor=floors.get(row["model"], ""))
         for row in rows
@@ -87,7 +87,7 @@ def cells(rows: Iterable[Mapping[str, Any]], floors: Mapping[str, str]) -> list[
 
 
 def examples(jobs: Iterable[Job]) -> list[Examples]:
-    """Return how many examples each task used for each of the other languages: short epochs may not reach all."""
+    """Return how many examples each task used for each language; short epochs may not reach all training examples."""
     found = {}
     for one, task, score in jobs:
         sizes, settings, code = score["sizes"], score["settings"], other_language(one["pair"])
@@ -97,7 +97,7 @@ def examples(jobs: Iterable[Job]) -> list[Examples]:
 
 
 def items(folder: Path, jobs: Iterable[Job]) -> dict[Key, Counts]:
-    """Return the counts of the test sentences behind every score in the other language, at its selected points."""
+    """Return the counts of the test sentences in the other language at the selected grid points of every score."""
     found = {}
     for one, task, score in jobs:
         path, code = folder / one["model"] / f"jobs/{task}.json", other_language(one["pair"])
@@ -110,7 +110,7 @@ def items(folder: Path, jobs: Iterable[Job]) -> dict[Key, Counts]:
 
 
 def main() -> None:
-    """Collect a study's scores."""
+    """Collect the scores of a study."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", type=Path, required=True, help="which encoders there are, see above")
     parser.add_argument("--scores", type=Path, required=True, help="folder of the scores")

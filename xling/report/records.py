@@ -1,10 +1,10 @@
-"""The result records that tables, figures and claims are made from, and the one reader and writer of their files.
+"""The result records behind tables, figures and claims, and the functions that read and write their files.
 
-A CSV file holds one kind of record: its columns are the fields, its rows what was measured, each seed by itself
+A CSV file holds one kind of record: its columns are the fields, and each row is a measurement of one seed
 (xling.report.means takes the means). Scores, P@1 and chance are points from 0 to 100; CKA is from 0 to 1. An empty
-`seed` means that the seed is not known, or that the value is a mean over all; an empty `low` and `high` that no
-interval is known. The second English model is written en'. A file that is not as expected is refused in one line that
-names the file, the line and the column.
+`seed` means that the seed is not known or that the value is a mean over all seeds. Empty `low` and `high` mean that no
+interval is known. The second English model is written en'. A malformed file is refused with an error that names the
+file, the line and the column.
 """
 
 import csv
@@ -34,7 +34,7 @@ Record = TypeVar("Record")
 
 
 def one_of(*names: str) -> Any:
-    """Describe text that has to be one of some names."""
+    """Return a type annotation for text that must be one of the names."""
     return matching(f"^({'|'.join(names)})$", f"one of {', '.join(names)}")
 
 
@@ -42,10 +42,10 @@ CkaModel = Annotated[str, one_of(*CKA_MODELS)]
 
 
 class Interval:
-    """Values that may have an interval, `low` and `high`."""
+    """Base class of records that may have an interval, from `low` to `high`."""
 
     def __post_init__(self) -> None:
-        """Check that both ends are there or none, in order."""
+        """Check that both ends or neither are given, and that they are in order."""
         low, high = vars(self)["low"], vars(self)["high"]
         if (low is None) != (high is None):
             refuse(["low: an interval needs both 'low' and 'high'"])
@@ -55,10 +55,10 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell(Interval):
-    """Table 1, Figure 3: one seed's zero-shot score in a setting (by its label).
+    """Table 1, Figure 3: the zero-shot score of one seed in a setting, which is given by its label.
 
-    `floor` names the rows of the untrained encoder beside it, which are of the same task and language; they and the
-    paper's numbers have none. `chance` is what one scores without reading the text. The interval is of the test items.
+    `floor` is the setting of the untrained encoder with the same task and language; it is empty for untrained encoders
+    and for the paper's numbers. `chance` is the score without reading the text. The interval covers test items only.
     """
 
     KEY: ClassVar = ("setting", "task", "language", "seed")
@@ -75,7 +75,7 @@ class Cell(Interval):
 
 @dataclass(frozen=True)
 class Setting:
-    """A row of Table 1: what a model is. A dash means as in Default."""
+    """The description of a setting: a row of Table 1. A dash means as in Default."""
 
     KEY: ClassVar = ("setting",)
     setting: str
@@ -89,7 +89,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Examples:
-    """How many examples a task used: to train and to select models in the source language, to test in another."""
+    """The number of examples of a task: training and dev examples in the source language, test examples in another."""
 
     KEY: ClassVar = ("task", "language")
     task: str
@@ -101,9 +101,9 @@ class Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class WordScore(Interval):
-    """Figures 4a, 4b: word translation from English; in 4b contextual vectors have a layer, fastText has none.
+    """Figures 4a, 4b: word translation from English. In 4b contextual vectors have a layer, but fastText has none.
 
-    Here and in Figure 6 the interval is that of the mean over the seeds, which were asked the same items.
+    Here and in Figure 6 the interval belongs to the mean over the seeds, which have the same test items.
     """
 
     KEY: ClassVar = ("language", "vectors", "layer", "seed")
@@ -115,12 +115,12 @@ class WordScore(Interval):
     low: End = None
     high: End = None
     chance: Points
-    pairs: int | None = None  # how many pairs of the dictionary could be asked
+    pairs: int | None = None  # number of dictionary pairs that could be tested
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextualScore(Interval):
-    """Figures 5, 8: transfer through the first `layer` layers of trained encoders, and of untrained ones: the floor."""
+    """Figures 5, 8: transfer through the first `layer` layers of an encoder, trained or untrained (the floor)."""
 
     KEY: ClassVar = ("task", "language", "series", "encoder", "layer", "seed")
     task: str
@@ -136,7 +136,7 @@ class ContextualScore(Interval):
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceScore(Interval):
-    """Figure 6: retrieval of the other language's sentence after mapping, in one direction."""
+    """Figure 6: retrieval of the translation of a sentence after mapping, in one direction."""
 
     KEY: ClassVar = ("language", "model", "direction", "layer", "seed")
     language: str
@@ -164,7 +164,7 @@ class CkaScore:
 
 @dataclass(frozen=True)
 class LayerPair:
-    """Similarity of a layer of the first language's encoder with a layer of the second's."""
+    """Similarity of a layer of the first language's encoder to a layer of the second language's encoder."""
 
     KEY: ClassVar = ("pair", "model", "layer_a", "layer_b")
     pair: str
@@ -176,7 +176,7 @@ class LayerPair:
 
 @dataclass(frozen=True)
 class Results:
-    """Everything a study has measured, by figure and seed; what is empty was not run."""
+    """All records of a study by figure; figures without records were not run."""
 
     figure3: tuple[Cell, ...] = ()
     figure4a: tuple[WordScore, ...] = ()
@@ -194,7 +194,7 @@ KINDS: dict[str, type[Any]] = {
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a CSV file as text; every row must be as long as the header, and the index holds the line numbers."""
+    """Read a CSV file as a table of text, indexed by line number; every row must be as long as the header."""
     reader = csv.reader(read_lines(path))
     header = next(reader, None)
     if not header:
@@ -208,7 +208,7 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def read_records(path: Path, kind: type[Record]) -> list[Record]:
-    """Read the records of one kind from a CSV file; none may be there twice."""
+    """Read the records of one kind from a CSV file, which must not contain duplicates."""
     table, hints = read_table(path), get_type_hints(kind)
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     if unknown := [column for column in table.columns if column not in names]:
@@ -222,7 +222,7 @@ def read_records(path: Path, kind: type[Record]) -> list[Record]:
 
 
 def some_records(path: Path, kind: type[Record]) -> list[Record]:
-    """Read the records of a figure; a file without any is an error, because there is nothing to draw."""
+    """Read the records of a figure; a file without records is an error, because there is nothing to draw."""
     records = read_records(path, kind)
     if not records:
         raise InputError(path, "no records: nothing to draw")
@@ -230,7 +230,7 @@ def some_records(path: Path, kind: type[Record]) -> list[Record]:
 
 
 def read_results(paths: Sequence[Path], paper_scale: bool = False) -> Results:
-    """Read the record files among these files and folders; each is named after its figure."""
+    """Read all record files among the given files and folders; a record file is named after its figure."""
     found: dict[str, list[Any]] = {}
     for path in (file for given in paths for file in (sorted(given.glob("*.csv")) if given.is_dir() else [given])):
         if path.stem in KINDS and path.suffix == ".csv":
@@ -250,7 +250,7 @@ def write_records(path: Path, kind: type[Record], records: Sequence[Record]) -> 
 
 
 def refuse_repeats(path: Path, records: Sequence[Any]) -> None:
-    """Refuse records of which two have the same key."""
+    """Raise an error if two records have the same key."""
     seen = set()
     for record in records:
         key = tuple(getattr(record, name) for name in record.KEY)

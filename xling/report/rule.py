@@ -1,4 +1,4 @@
-"""The rule by which a claim's parts, inequalities over some cells, are supported or not (docs/verdicts.md)."""
+"""The rule that decides whether the parts of a claim, which are inequalities over cells, hold (docs/verdicts.md)."""
 
 import math
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from scipy.special import stdtr, stdtrit
 
 from xling.report.evidence import TAIL, Value, mean
 
-MOST_SEEDS = 20  # if more were needed, more seeds cannot decide
+MOST_SEEDS = 20  # if more seeds than this are needed, we say that seeds cannot decide
 
 
 class Verdict(StrEnum):
-    """What can be said about a claim or a part of it."""
+    """The verdict on a claim or on a part of it."""
 
     SUPPORTED = "supported"
     MIXED = "mixed"
@@ -26,7 +26,7 @@ class Verdict(StrEnum):
 
 
 class Unit(StrEnum):
-    """What a value is counted in."""
+    """The unit of a value."""
 
     POINTS = "points"
     SHARE = "share"
@@ -36,7 +36,7 @@ class Unit(StrEnum):
 
 
 class Relation(StrEnum):
-    """The relation that a claim requires between a value and its border."""
+    """The relation that a claim requires between a value and its threshold."""
 
     ABOVE = "above"
     AT_LEAST = "at least"
@@ -44,25 +44,25 @@ class Relation(StrEnum):
 
     @property
     def sign(self) -> int:
-        """1 where larger values are better, else -1."""
+        """1 if larger values favour the claim, otherwise -1."""
         return -1 if self is Relation.AT_MOST else 1
 
 
 @dataclass(frozen=True)
 class Check:
-    """One inequality for a cell or some cells; if `partial`, some were not run: it can contradict but not support."""
+    """A value that one or more cells are judged by; a `partial` check lacks settings, so it can only contradict."""
 
     where: str
     value: Value
     language: str | None = None
     cells: tuple[str, ...] = ()
     partial: bool = False
-    shown: bool = True  # False: a ratio whose denominator is too noisy to be read
+    shown: bool = True  # False for a ratio whose denominator is too noisy
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a value stands: as observed, its 95% interval, and the confidence that the inequality holds."""
+    """An observed value, its 95% interval, and the confidence that the inequality holds."""
 
     value: float
     low: float
@@ -70,14 +70,14 @@ class Standing:
     confidence: float
 
     def state(self, tests: int) -> str:
-        """Return clear, open, or against (corrected for the number of tests, as Bonferroni)."""
+        """Return "clear", "open" or "against"; "against" has a Bonferroni correction for the number of tests."""
         if self.confidence <= TAIL / tests:
             return "against"
         return "clear" if self.confidence >= 1 - TAIL else "open"
 
 
 def standing(value: Value, relation: Relation, border: float) -> Standing:
-    """Return where a value stands to a border."""
+    """Return the interval of a value and the confidence that it satisfies the relation to the threshold."""
     reach = float(stdtrit(value.freedom, 1 - TAIL)) * value.spread
     margin = relation.sign * (value.observed - border)
     exact = 0.5 + 0.5 * float(np.sign(margin))
@@ -91,7 +91,7 @@ def decide(checks: Sequence[Check], relation: Relation, border: float) -> Verdic
     ends = sorted(relation.sign * (end - border) for end in (whole.low, whole.high))
     against = any(standing(c.value, relation, border).state(len(checks)) == "against" for c in checks)
     if ends[1] < 0 or (ends[0] <= 0 and against):
-        # With one seed the variance is unknown, so a failure may be that seed's.
+        # Without a second seed the seed variance is unknown, so the failure may be chance.
         unknown = any("unknown" in check.value.origins for check in checks)
         return Verdict.UNDECIDED if unknown else Verdict.CONTRADICTED
     if ends[0] <= 0:
@@ -100,7 +100,7 @@ def decide(checks: Sequence[Check], relation: Relation, border: float) -> Verdic
 
 
 def seeds_to_decide(value: Value, border: float) -> int | None:
-    """Return with how many seeds of everything involved the interval would exclude the border; None if seeds cannot."""
+    """Return how many seeds of every model involved would exclude the threshold; None if more seeds cannot do it."""
     factor = float(stdtrit(value.freedom, 1 - TAIL))
     left = (value.observed - border) ** 2 - (factor * value.item_spread) ** 2
     seed_part = max(value.spread**2 - value.item_spread**2, 0.0)
@@ -112,25 +112,25 @@ def seeds_to_decide(value: Value, border: float) -> int | None:
 
 @dataclass
 class Part:
-    """One inequality over its cells: what is asked, and what came of it.
+    """One inequality of a claim over its cells, with the values that were measured.
 
-    A cell counts as judged where all that the part asks of it was run and has signal. Where only some of it was run,
-    what was run can contradict the part, but no more. A part none of whose cells is judged was not run; it has not
-    enough signal only where all its cells were run and none has signal.
+    A cell is judged if all the settings that the part needs were run in it and it has signal. If only some of the
+    settings were run, their scores can contradict the part but not support it. If no cell is judged, the verdict is
+    "not enough signal" if all cells were run, otherwise "not run".
     """
 
     what: str
     unit: Unit = Unit.POINTS
     relation: Relation = Relation.ABOVE
-    border: float = 0.0
-    over: str = "cells"  # what is counted to say on how much a verdict rests
-    ours: bool = False  # whether the border is ours: the paper gives no number
+    border: float = 0.0  # the threshold
+    over: str = "cells"  # the noun with which the report counts the judged cells
+    ours: bool = False  # whether we chose the threshold, because the paper gives no number
     checks: list[Check] = field(default_factory=list)
-    cells: dict[str, Verdict | None] = field(default_factory=dict)  # all that it is about, and why not judged
+    cells: dict[str, Verdict | None] = field(default_factory=dict)  # all cells, with the reason if a cell is not judged
     lacking: list[str] = field(default_factory=list)
 
     def ask(self, cell: str, missing: Sequence[str], clear: bool) -> bool:
-        """Return whether a cell can be judged, where nothing is missing and it has signal, and note why not."""
+        """Return whether a cell can be judged: nothing is missing and it has signal (`clear`). Record why if not."""
         self.lacking += [name for name in missing if name not in self.lacking]
         self.cells[cell] = Verdict.NOT_RUN if missing else None if clear else Verdict.NO_SIGNAL
         return self.cells[cell] is None
@@ -138,7 +138,7 @@ class Part:
     def add(
         self, where: str, value: Value | None, language: str | None = None, cells: Sequence[str] = (), **more: bool
     ) -> None:
-        """Note what was found in a place, which judges some cells or is one; nothing, if it was not run there."""
+        """Add a check named `where` that judges `cells`, or the cell `where` itself; None means that it was not run."""
         if value is None:
             self.cells[where] = Verdict.NOT_RUN
         else:
@@ -153,7 +153,7 @@ class Part:
 
     @property
     def not_run(self) -> list[str]:
-        """The cells that were not run, or not in full."""
+        """The cells that were not run or only partly run."""
         return [cell for cell, why in self.cells.items() if why is Verdict.NOT_RUN]
 
     @property
@@ -162,12 +162,12 @@ class Part:
 
     @cached_property
     def mean(self) -> Value:
-        """The mean over the checks of whole cells, or over all where there are none."""
+        """The mean over the checks that are not partial, or over all checks if every check is partial."""
         return mean([check.value for check in self._whole or self.checks])
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What the checks say together."""
+        """The verdict on the part."""
         if self.checks and decide(self.checks, self.relation, self.border) is Verdict.CONTRADICTED:
             return Verdict.CONTRADICTED
         if self._whole:
@@ -176,7 +176,7 @@ class Part:
 
     @property
     def seeds(self) -> int | None:
-        """With how many seeds the part would be decided; None where seeds cannot do it."""
+        """The number of seeds that would decide the part; None if more seeds cannot."""
         return seeds_to_decide(self.mean, self.border)
 
     @property
@@ -186,13 +186,13 @@ class Part:
 
     @property
     def support(self) -> tuple[float, float]:
-        """How near the part is to support, and on which share of its cells it rests."""
+        """The confidence that the part holds, and the share of its cells that were judged."""
         confidence = standing(self.mean, self.relation, self.border).confidence if self.checks else 1.0
         return confidence, len(self.judged) / max(len(self.cells), 1)
 
 
 def gravest(parts: Sequence[Part]) -> Verdict:
-    """Return a claim's verdict; a part that could not be judged is graver than one that is undecided."""
+    """Return the verdict on a claim: the gravest of its parts. A part that was not judged outranks an undecided one."""
     found = {part.verdict for part in parts}
     order = (Verdict.CONTRADICTED, Verdict.NO_SIGNAL, Verdict.NOT_RUN, Verdict.UNDECIDED, Verdict.MIXED)
     return next((verdict for verdict in order if verdict in found), Verdict.SUPPORTED)

@@ -1,7 +1,7 @@
-"""One look for every figure: colours that colour-blind readers can tell apart, text that survives print, stable bytes.
+"""The common style of all figures: colours for colour-blind readers, text that prints well, reproducible files.
 
-Colours are those of Okabe and Ito (2008). A thing has the same colour in every figure; lines also differ in marker, so
-that a grey print can be read. Figures are saved as PNG, PDF and SVG, with the numbers they show as CSV.
+The colours are those of Okabe and Ito (2008). A language or model has the same colour in every figure. Lines also have
+different markers, so a print in grey can be read. Figures are saved as PNG, PDF and SVG, and their numbers as CSV.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,13 +40,13 @@ MODEL_COLOURS = {
     "monolingual": VERMILION,
     "MLM align": VERMILION,
     "BERT": VERMILION,
-    "fastText": BLACK,  # not green: green-blind readers take it for the grey of untrained
+    "fastText": BLACK,  # not green: green-blind readers confuse it with the grey of untrained encoders
     "random": GREY,
     "untrained": GREY,
 }
-SHARING_COLOURS = {"shared": PURPLE, "source": ORANGE, "target": SKY}  # whose a part of a model is: Figures 1 and 2
-SPARE_COLOURS, SPARE_MARKERS = (PURPLE, "#8c6d1f", "#5b5b8c", GREY), ("v", "X", "<", ">")  # languages of other studies
-HEAT_MAP = "YlGnBu"  # one direction of lightness: reads the same in grey and for colour-blind readers
+SHARING_COLOURS = {"shared": PURPLE, "source": ORANGE, "target": SKY}  # by owner of a part of a model: Figures 1 and 2
+SPARE_COLOURS, SPARE_MARKERS = (PURPLE, "#8c6d1f", "#5b5b8c", GREY), ("v", "X", "<", ">")  # for further languages
+HEAT_MAP = "YlGnBu"  # lightness changes in one direction only: also readable in grey and for colour-blind readers
 
 PAGE_WIDTH = 7.1  # inches: the text width of a two-column page
 DOTS_PER_INCH = 200
@@ -55,25 +55,25 @@ FORMATS: dict[str, dict[str, Any]] = {
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     "svg": {"Creator": None, "Date": None},
 }
-DOTTED = (0, (1, 1.5))  # the line of a level: chance, or what needs no context
-CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}  # of a text
+DOTTED = (0, (1, 1.5))  # the line style of a reference level, such as chance or unigram entropy
+CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}  # alignment of a text
 LABEL = 6.5  # points: the size of labels at the ends of lines
-LABEL_GAP = 1.2 * LABEL / 72  # inches that a label needs from the next
-LETTER = 0.55 * LABEL / 72  # inches: the mean width of a letter, a little more than DejaVu Sans has
-MARGIN = 0.06  # inches between a line's end and its label
-Label = tuple[str, float, str]  # what a line is called, where it ends on the y axis, and its colour
+LABEL_GAP = 1.2 * LABEL / 72  # inches between two labels
+LETTER = 0.55 * LABEL / 72  # inches: the mean width of a letter, a little wider than in DejaVu Sans
+MARGIN = 0.06  # inches between the end of a line and its label
+Label = tuple[str, float, str]  # the name of a line, the y coordinate of its end, and its colour
 Size = tuple[float, float]  # of a panel, in inches
 
 
 def new_figure(width: float = PAGE_WIDTH, height: float = 4.0, fitted: bool = True) -> Figure:
-    """Return an empty figure that needs no display; fitting its panels to their labels takes time."""
+    """Return an empty figure that needs no display; `fitted` fits the panels to their labels, which takes time."""
     figure = Figure(figsize=(width, height), layout="constrained" if fitted else None)
     FigureCanvasAgg(figure)
     return figure
 
 
 def styled() -> Any:
-    """Return the context in which every figure is drawn and saved, whatever a user's own matplotlibrc says."""
+    """Return the context in which every figure is drawn and saved; it overrides the user's matplotlibrc."""
     look: dict[Any, Any] = dict(mpl.rc_params_from_file(Path(__file__).with_name("figures.mplstyle")))
     return mpl.rc_context({**look, "backend": "agg"})
 
@@ -85,30 +85,30 @@ def light_grid(axes: Axes, axis: str) -> None:
 
 
 def bare(axes: Axes, width: float, height: float) -> None:
-    """Leave only a drawing area of this size."""
+    """Hide the axes and leave only a drawing area of this size."""
     axes.set_axis_off()
     axes.set(xlim=(0, width), ylim=(0, height))
 
 
 def group_colour(group: str) -> str:
-    """Return the colour of a group of settings; groups that the paper lacks share one."""
+    """Return the colour of a group of settings; all groups that the paper lacks have the same colour."""
     return GROUP_COLOURS.get(group, PURPLE)
 
 
 def pale(colour: str) -> str:
-    """Return a colour mixed with two parts of white."""
+    """Return a mixture of one part of a colour and two parts of white."""
     red, green, blue = to_rgb(colour)
     return to_hex(((red + 2) / 3, (green + 2) / 3, (blue + 2) / 3))
 
 
 def luminance(colour: Sequence[float]) -> float:
-    """Return how light a colour of red, green and blue is (WCAG 2)."""
+    """Return the relative luminance of an RGB colour (WCAG 2)."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def ink(colour: str) -> str:
-    """Return a colour for text: darkened, where it must be, until it has WCAG 2's contrast of 4.5 on white."""
+    """Return a colour for text, darkened if necessary until its contrast on white is at least 4.5 (WCAG 2)."""
     parts = to_rgb(colour)
     while 1.05 / (luminance(parts) + 0.05) < 4.5:
         parts = (0.95 * parts[0], 0.95 * parts[1], 0.95 * parts[2])
@@ -116,13 +116,13 @@ def ink(colour: str) -> str:
 
 
 def ink_on(colour: Sequence[float]) -> str:
-    """Return black or white, whichever has the stronger contrast (WCAG 2) on a background of red, green and blue."""
+    """Return black or white, whichever has the stronger contrast (WCAG 2) on an RGB background."""
     light = luminance(colour) + 0.05
     return BLACK if light / 0.05 >= 1.05 / light else "#ffffff"
 
 
 def language_look(language: str, among: Sequence[str] = ()) -> tuple[str, str]:
-    """Return a language's colour and marker; languages that the paper lacks get spare ones, in order of their names."""
+    """Return the colour and marker of a language; languages that the paper lacks get spare ones in sorted order."""
     if language in LANGUAGE_COLOURS:
         return LANGUAGE_COLOURS[language], LANGUAGE_MARKERS[language]
     place = sorted({*among, language} - {*LANGUAGE_COLOURS}).index(language) % len(SPARE_COLOURS)
@@ -130,30 +130,30 @@ def language_look(language: str, among: Sequence[str] = ()) -> tuple[str, str]:
 
 
 def reach(values: Any, lows: Any, highs: Any) -> np.ndarray:
-    """Return how far error bars go down and up, one column each; NaN where no interval is known.
+    """Return the lengths of the error bars below and above each value, as two rows; NaN if no interval is known.
 
-    An interval need not hold the value itself.
+    If a value is outside its interval, the bar that would point away from the interval has length 0.
     """
     value, low, high = (np.atleast_1d(np.asarray(given, dtype=float)) for given in (values, lows, highs))
     return np.maximum([value - low, high - value], 0.0)
 
 
 def fitting(size: float, text: str, letters: int) -> float:
-    """Return a font size at which a text takes no more room than so many letters do."""
+    """Return a font size at which a text is no wider than a number of letters at the given size."""
     return size * min(1.0, letters / max(len(text), 1))
 
 
 def footnote(figure: Figure, text: str) -> None:
-    """Say below all panels what the reader must know to read them."""
-    letters = int(21 * figure.get_figwidth())  # of DejaVu Sans at this size, with some to spare
+    """Write a note below all panels."""
+    letters = int(21 * figure.get_figwidth())  # that fit in a line in DejaVu Sans at this size, with some to spare
     lines = [line for part in text.split("\n") for line in wrap(part, letters)]
     figure.supxlabel("\n".join(lines), fontsize=6.5, color=ink(GREY), x=0.01, ha="left", ma="left")
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Return places near the wanted ones, in the same order, at least a gap apart and within bounds if they fit.
+    """Return positions near the wanted positions, in the same order, at least `gap` apart, within bounds if they fit.
 
-    Labels that would touch form a block around the mean of the places they want, which is isotonic regression.
+    Labels that would touch form a block around the mean of their wanted positions, which is isotonic regression.
     """
     order, steps = np.argsort(wanted, kind="stable"), gap * np.arange(len(wanted))
     lowest = isotonic_regression(np.asarray(wanted)[order] - steps).x if len(wanted) else steps
@@ -163,7 +163,7 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
 
 def room_for(labels: Iterable[str], width: float) -> float:
-    """Return which share of a panel's width (inches) the labels take."""
+    """Return the share of the width of a panel (in inches) that the labels need."""
     longest = max(map(len, labels), default=0)
     return min((MARGIN + longest * LETTER) / width, 0.6) if longest else 0.0
 
@@ -171,9 +171,9 @@ def room_for(labels: Iterable[str], width: float) -> float:
 def label_ends(
     axes: Axes, labels: Sequence[Label], size: Size, span: tuple[float, float], room: float | None = None
 ) -> None:
-    """Write labels to the right of the lines, which lie between the two ends of `span`; size is the panel's in inches.
+    """Write labels to the right of lines that span the x range `span`; `size` is the size of the panel in inches.
 
-    The y limits must be set already; the x limits are widened to make room, equally in panels with the same `room`.
+    The y limits must be set before. The x limits are widened to give the share `room` (default: as needed) to labels.
     """
     low, high = axes.get_ylim()
     gap = LABEL_GAP / size[1] * (high - low)
@@ -184,15 +184,15 @@ def label_ends(
         1 - (room_for([text for text, _, _ in labels], size[0]) if room is None else room)
     )
     axes.set_xlim(left - edge, left - edge + full)
-    axes.spines["bottom"].set_zorder(4)  # over the background of labels near it, which would cut the axis
+    axes.spines["bottom"].set_zorder(4)  # drawn over the white background of nearby labels, which would hide the axis
     x = right + edge + MARGIN / size[0] * full / 2
     for (text, _, colour), y in zip(labels, places, strict=True):
-        white = {"facecolor": "white", "edgecolor": "none", "pad": 0.3}  # no guide line through a word
+        white = {"facecolor": "white", "edgecolor": "none", "pad": 0.3}  # hides the guide line behind the text
         axes.text(x, y, text, ha="left", va="center", fontsize=LABEL, color=ink(colour), bbox=white)
 
 
 def save_figure(figure: Figure, folder: Path, name: str, records: Any) -> None:
-    """Write name.png, name.pdf and name.svg, and the records that the figure shows, or a frame of them, as name.csv."""
+    """Write name.png, name.pdf and name.svg, and the records (or data frame) that the figure shows as name.csv."""
     save_images(figure, folder, name, FORMATS)
     table = pd.DataFrame(records, dtype=object).map(lambda value: "" if value is None else value)
     with write_text(folder / f"{name}.csv") as handle:
@@ -200,7 +200,7 @@ def save_figure(figure: Figure, folder: Path, name: str, records: Any) -> None:
 
 
 def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str], dpi: int = DOTS_PER_INCH) -> None:
-    """Write a figure in some of the formats, the same bytes every time; it is laid out once for all of them."""
+    """Write a figure in the given formats, reproducibly; the layout is computed once for all formats."""
     if figure.get_layout_engine() is not None:
         figure.set_dpi(dpi)
         figure.draw_without_rendering()
@@ -208,7 +208,7 @@ def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str]
     for suffix in suffixes:
         with atomic_path(folder / f"{name}.{suffix}") as temporary:
             figure.savefig(temporary, format=suffix, dpi=dpi, metadata=FORMATS[suffix])
-            if suffix == "png":  # 256 colours of its own make a picture a third as large
+            if suffix == "png":  # a palette of 256 colours reduces the file to a third
                 with Image.open(temporary) as picture:
                     few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
                 few.save(temporary, format="PNG", optimize=True)

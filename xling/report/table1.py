@@ -1,4 +1,4 @@
-"""Table 1: zero-shot transfer of the bilingual models in the paper's layout, and the same beside the paper's numbers.
+"""Table 1: zero-shot transfer of the bilingual models in the paper's layout, and a comparison with the paper's numbers.
 
 python -m xling.report.table1 --cells figure3.csv --examples examples.csv --out-dir tables
 """
@@ -42,7 +42,7 @@ Deltas = Mapping[tuple[str, str], float]
 
 
 def table1(cells: Iterable[CellMean], settings: Sequence[Setting], printed: Deltas | None = None) -> pd.DataFrame:
-    """Return Table 1; printed deltas, where given, stand in place of those computed from the cells."""
+    """Return Table 1; `printed` deltas replace the deltas computed from the cells."""
     scores = by_key(cells)
     tasks, languages = columns_of(scores)
     headings = [("", name) for name in DESCRIPTION]
@@ -63,7 +63,7 @@ def table1(cells: Iterable[CellMean], settings: Sequence[Setting], printed: Delt
 
 
 def trained_on(examples: Iterable[Examples]) -> str:
-    """Return a sentence that says how many examples each task was trained on, by language where that differs."""
+    """Return a sentence with the number of training examples of each task, by language if the numbers differ."""
     tasks: dict[str, dict[int, list[str]]] = {}
     for row in examples:
         tasks.setdefault(row.task, {}).setdefault(row.train, []).append(row.language)
@@ -76,7 +76,7 @@ def trained_on(examples: Iterable[Examples]) -> str:
 
 
 def margins(cells: Sequence[CellMean], settings: Sequence[Setting]) -> pd.DataFrame | None:
-    """Return the interval and the floor of every cell, as columns that the paper's layout has no room for."""
+    """Return the interval and the floor of every cell, as columns that do not fit into the paper's layout."""
     scores = by_key(cells)
     asked = [column for column in product(*columns_of(scores)) if column in {key[1:] for key in scores}]
     rows = []
@@ -89,13 +89,13 @@ def margins(cells: Sequence[CellMean], settings: Sequence[Setting]) -> pd.DataFr
 
 
 def columns_of(scores: Scores) -> tuple[list[str], list[str]]:
-    """Return the tasks and languages of the table: those that were run, in the paper's order."""
+    """Return the tasks and languages that were run, in the paper's order."""
     tasks = in_order((task for _, task, _ in scores), TASKS)
     return tasks, in_order((language for _, _, language in scores), LANGUAGES)
 
 
 def with_unlisted(settings: Sequence[Setting], scores: Iterable[Key]) -> list[Setting]:
-    """Return the rows of the table; scored settings that are not described come last."""
+    """Return the rows of the table; settings that have scores but no description come last."""
     known = {row.setting for row in settings}
     others = sorted({setting for setting, _, _ in scores} - known)
     return [*settings, *(Setting(name, "Other", "", "", "", "", "") for name in others)]
@@ -111,7 +111,7 @@ def delta(scores: Scores, setting: str, task: str, languages: Sequence[str]) -> 
 
 
 def comparison(ours: Sequence[Cell], theirs: Sequence[Cell]) -> pd.DataFrame:
-    """Return every cell that we have, ours and theirs in one row, grouped by task."""
+    """Return one row per cell that we have, with our score and the paper's, grouped by task."""
     left, right = by_key(cell_means(ours)), by_key(cell_means(theirs))
     kept, above_chance, their_kept = kept_shares(ours), kept_shares(ours, chance=True), kept_shares(theirs)
     tasks, settings, languages = (
@@ -132,7 +132,7 @@ def comparison(ours: Sequence[Cell], theirs: Sequence[Cell]) -> pd.DataFrame:
 
 
 def kept_shares(cells: Sequence[Cell], chance: bool = False) -> dict[Key, Standing]:
-    """Return the share of Default's transfer that each cell keeps, where it is known well enough to be shown."""
+    """Return the share of Default's transfer that each cell keeps, if Default has signal and is not too noisy."""
     study = Study(Results(figure3=tuple(cells)), chance=chance)
     return {
         key: standing(kept_share(study, *key), Relation.ABOVE, 0.0)
@@ -151,7 +151,7 @@ def _with_interval(value: float, low: float | None, high: float | None, digits: 
 
 
 def main() -> None:
-    """Write Table 1 of a study, and the same beside the paper's numbers."""
+    """Write Table 1 of a study and its comparison with the paper's numbers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=Path, required=True, help="scored cells, see xling.report.records")
     parser.add_argument("--settings", type=Path, help="what each setting is (default: the paper's rows)")

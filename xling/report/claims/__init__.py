@@ -1,1 +1,1 @@
-"""What the paper found, as predicates that a study's results are checked against."""
+"""The claims of the paper, as predicates that are checked on the results of a study."""

@@ -1,4 +1,4 @@
-"""Check a study's results against the paper's claims.
+"""Check the paper's claims on the results of a study.
 
 python -m xling.report.claims --results FOLDER --out-json claims.json --out-md claims.md
 

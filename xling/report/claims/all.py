@@ -1,4 +1,4 @@
-"""Every claim of the paper: its words (claims.yaml) and the inequalities that it is judged by."""
+"""Every claim of the paper: its wording (claims.yaml) and the inequalities that decide it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ WORDS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("claims.yaml").r
 
 @dataclass(frozen=True)
 class Claim:
-    """A sub-claim: its number, its words as in claims.yaml, and the inequalities to test on a study."""
+    """A sub-claim: its number, its wording from claims.yaml, and a function that tests its inequalities on a study."""
 
     number: str
     parts: Callable[[Study], list[Part]]
@@ -77,7 +77,7 @@ PARTS: dict[str, Callable[[Study], list[Part]]] = {
     "4c": parts.six_over_three,
     "4d": lambda s: [parts.lowest(s), parts.kept(s, SEP_EMB_6, AT_MOST, 0.15, ("ru", "zh"))],
     "4e": lambda s: [parts.kept(s, SEP_3, AT_LEAST, 0.75), parts.kept(s, SEP_EMB_3, AT_LEAST, 0.5)],
-    "5": lambda s: [  # Chinese NER uses another dataset than Russian NER
+    "5": lambda s: [  # Russian and Chinese NER have different datasets
         *(parts.nearer(s, "fr", far) for far in ("ru", "zh")),
         parts.nearer(s, "ru", "zh", ("parsing",)),
     ],

@@ -1,7 +1,7 @@
-"""What the claims are about: inequalities over the cells of Table 1 (sections 4.1 to 4.4) and over curves (section 5).
+"""The parts of the claims: inequalities over the cells of Table 1 (sections 4.1 to 4.4) and over curves (section 5).
 
-A function here fills a part of a claim with what a study measured. The paper says "far above" without a number; here it
-means 5 points, our border, as for a cell of Table 1. A curve is judged by its best layer.
+Each function here fills a part of a claim with the values of a study. The paper says "far above" without a number; here
+it means 5 points, a threshold of ours that also defines signal in Table 1. A curve is judged by its best layer.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,16 +19,16 @@ from xling.report.rule import Part, Relation, Unit
 
 ALL_TASKS, NOT_NER = ("xnli", "ner", "parsing"), ("xnli", "parsing")
 ALL_LANGUAGES = ("fr", "ru", "zh")
-EXCEPTION = ("parsing", "fr")  # where the paper's aligned models are not below the bilingual one
+EXCEPTION = ("parsing", "fr")  # here the paper's aligned models are not below the bilingual model
 FEWEST_LAYERS = 3  # two points are always on a line
 ABOVE, AT_LEAST, AT_MOST = Relation
-CellValue = Callable[[str, str], Value]  # of a task and a language
+CellValue = Callable[[str, str], Value]  # from a task and a language
 
 # --- Table 1 ---------------------------------------------------------------------------------------------------------
 
 
 def usable(study: Study, part: Part, settings: Iterable[str], task: str, language: str) -> bool:
-    """Return whether a cell can be judged: Default and all these settings were run there, and Default has signal."""
+    """Return whether a cell can be judged: Default and all the settings were run in it, and Default has signal."""
     missing = [name for name in dict.fromkeys((DEFAULT, *settings)) if not study.has(name, task, language)]
     return part.ask(cell_name(task, language), missing, study.clear(DEFAULT, task, language))
 
@@ -36,7 +36,7 @@ def usable(study: Study, part: Part, settings: Iterable[str], task: str, languag
 def by_cell(
     study: Study, part: Part, settings: Sequence[str], value: CellValue, cells: Iterable[tuple[str, str]]
 ) -> Part:
-    """Judge each cell by a value; a share of a Default that is too noisy is not shown."""
+    """Judge each cell by a value; a kept share is not shown if the gain of Default is too noisy."""
     for cell in cells:
         if usable(study, part, settings, *cell):
             shown = part.unit is not Unit.SHARE or steady(study.gain(DEFAULT, *cell))
@@ -55,7 +55,7 @@ def by_task(
 
 
 def leads(study: Study, upper: str, lower: str, tasks: Sequence[str]) -> Part:
-    """Judge in each cell by how much one setting is above another."""
+    """Judge in each cell the score of `upper` minus the score of `lower`."""
     part, cells = Part(f"{upper} minus {lower}"), product(tasks, ALL_LANGUAGES)
     return by_cell(study, part, (upper, lower), partial(study.lead, upper, lower), cells)
 
@@ -63,16 +63,16 @@ def leads(study: Study, upper: str, lower: str, tasks: Sequence[str]) -> Part:
 def kept(
     study: Study, setting: str, relation: Relation, border: float, languages: Sequence[str] = ALL_LANGUAGES
 ) -> Part:
-    """Judge in each cell the share of Default's transfer that a setting keeps; the border is ours."""
+    """Judge in each cell the share of Default's transfer that a setting keeps; the threshold is ours."""
     part = Part(f"kept share of {setting}", Unit.SHARE, relation, border, ours=True)
     value = partial(kept_share, study, setting, border=border)
     return by_cell(study, part, (setting,), value, product(ALL_TASKS, languages))
 
 
 def hardly_worse(study: Study) -> Part:
-    """Judge in each task but NER how far No anchors is below Default anchors, on average.
+    """Judge in each task except NER how far No anchors is below Default anchors on average.
 
-    At most 2 points at paper scale, .15 of Default's transfer elsewhere: both are our borders.
+    It may be at most 2 points at paper scale, otherwise at most .15 of Default's transfer. Both thresholds are ours.
     """
     settings = (names.NO_ANCHORS, names.DEFAULT_ANCHORS)
     if study.paper_scale:
@@ -89,7 +89,7 @@ def hardly_worse(study: Study) -> Part:
 
 
 def more_for_the_distant(study: Study) -> Part:
-    """Judge on XNLI and NER by how much more Extra anchors adds to Default for Chinese than for French."""
+    """Judge on XNLI and NER the gain of Extra anchors over Default for Chinese minus that for French."""
     part, setting = Part("lead of zh over fr in what Extra anchors adds to Default"), names.EXTRA_ANCHORS
     for task in ("xnli", "ner"):
         judged = [x for x in ("fr", "zh") if usable(study, part, (setting,), task, x)]
@@ -100,7 +100,7 @@ def more_for_the_distant(study: Study) -> Part:
 
 
 def over_ner(study: Study, setting: str) -> Part:
-    """Judge by how much more a setting keeps in the other tasks than in NER, as means over the same languages."""
+    """Judge the mean kept share of a setting in each other task minus that in NER, over the same languages."""
     part = Part(f"lead of the mean kept share of {setting} over that on NER", Unit.SHARE)
     clear = {t: [x for x in ALL_LANGUAGES if usable(study, part, (setting,), t, x)] for t in ("ner", *NOT_NER)}
     for task in NOT_NER:
@@ -112,7 +112,7 @@ def over_ner(study: Study, setting: str) -> Part:
 
 
 def falling(study: Study, *chain: str) -> Part:
-    """Judge each step of a chain of settings; a step that was not run is bridged."""
+    """Judge the fall in score from each setting of a chain to the next; settings that were not run are skipped."""
     part = Part(f"fall from {' to '.join(chain)}")
     for cell in product(ALL_TASKS, ALL_LANGUAGES):
         whole, where = usable(study, part, chain, *cell), cell_name(*cell)
@@ -123,9 +123,9 @@ def falling(study: Study, *chain: str) -> Part:
 
 
 def six_over_three(study: Study) -> list[Part]:
-    """Judge in each task the mean loss of Sep L1-6 over that of Sep L1-3: at least three times, our border.
+    """Judge in each task whether the mean loss of Sep L1-6 is at least three times (our threshold) that of Sep L1-3.
 
-    Where the loss of Sep L1-3 is too near to nothing for a ratio, what is judged stays the same, counted in points.
+    If the loss of Sep L1-3 is too close to zero for a ratio, the same inequality is judged as a difference in points.
     """
     ratio = Part("mean loss of Sep L1-6 over that of Sep L1-3", Unit.TIMES, AT_LEAST, 3.0, ours=True)
     rest = Part("mean loss of Sep L1-6 minus three times that of Sep L1-3", Unit.POINTS, AT_LEAST, ours=True)
@@ -140,7 +140,7 @@ def six_over_three(study: Study) -> list[Part]:
 def lowest(study: Study) -> Part:
     """Judge in each cell whether Sep Emb + L1-6 is the lowest of all ten settings.
 
-    A setting at its floor is not lower than another there: two are compared where one is clear of its floor.
+    Two settings are compared only if at least one has signal: if both are at their floors, neither counts as lower.
     """
     part = Part("lowest other setting minus Sep Emb + L1-6")
     for cell in product(ALL_TASKS, ALL_LANGUAGES):
@@ -154,7 +154,7 @@ def lowest(study: Study) -> Part:
 
 
 def nearer(study: Study, near: str, far: str, tasks: Sequence[str] = ALL_TASKS) -> Part:
-    """Judge in each row of Table 1 by how much one language is above another; the nearer must have signal there."""
+    """Judge the score in the nearer language, which must have signal, minus that in the farther, per row of Table 1."""
     part = Part(f"{near} minus {far}", over="rows")
     for task, setting in product(tasks, SETTINGS):
         place, missing = f"{TASKS[task]} {setting}", [x for x in (near, far) if not study.has(setting, task, x)]
@@ -167,7 +167,7 @@ def nearer(study: Study, near: str, far: str, tasks: Sequence[str] = ALL_TASKS) 
 
 
 def by_pair(part: Part, value: Callable[[str], Value | None], languages: Iterable[str] = OTHERS) -> Part:
-    """Judge each language beside English by a value; None where it was not run."""
+    """Judge each pair of English and another language by a value, which is None if the pair was not run."""
     part.over = "pairs"
     for language in languages:
         part.add(f"en-{language}", value(language), language)
@@ -175,7 +175,7 @@ def by_pair(part: Part, value: Callable[[str], Value | None], languages: Iterabl
 
 
 def over_other(study: Study, what: str, relation: Relation, figure: str, *series: str) -> Part:
-    """Judge for each language by how much the best layer of one curve is above that of another."""
+    """Judge for each language the best layer of the first curve minus the best layer of the second."""
     part = Part(what, Unit.POINTS, relation)
     return by_pair(part, lambda x: difference(*(study.best(figure, x, name) for name in series)))
 
@@ -192,7 +192,7 @@ def far_above(study: Study, what: str, figure: str, name: str, note: str = "") -
 
 
 def contextual_states(study: Study) -> list[Part]:
-    """Judge claim 6b on Figures 5 and 8: aligned states beside those of a bilingual model."""
+    """Judge claim 6b on Figures 5 and 8: aligned hidden states compared with those of a bilingual model."""
     below = Part("biMLM minus MLM align, but for parsing fr (Figure 5)")
     inside = Part("best middle layer of MLM align minus best other layer (Figure 5)", Unit.POINTS, AT_LEAST)
     gap = Part("mean gap between biMLM and MLM align in NER minus that in parsing (Figure 5)")
@@ -209,7 +209,7 @@ def contextual_states(study: Study) -> list[Part]:
         return left - right
 
     def clear(task: str, language: str) -> bool:
-        """Return whether biMLM has signal: it is the Default model, so the rule of Table 1 holds."""
+        """Return whether biMLM has signal; it is the Default model, so the rule of Table 1 applies."""
         model, floor = (curve(task, language, BI_MLM, encoder) for encoder in (TRAINED, UNTRAINED))
         top = max(model, key=lambda layer: model[layer].observed, default=0)
         return top in model and is_signal(model[top] - floor[top] if top in floor else model[top])
@@ -237,14 +237,14 @@ def contextual_states(study: Study) -> list[Part]:
 
 
 def more_alike(study: Study, upper: str, lower: str) -> Part:
-    """Judge for each pair by how much encoders of one kind are more alike than those of another, over all layers."""
+    """Judge for each pair the CKA of the models `upper` minus that of the models `lower`, averaged over layers."""
     part = Part(f"average CKA, {upper} minus {lower}", Unit.CKA)
     languages = map(names.other_language, PAIRS)
     return by_pair(part, lambda x: study.lead_in_cka(f"en-{x}", upper, lower), languages)
 
 
 def first_layers(study: Study) -> Part:
-    """Judge for each pair and kind of model by how much the best of the first layers is above the best other one."""
+    """Judge for each pair and kind of model the best of the first layers minus the best of the other layers."""
     part = Part("best of L0 to L2 minus best of the layers above", Unit.CKA, AT_LEAST, over="curves")
     for pair, model in product(PAIRS, (BILINGUAL, MONOLINGUAL)):
         lead = lead_of("first", study.curve("figure7", pair, model))
@@ -253,7 +253,7 @@ def first_layers(study: Study) -> Part:
 
 
 def shrinking(study: Study) -> Part:
-    """Judge whether what a shared model adds shrinks with distance: French, German > Russian > Chinese."""
+    """Judge whether the CKA added by sharing a model shrinks with distance: French, German > Russian > Chinese."""
     part = Part("lead of the nearer pair in bilingual minus monolingual", Unit.CKA, over="comparisons")
     for pairs in (("en-fr", "en-ru"), ("en-de", "en-ru"), ("en-ru", "en-zh")):
         added = (study.lead_in_cka(pair, BILINGUAL, MONOLINGUAL) for pair in pairs)
@@ -262,7 +262,7 @@ def shrinking(study: Study) -> Part:
 
 
 def correlation(study: Study) -> Part:
-    """Judge for each language how monolingual CKA and sentence retrieval correlate over the layers: above .9."""
+    """Judge for each language whether monolingual CKA and sentence retrieval correlate above .9 over the layers."""
     what = "Pearson correlation of monolingual CKA with sentence retrieval"
     part = Part(what, Unit.PEARSON, border=0.9, over="pairs")
     for language in OTHERS:
@@ -276,6 +276,6 @@ def correlation(study: Study) -> Part:
 
 
 def _varies(curve: Sequence[Value]) -> bool:
-    """Return whether layers differ by more than their noise; otherwise a correlation of them says nothing."""
+    """Return whether the layers differ by more than their noise; otherwise their correlation means nothing."""
     noise = np.mean([value.spread**2 for value in curve])
     return bool(np.var([value.observed for value in curve], ddof=1) > noise)

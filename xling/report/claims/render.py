@@ -1,4 +1,4 @@
-"""Verdicts as plain values, which are kept as claims.json, and in words, made from those values."""
+"""Verdicts as plain values, which are stored in claims.json, and as text made from those values."""
 
 import math
 from collections import Counter
@@ -29,7 +29,7 @@ SEED_NOTE = """\
 Standard deviation of one seed, in points at a score of 50 (of CKA: in hundredths at .5). The own one of a group is
 drawn towards that of all trained models of its task, which counts for three degrees of freedom."""
 COUNTED = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-TOLD = {  # of one claim, of several
+TOLD = {  # the verb for one claim, and for several
     Verdict.SUPPORTED: ("holds", "hold"),
     Verdict.MIXED: ("holds except in some cells", "hold except in some cells"),
     Verdict.CONTRADICTED: ("does not", "do not"),
@@ -45,7 +45,7 @@ Stored = Mapping[str, Any]
 
 
 def judged(results: Results, config_hash: str = "", covariances: Covariances | None = None) -> dict[str, Any]:
-    """Return the verdicts on a study's results as plain values, the paper's own numbers beside them."""
+    """Return the verdicts on the results of a study as plain values, together with the paper's numbers."""
     study = Study(results, covariances)
     paper = Study(replace(published.results(), paper_scale=results.paper_scale), redraws=0)
     above_chance = Study(results, chance=True, redraws=0)
@@ -75,7 +75,7 @@ def judged(results: Results, config_hash: str = "", covariances: Covariances | N
 
 
 def at_floor(study: Study) -> bool:
-    """Return whether no score of Table 1 is clearly above its floor: by 5 points, or beyond noise among so many."""
+    """Return whether no score of Table 1 is above its floor, by 5 points or significantly (Bonferroni-corrected)."""
     floors = {cell.floor for cell in study.cells.values()}
     trained = [key for key in study.cells if key[0] not in floors]
     found = [standing(study.gain(*key), Relation.ABOVE, 0.0).confidence for key in trained]
@@ -84,7 +84,7 @@ def at_floor(study: Study) -> bool:
 
 
 def worded(claim: Stored) -> Verdict:
-    """Return the verdict in words: "not run" hides that all that was run of a part has too little signal."""
+    """Return the verdict to print: "not enough signal" instead of "not run" if all cells that were run lack signal."""
     weak = [part for part in claim["parts"] if part.get("left_out") and part["verdict"] == Verdict.NOT_RUN]
     everywhere = any(len({*part["left_out"], *part["not_run"]}) == part["wanted"] for part in weak)
     verdict = Verdict(claim["verdict"])
@@ -92,15 +92,15 @@ def worded(claim: Stored) -> Verdict:
 
 
 def read_claims(path: Path) -> dict[str, Any]:
-    """Return the verdicts of a study as `judged` made them."""
+    """Read the verdicts of a study that `judged` made."""
     value = read_json(path)
-    if not isinstance(value, dict) or not value.keys() >= KEYS:  # its seal vouches for what is inside
+    if not isinstance(value, dict) or not value.keys() >= KEYS:  # its checksum file vouches for the rest
         raise InputError(path, "not a file of verdicts", fix="made by python -m xling.report.claims")
     return dict(value)
 
 
 def as_markdown(stored: Stored) -> str:
-    """Return the verdicts as a page: one sentence, a row per claim, each in words, every part, and seed variances."""
+    """Return the verdicts as a page: headline, table of claims, sentences, table of parts, and seed variances."""
     parts = [(claim, part) for claim in stored["claims"] for part in claim["parts"] if part["checks"]]
     sections = {
         "In words": [f"- **{claim['claim']}, {worded(claim)}.** {claim['sentence']}" for claim in stored["claims"]],
@@ -114,12 +114,12 @@ def as_markdown(stored: Stored) -> str:
 
 
 def first_lines(stored: Stored) -> list[str]:
-    """Return what is said first: whether the models learnt anything, and what became of the claims."""
+    """Return the opening lines: a warning if the models learnt nothing, and the headline."""
     return [*([stored["at_floor"], ""] if "at_floor" in stored else []), stored["headline"]]
 
 
 def row(claim: Stored) -> list[str]:
-    """Return a claim in cells: number, claim, effect, border, the paper's value, verdict, seeds to decide."""
+    """Return the row of a claim: number, claim, effect, threshold, the paper's value, verdict, seeds to decide."""
     part = claim["parts"][claim["deciding"]]
     effect = effect_text(part) if part["checks"] else "-"
     told = [border_text(part), paper_text(part) or claim["paper"], f"**{worded(claim)}**", seeds_text(claim)]
@@ -127,7 +127,7 @@ def row(claim: Stored) -> list[str]:
 
 
 def part_row(claim: Stored, part: Stored) -> list[str]:
-    """Return a part in cells."""
+    """Return the row of a part."""
     chance = "-" if part["above_chance"] is None else number(part["above_chance"], part)
     counts = f"{part['clear']} / {part['open']} / {part['against']} of {part['wanted']} {part['counted_in']}"
     effects = [effect_text(part), border_text(part), chance, paper_text(part) or "-"]
@@ -135,7 +135,7 @@ def part_row(claim: Stored, part: Stored) -> list[str]:
 
 
 def variance_row(own: Stored) -> list[str]:
-    """Return a seed variance in cells."""
+    """Return the row of a seed variance."""
     used = {"lent": f"{own['used']:.2f}, from Table 1", "unknown": "unknown"}.get(own["origin"], f"{own['used']:.2f}")
     freedom = "-" if own["origin"] == "unknown" else f"{own['freedom']:g}"
     alone = "-" if own["own"] is None else f"{own['own']:.2f}"
@@ -143,7 +143,7 @@ def variance_row(own: Stored) -> list[str]:
 
 
 def headline(claims: Sequence[Stored]) -> str:
-    """Return what became of the claims in one sentence."""
+    """Return a sentence that counts the claims by verdict."""
     counts = Counter(map(worded, claims))
     fallen = [claim for claim in claims if claim["verdict"] == Verdict.CONTRADICTED]
     by_ours = sum(claim["parts"][claim["deciding"]]["ours"] for claim in fallen)
@@ -160,7 +160,7 @@ def headline(claims: Sequence[Stored]) -> str:
 
 
 def seeds_text(claim: Stored) -> str:
-    """Return how many seeds would decide a claim that is undecided."""
+    """Return the number of seeds that would decide an undecided claim, or why there is none."""
     if claim["verdict"] != Verdict.UNDECIDED:
         return "-"
     if claim["seeds_to_decide"] is None:
@@ -169,7 +169,7 @@ def seeds_text(claim: Stored) -> str:
 
 
 def effect_text(part: Stored) -> str:
-    """Return the mean of a part's cells with its interval."""
+    """Return the mean effect of a part with its interval."""
     low, high = part["low"], part["high"]
     if part["unit"] == Unit.PEARSON:
         low, high = max(low, -1.0), min(high, 1.0)
@@ -178,12 +178,12 @@ def effect_text(part: Stored) -> str:
 
 
 def border_text(part: Stored) -> str:
-    """Return how an effect must stand to its border, and whose border that is."""
+    """Return the required relation and threshold, marked if the threshold is ours."""
     return f"{part['relation']} {part['border']:g}" + (" (ours)" if part["ours"] else "")
 
 
 def paper_text(part: Stored) -> str:
-    """Return the paper's mean and range; empty where it printed no numbers."""
+    """Return the paper's mean and range; empty if the paper printed no numbers."""
     if part["paper"] is None:
         return ""
     mean, low, high = (number(part["paper"][key], part) for key in ("value", "low", "high"))
@@ -191,7 +191,7 @@ def paper_text(part: Stored) -> str:
 
 
 def number(value: float, part: Stored) -> str:
-    """Return a value to the digits of its unit, or more: rounded onto the border, it would belie the verdict."""
+    """Return a value with the digits of its unit, or with more if rounding would put it on the threshold."""
     digits = DIGITS[Unit(part["unit"])]
     enough = (n for n in range(digits, MOST_DIGITS + 1) if float(f"{value:.{n}f}") != part["border"])
     text = f"{value:.{digits if value == part['border'] else next(enough, digits)}f}"
@@ -204,7 +204,7 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[s
 
 
 def _claim(claim: Claim, own: list[Part], paper: list[Part], above_chance: list[Part]) -> dict[str, Any]:
-    """Return a claim judged; it is decided by the part furthest from support among those that have its verdict."""
+    """Return a judged claim; the deciding part is the part with its verdict that is furthest from support."""
     verdict, needed = gravest(own), [part.seeds for part in own if part.verdict is Verdict.UNDECIDED]
     by_name = [{part.what: part for part in other if part.checks} for other in (paper, above_chance)]
     if claim.source != "Table 1":
@@ -255,7 +255,7 @@ def _part(part: Part, paper: Part | None, above_chance: Part | None) -> dict[str
 
 
 def _sentence(claim: Stored) -> str:
-    """Say in plain words what the run shows of a claim, on how much, and why."""
+    """Return a sentence with the reasons for a verdict and the number of cells behind it."""
     parts = [part for part in claim["parts"] if part["verdict"] == claim["verdict"]]
     texts = [_why(part) if part["checks"] else f"{part['what']} could not be judged" for part in parts]
     others = Counter(Verdict(part["verdict"]) for part in claim["parts"] if part not in parts)

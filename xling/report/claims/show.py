@@ -1,4 +1,4 @@
-"""Print a study's verdicts, one line per claim, and where its report is.
+"""Print the verdicts of a study, one line per claim, and the path of its report.
 
 python -m xling.report.claims.show --claims claims.json --report report.html
 """
@@ -12,7 +12,7 @@ from xling.report.rule import Verdict
 
 
 def verdict_lines(stored: Stored) -> list[str]:
-    """Return what became of the claims: a sentence, a line for each with its effect, one for all that were not run."""
+    """Return the headline, a line with the effect of each claim, and one line for all claims that were not run."""
     absent = [claim["claim"] for claim in stored["claims"] if worded(claim) is Verdict.NOT_RUN]
     rows = [row(claim) for claim in stored["claims"] if claim["claim"] not in absent]
     table = [(number, text.strip("*"), effect, border, says) for number, says, effect, border, _, text, _ in rows]

@@ -1,1 +1,1 @@
-"""The figures of a study: what each shows, and the command that draws them."""
+"""The figures of a study and the command that draws them."""

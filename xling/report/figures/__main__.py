@@ -27,8 +27,8 @@ from xling.report.figures.updates import transfer_by_updates
 from xling.report.means import cell_means, cka_means, contextual_means, sentence_means, word_means
 from xling.report.records import KINDS, Cell, LayerPair, Setting, read_records, some_records
 
-SCREEN_DPI = 130  # of one model's training: one of many, looked at on a screen; the SVG and PDF are for print
-Drawn = tuple[str, Figure, Any]  # a figure to save under a name, with the records that it shows; None: for the screen
+SCREEN_DPI = 130  # for the PNG of one model's training, which is read on a screen; the SVG and PDF are for print
+Drawn = tuple[str, Figure, Any]  # name, figure, and the records that it shows (None: no CSV, screen resolution)
 
 RECORDED: dict[str, tuple[Callable[[Any], Any], Callable[..., Figure]]] = {
     "figure3": (cell_means, figure3),
@@ -39,7 +39,7 @@ RECORDED: dict[str, tuple[Callable[[Any], Any], Callable[..., Figure]]] = {
     "figure7": (cka_means, figure7),
     "figure8": (contextual_means, partial(contextual_figure, series=SERIES["figure8"])),
     "cka_matrix": (list, cka_matrix),
-}  # how the means of its records are taken, and how it is drawn from them
+}  # by figure: a function that takes the means of the records, and one that draws them
 
 
 FLAGS: dict[str, dict[str, Any]] = {
@@ -63,11 +63,11 @@ FIGURES = {
     "anchors": ["--study", "--audits"],
     "forest": ["--claims"],
     "updates": ["--records", "--study"],
-}  # and the flags of each
+}  # the flags of each figure
 
 
 def drawn(args: argparse.Namespace) -> Iterator[Drawn]:
-    """Yield the figure of a command; that of training has one for each model, and one or two for all of them."""
+    """Yield the figures of a command; `training` yields one figure per model and one or two for all models."""
     match args.figure:
         case "figure1":
             study = read_study(args.study)

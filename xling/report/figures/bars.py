@@ -1,4 +1,4 @@
-"""Bars: Figure 3 (transfer under each setting), Figure 4a (words without context) and the audit of anchors.
+"""Bar charts: Figure 3 (transfer in each setting), Figure 4a (words without context) and the audit of anchors.
 
 Figures are drawn from the means of xling.report.means.
 """
@@ -22,28 +22,28 @@ from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, PAIRS, TASKS, in_ord
 from xling.report.records import BERT, FASTTEXT, UNTRAINED, Setting
 from xling.report.table1 import with_unlisted
 
-BAR3, ROW3, PANEL3, LEGEND3 = 0.72, 0.165, 0.45, 0.45  # share of a row; inches: a row, what else a panel needs, legend
+BAR3, ROW3, PANEL3, LEGEND3 = 0.72, 0.165, 0.45, 0.45  # share of a row; inches: a row, rest of a panel, legend
 DASHES = (0, (4, 3))
 VECTORS = {BERT: "BERT: embedding matrix", FASTTEXT: "fastText, same words", UNTRAINED: "untrained embeddings"}
-BAR4A = 0.26  # share of a language's place
-ANCHOR_BAR, ANCHOR_ROW = 0.36, 0.24  # share of a row; inches
+BAR4A = 0.26  # bar width as a share of the space of a language
+ANCHOR_BAR, ANCHOR_ROW = 0.36, 0.24  # bar width as a share of a row; row height in inches
 ANCHOR_NOTE = (
     "An anchor is a subword that both languages use and look up in the same embedding. Beside the bars: how many "
     "different anchors there are."
 )
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": 7}
-Anchors = dict[str, Any]  # how much of one language's training text a model shares with the other
+Anchors = dict[str, Any]  # the share of a language's training text whose subwords are anchors, with counts
 
 
 def figure3(cells: Sequence[Any], settings: Sequence[Setting]) -> Figure:
-    """Return Figure 3: rows are tasks, columns are pairs, bars are settings from top to bottom as in Table 1."""
+    """Return Figure 3: rows are tasks, columns are pairs, and bars are settings in the order of Table 1."""
     scores = {(cell.setting, cell.task, cell.language): cell for cell in cells}
     tasks = in_order((cell.task for cell in cells), TASKS)
     languages = in_order((cell.language for cell in cells), LANGUAGES)
     rows = with_unlisted(settings, scores)
     groups = dict.fromkeys(row.group for row in rows)
-    columns = min(len(languages), 3)  # fewer make a narrow figure, whose words a page shows larger
-    lower = -(-(len(groups) + 2) // columns) + (len(groups) + 2) // -3  # rows of the legend that three columns have not
+    columns = min(len(languages), 3)  # with fewer columns the figure is narrower, and a page shows its text larger
+    lower = -(-(len(groups) + 2) // columns) + (len(groups) + 2) // -3  # legend rows beyond those of three columns
     height = LEGEND3 + ROW3 * lower + len(tasks) * (ROW3 * len(rows) + PANEL3)
     figure = style.new_figure(style.PAGE_WIDTH * (columns + 1) / 4, height)
     panels = figure.subplots(len(tasks), len(languages), sharex="row", sharey=True, squeeze=False)
@@ -62,7 +62,7 @@ def figure3(cells: Sequence[Any], settings: Sequence[Setting]) -> Figure:
 
 def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting]) -> None:
     style.light_grid(axes, "x")
-    edge = 118.0  # room for the numbers; one scale for every task, study and the paper
+    edge = 118.0  # leaves space for the numbers; the scale is the same for all tasks, studies and the paper
     look: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 6.5}
     for place, (cell, row) in enumerate(zip(cells, rows, strict=True)):
         if cell is None:
@@ -84,7 +84,7 @@ def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting]) -> None
 
 
 def figure4a(scores: Sequence[Any]) -> Figure:
-    """Return Figure 4a: bars of embedding matrices beside fastText, grouped by language, over a dotted chance level."""
+    """Return Figure 4a: embedding matrices and fastText as bars, grouped by language, with dotted lines for chance."""
     found = {(score.language, score.vectors): score for score in scores}
     languages = in_order((score.language for score in scores), LANGUAGES)
     top = max(max(score.p1, score.high or 0.0, 1.0) for score in scores)
@@ -99,7 +99,7 @@ def figure4a(scores: Sequence[Any]) -> Figure:
         axes.hlines(
             chance, place - 0.45, place + 0.45, color=style.BLACK, linestyle=style.DOTTED, linewidth=1, zorder=4
         )
-        asked = sorted({score.pairs for score in own if score.pairs is not None})  # may differ between kinds of vectors
+        asked = sorted({score.pairs for score in own if score.pairs is not None})  # may differ between vectors
         counts = f"\n{' or '.join(f'{number:,}' for number in asked)} pairs" if asked else ""
         titles.append(f"en-{language}{counts}")
     axes.set_xticks(range(len(languages)), titles)
@@ -119,13 +119,13 @@ def _word_bar(axes: Axes, x: float, score: Any, top: float) -> None:
     axes.bar(x, score.p1, BAR4A, color=style.MODEL_COLOURS[score.vectors])
     if score.low is not None:
         bars = style.reach(score.p1, score.low, score.high)
-        for colour, width in (("white", 2.4), (style.BLACK, 0.9)):  # a white edge: seen on a black bar too
+        for colour, width in (("white", 2.4), (style.BLACK, 0.9)):  # the white edge is visible on a black bar
             axes.errorbar(x, score.p1, yerr=bars, color=colour, elinewidth=width, capsize=2, capthick=width)
     axes.text(x, max(score.p1, score.high or 0) + 0.015 * top, f"{score.p1:.1f}", **look)
 
 
 def read_audit(path: Path, study: Study) -> list[Anchors]:
-    """Read a model's anchors.json: one record per language."""
+    """Read the anchors.json of a model as one record per language."""
     name, value = model_name(path), read_json(path)
     languages, setting = split_name(name)
     model = {"model": name, "setting": study.label(setting), "pair": study.pair(languages).replace("′", "'")}
@@ -142,7 +142,7 @@ def read_audit(path: Path, study: Study) -> list[Anchors]:
 
 
 def anchor_plot(records: Sequence[Anchors], study: Study) -> Figure:
-    """Return the share of running text that both languages use: panels are pairs, rows settings; first seeds only."""
+    """Return the share of anchors in running text: panels are pairs, rows are settings; only first seeds are shown."""
     settings = in_order((record["setting"] for record in records), [known.label for known in study.settings])
     pairs = in_order((record["pair"] for record in records), PAIRS)
     figure = style.new_figure(height=0.95 + ANCHOR_ROW * len(settings))

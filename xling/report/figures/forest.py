@@ -1,4 +1,4 @@
-"""The forest plot of the verdicts: for each part of a claim, how far its cells and their mean are from the border."""
+"""The forest plot of the verdicts: for each part of a claim, the distance of cells and mean from the threshold."""
 
 from collections.abc import Mapping
 from textwrap import fill
@@ -15,7 +15,7 @@ from xling.report.claims.render import border_text, effect_text
 from xling.report.names import LANGUAGES, in_order
 from xling.report.rule import Relation, Verdict
 
-LIMIT = 4.0  # half-widths of an interval that the picture shows; what is further stands at its edge
+LIMIT = 4.0  # the range shown, in half-widths of an interval; marks further out are drawn at the edge
 COLOURS = {
     Verdict.SUPPORTED: style.GREEN,
     Verdict.MIXED: style.ORANGE,
@@ -25,8 +25,8 @@ COLOURS = {
     Verdict.NOT_RUN: style.LIGHT,
 }
 ROW, TOP, BOTTOM = 0.27, 0.6, 0.55  # inches
-LEFT, RIGHT = 0.37, 0.63  # of the width: where the drawing begins and ends; text stands on both sides
-LETTERS = 48  # of a part's name in one line
+LEFT, RIGHT = 0.37, 0.63  # shares of the width at which the plot begins and ends; there is text on both sides
+LETTERS = 48  # letters per line of the name of a part
 COLUMNS = {"effect, interval, wanted": 0.64, "clear/open/\nagainst": 0.825, "verdict,\nseeds needed": 0.995}
 NOTE = (
     "Distance from the border in half-widths of the part's own 95% interval: right of 0 the claim holds. "
@@ -37,9 +37,9 @@ Stored = Mapping[str, Any]
 
 
 def marks(claim: Stored, part: Stored) -> pd.DataFrame:
-    """Return what a part's row shows: its mean, its cells and the paper's mean, in units of its half-width.
+    """Return the marks in the row of a part: its mean, its cells and the paper's mean.
 
-    The margin is positive where the claim holds.
+    The margin of a mark is in half-widths of the part's interval, and positive if the claim holds.
     """
     found = [("mean", "", "", part["value"])]
     shown = [check for check in part["checks"] if check["shown"]]
@@ -53,12 +53,12 @@ def marks(claim: Stored, part: Stored) -> pd.DataFrame:
 
 
 def forest(claims: Stored) -> tuple[Figure, pd.DataFrame]:
-    """Return the plot, one row for each part that could be judged, and everything that it shows."""
+    """Return the plot, with one row per part that could be judged, and a table of its marks."""
     rows = [(claim, part) for claim in claims["claims"] for part in claim["parts"] if part["checks"]]
     shown = [marks(claim, part) for claim, part in rows]
     height = TOP + BOTTOM + ROW * max(len(rows), 1)
     figure = style.new_figure(height=height, fitted=False)
-    figure.set_facecolor("white")  # readable on a dark page too
+    figure.set_facecolor("white")  # also readable on a dark page
     axes = figure.add_axes((LEFT, BOTTOM / height, RIGHT - LEFT, 1 - (TOP + BOTTOM) / height))
     axes.set(xlim=(-LIMIT - 0.3, LIMIT + 0.3), ylim=(max(len(rows), 1) - 0.5, -0.5), yticks=[])
     axes.axvline(0, color=style.BLACK, linewidth=0.8)
@@ -87,7 +87,7 @@ def forest(claims: Stored) -> tuple[Figure, pd.DataFrame]:
 
 
 def _draw_marks(axes: Axes, place: int, part: Stored, shown: pd.DataFrame) -> None:
-    """Draw the interval, the mean, the cells and the paper's mean; an arrow where a mark is beyond the edge."""
+    """Draw the interval, the mean, the cells and the paper's mean; a mark beyond the edge becomes an arrow."""
     for mark in shown.itertuples():
         x, inside = float(np.clip(mark.margin, -LIMIT, LIMIT)), abs(mark.margin) <= LIMIT
         arrow = "" if inside else ">" if x > 0 else "<"
@@ -105,7 +105,7 @@ def _draw_marks(axes: Axes, place: int, part: Stored, shown: pd.DataFrame) -> No
 
 
 def _write_row(axes: Axes, place: int, number: str, part: Stored) -> None:
-    """Write a claim's number and its part on the left, and the effect, the counts and the verdict on the right."""
+    """Write the number of the claim and the part on the left, and the effect, counts and verdict on the right."""
     seeds = f"\n{part['seeds_to_decide']} seeds" if part["seeds_to_decide"] else ""
     counts = f"{part['clear']}/{part['open']}/{part['against']}"
     texts = (f"{effect_text(part)}\n{border_text(part)}", counts, f"{part['verdict']}{seeds}")

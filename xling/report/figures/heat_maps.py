@@ -1,4 +1,4 @@
-"""Heat maps of CKA: Figure 7 (layer by layer), and every layer of one encoder against every layer of another."""
+"""Heat maps of CKA: Figure 7 (the same layer of both encoders), and matrices (every layer against every layer)."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from xling.report.means import CkaMean
 from xling.report.names import NOT_RUN, PAIRS, in_order, pair_title
 from xling.report.records import AVERAGE, CKA_MODELS, LayerPair
 
-GAP = 0.25  # between pairs, and above the average row, in cells
+GAP = 0.25  # space between pairs and above the average row, in cells
 ROW = 0.29  # inches
 MATRIX_NOTE = (
     "Left to right: layers of the English encoder. Upwards: layers of the other one; 0: embeddings. "
@@ -25,7 +25,7 @@ MATRIX_NOTE = (
 
 
 def similarity(scores: Sequence[CkaMean]) -> dict[tuple[str, str, str], float]:
-    """Return CKA by layer, pair and model, with the average row: printed where it was given, else computed."""
+    """Return CKA by layer, pair and model, and the average over layers, which is computed if it was not given."""
     table = {(score.layer, score.pair, score.model): score.cka for score in scores}
     layers = layers_of(scores)
     for pair, model in {(pair, model) for _, pair, model in table}:
@@ -41,14 +41,14 @@ def layers_of(scores: Sequence[CkaMean]) -> list[str]:
 
 
 def figure7(scores: Sequence[CkaMean]) -> Figure:
-    """Return Figure 7 from the means of its squares: CKA by layer, pair and model; what was not run is hatched."""
+    """Return Figure 7: CKA by layer, pair and model; squares that were not run are hatched."""
     table = similarity(scores)
     rows = {layer: float(row) for row, layer in enumerate(layers_of(scores))}
     rows[AVERAGE] = len(rows) + GAP
     pairs = in_order((score.pair for score in scores), PAIRS)
     figure = style.new_figure(height=1.15 + ROW * len(rows))
     axes = figure.subplots()
-    colours = ScalarMappable(Normalize(0, 1), mpl.colormaps[style.HEAT_MAP])  # in every study, and in the paper's
+    colours = ScalarMappable(Normalize(0, 1), mpl.colormaps[style.HEAT_MAP])  # same scale in all studies and the paper
     width = len(CKA_MODELS) + GAP
     columns = {(p, model): n * width + place for n, p in enumerate(pairs) for place, model in enumerate(CKA_MODELS)}
     for (pair, model), x in columns.items():
@@ -78,7 +78,7 @@ def _square(axes: Axes, x: float, y: float, value: float | None, colours: Scalar
 
 
 def _finish(figure: Figure, panels: Sequence[Axes], colours: ScalarMappable, aspect: int) -> None:
-    """Take the ticks and spines off the panels and draw the scale beside them."""
+    """Remove the ticks and spines of the panels and draw the colour bar beside them."""
     for axes in panels:
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
@@ -88,7 +88,7 @@ def _finish(figure: Figure, panels: Sequence[Axes], colours: ScalarMappable, asp
 
 
 def cka_matrix(records: Sequence[LayerPair]) -> Figure:
-    """Return the matrices: rows are kinds of models, columns are pairs."""
+    """Return a grid of matrices: rows are kinds of models, columns are pairs."""
     layers = range(max(max(record.layer_a, record.layer_b) for record in records) + 1)
     pairs = in_order((record.pair for record in records), PAIRS)
     table = {(r.pair, r.model, r.layer_a, r.layer_b): r.cka for r in records}

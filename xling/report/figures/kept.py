@@ -1,4 +1,4 @@
-"""The headline of a study: which share of Default's transfer each setting keeps, beside the paper's shares."""
+"""The headline figure of a study: the share of Default's transfer that each setting keeps, and the paper's shares."""
 
 from collections import namedtuple
 from collections.abc import Sequence
@@ -20,21 +20,21 @@ from xling.report.table1 import with_unlisted
 SERIES = ("this run, above the untrained encoder", "this run, above chance", "paper, above chance")
 LABEL = "share of Default's transfer that is kept, mean over languages"
 NO_SIGNAL = f"In no task and language is Default at least {SIGNAL:g} points above its floor: no share can be given."
-SPREAD = 0.25  # of a row: how far the marks stand from each other
-WIDTH, ROW, PANEL, AROUND = 4.6, 0.165, 0.33, 0.8  # inches: one column, a row, what else a panel and the figure need
+SPREAD = 0.25  # distance between marks as a share of a row
+WIDTH, ROW, PANEL, AROUND = 4.6, 0.165, 0.33, 0.8  # inches: figure width, a row, the rest of a panel and of the figure
 DASHES = (0, (4, 3))
 # A mark of the figure: the mean share that a setting keeps in the languages with signal.
 Kept = namedtuple("Kept", "task languages setting series kept low high")
 
 
 def studies(cells: Sequence[Cell]) -> list[Study]:
-    """Return what a study measured, the same above chance, and the paper; in the order of SERIES."""
+    """Return the study, the study with gains above chance, and the paper, in the order of SERIES."""
     own = Results(figure3=tuple(cells))
     return [Study(own), Study(own, chance=True), Study(published.results())]
 
 
 def languages_with_signal(ours: Study) -> dict[str, list[str]]:
-    """Return the languages in which a task's Default is far enough above its floor, of each task that has any."""
+    """Return for each task the languages in which Default has signal; tasks without such languages are left out."""
     found: dict[str, list[str]] = {task: [] for task in in_order({task for _, task, _ in ours.cells}, TASKS)}
     for setting, task, language in ours.cells:
         if setting == DEFAULT and ours.clear(setting, task, language):
@@ -43,7 +43,7 @@ def languages_with_signal(ours: Study) -> dict[str, list[str]]:
 
 
 def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
-    """Return every mark: for each task with signal, setting and series of `studies` that has all its cells."""
+    """Return a mark for each task with signal, setting and series, if all its cells were run."""
     marks = []
     for task, languages in languages_with_signal(beside[0]).items():
         for setting, (series, study) in product(names, zip(SERIES, beside, strict=True)):
@@ -55,9 +55,9 @@ def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
 
 
 def kept(cells: Sequence[Cell], settings: Sequence[Setting], across: bool = False) -> tuple[Figure, list[Kept]]:
-    """Return one panel per task, one below the other or side by side, and the marks.
+    """Return a figure with one panel per task, below each other or (`across`) side by side, and its marks.
 
-    The paper's share can only be computed above chance, so ours above chance stands beside it.
+    The paper's share can only be computed above chance, so our share above chance is shown for comparison.
     """
     beside = studies(cells)
     floors = {cell.floor for cell in cells}

@@ -17,11 +17,11 @@ from xling.report import style
 from xling.report.names import LANGUAGES, NOT_RUN, TASKS, in_order, task_title
 from xling.report.records import BERT, BI_MLM, BI_MLM_ALIGN, FASTTEXT, MLM_ALIGN, MONOLINGUAL, UNTRAINED
 
-MEASURED, DASHED, DOTTED = "-", (0, (4, 2)), style.DOTTED  # what was measured; untrained encoders; levels
+MEASURED, DASHED, DOTTED = "-", (0, (4, 2)), style.DOTTED  # lines of measured curves, untrained encoders, levels
 WIDTHS = {MEASURED: 1.4, DASHED: 1.0, DOTTED: 1.0}
-TICK, DIGIT = 0.06, 0.07  # inches that the number of a layer needs, and each of its digits
-ASIDE = 0.006  # of the axis: curves with intervals stand a little beside each other, so that all can be seen
-DECORATION = (0.45, 0.42)  # inches that a panel's own labels take, across and down
+TICK, DIGIT = 0.06, 0.07  # inches that a layer number needs, plus inches for each of its digits
+ASIDE = 0.006  # share of the axis by which curves with intervals are shifted sideways to keep all error bars visible
+DECORATION = (0.45, 0.42)  # inches that the labels of a panel take, horizontally and vertically
 
 WORD_COLUMNS = 2
 WORD_NOTE = "Dashed: the untrained encoder. Dotted: fastText on the same words, with its interval, and chance."
@@ -30,34 +30,34 @@ SERIES_MARKERS = {MLM_ALIGN: "s", BI_MLM: "o", BI_MLM_ALIGN: "^"}
 SERIES_NOTE = (
     "Dashed: the untrained encoder, its task layers trained in the same way; in a series' colour where they differ."
 )
-LASER = 95.0  # section 5.1.3: "over 95%, obtained by LASER" on Tatoeba; a bound from the text, no measurement of ours
+LASER = 95.0  # section 5.1.3: "over 95%, obtained by LASER" on Tatoeba; quoted from the text, not measured by us
 DIRECTIONS = {"en-x": "English to other language", "x-en": "Other language to English"}
 SENTENCE_NOTE = "Solid: monolingual encoders. Dashed, same colour: untrained encoders. Dotted: chance."
 LASER_NOTE = " LASER: the level that the paper's text gives; not run here."
-Points = Sequence[tuple[int, float, float | None, float | None]]  # layer, value, and its interval where one is known
-Panel = tuple[str, Sequence["Curve"], Sequence[str]]  # title, curves, and the names of those that were not run
+Points = Sequence[tuple[int, float, float | None, float | None]]  # layer, value, and its interval if known
+Panel = tuple[str, Sequence["Curve"], Sequence[str]]  # title, curves, and names of the curves that were not run
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A line of a panel: its name, look and points."""
+    """A line of a panel: its label, style and points."""
 
     label: str
     points: Points
     colour: str
     marker: str = ""
     dashes: Any = MEASURED
-    ink: str = ""  # of the label, where it is not the line's colour
+    ink: str = ""  # colour of the label, if it is not that of the line
 
 
 def points(records: Sequence[Any], value: str, intervals: bool = True) -> Points:
-    """Return the points of some records in the order of their layers, with or without their intervals."""
+    """Return the points of the records ordered by layer, with or without their intervals."""
     ordered = sorted(records, key=lambda record: record.layer)
     return [(r.layer, getattr(r, value), *((r.low, r.high) if intervals else (None, None))) for r in ordered]
 
 
 def level(label: str, value: float, layers: Sequence[int], colour: str, *ends: float | None) -> Curve:
-    """Return a level that holds at every layer, with the band of its interval where its ends are known."""
+    """Return a horizontal line across all layers, with its interval as a band if `ends` are given."""
     low, high = ends or (None, None)
     return Curve(label, [(layer, value, low, high) for layer in (layers[0], layers[-1])], colour, dashes=DOTTED)
 
@@ -81,7 +81,7 @@ def figure4b(scores: Sequence[Any]) -> Figure:
 
 
 def contextual_figure(scores: Sequence[Any], series: Sequence[str]) -> Figure:
-    """Return Figure 5 or 8, which differ in their series: transfer through the first layers, by task and language."""
+    """Return Figure 5 or 8, depending on `series`: transfer through the first layers, by task and language."""
     tasks = in_order((score.task for score in scores), TASKS)
     languages = in_order((score.language for score in scores), LANGUAGES)
     rows: list[list[Panel]] = [[] for _ in tasks]
@@ -103,7 +103,7 @@ def contextual_figure(scores: Sequence[Any], series: Sequence[str]) -> Figure:
 
 
 def figure6(scores: Sequence[Any], laser: bool = False) -> Figure:
-    """Return Figure 6: sentence retrieval after mapping, one panel per direction; LASER's level on request."""
+    """Return Figure 6: sentence retrieval after mapping, one panel per direction; `laser` adds the level of LASER."""
     layers = sorted({score.layer for score in scores})
     languages = in_order((score.language for score in scores), LANGUAGES)
     panels = []
@@ -120,7 +120,7 @@ def figure6(scores: Sequence[Any], laser: bool = False) -> Figure:
             if own and model == MONOLINGUAL:
                 curves.append(Curve(f"en-{language}", points(own, "p1"), colour, marker))
             elif own:
-                label = UNTRAINED if language == languages[-1] else ""  # one label for all of them
+                label = UNTRAINED if language == languages[-1] else ""  # one label for all languages
                 curves.append(Curve(label, points(own, "p1"), colour, "", DASHED, style.GREY))
         if here:
             curves.append(level("chance", max(score.chance for score in here), layers, style.GREY))
@@ -135,7 +135,7 @@ def figure6(scores: Sequence[Any], laser: bool = False) -> Figure:
 
 
 def draw_grid(rows: Sequence[Sequence[Panel]], height: float, ylabels: Sequence[str], note: str) -> Figure:
-    """Return a figure of panels; rows of one measure have one scale, and each is `height` inches high."""
+    """Return a figure of panels; rows with the same label have the same scale, and each is `height` inches high."""
     columns = max(len(row) for row in rows)
     figure = style.new_figure(height=0.35 + height * len(rows))
     grid = figure.subplots(len(rows), columns, sharey="row", squeeze=False)
@@ -176,7 +176,7 @@ def _draw_panel(axes: Axes, panel: Panel, layers: Sequence[int], top: float, siz
         axes.text(0.5, 0.5, NOT_RUN, transform=axes.transAxes, ha="center", **look)
     elif absent:
         text = f"{NOT_RUN}: {', '.join(absent)}"
-        letters = int(21 * size[0] - 1.6 * len(title))  # what the title leaves
+        letters = int(21 * size[0] - 1.6 * len(title))  # letters that fit beside the title
         axes.set_title(text, loc="right", fontsize=style.fitting(6.5, text, max(letters, 8)), **look)
 
 

@@ -1,4 +1,4 @@
-"""Figures 1 and 2, drawn from the description of a study: what is shared in each setting, and what is compared."""
+"""Figures 1 and 2, drawn from the description of a study: the parts shared in each setting, and the comparisons."""
 
 from typing import Any
 
@@ -17,20 +17,20 @@ HEIGHT = 2.75  # inches per row
 WIDE, TALL = 10.0, 17.8  # the drawing area of a panel
 LEFT, RIGHT, HALF, GAP = 0.4, 9.6, 4.4, 0.4
 EMBEDDINGS, BLOCK, SOFTMAX = (5.9, 1.6), (7.7, 6.6), (14.5, 1.6)  # lower edge and height
-OVERLAPS = {"none": 4.8, "all": 3.3, "extra": 1.9}  # how far apart the centres of the two vocabularies are
+OVERLAPS = {"none": 4.8, "all": 3.3, "extra": 1.9}  # distance between the centres of the two vocabularies
 ANCHORS = {"none": "no anchors", "all": "natural anchors", "extra": "extra anchors"}
 DOMAINS = {"wiki": "Wiki", "crawl": "CC"}
 
 PAGE = 100.0  # the width of Figure 2's drawing area
-STACK, FIRST, SECOND = 17.0, 2.0, 34.0  # width of an encoder, and where the two stand
-ONE, ALL, WORDS = 54.5, 57.0, 58.5  # where the brackets around one layer and around all stand, and the words
+STACK, FIRST, SECOND = 17.0, 2.0, 34.0  # width of an encoder, and x positions of the two encoders
+ONE, ALL, WORDS = 54.5, 57.0, 58.5  # x positions of the brackets around one layer and around all, and of the text
 COMPARISONS = (
     ("Figure 4a", "words", "rows of the embedding matrix", "map, translate words"),
     ("Figure 4b", "words in context", "mean over all occurrences", "map, translate words"),
     ("Figure 5", "aligned words", "first subword in its sentence", "map, then task layers"),
     ("Figure 6", "sentences", "mean of the subwords", "map, retrieve translations"),
     ("Figure 7", "sentences", "mean of the subwords", "CKA, no map"),
-)  # of section 5: what is compared, by which vectors and how; the first at the embeddings, the others at all layers
+)  # of section 5: figure, items, vectors, measure; Figure 4a is at the embeddings, the others are at all layers
 NOTE = (
     "W: the orthogonal map between the two encoders' vectors at one layer, found on translations. "
     "Bilingual and untrained encoders are compared in the same places."
@@ -73,7 +73,7 @@ def _setting(axes: Axes, setting: Sharing, study: Study) -> None:
         if first <= last:
             text = f"layer {first}" if first == last else f"layers {first}-{last}"
             _part(axes, (bottom, tall), sharing, text, last - first + 1)
-    if setting.embeddings == "tokens":  # shared positions on top of each language's own tokens
+    if setting.embeddings == "tokens":  # shared positions above separate tokens
         low, height = EMBEDDINGS[0], EMBEDDINGS[1] / 2
         _part(axes, (low, height), "separate", "tokens")
         _part(axes, (low + height, height), "shared", "positions")
@@ -90,7 +90,7 @@ def _setting(axes: Axes, setting: Sharing, study: Study) -> None:
 
 
 def _part(axes: Axes, place: Place, sharing: str, text: str, parts: int = 1) -> None:
-    """Draw a part of a model, once if its languages share it, else once for each."""
+    """Draw a part of a model: one box if its languages share it, otherwise one box per language."""
     low, height = place
     if sharing == "shared":
         _box(axes, (LEFT, low), (RIGHT - LEFT, height), "shared", text, parts)
@@ -100,7 +100,7 @@ def _part(axes: Axes, place: Place, sharing: str, text: str, parts: int = 1) -> 
 
 
 def _box(axes: Axes, corner: Place, size: Place, owner: str, text: str, parts: int = 1) -> None:
-    """Draw a box with a text; several layers in one box are divided by thin lines."""
+    """Draw a box with a text; thin lines divide the layers in a box."""
     (x, y), (width, height) = corner, size
     colour = style.pale(style.SHARING_COLOURS[owner])
     axes.add_patch(Rectangle(corner, width, height, facecolor=colour, edgecolor="none", zorder=0.5))
@@ -113,14 +113,14 @@ def _box(axes: Axes, corner: Place, size: Place, owner: str, text: str, parts: i
 
 
 def comparisons(study: Study) -> list[dict[str, Any]]:
-    """Return what section 5 compares, at the layers that this study has (0: embeddings)."""
+    """Return the comparisons of section 5 with the layers of this study (0: embeddings)."""
     names = ("figure", "compared", "vectors", "measure", "first_layer", "last_layer")
     tops = (0, *[study.layers] * (len(COMPARISONS) - 1))
     return [dict(zip(names, (*one, 0, top), strict=True)) for one, top in zip(COMPARISONS, tops, strict=True)]
 
 
 def figure2(study: Study) -> Figure:
-    """Return Figure 2: two encoders, an arrow for the map at every layer, and a span for each comparison."""
+    """Return Figure 2: two encoders, an arrow for the map at every layer, and a description of each comparison."""
     top = study.layers
     low = [14.0 + 10.0 * layer for layer in range(top + 3)]  # lower edges of the layers, from the embeddings up
     figure = style.new_figure(height=max(1.0 + 0.24 * (top + 2), 3.4))

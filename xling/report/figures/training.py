@@ -1,8 +1,8 @@
-"""Training curves: one figure per model, all models of a study in one, and what their languages have in common.
+"""Training curves: one figure per model, one for all models of a study, and one for cross-lingual structure.
 
-A model's figure has its losses with the unigram entropy as the level that needs no context, the learning rate, and
-(two languages) retrieval and CKA of parallel sentences by layer. The overview has the validation loss of every model as
-a share of its unigram entropy. The third, emergence, is of bilingual models only.
+The figure of a model shows its losses, with the unigram entropy as the loss of a model without context, the learning
+rate, and for two languages the retrieval and CKA of parallel sentences by layer. The overview shows the validation loss
+of every model as a share of its unigram entropy. The third figure, emergence, shows bilingual models only.
 """
 
 import math
@@ -20,22 +20,22 @@ from xling.report import style
 from xling.report.figures.study import MONO, Metrics, Study, split_name
 from xling.report.names import DEFAULT, in_order, pair_title
 
-MOST_POINTS = 300  # more cannot be told apart on a page
+MOST_POINTS = 300  # more points cannot be distinguished on a page
 MODEL_HEIGHT = 2.2  # inches
 MARGINS = {"left": 0.5, "right": 0.1, "top": 0.42, "bottom": 0.42, "between": 0.42}  # inches
 LOSS, RATE, LAYERS = 2.3, 0.9, 1.1  # inches: the widths of the panels
-PANEL = MODEL_HEIGHT - MARGINS["top"] - MARGINS["bottom"]  # inches: their height
+PANEL = MODEL_HEIGHT - MARGINS["top"] - MARGINS["bottom"]  # inches: the height of the panels
 MOST_LABELS = 6
 
 COLUMNS = (5, 4)
-HEIGHT, DECORATION = 1.45, (0.35, 0.45)  # inches: a panel, and what its own labels take
-LETTERS = 18  # of a title per inch
+HEIGHT, DECORATION = 1.45, (0.35, 0.45)  # inches: a panel, and the part that its labels take
+LETTERS = 18  # per inch of a title
 LOSS_NOTE = (
     "Dotted: as good as knowing how frequent each subword is. Pale: Default, same pair. "
     "Losses are means over a model's languages."
 )
 STRUCTURE_NOTE = "Means over all layers. Pale: Default, same pair."
-Trained = Mapping[str, Metrics]  # by the model's name
+Trained = Mapping[str, Metrics]  # by name of the model
 
 
 class Measure(NamedTuple):
@@ -47,12 +47,12 @@ class Measure(NamedTuple):
 
 
 def model_figure(metrics: Metrics, title: str, shown: Mapping[str, str]) -> Figure:
-    """Return the curves of one model; a monolingual one has no panels for cross-lingual structure."""
+    """Return the curves of one model; a monolingual model has no panels for cross-lingual structure."""
     measured = [point for point in metrics.validations if point.cka]
     loss = LOSS if measured else LOSS + 2 * (LAYERS + MARGINS["between"])  # all figures are equally wide
     widths = [loss, RATE, LAYERS, LAYERS] if measured else [loss, RATE]
     whole = MARGINS["left"] + sum(widths) + MARGINS["between"] * (len(widths) - 1) + MARGINS["right"]
-    figure = style.new_figure(width=whole, height=MODEL_HEIGHT, fitted=False)  # fitting each of many takes too long
+    figure = style.new_figure(width=whole, height=MODEL_HEIGHT, fitted=False)  # fitting takes too long for many figures
     panels, left = [], MARGINS["left"]
     for width in widths:
         place = (left / whole, MARGINS["bottom"] / MODEL_HEIGHT, width / whole, PANEL / MODEL_HEIGHT)
@@ -69,7 +69,7 @@ def model_figure(metrics: Metrics, title: str, shown: Mapping[str, str]) -> Figu
     if measured:
         chance = 100 / max(point.sentences for point in metrics.validations)
         updates, retrieved = [point.update for point in measured], [point.retrieved for point in measured]
-        _layers(panels[2], updates, retrieved, 10 * chance)  # at chance it shall look flat
+        _layers(panels[2], updates, retrieved, 10 * chance)  # values near chance should look flat
         _layers(panels[3], updates, [point.cka for point in measured], 1.0)
         panels[2].set_title("retrieval, P@1 (%)", loc="left", fontsize=7)
         panels[3].set_title("linear CKA", loc="left", fontsize=7)
@@ -82,14 +82,14 @@ def model_figure(metrics: Metrics, title: str, shown: Mapping[str, str]) -> Figu
 
 
 def thinned(xs: Sequence[float], ys: Sequence[float], most: int = MOST_POINTS) -> tuple[list[float], list[float]]:
-    """Return at most so many points, each the mean of neighbours."""
+    """Return at most `most` points, each the mean of neighbouring points."""
     size = -(-len(xs) // most)
     blocks = [slice(start, start + size) for start in range(0, len(xs), size)] if size else []
     return [sum(xs[b]) / len(xs[b]) for b in blocks], [sum(ys[b]) / len(ys[b]) for b in blocks]
 
 
 def update_ticks(axes: Axes, last: int, most: int) -> None:
-    """Mark round numbers of updates, none beyond the last one, in few letters."""
+    """Set ticks at round numbers of updates up to the last update, with short labels."""
     ticks = MaxNLocator(most, steps=[1, 2, 5, 10], integer=True).tick_values(0, max(last, 1))
     inside = [float(tick) for tick in ticks if tick <= max(last, 1)]
     thousands = max(inside) >= 10000
@@ -118,7 +118,7 @@ def _losses(axes: Axes, metrics: Metrics, shown: Mapping[str, str], size: style.
 
 
 def _layers(axes: Axes, updates: Sequence[int], values: Sequence[Sequence[float]], least: float) -> None:
-    """Draw one line per layer, lower ones lighter; the axis goes at least so high."""
+    """Draw one line per layer, lower layers lighter; the y axis goes up to `least` or higher."""
     curves, colours, labels = list(zip(*values, strict=True)), mpl.colormaps["viridis_r"], []
     for layer, curve in enumerate(curves):
         colour = mpl.colors.to_hex(colours(0.15 + 0.85 * layer / max(len(curves) - 1, 1)))
@@ -130,7 +130,7 @@ def _layers(axes: Axes, updates: Sequence[int], values: Sequence[Sequence[float]
 
 
 def loss_records(trained: Trained) -> list[dict[str, Any]]:
-    """Return the numbers of the overview, language by language."""
+    """Return the data of the overview, by language."""
     return [
         {"model": name, "language": x, "update": at.update, "loss": loss, "unigram_entropy": at.entropy[x]}
         for name, metrics in trained.items()
@@ -152,9 +152,9 @@ def overview(trained: Trained, study: Study) -> Figure:
 
 
 def structures(trained: Trained) -> list[dict[str, Any]]:
-    """Return what the languages of each bilingual model have in common, by validation and layer.
+    """Return the retrieval and CKA of each bilingual model, by validation and layer.
 
-    Retrieval and its chance are in per cent, the mean of both directions.
+    Retrieval (the mean of both directions) and its chance level are in per cent.
     """
     return [
         {
@@ -172,7 +172,7 @@ def structures(trained: Trained) -> list[dict[str, Any]]:
 
 
 def emergence(trained: Trained, study: Study) -> Figure:
-    """Return two blocks of panels, retrieval and CKA of parallel sentences as means over layers, by setting."""
+    """Return two blocks of panels by setting: retrieval and CKA of parallel sentences, averaged over layers."""
     found = {name: [at for at in metrics.validations if at.cka] for name, metrics in trained.items()}
     chance = max(100 / at.sentences for points in found.values() for at in points)
     lines = [
@@ -184,7 +184,7 @@ def emergence(trained: Trained, study: Study) -> Figure:
 
 
 def draw_settings(measures: Sequence[Measure], study: Study, note: str) -> Figure:
-    """Return one block of panels per measure, with all settings that have a line; name the cells of Table 1 without."""
+    """Return one block of panels per measure, with a panel per setting; the footnote lists cells that were not run."""
     run = [split_name(model) for model in measures[0].lines]
     names = in_order({setting for _, setting in run}, [*(setting.name for setting in study.settings), MONO])
     columns = min(COLUMNS, key=lambda number: -len(names) % number)
@@ -213,7 +213,7 @@ def draw_settings(measures: Sequence[Measure], study: Study, note: str) -> Figur
 
 
 def _panel(axes: Axes, setting: str, measure: Measure, study: Study, size: style.Size) -> None:
-    """Draw the models of one setting over Default of the same languages."""
+    """Draw the models of one setting over the Default models of the same languages."""
     style.light_grid(axes, "y")
     values = np.array([value for line in measure.lines.values() for value in line.values()])
     axes.set_ylim(0, 1.08 * max(values[np.isfinite(values)].max(), measure.level or 0))

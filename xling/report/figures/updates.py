@@ -1,8 +1,7 @@
-"""When does transfer emerge? Zero-shot scores against the number of updates that models were trained for.
+"""When does transfer emerge? Zero-shot scores against the number of training updates.
 
-A study of this question has some settings several times, with another `train.updates` each and nothing else apart; the
-first of them in the config gives the panel its name. Each length is a training of its own, with its own decay of the
-learning rate.
+A study of this question contains several copies of a setting that differ only in `train.updates`; the first copy in the
+config gives the panel its name. Each number of updates is a separate training run with its own learning-rate decay.
 """
 
 import math
@@ -19,11 +18,11 @@ from xling.report.names import TASKS, in_order, task_title
 from xling.report.records import Cell
 
 NOTE = "Each mark is a model that was trained for this many updates. Pale: Default, same pair."
-APART = 0.28  # of the axis: less, and two labels would touch
+APART = 0.28  # minimum distance of labels as a share of the axis
 
 
 class Point(NamedTuple):
-    """One score of a model; the untrained encoder's stands at 0 updates."""
+    """One score of a model; the score of the untrained encoder has 0 updates."""
 
     setting: str
     task: str
@@ -34,7 +33,7 @@ class Point(NamedTuple):
 
 
 def families(settings: Iterable[Sharing]) -> dict[str, list[Sharing]]:
-    """Return the settings that differ in nothing but their number of updates, by the name of the first."""
+    """Group the settings that differ only in their number of updates, by the name of the first."""
     found: dict[Sharing, list[Sharing]] = {}
     for own in settings:
         found.setdefault(replace(own, name="", label="", group="", updates=0), []).append(own)
@@ -42,7 +41,7 @@ def families(settings: Iterable[Sharing]) -> dict[str, list[Sharing]]:
 
 
 def points(cells: Sequence[Cell], study: Study) -> list[Point]:
-    """Return the scores of all settings that have several lengths, and those of the untrained encoders beside them."""
+    """Return the scores of all settings with several numbers of updates, and of their untrained encoders."""
     several = {name: own for name, own in families(study.settings).items() if len(own) > 1}
     known = {own.label: (name, own.updates) for name, members in several.items() for own in members}
     scores = {(cell.setting, cell.task, cell.language, cell.seed): cell.score for cell in cells}
@@ -59,12 +58,12 @@ def points(cells: Sequence[Cell], study: Study) -> list[Point]:
 
 
 def place(updates: int, shortest: int) -> float:
-    """Return where a number of updates stands on the axis: one step for each doubling, and one from 0 to the first."""
+    """Return the axis position of a number of updates: one step from 0 to the shortest, then one step per doubling."""
     return 1 + math.log2(updates / shortest) if updates else 0.0
 
 
 def labelled(lengths: Sequence[int]) -> dict[str, float]:
-    """Return what is written under the axis and where: 0, the longest, and others that are not too near to those."""
+    """Return the tick labels and their positions: 0, the longest, and those that are far enough from other labels."""
     found, last = {"0": 0.0}, place(lengths[-1], lengths[0])
     for length in (lengths[-1], *lengths[:-1]):
         if all(abs(place(length, lengths[0]) - other) >= APART * last for other in found.values()):
@@ -73,7 +72,7 @@ def labelled(lengths: Sequence[int]) -> dict[str, float]:
 
 
 def transfer_by_updates(cells: Sequence[Cell], study: Study) -> tuple[Figure, list[Point]]:
-    """Return a block of panels per task, with a panel per setting and a line per language and seed; and the points."""
+    """Return a block of panels per task, with a panel per setting and a line per language and seed, and the points."""
     shown = points(cells, study)
     lengths = sorted({point.updates for point in shown} - {0})
     if not lengths:

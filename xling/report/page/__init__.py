@@ -1,1 +1,1 @@
-"""The report: one page that holds everything a study found and opens without a network."""
+"""The report: one page with all results of a study, which opens without a network connection."""

@@ -1,4 +1,4 @@
-"""Put everything a study found on one page.
+"""Write all results of a study on one page.
 
 python -m xling.report.page --title "Study demo" --claims claims.json --tables tables/table1.csv --figures figures
     --paper-figures paper --provenance provenance.json --choices choices.md --out report.html

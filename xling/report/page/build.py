@@ -1,4 +1,4 @@
-"""From files to the page: the study and its verdicts first, then tables, figures, training, method, provenance."""
+"""Build the page from its files: the study and its verdicts, then tables, figures, training, method, provenance."""
 
 import base64
 import hashlib
@@ -19,14 +19,14 @@ from xling.report.page.tables import SHOWN, study_tables
 from xling.report.page.verdicts import shown_claim
 from xling.report.rule import Verdict
 
-# A page may show any text, but these characters are no characters of an HTML document.
+# The text on a page may come from anywhere, but an HTML document must not contain these characters.
 FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
 FORBIDDEN |= dict.fromkeys((*range(55296, 57344), 65534, 65535), "�")
 FRAME = '<div class="frame" role="region" aria-label="Table: choices" tabindex="0"><table class="prose">'
 
 
 def build(files: Files) -> str:
-    """Return the whole page; nothing that it shows or runs comes from anywhere but its files."""
+    """Return the whole page, which is self-contained: it loads and runs nothing from elsewhere."""
     stored, known = read_claims(files.claims), read_provenance(files.provenance)
     ours, papers = find_figures(files.figures, files.only), find_figures(files.paper_figures)
     shown, tables = galleries(ours, papers, files), study_tables(files)
@@ -80,7 +80,7 @@ def _template() -> Template:
 
 
 def policy(style: str, script: str) -> str:
-    """Return the policy under which a browser fetches nothing, and runs and styles only what is here."""
+    """Return a content security policy: the browser loads nothing and accepts only this style sheet and script."""
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in (style, script)]
     return (
         f"default-src 'none'; img-src data:; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
@@ -89,17 +89,17 @@ def policy(style: str, script: str) -> str:
 
 
 def asset(name: str) -> Markup:
-    """Return a file of the package that goes into the page as it is."""
+    """Return a file of the package that is inserted into the page unchanged."""
     return Markup(Path(__file__).with_name(name).read_text(encoding="utf-8").strip())  # noqa: S704
 
 
 def clean(value: Any) -> Any:
-    """Return text without the characters that an HTML document must not hold."""
+    """Replace the characters that an HTML document must not contain; other values than text stay as they are."""
     return value.translate(FORBIDDEN) if isinstance(value, str) else value
 
 
 def markdown(text: str) -> Markup:
-    """Return a text of our own as HTML; the page's policy admits no inline style, so columns have no alignment."""
+    """Return Markdown as HTML (only for our own texts). Columns are not aligned: the policy allows no inline style."""
     parser = MarkdownIt("commonmark").enable("table")
     rules = {"table_open": FRAME, "table_close": "</table></div>", "th_open": '<th scope="col">'}
     for name, html in rules.items():

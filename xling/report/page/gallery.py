@@ -1,4 +1,4 @@
-"""Figures on the page: what each is called and shows in words, its picture and its files; what was not run."""
+"""The figures of the page, with titles, captions, pictures and files, and the titles of figures that were not run."""
 
 import base64
 import re
@@ -17,16 +17,16 @@ from xling.core.errors import InputError
 from xling.report.page.files import Files
 
 SVG, HREF = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
-NOT_ESCAPED = " !$'()*+,/:;=?@[]<>|^`{}~"  # in an address of data; a quarter less text than base64
+NOT_ESCAPED = " !$'()*+,/:;=?@[]<>|^`{}~"  # characters that a data URL may contain; a quarter less text than base64
 ElementTree.register_namespace("", SVG[1:-1])
-LARGEST_DRAWING = 400_000  # bytes: beyond it a drawing of many lines is heavier than its picture
-HEADLINES = ("kept", "figure3", "figure6", "figure7", "training")  # the first that shows something opens the page
+LARGEST_DRAWING = 400_000  # bytes; a larger drawing (SVG) takes more space than its picture (PNG)
+HEADLINES = ("kept", "figure3", "figure6", "figure7", "training")  # the first figure that has data opens the page
 ABOUT = Path(__file__).with_name("captions.yaml")
-CAPTIONS: dict[str, dict[str, str]] = yaml.safe_load(ABOUT.read_text(encoding="utf-8"))  # by a pattern of names
+CAPTIONS: dict[str, dict[str, str]] = yaml.safe_load(ABOUT.read_text(encoding="utf-8"))  # by pattern of figure names
 
 
 def caption_of(name: str) -> tuple[str, dict[str, str]]:
-    """Return the pattern of a figure's name, and its caption; one nobody described stands with the figures."""
+    """Return the name pattern that matches a figure, and its caption; a figure that matches none gets a default."""
     pattern = next((known for known in CAPTIONS if fnmatchcase(name, known)), name)
     title = name.replace("_", " ")
     return pattern, CAPTIONS.get(
@@ -35,7 +35,7 @@ def caption_of(name: str) -> tuple[str, dict[str, str]]:
 
 
 def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[str, Path]:
-    """Return the pictures in folders in the page's order, all or `only` some: drawings where they are light."""
+    """Return the figures in the folders, or only those named, in page order: the SVG file unless it is too large."""
     found: dict[str, dict[str, Path]] = {}
     for folder in folders:
         for path in (path for path in sorted(folder.iterdir()) if path.suffix in (".svg", ".png")):
@@ -52,7 +52,7 @@ def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[st
 
 
 def galleries(ours: Mapping[str, Path], papers: Mapping[str, Path], files: Files) -> dict[str, Any]:
-    """Return the figures by section in the page's order, the paper's own under ours; the first; and what is missing."""
+    """Return the figures by section, each with the paper's version below it; the `first` figure; `missing` titles."""
     sections: dict[str, Any] = {caption["section"]: [] for caption in CAPTIONS.values()}
     first = next((name for name in HEADLINES if name in ours and shows_something(ours[name])), None)
     for name, path in ours.items():
@@ -70,7 +70,7 @@ def galleries(ours: Mapping[str, Path], papers: Mapping[str, Path], files: Files
 
 
 def shows_something(path: Path) -> bool:
-    """Return whether a figure has numbers; one without says in words why."""
+    """Return whether a figure has data; a figure without data has a text instead that says why."""
     numbers = path.with_suffix(".csv")
     return not numbers.is_file() or len(numbers.read_text(encoding="utf-8").splitlines()) > 1
 
@@ -89,11 +89,11 @@ def _figure(name: str, path: Path, files: Files, addition: str = "") -> dict[str
     }
 
 
-# --- pictures inside the page's own text, drawings without what no reader sees ----------------------------------------
+# --- pictures embedded in the page ------------------------------------------------------------------------------------
 
 
 def embedded(path: Path) -> Markup:
-    """Return a PNG or SVG file as the address of an image, which needs no further escaping between double quotes."""
+    """Return a PNG or SVG file as a data URL, which needs no further escaping between double quotes."""
     if path.suffix == ".png":
         return Markup(f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode('ascii')}")  # noqa: S704
     try:
@@ -105,9 +105,9 @@ def embedded(path: Path) -> Markup:
 
 
 def light(text: str) -> str:
-    """Return a drawing of matplotlib's that looks the same in half the bytes.
+    """Return an SVG drawing by matplotlib with the same appearance and about half the bytes.
 
-    Numbers keep four digits, each style is written once, and groups, names and notes that nothing refers to go.
+    Numbers keep four digits, each style is written once, and unused groups, ids and metadata are removed.
     """
     root = ElementTree.fromstring(text)  # noqa: S314 (drawn by us)
     referred = dict.fromkeys(re.findall(r'(?:href="|url\()#([^")]+)', text))
@@ -123,12 +123,12 @@ def light(text: str) -> str:
 
 
 def _lighten(element: Element, names: dict[str, str], classes: dict[str, str]) -> None:
-    """Lighten an element and what is in it; a letter's place, a translation to the right, becomes its x."""
+    """Lighten an element and its children; the horizontal translation of a letter becomes its x attribute."""
     given = dict(element.attrib)
     element.attrib.clear()
     for key, value in given.items():
         value = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.4g}", " ".join(value.split()))
-        value = re.sub(r"url\(#(.+?)\)", lambda found: f"url(#{names[found[1]]})", value)  # of hatching and clipping
+        value = re.sub(r"url\(#(.+?)\)", lambda found: f"url(#{names[found[1]]})", value)  # hatching and clipping
         if key == "style":
             key, value = "class", classes.setdefault(value, f"c{len(classes)}")
         elif key == HREF:
@@ -136,7 +136,7 @@ def _lighten(element: Element, names: dict[str, str], classes: dict[str, str]) -
         elif key == "d":
             value = re.sub(r" ?([A-Za-z]) ?", r"\1", value)
         elif element.tag == f"{SVG}use" and (moved := re.fullmatch(r"translate\((\S+) 0\)", value)):
-            key, value = "x", f"{float(moved[1]):.0f}"  # in hundredths of its size
+            key, value = "x", f"{float(moved[1]):.0f}"  # in hundredths of the size of the letter
         if key != "id" or value in names:
             element.set(key, names[value] if key == "id" else value)
     element.tail = None

@@ -1,4 +1,4 @@
-"""Provenance for the template: what ran, where, from which code and data, and what it took."""
+"""Provenance for the template: the jobs, the machine, the code and data, and the time."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -27,7 +27,7 @@ Provenance = Mapping[str, Any]
 
 
 def read_provenance(path: Path) -> dict[str, Any]:
-    """Return where a study's results come from."""
+    """Read the provenance of the results of a study."""
     value = read_json(path)
     if not isinstance(value, dict) or not value.keys() >= KEYS:
         missing = sorted(KEYS - set(value if isinstance(value, dict) else ()))
@@ -36,7 +36,7 @@ def read_provenance(path: Path) -> dict[str, Any]:
 
 
 def study_facts(known: Provenance) -> dict[str, str]:
-    """Return what the study is, in a few words each: what its columns and rows are, and how much was trained."""
+    """Return a short description of the study: its languages, tasks and settings, and the amount of training."""
     config = known["config"]
     chosen = config.get("study", {})
     languages = config.get("languages", {})
@@ -56,7 +56,7 @@ def study_facts(known: Provenance) -> dict[str, str]:
 
 
 def origin(known: Provenance, files: Files) -> dict[str, Any]:
-    """Return everything that is known of where the results come from."""
+    """Return the provenance in the form that the template needs."""
     stages = [stage | {"stage": stage["stage"].replace("_", " ")} for stage in known["stages"]]
     machine, commits = known["machine"], sorted({model["commit"][:10] for model in known["models"]})
     facts = {

@@ -1,4 +1,4 @@
-"""Tables as the page shows them: headings over headings, groups of rows, numbers to the right, links to files."""
+"""Tables of the page: two levels of headings, groups of rows, numbers aligned to the right, links to files."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,15 +15,15 @@ from xling.report.table1 import DESCRIPTION
 
 NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?%)?( ?\[.*\])?( ?\(.*\))?", re.IGNORECASE)
 LONG_NUMBER = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?|-?\d+(\.\d+)?e-\d+")
-GROUP = "Group"  # the column in which a table's CSV keeps the heading that a row stands under
-SHORT = 32  # characters: such cells stay on one line
-MOST_ROWS = 60  # of a table on the page: beyond it there is only a link
+GROUP = "Group"  # the column of the CSV file with the group heading of a row
+SHORT = 32  # characters; cells up to this length are not wrapped
+MOST_ROWS = 60  # a table with more rows is only linked
 OVERS = (*(task_title(task) for task in TASKS), "ours - paper", "ours", "paper")
-SHOWN = {"table1"}  # the others are folded
+SHOWN = {"table1"}  # other tables are collapsed
 
 
 class Column(NamedTuple):
-    """A column: its heading, the heading over it and its neighbours, and how it is set."""
+    """A column: its heading, the upper heading that it may share with its neighbours, and its CSS class."""
 
     head: str
     over: str
@@ -31,7 +31,7 @@ class Column(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A cell: its text, the class that says how it is set (none for numbers, the most), and where it leads."""
+    """A cell: its text, its CSS class (none for numbers, the most frequent kind), and its links."""
 
     text: str
     kind: str | None = None
@@ -40,7 +40,7 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table for the template: columns, and rows with the groups they begin."""
+    """A table for the template: columns, and rows with the heading of the group that they begin (or empty)."""
 
     label: str
     columns: Sequence[Column]
@@ -48,17 +48,17 @@ class Table(NamedTuple):
     id: str = ""
     note: str = ""
     links: Sequence[Link] = ()
-    length: int = 0  # of the file, where it has too many rows for the page and there are none here
+    length: int = 0  # number of rows in the file; `rows` is empty if they are too many for the page
 
     @property
     def overs(self) -> list[tuple[str, int]]:
-        """The headings over headings, each with the number of its columns; none if no column has one."""
+        """The upper headings, each with the number of its columns; empty if no column has one."""
         spans = [(over, len(list(same))) for over, same in groupby(column.over for column in self.columns)]
         return spans if any(over for over, _ in spans) else []
 
 
 def study_tables(files: Files) -> list[Table]:
-    """Return the tables of a study by their files; Table 1 without what Figure 3 shows, its left columns apart."""
+    """Return the tables of a study; intervals and floors are left out, and Table 1 is split from its descriptions."""
     found = []
     scores = {path.stem: path for path in files.tables}
     cells = files.of_cells(read_table(scores["transfer"])) if "transfer" in scores else {}
@@ -83,7 +83,7 @@ def study_tables(files: Files) -> list[Table]:
 
 
 def read_numbers(path: Path) -> pd.DataFrame:
-    """Read a CSV file as text, numbers that were written out for machines to four digits."""
+    """Read a CSV file as text; numbers with many digits are rounded to four."""
     return read_table(path).map(lambda cell: f"{float(cell):.4g}" if LONG_NUMBER.fullmatch(cell) else cell)
 
 
@@ -94,9 +94,9 @@ def data_table(
     groups: Sequence[str] = (),
     addresses: Mapping[tuple[str, str], str] | None = None,
 ) -> Table:
-    """Return a table of text; columns of numbers stand to the right, and a new group is a heading over its rows.
+    """Return a table of text; columns of numbers are aligned to the right, and each group gets a heading.
 
-    `addresses` say where a cell leads, by the first cell of its row and the title of its column.
+    `addresses` has the link of a cell by the first cell of its row and the title of its column.
     """
     names, known = list(titles), addresses or {}
     kinds = [_kind([row[place] for row in rows]) for place in range(len(names))]
@@ -116,7 +116,7 @@ def data_table(
 
 
 def _kind(cells: Sequence[str]) -> str | None:
-    """Return no class for a column of numbers, apart from cells that were not run, else that of short or long texts."""
+    """Return the CSS class of a column: None for numbers (cells may be "not run"), else that of short or long text."""
     given = [cell for cell in cells if cell not in ("", "-", NOT_RUN)]
     if given and all(NUMBER.fullmatch(cell) for cell in given):
         return None

@@ -1,4 +1,4 @@
-"""The verdicts for the template: a row of the forest plot for each claim, and what keeps it from being supported."""
+"""The verdicts for the template: a row of the forest plot for each claim, and the cells that are not clear."""
 
 import re
 from collections.abc import Collection
@@ -19,11 +19,11 @@ CLASSES = {
     Verdict.NO_SIGNAL: ("unclear", "~"),
     Verdict.NOT_RUN: ("absent", "–"),
 }
-UNIT = 10  # of the drawing: half the width of an interval
+UNIT = 10  # drawing units per half-width of an interval
 
 
 def shown_claim(claim: Stored, ids: Collection[str]) -> dict[str, Any]:
-    """Return a claim with what this run shows of it; `ids` are the places on the page that it may lead to."""
+    """Return a claim with its results; `ids` are the ids of the tables and figures on the page that it may link to."""
     verdict = render.worded(claim)
     kind, sign = CLASSES[verdict]
     part = claim["parts"][claim["deciding"]]
@@ -47,7 +47,7 @@ def shown_claim(claim: Stored, ids: Collection[str]) -> dict[str, Any]:
 
 
 def _plot(claim: Stored, part: Stored) -> dict[str, Any]:
-    """Return the row of the forest plot of the deciding part: places in units, right of 0 the claim holds."""
+    """Return the deciding part as a row of the forest plot, in units of the drawing; right of 0 the claim holds."""
     shown = marks(claim, part)
     places = [round(UNIT * max(-LIMIT, min(LIMIT, margin)), 1) for margin in shown["margin"]]
     (mean,), cells, paper = (
@@ -60,7 +60,7 @@ def _plot(claim: Stored, part: Stored) -> dict[str, Any]:
 
 
 def _sources(source: str, ids: Collection[str]) -> list[Link]:
-    """Return where the page shows what a claim is judged on: "Figures 4a, 4b" are two figures."""
+    """Return links to the tables and figures behind a claim; "Figures 4a, 4b" gives two links."""
     word = source.partition(" ")[0].rstrip("s")
     kind = "table" if word == "Table" else "figure-figure"
     places = {f"{word} {number}": f"{kind}{number}" for number in re.findall(r"\d\w?", source)}
@@ -68,7 +68,7 @@ def _sources(source: str, ids: Collection[str]) -> list[Link]:
 
 
 def _checks(claim: Stored) -> Table | None:
-    """Return the cells that keep a part of a claim from being supported: those that are not clear."""
+    """Return a table of the cells that are not clear, in the parts of a claim that are not supported."""
     rows, groups = [], []
     for part in (part for part in claim["parts"] if part["verdict"] != Verdict.SUPPORTED):
         for check in (check for check in part["checks"] if check["state"] != "clear"):
