@@ -33,7 +33,7 @@ from xling.synthetic.world import World, build_world
 
 @record
 class Listed:
-    """A language of the study."""
+    """An entry of the list of languages."""
 
     code: Text
     iso3: Annotated[str, matching("^[A-Za-z]{3}$", "a three-letter code such as fra")]

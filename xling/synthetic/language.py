@@ -39,7 +39,7 @@ class Tree(NamedTuple):
     upos: tuple[str, ...]
     heads: tuple[int, ...]  # 1-based, 0 is the root
     deprels: tuple[str, ...]
-    ner: tuple[str, ...]  # BIO over PER, LOC, ORG
+    ner: tuple[str, ...]  # BIO tags of PER, LOC and ORG
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Language:
         return self._first(text if self.traits.spaces else " ".join(text.split()))
 
     def _order(self, meaning: Meaning) -> Order:
-        """Return the order of a sentence, drawn from the meaning itself, so that a meaning always has the same order."""
+        """Return the order of a sentence, which depends only on the meaning, so a meaning always has the same order."""
         traits = self.traits
         die = sum(meaning.concepts) * 7919 % 1009 / 1009
         if die < traits.front_object:

@@ -57,7 +57,7 @@ SLOTS = (  # the exact functional slots, without the noun of the object
 
 
 class NliPair(NamedTuple):
-    """Two meanings and whether the second follows from the first."""
+    """Two meanings, with a label that says whether the second follows from the first."""
 
     premise: Meaning
     hypothesis: Meaning
