@@ -32,7 +32,7 @@ class Alignment:
         """Return the languages of an analysis: words needs a dictionary, sentences a test set, and cka neither."""
         if analysis == "cka":
             return self.study.compared
-        own = [code for code in self.study.compared if code in self.study.originals]  # a copy adds nothing here
+        own = [code for code in self.study.compared if code in self.study.originals]  # copies are left out
         if analysis == "sentences":
             return [code for code in own if self.study.tatoeba_sides(code)]
         return [code for code in own if self.study.language(code).get("muse")]

@@ -22,7 +22,7 @@ from xling.core.log import duration
 NO_STAGES = {"total", "all", "report"}  # rows of Snakemake's job statistics that are not rules or do no work
 SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_REDRAWS = 15.0, 0.5
 MOST_STAGES = 8
-MOST_OF_A_LOG = 1 << 16  # bytes
+MOST_OF_A_LOG = 1 << 16  # bytes at the end of a log that are read
 MOST_NAMES = 4  # files per folder that the final list names; of more it gives the number
 FOR_PEOPLE = ("tables", "figures", "models")  # folders whose files are listed even if other jobs read them
 MOST_FOLDERS = 6  # other folders in the final list

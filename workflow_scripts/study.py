@@ -37,7 +37,7 @@ def load_study(config: Config, files: Iterable[str | Path] = (), revisions: Mapp
 
 
 def use_this_interpreter() -> None:
-    """Put the folder of Snakemake's interpreter first in the PATH of jobs; a job's conda environment goes before it."""
+    """Put the folder of Snakemake's interpreter first in the PATH of jobs; only a conda environment precedes it."""
     here = str(Path(sys.executable).parent)
     if os.environ.get("PATH", "").split(os.pathsep)[0] != here:
         os.environ["PATH"] = os.pathsep.join([here, os.environ.get("PATH", "")])
@@ -121,7 +121,7 @@ class Study(Files):
         return {code: self.results / f"bpe/{name}.{text}.model" for code, (name, text) in names.items()}
 
     def stream_folders(self, name: str) -> dict[str, Path]:
-        """Return the folder of each language's token stream of a model."""
+        """Return the folders of a model's token streams, by language."""
         return {code: self.results / "streams" / stream for code, stream in self.streams(name).items()}
 
     def parallel_side(self, code: str) -> str:
@@ -133,7 +133,7 @@ class Study(Files):
         return self.results / f"parallel/{self.parallel_side(code)}.txt"
 
     def task_data(self, task: str, pair: str) -> dict[str, Any]:
-        """Return the prepared files of a task: train and dev of the source language, test sets of both."""
+        """Return the prepared files of a task: train and dev of the source language, test sets of both languages."""
         kind, (source, target) = TASK_DATA[task], pair_languages(pair)
         train, dev, test, other = (self.task_file(kind, *key) for key in self.task_keys(kind, pair))
         return {"train": train, "dev": dev, "test": {source: test, target: other}}

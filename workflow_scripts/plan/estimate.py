@@ -32,7 +32,7 @@ def parameters(run: Mapping[str, Any], words: int) -> float:
     layer = 4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"]
     copies = len(run["languages"]) - 1
     tables = 1 + (copies if apart["embeddings"] else 0)
-    places = 1 + (copies if apart["embeddings"] is True else 0)  # `tokens` leaves these shared
+    places = 1 + (copies if apart["embeddings"] is True else 0)  # `tokens`: positions stay shared
     vectors = words * tables + (shape["positions"] + shape["sentences"]) * places
     return float((shape["layers"] + copies * apart["layers"]) * layer + vectors * shape["width"])
 
@@ -161,10 +161,10 @@ def comparison(sizes: Sizes, job: Job) -> float:
     pairs = sum(len(row["seeds"]) for row in rows)
     if analysis == "cka":  # every layer with every layer
         return float(3 * layers**2 * pairs * 2 * sizes.parallel() * width**2)
-    if analysis == "sentences":  # every layer, trained and untrained, both directions, with and without the map
+    if analysis == "sentences":  # every layer, trained and untrained, both directions, with and without a map
         return float(4 * 2 * layers * pairs * 2 * sizes.parallel() ** 2 * width)
     words = min(align["word_vocabulary"], align["word_sentences"])
-    tables = 2 * (layers + 1) * pairs + len(alignment.languages("words"))  # the embedding matrix too, and fastText once
+    tables = 2 * (layers + 1) * pairs + len(alignment.languages("words"))  # with the embedding matrix, and fastText
     return float(tables * 2 * words**2 * width)
 
 

@@ -25,7 +25,7 @@ class Job:
     threads: int = 1
     resources: Mapping[str, Any] = field(default_factory=dict)
     benchmark: str | None = None
-    passing: bool = False  # its files are deleted once they have been read
+    passing: bool = False  # Snakemake deletes its outputs after their last use
 
     @property
     def gpus(self) -> int:
@@ -77,7 +77,7 @@ def open_dag(config: Config, targets: Iterable[str] = (), snakefile: Path = REPO
                 snakefile=snakefile,
             )
             opened.dag(wanted)
-            workflow = opened._workflow  # the API shows no jobs
+            workflow = opened._workflow  # the public API does not give access to jobs
             workflow._prepare_dag(forceall=False, ignore_incomplete=False, lock_warn_only=True, nolock=True)
             workflow._build_dag()
             return workflow.dag

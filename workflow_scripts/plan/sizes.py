@@ -17,7 +17,7 @@ from xling.core.io import read_json
 from xling.data.manifest import load_manifest
 
 SCRIPTS = {"Cyrillic": "cyrillic", "Han": "han"}  # scripts with more than one byte per character
-XNLI_SENTENCES = 10_000  # of XNLI-15way
+XNLI_SENTENCES = 10_000  # sentences per language in XNLI-15way
 ARCHIVES = {".bz2": "text_per_bz2", ".xz": "text_per_xz", ".gz": "text_per_xz", ".zst": "text_per_xz"}
 
 
