@@ -1,7 +1,7 @@
-"""Emerging cross-lingual structure in pretrained language models: the whole study, in the paper's order.
+"""Emerging cross-lingual structure in pretrained language models: the whole study, in the order of the paper.
 
-snakemake                                      the embedded study
-snakemake --configfile presets/paper.yaml      the paper's
+snakemake                                      the study on embedded (generated) languages
+snakemake --configfile presets/paper.yaml      the study of the paper
 snakemake --profile slurm …                    on a cluster
 """
 
@@ -13,7 +13,7 @@ min_version("9.0")
 configfile: "config.yaml"
 
 
-container: "envs/xling.sif"  # with --sdm apptainer alone; built from envs/xling.def
+container: "envs/xling.sif"  # used only with --sdm apptainer; built from envs/xling.def
 
 
 include: "rules/common.smk"
@@ -37,7 +37,7 @@ include: "rules/page.smk"
 
 
 rule all:
-    """Everything that the study makes."""
+    """Make every output of the study."""
     default_target: True
     input:
         expand(MODELS / "{model}/model.safetensors", model=STUDY.models),
@@ -56,7 +56,7 @@ rule all:
 for figure in ["figure1", "figure2", "figure3", "figure4a", "figure4b", "figure5", "figure6", "figure7", "figure8"]:
 
     rule:
-        """One figure, and only what it takes."""
+        """Make one figure, and only the files that it needs."""
         name:
             figure
         input:

@@ -1,10 +1,10 @@
-# Words and sentences of independently trained models (section 5.1): representations, Figures 4a, 4b and 6.
+# Words and sentences in independently trained models (section 5.1): hidden states, and Figures 4a, 4b and 6.
 
 ANALYSES = RESULTS / "analyses"
 
 
 rule prepare_tatoeba:
-    """Both sides of a test set as words, line by line."""
+    """Tokenise both sides of a Tatoeba test set."""
     input:
         raw=lambda wildcards: raw_files(ALIGNMENT.raw_tatoeba(wildcards.pair.split("-")[1]).values()),
         read=read_list("tatoeba/{pair}"),
@@ -32,7 +32,7 @@ rule prepare_tatoeba:
 
 
 rule represent_encoder:
-    """One pass of an encoder over its words and sentences; states.json comes last and stands for all files beside it."""
+    """Compute an encoder's hidden states of words and sentences; states.json is written after all other files."""
     input:
         model=MODELS / "{model}/model.safetensors",
         run=MODELS / "{model}/run.json",
@@ -63,7 +63,7 @@ rule represent_encoder:
 
 
 rule train_vectors:
-    """fastText on a language's own text, the baseline of Figure 4 where no published vectors are named."""
+    """Train fastText on a language's corpus, the baseline of Figure 4 if the config has `vectors: own`."""
     input:
         text=RESULTS / "corpus/{language}.wiki/train.txt.zst",
     output:
@@ -86,7 +86,7 @@ rule train_vectors:
 
 
 rule translate_words:
-    """Word translation from the embedding matrix and from every layer, fastText and untrained encoders beside it."""
+    """Evaluate word translation with the embedding matrix, every layer, fastText and untrained encoders."""
     input:
         plan=RESULTS / "plans/words.json",
         states=ALIGNMENT.represented("words"),
@@ -115,7 +115,7 @@ rule translate_words:
 
 
 use rule translate_words as retrieve_sentences with:
-    # Sentence retrieval at every layer, both directions, with and without the map, untrained encoders beside it.
+    # Evaluate sentence retrieval at every layer, in both directions, with and without a map, trained and untrained.
     input:
         plan=RESULTS / "plans/sentences.json",
         states=ALIGNMENT.represented("sentences"),

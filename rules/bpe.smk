@@ -2,7 +2,7 @@
 
 
 rule train_bpe:
-    """Merges of one language, or of a pair jointly."""
+    """Learn the BPE merges of one language, or of both languages of a pair jointly."""
     input:
         text=lambda wildcards: [corpus_of(wildcards, code) for code in wildcards.languages.split("-")],
     output:
@@ -29,7 +29,7 @@ rule train_bpe:
 
 
 rule build_vocabulary:
-    """The ids of a setting: joint, the union of two, kept apart by a prefix, or a space for each language."""
+    """Build a vocabulary: joint, the union of two, with a prefix per language, or with separate ids per language."""
     input:
         models=lambda wildcards: sorted(set(vocabulary_models(wildcards).values())),
     output:
@@ -51,7 +51,7 @@ rule build_vocabulary:
 
 
 rule encode_text:
-    """A language's corpus as the pieces of a BPE model on disk; vocabularies number them when a model is trained."""
+    """Encode a language's corpus as subword ids of a BPE model; training maps them to the ids of its vocabulary."""
     input:
         vocabulary=RESULTS / "vocab/{languages}.{kind}.{domain}/vocab.json",
         train=training_text,
@@ -81,7 +81,7 @@ rule encode_text:
 
 
 rule audit_anchors:
-    """Which subwords, and which share of the running text, a model's two languages have in common."""
+    """Count the subwords that the two languages of a model share, and their share of the running text."""
     input:
         vocabulary=vocabulary_of,
         streams=streams_of,

@@ -2,7 +2,7 @@
 
 
 rule compare_encoders:
-    """CKA of every layer with every layer: bilingual, monolingual and random encoders, all pairs in one job."""
+    """Compute the CKA of every pair of layers for bilingual, monolingual and random encoders, in one job."""
     input:
         plan=RESULTS / "plans/cka.json",
         states=ALIGNMENT.represented("cka"),
@@ -27,7 +27,7 @@ rule compare_encoders:
 
 
 rule record_alignment:
-    """What the three analyses found, as records that figures and claims are made from."""
+    """Write the results of the three analyses as records, from which figures and claims are made."""
     input:
         analyses=expand(ANALYSES / "{name}.json", name=ALIGNMENT.analyses),
         plans=expand(RESULTS / "plans/{name}.json", name=ALIGNMENT.analyses),

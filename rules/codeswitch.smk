@@ -1,8 +1,8 @@
-# Extra anchors (section 4.2): words replaced by their translations in the training text, both ways.
+# Extra anchors (section 4.2): in the training text of both languages, words are replaced by their translations.
 
 
 rule build_dictionary:
-    """Translations of the source language's words with their quality."""
+    """Build a dictionary from the source language, with the quality of each translation."""
     input:
         dictionary=lambda wildcards: raw_files([dictionary_file(wildcards)]),
         read=read_list("dictionary/{pair}"),
@@ -31,7 +31,7 @@ rule build_dictionary:
 
 
 rule switch_codes:
-    """A training corpus in which some words stand in the other language."""
+    """Replace words of a training corpus by their translations into the other language."""
     input:
         text=lambda wildcards: corpus_of(wildcards, wildcards.language),
         dictionary=RESULTS / "dictionary/{pair}.tsv",

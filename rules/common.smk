@@ -1,4 +1,4 @@
-# What all rules share: the checked study, paths, revisions, resource classes. Wiring only.
+# Definitions that all rules share: the checked study, paths, code revisions and resource classes.
 
 import re
 import sys
@@ -11,8 +11,8 @@ from workflow_scripts.site import extra_flags, list_bad_nodes, load_site, submit
 from workflow_scripts.study import load_study, use_this_interpreter
 from workflow_scripts.targets import refuse_wrong_targets
 
-# Editing a module reruns nothing. A change that must change a stage's results raises its number here. Params that are
-# functions of `output` rerun nothing either, because Snakemake does not compare them: hashes for `expect` are passed so.
+# Editing a module reruns nothing. If a change must alter the results of a stage, raise the number of the stage here.
+# Snakemake does not compare params that are functions of `output`, so the hashes for `expect` never cause a rerun.
 REV = {
     "synthetic": 2,
     "data": 1,
@@ -38,7 +38,7 @@ BENCHMARKS = RESULTS / "benchmarks"
 RECORDS = RESULTS / "records"
 ENV, TEXT_ENV = "../envs/xling.yaml", "../envs/text.yaml"  # text stages never import torch
 
-# What a job of each class asks of a machine; local rules, which take seconds, have none. A cluster's own wishes are in profiles/slurm/site.yaml.
+# Resources that each class of jobs requests; local rules have no class. See profiles/slurm/site.yaml for a cluster.
 RESOURCE_CLASSES = {
     "cpu": dict(mem_mb=4000, runtime=240),
     "cpu-many": dict(mem_mb=16000, runtime=720),
@@ -62,9 +62,9 @@ wildcard_constraints:
 
 
 def resource_class(name):
-    """Return a class's requests; memory grows with the attempts, and time where a job cannot resume.
+    """Return the resource requests of a class; they grow with each attempt.
 
-    A job that resumes has many attempts, most of them for want of time: its memory is doubled once.
+    A job that can resume is different: most attempts end at the time limit, so only its memory grows, and only once.
     """
     requests, resumes = SITE.requests(name, RESOURCE_CLASSES[name]), name == "gpu-long"
     growing = {
@@ -77,10 +77,10 @@ def resource_class(name):
 
 
 def passing(path):
-    """Return a text output that Snakemake deletes once it has been read, unless the study keeps it."""
+    """Return a text output that Snakemake deletes after its last use, unless the config has `text.keep`."""
     return path if config["text"]["keep"] else temp(path)
 
 
 def bilingual_models():
-    """Return the names of the trained models of two languages."""
+    """Return the names of the bilingual models."""
     return [name for name, model in STUDY.models.items() if model.bilingual]

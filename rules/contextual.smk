@@ -1,10 +1,10 @@
-# Contextual transfer (section 5.1.2): linked words, a map for every layer, task layers on frozen encoders.
+# Contextual transfer (section 5.1.2): word links, a map for every layer, task layers on frozen encoders.
 
 
 rule align_words:
-    """Links between the words of parallel sentences, one to one.
+    """Link the words of parallel sentences one to one.
 
-    Their seed works with the aligner that `make aligner` builds. Another one's links differ a little from run to run.
+    The seed works only with the aligner that `make aligner` builds. With another build, links differ slightly per run.
     """
     input:
         source=lambda wildcards: STUDY.parallel(wildcards.pair.split("-")[0]),
@@ -29,7 +29,7 @@ rule align_words:
 
 
 rule transfer_contextual:
-    """All layers, tasks and target languages of one source encoder."""
+    """Train and test all layers, tasks and target languages of one source encoder."""
     input:
         plan=RESULTS / "plans/contextual/{job}.json",
         models=lambda wildcards: read_of(
@@ -61,7 +61,7 @@ rule transfer_contextual:
 
 
 rule record_contextual:
-    """The records of Figures 5 and 8, each score beside the untrained encoders'."""
+    """Write the records of Figures 5 and 8, each with the score of the untrained encoders."""
     input:
         results=list(CONTEXTUAL.results().values()),
     output:

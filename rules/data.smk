@@ -1,10 +1,10 @@
-# Raw data is fetched and becomes plain text (section 3.1).
+# Raw data is downloaded and converted to plain text (section 3.1).
 
 
 rule fetch_dataset:
-    """One published dataset, downloaded and verified, or asked for where its licence allows no download.
+    """Download and verify one published dataset, or ask the user for it if its licence allows no download.
 
-    Only the receipt is an output: Snakemake removes the outputs of a job that fails, and these files are precious.
+    Only the receipt is an output: Snakemake deletes the outputs of a failed job, and downloads must not be lost.
     """
     input:
         sources=RESULTS / "plans/fetch/{dataset}.json",
@@ -27,14 +27,14 @@ rule fetch_dataset:
 
 
 rule fetch:
-    """All raw data of the study, on a machine with network, so that compute nodes need none."""
+    """Fetch all raw data of the study, on a machine with network access; compute nodes then need none."""
     input:
         raw_files(map(str, STUDY.needed_files.values())),
     localrule: True
 
 
 rule extract_text:
-    """Paragraphs of a dump or a crawl, or of one shard of it, one per line."""
+    """Extract the paragraphs of a dump or a crawl, or of one shard of it, one per line."""
     input:
         raw=lambda wildcards: raw_files(STUDY.raw_text(wildcards.language, wildcards.domain)),
         read=read_list("text/{language}.{domain}"),

@@ -1,8 +1,8 @@
-# Figures of the study: each from its own records, so that one can be drawn without the others.
+# Figures of the study. Each is drawn from its own records, without the others.
 
 
 rule draw_figure:
-    """One figure; the level of LASER that the paper gives belongs to real sentences only."""
+    """Draw one figure; the LASER score of the paper is shown only for real sentences, not for generated ones."""
     input:
         unpack(figure_inputs),
     output:
@@ -27,9 +27,9 @@ rule draw_figure:
 
 
 rule draw_training:
-    """The training of every model: one picture each, all in one, and what its languages have in common by then.
+    """Draw the training curves of each model, an overview, and the similarity of languages during training.
 
-    One process draws them all, because one process per model would take longer.
+    One process draws all of them, because one process per model would take longer.
     """
     input:
         study=RECORDS / "study.json",
@@ -56,7 +56,7 @@ rule draw_training:
 
 
 rule figures:
-    """Every figure that the study has records for."""
+    """Draw every figure that the study has records for."""
     input:
         study_figures(),
     localrule: True

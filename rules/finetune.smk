@@ -1,10 +1,10 @@
-# Zero-shot transfer (section 3.2): encoders tuned on the source language, scored in the other, beside their floors.
+# Zero-shot transfer (section 3.2): trained encoders and floors (untrained encoders) are fine-tuned and scored.
 
 
 rule fine_tune:
-    """All tasks of one encoder at every grid point, side by side on one GPU, and the scores.
+    """Fine-tune one encoder in all tasks at every grid point, several at a time on one GPU, and score it.
 
-    One model alone: snakemake results/demo/transfer/en-fr.no-anchors.s1/ner.json
+    For a single model: snakemake results/demo/transfer/en-fr.no-anchors.s1/ner.json
     """
     input:
         plan=RESULTS / "plans/fine_tune/{encoder}.json",

@@ -1,10 +1,10 @@
-# Verdicts, provenance and the page that holds everything the study found.
+# Verdicts on the claims, provenance, and the page with all results of the study.
 
 CHOICES = [Path(workflow.basedir) / "docs" / name for name in ("choices.md", "data.md")]
 
 
 rule claims:
-    """The paper's claims, judged on what the study has measured; whatever the verdicts are, this succeeds."""
+    """Judge the paper's claims by the results of the study; the rule succeeds whatever the verdicts are."""
     input:
         records=claim_records(),
         counts=RECORDS / "items.npz" if TRANSFER.models else [],
@@ -30,7 +30,7 @@ rule claims:
 
 
 rule collect_provenance:
-    """Code, machine, time, models and data behind the study; last of all, when every stage has told its time."""
+    """Collect code, machine, times, models and data of the study, after every stage has recorded its time."""
     input:
         plan=RESULTS / "plans/provenance.json",
         models=expand(MODELS / "{model}/provenance.json", model=STUDY.models),
@@ -56,7 +56,7 @@ rule collect_provenance:
 
 
 rule page:
-    """Everything on one page that opens without a network."""
+    """Write one page with all results, which opens without a network."""
     input:
         claims=RESULTS / "claims.json",
         tables=study_tables(),
@@ -89,7 +89,7 @@ rule page:
 
 
 rule report:
-    """The page, and all that it is made from."""
+    """Make the page and everything that it is made from."""
     input:
         rules.page.output.page,
     localrule: True

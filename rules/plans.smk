@@ -1,13 +1,13 @@
-# What jobs are to do, as files that a person can read: descriptions of encoders and of the study, lists of what is collected.
-# Written by the shell from `params`, so that a file is written again when its content changes, and no command line holds it;
-# sealed as xling.core.io seals files.
-# A rule takes its plan as an input that may not be older: while a plan is written again, Snakemake compares no params of
-# jobs that have it as `ancient`, and would leave their results as they were.
+# Plans: readable files that tell jobs what to do, such as descriptions of encoders and lists of results to collect.
+# The shell writes them from `params`, so a file is rewritten when its content changes, and no command line contains it.
+# Each has a checksum file (seal) in the format of xling.core.io.
+# A plan must not be an `ancient` input: while an `ancient` plan is rewritten, Snakemake does not compare the params of
+# the jobs that read it, and would keep their outdated results.
 
 from workflow_scripts.describe import drawn_study
 
-# Path, revision of the code, content; `write_traits` and `list_languages` lie below the data root, as what is generated
-# from them: studies share both.
+# Path, code revision, content. The outputs of `write_traits` and `list_languages` are below the data root, like the
+# files generated from them, because studies share both.
 PLANS = {
     "write_run": (MODELS / "{model}/run.json", REV["pretrain"], lambda w: STUDY.run(w.model)),
     "write_untrained": (TRANSFER.folder / "{encoder}/run.json", REV["finetune"], lambda w: TRANSFER.run(w.encoder)),

@@ -2,12 +2,12 @@
 
 
 rule pretrain:
-    """One encoder.
+    """Train one encoder.
 
-    The directory that it resumes from is no output, because Snakemake empties outputs after a failure; it is named by
-    everything that decides the weights. Parallel sentences are used only for monitoring, so touching them reruns nothing.
-    How often a training is saved decides nothing either: Snakemake does not compare a param that is a function of
-    `output`. The launcher and the trainer replace the shell, so that a signal of the cluster reaches the trainer.
+    The directory of checkpoints is not an output, because Snakemake deletes outputs after a failure; its name has a
+    hash of all that affects the weights. Parallel sentences are for monitoring only, so touching them reruns nothing.
+    Changing how often training is saved reruns nothing either, because Snakemake does not compare params that are
+    functions of `output`. The launcher and the trainer replace the shell, so signals of the cluster reach the trainer.
     """
     input:
         run=MODELS / "{model}/run.json",

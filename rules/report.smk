@@ -7,7 +7,7 @@ FIGURES = RESULTS / "figures"
 
 
 rule paper_figures:
-    """Table 1 and Figures 3 and 7 from the published numbers, with no training at all."""
+    """Make Table 1 and Figures 3 and 7 from the published numbers, without any training."""
     output:
         tables=expand(PAPER / "table1.{suffix}", suffix=["csv", "md", "tex"]),
         figures=expand(PAPER / "figure{number}.{suffix}", number=[3, 7], suffix=["csv", "png", "pdf", "svg"]),
@@ -28,7 +28,7 @@ rule paper_figures:
 
 
 rule table1:
-    """Zero-shot transfer of the study's bilingual models, and the same beside the paper's numbers."""
+    """Write the table of zero-shot transfer of the bilingual models, alone and beside the paper's numbers."""
     input:
         cells=RECORDS / "figure3.csv",
         settings=RECORDS / "settings.csv",

@@ -1,32 +1,32 @@
-# Files of the report, from what the study makes: one function per question.
+# Functions that return the files of the report.
 
 import shlex
 
 
 def claim_records():
-    """Return the records that the claims are judged on, as far as the study makes them."""
+    """Return the records of the study that the claims are judged on."""
     aligned = [RECORDS / f"{name}.csv" for name in ALIGNMENT.records if name.startswith("figure")]
     return [*([RECORDS / "figure3.csv"] if TRANSFER.models else []), *aligned, *CONTEXTUAL.records()]
 
 
 def study_tables():
-    """Return the tables of the page, in its order."""
+    """Return the tables of the page, in the order of the page."""
     names = ["table1", "examples", "table1-compared", "transfer"] if TRANSFER.models else []
     return [TABLES / f"{name}.csv" for name in names]
 
 
 def drawn(name):
-    """Return the files of one figure: three pictures, and its numbers."""
+    """Return the files of one figure: the image in three formats, and its numbers."""
     return expand(FIGURES / "{name}.{suffix}", name=name, suffix=["png", "pdf", "svg", "csv"])
 
 
 def shows_emergence():
-    """Return whether bilingual models are watched on parallel sentences while they are trained."""
+    """Return whether bilingual models are monitored on parallel sentences during training."""
     return bool(bilingual_models() and STUDY.parallel_sides)
 
 
 def figure_names():
-    """Return every figure that the study has something to show in."""
+    """Return the names of all figures that the study has data for."""
     recorded = [*ALIGNMENT.records, *(path.stem for path in CONTEXTUAL.records())]
     names = ["forest", "figure1", "figure2", "training", *recorded]
     names += ["anchors"] if bilingual_models() else []
@@ -36,7 +36,7 @@ def figure_names():
 
 
 def figure_inputs(wildcards):
-    """Return what a figure is drawn from, by the flag of xling.report.figures that takes it."""
+    """Return the input files of a figure, by the flag of xling.report.figures that takes them."""
     match wildcards.figure:
         case "figure1" | "figure2":
             return {"study": RECORDS / "study.json"}
@@ -60,5 +60,5 @@ def figure_flags(inputs):
 
 
 def study_figures():
-    """Return the files of these figures."""
+    """Return the files of all figures of the study."""
     return [path for name in figure_names() for path in drawn(name)]

@@ -1,11 +1,11 @@
-# The embedded languages: every source of the study in its official raw format, written where real data would be.
+# The embedded (generated) languages: every data source in its official raw format, at the path of the real data.
 
 if STUDY.generated:
 
     for code in STUDY.originals:
 
         rule:
-            """Encyclopaedia, web text, trees and entities of one language."""
+            """Generate the encyclopaedia, web text, trees and named entities of one language."""
             name:
                 f"generate_{code}"
             input:
@@ -32,7 +32,7 @@ if STUDY.generated:
                 """
 
     rule generate_parallel:
-        """Inference pairs, parallel sentences and dictionaries, which the languages have together."""
+        """Generate the files that languages share: inference pairs, parallel sentences and dictionaries."""
         input:
             languages=STUDY.root / "traits.json",
         output:

@@ -1,8 +1,8 @@
-# Text becomes words (section 3.1): Moses, a segmenter for scripts without spaces, lower case.
+# Tokenisation (section 3.1): Moses, a segmenter for scripts without spaces, and lower case.
 
 
 rule tokenise_text:
-    """Every paragraph, or of a crawl as many as are drawn, as words with single spaces between them."""
+    """Split paragraphs into words with single spaces between them; of a thinned crawl, only a sample is used."""
     input:
         text=RESULTS / "text/{language}.{domain}{shard}.txt.zst",
         tokeniser=STUDY.tokeniser_file("{language}"),
@@ -36,7 +36,7 @@ rule tokenise_text:
 
 
 rule split_corpus:
-    """Held-out lines set apart, web text trimmed to the size of the encyclopaedia beside it."""
+    """Separate the held-out lines, and trim web text to the size of the smallest domain of its language."""
     input:
         words=lambda wildcards: STUDY.shards("tokenised", wildcards.language, wildcards.domain),
         sizes=corpus_sizes,
@@ -68,7 +68,7 @@ rule split_corpus:
 
 
 rule prepare_task:
-    """One split of a task's data in one language, in the words of the pretraining text."""
+    """Prepare one split of a task's data in one language, tokenised like the pretraining text."""
     input:
         raw=lambda wildcards: raw_files(task_source(wildcards)[1]),
         read=read_list("task/{task}/{language}.{dataset}.{split}"),
@@ -98,9 +98,9 @@ rule prepare_task:
 
 
 rule prepare_parallel:
-    """The multi-way parallel sentences of a language, line by line those of the others.
+    """Tokenise the parallel sentences of a language; the same line has the same sentence in all languages.
 
-    One job per language: another one in a study makes nothing again that reads the others.
+    There is one job per language, so adding a language to a study does not rerun jobs of other languages.
     """
     input:
         raw=lambda wildcards: raw_files(parallel_files(wildcards)),

@@ -1,8 +1,8 @@
-# Table 1 and Figure 3 of the study: scores of all encoders become records.
+# Table 1 and Figure 3 of the study: the scores of all encoders are collected as records.
 
 
 rule record_transfer:
-    """Every score of every seed and floor, and the counts behind it; a score of another configuration is refused."""
+    """Collect all scores of models and floors, with their counts; refuse scores of another configuration."""
     input:
         plan=TRANSFER.folder / "plan.json",
         scores=expand(TRANSFER.files("{encoder}"), encoder=TRANSFER.encoders),

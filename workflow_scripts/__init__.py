@@ -1,1 +1,1 @@
-"""What knows the workflow: the study description, the grid, paths, resolved runs, costs."""
+"""Modules that depend on the workflow: the study description, the grid of models, paths, run descriptions, costs."""

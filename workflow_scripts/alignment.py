@@ -1,4 +1,4 @@
-"""Figures 4, 6 and 7 of a study: which encoders are represented on what, and which are compared (section 5)."""
+"""Figures 4, 6 and 7 of a study: the encoders to compare and the texts that they read (section 5)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,48 +19,48 @@ RECORDS = {"words": ["figure4a", "figure4b"], "sentences": ["figure6"], "cka": [
 
 @dataclass(frozen=True)
 class Alignment:
-    """What of the three analyses a study can make, and from which of its models."""
+    """The analyses that a study can make (words, sentences and cka), and the models that they compare."""
 
     study: "Study"
 
     @cached_property
     def source(self) -> str:
-        """The language that all others are compared with."""
+        """The language that all other languages are compared with."""
         return self.study.source
 
     def languages(self, analysis: str) -> list[str]:
-        """Return the languages of an analysis: those with a dictionary, with sentences to retrieve, or all."""
+        """Return the languages of an analysis: words needs a dictionary, sentences a test set, and cka neither."""
         if analysis == "cka":
             return self.study.compared
-        own = [code for code in self.study.compared if code in self.study.originals]  # a copy adds nothing here
+        own = [code for code in self.study.compared if code in self.study.originals]  # copies are left out
         if analysis == "sentences":
             return [code for code in own if self.study.tatoeba_sides(code)]
         return [code for code in own if self.study.language(code).get("muse")]
 
     @cached_property
     def analyses(self) -> list[str]:
-        """The analyses that there is something for."""
+        """The analyses that have at least one language."""
         return [name for name in RECORDS if self.languages(name)]
 
     @cached_property
     def records(self) -> list[str]:
-        """Names of the record files that the analyses end in."""
+        """Names of the record files that the analyses produce."""
         return [record for name in self.analyses for record in RECORDS[name]]
 
     @cached_property
     def encoders(self) -> list[str]:
-        """The models that are represented: all monolingual ones, and the bilingual ones that Figure 7 shows."""
+        """The models whose hidden states are computed: all monolingual models, and the bilingual models of Figure 7."""
         if not self.analyses:
             return []
         alone = [name for name in self.study.models if self._own_language(name)]
         return alone + [name for code in self.study.compared for name in self._bilingual(code)]
 
     def states(self, model: str) -> Path:
-        """Return the folder of an encoder's states."""
+        """Return the folder of an encoder's hidden states."""
         return self.study.results / f"states/{model}"
 
     def compared(self, analysis: str) -> list[str]:
-        """Return the encoders that an analysis reads: bilingual ones are in Figure 7 alone."""
+        """Return the encoders that an analysis compares; only cka (Figure 7) has bilingual encoders."""
         found: list[str] = []
         for code in self.languages(analysis):
             found += self._bilingual(code) if analysis == "cka" else []
@@ -68,38 +68,38 @@ class Alignment:
         return list(dict.fromkeys(found))
 
     def represented(self, analysis: str) -> list[Path]:
-        """Return the files that stand for the states of the encoders that an analysis compares."""
+        """Return the states.json of each encoder that an analysis compares."""
         return [self.states(model) / "states.json" for model in self.compared(analysis)]
 
     def expected_states(self, analysis: str) -> str:
-        """Return what the states must be that an analysis compares."""
+        """Return the arguments of `workflow_scripts.expect`: each states.json with the hash that it must have."""
         files = zip(self.represented(analysis), self.compared(analysis), strict=True)
         return " ".join(quote(f"{path}={self.study.identity('states', model)}") for path, model in files)
 
     def sentences(self, model: str) -> dict[str, Path]:
-        """Return the sentences that an encoder reads, by set and language as parallel:en."""
+        """Return the sentence files that an encoder reads; a key such as parallel:en names the set and the language."""
         languages = self.study.models[model].languages
         parallel = {f"{PARALLEL}:{code}": self.study.parallel(code) for code in languages}
         tests = {other: self.tatoeba(other)[languages[0] == other] for other in self.test_sets(model)}
         return parallel | {f"tatoeba-{other}:{languages[0]}": path for other, path in tests.items()}
 
     def test_sets(self, model: str) -> list[str]:
-        """Return the languages whose test sets a model reads: the source's all, another one its own."""
+        """Return the languages whose test sets a model reads: all for the source language, otherwise only its own."""
         code = self._own_language(model)
         return [other for other in self.languages("sentences") if code in (self.source, other)]
 
     def text(self, model: str) -> Path | None:
-        """Return the text whose words an encoder represents, if any."""
+        """Return the text from which an encoder computes word vectors, or None."""
         code, targets = self._own_language(model), self.languages("words")
         return self.study.corpus(code, "wiki") if code and targets and code in (self.source, *targets) else None
 
     def tatoeba(self, code: str) -> tuple[Path, Path]:
-        """Return both sides of a language's test set as words, the source first."""
+        """Return the tokenised files of a language's test set, the source language first."""
         folder = self.study.results / f"tatoeba/{self.source}-{code}"
         return folder / "source.txt", folder / "target.txt"
 
     def raw_tatoeba(self, code: str) -> dict[str, str]:
-        """Return both sides of a language's test set as published, the source first."""
+        """Return the published files of a language's test set, the source language first."""
         sides = self.study.tatoeba_sides(code)
         return {side: self.study.raw(sides[side]) for side in ("source", "target")}
 
@@ -109,7 +109,7 @@ class Alignment:
         return [*self.sentences(model).values(), *([text] if text else [])]
 
     def flags(self, model: str) -> str:
-        """Return the flags that say what an encoder represents."""
+        """Return the flags of xling.align.represent_encoder that name the texts of an encoder."""
         parts, text = [named_flags("--sentences", self.sentences(model))], self.text(model)
         if text:
             (lines, words), ends = self.word_options()
@@ -118,13 +118,13 @@ class Alignment:
         return " ".join([*parts, *(["--untrained"] if self._own_language(model) else [])])
 
     def word_options(self) -> tuple[list[int], bool]:
-        """Return how many lines are read and words kept, and whether `</s>` ends a sentence within a line."""
+        """Return the numbers of lines to read and of words to keep, and whether `</s>` ends sentences within a line."""
         config = self.study.config
         sizes = [config["align"][key] for key in ("word_sentences", "word_vocabulary")]
         return sizes, config["bpe"]["sentence_ends"]
 
     def raw_words(self) -> list[str]:
-        """Return the dictionaries and published vectors that words are evaluated with."""
+        """Return the dictionaries and published vectors that are used to evaluate word translation."""
         plans, own = self.plan("words")["languages"].values(), self.own_vectors()
         paths = [path for plan in plans for path in (plan["train"], plan["test"], *(plan["vectors"] or {}).values())]
         return [path for path in dict.fromkeys(paths) if Path(path) not in own]
@@ -136,11 +136,11 @@ class Alignment:
         return [path for path in used if path.parent == self.trained_vectors(self.source).parent]
 
     def trained_vectors(self, code: str) -> Path:
-        """Return where the vectors of a language's own text are."""
+        """Return the file of the vectors that are trained on a language's text."""
         return self.study.results / f"vectors/{code}.vec"
 
     def plan(self, analysis: str) -> dict[str, Any]:
-        """Return what an analysis compares, and the hash that its result carries."""
+        """Return the comparisons and inputs of an analysis, and the hash to store in its result."""
         codes = self.languages(analysis)
         about = {"source": self.source, "config": self.study.identity("analysis", analysis)}
         if analysis == "cka":
@@ -159,7 +159,7 @@ class Alignment:
         }
 
     def _columns(self, code: str) -> list[dict[str, Any]]:
-        """Return the three columns of a pair; the random one has the untrained encoder on the other side only."""
+        """Return the columns of a pair in Figure 7; in `random`, only the second language's encoder is untrained."""
         alone = self._seeds(code)
         both = [dict.fromkeys((self.source, code), str(self.states(name))) for name in self._bilingual(code)]
         columns = {"bilingual": (both, "trained"), "monolingual": (alone, "trained"), "random": (alone, "untrained")}
@@ -175,7 +175,7 @@ class Alignment:
         ]
 
     def _seeds(self, code: str) -> list[dict[str, str]]:
-        """Return for each seed that both languages have the folders of their states."""
+        """Return the folders of hidden states of both languages, for each seed that both have."""
         return [{c: str(self.states(name)) for c, name in pair.items()} for pair in self._pairs(code)]
 
     def _pairs(self, code: str) -> list[dict[str, str]]:
@@ -185,16 +185,16 @@ class Alignment:
         return [{c: f"{c}.{MONO}.s{seed}" for c in both} for seed in sorted(seeds[0] & seeds[1])]
 
     def _bilingual(self, code: str) -> list[str]:
-        """Return one bilingual model of a pair per seed: Default, or for a copy the one with its own embeddings."""
+        """Return a pair's bilingual model for each seed: Default, or Sep Emb if the language is a copy."""
         setting = DEFAULT if self.study.original(code) == code else OF_A_COPY
         return [model.name for model in self.study.cells.get(f"{self.source}-{code}.{setting}", [])]
 
     def shown(self, code: str) -> str:
-        """Return how a language is written in figures: a second English is en'."""
+        """Return the name of a language in figures: a copy of English is en'."""
         original = self.study.original(code)
         return code if original == code else f"{original}'"
 
     def _own_language(self, model: str) -> str | None:
-        """Return the language of a monolingual model."""
+        """Return the language of a monolingual model, or None for a bilingual model."""
         own = self.study.models[model]
         return own.languages[0] if own.setting == MONO else None

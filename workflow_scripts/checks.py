@@ -1,4 +1,4 @@
-"""What types cannot say of a study: names that must exist, numbers that must fit together, files that must be there."""
+"""Checks of a study that types cannot express: names and files must exist, and numbers must fit together."""
 
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
@@ -19,12 +19,12 @@ from xling.model.config import Separate, Shape, sharing_problems
 from xling.pretrain.config import Pretrain, fitting_problems
 
 Problems = Iterator[str]
-SHORTEST = 8  # tokens of a sequence in a study; runs by hand may be shorter
+SHORTEST = 8  # tokens per sequence; this limit does not apply to xling.pretrain on its own
 NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 
 def check(config: Config) -> None:
-    """Raise ConfigError with every problem of the first kind that has any; later kinds would only repeat it."""
+    """Raise ConfigError with all problems of the first check that fails; later checks would only repeat them."""
     whole: list[Callable[[Config], Iterable[str]]] = [schema_problems, _folders, _incomplete, _names]
     parts: list[Callable[[Files], Iterable[str]]] = [_choices, _languages, _settings, _numbers, _data]
     parts += [_shared_sources, _files, _columns]
@@ -35,7 +35,7 @@ def check(config: Config) -> None:
 
 
 def _folders(config: Config) -> Problems:
-    """Folders may be anywhere, but every name in them says where; Snakemake takes braces for wildcards."""
+    """Refuse folders with `..`, unprintable characters or braces, which Snakemake would read as wildcards."""
     for section, key in (("study", "results"), ("data", "root")):
         try:
             path = expand_path(config[section][key])
@@ -47,7 +47,7 @@ def _folders(config: Config) -> Problems:
 
 
 def _incomplete(config: Config) -> Problems:
-    """Yield the keys that some records may leave out, but a study may not."""
+    """Yield the missing keys that are optional in a record type but required in a study."""
     if "default" not in config["settings"]:
         yield "settings.default: missing key (other settings take from it what they do not say)"
         return
@@ -108,7 +108,7 @@ def _languages(study: Files) -> Problems:
                 yield f"languages.{code}.{key}: missing key (a language that is no copy_of another needs it)"
         script = language.get("script", "Latin")
         close = get_close_matches(script.lower(), [name.lower() for name in SCRIPTS], n=1, cutoff=0.75)
-        if close and script not in SCRIPTS:  # others are taken as they are, but text is not checked against them
+        if close and script not in SCRIPTS:  # any other name is accepted, but text is not checked against it
             yield f"languages.{code}.script: unknown script {script!r} (did you mean {close[0].capitalize()!r}?)"
         if language.get("segmenter") == "stanford" and not language.get("segmenter_dictionary"):
             yield f"languages.{code}.segmenter_dictionary: missing (expected the folder of the Stanford segmenter)"
@@ -218,7 +218,7 @@ def _ner(study: Files) -> Problems:
 
 
 def _shared_sources(study: Files) -> Problems:
-    """An entry that was copied and half edited would compare a language with itself; copy_of says that it is meant."""
+    """Refuse two languages with the same source, as left by a half-edited copy of an entry; copy_of allows it."""
     first: dict[str, str] = {}
     for own in study.sources_by_language():
         for key, name in own.items():
@@ -242,7 +242,7 @@ def _files(study: Files) -> Problems:
 
 
 def _columns(study: Files) -> Problems:
-    """Every language needs the parallel sentences: a job that finds no column of them fails long after the start."""
+    """Check at the start that every language has parallel sentences; otherwise a job would fail much later."""
     data = study.config["data"]
     if data["origin"] != "local" or not data["parallel"]:
         return

@@ -1,11 +1,11 @@
-"""Collect where a study's results come from: configuration, code, machine, time by stage, models, data.
+"""Collect the provenance of a study's results: configuration, code, machine, time per stage, models and data.
 
 python -m workflow_scripts.collect_provenance --plan plan.json --models FILE … --benchmarks DIR --out provenance.json
 
-The plan (workflow_scripts.study.Study.provenance) says what the study is, which encoders and texts it has, and which
-raw files it reads.
+The plan (workflow_scripts.study.Study.provenance) holds the configuration of the study and names its encoders, texts
+and raw files.
 
-What a folder still holds of models, pairs and languages that the study has no longer is passed over.
+Files of models, pairs and languages that the study no longer has are ignored.
 """
 
 import argparse
@@ -29,12 +29,12 @@ from xling.core.errors import run
 from xling.core.io import read_json, sha256_of, write_json
 
 PROCESSORS = Path("/proc/cpuinfo")
-TRAINING = "pretrain"  # the stage whose jobs write down every attempt
+TRAINING = "pretrain"  # the stage whose jobs record every attempt
 ENCODER = re.compile(r"[a-z][a-z0-9_-]*\.[a-z0-9][a-z0-9-]*\.s[0-9]+(?=\.|$)")  # en-fr.default.s1
 
 
 def is_own(job: str, plan: Mapping[str, Any]) -> bool:
-    """Tell whether a job is the study's: none that names another encoder, pair or language."""
+    """Return whether a job belongs to the study, judged by the encoder, pair or language in its name."""
     encoder, text = ENCODER.match(job), job.split(".")[0]
     if encoder:
         return encoder[0] in plan["encoders"]
@@ -44,9 +44,9 @@ def is_own(job: str, plan: Mapping[str, Any]) -> bool:
 def stage_times(
     benchmarks: Path, models: Iterable[Mapping[str, Any]], plan: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Yield jobs, attempts, seconds and memory of each stage that Snakemake has timed, by name.
+    """Yield the jobs, attempts, seconds and memory of each stage that Snakemake has timed, ordered by name.
 
-    Snakemake keeps the attempt that succeeded; training also the seconds of those before it and its devices.
+    Snakemake records only the successful attempt. Training also records earlier attempts and GPU time.
     """
     stages: dict[str, list[dict[str, float]]] = {}
     for path in (path for path in sorted(benchmarks.rglob("*.tsv")) if is_own(path.stem, plan)):
@@ -67,7 +67,7 @@ def stage_times(
 
 
 def model_records(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
-    """Yield what each trained model says about itself in its provenance.json, by name."""
+    """Yield a summary of the provenance.json of each trained model, ordered by name."""
     for path in sorted(paths):
         known, used = read_json(path), total(attempts(path))
         last = known["attempts"][-1]
@@ -86,7 +86,7 @@ def model_records(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
 
 
 def data_files(root: Path, paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
-    """Yield name, size and hash of raw files, of a folder all that are in it; one that was removed has neither."""
+    """Yield the name, size and hash of each raw file, also of files in folders; both are None for a removed file."""
     folders = [path.rglob("*") if path.is_dir() else [path] for path in paths]
     for path in sorted({file for found in folders for file in found if not file.is_dir()}):
         size, digest = (path.stat().st_size, sha256_of(path)) if path.is_file() else (None, None)
@@ -95,13 +95,13 @@ def data_files(root: Path, paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
 
 
 def direct_dependencies(pyproject: Path) -> list[str]:
-    """Return the names of what the package itself depends on."""
+    """Return the names of the package's direct dependencies."""
     project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
     return sorted(canonicalize_name(Requirement(item).name) for item in project["dependencies"])
 
 
 def machine(cpuinfo: str) -> dict[str, Any]:
-    """Return this machine's processor as Linux names it, else only its kind, and its cores, memory and system."""
+    """Return the host, processor (its architecture if `cpuinfo` has no name), cores, memory and system."""
     names = re.findall(r"^model name\s*: *(.*)$", cpuinfo, flags=re.MULTILINE)
     return {
         "host": platform.node(),

@@ -1,4 +1,4 @@
-"""Reads the description of a study, or another YAML file of the user's, and merges what goes on top of it."""
+"""Read the description of a study or another YAML file, and merge descriptions."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import yaml
 from xling.core.errors import XlingError
 from xling.core.io import to_utf8
 from xling.core.records import describe_value
-from xling.core.records import nearest as nearest  # for modules that check names of their own
+from xling.core.records import nearest as nearest  # re-exported for other modules
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ON_TOP = "# On top of "
@@ -19,7 +19,7 @@ Config = Mapping[str, Any]
 
 
 class ConfigError(XlingError):
-    """A study description that cannot be run; `problems` holds one line for each problem."""
+    """Raised if a study description is invalid; `problems` holds one line for each problem."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = list(problems)
@@ -27,7 +27,7 @@ class ConfigError(XlingError):
 
 
 def read_config(*paths: Path) -> dict[str, Any]:
-    """Return the description of one study: config.yaml and what goes on top of it."""
+    """Return the description of one study: the first file (config.yaml), overridden by each further file."""
     merged: dict[str, Any] = {}
     for number, path in enumerate(paths):
         merged = merge(merged, read_yaml(path))
@@ -44,7 +44,7 @@ def refuse_without_base(path: Path, before: Sequence[Path]) -> None:
 
 
 def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay one description over another, key by key, as Snakemake does with --configfile."""
+    """Return `base` with the values of `top`, merged key by key as Snakemake's --configfile does."""
     merged = dict(base)
     for key, value in top.items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
@@ -53,7 +53,7 @@ def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Read a YAML mapping and refuse a repeated key, of which YAML itself would silently keep the last."""
+    """Read a YAML mapping and refuse repeated keys; a plain YAML loader would silently keep the last value."""
     try:
         text = path.read_text(encoding="utf-8")
         value = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 (a SafeLoader)
@@ -79,7 +79,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """The safe loader, except that a repeated key is an error."""
+    """A safe loader that refuses repeated keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
@@ -94,7 +94,7 @@ class _UniqueKeys(yaml.SafeLoader):
 
 
 def expand_path(text: str) -> Path:
-    """Return a configured folder with environment variables and ~ filled in."""
+    """Return the path of a configured folder, with environment variables and ~ expanded."""
     for name in re.findall(r"\$\{?(\w+)\}?", text):
         if name not in os.environ:
             raise ConfigError([f"{text}: the environment variable {name} is not set"])

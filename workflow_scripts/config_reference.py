@@ -1,6 +1,6 @@
-"""Write the reference of all keys of a study, for readers and for editors: python -m workflow_scripts.config_reference
+"""Write the reference of all config keys, for people and for text editors: python -m workflow_scripts.config_reference
 
-Both docs/config.md and docs/config.schema.json are made from workflow_scripts/schema.py and config.yaml.
+It generates docs/config.md and docs/config.schema.json from workflow_scripts/schema.py and config.yaml.
 """
 
 import json
@@ -25,7 +25,7 @@ name that you choose; below it, the default is that of a key that is left out. E
 
 This page and the schema are made from `workflow_scripts/schema.py` by `python -m workflow_scripts.config_reference`.
 """
-LONGEST = 60  # characters of a default; a longer one is in config.yaml
+LONGEST = 60  # characters of a default in the table; for a longer default the table refers to config.yaml
 KINDS = {"integer": "whole number", "number": "number", "boolean": "true or false", "string": "text"}
 BOUNDS = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than"}
 ABSENT = object()
@@ -33,13 +33,13 @@ Node = dict[str, Any]
 
 
 def json_schema() -> Node:
-    """Return the JSON schema of a description; it requires no key, because a preset may leave out any."""
+    """Return the JSON schema of a description; no key is required, because a preset may omit any key."""
     tidy: Node = _tidy(TypeAdapter(Description).json_schema())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **tidy}
 
 
 def _tidy(value: Any, names: bool = False) -> Any:
-    """Drop titles and required keys, and close tables; `names`: the keys are names of the user's or of records."""
+    """Remove titles and `required`, and close tables of patterns; with `names`, keys are names and not keywords."""
     if isinstance(value, list):
         return [_tidy(part) for part in value]
     if not isinstance(value, dict):
@@ -61,11 +61,11 @@ def markdown(schema: Node, config: Config) -> str:
 
 
 def _rows(schema: Node, node: Node, path: str, values: list[Any]) -> Iterator[str]:
-    """Yield the rows of the keys at and below a place, where config.yaml has these values."""
+    """Yield the table rows of a key and of the keys below it; `values` are their values in config.yaml."""
     inner = _not_null(node)
     if inner is not node and ("$ref" in inner or "patternProperties" in inner):
         yield f"| `{path}` | keys and values, or `null` |  | {node['description']} |"
-    if "patternProperties" in inner:  # only settings have an entry that is a default
+    if "patternProperties" in inner:  # only `settings` has an entry named default
         (child,) = inner["patternProperties"].values()
         yield from _rows(schema, child, f"{path}.<name>", [_get(value, "default") for value in values])
     elif "$ref" in inner.get("items", {}):
@@ -86,7 +86,7 @@ def _rows(schema: Node, node: Node, path: str, values: list[Any]) -> Iterator[st
 
 
 def _allowed(schema: Node, node: Node) -> str:
-    """Return what a key may be, in words."""
+    """Return a description of the values that a key may have."""
     inner = _not_null(node)
     if "enum" in inner:
         text = ", ".join(_flow(choice) for choice in inner["enum"])
@@ -111,7 +111,7 @@ def _target(schema: Node, node: Node) -> Node:
 
 
 def _changes(schema: Node, node: Node) -> str:
-    """Return the section of which a table holds the keys that differ, if it is such a table."""
+    """Return the section whose keys a table overrides, or an empty string if it overrides none."""
     sections: dict[str, str] = {f"{part.get('$ref')}Changes": key for key, part in schema["properties"].items()}
     return sections.get(node["$ref"], "")
 

@@ -1,4 +1,4 @@
-"""The jobs of Figures 5 and 8: one for every source encoder, and what each of them reads (section 5.1.2)."""
+"""The jobs of Figures 5 and 8: one for every source encoder, with its inputs (section 5.1.2)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ DEFAULT, FLOOR = "default", "untrained"
 
 @dataclass(frozen=True)
 class Job:
-    """One source encoder with all languages that are tested from it; `models` has the source language first."""
+    """One source encoder and all languages that it is tested on; `models` has the source language first."""
 
     name: str
     seed: int
@@ -27,21 +27,21 @@ class Job:
 
     @property
     def targets(self) -> list[str]:
-        """The languages tested beside the source."""
+        """The languages that are tested, except the source language."""
         return list(self.models)[1:]
 
 
 @dataclass(frozen=True)
 class Contextual:
-    """Figures 5 and 8 of a study: model s of the source language with model s of the other, for every seed s."""
+    """Figures 5 and 8 of a study: models of the source language are paired with models of the same seed."""
 
     study: "Study"
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
-        """All jobs by name; none where the study lacks the models or the tasks.
+        """All jobs by name; empty if the study lacks the models or the tasks.
 
-        Monolingual encoders with a map, Default without and with one, and what each began as: its floor.
+        Monolingual encoders use a map, Default models also none. Each has a floor: the same encoder, untrained.
         """
         source, found = self.study.source, []
         for seed in self.study.config["study"]["seeds"] if self.targets() and self.tasks() else []:
@@ -57,7 +57,7 @@ class Contextual:
         return {job.name: job for job in found}
 
     def targets(self) -> list[str]:
-        """Return the columns of Table 1 whose languages have monolingual models."""
+        """Return the target languages of Table 1 that have monolingual models."""
         columns = [pair_languages(pair)[1] for pair in self.study.config["study"]["pairs"]]
         return [code for code in columns if code in self.study.compared]
 
@@ -66,7 +66,7 @@ class Contextual:
         return [task for task in TASKS if task in self.study.config["study"]["tasks"]]
 
     def data(self, name: str) -> dict[str, dict[str, Any]]:
-        """Return the data sets of a job: the test sets that share a training set stand together."""
+        """Return the data sets of a job; each entry has one training set and all test sets that go with it."""
         sets: dict[str, dict[str, Any]] = {}
         for task in self.tasks():
             for code in self.jobs[name].targets:
@@ -76,23 +76,23 @@ class Contextual:
         return sets
 
     def results(self) -> dict[str, Path]:
-        """Return the result of every job."""
+        """Return the result file of every job."""
         return {name: self.study.results / f"contextual/{name}.json" for name in self.jobs}
 
     def records(self) -> list[Path]:
-        """Return the records of Figures 5 and 8, where the study has what they need."""
+        """Return the records of Figures 5 and 8, or an empty list if there are no jobs."""
         return [self.study.results / f"records/figure{number}.csv" for number in (5, 8)] if self.jobs else []
 
     def links(self, code: str) -> Path:
-        """Return the links between the words of the source language and another's."""
+        """Return the file of word links between the parallel sentences of the source language and another language."""
         return self.study.results / f"links/{self.study.source}-{code}.txt.zst"
 
     def model_files(self, name: str) -> list[Path]:
-        """Return what a job reads of its encoders."""
+        """Return the encoder files that a job reads."""
         return self.study.encoder_files(self.jobs[name].models.values(), self.jobs[name].untrained)
 
     def expected(self, name: str) -> str:
-        """Return what a job's encoders must be."""
+        """Return the arguments of `workflow_scripts.expect`, which check a job's encoders by their hashes."""
         return self.study.expected(self.jobs[name].models.values(), self.jobs[name].untrained)
 
     def texts(self, name: str) -> list[str]:
@@ -105,11 +105,11 @@ class Contextual:
 
     @property
     def revision(self) -> list[int]:
-        """The revisions of the three stages that make these numbers."""
+        """The code revisions of the three stages that these results depend on."""
         return self.study.identity.revision("contextual", "align", "finetune")
 
     def plan(self, name: str) -> dict[str, Any]:
-        """Return everything that a job reads and does, and the hash that its result carries."""
+        """Return the inputs and options of a job, and the hash to store in its result."""
         job, languages = self.jobs[name], {}
         for code, model in job.models.items():
             folders = {"encoder": self.study.model_file(model).parent, "vocab": self.study.vocabulary_folder(model)}

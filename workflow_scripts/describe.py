@@ -1,4 +1,4 @@
-"""A study's settings in words: the left columns of Table 1, and what the drawings need to know."""
+"""Descriptions of a study's settings: the left columns of Table 1, and the data for the figures."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ SHARED = {False: "shared", True: "separate", "tokens": "tokens"}
 
 
 def settings_rows(study: Grid) -> list[dict[str, str]]:
-    """Return a row of Table 1 for each setting, a dash where it is as in Default (xling.report.records.Setting)."""
+    """Return a row of Table 1 for each setting; a dash means the same as in Default (xling.report.records.Setting)."""
     config, default, rows = study.config, _columns(study, DEFAULT), []
     for name in config["study"]["settings"]:
         own = _columns(study, name)
@@ -29,7 +29,7 @@ def settings_rows(study: Grid) -> list[dict[str, str]]:
 
 
 def drawn_study(study: "Study") -> dict[str, Any]:
-    """Return the study's settings, layers and languages for the drawings; nothing of its training."""
+    """Return the settings, layers and languages that figures need."""
     chosen = study.config["study"]
     names = dict.fromkeys([*chosen["settings"], *(cell.split(".", 1)[1] for cell in chosen["extra"])])
     updates = {name: {"updates": length} for name, length in study.lengths.items()}
@@ -67,7 +67,7 @@ def _columns(study: Grid, name: str) -> dict[str, str]:
     return {
         "domain": DOMAINS[setting["domain"]],
         "merges": merges(study.config, setting["bpe"]),
-        # The paper's star: none in effect, because each language has its own embeddings.
+        # The star, as in the paper: there are effectively no anchors, because each language has its own embeddings.
         "anchors": "0*" if separate["embeddings"] else anchors,
         "share": f"Sep {' + '.join(apart)}" if apart else "all",
         "softmax": SOFTMAX[setting["softmax"]],
@@ -75,7 +75,7 @@ def _columns(study: Grid, name: str) -> dict[str, str]:
 
 
 def merges(config: Config, bpe: str) -> str:
-    """Return the number of merges as Table 1 writes it: once for a joint vocabulary, else for each language."""
+    """Return the number of merges as in Table 1: once for a joint vocabulary, otherwise once per language."""
     number = config["bpe"]["joint_merges" if bpe == "joint" else "language_merges"]
     text = f"{number // 1000}k" if number and number % 1000 == 0 else str(number)
     return text if bpe == "joint" else f"{text}/{text}"

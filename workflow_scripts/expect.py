@@ -1,7 +1,7 @@
 """Refuse inputs that another configuration made: python -m workflow_scripts.expect models/en.mono.s1/run.json=HASH …
 
-Snakemake hands a job whatever lies under its inputs' names. Where it was told to look at times alone, or files were
-copied from elsewhere, that can be of another configuration, and the result would carry the hash of this one.
+Snakemake identifies input files by name only. If it was told to compare only file times, or if files were copied from
+elsewhere, an input may come from another configuration, and the result would then carry the wrong hash.
 """
 
 import sys
@@ -12,7 +12,7 @@ from xling.core.results import read_result
 
 
 def main() -> None:
-    """Check every file that the command line names with its hash."""
+    """Check every file on the command line against its hash."""
     for file in sys.argv[1:]:
         path, _, wanted = file.rpartition("=")
         read_result(Path(path), wanted)

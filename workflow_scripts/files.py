@@ -1,4 +1,4 @@
-"""Which raw files a study reads, and which published datasets bring them."""
+"""The raw files that a study reads, and the published datasets that provide them."""
 
 import json
 import re
@@ -18,7 +18,7 @@ SPLITS = ("train", "dev", "test")
 
 
 class Files(Grid):
-    """The raw files of a study, from its description alone."""
+    """The raw files of a study, derived from its description only."""
 
     @cached_property
     def root(self) -> Path:
@@ -27,7 +27,7 @@ class Files(Grid):
 
     @property
     def generated(self) -> bool:
-        """Whether the raw data is made by the embedded generator."""
+        """Whether the raw data is generated (xling.synthetic)."""
         return bool(self.config["data"]["origin"] == "generated")
 
     @cached_property
@@ -44,12 +44,12 @@ class Files(Grid):
 
     @cached_property
     def tatoeba_files(self) -> list[str]:
-        """Both sides of the Tatoeba test set of every language that is compared; the generator writes all."""
+        """The Tatoeba files of every language that is compared, or of all languages if the data is generated."""
         used = self.originals if self.generated else self.compared
         return [path for code in self.originals if code in used for path in self.tatoeba_sides(code).values()]
 
     def tatoeba_sides(self, code: str) -> dict[str, str]:
-        """Return both sides of a language's test set as published, or nothing if it or the source has none."""
+        """Return the published Tatoeba files of a language and the source language, or nothing if either has none."""
         names = {side: self.language(c).get("tatoeba") for side, c in (("target", code), ("source", self.source))}
         if code == self.source or not all(names.values()):
             return {}
@@ -58,9 +58,9 @@ class Files(Grid):
 
     @cached_property
     def parallel_sides(self) -> dict[str, str | None]:
-        """Languages that parallel sentences are read in, with a file of their own where the table has no column.
+        """Languages with parallel sentences, each with its own file, or None if its sentences are in the table.
 
-        A copy without such a file is not among them: it reads its original's.
+        A copy of a language without its own file is left out, because it uses the sentences of the original.
         """
         if not self.config["data"]["parallel"]:
             return {}
@@ -69,7 +69,7 @@ class Files(Grid):
 
     @cached_property
     def compared(self) -> list[str]:
-        """Languages whose own model is compared with the source's, if that has one (section 5)."""
+        """Languages whose monolingual models are compared with those of the source language (section 5)."""
         alone = self.config["study"]["languages"]
         return [code for code in alone if code != self.source] if self.source in alone else []
 
@@ -80,9 +80,9 @@ class Files(Grid):
         return sorted({model.languages[1] for model in self.models.values() if model.setting in extra})
 
     def sources_by_language(self) -> Iterator[dict[str, str]]:
-        """Yield what should be of one language alone, by key path: its files, and its codes in collections.
+        """Yield for each language the files and dataset codes that no other language should share, by key path.
 
-        A dump of PanLex holds all languages, and varieties of one may well be segmented with the same words.
+        A PanLex dump holds all languages, and a segmenter's dictionary may serve several, so these may be shared.
         """
         for code in [code for code in self._files_by_language if self.original(code) == code]:
             language, where = self.language(code), f"languages.{code}"
@@ -95,19 +95,19 @@ class Files(Grid):
 
     @cached_property
     def task_paths(self) -> dict[str, str | None]:
-        """The raw files that the tasks of all pairs read, by the key path that names them; None: not described."""
+        """The raw files of the tasks of all pairs, by the key path that names them; None if there is no such key."""
         kinds, pairs = {TASK_DATA[task] for task in self.config["study"]["tasks"]}, self.config["study"]["pairs"]
         keys = [(kind, *key) for kind in sorted(kinds) for pair in pairs for key in self.task_keys(kind, pair)]
         return dict(self.task_path(*key) for key in keys)
 
     def task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
-        """Return language, data set and split of a pair's files: all of the source, and the target's test set."""
+        """Return language, data set and split of a pair's files: every split of the source, only test of the target."""
         (source, target), name = pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
         ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
         return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
 
     def task_path(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, str | None]:
-        """Return the key path of a raw file of a task, and the file if it is described."""
+        """Return the key path of a task's raw file, and the file, or None if the config names no file."""
         language, where = self.language(code), f"languages.{code}"
         if kind == "nli":
             return f"data.nli.{split}", self.config["data"]["nli"].get(split)
@@ -117,7 +117,7 @@ class Files(Grid):
 
     @cached_property
     def _files_by_language(self) -> dict[str, dict[str, str]]:
-        """The files that are read of every language, by the key path that names them."""
+        """The raw files of every language, by the key path that names them."""
         return {code: self._files_of_language(code) for code in self.domains}
 
     def _files_of_language(self, code: str) -> dict[str, str]:
@@ -140,9 +140,9 @@ class Files(Grid):
 
     @cached_property
     def datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
-        """What to ask of which published datasets for each raw file.
+        """The requests to published datasets for each raw file, by dataset.
 
-        A file that no dataset brings is the user's to put below the data root.
+        If no dataset provides a file, the user must put it below the data root.
         """
         paths: dict[str, list[str]] = {code: [] for code in self.originals}
         for code, own in self._files_by_language.items():
@@ -160,19 +160,19 @@ class Files(Grid):
         return brought
 
     def datasets_of(self, paths: Iterable[str]) -> list[str]:
-        """Return the published datasets that bring these raw files."""
+        """Return the published datasets that provide these raw files."""
         below = [PurePosixPath(Path(path).relative_to(self.root)) for path in paths]
         return sorted({name for path in below for name in self.datasets.get(path, {})})
 
     def requests(self, dataset: str) -> list[dict[str, Any]]:
-        """Return what to ask of a dataset for this study."""
+        """Return the requests of this study to a dataset."""
         asked = [request for found in self.datasets.values() for request in found.get(dataset, [])]
         unique = {json.dumps(request, sort_keys=True): request for request in asked}
         return [unique[key] for key in sorted(unique)]
 
 
 class Filled(NamedTuple):
-    """A published dataset with its placeholders filled in: what it brings, and the folders that it unpacks whole."""
+    """A published dataset with filled placeholders, the files that it provides, and the folders that it unpacks."""
 
     name: str
     substitutions: dict[str, str]
@@ -180,13 +180,13 @@ class Filled(NamedTuple):
     folders: list[str]
 
     def holds(self, path: PurePosixPath) -> bool:
-        """Tell whether it brings a file, a folder with its files in it, or something inside an unpacked folder."""
+        """Return whether the dataset provides a path: a file, a folder with its files, or a path in an archive."""
         inside = any(path.is_relative_to(folder) for folder in self.folders)
         return inside or any(product.is_relative_to(path) for product in self.products)
 
 
 def _fillings(dataset: Dataset, date: str, paths: Mapping[str, list[str]]) -> Iterator[Filled]:
-    """Yield every way to fill in a dataset for the languages of `paths`; one that it does not have is passed over."""
+    """Yield a dataset filled in for each language of `paths`; languages that the dataset does not have are skipped."""
     fixed = {"date": date} if "date" in dataset.parameters else {}
     ways: list[dict[str, str]] = [fixed]
     if "lg" in dataset.parameters:
@@ -206,9 +206,9 @@ def _fillings(dataset: Dataset, date: str, paths: Mapping[str, list[str]]) -> It
 
 
 def _names_in_paths(dataset: Dataset, paths: list[str]) -> list[dict[str, str]]:
-    """Return the names that a language's paths have where the dataset's own have a placeholder.
+    """Return the values that a language's paths give to the placeholders in the dataset's paths.
 
-    So a language that the manifest has never heard of, or another treebank, takes no more than its paths.
+    A language or treebank that the manifest does not list can therefore be used by naming its paths.
     """
     templates = [_pattern(product) for file in dataset.files if dataset.from_lg for product in file.products()]
     found = [match.groupdict() for template in templates for path in paths if (match := template.fullmatch(path))]
@@ -216,7 +216,7 @@ def _names_in_paths(dataset: Dataset, paths: list[str]) -> list[dict[str, str]]:
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    """Return what matches the paths that a template stands for; a name that comes twice is the same both times."""
+    """Return a regular expression for the paths of a template; a repeated placeholder must have the same value."""
     text, seen = "", set()
     for literal, name, _, _ in Formatter().parse(template):
         text += re.escape(literal)
@@ -227,5 +227,5 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def data_paths(data: Mapping[str, Any]) -> list[str]:
-    """Return all prepared files of a task: train and dev of one language, test sets by language."""
+    """Return all prepared files of a task: train and dev of one language, and the test set of each language."""
     return [data["train"], data["dev"], *data["test"].values()]

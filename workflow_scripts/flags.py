@@ -1,4 +1,4 @@
-"""Command-line flags that depend on the study: what a rule cannot write as one value per line."""
+"""Command-line flags that depend on the study and that a rule cannot write as one value per line."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from xling.core.results import hashed, untrained_parts
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
 
-# Keys of the section synthetic that a language's files depend on, and those that the files of all languages do.
+# Keys of the section `synthetic`: for the files of one language, and for the files that all languages share.
 OF_A_LANGUAGE = ["wiki_sentences", "crawl_sentences", "treebank_sentences", "ner_sentences", "world_seed", "seed"]
 OF_ALL_LANGUAGES = {
     "--nli": "nli_pairs",
@@ -32,22 +32,22 @@ def as_json(value: object) -> str:
 
 
 def compared(content: Callable[[Any], object]) -> Callable[[Any], str]:
-    """Return a param that is a plan as one line of JSON, which Snakemake compares with an earlier run's."""
+    """Return a param function that gives a plan as one line of JSON; Snakemake reruns the job if it changes."""
     return lambda wildcards: as_json(content(wildcards))
 
 
 def readable(content: Callable[[Any], object]) -> Callable[[Any, Any], str]:
-    """Return a param that is a plan for a reader; a function of `output`, which Snakemake does not compare."""
+    """Return a param function that gives a plan as indented JSON; it takes `output`, so Snakemake ignores changes."""
     return lambda wildcards, output: json.dumps(content(wildcards), indent=2, sort_keys=True, ensure_ascii=False)  # noqa: ARG005
 
 
 def text_checks(study: "Study", code: str, domain: str) -> str:
-    """Return the flags that say what a text must be: of its script, and unlike the texts of languages before it."""
+    """Return the flags that check a text: its script, and that it differs from the texts of earlier languages."""
     return _checks(study, code, domain, list(takewhile(lambda other: other != code, study.originals)))
 
 
 def task_checks(study: "Study", code: str) -> str:
-    """Return the flags that say what a task's text must be: of its script, and unlike the texts of other languages."""
+    """Return the flags that check a task's text: its script, and that it differs from other languages' texts."""
     return _checks(study, code, "wiki", [other for other in study.originals if other != study.original(code)])
 
 
@@ -55,7 +55,7 @@ def _checks(study: "Study", code: str, domain: str, unlike: Sequence[str]) -> st
     script = {"--script": study.language(code)["script"]}
     others: dict[str, str] = {}
     for other in map(study.language, [] if study.generated else unlike):
-        text = other["text"].get(domain) or other["text"]["wiki"]  # the source language has no other
+        text = other["text"].get(domain) or other["text"]["wiki"]  # the source language may have only this one
         if other["script"] == script["--script"] and text["format"] != "wikipedia":
             others[other["name"]] = study.raw(text["files"][0])
     there = {name: path for name, path in others.items() if Path(path).is_file()}
@@ -63,13 +63,13 @@ def _checks(study: "Study", code: str, domain: str, unlike: Sequence[str]) -> st
 
 
 def size_flag(study: "Study", language: str, domain: str) -> str:
-    """Return the flag that trims a corpus to the smallest of several texts, or nothing where it is not trimmed."""
+    """Return the flag that trims a corpus to the smallest of several texts, or nothing if it is not trimmed."""
     texts = [study.shards("tokenised", language, name, "json") for name in study.trimmed_to(language, domain)]
     return " ".join(["--max-words-of", *(quote(":".join(map(str, shards))) for shards in texts)]) if texts else ""
 
 
 def thin_flags(study: "Study", language: str, domain: str) -> str:
-    """Return the flags that thin a crawl before it is tokenised, or nothing where it is not thinned."""
+    """Return the flags that sample a part of a crawl before it is tokenised, or nothing if all of it is used."""
     if (margin := study.thinned_to(language, domain)) is None:
         return ""
     stats = {
@@ -80,33 +80,33 @@ def thin_flags(study: "Study", language: str, domain: str) -> str:
 
 
 def order_flag(study: "Study", language: str) -> str:
-    """Return the flag that gives a copied language an order of its own."""
+    """Return the flag that shuffles the text of a copied language, or nothing for other languages."""
     return f"--shuffle-seed {crc32(language.encode())}" if study.original(language) != language else ""
 
 
 def named_flags(flag: str, values: Mapping[str, str | Path]) -> str:
-    """Return a flag once for every language, as --model en=path."""
+    """Return a flag once for every key, such as --model en=path."""
     return " ".join(f"{flag} {quote(f'{code}={value}')}" for code, value in values.items())
 
 
 def expected_run(path: Path, described: Mapping[str, object], untrained: bool) -> str:
-    """Return what `workflow_scripts.expect` is to find in an encoder's run.json; less of one that is not trained."""
+    """Return the argument of `workflow_scripts.expect`: an encoder's run.json with its hash, or untrained hash."""
     return quote(f"{path}={hashed(untrained_parts(described) if untrained else described)}")
 
 
 def saving_flags(study: "Study", model: str) -> str:
-    """Return the flags that say how often a model's training is saved."""
+    """Return the flags that set how often training saves a checkpoint and how many are kept."""
     training = study.training(study.models[model])
     return option_flags({key: training[key] for key in SAVING})
 
 
 def option_flags(options: Mapping[str, object]) -> str:
-    """Return keys of the config as flags of the same name."""
+    """Return config keys as flags with the same names."""
     return join_flags({f"--{key.replace('_', '-')}": value for key, value in options.items()})
 
 
 def dictionary_flags(study: "Study", pair: str) -> str:
-    """Return the flags that say how a pair's dictionary is read."""
+    """Return the flags that name a pair's dictionary, its format and its languages."""
     source, target = (study.language(code).get("dictionary", {}) for code in pair.split("-"))
     flags = {"--format": target["format"], "--input": study.raw(target["path"])}
     if target["format"] == "panlex":
@@ -115,27 +115,27 @@ def dictionary_flags(study: "Study", pair: str) -> str:
 
 
 def parallel_flags(study: "Study", code: str) -> str:
-    """Return the flags that say where a language's parallel sentences are.
+    """Return the flags that name a language's parallel sentences: its own file, or a column of the table.
 
-    Its own file, if it has one, must be as long as the table.
+    If the language has its own file, the file must have as many lines as the table.
     """
     path = study.parallel_sides[code]
     return named_flags("--file", {code: study.raw(path)}) if path else f"--languages {code}"
 
 
 def language_flags(study: "Study", code: str) -> str:
-    """Return the flags that say what the generator writes for one language."""
+    """Return the generator's flags for the files of one language."""
     sizes = study.config["synthetic"]
     own = {f"--{key.replace('_', '-')}": sizes[key] for key in OF_A_LANGUAGE}
     return join_flags({"--code": code, "--source": study.source, **own})
 
 
 def together_flags(study: "Study") -> str:
-    """Return the flags that say what the generator writes for all languages at once."""
+    """Return the generator's flags for the files that all languages share."""
     return join_flags({flag: study.config["synthetic"][key] for flag, key in OF_ALL_LANGUAGES.items()})
 
 
 def join_flags(values: Mapping[str, object]) -> str:
-    """Return flags with their values; a list is one value, with commas."""
+    """Return flags with their values; the items of a list are joined by commas."""
     texts = {flag: ",".join(map(str, v)) if isinstance(v, list) else str(v) for flag, v in values.items()}
     return " ".join(f"{flag} {quote(text)}" for flag, text in texts.items())

@@ -1,10 +1,10 @@
 """Hand out the GPUs of one machine: python -m workflow_scripts.gpu_slots MODULE --flag …
 
-Snakemake counts GPUs (`--resources gpu=4`) but does not say which one a job may use. Here a job takes a slot of a GPU,
-a locked file, sets CUDA_VISIBLE_DEVICES and becomes MODULE in the same process. XLING_GPU_SHARE=4 gives every GPU four
-slots, for small jobs. A slot is free as soon as its process is gone, however it went. Without a GPU, and in a SLURM
-job, which has its own, nothing is done. GPUs that nobody named but that are there may turn out not to work: the CPU is
-used then, with a warning; XLING_DEVICE says otherwise.
+Snakemake counts GPUs (`--resources gpu=4`) but does not say which one a job may use. Here a job locks a file that
+stands for a slot on a GPU, sets CUDA_VISIBLE_DEVICES and runs MODULE in the same process. XLING_GPU_SHARE=4 gives every
+GPU four slots, for small jobs. The slot is free again when the process ends, even if it was killed. This module does
+nothing without a GPU, or in a SLURM job, which has its own GPUs. If CUDA_VISIBLE_DEVICES is not set and the GPUs turn
+out not to work, the job uses the CPU with a warning, unless XLING_DEVICE is set.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from xling.core.errors import XlingError, run
 
-# Names as in xling.model.device, which would import torch.
+# The same names as in xling.model.device, which is not imported here because it imports torch.
 VISIBLE, SHARE, DEVICE = "CUDA_VISIBLE_DEVICES", "XLING_GPU_SHARE", "XLING_DEVICE"
 SECONDS_BETWEEN_LOOKS = 0.5
 DEVICES = Path("/dev")
@@ -52,7 +52,7 @@ def take(environment: MutableMapping[str, str], count: int = 1, folder: Path | N
 
 
 def devices(environment: Mapping[str, str]) -> list[str]:
-    """Return the GPUs to hand out: those visible already, else all of the machine."""
+    """Return the GPUs to hand out: those in CUDA_VISIBLE_DEVICES if it is set, otherwise all GPUs of the machine."""
     if VISIBLE in environment:
         return [name.strip() for name in environment[VISIBLE].split(",") if name.strip()]
     found = [path for path in DEVICES.glob("nvidia*") if re.fullmatch("nvidia[0-9]+", path.name)]
@@ -60,13 +60,13 @@ def devices(environment: Mapping[str, str]) -> list[str]:
 
 
 def slot_folder(environment: Mapping[str, str]) -> Path:
-    """Return the folder of the locks: on this machine, one per user."""
+    """Return the folder of the lock files: local to this machine, one per user."""
     base = Path(environment.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
     return base / f"xling-gpus-{os.getuid()}"
 
 
 def try_slots(folder: Path, pool: Sequence[str], share: int, count: int) -> dict[str, int]:
-    """Lock up to `count` GPUs without waiting, those with the fewest jobs first; return the locks by GPU."""
+    """Lock up to `count` GPUs without waiting, starting with the least used; return the locks by GPU."""
     taken: dict[str, int] = {}
     for slot, name in product(range(share), pool):
         if name in taken or len(taken) == count:
@@ -84,7 +84,7 @@ def try_slots(folder: Path, pool: Sequence[str], share: int, count: int) -> dict
 
 
 def main() -> None:
-    """Take a slot and run the module that the command line names."""
+    """Take a slot, then run the module on the command line."""
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     take(os.environ)

@@ -1,4 +1,4 @@
-"""The grid: which models a study trains, and what each of them is (section 4 of the paper, Table 1)."""
+"""The grid of models that a study trains, and the description of each model (section 4 of the paper, Table 1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,16 +9,17 @@ from typing import Any
 from workflow_scripts.config import Config, merge
 
 MONO = "mono"
-SAVING = ("save_every", "keep_checkpoints")  # how a run survives: no part of what it is
-# Keys that were added later, with what was done before: at that value they are left out, so results stay valid.
+SAVING = ("save_every", "keep_checkpoints")  # these keys do not affect the weights
+# Keys added after the first results, with the value that gives the earlier behaviour. A key with that value is left out
+# of hashes, so that earlier results stay valid.
 ADDED = {"language_share": "lines", "language_draws": "independent", "start": "apart", "balance": "lines"}
-OWN = "own"  # vectors that are trained on the study's own text
-SOURCES = ("treebank", "ner", "dictionary", "muse", "tatoeba")  # of a language that can do without
+OWN = "own"  # value of `vectors` for vectors trained on the study's own text
+SOURCES = ("treebank", "ner", "dictionary", "muse", "tatoeba")  # optional sources of a language
 
 
 @dataclass(frozen=True, order=True)
 class Model:
-    """One encoder: its languages (source first), its setting and its seed."""
+    """One encoder: its languages (source language first), its setting and its seed."""
 
     languages: tuple[str, ...]
     setting: str
@@ -26,24 +27,24 @@ class Model:
 
     @property
     def name(self) -> str:
-        """The public name, as en-fr.default.s1 or en.mono.s1."""
+        """The public name, such as en-fr.default.s1 or en.mono.s1."""
         return f"{'-'.join(self.languages)}.{self.setting}.s{self.seed}"
 
     @property
     def bilingual(self) -> bool:
-        """Whether it has two languages."""
+        """Whether the model has two languages."""
         return len(self.languages) == 2
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The models, settings and languages of a study, from its description alone."""
+    """The models, settings and languages of a study, derived from its description only."""
 
     config: Config
 
     @property
     def source(self) -> str:
-        """The language that tasks are trained in, and that all others are compared with."""
+        """The source language: tasks are trained in it, and all other languages are compared with it."""
         return str(self.config["study"]["source"])
 
     @cached_property
@@ -53,7 +54,7 @@ class Grid:
 
     @cached_property
     def cells(self) -> dict[str, list[Model]]:
-        """The same by cell, as en-fr.default: a model for every seed."""
+        """The models of every cell, such as en-fr.default: one model per seed."""
         study, found = self.config["study"], dict[str, list[Model]]()
         extra = [(pair_languages(cell.split(".")[0]), cell.split(".", 1)[1]) for cell in study["extra"]]
         alone = [((code,), MONO) for code in study["languages"]]
@@ -66,7 +67,7 @@ class Grid:
 
     @cached_property
     def table_cells(self) -> list[tuple[tuple[str, ...], str]]:
-        """The crossings of pairs and settings that Table 1 is made from."""
+        """The combinations of pair and setting in Table 1, without those that match study.skip."""
         study = self.config["study"]
         crossings = [(pair, setting) for pair in study["pairs"] for setting in study["settings"]]
         return [
@@ -77,17 +78,17 @@ class Grid:
 
     @cached_property
     def languages(self) -> list[str]:
-        """Codes of all languages that a model reads, in the order in which they first occur."""
+        """Codes of all languages that models read, in order of first occurrence."""
         return list(dict.fromkeys(code for model in self.models.values() for code in model.languages))
 
     @cached_property
     def originals(self) -> list[str]:
-        """Languages that have text of their own: all that are no copies."""
+        """Languages that are not copies: a copy is replaced by the language that it is a copy of."""
         return list(dict.fromkeys(map(self.original, self.languages)))
 
     @cached_property
     def domains(self) -> dict[str, list[str]]:
-        """The domains in which models read each language; seeds make no difference."""
+        """The domains of the text that models read in each language."""
         read: dict[str, set[str]] = {}
         for model, *_ in self.cells.values():
             for code in model.languages:
@@ -96,7 +97,7 @@ class Grid:
 
     @cached_property
     def settings(self) -> dict[str, dict[str, Any]]:
-        """Every setting with what it does not say, as in Default (the dashes of Table 1) or in the one it is like."""
+        """Every setting in full; missing keys come from the setting named by `like`, then from Default."""
         settings = self.config["settings"]
         bases = {name: merge(settings["default"], settings.get(own.get("like"), {})) for name, own in settings.items()}
         whole = {name: merge(bases[name], own) for name, own in settings.items()}
@@ -104,14 +105,14 @@ class Grid:
 
     @cached_property
     def lengths(self) -> dict[str, int]:
-        """The updates that models of each setting are trained for, or nothing where all settings have the same."""
+        """The number of training updates of each bilingual setting; empty if all settings have the same number."""
         found = {
             model.setting: int(self.training(model)["updates"]) for model, *_ in self.cells.values() if model.bilingual
         }
         return found if len({*found.values()}) > 1 else {}
 
     def language(self, code: str) -> dict[str, Any]:
-        """Return all that is known of a language, of a copy also from its original, without sources that are null."""
+        """Return the entry of a language without null sources; a copy inherits the entry of its original."""
         language = dict(self.config["languages"][code])
         original = language.pop("copy_of", None)
         whole = merge(self.language(original), language) if original else language
@@ -119,19 +120,19 @@ class Grid:
         return there | {"text": {domain: source for domain, source in whole["text"].items() if source is not None}}
 
     def original(self, code: str) -> str:
-        """Return the language whose files a language reads: itself, or what it is a copy of."""
+        """Return the language whose files are read: the language itself or, for a copy, its original."""
         original = self.config["languages"][code].get("copy_of")
         return self.original(original) if original else code
 
     def setting_of(self, model: Model) -> dict[str, Any]:
-        """Return the whole setting of a model; one of a single language shares all that it has with none."""
+        """Return the full setting of a model; a monolingual model has a fixed one in which nothing is separate."""
         if model.bilingual:
             return self.settings[model.setting]
         whole = {"separate": {"embeddings": False, "layers": 0}, "softmax": "shared", "anchors": "all"}
         return whole | {"domain": "wiki", "train": self.config["monolingual"]["train"]}
 
     def vocabulary_kind(self, model: Model) -> str:
-        """Return how the model's vocabulary is made: mono, joint, union, prefixed or separate."""
+        """Return the kind of the model's vocabulary: mono, joint, union, prefixed or separate."""
         if not model.bilingual:
             return "mono"
         setting = self.settings[model.setting]
@@ -142,17 +143,17 @@ class Grid:
         return "prefixed" if setting["anchors"] == "none" else "union"
 
     def domain_of(self, model: Model, language: str) -> str:
-        """Return the domain of a language's text: only the other language of a pair ever has another than wiki."""
+        """Return the domain of a language's text; only the second language of a pair can have one other than wiki."""
         return domain_in(model.languages, self.setting_of(model)["domain"], language)
 
     def training(self, model: Model) -> dict[str, Any]:
-        """Return the training section of a model: what its setting does not say is that of all."""
+        """Return the training options of a model: the section `pretrain`, with the overrides of its setting."""
         return merge(self.config["pretrain"], self.setting_of(model)["train"])
 
     def describe_run(self, model: Model) -> dict[str, Any]:
-        """Return the content of a model's run.json: no commit and no date, so that it changes only with the experiment.
+        """Return the content of a model's run.json; it has no commit or date, so it changes only with the experiment.
 
-        A copy of a language reads the same text in an order of its own (en' of section 5.2).
+        A copy of a language reads the text of the original in a different order (en' in section 5.2).
         """
         config, setting, kind = self.config, self.setting_of(model), self.vocabulary_kind(model)
         merges = int(config["bpe"]["joint_merges" if kind == "joint" else "language_merges"])
@@ -179,26 +180,26 @@ class Grid:
 
 
 def pair_languages(pair: str) -> tuple[str, ...]:
-    """Return the two codes of a pair's name."""
+    """Return the two language codes in the name of a pair."""
     return tuple(pair.split("-"))
 
 
 def parts_of(vocabulary: str) -> tuple[list[str], str, str]:
-    """Return the languages, the kind and the domain of a vocabulary named as en-fr.joint.wiki."""
+    """Return the languages, kind and domain of a vocabulary with a name such as en-fr.joint.wiki."""
     languages, kind, domain = vocabulary.split(".")
     return languages.split("-"), kind, domain
 
 
 def domain_in(languages: Sequence[str], domain: str, code: str) -> str:
-    """Return a language's domain in a vocabulary or a pair: the source language's is always wiki."""
+    """Return the domain of a language in a vocabulary or pair: `domain` for the last language, otherwise wiki."""
     return domain if code == languages[-1] else "wiki"
 
 
 def deciding(training: Config) -> dict[str, Any]:
-    """Return what of a training section decides weights."""
+    """Return the training options that affect the weights."""
     return {key: value for key, value in without_added(training).items() if key not in SAVING}
 
 
 def without_added(section: Config) -> dict[str, Any]:
-    """Return a section of the config without keys that say what was done before they existed."""
+    """Return a config section without the keys of ADDED that have their earlier value."""
     return {key: value for key, value in section.items() if key not in ADDED or value != ADDED[key]}

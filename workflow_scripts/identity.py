@@ -1,9 +1,9 @@
-"""The stages of a study: what each product depends on, and its hash.
+"""Hashes of everything that a study produces, from corpora to verdicts.
 
-A recipe, a method with the name of its stage, returns everything that decides one product: the revision of its code,
-the values it takes from the config, and the hashes of what it reads. So the hash of a final result depends on every
-value that affects it. Locations of files (study.results, data.root) and the division of work into jobs are left out,
-because they do not affect results. The docstring of a recipe names the rules that it covers.
+A recipe is a method with the name of its stage. It returns everything that determines one product: the revision of the
+code, the config values used, and the hashes of the inputs. The hash of a final result therefore depends on every value
+that affects it. File locations (study.results, data.root) and the division of work into jobs do not affect results, so
+recipes leave them out. The docstring of a recipe names the rules that it covers.
 """
 
 import json
@@ -36,13 +36,13 @@ class Identity:
         return self._known[known]
 
     def revision(self, *stages: str) -> list[int]:
-        """Return the revisions of the code of some stages (REV in rules/common.smk)."""
+        """Return the code revisions of the given stages (REV in rules/common.smk)."""
         return [self.study.revisions.get(stage, 0) for stage in stages]
 
     def raw(self, path: str, codes: Iterable[str], sizes: Iterable[str] = ()) -> dict[str, Any]:
-        """Return what identifies a raw file: its path, its origin, and the generator's settings if it is generated.
+        """Return the identity of a raw file: its path, its origin and, for generated data, the generator's settings.
 
-        `codes` are the languages whose traits affect the part that is read, `sizes` the generator's sizes that do so.
+        `codes` and `sizes` are the languages and the generator's size keys that affect the part that is read.
         """
         about: dict[str, Any] = {"path": path, "origin": self.config["data"]["origin"]}
         if not self.study.generated:
@@ -53,28 +53,28 @@ class Identity:
         return about | {"traits": traits, "revision": self.revision("synthetic"), **numbers}
 
     def tokeniser(self, code: str) -> dict[str, Any]:
-        """Return what decides how text is split into words; a segmenter's dictionary enters by its origin."""
+        """Return the tokeniser options that affect results; a segmenter's dictionary is identified as a raw file."""
         options, path = self.study.tokeniser(code), self.study.language(code).get("segmenter_dictionary")
         data = {"data": self.raw(path, [code]) if path else None, "revision": self.revision("tokenization")}
         return {key: value for key, value in options.items() if key not in ("dictionary", "stanford_home")} | data
 
     def prepared(self, data: Mapping[str, Any]) -> list[str]:
-        """Return the hashes of a task's files, which are named as tasks/ner/fr.wikiann.test.jsonl."""
+        """Return the hashes of a task's files, which have names such as tasks/ner/fr.wikiann.test.jsonl."""
         paths = map(Path, data_paths(data))
         return [self("task", path.parent.name, *path.stem.split(".")) for path in paths]
 
-    # From here on the recipes, in the order of the paper.
+    # The recipes follow, in the order of the paper.
 
     def words(self, code: str, domain: str) -> Any:
-        """extract_text, tokenise_text."""
+        """Return the recipe of a tokenised text (rules extract_text and tokenise_text)."""
         source, original = self.study.language(code)["text"][domain], self.study.original(code)
         raw = [self.raw(path, [original], [f"{domain}_sentences"]) for path in source["files"]]
         least, margin = self.config["text"]["min_characters"], self.study.thinned_to(code, domain)
-        thinned = [] if margin is None else [margin, self("words", original, "wiki")]  # the key was added later
+        thinned = [] if margin is None else [margin, self("words", original, "wiki")]  # older hashes stay valid
         return [self.revision("data"), source["format"], least, raw, self.tokeniser(original), *thinned]
 
     def corpus(self, code: str, domain: str) -> Any:
-        """split_corpus."""
+        """Return the recipe of a corpus with its held-out lines (rule split_corpus)."""
         text, original = self.config["text"], self.study.original(code)
         held_out = [text["valid_lines"], text["test_lines"]]
         trimmed = [self("words", original, other) for other in self.study.trimmed_to(code, domain)]
@@ -82,7 +82,7 @@ class Identity:
         return [self.revision("tokenization"), self("words", original, domain), held_out, trimmed, order]
 
     def vocabulary(self, name: str) -> Any:
-        """train_bpe and build_vocabulary, for a vocabulary such as en-fr.joint.wiki."""
+        """Return the recipe of a vocabulary such as en-fr.joint.wiki (rules train_bpe and build_vocabulary)."""
         codes, kind, domain = parts_of(name)
         bpe = self.config["bpe"]
         texts = [self("corpus", code, domain_in(codes, domain, code)) for code in codes]
@@ -91,7 +91,7 @@ class Identity:
         return [self.revision("bpe"), kind, codes, texts, merges, *sample]
 
     def stream(self, path: str) -> Any:
-        """encode_text and the numbers that a vocabulary gives the pieces: the ids of en-fr.joint.wiki/fr.switched."""
+        """Return the recipe of the token ids of a text, such as en-fr.joint.wiki/fr.switched (rule encode_text)."""
         name, _, text = path.partition("/")
         code, _, variant = text.partition(".")
         codes, _, domain = parts_of(name)
@@ -100,13 +100,16 @@ class Identity:
         return [self.revision("bpe"), self("vocabulary", name), code, texts, self.config["bpe"]["sentence_ends"]]
 
     def switched(self, pair: str, domain: str, code: str) -> Any:
-        """switch_codes."""
+        """Return the recipe of a code-switched corpus (rule switch_codes)."""
         text = self("corpus", code, domain_in(pair.split("-"), domain, code))
         options = [self.config["codeswitch"], self.config["text"]["lowercase"]]
         return [self.revision("codeswitch"), text, self("dictionary", pair), options]
 
     def dictionary(self, pair: str) -> Any:
-        """build_dictionary; a generated one depends on all languages of the study, whose words are chosen together."""
+        """Return the recipe of a pair's dictionary (rule build_dictionary).
+
+        A generated dictionary depends on all languages, because its source words are sampled for all of them together.
+        """
         codes = pair.split("-")
         entries = [self.study.language(code).get("dictionary", {}) for code in codes]
         raw = self.raw(entries[1]["path"], self.study.originals, ["dictionary_share"])
@@ -114,34 +117,34 @@ class Identity:
         return [self.revision("data"), entries[1]["format"], raw, names, [*map(self.tokeniser, codes)]]
 
     def model(self, name: str) -> Any:
-        """pretrain: everything in the model's run.json, which holds the hashes of its vocabulary and its streams."""
+        """Return the recipe of a trained model (rule pretrain): run.json includes the hashes of vocabulary and text."""
         return [self.revision("pretrain"), self.study.run(name)]
 
     def untrained(self, name: str) -> Any:
-        """An encoder that is initialised and not trained: of its pretraining only the length of sequences matters."""
+        """Return the recipe of an untrained encoder; the only pretraining setting in it is the length of sequences."""
         return [self.revision("pretrain"), *untrained_parts(self.study.transfer.run(name))]
 
     def task(self, kind: str, code: str, dataset: str, split: str) -> Any:
-        """prepare_task."""
+        """Return the recipe of one split of a task's data (rule prepare_task)."""
         form, paths = self.study.task_files[kind][code, dataset, split]
         names = [Path(path).relative_to(self.study.root).as_posix() for path in paths]
         first, *more = [self.raw(name, [code], [TASK_SIZES[kind]]) for name in names]
         return [form, first, self.tokeniser(code), split, *more]
 
     def parallel(self, code: str) -> Any:
-        """prepare_parallel."""
+        """Return the recipe of a language's parallel sentences (rule prepare_parallel)."""
         side = self.study.parallel_side(code)
         path = self.study.parallel_sides[side] or self.config["data"]["parallel"]
         return [side, self.raw(path, [side], ["parallel_sentences"]), self.tokeniser(side)]
 
     def tatoeba(self, source: str, code: str) -> Any:
-        """prepare_tatoeba, both sides of a test set."""
+        """Return the recipe of both sides of a Tatoeba test set (rule prepare_tatoeba)."""
         names = [self.study.language(one).get("tatoeba") for one in (source, code)]
         raw = self.raw(self.config["data"]["tatoeba"], [source, code], ["tatoeba_sentences"])
         return [names, raw, *map(self.tokeniser, (source, code))]
 
     def translations(self, source: str, code: str) -> Any:
-        """The word pairs and vectors that word translation is evaluated with."""
+        """Return the recipe of the word pairs and vectors that are used to evaluate word translation."""
         codes = [source, code]
         pairs = {split: self.raw(path, codes) for split, path in self.study.language(code)["muse"].items()}
         paths = {one: self.study.language(one).get("vectors") for one in codes}
@@ -149,11 +152,11 @@ class Identity:
         return [pairs, vectors, *map(self.tokeniser, codes)]
 
     def vectors(self, code: str) -> Any:
-        """train_vectors."""
+        """Return the recipe of a language's fastText vectors (rule train_vectors)."""
         return [self.revision("align"), self("corpus", code, "wiki"), self.config["align"]["own_vectors"]]
 
     def score(self, encoder: str, name: str) -> Any:
-        """fine_tune: one encoder in one task."""
+        """Return the recipe of an encoder's score in one task (rule fine_tune)."""
         transfer = self.study.transfer
         return {
             "encoder": self("untrained" if encoder in transfer.floors else "model", encoder),
@@ -165,7 +168,7 @@ class Identity:
         }
 
     def states(self, name: str) -> Any:
-        """represent_encoder."""
+        """Return the recipe of an encoder's hidden states (rule represent_encoder)."""
         alignment, codes = self.study.alignment, self.study.models[name].languages
         read = [self("corpus", codes[0], "wiki"), *alignment.word_options()] if alignment.text(name) else None
         return {
@@ -177,7 +180,7 @@ class Identity:
         }
 
     def analysis(self, name: str) -> Any:
-        """translate_words, retrieve_sentences, compare_encoders."""
+        """Return the recipe of an analysis (rules translate_words, retrieve_sentences and compare_encoders)."""
         alignment = self.study.alignment
         source, codes = self.study.source, [self.study.source, *alignment.languages(name)]
         if name == "words":
@@ -198,7 +201,7 @@ class Identity:
         }
 
     def contextual(self, name: str) -> Any:
-        """transfer_contextual."""
+        """Return the recipe of one job of contextual transfer (rule transfer_contextual)."""
         own = self.study.contextual
         job, kind = own.jobs[name], "untrained" if own.jobs[name].untrained else "model"
         options = [self.config["align"]["contextual"], self.config["tasks"]["parsing"]["biaffine"]]
@@ -212,7 +215,7 @@ class Identity:
         }
 
     def verdicts(self) -> Any:
-        """claims: the hashes of all results that the claims are judged on."""
+        """Return the recipe of the verdicts (rule claims): the hashes of all results that the claims are judged on."""
         study = self.study
         return {
             "transfer": study.transfer.plan() if study.transfer.models else None,

@@ -2,9 +2,9 @@
 
 python -m workflow_scripts.install_aligner
 
-It comes as source only and needs a C compiler. Where a machine has none, pip brings one (zig, MIT licence) for the
-build. Two headers of ours are put before its sources: with them it runs in one thread and takes its seed from a
-file, which it offers no other way to do. Nothing of it is changed, and nothing but xling.align.align_words runs it.
+Eflomal is distributed as source and needs a C compiler. If the machine has none, pip fetches one (zig, MIT licence) for
+the build. The build includes two headers from envs/eflomal: with them eflomal runs in one thread and reads its seed
+from a file, for which it has no option. Its sources are unchanged, and only xling.align.align_words runs it.
 """
 
 import os
@@ -27,14 +27,14 @@ FIX = "Figures 5 and 8 need it: install a C compiler, make and Python's headers,
 
 
 def build_environment(folder: Path, compiler: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of the build; MAKEFLAGS=e lets ours stand before those of eflomal's Makefile."""
+    """Return the environment of the build; MAKEFLAGS=e makes it override the variables in eflomal's Makefile."""
     headers = shutil.copytree(HEADERS, folder / "headers")
     flags = f"-O3 -std=gnu99 -I{headers} -include {headers / 'seeded.h'}"
     return {**environment, "CC": compiler, "CFLAGS": flags, "LDFLAGS": "", "LDLIBS": "-lm", "MAKEFLAGS": "e"}
 
 
 def find_compiler(folder: Path) -> str:
-    """Return the machine's C compiler, or one that pip brings into a folder."""
+    """Return the machine's C compiler, or one that pip installs into a folder."""
     for name in (os.environ.get("CC", ""), *COMPILERS):
         if name and shutil.which(name):
             return name
@@ -47,7 +47,7 @@ def find_compiler(folder: Path) -> str:
 
 
 def pip(*arguments: str, environment: Mapping[str, str] | None = None) -> None:
-    """Install what is named and nothing else, without the cache: it may hold a build without our headers."""
+    """Run pip install without dependencies and without the cache, which may hold a build without our headers."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-cache-dir", *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:

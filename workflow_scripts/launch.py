@@ -1,9 +1,9 @@
-"""Start a trainer in what a job was given: python -m workflow_scripts.launch --nodes 1 MODULE --flag …
+"""Start a trainer on the GPUs of a job: python -m workflow_scripts.launch --nodes 1 MODULE --flag …
 
-In a SLURM allocation the trainer learns when it must have left; elsewhere it waits for GPUs of its own. With several
-GPUs it is started by torchrun, on several nodes by srun and torchrun. The launcher becomes what it starts, so that
-signals and the exit code are the trainer's: one that left in time ends with 75 (1 under torchrun), the job has failed,
-and is submitted again.
+In a SLURM allocation the launcher gives the trainer a deadline; elsewhere it waits for free GPUs. It uses torchrun for
+several GPUs, and srun with torchrun for several nodes. The trainer replaces the launcher process, so it receives all
+signals and sets the exit code. A trainer that stops at the deadline exits with 75 (1 under torchrun). The job then
+counts as failed and is submitted again.
 """
 
 import argparse
@@ -20,9 +20,9 @@ from workflow_scripts.gpu_slots import take
 from xling.core.errors import XlingError, run
 from xling.core.log import log_to_stderr
 
-GRACE_SHARE, GRACE_LEAST, GRACE_MOST = 0.02, 5.0, 120.0  # of an allocation, in seconds: for the last save and the end
+GRACE_SHARE, GRACE_LEAST, GRACE_MOST = 0.02, 5.0, 120.0  # time to save before the end: share, bounds in seconds
 ASKS, PAUSE = 5, 10.0  # a busy controller may not answer at once
-PORTS = 20000, 10000  # from where, how many: two jobs that share a node take different ones
+PORTS = 20000, 10000  # first port, number of ports: jobs that share a node use different ports
 TORCHRUN = "torch.distributed.run"
 NUMBERED = f'exec "$0" -m {TORCHRUN} --node-rank="$SLURM_NODEID" "$@"'
 ONE_PER_NODE = ["--ntasks-per-node=1", "--kill-on-bad-exit=1", "--cpu-bind=none"]
@@ -31,7 +31,7 @@ Ask = Callable[[Sequence[str]], str]
 
 
 class Allocation(NamedTuple):
-    """A job's own part of the cluster; `deadline` (seconds since 1970) is when the trainer must have left, if ever."""
+    """A SLURM allocation; the trainer must exit by `deadline` (seconds since 1970), if there is one."""
 
     job: int
     deadline: float | None
@@ -39,7 +39,7 @@ class Allocation(NamedTuple):
 
 
 def ask(command: Sequence[str]) -> str:
-    """Return what a SLURM command says, with times in seconds since 1970; nothing if it does not answer."""
+    """Return the output of a SLURM command, with times in seconds since 1970; empty if there is no answer."""
     environment = os.environ | {"SLURM_TIME_FORMAT": "%s"}
     for attempt in range(ASKS if shutil.which(command[0]) else 0):
         if attempt:
@@ -52,7 +52,7 @@ def ask(command: Sequence[str]) -> str:
 
 
 def allocation(environment: Mapping[str, str], ask: Ask = ask) -> Allocation | None:
-    """Return the allocation this process runs in; None outside SLURM."""
+    """Return the allocation that this process runs in, or None outside SLURM."""
     job = environment.get("SLURM_JOB_ID", "")
     if not job.isdigit():
         return None
@@ -65,7 +65,7 @@ def allocation(environment: Mapping[str, str], ask: Ask = ask) -> Allocation | N
 
 
 def moment(text: str) -> float | None:
-    """Return a time as SLURM writes it in seconds since 1970; None for one that it does not know."""
+    """Convert a time written by SLURM to seconds since 1970; return None for an unknown time."""
     try:
         return float(text) if text.isdecimal() else datetime.fromisoformat(text).timestamp()
     except ValueError:
@@ -73,7 +73,7 @@ def moment(text: str) -> float | None:
 
 
 def command(module: list[str], gpus: int, nodes: int, given: Allocation | None, ask: Ask = ask) -> list[str]:
-    """Return the command that trains with these GPUs a node, over these nodes."""
+    """Return the command that trains on `nodes` nodes with `gpus` GPUs each."""
     each = [f"--nproc-per-node={gpus}", "-m", *module]
     if given is not None and nodes > 1:
         hosts = ask(["scontrol", "show", "hostnames", given.nodes]).split()
@@ -88,7 +88,7 @@ def command(module: list[str], gpus: int, nodes: int, given: Allocation | None, 
 
 
 def main() -> None:
-    """Read the command line and become the trainer."""
+    """Read the command line and replace this process with the trainer."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=1, help="of the allocation; one where there is no SLURM")
     parser.add_argument("--gpus", type=int, default=0, help="to take of this machine, where there is no SLURM")

@@ -1,8 +1,8 @@
-"""What a person sees while the workflow runs: one line per stage, how far it is and since when.
+"""Progress output while the workflow runs: one line per stage, with its finished jobs and its time.
 
-This is Snakemake's logger `progress` (plugins/snakemake_logger_plugin_progress). On a terminal the stages at work are a
-few lines that change; elsewhere a line comes when a stage is done, and one now and then. A failing job is shown by the
-error line of its own log, then as Snakemake prints it. At the end comes what was made, and where.
+This is Snakemake's logger `progress` (plugins/snakemake_logger_plugin_progress). On a terminal it redraws a few lines
+for the running stages. Elsewhere it prints a line when a stage ends, and a summary at intervals. For a failed job it
+prints the error line of the job's log and then Snakemake's own message. At the end it lists the files that were made.
 """
 
 import logging
@@ -19,13 +19,13 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from xling.core.log import duration
 
-NO_STAGES = {"total", "all", "report"}  # rows of Snakemake's job statistics that are no rule, or only name files
+NO_STAGES = {"total", "all", "report"}  # rows of Snakemake's job statistics that are not rules or do no work
 SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_REDRAWS = 15.0, 0.5
 MOST_STAGES = 8
-MOST_OF_A_LOG = 1 << 16  # bytes
-MOST_NAMES = 4  # of files in one folder that the closing list names
+MOST_OF_A_LOG = 1 << 16  # bytes at the end of a log that are read
+MOST_NAMES = 4  # files per folder that the final list names; of more it gives the number
 FOR_PEOPLE = ("tables", "figures", "models")  # folders whose files are listed even if other jobs read them
-MOST_FOLDERS = 6  # of other folders that are listed
+MOST_FOLDERS = 6  # other folders in the final list
 CLEAR_BELOW = "\x1b[J"
 NEVER = float("inf")
 WARNING = "Z WARNING "  # as xling.core.log writes it
@@ -44,7 +44,7 @@ class Stage:
 
 @dataclass
 class Job:
-    """A job at work."""
+    """A running job."""
 
     stage: Stage
     outputs: list[str]
@@ -52,17 +52,17 @@ class Job:
 
 
 class Board:
-    """All stages of a run: pure bookkeeping, events in, lines out."""
+    """The state of all stages of a run: methods take events and return lines to print."""
 
     def __init__(self) -> None:
         self.stages: dict[str, Stage] = {}
         self.running: dict[int, Job] = {}
         self.began = NEVER
-        self.read: set[str] = set()  # what jobs have read
+        self.read: set[str] = set()  # files that jobs have read
         self.made: list[str] = []
 
     def plan(self, counts: Mapping[str, int], now: float) -> str:
-        """Take in how many jobs each rule has; return how much there is to do."""
+        """Record the number of jobs of each rule; return a summary line."""
         self.began = min(self.began, now)
         for rule in counts.keys() - NO_STAGES:
             self.stages.setdefault(rule, Stage(rule)).total = counts[rule]
@@ -72,7 +72,7 @@ class Board:
     def start(
         self, job: int, rule: str, now: float, inputs: Iterable[str], outputs: Iterable[str], logs: Sequence[str] = ()
     ) -> None:
-        """Note that a job begins."""
+        """Record that a job has started."""
         if rule not in NO_STAGES:
             stage = self.stages.setdefault(rule, Stage(rule))
             stage.began = min(stage.began, now)
@@ -80,7 +80,7 @@ class Board:
             self.running[job] = Job(stage, [bare(path) for path in outputs], list(logs))
 
     def finish(self, job: int, now: float) -> list[str]:
-        """Note that a job has succeeded; return the warnings of its log, and its stage's line if it was the last."""
+        """Record that a job has succeeded; return the warnings in its log, and a line if its stage is finished."""
         if not (ended := self.running.pop(job, None)):
             return []
         self.made += ended.outputs
@@ -90,19 +90,19 @@ class Board:
         return [f"warning: {line}" for line in warned] + ([stage_line(stage, now)] if stage.done >= stage.total else [])
 
     def products(self) -> list[str]:
-        """Return a line for each folder with something made that people look at, or that no other job has read."""
+        """Return a line for each folder with new files that are for people, or that no other job has read."""
         folders: dict[Path, list[str]] = {}
         for path in map(Path, self.made):
             shown = [parent for parent in path.parents if parent.name in FOR_PEOPLE]
             if shown or str(path) not in self.read:
                 folders.setdefault(shown[-1] if shown else path.parent, []).append(path.name)
         for folder in [folder for folder in folders if folder.name not in FOR_PEOPLE][:-MOST_FOLDERS]:
-            del folders[folder]  # the last ones are nearest to what was asked for
+            del folders[folder]  # the last folders are closest to the targets
         listed = {folder: ", ".join(names) for folder, names in folders.items() if len(names) <= MOST_NAMES}
         return [f"  {folder}: {listed.get(folder, f'{len(names)} files')}" for folder, names in folders.items()]
 
     def lines(self, now: float) -> list[str]:
-        """Return a line for each stage at work, and one for the whole run."""
+        """Return a line for each running stage, and one for the whole run."""
         active = {job.stage.name: job.stage for job in self.running.values()}
         done, total = (sum(getattr(stage, key) for stage in self.stages.values()) for key in ("done", "total"))
         whole = f"{done} of {total} jobs, {duration(now - self.began)}"
@@ -110,48 +110,48 @@ class Board:
 
 
 def stage_line(stage: Stage, now: float) -> str:
-    """Return one line for a stage: how far it is and since when, or how long it took."""
+    """Return one line for a stage: finished jobs, and the time since it started or the time it took."""
     text = f"{stage.name.replace('_', ' ')}: {stage.done} of {stage.total}"
     over = stage.done >= stage.total
     return f"{text} in {duration(stage.ended - stage.began)}" if over else f"{text}, {duration(now - stage.began)}"
 
 
 def bare(path: str) -> str:
-    """Return a path without what Snakemake says of it in brackets."""
+    """Return a path without the remark in brackets that Snakemake appends."""
     return path.partition(" (")[0]
 
 
 def lines_of(logs: Iterable[str]) -> list[str]:
-    """Return the lines at the end of a job's logs that are not blank."""
+    """Return the lines at the end of a job's logs, without blank lines."""
     texts = [path.read_bytes()[-MOST_OF_A_LOG:] for log in logs if (path := Path(bare(log))).is_file()]
     return [line for text in texts for line in text.decode(errors="replace").splitlines() if line.strip()]
 
 
 def own_error(logs: Iterable[str]) -> str:
-    """Return the last error line of a failed job's logs, or their last line; nothing if there is none."""
+    """Return the last error line in a failed job's logs, or the last line, or an empty string if there is no line."""
     told = lines_of(logs)
     return next((line for line in reversed(told) if line.startswith("error:")), told[-1] if told else "")
 
 
 class LogHandler(LogHandlerBase):
-    """Prints progress."""
+    """Print progress for Snakemake's log events."""
 
     writes_to_stream = True
     writes_to_file = has_filter = has_formatter = needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        """Begin with nothing known."""
+        """Set up an empty board and the output stream."""
         self.board = Board()
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
         self.live = self.stream.isatty()
-        self.drawn = 0  # lines on the terminal that will be drawn anew
+        self.drawn = 0  # lines on the terminal that will be redrawn
         self.failed = False
-        self.held: list[str] = []  # the command of a failing job, which comes before the job itself
+        self.held: list[str] = []  # messages about a failed job that Snakemake sends before the failure itself
         self.over = threading.Event()
         self.ticker: threading.Thread | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take an event in, and print what is to be seen of it."""
+        """Handle an event and print its lines."""
         try:
             self._show(self._lines_of(record))
         except BrokenPipeError:
@@ -160,7 +160,7 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def close(self) -> None:
-        """Say how long everything took."""
+        """Print the total time and the files that were made."""
         if not self.over.is_set():
             self.over.set()
             if self.board.began < NEVER:
@@ -178,7 +178,7 @@ class LogHandler(LogHandlerBase):
             return []
         if event == LogEvent.JOB_ERROR:
             self.held.clear()
-            self.board.running.pop(about["jobid"], None)  # if it is tried again, it starts again
+            self.board.running.pop(about["jobid"], None)  # a retry sends a new start event
             reason, rule = own_error(about["log"]), about["rule_name"].replace("_", " ")
             return [*([f"{rule} failed: {reason}"] if reason else []), self.format(record)]
         if self.common_settings.dryrun or record.levelno >= logging.WARNING:
@@ -208,7 +208,7 @@ class LogHandler(LogHandlerBase):
                 self.release()
 
     def _show(self, lines: Sequence[str], finished: bool = False) -> None:
-        """Print lines for good and, on a terminal, below them the stages at work."""
+        """Print permanent lines and, on a terminal, the running stages below them."""
         below: list[str] = []
         if self.live and not finished and self.board.began < NEVER:
             *stages, whole = self.board.lines(time.monotonic())

@@ -1,7 +1,7 @@
-"""Keep what a finished study found: python -m workflow_scripts.reference presets/demo-full.yaml --out results/reference
+"""Archive a finished study: python -m workflow_scripts.reference presets/demo-full.yaml --out results/reference
 
-Keeps results, not data and not weights: tables, the numbers behind every figure and the figures as SVG, verdicts, the
-page, provenance, the description of the study, and what each job found, as lines of a few files (xling.report.kept).
+It keeps results but no data or weights: tables, figures as SVG with their numbers, verdicts, the page, provenance and
+the description of the study. The results of single jobs become lines of a few files (xling.report.kept).
 """
 
 import argparse
@@ -28,12 +28,12 @@ KEPT = (
     "report.html",
 )
 NEEDED = ("tables/table1.csv", "claims.json", "report.html", "provenance.json")
-LARGEST = 2_000_000  # bytes of one file: nobody's clone should grow by weights
-LARGEST_PAGE = 8_000_000  # the page has every figure in it
+LARGEST = 2_000_000  # bytes of one file: this keeps weights out of the repository
+LARGEST_PAGE = 8_000_000  # the page includes every figure
 
 
 def keep(study: Study, out: Path) -> Path:
-    """Put a study's results below a folder, in place of what an earlier run left there."""
+    """Copy a study's results to a folder below `out`, replacing those of an earlier run."""
     target = out / str(study.config["study"]["name"])
     missing = [name for name in NEEDED if not (study.results / name).is_file()]
     if missing:

@@ -1,6 +1,6 @@
-"""The description of a study as a tree of records: every key, what it may be and what it means.
+"""The description of a study as a tree of records: every key with its type and meaning.
 
-Defaults are in config.yaml. docs/config.md and docs/config.schema.json are made from this tree.
+Defaults are in config.yaml. docs/config.md and docs/config.schema.json are generated from this tree.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def _not_reserved(name: str) -> str:
 
 
 def _stays_below(path: str) -> str:
-    """Refuse what leads out of the data root, where Snakemake would empty folders, or what it takes for wildcards."""
+    """Refuse paths that lead out of the data root, where Snakemake could delete files, and braces (wildcards)."""
     if {"", ".", ".."} & set(path.split("/")) or set("{}") & set(path) or not path.isprintable():
         raise ValueError(f"expected a path without '..', '.', empty parts and braces, found {path!r}")
     return path
@@ -341,5 +341,5 @@ class Description:
 
 
 def schema_problems(config: Mapping[str, Any]) -> list[str]:
-    """Return one line for every key of a description that is unknown, missing or of the wrong kind."""
+    """Return one line for every key of a description that is unknown, missing or of the wrong type."""
     return find_problems(Description, config)

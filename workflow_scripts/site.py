@@ -1,4 +1,4 @@
-"""The user's cluster: account, partitions, how GPUs are asked for, and what each class of jobs requests there."""
+"""The user's cluster: account, partitions, the syntax of GPU requests, and the requests of each class of jobs."""
 
 import os
 import shutil
@@ -16,9 +16,9 @@ from xling.core.records import Count, find_problems, key, nearest, optional, rec
 
 EXIT_BAD_SITE = 2
 VARIABLE = "XLING_SITE"
-AVOIDED_FOR = 24 * 3600  # seconds that a node is not asked again after its GPUs did not work
+AVOIDED_FOR = 24 * 3600  # seconds that jobs avoid a node after its GPUs failed
 FILE = Path("profiles/slurm/site.yaml")
-PATIENT = Path("profiles/slurm/bin")  # sbatch and others that bear a controller that is away
+PATIENT = Path("profiles/slurm/bin")  # wrappers of sbatch and other commands that wait for an unavailable controller
 
 
 @record
@@ -45,7 +45,7 @@ class Requests:
 
 @record
 class Site:
-    """What the executor must be told beyond memory and time."""
+    """The content of a site file: options of the cluster that the executor needs besides memory and time."""
 
     account: str = ""
     partitions: Partitions = Field(default_factory=Partitions)
@@ -59,7 +59,7 @@ class Site:
     )
 
     def requests(self, name: str, usual: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a class of jobs asks of this cluster; without a cluster nobody looks at most of it."""
+        """Return the resources that a class of jobs requests; without a cluster, Snakemake ignores most of them."""
         own = asdict(self.classes[name]) if name in self.classes else {}
         asked = {**usual, **{key: value for key, value in own.items() if value is not None}}
         gpus, nodes = int(asked.pop("gpu", 0)), int(asked.get("nodes", 1))
@@ -73,14 +73,14 @@ class Site:
         elif gpus:
             spread = f"--gpus-per-node={kind}{a_node}" if nodes > 1 else ""
             wanted |= {"gpu": gpus, "gpu_model": self.gpu_type, "slurm_extra": spread}
-        if nodes > 1:  # else the executor binds the whole job to one node, or starts a task for each GPU
+        if nodes > 1:  # otherwise the executor uses one node only, or starts a task for each GPU
             wanted |= {"tasks": nodes, "tasks_per_gpu": 0, "mpi": "srun"}
         return {key: value for key, value in wanted.items() if value != ""}
 
     def minutes(self, requests: Mapping[str, Any], attempt: int, resumes: bool) -> int:
-        """Return the time that an attempt asks for: more each time where a job cannot resume, up to the limit.
+        """Return the minutes that an attempt requests; for a job that cannot resume they grow with each attempt.
 
-        A job that resumes can do with less than it asks for; another is never cut, so that SLURM refuses it instead.
+        The partition's limit applies, but a job that cannot resume never gets less than its class requests.
         """
         first = int(requests["runtime"])
         limit = self.time_limits.get(str(requests.get("slurm_partition", "")))
@@ -90,7 +90,7 @@ class Site:
 
 
 def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
-    """Read a site file and refuse what it cannot mean; a key without a value counts as left out."""
+    """Read and check a site file; a key without a value counts as absent."""
     known = {key: value for key, value in read_yaml(path).items() if value is not None}
     problems = find_problems(Site, known)
     if not problems:
@@ -107,16 +107,16 @@ def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
 
 
 def list_bad_nodes(results: Path) -> Path:
-    """Return the file that jobs, here and on a cluster, are to list nodes in whose GPUs do not work."""
+    """Return the file in which jobs list nodes with broken GPUs; also set the variable that tells jobs its path."""
     path = (results / "bad-nodes.txt").absolute()
     os.environ["XLING_BAD_NODES"] = str(path)
     return path
 
 
 def extra_flags(requests: Mapping[str, Any], bad: Path) -> str:
-    """Return a class's own flags for sbatch, and the one that avoids nodes whose GPUs did not work of late.
+    """Return the sbatch flags of a class, and the flag that excludes nodes whose GPUs failed recently.
 
-    The file has a line for each time: seconds since 1970, and the node (xling.model.device writes it).
+    The file has one line per failure: seconds since 1970, and the node (written by xling.model.device).
     """
     lines = [line.split() for line in bad.read_text(encoding="utf-8").splitlines()] if bad.is_file() else []
     pairs = [(float(line[0]), line[1]) for line in lines if len(line) == 2 and line[0].isdecimal()]
@@ -125,14 +125,14 @@ def extra_flags(requests: Mapping[str, Any], bad: Path) -> str:
 
 
 def submit_patiently(root: Path) -> None:
-    """Let the executor find the commands that wait, where there is SLURM."""
+    """Put the wrappers of SLURM commands first in PATH, if the machine has SLURM."""
     places = os.environ.get("PATH", "").split(os.pathsep)
     if shutil.which("sbatch") and str(root / PATIENT) not in places:
         os.environ["PATH"] = os.pathsep.join([str(root / PATIENT), *places])
 
 
 def load_site(root: Path, classes: Mapping[str, Mapping[str, Any]]) -> Site:
-    """Read the file that XLING_SITE names, else the profile's own; on a problem say it in one line and leave."""
+    """Read the site file that XLING_SITE names, or that of the profile; print problems and exit if there are any."""
     try:
         site = read_site(Path(os.environ.get(VARIABLE) or root / FILE), classes)
         for name, usual in classes.items():

@@ -1,7 +1,7 @@
-"""Is the cluster as the profile expects? python -m workflow_scripts.slurm_check
+"""Check that the cluster fits the profile: python -m workflow_scripts.slurm_check
 
-Asks SLURM itself, in seconds and without submitting anything: whether it would accept every kind of job of the study
-(account, partition, memory, GPUs), the time limits of partitions, and how long finished jobs are remembered.
+It queries SLURM without submitting anything, which takes seconds. It checks whether SLURM would accept every kind of
+job of the study (account, partition, memory, GPUs), the time limits of partitions, and how long SLURM remembers jobs.
 """
 
 import argparse
@@ -19,8 +19,8 @@ from xling.core.errors import run
 
 NEEDED = ("sbatch", "squeue", "sinfo", "scontrol", "scancel")
 PROFILE = Path("profiles/slurm/config.yaml")
-LONGEST_PAUSE = 180  # seconds between two questions of the executor for the states of jobs
-PATIENCE = 20  # seconds for one answer of a busy controller
+LONGEST_PAUSE = 180  # seconds between two queries of the executor for the states of jobs
+PATIENCE = 20  # seconds to wait for an answer of a busy controller
 SINFO = ["sinfo", "--noheader", "--format=%R|%a|%l"]
 FLAGS = {
     "slurm_partition": "--partition={}",
@@ -37,14 +37,14 @@ Request = Mapping[str, Any]
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at: right, wrong, or only to be known."""
+    """The result of one check; `mark` is right, wrong or known (for information only)."""
 
     mark: str
     text: str
 
 
 def ask(command: Sequence[str]) -> tuple[int, str]:
-    """Return exit code and all that a command said; one that does not answer in time has failed."""
+    """Return the exit code and output of a command; a command that does not answer in time has failed."""
     try:
         done = subprocess.run(  # noqa: S603
             command, capture_output=True, text=True, timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL
@@ -55,7 +55,7 @@ def ask(command: Sequence[str]) -> tuple[int, str]:
 
 
 def minutes(text: str) -> float:
-    """Return a time limit as SLURM writes it (30:00, 12:00:00, 1-00:00:00, infinite) in minutes."""
+    """Convert a SLURM time limit (30:00, 12:00:00, 1-00:00:00, infinite) to minutes."""
     if not text[:1].isdecimal():
         return float("inf")
     days, _, clock = text.rpartition("-")
@@ -65,7 +65,7 @@ def minutes(text: str) -> float:
 
 
 def requests(jobs: Sequence[Job]) -> list[Request]:
-    """Return what jobs ask of the cluster, every different request once, the longest first."""
+    """Return the distinct resource requests of the jobs, the longest run time first."""
     asked = [{key: job.resources[key] for key in FLAGS if job.resources.get(key)} for job in jobs]
     for job, request in zip(jobs, asked, strict=True):
         if "gpu" in request and job.resources.get("gpu_model"):
@@ -75,7 +75,7 @@ def requests(jobs: Sequence[Job]) -> list[Request]:
 
 
 def check_request(request: Request, limits: Mapping[str, float]) -> Finding:
-    """Tell whether SLURM would take a job; many clusters accept too long a time, and never start the job."""
+    """Check whether SLURM would run a job; many clusters accept too long a run time, but never start the job."""
     flags = [flag.format(request[key]) for key, flag in FLAGS.items() if key in request]
     name, asked = str(request.get("slurm_partition", "")), int(request.get("runtime", 0))
     if asked > limits.get(name, asked):
@@ -91,7 +91,7 @@ def check_request(request: Request, limits: Mapping[str, float]) -> Finding:
 
 
 def check_status(config: Mapping[str, str], profile: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield whether jobs can be watched with the command that the profile names."""
+    """Check whether the profile's status command can monitor jobs, and how long finished jobs are remembered."""
     accounting = "slurmdbd" in config.get("AccountingStorageType", "")
     if profile.get("slurm-status-command", "sacct") == "sacct" and not accounting:
         yield Finding("wrong", "slurm-status-command: sacct would wait for ever without accounting (expected squeue)")
@@ -104,7 +104,7 @@ def check_status(config: Mapping[str, str], profile: Mapping[str, Any]) -> Itera
 
 
 def look(jobs: Sequence[Job], profile: Mapping[str, Any]) -> list[Finding]:
-    """Return everything that was found."""
+    """Return the results of all checks."""
     asked = requests(jobs)
     used = {str(one.get("slurm_partition", "")) for one in asked}
     states = [line.split("|") for line in ask(SINFO)[1].splitlines() if line.count("|") == 2]
@@ -121,7 +121,7 @@ def look(jobs: Sequence[Job], profile: Mapping[str, Any]) -> list[Finding]:
 
 
 def main() -> None:
-    """Look, say what was found, and leave with 1 if something is wrong."""
+    """Run all checks, print the results, and exit with status 1 if something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[])
     args = parser.parse_args()
@@ -131,7 +131,7 @@ def main() -> None:
     code, said = ask(["scontrol", "ping"])
     if code:
         sys.exit(f"wrong  the controller does not answer: {said}")
-    # Laying out the jobs reads the site file and tells its mistakes.
+    # Building the list of jobs also reads and checks the site file.
     jobs = lay_out(read_config(REPOSITORY / "config.yaml", *args.configfile))
     findings = look(jobs, read_yaml(PROFILE))
     print("\n".join(f"{finding.mark:5}  {finding.text}" for finding in findings))

@@ -1,4 +1,4 @@
-"""A checked study as the rules see it: where every file is and which files a model is made from."""
+"""A checked study as the rules see it: the path of every file, and the files that each model is made from."""
 
 import os
 import sys
@@ -20,8 +20,8 @@ from workflow_scripts.transfer import Transfer
 from xling.core.results import hashed
 
 EXIT_BAD_CONFIG = 2
-# A study that trains on at least so many tokens has the paper's scale; the paper's own are 82 billion (section 3.1: 200
-# epochs of 200k streams of 256 tokens on 8 GPUs).
+# A study that trains each model on at least this many tokens has the paper's scale. The paper uses 82 billion (section
+# 3.1: 200 epochs of 200k sequences of 256 tokens on 8 GPUs).
 PAPER_TOKENS = 80_000_000_000
 
 
@@ -37,7 +37,7 @@ def load_study(config: Config, files: Iterable[str | Path] = (), revisions: Mapp
 
 
 def use_this_interpreter() -> None:
-    """Put the folder of Snakemake's interpreter first in the PATH of jobs; a job's conda environment goes before it."""
+    """Put the folder of Snakemake's interpreter first in the PATH of jobs; only a conda environment precedes it."""
     here = str(Path(sys.executable).parent)
     if os.environ.get("PATH", "").split(os.pathsep)[0] != here:
         os.environ["PATH"] = os.pathsep.join([here, os.environ.get("PATH", "")])
@@ -87,7 +87,7 @@ class Study(Files):
         return [self.results / f"{folder}/{code}.{domain}{name}.{suffix}" for name in names]
 
     def thinned_to(self, code: str, domain: str) -> float | None:
-        """Return the size that a crawl is thinned to before it is tokenised, in multiples of Wikipedia's, or None."""
+        """Return the size to which a crawl is sampled before it is tokenised, as a multiple of Wikipedia's, or None."""
         margin: float | None = self.config["text"]["crawl_margin"]
         return margin if self.trimmed_to(code, domain) else None
 
@@ -100,7 +100,7 @@ class Study(Files):
         return self.results / "models" / name / file
 
     def encoder_files(self, names: Iterable[str], untrained: bool = False) -> list[Path]:
-        """Return the files that jobs read of these models, run.json first; an untrained encoder has no other."""
+        """Return the files of these models that jobs read, run.json first; of an untrained encoder, only run.json."""
         parts = ["run.json"] if untrained else ["run.json", "model.json", "model.safetensors"]
         return [self.model_file(name, part) for name in dict.fromkeys(names) for part in parts]
 
@@ -121,7 +121,7 @@ class Study(Files):
         return {code: self.results / f"bpe/{name}.{text}.model" for code, (name, text) in names.items()}
 
     def stream_folders(self, name: str) -> dict[str, Path]:
-        """Return the folder of each language's token stream of a model."""
+        """Return the folders of a model's token streams, by language."""
         return {code: self.results / "streams" / stream for code, stream in self.streams(name).items()}
 
     def parallel_side(self, code: str) -> str:
@@ -133,7 +133,7 @@ class Study(Files):
         return self.results / f"parallel/{self.parallel_side(code)}.txt"
 
     def task_data(self, task: str, pair: str) -> dict[str, Any]:
-        """Return the prepared files of a task: train and dev of the source language, test sets of both."""
+        """Return the prepared files of a task: train and dev of the source language, test sets of both languages."""
         kind, (source, target) = TASK_DATA[task], pair_languages(pair)
         train, dev, test, other = (self.task_file(kind, *key) for key in self.task_keys(kind, pair))
         return {"train": train, "dev": dev, "test": {source: test, target: other}}
@@ -155,9 +155,9 @@ class Study(Files):
     def streams(self, name: str) -> dict[str, str]:
         """Return the token streams that a model reads, by language.
 
-        They hold the pieces of a BPE model, which a vocabulary numbers in its own way when they are read. So a
-        language with a BPE of its own has one stream for all vocabularies, except for code-switched text, which is
-        specific to a pair.
+        They hold the subword ids of a BPE model, which are mapped to the ids of a vocabulary when they are read. A
+        language with its own BPE model therefore has one stream for all vocabularies, except for code-switched text,
+        which is specific to a pair.
         """
         model, vocabulary = self.models[name], self.vocabulary(name)
         if self.anchors(name) == "extra":
@@ -189,7 +189,7 @@ class Study(Files):
 
     @cached_property
     def task_files(self) -> dict[str, dict[tuple[str, str, str], tuple[str, list[str]]]]:
-        """Format and paths of the raw files of nli, ner and parsing, by language, data set and split."""
+        """Format and paths of the raw files of nli, ner and parsing, by (language, data set, split)."""
         kinds, pairs = {TASK_DATA[task] for task in self.config["study"]["tasks"]}, self.config["study"]["pairs"]
         return {
             kind: {key: self._task_source(kind, *key) for pair in pairs for key in self.task_keys(kind, pair)}
@@ -221,20 +221,20 @@ class Study(Files):
         return [self.raw(path) for path in [*dict.fromkeys(paths), *self.tatoeba_files]]
 
     def dictionary_folders(self) -> list[str]:
-        """Return where the dictionaries for code-switching are."""
+        """Return the folders of the dictionaries for code-switching."""
         entries = [self.language(code).get("dictionary") for code in self.originals]
         return sorted({self.raw(entry["path"]) for entry in entries if entry})
 
     def embedded(self) -> list[dict[str, Any]]:
-        """Return code, three-letter code and traits of the languages that are generated, the source first."""
+        """Return the code, three-letter code and traits of each generated language, the source language first."""
         traits = self.config["synthetic"]["languages"]
         codes = sorted(self.originals, key=lambda code: code != self.source)
         return [{"code": code, "iso3": self.language(code)["tatoeba"], "traits": traits[code]} for code in codes]
 
     def trimmed_to(self, code: str, domain: str) -> list[str]:
-        """Return the domains of which the smallest sets the size of a crawl: Wiki-CC has no more text than Default.
+        """Return the domains whose smallest text sets the size of a crawl: Wiki-CC has no more text than Default.
 
-        The list is empty for text that is not trimmed.
+        The list is empty if the text is not trimmed.
         """
         domains = self.domains.get(code, [])
         return domains if domain == "crawl" and len(domains) > 1 else []
@@ -249,7 +249,7 @@ class Study(Files):
         return sorted({*self.languages, *self.originals, *self.config["study"]["pairs"], *together})
 
     def provenance(self) -> dict[str, Any]:
-        """Return what provenance.json says of the study, and the encoders and texts that occur in job names."""
+        """Return the description of the study for provenance.json, with the encoders and texts of its job names."""
         encoders = sorted({*self.models, *self.transfer.encoders, *self.contextual.jobs})
         data = sorted({str(path) for path in self.needed_files.values()})
         about = {"study": self.config["study"]["name"], "config": self.config, "config_hash": hashed(self.config)}

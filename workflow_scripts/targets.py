@@ -1,8 +1,8 @@
-"""Refuse targets that a study does not have, in one line each: Snakemake would show a traceback or find no rule.
+"""Refuse targets that a study does not have, with one line each; Snakemake would print a traceback or find no rule.
 
-Snakemake does not tell a Snakefile what it was asked for, so the command line is looked at: only words that name a
-figure, or a file of a model, a score or a job below the results, are taken for targets. Words that nearly name a rule
-are taken for mistyped ones where no flag can own them: before all flags, and after `--`.
+Snakemake does not tell a Snakefile its targets, so this module reads the command line. It treats a word as a target
+only if it names a figure, or a file of a model, score or job below the results. A word that is close to the name of a
+rule counts as a typing error, but only where it cannot be the value of a flag: before all flags, and after `--`.
 """
 
 import shutil
@@ -24,13 +24,13 @@ NEEDS = {
     "figure6": f"{MODELS} another language, both with `tatoeba`",
     "figure7": f"{MODELS} another language",
 }
-ALIKE = 0.75  # of two words that one is the other, mistyped
+ALIKE = 0.75  # minimum similarity of a word to a rule's name for a typing error
 DRY = {"-n", "--dry-run", "--dryrun"}
 OF_MODELS = ("models", "states", "transfer", "contextual")
 
 
 def problem(study: Study, shown: Container[str], target: str) -> str | None:
-    """Return what is wrong with a target, or nothing; `shown` are the tables and figures that the study has."""
+    """Return the problem of a target, or None; `shown` are the tables and figures that the study has."""
     own, place, results = study.config["study"]["name"], Path(target), study.results.parent
     if target in NEEDS and target not in shown:
         return f"{target}: study {own!r} has nothing to show in it (needed: {NEEDS[target]})"
@@ -55,7 +55,7 @@ def problem(study: Study, shown: Container[str], target: str) -> str | None:
 
 
 def mistyped(arguments: Sequence[str], rules: Sequence[str]) -> Iterator[str]:
-    """Yield what is wrong with words that stand where only targets do and nearly name a rule."""
+    """Yield a message for each word that must be a target and is close to the name of a rule."""
     last = len(arguments) - 1 - arguments[::-1].index("--") if "--" in arguments else len(arguments)
     for word in [*takewhile(lambda word: not word.startswith("-"), arguments), *arguments[last + 1 :]]:
         close = get_close_matches(word, rules, n=1, cutoff=ALIKE)
@@ -66,7 +66,7 @@ def mistyped(arguments: Sequence[str], rules: Sequence[str]) -> Iterator[str]:
 def refuse_wrong_targets(
     study: Study, shown: Container[str], arguments: Sequence[str], rules: Sequence[str] = ()
 ) -> None:
-    """Say what is wrong with the targets among a command line's words and leave, if anything is."""
+    """Print the problems of the targets on the command line and exit, if there are any."""
     known = [wrong for word in arguments if (wrong := problem(study, shown, word))]
     problems = [f"target: {wrong}" for wrong in known or mistyped(arguments, rules)]
     submits = ("--profile", "slurm") in pairwise(arguments) or "--profile=slurm" in arguments

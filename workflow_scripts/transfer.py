@@ -1,4 +1,4 @@
-"""Zero-shot transfer of a study (Table 1, Figure 3): which encoders are fine-tuned, on which files."""
+"""Zero-shot transfer of a study (Table 1, Figure 3): the encoders that are fine-tuned, and their files."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,32 +14,32 @@ from xling.finetune.settings import Point, grid_points, read_settings
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
 
-FLOOR = "untrained-"  # and the kind of vocabulary: what stands for the setting in a floor's name
+FLOOR = "untrained-"  # a floor is an untrained encoder; its name has this and the kind of vocabulary as its setting
 UNTRAINED = {"updates": 0, "warmup": 0}
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """Encoders and files of fine-tuning."""
+    """The encoders and files of fine-tuning."""
 
     study: "Study"
 
     @cached_property
     def folder(self) -> Path:
-        """The folder of all scores, one below it for each encoder."""
+        """The folder of all scores, with a subfolder for each encoder."""
         return self.study.results / "transfer"
 
     @cached_property
     def models(self) -> dict[str, Model]:
-        """The models of Table 1, every seed, by name."""
+        """The models of Table 1 with all seeds, by name."""
         cells = set(self.study.table_cells)
         return {name: model for name, model in self.study.models.items() if (model.languages, model.setting) in cells}
 
     @cached_property
     def floors(self) -> dict[str, Model]:
-        """The untrained encoders by name: one for each pair, kind of vocabulary and seed of `study.seeds`.
+        """The floors by name: one for each pair, kind of vocabulary and seed of `study.seeds`.
 
-        It is the floor of all settings of the pair that have this kind of vocabulary.
+        All settings of a pair with the same kind of vocabulary share a floor.
         """
         seeds = self.study.config["study"]["seeds"]
         made = [Model(languages, FLOOR + kind, seed) for languages, kind in self._patterns for seed in seeds]
@@ -47,7 +47,7 @@ class Transfer:
 
     @cached_property
     def encoders(self) -> dict[str, Model]:
-        """Everything that is fine-tuned, by name."""
+        """All encoders that are fine-tuned, by name."""
         return self.models | self.floors
 
     @property
@@ -56,21 +56,21 @@ class Transfer:
         return list(self.study.config["study"]["tasks"])
 
     def floor_of(self, name: str) -> str:
-        """Return the floor beside a model: that of its own seed, or of the first one for a seed of `more_seeds`."""
+        """Return the floor of a model: the one with its seed or, for a seed of `more_seeds`, with the first seed."""
         model, seeds = self.models[name], self.study.config["study"]["seeds"]
         seed = model.seed if model.seed in seeds else seeds[0]
         return Model(model.languages, FLOOR + self.study.vocabulary_kind(model), seed).name
 
     def vocabulary(self, name: str) -> Path:
-        """Return an encoder's vocabulary."""
+        """Return the vocabulary file of an encoder."""
         return self.study.vocabulary_folder(self._pattern(name) if name in self.floors else name) / "vocab.json"
 
     def encoder_files(self, name: str) -> list[Path]:
-        """Return what is read of an encoder, run.json first; there is nothing else of an untrained one."""
+        """Return the files of an encoder that jobs read, run.json first; of an untrained encoder, only run.json."""
         return [self.folder / name / "run.json"] if name in self.floors else self.study.encoder_files([name])
 
     def run(self, name: str) -> dict[str, Any]:
-        """Return what an encoder is; an untrained one shares all its layers, whatever its settings separate."""
+        """Return the description of an encoder; a floor has no separate layers, whatever the settings say."""
         if name not in self.floors:
             return self.study.run(name)
         floor, described = self.floors[name], self.study.run(self._pattern(name))
@@ -81,7 +81,7 @@ class Transfer:
         return described | own
 
     def data(self, name: str, task: str) -> dict[str, Any]:
-        """Return the files of a task: train and dev of the source language, test sets of both."""
+        """Return the files of a task: train and dev of the source language, test sets of both languages."""
         return self.study.task_data(task, name.split(".")[0])
 
     def data_files(self, name: str) -> list[str]:
@@ -89,7 +89,7 @@ class Transfer:
         return [path for task in self.tasks for path in data_paths(self.data(name, task))]
 
     def hashes(self, name: str) -> dict[str, str]:
-        """Return the hashes that an encoder's scores carry, by task."""
+        """Return the hashes to store in an encoder's scores, by task."""
         return {task: self.study.identity("score", name, task) for task in self.tasks}
 
     def fine_tuning(self, name: str) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Transfer:
         }
 
     def expected(self, name: str) -> str:
-        """Return what an encoder must be, so that no score of another one gets this configuration's hash."""
+        """Return the argument of `workflow_scripts.expect`, which refuses an encoder of another configuration."""
         return expected_run(self.encoder_files(name)[0], self.run(name), name in self.floors)
 
     def points(self, task: str) -> list[Point]:
@@ -109,11 +109,11 @@ class Transfer:
         return grid_points(read_settings(self.study.config["tasks"][task]))
 
     def files(self, name: str, below: str = "") -> list[Path]:
-        """Return an encoder's scores in all tasks or, below `jobs/`, the counts behind them."""
+        """Return the files of an encoder's scores in all tasks or, if `below` is jobs/, of the counts behind them."""
         return [self.folder / name / f"{below}{task}.json" for task in self.tasks]
 
     def plan(self) -> dict[str, Any]:
-        """Return what is to be collected: the rows of Table 1, models beside their floors, expected hashes."""
+        """Return the scores to collect: the rows of Table 1, the models and their floors, and the expected hashes."""
         own = {
             name: {"model": name, "pair": name.split(".")[0], "seed": encoder.seed, "config": self.hashes(name)}
             for name, encoder in self.encoders.items()
@@ -127,15 +127,15 @@ class Transfer:
         return {"settings": settings_rows(self.study), "models": models, "floors": floors}
 
     def _pattern(self, floor: str) -> str:
-        """Return the model that a floor is like, but for its weights and separate layers."""
+        """Return the model that a floor copies, except for its weights and separate layers."""
         own = self.floors[floor]
         return self._patterns[own.languages, own.setting.removeprefix(FLOOR)]
 
     @cached_property
     def _patterns(self) -> dict[tuple[tuple[str, ...], str], str]:
-        """The first model of every pair and kind of vocabulary; if there is one, the first of the encyclopaedia's text.
+        """The model that each floor copies: the first model of the pair and kind of vocabulary.
 
-        Wiki-CC's vocabulary is of another text but of the same kind.
+        A model with a vocabulary of Wikipedia text is preferred; Wiki-CC has the same kind from another text.
         """
         kinds: dict[tuple[tuple[str, ...], str], list[str]] = {}
         for name, model in self.models.items():

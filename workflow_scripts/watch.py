@@ -1,6 +1,6 @@
 """Run a study, printing one line per stage: python -m workflow_scripts.watch TARGET --configfile PRESET… -- FLAGS
 
-FLAGS go to Snakemake. Presets are read here first, because for an unreadable one Snakemake shows a traceback.
+FLAGS are passed to Snakemake. Presets are checked here first, because Snakemake prints a traceback for invalid ones.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from xling.core.errors import run
 
 
 def main() -> None:
-    """Replace this process by Snakemake; targets follow `--`, so that no flag takes one as its value."""
+    """Replace this process with Snakemake; targets follow `--`, because a flag could take them as values."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", nargs="*", help="rules or files; default: everything")
     parser.add_argument("--configfile", nargs="+", type=lambda text: Path(text).resolve(), default=[], help="presets")

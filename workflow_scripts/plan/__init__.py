@@ -1,1 +1,1 @@
-"""What a study will cost before anything is submitted, and what it has cost after."""
+"""The estimated cost of a study before it runs, and the measured cost afterwards."""

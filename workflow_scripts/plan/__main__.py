@@ -1,8 +1,8 @@
-"""What a study will cost, and what it has cost: python -m workflow_scripts.plan TARGET --configfile presets/paper.yaml
+"""Estimate the cost of a study: python -m workflow_scripts.plan TARGET --configfile presets/paper.yaml
 
-TARGET is anything that Snakemake makes, by default everything. What is done is left out of the plan and set against
-what it used. RATES is h200, cpu, or a file that `python -m bench.calibrate` wrote; by default results/rates.yaml where
-there is one, else the H200's where there is a GPU, and those of a CPU where there is none or the study needs none.
+TARGET is any Snakemake target, by default everything. Finished jobs are not part of the plan; their estimate is shown
+beside the time that they used. RATES is h200, cpu, or a file written by `python -m bench.calibrate`. The default is
+results/rates.yaml if it exists; otherwise h200 if there is a GPU and the data is not generated, and cpu if not.
 """
 
 import argparse
@@ -27,13 +27,13 @@ SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def choose_rates(asked: str, study: Study) -> Rates:
-    """Return the rates that the user names, else the user's own, else the committed ones that fit study and machine."""
+    """Return the rates that are asked for, or the user's own, or the committed rates for this study and machine."""
     own = str(OWN_RATES) if OWN_RATES.is_file() else ""
     return load_rates(asked or own or ("h200" if devices(os.environ) and not study.generated else "cpu"))
 
 
 def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str, assumptions: bool = False) -> list[str]:
-    """Return the lines of a plan, totals first; the rates that it assumes are listed if asked for."""
+    """Return the lines of a plan, totals first; `assumptions` adds the list of the rates used."""
     sizes = Sizes(study, rates)
     left, done = [job for job in jobs if job.left], [job for job in jobs if job.outputs and not job.left]
     lines = [f"Plan of {study.config['study']['name']}, {target}, at the rates of {rates.device['name']}"]
@@ -51,7 +51,7 @@ def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str, assumpt
 
 
 def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
-    """Return what is left: in all, one line per rule, the longest chain, and what is not known."""
+    """Return the lines for unfinished jobs: totals, one line per rule, the longest chain, and unknown costs."""
     costs = [cost(sizes, job) for job in jobs]
     rules, every = by_rule(jobs, costs), total(one for one in costs if one is not UNKNOWN)
     wall = {job.number: one.seconds for job, one in zip(jobs, costs, strict=True) if one.seconds > 0}
@@ -62,7 +62,7 @@ def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     lines += [f"besides, at most {size(every.passing)} of text until it has been read"] if every.passing else []
     lines += ["", f"longest chain: {duration(seconds)}"]
     for job in (job for job in chain if job.number in wall):
-        named = [value.strip(".") for value in job.wildcards.values() if value]  # a text in one piece has no shard
+        named = [value.strip(".") for value in job.wildcards.values() if value]  # a text that is not split has no shard
         name = f" ({'.'.join(named)})" if named else ""
         lines.append(f"    {duration(wall[job.number]):>9}  {job.rule}{name}")
     datasets = [job.wildcards["dataset"] for job in jobs if job.rule == "fetch_dataset"]
@@ -75,7 +75,7 @@ def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
 
 
 def by_rule(jobs: Sequence[Job], costs: Sequence[Cost]) -> dict[str, list[Cost]]:
-    """Return the costs of ordered jobs by rule, each rule after those that it depends on."""
+    """Return the costs of ordered jobs by rule; each rule comes after the rules that it depends on."""
     found: dict[str, list[Cost]] = {}
     for job, one in reversed(list(zip(jobs, costs, strict=True))):
         found.setdefault(job.rule, []).append(one)
@@ -83,13 +83,13 @@ def by_rule(jobs: Sequence[Job], costs: Sequence[Cost]) -> dict[str, list[Cost]]
 
 
 def amounts(cost: Cost) -> dict[str, str]:
-    """Return what a plan shows of a cost, by its name there."""
+    """Return the amounts of a cost as text, by column of the plan."""
     times = {"GPU time": duration(cost.gpu), "CPU time": duration(cost.cpu)}
     return times | {"disk": size(cost.disk), "download": size(cost.download)}
 
 
 def table(head: Sequence[str], rows: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return a table as text, its names to the left."""
+    """Return the lines of a text table with the row names on the left."""
     lines = [["", *head], *([name, *cells] for name, cells in rows.items())]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     padded = [[cell.rjust(width) for cell, width in zip(line, widths, strict=True)] for line in lines]
@@ -97,7 +97,7 @@ def table(head: Sequence[str], rows: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def in_all(jobs: int, every: Cost, chain: float) -> str:
-    """Return the totals in one line, with the shortest time that they can take."""
+    """Return the totals in one line, with the shortest possible run time."""
     counts, what, used = (GPUS, "GPU", every.gpu) if every.gpu else ((os.cpu_count() or 1,), "core", every.cpu)
     times = [f"{n} {what}{'s' if n > 1 else ''} {duration(max(chain, used / n))}" for n in counts]
     shown = [f"{jobs} jobs", *(f"{name} {amount}" for name, amount in amounts(every).items() if amount != "-")]
@@ -105,7 +105,7 @@ def in_all(jobs: int, every: Cost, chain: float) -> str:
 
 
 def planned_and_used(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
-    """Return what is done, planned against used; a job without a record or an estimate counts on neither side."""
+    """Return the planned and used time of finished jobs; jobs without a record or an estimate are left out."""
     on_gpu = ran_on_gpu(jobs, otherwise=bool(devices(os.environ)))
     both = [(job, cost(sizes, job), used_by(job, on_gpu)) for job in jobs]
     known = [(job, planned, used) for job, planned, used in both if used and planned is not UNKNOWN]
@@ -123,19 +123,19 @@ def _sides(planned: Cost, used: Cost) -> list[str]:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in the unit that fits; hours are never made days, because allocations are counted in hours."""
+    """Return seconds in a suitable unit; the largest is hours, because allocations are counted in hours."""
     value, unit = next(((seconds / unit, name) for unit, name in TIMES if seconds >= unit), (seconds, "s"))
     return _shown(seconds, f"{value:,.{0 if value >= 100 else 1}f} {unit}")
 
 
 def size(count: float) -> str:
-    """Return bytes in the unit that fits."""
+    """Return bytes in a suitable unit."""
     value, unit = next(((count / unit, name) for unit, name in SIZES if count >= unit), (count / 1e3, "kB"))
     return _shown(count, f"{value:.3g} {unit}")
 
 
 def _shown(amount: float, text: str) -> str:
-    """Return the text of an amount, a dash for none and a question mark for NaN, which is not known."""
+    """Return the text of an amount, or a dash for zero and a question mark for NaN (unknown)."""
     return text if amount > 0 else "-" if amount == 0 else "?"
 
 

@@ -1,4 +1,4 @@
-"""What a job costs: one row of STAGES per rule, at the rates of rates.yaml and with the sizes of a study."""
+"""The cost of a job: STAGES has one row per rule and uses the rates of rates.yaml and the sizes of the study."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from workflow_scripts.grid import domain_in
 from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job
 from workflow_scripts.plan.sizes import Sizes
 
-FORWARD = 1 / 3  # of the operations of training: backward takes twice as many as forward
-FLOAT, HALF = 4, 2  # bytes: states of words are float16
+FORWARD = 1 / 3  # share of training operations: the backward pass takes twice as many as the forward pass
+FLOAT, HALF = 4, 2  # bytes: hidden states of words are float16
 XML_OF_TEXT = 6  # the embedded dumps are mostly markup: 10.3 MB for 1.7 MB of text
 DUMP_OF_ZIP = 4  # PanLex unpacks to about four times its size
-ANALYSES = {"translate_words": "words", "retrieve_sentences": "sentences", "compare_encoders": "cka"}  # by their rule
+ANALYSES = {"translate_words": "words", "retrieve_sentences": "sentences", "compare_encoders": "cka"}  # by rule
 
 
 def operations(shape: Mapping[str, Any], length: float, predicted: float = 0.0) -> float:
-    """Return the useful operations of training on one token in sequences of a length (xling.pretrain.record).
+    """Return the useful operations of training per token, for sequences of `length` tokens (xling.pretrain.record).
 
-    `predicted` is the share of masked tokens times the words that each is predicted among.
+    `predicted` is the share of masked tokens times the size of the vocabulary that they are predicted from.
     """
     matrices = 4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"]
     layers = shape["layers"] * (6 * matrices + 12 * length * shape["width"])
@@ -27,18 +27,18 @@ def operations(shape: Mapping[str, Any], length: float, predicted: float = 0.0) 
 
 
 def parameters(run: Mapping[str, Any], words: int) -> float:
-    """Return the weights of a model's tables and layers, per language where separate; biases and norms are left out."""
+    """Return the number of weights of a model with `words` token embeddings, without biases and norms."""
     shape, apart = run["shape"], run["separate"]
     layer = 4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"]
     copies = len(run["languages"]) - 1
     tables = 1 + (copies if apart["embeddings"] else 0)
-    places = 1 + (copies if apart["embeddings"] is True else 0)  # `tokens` leaves these shared
+    places = 1 + (copies if apart["embeddings"] is True else 0)  # `tokens`: positions stay shared
     vectors = words * tables + (shape["positions"] + shape["sentences"]) * places
     return float((shape["layers"] + copies * apart["layers"]) * layer + vectors * shape["width"])
 
 
 def texts(job: Job) -> list[tuple[str, str]]:
-    """Return language and domain of the texts that a job reads, from its wildcards."""
+    """Return the language and domain of each text that a job reads, from its wildcards."""
     names = job.wildcards
     codes = names.get("languages", names.get("pair", names.get("language", ""))).split("-")
     read = [names["language"]] if "language" in names else codes
@@ -46,13 +46,13 @@ def texts(job: Job) -> list[tuple[str, str]]:
 
 
 def share_of(job: Job) -> tuple[float, float]:
-    """Return the share of a text that a job works on, and how much of the file comes before the end of that share."""
+    """Return the share of a text that a job processes, and the share of the file up to the end of that part."""
     number, _, count = job.wildcards.get("shard", "").removeprefix(".").partition("-of-")
     return (1 / int(count), int(number) / int(count)) if count else (1.0, 1.0)
 
 
 def _size_of(kind: str) -> Callable[[Sizes, Job], float]:
-    """Return a function for the bytes of the text that a job reads, or of its shard, at one stage of its making."""
+    """Return a function that gives the bytes of a job's text or shard, measured by the method of Sizes named `kind`."""
     return lambda sizes, job: share_of(job)[0] * sum(getattr(sizes, kind)(*read) for read in texts(job))
 
 
@@ -60,9 +60,9 @@ text, tokenised, corpus = map(_size_of, ("text", "tokenised", "corpus"))
 
 
 def extraction(sizes: Sizes, job: Job) -> float:
-    """Return the core-seconds of a pass over raw text, or over the XML of dumps.
+    """Return the core-seconds to extract raw text, or the XML of dumps.
 
-    A crawl is unpacked from its start for every shard, on one core.
+    For every shard, a crawl is unpacked from the start of the file on one core.
     """
     ((language, domain),), study, (share, end) = texts(job), sizes.study, share_of(job)
     if study.language(language)["text"][domain]["format"] != "wikipedia":
@@ -75,26 +75,26 @@ def extraction(sizes: Sizes, job: Job) -> float:
 
 
 def tokenisation(sizes: Sizes, job: Job) -> float:
-    """Return the seconds of a pass over the text with the language's tokeniser."""
+    """Return the core-seconds to tokenise a text with the language's tokeniser."""
     segmenter = sizes.study.language(job.wildcards["language"])["segmenter"]
     return tokenised(sizes, job) / sizes.rate("tokenise" if segmenter == "none" else f"tokenise_{segmenter}")
 
 
 def stream(sizes: Sizes, job: Job) -> float:
-    """Return the bytes of a corpus as ids: two each, and a bit more where the BPE model has more than 65,536 pieces."""
+    """Return the bytes of a token stream: 16 bits per token, or 17 bits if there are more than 65,536 merges."""
     merges = "joint_merges" if job.wildcards["kind"] == "joint" else "language_merges"
     width = 2 + 1 / 8 if sizes.study.config["bpe"][merges] > 65_536 else 2
     return sum(sizes.tokens(*read) for read in texts(job)) * width
 
 
 def dictionary(sizes: Sizes, job: Job) -> float:
-    """Return the bytes of a pair's dictionary, of PanLex those of the whole dump."""
+    """Return the bytes of a pair's dictionary, which for PanLex is the whole dump."""
     path = Path(sizes.study.raw(sizes.study.language(job.wildcards["pair"].split("-")[1])["dictionary"]["path"]))
     return sizes.raw(str(path)) * (1 if path.is_file() else DUMP_OF_ZIP)
 
 
 def training(sizes: Sizes, job: Job) -> float:
-    """Return the seconds of all updates and of the validation between them."""
+    """Return the seconds of training, including validation."""
     run, words = sizes.study.run(job.wildcards["model"]), sizes.words(job.wildcards["model"])
     train = run["pretrain"]
     per_token = operations(run["shape"], train["length"], words * train["mask_rate"])
@@ -111,7 +111,7 @@ def weights(sizes: Sizes, job: Job) -> float:
 
 
 def tuning(sizes: Sizes, job: Job) -> float:
-    """Return the seconds of an encoder's tasks at all grid points, several at a time, with the dev and test sets."""
+    """Return the seconds to fine-tune and score an encoder in all tasks at all grid points, several at a time."""
     transfer, seconds = sizes.study.transfer, 0.0
     for task in transfer.tasks:
         settings, tokens, points = sizes.study.config["tasks"][task], sizes.rate(task), transfer.points(task)
@@ -124,7 +124,7 @@ def tuning(sizes: Sizes, job: Job) -> float:
 
 
 def contextual(sizes: Sizes, job: Job) -> float:
-    """Return the seconds of task layers on the states of every layer that is asked for, of every data set."""
+    """Return the seconds to train and test task layers on the hidden states of each layer, for every data set."""
     own, config, seconds = sizes.study.contextual, sizes.study.config, 0.0
     shape, options = config["model"], config["align"]["contextual"]
     head = {**shape, "layers": options["task_layers"], "feedforward": options["feedforward"]}
@@ -139,12 +139,12 @@ def contextual(sizes: Sizes, job: Job) -> float:
 
 
 def represented(sizes: Sizes, job: Job) -> tuple[float, float]:
-    """Return the seconds of an encoder's passes over words and sentences, and the bytes of its states."""
+    """Return the seconds to compute an encoder's hidden states of words and sentences, and the bytes that they take."""
     name, alignment, config = job.wildcards["model"], sizes.study.alignment, sizes.study.config
     align, shape, length = config["align"], config["model"], sizes.rate("sentence_tokens")
     sentences = len(alignment.sentences(name)) * sizes.parallel()
     passes, tokens, words = 1, sentences * length, 0
-    if alignment.text(name):  # the untrained encoder is represented beside it
+    if alignment.text(name):  # the untrained encoder is run as well
         passes, words = 2, min(align["word_vocabulary"], align["word_sentences"])
         tokens += align["word_sentences"] * sizes.rate("line") / sizes.rate("token")
     work = passes * tokens * operations(shape, length) * FORWARD
@@ -153,7 +153,7 @@ def represented(sizes: Sizes, job: Job) -> tuple[float, float]:
 
 
 def comparison(sizes: Sizes, job: Job) -> float:
-    """Return the operations of an analysis: matrix products for each pair of encoders, seeds counted one by one."""
+    """Return the operations of an analysis: the matrix products of each pair of encoders, for each seed."""
     analysis = ANALYSES[job.rule]
     align, shape, alignment = sizes.study.config["align"], sizes.study.config["model"], sizes.study.alignment
     plan, width, layers = alignment.plan(analysis), shape["width"], shape["layers"] + 1
@@ -161,18 +161,18 @@ def comparison(sizes: Sizes, job: Job) -> float:
     pairs = sum(len(row["seeds"]) for row in rows)
     if analysis == "cka":  # every layer with every layer
         return float(3 * layers**2 * pairs * 2 * sizes.parallel() * width**2)
-    if analysis == "sentences":  # every layer, trained and untrained, both directions, with and without the map
+    if analysis == "sentences":  # every layer, trained and untrained, both directions, with and without a map
         return float(4 * 2 * layers * pairs * 2 * sizes.parallel() ** 2 * width)
     words = min(align["word_vocabulary"], align["word_sentences"])
-    tables = 2 * (layers + 1) * pairs + len(alignment.languages("words"))  # the embedding matrix too, and fastText once
+    tables = 2 * (layers + 1) * pairs + len(alignment.languages("words"))  # with the embedding matrix, and fastText
     return float(tables * 2 * words**2 * width)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What a rule works through, at which rate (none: it is in seconds), what it leaves on disk and what it keeps busy.
+    """The cost of a rule: amount of work, rate (without a rate, work is in seconds), bytes on disk and resource used.
 
-    The default is little more than the start of an interpreter.
+    By default a job only takes the time to start.
     """
 
     work: Callable[[Sizes, Job], float] = lambda *_: 0.0
@@ -212,12 +212,12 @@ STAGES |= dict.fromkeys(["build_vocabulary", "prepare_task", "prepare_parallel",
 
 
 def cost(sizes: Sizes, job: Job) -> Cost:
-    """Return what a job takes, UNKNOWN for a rule without an estimate.
+    """Return the estimated cost of a job, or UNKNOWN for a rule without an estimate.
 
-    CPU time is that of the cores a job has, busy or not, as clusters charge it.
+    CPU time counts all cores that a job reserves, busy or not, because clusters charge for them.
     """
     if not job.outputs:
-        return Cost()  # a name for other jobs
+        return Cost()  # a target that only groups other jobs
     stage = STAGES.get("generate" if job.rule.startswith("generate_") else job.rule)
     if stage is None and job.resources.get("runtime") is not None:
         return UNKNOWN

@@ -1,4 +1,4 @@
-"""The jobs of a target, from Snakemake's own DAG, and what a job costs."""
+"""The jobs of a target, from Snakemake's own DAG, and the cost of a job."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from workflow_scripts.config import REPOSITORY, Config, read_yaml
 from xling.core.errors import XlingError
 
-CORES = 1024  # of the machines that the study will run on: no job is to be scaled down to this one
+CORES = 1024  # a large number, so that Snakemake does not reduce the threads of jobs to this machine's cores
 
 
 @dataclass(frozen=True)
 class Job:
-    """One job of the DAG; `needs` are the numbers of the jobs whose files it reads, `left`: it is still to run."""
+    """One job of the DAG; `needs` are the numbers of the jobs that it depends on, `left` means that it must run."""
 
     number: int
     rule: str
@@ -25,11 +25,11 @@ class Job:
     threads: int = 1
     resources: Mapping[str, Any] = field(default_factory=dict)
     benchmark: str | None = None
-    passing: bool = False  # its files are deleted once they have been read
+    passing: bool = False  # Snakemake deletes its outputs after their last use
 
     @property
     def gpus(self) -> int:
-        """The GPUs that it asks for in all: `gpu`, or `gres` (gpu:2, gpu:a100:2) on each of its nodes."""
+        """The number of GPUs that the job asks for: `gpu`, or `gres` (gpu:2, gpu:a100:2) times the number of nodes."""
         if self.resources.get("gpu"):
             return int(self.resources["gpu"])
         words = str(self.resources.get("gres") or "").split(":")
@@ -39,7 +39,7 @@ class Job:
 
 
 class Cost(NamedTuple):
-    """Seconds of a job, its cores and its GPUs; bytes that stay on disk, are fetched, and are on disk for a time."""
+    """Wall, core and GPU seconds of a job, and bytes: kept on disk, downloaded, and on disk temporarily."""
 
     seconds: float = 0.0
     cpu: float = 0.0
@@ -49,7 +49,7 @@ class Cost(NamedTuple):
     passing: float = 0.0
 
 
-UNKNOWN = Cost(*6 * [float("nan")])  # any sum with it is NaN too
+UNKNOWN = Cost(*6 * [float("nan")])  # a sum with UNKNOWN is NaN too
 
 
 def total(costs: Iterable[Cost]) -> Cost:
@@ -58,7 +58,7 @@ def total(costs: Iterable[Cost]) -> Cost:
 
 
 def open_dag(config: Config, targets: Iterable[str] = (), snakefile: Path = REPOSITORY / "Snakefile") -> Any:
-    """Return Snakemake's DAG of all jobs behind some targets, done or not, as `snakemake --dry-run` builds it."""
+    """Return Snakemake's DAG of all jobs for the targets, finished or not, as `snakemake --dry-run` builds it."""
     from snakemake.api import SnakemakeApi
     from snakemake.settings import types
 
@@ -77,7 +77,7 @@ def open_dag(config: Config, targets: Iterable[str] = (), snakefile: Path = REPO
                 snakefile=snakefile,
             )
             opened.dag(wanted)
-            workflow = opened._workflow  # the API shows no jobs
+            workflow = opened._workflow  # the public API does not give access to jobs
             workflow._prepare_dag(forceall=False, ignore_incomplete=False, lock_warn_only=True, nolock=True)
             workflow._build_dag()
             return workflow.dag
@@ -88,7 +88,7 @@ def open_dag(config: Config, targets: Iterable[str] = (), snakefile: Path = REPO
 
 
 def lay_out(config: Config, targets: Iterable[str] = ()) -> list[Job]:
-    """Return all jobs behind some targets, each after those that it needs."""
+    """Return all jobs for the targets; each job comes after the jobs that it depends on."""
     dag = open_dag(config, targets)
     return [
         Job(
@@ -109,9 +109,9 @@ def lay_out(config: Config, targets: Iterable[str] = ()) -> list[Job]:
 
 
 def longest_chain(jobs: Sequence[Job], seconds: Mapping[int, float]) -> tuple[float, list[Job]]:
-    """Return the seconds of ordered jobs that no number of machines can save, and the jobs that take them.
+    """Return the longest chain of dependent jobs and its seconds, the shortest time on any number of machines.
 
-    A job without `seconds` takes none.
+    Jobs that are not in `seconds` take no time.
     """
     chains: dict[int, tuple[float, list[Job]]] = {}
     longest: tuple[float, list[Job]] = (0.0, [])

@@ -1,4 +1,4 @@
-"""Rates behind a plan: read from rates.yaml or from the user's own calibration, each with where it comes from."""
+"""The rates that a plan assumes, each with its source, read from rates.yaml or from the user's own calibration."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,12 +8,12 @@ from workflow_scripts.config import nearest, read_yaml
 from xling.core.errors import InputError
 
 RATES_FILE = Path(__file__).with_name("rates.yaml")
-MEASURED = {"step": 0.0, "operations_per_second": 1e-9, "tuning_step": 0.0}  # of a device, with the least that is right
+MEASURED = {"step": 0.0, "operations_per_second": 1e-9, "tuning_step": 0.0}  # of a device, with minimum values
 
 
 @dataclass
 class Rates:
-    """Assumptions by name; it remembers which of them an estimate used, so that a plan can name them."""
+    """Rates by name; `used` records the rates that an estimate has used, for the list of assumptions."""
 
     stages: dict[str, dict[str, Any]]
     device: dict[str, Any]
@@ -21,7 +21,7 @@ class Rates:
     used: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __call__(self, name: str) -> float:
-        """Return a rate and note that it was used; `device.step` and the like belong to what trains."""
+        """Return a rate and record its use; the prefix `device.` marks rates of the training device."""
         table = self.device if name.startswith("device.") else self.stages
         self.used[name] = table[name.removeprefix("device.")]
         return float(self.used[name]["value"])
@@ -33,7 +33,7 @@ class Rates:
 
 
 def load_rates(device: str) -> Rates:
-    """Return the committed rates with a committed device (h200, cpu) or one of the user's own, a file."""
+    """Return the rates of a device: h200, cpu, or the path of a calibration file."""
     known = read_yaml(RATES_FILE)
     stages = {**known["stages"], **known["text"], **known["tasks"]}
     if device in known["devices"]:

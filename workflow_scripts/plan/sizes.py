@@ -1,7 +1,6 @@
-"""How large the texts and data of a study are.
+"""The sizes of the texts and data of a study.
 
-Sizes are counted if the files exist; otherwise they are what their sources are assumed to hold. Bytes are of
-uncompressed text.
+Sizes are measured if the files exist, and otherwise estimated from their sources. Bytes are bytes of uncompressed text.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,8 +16,8 @@ from workflow_scripts.study import Study
 from xling.core.io import read_json
 from xling.data.manifest import load_manifest
 
-SCRIPTS = {"Cyrillic": "cyrillic", "Han": "han"}  # whose characters have more than one byte
-XNLI_SENTENCES = 10_000  # of XNLI-15way
+SCRIPTS = {"Cyrillic": "cyrillic", "Han": "han"}  # scripts with more than one byte per character
+XNLI_SENTENCES = 10_000  # sentences per language in XNLI-15way
 ARCHIVES = {".bz2": "text_per_bz2", ".xz": "text_per_xz", ".gz": "text_per_xz", ".zst": "text_per_xz"}
 
 
@@ -27,14 +26,14 @@ manifest = cache(load_manifest)  # the published datasets, read once
 
 @cache
 def count_lines(path: Path) -> int:
-    """Return the lines of a file."""
+    """Return the number of lines of a file."""
     with path.open("rb") as handle:
         return sum(1 for _ in handle)
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of one study; `rate` also has what is assumed of files that do not exist yet."""
+    """Sizes of one study; `rate` also holds the assumed sizes of files that do not exist yet."""
 
     study: Study
     rate: Rates
@@ -51,7 +50,7 @@ class Sizes:
         return sum(self.raw(path) * (self.rate(kind) if kind else 1.0) for path, kind in archives)
 
     def tokenised(self, language: str, domain: str) -> float:
-        """Return the bytes of the text that is tokenised: of a crawl that is thinned, as many as are drawn."""
+        """Return the bytes of the text that is tokenised; of a thinned crawl, only the sampled part counts."""
         text, margin = self.text(language, domain), self.study.thinned_to(language, domain)
         return text if margin is None else min(text, margin * self.text(language, "wiki"))
 
@@ -60,16 +59,16 @@ class Sizes:
         return min(self.text(language, name) for name in self.study.trimmed_to(language, domain) or [domain])
 
     def tokens(self, language: str, domain: str = "wiki") -> float:
-        """Return the subwords of a language's training text."""
+        """Return the number of subwords in a language's training text."""
         return self.corpus(language, domain) / self.character(language) / self.rate("token")
 
     def character(self, language: str) -> float:
-        """Return the bytes of a character in a language's script."""
+        """Return the bytes per character in a language's script."""
         name = SCRIPTS.get(self.study.language(language)["script"])
         return self.rate(name) if name else 1.0
 
     def raw(self, path: str) -> float:
-        """Return the bytes of a raw file, on disk or as its dataset has it."""
+        """Return the bytes of a raw file, from disk or from the description of its dataset."""
         file = Path(path)
         if file.is_file():
             return float(file.stat().st_size)
@@ -79,7 +78,7 @@ class Sizes:
         return sum(size or 0.0 for name, asked in brought.items() for size in self.published(name, asked).values())
 
     def published(self, dataset: str, requests: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
-        """Return the bytes of a dataset's files by path, None for one whose size nobody knows."""
+        """Return the bytes of a dataset's files by path, or None for a file of unknown size."""
         found: dict[str, float | None] = {}
         for request in requests:
             names = request["substitutions"]
@@ -91,31 +90,31 @@ class Sizes:
         return found
 
     def download(self, dataset: str) -> tuple[float, list[str]]:
-        """Return the bytes of a dataset's files that are not there yet, and the files of unknown size.
+        """Return the bytes of a dataset's files that are not on disk yet, and the files of unknown size.
 
-        What the user has to supply weighs nothing.
+        Files that the user has to supply are not counted.
         """
         files = self.published(dataset, self.study.requests(dataset))
         absent = {path: size for path, size in files.items() if not (self.study.root / path).is_file()}
         return sum(size or 0.0 for size in absent.values()), [path for path, size in absent.items() if size is None]
 
     def words(self, model: str) -> int:
-        """Return the most words that one language of a model predicts among: what its softmax costs."""
+        """Return the largest number of tokens that a language of a model predicts from, which sets the softmax cost."""
         bpe, kind = self.study.config["bpe"], self.study.vocabulary_kind(self.study.models[model])
         own = int(bpe["language_merges"])
         return {"joint": int(bpe["joint_merges"]), "mono": own, "separate": own}.get(kind, 2 * own)
 
     def generated(self) -> float:
-        """Return the sentences of one embedded language, or those that the languages have together."""
+        """Return the number of sentences of one embedded language; files that languages share count the same."""
         made = self.study.config["synthetic"]
         return float(made["wiki_sentences"] + made["crawl_sentences"])
 
     def parallel(self) -> float:
-        """Return how many parallel sentences there are."""
+        """Return the number of parallel sentences."""
         return float(self.study.config["synthetic"]["parallel_sentences"] if self.study.generated else XNLI_SENTENCES)
 
     def examples(self, data: Mapping[str, Any], task: str, split: str) -> float:
-        """Return how many examples the files of a split have: counted, the generator's own number, or an assumption."""
+        """Return the number of examples in the files of a split: counted, from the generator's sizes, or assumed."""
         kind, nli = TASK_DATA[task], self.study.config["data"]
         raw = [Path(self.study.raw(path)) for path in (nli["nli"]["train"], *nli["more_nli"])]
         files = [Path(path) for path in (data["test"].values() if split == "test" else [data[split]])]
@@ -128,5 +127,5 @@ class Sizes:
         return sum(count_lines(path) if path.is_file() else usual for path in files)
 
     def steps(self, count: float, operations: float, step: str = "device.step") -> float:
-        """Return the device's seconds for steps that together take some operations."""
+        """Return the seconds that the device takes for `count` steps with `operations` operations in total."""
         return count * self.rate(step) + operations / self.rate("device.operations_per_second")

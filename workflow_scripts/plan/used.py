@@ -1,4 +1,4 @@
-"""What jobs have used: all attempts of a training run, and for other jobs the last, from its benchmark file."""
+"""The time that jobs have used: all attempts for a training run, otherwise the last one, from its benchmark file."""
 
 import csv
 import json
@@ -11,12 +11,12 @@ from xling.core.errors import InputError
 from xling.core.io import read_json, read_lines
 
 PROVENANCE, METRICS = "provenance.json", "metrics.jsonl"
-COLUMNS = {"wall": "s", "cpu": "cpu_time", "memory": "max_rss"}  # of Snakemake's benchmark files
-UNMEASURED = (None, "", "NA", "-")  # what Snakemake writes if a job was over before it could be measured
+COLUMNS = {"wall": "s", "cpu": "cpu_time", "memory": "max_rss"}  # columns of Snakemake's benchmark files
+UNMEASURED = (None, "", "NA", "-")  # values that Snakemake writes if a job ended before it was measured
 
 
 def used_by(job: Job, on_gpu: bool) -> Cost | None:
-    """Return what a job has used, None without a record; of a benchmark the wall time, because CPU time is sampled."""
+    """Return the cost of a job, None without a record; it ignores the CPU time of a benchmark, which is sampled."""
     if record := training_record(job):
         return total(attempts(record))
     if not job.benchmark or not Path(job.benchmark).is_file():
@@ -26,23 +26,23 @@ def used_by(job: Job, on_gpu: bool) -> Cost | None:
 
 
 def training_record(job: Job) -> Path | None:
-    """Return the record of a training run: beside its metrics, because a study has a file of that name too."""
+    """Return the provenance.json of a training run; it has metrics beside it, unlike that of the study."""
     files = {Path(path) for path in job.outputs}
     found = [path for path in files if path.name == PROVENANCE and path.with_name(METRICS) in files and path.is_file()]
     return found[0] if found else None
 
 
 def ran_on_gpu(jobs: Iterable[Job], otherwise: bool) -> bool:
-    """Return whether the jobs of a study had GPUs, as far as its training runs tell: benchmarks say nothing of it."""
+    """Return whether the training runs among the jobs used GPUs, or `otherwise` if there are none."""
     told = [total(attempts(record)).gpu > 0 for job in jobs if (record := training_record(job))]
     return any(told) if told else otherwise
 
 
 def attempts(path: Path) -> list[Cost]:
-    """Return what each attempt of a training run used, from its provenance.json.
+    """Return the cost of each attempt of a training run, from its provenance.json.
 
-    A killed attempt could not write how long it took: it counts up to the last whole line of its metrics. Times are UTC
-    as text, which sorts as they do.
+    A killed attempt did not record its duration, so it counts up to the last complete line of its metrics. Times are
+    UTC text, which sorts in the order of time.
     """
     metrics, times = path.with_name(METRICS), list[str]()
     for line in metrics.read_text(encoding="utf-8").splitlines() if metrics.is_file() else []:
@@ -61,7 +61,7 @@ def attempts(path: Path) -> list[Cost]:
 
 
 def read_benchmark(path: Path) -> dict[str, float]:
-    """Return wall and processor seconds and peak memory (MB) of a job's last attempt from Snakemake's file."""
+    """Return the wall seconds, CPU seconds and peak memory (MB) of a job's last attempt, from its benchmark file."""
     rows = list(csv.DictReader(read_lines(path), delimiter="\t"))
     if not rows or "s" not in rows[0]:
         raise InputError(path, "not a benchmark of Snakemake's: no column 's'", line=1, fix="delete it")
@@ -71,5 +71,5 @@ def read_benchmark(path: Path) -> dict[str, float]:
 
 
 def unfinished(folder: Path) -> Cost:
-    """Return what the runs that resume from a folder have used so far."""
+    """Return the cost so far of the unfinished training runs in a folder."""
     return total(used for path in sorted(folder.glob(f"*/{PROVENANCE}")) for used in attempts(path))

@@ -1,1 +1,1 @@
-"""The embedded languages: meanings, five ways to say them, and every source of the study in its raw format."""
+"""The embedded (generated) languages: meanings, sentences for them, and every data source in its raw format."""

@@ -1,10 +1,10 @@
 """Corpora and bilingual dictionaries.
 
-A corpus is documents without end, drawn for each language and domain on their own, so that they are never parallel.
-About half the paragraphs are one sentence. The others begin with a sentence and a variation of it, as in inference
-but without a label: models that have seen such pairs were found to carry inference over to other languages.
+A corpus is an endless sequence of documents. It is drawn independently for each language and domain, so corpora are
+never parallel. About half of the paragraphs have one sentence. The others begin with a sentence and a variation of it,
+like an inference pair without a label: models trained on such pairs were found to transfer inference across languages.
 
-A dictionary is as the real ones are: mostly right, sometimes several answers, sometimes a near miss.
+Like real dictionaries, a dictionary is mostly right, and some words have several translations or nearly right ones.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,18 +21,18 @@ from xling.synthetic.world import CONCEPTS, CONTENT, NOUNS, Kind, concepts_of
 
 PAIRS = 0.5
 THIRD_SENTENCE = 0.3
-SYNONYMS = 0.25  # share of paragraphs that use second words
+SYNONYMS = 0.25  # share of paragraphs that use synonyms
 PARAGRAPHS = {"wiki": (2, 8), "web": (1, 5)}
 TITLE_KINDS = (Kind.PERSON, Kind.PLACE, Kind.ORGANISATION)
-NEAR_MISSES = 0.15  # share of content words that are also translated by a neighbour
-FULL_NAMES = 0.1  # share of first names that also stand with a surname
+NEAR_MISSES = 0.15  # share of content words that also have the word of a similar concept as translation
+FULL_NAMES = 0.1  # share of first names that also have an entry with a surname
 
 
 class Document(NamedTuple):
-    """A page or web document: only running text, because corpora are large."""
+    """An encyclopaedia page or web document; it holds only running text, because corpora are large."""
 
     title: str
-    paragraphs: list[tuple[str, ...]]  # of one or more sentences
+    paragraphs: list[tuple[str, ...]]  # each has one or more sentences
 
 
 class Translation(NamedTuple):
@@ -44,7 +44,7 @@ class Translation(NamedTuple):
 
 
 def documents(language: Language, domain: Domain, seed: int) -> Iterator[Document]:
-    """Yield documents of one topic each without end; titles are unique."""
+    """Yield an endless sequence of documents with one topic each and unique titles."""
     source = sampler(STYLES[domain])
     rng = python_rng("documents", language.world.seed, language.code, domain, seed)
 
@@ -67,7 +67,7 @@ def documents(language: Language, domain: Domain, seed: int) -> Iterator[Documen
 
 
 def take_sentences(documents: Iterable[Document], number: int) -> Iterator[Document]:
-    """Yield documents with `number` sentences in all; the last one is cut."""
+    """Yield documents with `number` sentences in total; the last document is cut."""
     left = number
     for document in documents:
         if left <= 0:
@@ -81,7 +81,7 @@ def take_sentences(documents: Iterable[Document], number: int) -> Iterator[Docum
 
 
 def translations(source: Language, target: Language) -> list[Translation]:
-    """Return the entries from one language to another, in the order of the concepts, each pair of words once."""
+    """Return the distinct dictionary entries from one language to another, in the order of the concepts."""
     rng = python_rng("dictionary", source.world.seed, source.code, target.code)
     entries: dict[tuple[str, str], Translation] = {}
     for concept, known in enumerate(CONCEPTS):
@@ -100,7 +100,7 @@ def _entries(source: Language, target: Language, concept: int, rng: Random) -> I
     if kind in NOUNS:
         counted = source.words[Form.COUNTED][concept], target.words[Form.COUNTED][concept]
         yield Translation(*counted, rng.choice((6, 7, 8)))
-    if kind in CONTENT and rng.random() < NEAR_MISSES:  # a concept of the same kind, and topic if there is another one
+    if kind in CONTENT and rng.random() < NEAR_MISSES:  # a concept of the same kind and, if possible, topic
         around = [other for other in concepts_of(kind, topic) if other != concept]
         neighbour = rng.choice(around or list(concepts_of(kind)))
         yield Translation(word, target.words[Form.BASE][neighbour], rng.choice((1, 2, 3, 4)))

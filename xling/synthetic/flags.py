@@ -1,4 +1,4 @@
-"""The flags that both commands of the generator have."""
+"""Command-line flags that both commands of the generator share."""
 
 import argparse
 from pathlib import Path
@@ -16,7 +16,7 @@ def shared_flags(description: str) -> argparse.ArgumentParser:
 
 
 def counts(text: str) -> dict[str, int]:
-    """Read the sizes of train, dev and test, written as 4000,500,500."""
+    """Parse the sizes of train, dev and test, such as 4000,500,500."""
     parts = text.split(",")
     if len(parts) != 3:
         raise argparse.ArgumentTypeError(f"expected three whole numbers such as 400,50,50, found {text!r}")
@@ -24,7 +24,7 @@ def counts(text: str) -> dict[str, int]:
 
 
 def share(text: str) -> float:
-    """Read a share above 0 and at most 1."""
+    """Parse a share above 0 and at most 1."""
     value = float(text)
     if not 0 < value <= 1:
         raise argparse.ArgumentTypeError(f"expected a share above 0 and at most 1, found {text!r}")

@@ -1,11 +1,11 @@
-"""Write everything that one embedded language has of its own, each source in its official raw format.
+"""Write the data of one embedded language, each source in its official raw format.
 
     python -m xling.synthetic.generate_language --code fr --traits fr.json --source en --world-seed 1 --seed 1 \\
         --wiki-sentences 40000 --crawl-sentences 40000 --treebank-sentences 4000,500,500 --ner-sentences 4000,500,500 \\
         --root DIR
 
-wikidump/, crawl/, ud/ and wikiann/ for every language; conll2003/ for the source language of transfer; msra/ and jieba/
-for a language without spaces. Every text is drawn from a stream of its own.
+Every language has wikidump/, crawl/, ud/ and wikiann/. The source language of transfer also has conll2003/, and a
+language without spaces has msra/ and jieba/. Every text has its own random generator.
 """
 
 import argparse
@@ -32,18 +32,18 @@ DUMP_DATE = "20200101"
 
 
 def write_language(language: Language, args: argparse.Namespace) -> None:
-    """Write the sources of a language, of the sizes and from the seed that the command line names."""
+    """Write the sources of a language with the sizes and the seed of the command line."""
     code, spaces, seed, root = language.code, language.traits.spaces, args.seed, args.root
     joiner = " " if spaces else ""
     pages = take_sentences(documents(language, "wiki", seed), args.wiki_sentences)
     write_dump(root / "wikidump" / f"{code}wiki-{DUMP_DATE}-pages-articles.xml.bz2", pages, code, joiner, seed)
     texts = take_sentences(documents(language, "web", seed), args.crawl_sentences)
     write_lines(root / "crawl" / f"{code}.txt.xz", crawl(texts, joiner))
-    for split, number in args.treebank_sentences.items():  # of mixed genres, as the treebanks of the paper are
+    for split, number in args.treebank_sentences.items():  # mixed genres, like the treebanks of the paper
         name = f"{code}-ud-{split}"
         trees = treebank(draw(language, number, (seed, name), "wiki", "web"), name, seed)
         write_lines(root / "ud" / code / f"{name}.conllu", trees)
-    for split, number in args.ner_sentences.items():  # WikiAnn of Wikipedia's domain, the sets of news from the other
+    for split, number in args.ner_sentences.items():  # WikiAnn from the domain wiki, news sets from web
         tagged = draw(language, number, (seed, "wikiann", split), "wiki")
         write_lines(root / "wikiann" / code / split, wikiann(tagged, code, spaces))
         news = draw(language, number, (seed, "news", split), "web")
@@ -56,7 +56,7 @@ def write_language(language: Language, args: argparse.Namespace) -> None:
 
 
 def draw(language: Language, number: int, parts: tuple[object, ...], *domains: Domain) -> Iterator[Sentence]:
-    """Yield sentences of the domains in turn, from streams that the parts name."""
+    """Yield `number` sentences, alternating between the domains; `parts` seed the random generators."""
     return map(language.realise, islice(draw_meanings((language.code, *parts), *domains), number))
 
 

@@ -1,11 +1,11 @@
-"""Write what the embedded languages have together: inference pairs, parallel sentences and dictionaries.
+"""Write the data that the embedded languages share: inference pairs, parallel sentences and dictionaries.
 
     python -m xling.synthetic.generate_parallel --languages languages.json --world-seed 1 --seed 1 \\
         --nli 8000,500,1000 --parallel 2000 --tatoeba 500 --dictionary-share 0.9 --root DIR
 
-The file is a list of {code, iso3, traits}; its first language is the source. xnli/ holds the source's training pairs,
-dev and test pairs of all languages, and multi-way parallel sentences with paraphrases of the source column; muse/,
-tatoeba/ and panlex/ pair the source with the others.
+The file is a list of {code, iso3, traits}; the first language is the source. xnli/ holds the training pairs of the
+source, the dev and test pairs of all languages, and multi-way parallel sentences with paraphrases of the source column.
+muse/, tatoeba/ and panlex/ pair the source with each other language.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from xling.synthetic.world import World, build_world
 
 @record
 class Listed:
-    """A language of the study."""
+    """An entry of the list of languages."""
 
     code: Text
     iso3: Annotated[str, matching("^[A-Za-z]{3}$", "a three-letter code such as fra")]
@@ -59,7 +59,7 @@ def write_sentences(languages: Sequence[Language], iso3: Mapping[str, str], args
     rng = python_rng(seed, "paraphrase", source.code)
     paraphrases = (source.paraphrase(meaning, rng) for meaning in meanings)
     write_lines(folder / f"xnli.15way.{source.code}2.txt", paraphrases)
-    for target in languages[1:]:  # as LASER has Tatoeba's, other sentences for each language
+    for target in languages[1:]:  # different sentences for each language, as in LASER's Tatoeba sets
         meanings = draw(args.tatoeba, seed, "tatoeba", target.code)
         for language in (source, target):
             name = f"tatoeba.{iso3[target.code]}-{iso3[source.code]}.{iso3[language.code]}"
@@ -67,7 +67,7 @@ def write_sentences(languages: Sequence[Language], iso3: Mapping[str, str], args
 
 
 def write_dictionaries(languages: Sequence[Language], iso3: Mapping[str, str], args: argparse.Namespace) -> None:
-    """Write MUSE lists, and PanLex tables that know a share of the source words, the same ones for all targets."""
+    """Write MUSE lists, and PanLex tables with a share of the source words, which is the same for all targets."""
     source, *others = languages
     frequency = dict(source.word_list())
     dictionaries = {target.code: translations(source, target) for target in others}
@@ -81,7 +81,7 @@ def write_dictionaries(languages: Sequence[Language], iso3: Mapping[str, str], a
 
 
 def draw(number: int, *parts: object) -> list[Meaning]:
-    """Return meanings of both domains from a stream that the parts name."""
+    """Return `number` meanings, alternating between both domains; `parts` seed the random generators."""
     return list(islice(draw_meanings(parts, "wiki", "web"), number))
 
 
@@ -94,7 +94,7 @@ def read_languages(path: Path, world: World) -> tuple[list[Language], dict[str, 
 
 
 def main() -> None:
-    """Write the sources that languages share."""
+    """Write the data that the languages share."""
     parser = shared_flags(__doc__)
     parser.add_argument("--languages", required=True, type=Path, help="JSON file: list of {code, iso3, traits}")
     parser.add_argument("--nli", required=True, type=counts, help="pairs: train,dev,test")

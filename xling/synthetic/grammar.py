@@ -1,6 +1,6 @@
-"""From a skeleton to a laid-out sentence: which words in which order, with tree and entities, in one language.
+"""Lay out a skeleton (the set of parts of a meaning) as a sentence of one language, with tree and entities.
 
-A layout holds no words: it says which form of which concept stands at each place. See UD's guidelines for labels.
+A layout holds no words, but the form and the concept's index for each word. Labels follow the UD guidelines.
 """
 
 from collections.abc import Sequence
@@ -10,24 +10,24 @@ from enum import IntEnum, StrEnum
 from xling.synthetic.meaning import Phrase, Slot, place_of
 from xling.synthetic.traits import Differences
 
-Parts = dict[Slot, int]  # slot -> place in the meaning's concepts
+Parts = dict[Slot, int]  # slot -> index in the concepts of a meaning
 
 
 class Form(StrEnum):
-    """The forms a concept can have."""
+    """The forms of a concept's word."""
 
     BASE = "base"
     COUNTED = "counted"
     OBLIQUE = "oblique"
-    CLASSIFIER = "classifier"  # of a noun
-    FUSED = "fused"  # a preposition printed as one with the definite article after it
-    NAME = "name"  # always with a capital
+    CLASSIFIER = "classifier"  # the classifier of a noun
+    FUSED = "fused"  # a preposition printed as one word with the following definite article
+    NAME = "name"  # always capitalised
     COMMA = "comma"
     STOP = "stop"
 
 
 class Order(IntEnum):
-    """What a sentence begins with."""
+    """The first constituent of a sentence; PLAIN is the default order of the language."""
 
     PLAIN = 0
     ADJUNCT_FIRST = 1
@@ -36,7 +36,7 @@ class Order(IntEnum):
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A word to come: the form of the concept at a place, and its place in the tree."""
+    """A word of a layout: its form, the index of its concept in a meaning, and its position in the tree."""
 
     form: Form
     concept: int
@@ -62,7 +62,7 @@ UPOS_AND_LABEL = {
 
 
 def layout(skeleton: tuple[int, ...], traits: Differences, order: Order) -> list[Node]:
-    """Return the words of a skeleton in a language, in their order."""
+    """Return the nodes of a skeleton in the word order of a language."""
     clauses: dict[int, dict[Phrase, Parts]] = {}
     for place, number in enumerate(skeleton):
         clause, phrase, slot = place_of(number)
@@ -77,7 +77,7 @@ def layout(skeleton: tuple[int, ...], traits: Differences, order: Order) -> list
 
 
 def _clause(phrases: dict[Phrase, Parts], traits: Differences, order: Order) -> tuple[Node, list[Node]]:
-    """Return the verb, and subject, verb and the rest in the language's order."""
+    """Return the verb, and all nodes of the clause in the word order of the language."""
     own = phrases[Phrase.CLAUSE]
     verb = Node(Form.BASE, own[Slot.VERB], "VERB")
     subject = _host(phrases, Phrase.SUBJECT, "nsubj", verb, traits)
@@ -90,7 +90,7 @@ def _clause(phrases: dict[Phrase, Parts], traits: Differences, order: Order) -> 
         front, oblique = oblique, []
     elif order == Order.ADJUNCT_FIRST and adverb:
         front, adverb = adverb, []
-    # Nothing but order tells two beings or persons apart, so the object leads only where it cannot be the subject.
+    # Only word order tells two beings or persons apart, so the object comes first only if it cannot be the subject.
     elif (
         order == Order.OBJECT_FIRST and Slot.NOUN in phrases[Phrase.OBJECT] and Slot.NOUN not in phrases[Phrase.SUBJECT]
     ):
@@ -107,7 +107,7 @@ def _clause(phrases: dict[Phrase, Parts], traits: Differences, order: Order) -> 
 
 
 def _host(phrases: dict[Phrase, Parts], phrase: Phrase, label: str, verb: Node, traits: Differences) -> list[Node]:
-    """Return a subject or object with its relative clause."""
+    """Return a subject or object, with its relative clause if it has one."""
     host, words = _noun_phrase(phrases[phrase], Form.BASE, label, verb, traits)
     inner = Phrase.SUBJECT_RELATIVE if phrase == Phrase.SUBJECT else Phrase.OBJECT_RELATIVE
     if inner not in phrases:
@@ -117,7 +117,7 @@ def _host(phrases: dict[Phrase, Parts], phrase: Phrase, label: str, verb: Node, 
 
 
 def _relative(own: Parts, target: Parts, host: Node, traits: Differences) -> list[Node]:
-    """Return a relative clause: its marker is a pronoun before it, or a particle between it and its head."""
+    """Return a relative clause; if it follows its noun, it begins with a pronoun, otherwise it ends with a particle."""
     verb = Node(Form.BASE, own[Slot.VERB], "VERB", "acl:relcl", host)
     _, words = _noun_phrase(target, Form.BASE, "obj", verb, traits)
     body = [verb, *words] if traits.verb == "middle" else [*words, verb]
@@ -137,7 +137,7 @@ def _oblique(parts: Parts, verb: Node, traits: Differences) -> list[Node]:
 
 
 def _noun_phrase(parts: Parts, form: Form, label: str, verb: Node, traits: Differences) -> tuple[Node, list[Node]]:
-    """Return the head and the words of a phrase: a name, a pronoun, or a noun with what belongs to it."""
+    """Return the head and the words of a phrase: a name, a pronoun, or a noun with its modifiers."""
     if Slot.PERSON in parts:
         return _name((Slot.PERSON, Slot.SURNAME), "PER", parts, label, verb)
     if Slot.ORGANISATION in parts:
@@ -165,5 +165,5 @@ def _name(slots: Sequence[Slot], tag: str, parts: Parts, label: str, verb: Node)
 
 
 def _dependents(slots: Sequence[Slot], parts: Parts, head: Node) -> list[Node]:
-    """Return the words of those slots that a phrase has."""
+    """Return a node for each of the given slots that the phrase has."""
     return [Node(Form.BASE, parts[slot], *UPOS_AND_LABEL[slot], head) for slot in slots if slot in parts]

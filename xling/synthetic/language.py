@@ -1,4 +1,4 @@
-"""One embedded language: its words, and how it says meanings, as running text or with tree and entities."""
+"""One embedded language: its words, and the sentences for meanings, as running text or with tree and entities."""
 
 from dataclasses import dataclass
 from random import Random
@@ -34,36 +34,36 @@ LEMMA = WORD | {Form.COUNTED: Form.BASE, Form.OBLIQUE: Form.BASE}
 
 
 class Tree(NamedTuple):
-    """What a treebank says about the words of a sentence besides their forms."""
+    """The annotations of the words of a sentence, as in a treebank."""
 
     upos: tuple[str, ...]
     heads: tuple[int, ...]  # 1-based, 0 is the root
     deprels: tuple[str, ...]
-    ner: tuple[str, ...]  # BIO over PER, LOC, ORG
+    ner: tuple[str, ...]  # BIO tags of PER, LOC and ORG
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of one language: words as a treebank has them, tree, entities and running text."""
+    """One sentence of one language: the words as in a treebank, with annotations, and the running text."""
 
     forms: tuple[str, ...]
     lemmas: tuple[str, ...]
     tree: Tree
-    merged: dict[int, str]  # place of a word that is printed as one with the next, and as what: `du` for `de le`
-    text: str  # as it is printed: punctuation attached, no spaces where the script has none
+    merged: dict[int, str]  # index of a word that is merged with the next word -> printed form: `du` for `de le`
+    text: str  # as printed: punctuation attached, and no spaces if the script has none
 
 
 class Language:
-    """One embedded language in one world; `words` are its words, `synonyms` the same with second words in places."""
+    """One embedded language; `synonyms` are its `words`, but with synonyms for concepts that have one."""
 
     def __init__(self, code: str, traits: Differences, world: World) -> None:
         self.traits, self.world, self.code = traits, world, code
         self.words, self.synonyms = build_lexicon(code, traits, world)
-        self._first = capital if traits.script in CASED else str  # what becomes of the first word of a sentence
+        self._first = capital if traits.script in CASED else str  # applied to the first word of a sentence
         self._layouts: dict[tuple[tuple[int, ...], Order], list[Node]] = {}
 
     def text(self, meaning: Meaning, synonyms: bool = False) -> str:
-        """Return a meaning as running text, with second words where there are some if asked."""
+        """Return a meaning as running text; `synonyms` uses the synonyms of concepts that have one."""
         return self._text(self._layout(meaning), meaning, self.synonyms if synonyms else self.words)
 
     def realise(self, meaning: Meaning) -> Sentence:
@@ -86,7 +86,7 @@ class Language:
         )
 
     def paraphrase(self, meaning: Meaning, rng: Random) -> str:
-        """Return a meaning said in another way: other words, another beginning, clauses the other way round."""
+        """Return a paraphrase of a meaning, with synonyms, another first constituent or swapped clauses."""
         if parts_of(meaning).get(LINK) == AND and rng.random() < 0.5:
             meaning = swap_clauses(meaning)
         order = self._order(meaning)
@@ -96,7 +96,7 @@ class Language:
         return self._text(self._layout(meaning, order), meaning, self.synonyms)
 
     def word_list(self) -> list[tuple[str, int]]:
-        """Return every form with a frequency, as a segmenter's dictionary wants them, frequent ones first."""
+        """Return every word form with its frequency for a segmenter's dictionary, most frequent first."""
         counts: dict[str, int] = {}
         for lists in (self.words, self.synonyms):
             for i, concept in enumerate(CONCEPTS):
@@ -118,7 +118,7 @@ class Language:
         return self._first(text if self.traits.spaces else " ".join(text.split()))
 
     def _order(self, meaning: Meaning) -> Order:
-        """Return what a sentence begins with; the meaning itself is the die, so that it is always said alike."""
+        """Return the order of a sentence, which depends only on the meaning, so a meaning always has the same order."""
         traits = self.traits
         die = sum(meaning.concepts) * 7919 % 1009 / 1009
         if die < traits.front_object:
@@ -126,7 +126,7 @@ class Language:
         return Order.ADJUNCT_FIRST if die < traits.front_object + traits.front_adjunct else Order.PLAIN
 
     def _layout(self, meaning: Meaning, order: Order | None = None) -> list[Node]:
-        """Return the words to come; the layout of a skeleton is made once."""
+        """Return the layout of a meaning; layouts are cached by skeleton and order."""
         key = (meaning.skeleton, self._order(meaning) if order is None else order)
         if key not in self._layouts:
             self._layouts[key] = layout(key[0], self.traits, key[1])
@@ -134,7 +134,7 @@ class Language:
 
 
 def build_lexicon(code: str, traits: Differences, world: World) -> tuple[Lists, Lists]:
-    """Return the words of a language, and the same with second words for the share of them that has synonyms."""
+    """Return the words of a language, and a copy with synonyms for the share of words that have one."""
     rng = python_rng("lexicon", world.seed, code)
     maker = WordMaker(traits.script, rng, traits.accents, taken=set(world.roots))
     words = _first_words(traits, world, rng, maker)
@@ -159,7 +159,7 @@ def used_forms(concept: Concept, traits: Differences) -> list[Form]:
 
 
 def _first_words(traits: Differences, world: World, rng: Random, maker: WordMaker) -> list[str]:
-    """Return a word for each concept: the international one for the shares the traits name, else one of its own."""
+    """Return a word for each concept: the international word for the shares in the traits, otherwise a new word."""
     content = _share(rng, CONTENT, traits.cognates + traits.lookalikes)
     same = set(content[: round(traits.cognates * sum(concept.kind in CONTENT for concept in CONCEPTS))])
     same |= set(_share(rng, NAMES, traits.names)) | set(concepts_of(Kind.DIGIT))
@@ -183,12 +183,12 @@ def capital(word: str) -> str:
 
 def _forms(words: list[str], traits: Differences) -> dict[Form, list[str]]:
     def printed(word: str, kind: Kind) -> str:
-        """Return a word with the capital that it has within a sentence."""
+        """Return a word, capitalised if it has a capital within a sentence."""
         wants = kind in NAMES or (traits.capital_nouns and kind in NOUNS)
         return capital(word) if wants and (traits.script in CASED or word.isascii()) else word
 
     def inflected(suffix: str) -> list[str]:
-        """Return the words with a suffix; words in a foreign script take none."""
+        """Return the words with a suffix; words in a foreign script take no suffix."""
         return [word if traits.script != "latin" and word.isascii() else word + suffix for word in base]
 
     base = [printed(word, concept.kind) for word, concept in zip(words, CONCEPTS, strict=True)]
@@ -210,11 +210,11 @@ def _forms(words: list[str], traits: Differences) -> dict[Form, list[str]]:
 
 
 def _share(rng: Random, kinds: frozenset[Kind], share: float) -> list[int]:
-    """Return a random share of the concepts of some kinds."""
+    """Return a random share of the concepts of the given kinds."""
     concepts = [i for i, concept in enumerate(CONCEPTS) if concept.kind in kinds]
     return rng.sample(concepts, round(share * len(concepts)))
 
 
 def _pad(word: str) -> str:
-    """Keep a Latin word apart by spaces in a script without them."""
+    """Put spaces around a Latin word in a script without spaces."""
     return f" {word} " if word.isascii() and word.isalpha() else word

@@ -1,11 +1,11 @@
-"""What sentences say, in no language: a meaning is a set of parts, each with the concept that fills it.
+"""Meanings of sentences, independent of languages: a meaning is a set of parts, each filled by a concept.
 
-A part is a small number made of the clause it is in, the phrase it belongs to and what it does there; a skeleton is
-the sorted parts. A language needs to know only the skeleton to lay out a sentence (see xling.synthetic.grammar).
+A part is a number that encodes its clause, its phrase in the clause, and its slot (function) in the phrase. A skeleton
+is the sorted tuple of parts. A language needs only the skeleton to lay out a sentence (see xling.synthetic.grammar).
 
-Meanings are drawn: a style says which parts a sentence has, a topic says what fills them. A draft names for each part
-the table that its concept is drawn from. Drafts and tables are made beforehand, so that drawing a concept is one
-look-up.
+Meanings are drawn at random. A style determines the parts of a sentence, a topic the concepts that fill them. A draft
+maps each part to the table from which its concept is drawn. Drafts and tables are made in advance, so drawing a concept
+is a single look-up.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,29 +21,29 @@ from xling.synthetic.world import BY_GLOSS, CONCEPTS, FRAMES, FUSING, NAMES, TOP
 
 Domain = Literal["wiki", "web"]
 Draft = dict[int, str]
-Groups = list[tuple[int, ...]]  # concepts by topic, or a single group that all topics share
+Groups = list[tuple[int, ...]]  # concepts by topic, or one group for all topics
 
-SHARPNESS = 0.9  # how often a choice follows the topic
+SHARPNESS = 0.9  # probability that a concept belongs to the topic
 TOPIC_EXPONENT = 0.7
 WORD_EXPONENT = 1.0
 CONCEPT_BITS, SKELETON_BITS, TOPIC_BITS = 10, 10, 8
 
 
 class Meaning(NamedTuple):
-    """What a sentence says."""
+    """The meaning of a sentence."""
 
-    skeleton: tuple[int, ...]  # which optional parts are there, the key of a language's layout
-    concepts: tuple[int, ...]  # what fills the parts, ids in the world's concept table
+    skeleton: tuple[int, ...]  # the sorted parts, which determine the layout in a language
+    concepts: tuple[int, ...]  # the concept of each part, as an index of CONCEPTS
 
 
-# Where in its clause a part stands.
+# The phrase that a part belongs to.
 Phrase = IntEnum(
     "Phrase",
     "CLAUSE SUBJECT OBJECT OBLIQUE SUBJECT_RELATIVE SUBJECT_RELATIVE_OBJECT OBJECT_RELATIVE OBJECT_RELATIVE_OBJECT",
     start=0,
 )
-# What a part does in its phrase, in the order of a plain English phrase. FUSING is a preposition that stands before the
-# article and fuses with it where a language contracts; ARTICLE is the definite one.
+# The function of a part in its phrase, in the order of a plain English phrase. FUSING is a preposition before the
+# article, which fuses with it in a language with contractions; ARTICLE is the definite article.
 Slot = IntEnum(
     "Slot",
     "LINK NOT WHO VERB ADVERB SOMEHOW PREPOSITION FUSING ARTICLE DETERMINER NUMBER SOME ADJECTIVE CERTAIN NOUN PERSON "
@@ -53,7 +53,7 @@ Slot = IntEnum(
 CLAUSE_STEP = 256
 PHRASE_STEP = 32
 NOT, AND, WHO = BY_GLOSS["not"], BY_GLOSS["and"], BY_GLOSS["who"]
-# A functional slot of an event and the generic filler of the same length that covers all its values.
+# The generic slot for each exact slot: its only word covers all values of the exact slot, and has the same length.
 GENERIC = {
     Slot.NUMBER: Slot.SOME,
     Slot.ADJECTIVE: Slot.CERTAIN,
@@ -64,13 +64,13 @@ GENERIC = {
 
 
 def part(phrase: Phrase, slot: Slot, clause: int = 0) -> int:
-    """Return the number of a part."""
+    """Return the number that encodes a part."""
     return clause * CLAUSE_STEP + phrase * PHRASE_STEP + slot
 
 
 @cache
 def place_of(number: int) -> tuple[int, Phrase, Slot]:
-    """Return the clause, phrase and slot of a part's number."""
+    """Return the clause, phrase and slot of a part."""
     clause, rest = divmod(number, CLAUSE_STEP)
     phrase, slot = divmod(rest, PHRASE_STEP)
     return clause, Phrase(phrase), Slot(slot)
@@ -92,24 +92,24 @@ def meaning_of(parts: Mapping[int, int]) -> Meaning:
 
 
 def exchange_roles(parts: Mapping[int, int]) -> dict[int, int]:
-    """Return the parts of a single clause with the fillers of subject and object exchanged."""
+    """Return the parts of a single clause with subject and object exchanged."""
     to = {Phrase.SUBJECT: Phrase.OBJECT, Phrase.OBJECT: Phrase.SUBJECT}
     places = {number: place_of(number) for number in parts}
     return {part(to.get(phrase, phrase), slot): parts[number] for number, (_, phrase, slot) in places.items()}
 
 
 def swap_clauses(meaning: Meaning) -> Meaning:
-    """Return a coordination with its two clauses in the other order."""
+    """Return a meaning of two clauses with the clauses swapped."""
     moved = {number if number == LINK else number ^ CLAUSE_STEP: c for number, c in parts_of(meaning).items()}
     return meaning_of(moved)
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How often sentences have each optional part."""
+    """The probability of each optional part of a sentence."""
 
     name: str
-    topics: tuple[int, ...]  # the frequent ones first
+    topics: tuple[int, ...]  # most frequent first
     negation: float
     coordination: float
     relative: float
@@ -120,13 +120,13 @@ class Style:
     generic: float = 0.25
     full_name: float = 0.3
     frames: tuple[Frame, ...] = (*FRAMES, Frame.MAKES, Frame.CHASES)
-    other_names: bool = False  # the names that are rare elsewhere are the frequent ones here
+    other_names: bool = False  # reverse the frequency order of names
 
 
 WIKI = Style("wiki", (0, 1, 2, 3), 0.15, 0.10, 0.16, 0.50, 0.30, 0.40, 0.30)
 WEB = Style("web", (2, 3, 1, 0), 0.30, 0.14, 0.04, 0.25, 0.30, 0.25, 0.20, other_names=True)
 STYLES: dict[Domain, Style] = {"wiki": WIKI, "web": WEB}
-# For pairs: one clause whose negation comes later, of any frame or of those in which both can change places.
+# Styles for inference pairs: one clause, negated later. EXCHANGEABLE: subject and object can be exchanged.
 EVENT = Style("event", (0, 1, 2, 3), 0.0, 0.0, 0.0, 0.55, 0.45, 0.40, 0.35)
 EXCHANGEABLE = replace(EVENT, name="exchangeable", frames=(Frame.MEETS, Frame.CHASES))
 PAIR_STYLES: dict[Domain, tuple[Style, Style]] = {
@@ -136,7 +136,7 @@ PAIR_STYLES: dict[Domain, tuple[Style, Style]] = {
 
 
 class Sampler:
-    """Draws meanings of one style."""
+    """Draw meanings of one style."""
 
     def __init__(self, style: Style) -> None:
         self.tables = _topic_tables(style.other_names)
@@ -149,11 +149,11 @@ class Sampler:
         ]
 
     def topic(self, rng: Random) -> int:
-        """Return a topic, frequent ones more often."""
+        """Return a random topic."""
         return self.topics[rng.getrandbits(TOPIC_BITS)]
 
     def meaning(self, rng: Random, topic: int) -> Meaning:
-        """Return a meaning of a topic; nobody acts on themself."""
+        """Return a random meaning of a topic; nobody acts on themself."""
         bits, tables = rng.getrandbits, self.tables[topic]
         skeleton, names, apart = self.shapes[bits(SKELETON_BITS)]
         while True:
@@ -165,7 +165,7 @@ class Sampler:
                 return Meaning(skeleton, concepts)
 
     def another(self, rng: Random, topic: int, concept: int, avoid: Collection[int]) -> int:
-        """Return a concept that could stand where this one stands and is none of those to avoid."""
+        """Return a random concept that can replace `concept` and is not in `avoid`."""
         known = CONCEPTS[concept]
         sorted_kind = known.kind in (Kind.NOUN, Kind.HYPERNYM, Kind.ADJECTIVE)
         name = f"{known.kind} {'thing' if known.group % 2 else 'being'}" if sorted_kind else known.kind
@@ -177,19 +177,19 @@ class Sampler:
 
 @cache
 def sampler(style: Style) -> Sampler:
-    """Return the sampler of a style; it is made once."""
+    """Return the cached sampler of a style."""
     return Sampler(style)
 
 
 def draw_meanings(seed_parts: Sequence[object], *domains: Domain) -> Iterator[Meaning]:
-    """Yield meanings without end, of the domains in turn; the same seed parts give the same ones."""
+    """Yield an endless sequence of meanings, alternating between the domains; `seed_parts` determine it."""
     streams = [(sampler(STYLES[domain]), python_rng("meanings", domain, *seed_parts)) for domain in domains]
     for source, rng in cycle(streams):
         yield source.meaning(rng, source.topic(rng))
 
 
 def _draft(rng: Random, style: Style) -> Draft:
-    """Return the parts of a sentence and the table that each is drawn from."""
+    """Return the parts of a random sentence, each with the table from which its concept is drawn."""
     draft = _clause(rng, style, 0)
     if rng.random() < style.coordination:
         draft |= _clause(rng, style, 1) | {LINK: "link"}
@@ -199,7 +199,7 @@ def _draft(rng: Random, style: Style) -> Draft:
 
 
 def _clause(rng: Random, style: Style, clause: int) -> Draft:
-    """Return the parts of a clause; the second one of a coordination is kept short."""
+    """Return the parts of a clause; a second clause has no oblique and no adverb."""
     frame = rng.choice(style.frames)
     actor, patient = frame.split()
     draft = {part(Phrase.CLAUSE, Slot.VERB): f"verb {frame}"}
@@ -254,7 +254,7 @@ def _oblique(rng: Random, style: Style) -> Draft:
 
 
 def _relative(rng: Random, draft: Draft) -> Draft:
-    """Return a relative clause on a person or being of the first clause, if there is one."""
+    """Return the parts of a relative clause for a person or being of the first clause, or nothing if there is none."""
     hosts = [
         phrase
         for phrase in (Phrase.SUBJECT, Phrase.OBJECT)
@@ -273,14 +273,14 @@ def _relative(rng: Random, draft: Draft) -> Draft:
 
 
 def _filler(rng: Random, style: Style, phrase: Phrase, slot: Slot, name: str) -> Draft:
-    """Return a slot said exactly, or by its generic filler."""
+    """Return a part with either the exact slot or its generic slot."""
     if rng.random() < style.generic:
         slot, name = GENERIC[slot], GENERIC[slot].name.lower()
     return {part(phrase, slot): name}
 
 
 def _rivals(draft: Draft) -> tuple[tuple[int, int], ...]:
-    """Return the places of a skeleton that must not hold the same concept: those of the same table in one clause."""
+    """Return pairs of positions that must hold different concepts: nouns or persons of one table in one clause."""
     numbers = sorted(draft)
     heads = [i for i, number in enumerate(numbers) if number % PHRASE_STEP in (Slot.NOUN, Slot.PERSON)]
     return tuple(
@@ -293,7 +293,7 @@ def _rivals(draft: Draft) -> tuple[tuple[int, int], ...]:
 
 @cache
 def _topic_tables(other_names: bool) -> list[dict[str, list[int]]]:
-    """Return for each topic the tables that concepts are drawn from."""
+    """Return, for each topic, the tables from which concepts are drawn."""
     topics = range(TOPICS)
     by_topic = (Kind.PERSON, Kind.SURNAME, Kind.PLACE, Kind.ORGANISATION, Kind.ADVERB)
     groups: dict[str, Groups] = {kind: [concepts_of(kind, topic) for topic in topics] for kind in by_topic}
@@ -314,7 +314,7 @@ def _topic_tables(other_names: bool) -> list[dict[str, list[int]]]:
 
 
 def _table(groups: Groups, topic: int) -> list[int]:
-    """Return a table in which a concept fills the share that it has in a topic."""
+    """Return a table of concepts, each repeated in proportion to its probability in a topic."""
     own = groups[topic] if len(groups) > 1 else groups[0]
     others = [group for group in groups if group is not own]
     weights = {concept: (SHARPNESS if others else 1.0) * share for concept, share in _zipf(own, WORD_EXPONENT).items()}
@@ -330,7 +330,7 @@ def _zipf(items: Sequence[int], exponent: float) -> dict[int, float]:
 
 
 def _quantise(weights: Mapping[int, float], bits: int) -> list[int]:
-    """Return a table of 2^bits entries in which each item fills its share."""
+    """Return a table of 2^bits entries in which each item is repeated in proportion to its weight."""
     size = 1 << bits
     edges = [0, *(round(size * edge) for edge in accumulate(weights.values()))]
     return [item for item, start, end in zip(weights, edges, edges[1:], strict=False) for _ in range(end - start)]

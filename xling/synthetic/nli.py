@@ -1,8 +1,8 @@
-"""Inference between meanings: pairs whose label surface statistics do not give away.
+"""Inference pairs: two meanings and a label that surface statistics do not reveal.
 
-A sentence is an event, negated or not. Its verb and subject say which event it is; object, number, adjective, place
-and adverb are functional slots: each has one value, said exactly or by a generic filler of the same length. So a
-sentence is a set of possible events, its negation the complement, and the label follows from how two sets lie.
+A sentence is an event, negated or not. Its verb and subject identify the event. Object, number, adjective, place and
+adverb are functional slots: each has one value, which is either exact or a generic word of the same length. A sentence
+is thus a set of possible events, its negation is the complement, and the relation of the two sets gives the label.
 """
 
 from collections.abc import Iterator
@@ -34,10 +34,10 @@ Label = Literal["entailment", "neutral", "contradiction"]
 Edit = Literal["keep", "exchange", "replace", "widen", "narrow"]
 Parts = dict[int, int]
 LABELS: dict[str, Label] = {"E": "entailment", "N": "neutral", "C": "contradiction"}
-POLARITIES = ((False, False), (False, True), (True, False), (True, True))  # is the premise, the hypothesis negated?
-# By polarity: the label, and how often in thousandths. Labels are balanced, and nearly so given the hypothesis'
-# polarity, both polarities, or the edit. What bags of words can still tell is measured by a test. One pair in ten has
-# its roles exchanged, so that word order matters; when it was one in five, tiny models learnt little else.
+POLARITIES = ((False, False), (False, True), (True, False), (True, True))  # whether (premise, hypothesis) are negated
+# For each polarity: the label, and its frequency in thousandths. Labels are balanced, and nearly balanced given the
+# polarity of the hypothesis, both polarities, or the edit. A test measures how well bags of words predict the label.
+# One pair in ten exchanges the roles, so word order matters; with one in five, tiny models learnt little else.
 EDITS: dict[Edit, tuple[str, tuple[int, int, int, int]]] = {
     "keep": ("ECCE", (112, 112, 12, 12)),
     "exchange": ("NNNN", (42, 42, 8, 8)),
@@ -47,7 +47,7 @@ EDITS: dict[Edit, tuple[str, tuple[int, int, int, int]]] = {
 }
 CELLS = [(edit, i) for edit, (_, weights) in EDITS.items() for i in range(4) for _ in range(weights[i])]
 OBJECT = part(Phrase.OBJECT, Slot.NOUN)
-SLOTS = (  # the functional slots besides the object's noun, when they are said exactly
+SLOTS = (  # the exact functional slots, without the noun of the object
     part(Phrase.OBJECT, Slot.PERSON),
     part(Phrase.OBJECT, Slot.NUMBER),
     part(Phrase.OBJECT, Slot.ADJECTIVE),
@@ -57,7 +57,7 @@ SLOTS = (  # the functional slots besides the object's noun, when they are said 
 
 
 class NliPair(NamedTuple):
-    """Two meanings and whether the second follows from the first."""
+    """Two meanings, with a label that says whether the second follows from the first."""
 
     premise: Meaning
     hypothesis: Meaning
@@ -65,14 +65,14 @@ class NliPair(NamedTuple):
 
 
 def nli_pairs(seed: int) -> Iterator[NliPair]:
-    """Yield pairs without end, the three labels equally likely."""
+    """Yield an endless sequence of pairs; the three labels are equally likely."""
     rng, topics = python_rng("nli", seed), sampler(EVENT)
     while True:
         yield draw_pair(rng, topics.topic(rng))
 
 
 def balanced_pairs(seed: int, number: int) -> Iterator[NliPair]:
-    """Yield a number of pairs, the labels exactly equally often if it divides by three: a constant guess is chance."""
+    """Yield `number` pairs with balanced labels, so that a constant guess is at chance level."""
     left = {label: (number + i) // 3 for i, label in enumerate(LABELS.values())}
     pairs = nli_pairs(seed)
     while any(left.values()):
@@ -83,9 +83,9 @@ def balanced_pairs(seed: int, number: int) -> Iterator[NliPair]:
 
 
 def draw_pair(rng: Random, topic: int, domain: Domain = "wiki") -> NliPair:
-    """Return two meanings of a topic, the second a variation of the first, with their label."""
+    """Return a meaning of a topic and a variation of it, with their label."""
     edit, polarity = CELLS[int(rng.random() * len(CELLS))]
-    # What is kept or exchanged has the same words, so both must be drawn alike.
+    # `keep` and `exchange` leave the words as they are, so both must draw from the same style.
     source = sampler(PAIR_STYLES[domain][edit in ("keep", "exchange")])
     sides = zip(_vary(rng, source, topic, edit), POLARITIES[polarity], strict=True)
     premise, hypothesis = (meaning_of(parts | {NEGATION: NOT} if no else parts) for parts, no in sides)
@@ -110,7 +110,7 @@ def _vary(rng: Random, source: Sampler, topic: int, edit: Edit) -> tuple[Parts, 
 
 
 def _with_exact_slot(rng: Random, source: Sampler, topic: int) -> tuple[Parts, int]:
-    """Return an event and one of its slots that is said exactly."""
+    """Return an event and one of its exact slots."""
     while True:
         event = parts_of(source.meaning(rng, topic))
         slots = [number for number in SLOTS if number in event]

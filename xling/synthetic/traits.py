@@ -1,4 +1,4 @@
-"""What makes one embedded language differ from another: everything here is data, nothing is code."""
+"""The traits in which embedded languages differ: script, vocabulary, word order and inflection."""
 
 from collections.abc import Iterator
 from typing import Literal

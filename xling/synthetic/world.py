@@ -1,6 +1,6 @@
-"""The world that all embedded languages speak of: its concepts, an international word for each, and how words are made.
+"""The world that all embedded languages share: its concepts, an international word for each, and a maker of words.
 
-Sizes are those of "World S", which was found to be large enough for the study's picture and small enough for minutes.
+The world is large enough to show the effects of the study, and small enough for runs of minutes.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,15 +25,15 @@ SYLLABLES: dict[str, tuple[str, str, str]] = {  # onsets, nuclei, codas of the s
     "cyrillic": ("б в г д ж з к л м н п р с т ф х ч ш бр гр др кр пл ст тр", "а е и о у ы я ю", "л м н р с т к"),
     "greek": ("β γ δ ζ θ κ λ μ ν ξ π ρ τ φ χ βρ γρ δρ κλ πλ πρ τρ", "α ε η ι ο υ ω", "λ ν ρ τ"),
 }
-# Characters that are the same in Simplified and Traditional script. The three sets are disjoint, so that a text without
-# spaces can be cut into its words in one way only: a word is one of ALONE or one of FIRST and one of SECOND.
+# Characters that are the same in Simplified and Traditional script. A word is one character of ALONE, or one of FIRST
+# and one of SECOND. The three sets are disjoint, so a text without spaces can be split into words in only one way.
 ALONE = "人大上下左右中小白和去回出入行立同分合不先本元共公定"
 FIRST = "山水火木土石天地日月心手口目耳足牛羊犬虎王田力女子金玉米竹言走食衣方文生年工市京江河海洋林森花草雪雨星光"
 SECOND = "美善真高古今坐看知名字音色香味甜苦冷暖春夏秋冬早晚甲乙丙丁百千民家室房屋府寺州城池泉沙波浪清深法度布巾帽"
 TRIES = 10_000
 
 
-# What sort of word a concept is; HEAD is the `Company` of an organisation's name, FUSED a preposition with an article.
+# The kinds of concepts; HEAD is the `Company` in the name of an organisation, FUSED a preposition with an article.
 Kind = StrEnum(
     "Kind",
     "NOUN HYPERNYM ADJECTIVE VERB ADVERB PERSON SURNAME PLACE ORGANISATION HEAD DIGIT DETERMINER PREPOSITION PARTICLE "
@@ -42,7 +42,7 @@ Kind = StrEnum(
 
 
 class Frame(StrEnum):
-    """Who does what to whom: each topic has one verb for each frame."""
+    """The types of subject and object that a verb takes; each topic has one verb for each frame."""
 
     MAKES = "person thing"
     MEETS = "person person"
@@ -61,17 +61,17 @@ FUNCTION_WORDS = {
     Kind.PARTICLE: ("not", "and", "but", "who", "some"),
     Kind.GENERIC: ("certain", "someone", "somewhere", "somehow"),
 }
-FUSING = FUNCTION_WORDS[Kind.PREPOSITION][:2]  # they fuse with the definite article where a language contracts
+FUSING = FUNCTION_WORDS[Kind.PREPOSITION][:2]  # fuse with the definite article in a language with contractions
 
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """One thing there is a word for: `group` is its noun class, its frame or its place in a list."""
+    """A concept, for which every language has a word; `group` is its noun class, its frame or its index in a list."""
 
     kind: Kind
-    topic: int  # -1: belongs to none
+    topic: int  # -1: none
     group: int
-    rank: int  # 0 is the most frequent of its kind in its topic
+    rank: int  # 0: the most frequent of its kind in its topic
     gloss: str
 
 
@@ -104,7 +104,7 @@ BY_GLOSS = {concept.gloss: i for i, concept in enumerate(CONCEPTS)}
 
 @cache
 def concepts_of(kind: Kind, topic: int | None = None, group: int | None = None) -> tuple[int, ...]:
-    """Return the ids of the concepts of a kind, of one topic or group if asked, frequent ones first."""
+    """Return the ids of the concepts of a kind, most frequent first; `topic` and `group` restrict them."""
     own = ((c.rank, i) for i, c in enumerate(CONCEPTS) if c.kind == kind)
     wanted = ((rank, i) for rank, i in own if topic in (None, CONCEPTS[i].topic) and group in (None, CONCEPTS[i].group))
     return tuple([i for _, i in sorted(wanted)])
@@ -112,22 +112,22 @@ def concepts_of(kind: Kind, topic: int | None = None, group: int | None = None) 
 
 @cache
 def hypernym(noun: int) -> int:
-    """Return the concept that covers a noun and the others of its class."""
+    """Return the hypernym of a noun, which covers all nouns of its class."""
     return concepts_of(Kind.HYPERNYM, group=CONCEPTS[noun].group)[0]
 
 
 class WordMaker:
-    """Makes pronounceable words of one script that differ from each other and from those already taken."""
+    """Make pronounceable words of one script that differ from each other and from the words in `taken`."""
 
     def __init__(self, script: Script, rng: Random, accents: str = "", taken: set[str] | None = None) -> None:
         self.script, self.rng, self.taken = script, rng, set() if taken is None else taken
         onsets, nuclei, codas = (part.split() for part in SYLLABLES.get(script, ("", "", "")))
-        # A language uses only some of the syllables of its script, which gives it a look of its own.
+        # A language uses only some onsets and codas of its script, so its words look different from other languages.
         self.onsets, self.codas = rng.sample(onsets, 2 * len(onsets) // 3), rng.sample(codas, len(codas) // 2)
         self.nuclei = nuclei + list(accents)
 
     def make(self, short: bool) -> str:
-        """Return a new word: one syllable or character if short, else two or three."""
+        """Return a new word: one syllable or character if `short`, otherwise two or three syllables (two in Han)."""
         choice = self.rng.choice
 
         def syllable(closed: bool) -> str:
@@ -138,13 +138,13 @@ class WordMaker:
             if self.script == "han":
                 return choice(ALONE) if short else choice(FIRST) + choice(SECOND)
             count = 1 if short else choice((2, 2, 3))
-            # The last syllable of a longer word stays open, so that suffixes can be told apart from stems.
+            # The last syllable of a longer word is open, which makes suffixes distinct from stems.
             return "".join(syllable(closed=short or i < count - 1) for i in range(count))
 
         return self._unused(draw)
 
     def respell(self, word: str) -> str:
-        """Return a new word that differs from a Latin one in one vowel."""
+        """Return a new word that differs from a Latin word in one vowel."""
         places = [i for i, letter in enumerate(word) if letter in "aeiou"]
         nuclei = [nucleus for nucleus in self.nuclei if nucleus not in word]
 
@@ -164,14 +164,14 @@ class WordMaker:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The concepts with an international word each, from which a language takes its cognates."""
+    """The international words (`roots`) of the concepts, from which a language takes its cognates."""
 
     seed: int
     roots: tuple[str, ...]
 
 
 def build_world(seed: int) -> World:
-    """Return the world of a seed; English uses its words as they are."""
+    """Return the world of a seed; English uses the international words unchanged."""
     maker = WordMaker("latin", python_rng("world", seed))
     roots = (c.gloss if c.kind == Kind.DIGIT else maker.make(short=c.kind in SHORT) for c in CONCEPTS)
     return World(seed, tuple(roots))

@@ -1,4 +1,4 @@
-"""snakemake --logger progress."""
+"""The logger plugin of `snakemake --logger progress`."""
 
 import sys
 from pathlib import Path

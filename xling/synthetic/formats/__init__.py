@@ -1,1 +1,1 @@
-"""Writers of the embedded languages in the official raw formats of the study's sources."""
+"""Writers for the official raw formats of the study's data sources."""

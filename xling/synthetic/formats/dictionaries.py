@@ -1,7 +1,7 @@
-"""Bilingual dictionaries: MUSE's lists, and the tables of PanLex's CSV dump that a dictionary is joined from.
+"""Bilingual dictionaries: word lists of MUSE, and the tables of a PanLex CSV dump.
 
-In PanLex an entry of quality q is attested by sources whose groups' best qualities add up to q, so that the translation
-quality (sum over source groups of the best source quality, docs/choices.md) gives q back.
+The quality of a PanLex translation is the sum, over groups of sources, of the best source quality in the group
+(docs/choices.md). An entry of quality q is therefore attested by sources whose sum is q.
 """
 
 import csv
@@ -14,8 +14,8 @@ from xling.core.io import write_text
 from xling.synthetic.corpus import Translation
 from xling.synthetic.formats.text import write_lines
 
-TRAINING_SHARE = 5000 / 6500  # of the source words: MUSE trains on the 5,000 most frequent and tests on the next 1,500
-GOOD = 4  # from 1 to 9: what is worse is a near miss, and MUSE holds what counts as right
+TRAINING_SHARE = 5000 / 6500  # MUSE trains on the 5,000 most frequent source words and tests on the next 1,500
+GOOD = 4  # lowest quality (of 1 to 9) in MUSE, which has no nearly right translations
 HEADERS = {
     "source": (
         "id", "reg_date", "label", "url", "isbn", "author", "title", "publisher", "year", "quality", "grp", "note",
@@ -29,9 +29,9 @@ HEADERS = {
     "meaning": ("id", "source"),
     "denotation": ("id", "meaning", "expr"),
 }  # fmt: skip
-SOURCES = (  # id, name, quality, group: the sources of one group are not independent of each other
+SOURCES = (  # id, name, quality, group; the sources in a group depend on each other
     (11, "Large", 5, 1),
-    (12, "Large-2nd", 3, 1),  # an older edition: attests the same, adds nothing to the sum
+    (12, "Large-2nd", 3, 1),  # an older edition with the same entries, which adds nothing to the sum
     (21, "Middle", 2, 2),
     (31, "Small", 1, 3),
     (41, "Web", 1, 4),
@@ -46,9 +46,9 @@ DIALECT_WORDS = 10
 def write_muse(
     folder: Path, source: str, target: str, pairs: Iterable[Translation], frequency: Mapping[str, float]
 ) -> None:
-    """Write `source target` lines, frequent words and good translations first, and their two parts.
+    """Write `source target` lines to three files: all, training and test; frequent words and good translations first.
 
-    The parts, for training and test, share no source word.
+    Training and test share no source word.
     """
     single = (pair for pair in pairs if pair.quality >= GOOD and " " not in pair.source + pair.target)
     ranked = sorted(single, key=lambda pair: (-frequency.get(pair.source, 0), pair.source, -pair.quality, pair.target))
@@ -63,7 +63,7 @@ def write_muse(
 
 
 def write_panlex(folder: Path, source: str, dictionaries: Mapping[str, Sequence[Translation]]) -> None:
-    """Write the five tables for dictionaries from `source` to each target, languages by three-letter codes."""
+    """Write the five PanLex tables for dictionaries from `source` to each target; languages are three-letter codes."""
     varieties: dict[str, int] = {}  # ids by names such as fra-000
     expressions: dict[tuple[int, str], int] = {}
     meanings: list[tuple[int, int]] = []
@@ -79,14 +79,14 @@ def write_panlex(folder: Path, source: str, dictionaries: Mapping[str, Sequence[
             denotations.append((len(denotations) + 1, len(meanings), number))
 
     for target, entries in dictionaries.items():
-        attested: dict[tuple[int, str], list[str]] = {}  # translations by source and headword
+        attested: dict[tuple[int, str], list[str]] = {}  # translations by (source, headword)
         for entry in entries:
             for dictionary in ATTESTED_BY[entry.quality]:
                 attested.setdefault((dictionary, entry.source), []).append(entry.target)
         for (dictionary, word), translations in attested.items():
             foreign = [expression(f"{target}-000", text) for text in dict.fromkeys(translations)]
             add_meaning(dictionary, [expression(f"{source}-000", word), *foreign])
-        # Another variety of the source language has wrong translations: a join that ignores varieties picks them up.
+        # Wrong translations from another variety of the source language, which a reader must ignore.
         for entry, neighbour in pairwise(entries[:DIALECT_WORDS]):
             headword = expression(f"{source}-001", entry.source)
             add_meaning(31, [headword, expression(f"{target}-000", neighbour.target)])
@@ -111,5 +111,5 @@ def write_panlex(folder: Path, source: str, dictionaries: Mapping[str, Sequence[
 
 
 def degraded(text: str) -> str:
-    """Return a text as PanLex degrades it for look-ups: lower case, letters and digits only, no accents."""
+    """Return the degraded text that PanLex uses for look-ups: lower case, only letters and digits, no accents."""
     return "".join(letter for letter in unicodedata.normalize("NFKD", text.lower()) if letter.isalnum())

@@ -15,16 +15,16 @@ from xling.core.seeds import python_rng
 from xling.synthetic.corpus import Document
 from xling.synthetic.formats.wikitext import Namespaces, article
 
-REDIRECT_SHARE = 0.25  # of the articles; in large Wikipedias there are more redirects than articles
+REDIRECT_SHARE = 0.25  # redirects per article; large Wikipedias have more redirects than articles
 OTHER_SHARE = 0.15
-RECENT_TITLES = 50  # how far back a page links
+RECENT_TITLES = 50  # an article links only to this many articles before it
 XMLNS = "http://www.mediawiki.org/xml/export-0.10/"
 NAMESPACES = (-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 100, 101)
 ENGLISH = (
     "Media|Special||Talk|User|User talk|Wikipedia|Wikipedia talk|File|File talk|MediaWiki|MediaWiki talk|Template|"
     "Template talk|Help|Help talk|Category|Category talk|Portal|Portal talk"
 )
-OWN_NAMES = {  # of the namespaces, where a language edition has its own, and of a redirect
+OWN_NAMES = {  # names of the namespaces, and the redirect word, of language editions
     "fr": (
         "Média|Spécial||Discussion|Utilisateur|Discussion utilisateur|Wikipédia|Discussion Wikipédia|Fichier|"
         "Discussion fichier|MediaWiki|Discussion MediaWiki|Modèle|Discussion modèle|Aide|Discussion aide|Catégorie|"
@@ -48,22 +48,22 @@ OWN_NAMES = {  # of the namespaces, where a language edition has its own, and of
 
 
 class Page(NamedTuple):
-    """A page before it has ids and a date."""
+    """A page without ids and date."""
 
     title: str
     namespace: int
     text: str
-    redirect: str = ""  # the title it leads to
+    redirect: str = ""  # target title, if the page is a redirect
 
 
 def wiki_names(code: str) -> tuple[Namespaces, str]:
-    """Return the names of a language edition's namespaces and its redirect word, English ones where it has none."""
+    """Return the names of a language edition's namespaces and its redirect word; the default is English."""
     names, redirect = OWN_NAMES.get(code, (ENGLISH, "#REDIRECT"))
     return dict(zip(NAMESPACES, names.split("|"), strict=True)), redirect
 
 
 def write_dump(path: Path, documents: Iterable[Document], code: str, joiner: str, seed: int) -> None:
-    """Write documents as a language edition's dump; the sentences of a paragraph are held together by `joiner`."""
+    """Write documents as the dump of a language edition; `joiner` separates the sentences of a paragraph."""
     rng = python_rng(seed, "mediawiki", code)
     with write_text(path) as handle:
         handle.write(_header(code))
@@ -73,13 +73,13 @@ def write_dump(path: Path, documents: Iterable[Document], code: str, joiner: str
 
 
 def _pages(documents: Iterable[Document], code: str, joiner: str, rng: Random) -> Iterator[Page]:
-    """Yield each document as an article, with redirects and pages of other namespaces among them."""
+    """Yield an article for each document, and now and then a redirect or a page of another namespace."""
     spaces, redirect = wiki_names(code)
     seen: Counter[str] = Counter()
     recent: list[str] = []
 
     def free(title: str) -> str:
-        """Return the title with a capital first letter, numbered if the wiki has it already."""
+        """Return the title with a capital first letter, and with a number if it is already used."""
         title = title[:1].upper() + title[1:]
         seen[title] += 1
         return title if seen[title] == 1 else f"{title} ({seen[title]})"
@@ -94,7 +94,7 @@ def _pages(documents: Iterable[Document], code: str, joiner: str, rng: Random) -
             shell = "\n\n{{Redirect category shell|\n{{R from move}}\n}}"
             extra = rng.choice(("", "\n\n{{R from alternative name}}", shell))
             yield Page(free(f"{title} – {rng.randint(2, 99)}"), 0, f"{word} [[{title}]]{extra}", title)
-        if rng.random() < OTHER_SHARE:  # prose that is no part of the corpus
+        if rng.random() < OTHER_SHARE:  # prose that readers must leave out of the corpus
             space, prose = rng.choice((1, 10, 14)), paragraphs[0]
             signed = f"{prose} --[[{spaces[2]}:X|X]] 12:00, 1 May 2019 (UTC)"
             table = f'{{| class="infobox"\n! {{{{{{name|{title}}}}}}}\n|}}'
@@ -124,7 +124,7 @@ def _header(code: str) -> str:
 
 
 def _page(page: Page, number: int, rng: Random) -> str:
-    """Return a page as XML; its revision is of some day before the dump's."""
+    """Return a page as XML; its revision has a random date before that of the dump."""
     revision = 900_000_000 + 7 * number
     redirect = f"    <redirect title={quoteattr(page.redirect)} />\n" if page.redirect else ""
     parent = f"      <parentid>{revision - rng.randint(1, 6)}</parentid>\n" if rng.random() < 0.8 else ""
@@ -148,6 +148,6 @@ def _page(page: Page, number: int, rng: Random) -> str:
 
 
 def sha1_base36(text: str) -> str:
-    """Return the sha1 of a revision's text as MediaWiki writes it: 31 digits to the base 36."""
+    """Return the SHA-1 of a revision's text as MediaWiki writes it: 31 digits in base 36."""
     value = int(hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest(), 16)
     return np.base_repr(value, 36).lower().zfill(31)

@@ -1,4 +1,4 @@
-"""Lines of the text formats: CoNLL-U, CoNLL-2003, WikiAnn, MSRA, XNLI, crawled text, a dictionary for jieba."""
+"""Lines of the text formats: CoNLL-U, CoNLL-2003, WikiAnn, MSRA, XNLI, crawled text, and jieba dictionaries."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,8 +10,8 @@ from xling.synthetic.corpus import Document
 from xling.synthetic.language import Sentence
 from xling.synthetic.nli import NliPair
 
-EMPTY_NODE_SHARE = 0.05  # of the sentences: EWT has them in about 1% (gapping), here they must occur in small files too
-CONLL2003_SENTENCES = 12  # in one document
+EMPTY_NODE_SHARE = 0.05  # of sentences; about 1% in EWT, but small files must have empty nodes too
+CONLL2003_SENTENCES = 12  # per document
 PENN_TAGS = {
     "ADJ": "JJ", "ADP": "IN", "ADV": "RB", "AUX": "VBZ", "CCONJ": "CC", "DET": "DT", "INTJ": "UH", "NOUN": "NN",
     "NUM": "CD", "PART": "RB", "PRON": "WP", "PROPN": "NNP", "PUNCT": ".", "SCONJ": "IN", "SYM": "SYM",
@@ -21,7 +21,7 @@ CHUNKS = {
     "ADJ": "NP", "ADP": "PP", "ADV": "ADVP", "AUX": "VP", "DET": "NP", "NOUN": "NP", "NUM": "NP", "PART": "VP",
     "PRON": "NP", "PROPN": "NP", "SCONJ": "SBAR", "VERB": "VP",
 }  # fmt: skip
-CHUNK_OPENERS = ("DET", "PRON")  # a noun phrase that stands right after another one starts with one of these
+CHUNK_OPENERS = ("DET", "PRON")  # these start a new noun phrase right after another
 XNLI_COLUMNS = (
     "language", "gold_label", "sentence1_binary_parse", "sentence2_binary_parse", "sentence1_parse",
     "sentence2_parse", "sentence1", "sentence2", "promptID", "pairID", "genre", "label1", "label2", "label3",
@@ -34,7 +34,7 @@ TRAINING_LABELS = {"entailment": "entailment", "neutral": "neutral", "contradict
 
 
 class Token(NamedTuple):
-    """A token as it is printed: one word, or two merged into one."""
+    """A printed token: one word, or two words merged into one form."""
 
     form: str
     first: int  # index of its first word, from 0
@@ -43,13 +43,13 @@ class Token(NamedTuple):
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file, compressed by its suffix; it appears only when whole."""
+    """Write lines to a file, compressed according to its suffix; the file appears only when it is complete."""
     with write_text(path) as handle:
         handle.writelines(f"{line}\n" for line in lines)
 
 
 def tokens(sentence: Sentence) -> list[Token]:
-    """Return the printed tokens of a sentence, with whether a space follows each in its text."""
+    """Return the printed tokens of a sentence; each says whether a space follows it."""
     found: list[Token] = []
     place = 0
     for index, word in enumerate(sentence.forms):
@@ -73,7 +73,7 @@ def tagged_tokens(sentence: Sentence) -> list[tuple[str, str]]:
 
 
 def tagged_characters(sentence: Sentence) -> list[tuple[str, str]]:
-    """Return the characters of a sentence with BIO tags: only the first of an entity begins it."""
+    """Return the characters of a sentence with BIO tags; only the first character of an entity has a B tag."""
     pairs: list[tuple[str, str]] = []
     for form, tag in tagged_tokens(sentence):
         inside = "O" if tag == "O" else f"I-{tag[2:]}"
@@ -82,7 +82,7 @@ def tagged_characters(sentence: Sentence) -> list[tuple[str, str]]:
 
 
 def wikiann(sentences: Iterable[Sentence], code: str, spaces: bool) -> Iterator[str]:
-    """Yield `xx:token<TAB>TAG` lines, a blank one after each sentence; characters where the script has no spaces."""
+    """Yield `xx:token<TAB>TAG` lines and a blank line after each sentence; without `spaces`, tokens are characters."""
     for sentence in sentences:
         pairs = tagged_tokens(sentence) if spaces else tagged_characters(sentence)
         yield from (f"{code}:{form}\t{tag}" for form, tag in pairs)
@@ -90,14 +90,14 @@ def wikiann(sentences: Iterable[Sentence], code: str, spaces: bool) -> Iterator[
 
 
 def msra(sentences: Iterable[Sentence]) -> Iterator[str]:
-    """Yield lines of the MSRA set of the 2006 bakeoff: one character and its BIO tag, a blank line after a sentence."""
+    """Yield lines of the MSRA format (2006 bakeoff): a character and its BIO tag, a blank line after each sentence."""
     for sentence in sentences:
         yield from (f"{character} {tag}" for character, tag in tagged_characters(sentence))
         yield ""
 
 
 def conll2003(sentences: Iterable[Sentence]) -> Iterator[str]:
-    """Yield documents of a few sentences: word, part of speech, chunk and entity, IOB1 as in the original release."""
+    """Yield lines of CoNLL-2003: word, part of speech, chunk and entity, with IOB1 tags as in the original release."""
     for number, sentence in enumerate(sentences):
         if number % CONLL2003_SENTENCES == 0:
             yield from ("-DOCSTART- -X- O O", "")
@@ -109,7 +109,7 @@ def conll2003(sentences: Iterable[Sentence]) -> Iterator[str]:
 
 
 def chunks(upos: Sequence[str]) -> list[str]:
-    """Return flat phrases of the parts of speech as BIO tags."""
+    """Return BIO tags of flat phrases, derived from the parts of speech."""
     tags: list[str] = []
     previous = ""
     for tag in upos:
@@ -121,7 +121,7 @@ def chunks(upos: Sequence[str]) -> list[str]:
 
 
 def iob1(tags: Sequence[str]) -> list[str]:
-    """Turn BIO into IOB1: B- stays only where a span of the same type ends just before."""
+    """Convert BIO to IOB1: B- stays only if a span of the same type ends just before."""
     return [
         f"I-{tag[2:]}" if tag.startswith("B-") and previous[2:] != tag[2:] else tag
         for tag, previous in zip(tags, ["O", *tags[:-1]], strict=True)
@@ -129,7 +129,7 @@ def iob1(tags: Sequence[str]) -> list[str]:
 
 
 def treebank(sentences: Iterable[Sentence], name: str, seed: int) -> Iterator[str]:
-    """Yield CoNLL-U with comments, multiword tokens, SpaceAfter and now and then an empty node."""
+    """Yield CoNLL-U lines with comments, multiword tokens, SpaceAfter and, in some sentences, an empty node."""
     rng = python_rng(seed, "treebank", name)
     yield "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC"
     for number, sentence in enumerate(sentences, start=1):
@@ -140,7 +140,7 @@ def treebank(sentences: Iterable[Sentence], name: str, seed: int) -> Iterator[st
 
 
 def _tree_rows(s: Sentence, enhanced: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of a sentence, a range before merged words, and a copy of the root as an elided clause has it."""
+    """Yield the rows of a sentence, with a range row before merged words; `enhanced` adds a copy of the root."""
     for token in tokens(s):
         misc = "_" if token.space_after else "SpaceAfter=No"
         if token.last > token.first:
@@ -155,14 +155,14 @@ def _tree_rows(s: Sentence, enhanced: bool) -> Iterator[tuple[str, ...]]:
 
 
 def crawl(documents: Iterable[Document], joiner: str) -> Iterator[str]:
-    """Yield text as CC-100 has it: one line per paragraph, a blank line after each document."""
+    """Yield lines of the CC-100 format: one line per paragraph, a blank line after each document."""
     for document in documents:
         yield from (joiner.join(paragraph) for paragraph in document.paragraphs)
         yield ""
 
 
 def xnli_training(pairs: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """Yield labelled pairs as XNLI-MT-1.0's multinli.train.en.tsv has them, with its own word for a contradiction."""
+    """Yield labelled pairs in the format of multinli.train.en.tsv in XNLI-MT-1.0, which writes `contradictory`."""
     yield "premise\thypo\tlabel"
     yield from (f"{premise}\t{hypothesis}\t{TRAINING_LABELS[label]}" for premise, hypothesis, label in pairs)
 
@@ -170,7 +170,7 @@ def xnli_training(pairs: Iterable[tuple[str, str, str]]) -> Iterator[str]:
 def xnli_evaluation(
     pairs: Sequence[NliPair], realised: Mapping[str, Sequence[tuple[Sentence, Sentence]]]
 ) -> Iterator[str]:
-    """Yield the same pairs in every language in the columns of XNLI 1.0; parses are empty, as for most languages."""
+    """Yield the same pairs in every language, with the columns of XNLI 1.0; parses are empty, as for most languages."""
     yield "\t".join(XNLI_COLUMNS)
     for code in sorted(realised):
         for number, (pair, sides) in enumerate(zip(pairs, realised[code], strict=True), start=1):
@@ -181,12 +181,12 @@ def xnli_evaluation(
 
 
 def parallel_columns(columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield one column per language, codes in the header, as xnli.15way.orig.tsv has them."""
+    """Yield lines of the format of xnli.15way.orig.tsv: one column per language, with the codes in the header."""
     codes = sorted(columns)
     yield "\t".join(codes)
     yield from map("\t".join, zip(*(columns[code] for code in codes), strict=True))
 
 
 def jieba_dictionary(words: Iterable[tuple[str, int]]) -> Iterator[str]:
-    """Yield `word frequency`; jieba cannot hold a word with a space."""
+    """Yield `word frequency` lines; words with spaces are left out, because jieba does not support them."""
     return (f"{word} {frequency}" for word, frequency in words if " " not in word)

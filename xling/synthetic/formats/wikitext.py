@@ -1,6 +1,6 @@
-"""Wiki markup around prose: what a reader of real dumps must strip, so that exactly the paragraphs are left.
+"""Wiki markup around prose, as in real dumps; if a reader strips it, exactly the paragraphs remain.
 
-Inline markup only wraps words or stands between characters; everything else has lines of its own.
+Inline markup encloses words or is inserted between characters. All other markup is on separate lines.
 """
 
 import re
@@ -9,16 +9,16 @@ from random import Random
 
 WORD = re.compile(r"(?<![\w'’])[^\W\d_]{2,}(?![\w'’])")
 SPACE_AFTER_NUMBER = re.compile(r"(?<=\d) (?=\w)")
-LONGEST_LABEL_WITHOUT_SPACES = 3  # a run of letters in a script without spaces is a whole clause
+LONGEST_LABEL_WITHOUT_SPACES = 3  # in characters; without spaces, a run of letters is a whole clause
 LINKS_PER_PARAGRAPH = 3
 FILE, CATEGORY = 6, 14  # numbers of two namespaces
 
-Namespaces = dict[int, str]  # number of a namespace to its name in a language edition
-Edit = tuple[int, int, str]  # characters from, to, and what stands there instead
+Namespaces = dict[int, str]  # names of a language edition's namespaces, by number
+Edit = tuple[int, int, str]  # start, end, replacement
 
 
 def article(paragraphs: Sequence[str], title: str, others: Sequence[str], names: Namespaces, rng: Random) -> str:
-    """Return the wikitext of one article; `others` are titles of pages it may link to."""
+    """Return the wikitext of one article; `others` are the titles of pages to which it may link."""
     blocks = [_top(title, others, names, rng)]
     for number, paragraph in enumerate(paragraphs):
         if number and rng.random() < 0.4:
@@ -33,7 +33,7 @@ def article(paragraphs: Sequence[str], title: str, others: Sequence[str], names:
 
 
 def mark_up(paragraph: str, title: str, others: Sequence[str], rng: Random) -> str:
-    """Return a paragraph with links, emphasis, notes and entities; `title` is made bold where it occurs."""
+    """Return a paragraph with links, emphasis, notes and entities; if `title` is given, it is made bold."""
     edits = _bold(paragraph, title) if title else []
     free_from = edits[0][1] if edits else 0
     words = [match for match in WORD.finditer(paragraph) if match.start() >= free_from]
@@ -55,8 +55,8 @@ def mark_up(paragraph: str, title: str, others: Sequence[str], rng: Random) -> s
 
 
 def _bold(paragraph: str, title: str) -> list[Edit]:
-    """Make the title bold where it stands as a word, or else the first word; "Name (kind)" is "Name" in prose."""
-    name = title.partition(" (")[0].strip("'’")  # an apostrophe beside the three of bold type would be read as markup
+    """Make the title bold if it occurs as a word, otherwise the first word; "Name (kind)" is "Name" in prose."""
+    name = title.partition(" (")[0].strip("'’")  # beside the three of bold type, an apostrophe would be markup
     start = paragraph.find(name)
     end = start + len(name)
     around = paragraph[max(0, start - 1) : start] + paragraph[end : end + 1]
@@ -84,7 +84,7 @@ def _link(match: re.Match[str], others: Sequence[str], rng: Random) -> Edit:
 
 
 def _note(others: Sequence[str], rng: Random) -> str:
-    """Return something between two characters that is not prose."""
+    """Return inline markup that is not prose, such as a reference or a comment."""
     title, number = rng.choice(others), rng.randint(1900, 2019)
     return rng.choice(
         (
@@ -119,7 +119,7 @@ def _bottom(others: Sequence[str], names: Namespaces, rng: Random) -> str:
 
 
 def _block(others: Sequence[str], names: Namespaces, rng: Random) -> str:
-    """Return something that stands between paragraphs: a picture, table, gallery, list or formula."""
+    """Return a block between paragraphs: a picture, table, gallery, list or formula."""
     first, second, number, file = rng.choice(others), rng.choice(others), rng.randint(2, 99), names[FILE]
     inner = f"{{|\n| {first} || {number}\n|}}"
     return rng.choice(
