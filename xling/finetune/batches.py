@@ -1,6 +1,6 @@
-"""Which examples make a batch, and how a batch lies in memory.
+"""Selection of the examples of each batch, and the memory layout of a batch.
 
-Batches hold examples of nearly one length. The order belongs to (seed, epoch), so a resumed run replays nothing.
+Batches hold examples of similar length. Their order depends only on (seed, epoch), so a resumed run replays nothing.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from torch import Tensor
 from xling.core.seeds import numpy_rng
 from xling.finetune.data import Example
 
-POOL = 50  # batches whose examples are sorted by length together
+POOL = 50  # number of batches whose examples are sorted by length together
 Order = NDArray[np.int64]
 
 
 class Layout:
-    """How the windows of some examples lie in one matrix of tokens; sizes are rounded up to limit their variety.
+    """A batch of examples as one matrix of token ids with one window per row.
 
-    `starts` has the first row of each example, `counts` how many states each is judged by, and `places` where those
-    states are, counted through all rows, example after example.
+    The row length is rounded up, so few different shapes occur. `starts` holds the first row of each example, `counts`
+    the number of hidden states that the task reads per example, and `places` their indices in the flattened matrix.
     """
 
     def __init__(self, examples: Sequence[Example], rounding: int, longest: int) -> None:
@@ -38,12 +38,12 @@ class Layout:
 
 
 def rounded(size: int, multiple: int) -> int:
-    """Return the next multiple."""
+    """Return `size` rounded up to a multiple of `multiple`."""
     return -(-size // multiple) * multiple
 
 
 def epoch_order(count: int, per_epoch: int, seed: int, epoch: int) -> Order:
-    """Return the examples of an epoch: passes over all of them, each in an order of its own, cut at `per_epoch`."""
+    """Return the example numbers of an epoch: the next `per_epoch` (0: all) of repeated passes, each shuffled anew."""
     size = per_epoch or count
     first, last = epoch * size // count, ((epoch + 1) * size - 1) // count
     passes = np.concatenate([numpy_rng("order", seed, i).permutation(count) for i in range(first, last + 1)])
@@ -52,7 +52,7 @@ def epoch_order(count: int, per_epoch: int, seed: int, epoch: int) -> Order:
 
 
 def training_batches(lengths: Order, order: Order, size: int, seed: int, epoch: int) -> list[Order]:
-    """Return the batches of an epoch: sorted by length within pools of the random order, then shuffled."""
+    """Return the batches of an epoch in random order; examples are sorted by length within pools before batching."""
     pools = [order[start : start + size * POOL] for start in range(0, len(order), size * POOL)]
     ready = [pool[np.argsort(lengths[pool], kind="stable")] for pool in pools]
     batches = [pool[start : start + size] for pool in ready for start in range(0, len(pool), size)]
@@ -60,12 +60,12 @@ def training_batches(lengths: Order, order: Order, size: int, seed: int, epoch: 
 
 
 def evaluation_batches(examples: Sequence[Example], budget: int) -> list[list[int]]:
-    """Return the numbers of all examples, sorted by length, in batches of at most so many tokens, padding included."""
+    """Return the numbers of all examples, sorted by length, in batches of at most `budget` tokens including padding."""
     return by_length([example.length for example in examples], [len(example.windows) for example in examples], budget)
 
 
 def by_length(lengths: Sequence[int], rows: Sequence[int], budget: int) -> list[list[int]]:
-    """Return the numbers of items of this length and so many rows, sorted, in batches within a budget of tokens."""
+    """Return item numbers sorted by length, in batches whose rows times longest length are within `budget`."""
     batches: list[list[int]] = []
     total = 0
     for number in sorted(range(len(lengths)), key=lengths.__getitem__):
@@ -78,6 +78,6 @@ def by_length(lengths: Sequence[int], rows: Sequence[int], budget: int) -> list[
 
 
 def tensor(values: NDArray[np.int64], device: torch.device) -> Tensor:
-    """Return an array as a tensor on a device, sent there without waiting for it."""
+    """Return an array as a tensor on a device; a copy to a GPU is asynchronous."""
     made = torch.from_numpy(values)
     return made if device.type == "cpu" else made.pin_memory().to(device, non_blocking=True)

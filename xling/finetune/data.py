@@ -1,8 +1,8 @@
-"""Task data: JSON lines made into ids that the encoder reads, labels made into numbers, every fault named by its line.
+"""Task data: read JSON lines, convert words to token ids and labels to numbers, and report each error with its line.
 
-Text that is longer than the encoder reads is cut into overlapping windows, so that no word is ever left out. The state
-of a word comes from the window in which its first subword has most context. Windows are cut between subwords, so a word
-longer than a window is no special case.
+Text longer than the encoder's maximum is cut into overlapping windows, so no word is dropped. The hidden state of a
+word is taken from the window in which its first subword has the most context. Windows are cut between subwords, so a
+word longer than a window needs no special case.
 """
 
 import json
@@ -19,19 +19,19 @@ from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.core.io import numbered_lines
 
-SHORTEST = 5  # </s> a </s> b </s>
+SHORTEST = 5  # length of the shortest pair: </s> a </s> b </s>
 Ids = NDArray[np.int32]
 Labels = NDArray[np.int64]
 Record = dict[str, Any]
 
 
 class BadRecordError(ValueError):
-    """What is wrong with one line."""
+    """A line of a task file is invalid; the message describes the problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An item of a task: its windows, where in them the states are that it is judged by, and its labels (k, items)."""
+    """An item of a task: its windows, the window and position of each hidden state that the task reads, its labels."""
 
     windows: tuple[Ids, ...]
     rows: Ids
@@ -40,25 +40,25 @@ class Example:
 
     @property
     def length(self) -> int:
-        """Return the length of its longest window."""
+        """Return the length of the longest window."""
         return max(map(len, self.windows))
 
 
 @dataclass(frozen=True, slots=True)
 class Speller:
-    """Words of one language as the encoder reads them: at most `limit` ids, `</s>` at both ends."""
+    """Converts words of one language to windows of at most `limit` ids, with `</s>` at both ends."""
 
     vocabulary: Vocabulary
     language: str
     limit: int
 
     def __post_init__(self) -> None:
-        """Refuse an encoder that cannot read a pair of two subwords."""
+        """Raise an error if the encoder is too short for a pair of single subwords."""
         if self.limit < SHORTEST:
             raise XlingError(f"the encoder reads {self.limit} tokens, at least {SHORTEST} are needed")
 
     def sentence(self, words: Sequence[str]) -> tuple[tuple[Ids, ...], Ids, Ids]:
-        """Return the windows of a sentence, and the window and the place in it of each word's first subword."""
+        """Return the windows of a sentence, and for the first subword of each word its window and position in it."""
         ids, firsts = self.vocabulary.word_pieces(self.language, words)
         pieces, places = np.array(ids, dtype=np.int32), np.array(firsts, dtype=np.int32)
         room = self.limit - 2
@@ -68,7 +68,7 @@ class Speller:
         return windows, chosen, (places - starts[chosen] + 1).astype(np.int32)
 
     def pair(self, first: Sequence[str], second: Sequence[str]) -> tuple[Ids, ...]:
-        """Return `</s> first </s> second </s>`; where that is too long, every window of one with each of the other."""
+        """Return `</s> first </s> second </s>`; if that is too long, each window of `first` with each of `second`."""
         left, right = (
             np.array(self.vocabulary.encode_words(self.language, words), dtype=np.int32) for words in (first, second)
         )
@@ -82,7 +82,7 @@ class Speller:
 
 
 def window_starts(pieces: int, room: int) -> Ids:
-    """Return where windows of `room` pieces start: half a window apart, the last one at the end of the text."""
+    """Return the start positions of windows of `room` subwords, half a window apart; the last window ends the text."""
     last = max(0, pieces - room)
     if last == 0:
         return np.zeros(1, dtype=np.int32)
@@ -90,20 +90,20 @@ def window_starts(pieces: int, room: int) -> Ids:
 
 
 def widest_context(places: Ids, starts: Ids, room: int) -> Ids:
-    """Return for each place the window in which it is furthest from both ends."""
+    """Return for each position the window in which its distance to the nearer end is largest."""
     inside = places[None, :] - starts[:, None]  # (windows, places)
     best: Ids = np.minimum(inside, room - 1 - inside).argmax(axis=0).astype(np.int32)
     return best
 
 
 def framed(*parts: Ids) -> Ids:
-    """Return parts with `</s>` before, between and after them."""
+    """Return the parts joined, with `</s>` before, between and after them."""
     end = np.array([END], dtype=np.int32)
     return np.concatenate([end, *(piece for part in parts for piece in (part, end))])
 
 
 def read_examples(path: Path, encode: Callable[[Record], Example]) -> list[Example]:
-    """Read a file of JSON lines; `encode` says what is wrong with a record by raising BadRecordError."""
+    """Read a file of JSON lines; `encode` raises BadRecordError for an invalid record."""
     examples = []
     for number, line in numbered_lines(path):
         try:
@@ -122,7 +122,7 @@ def read_examples(path: Path, encode: Callable[[Record], Example]) -> list[Examp
 
 
 def words_of(record: Record, key: str) -> list[str]:
-    """Return a list of words of a record."""
+    """Return the list of words under a key of a record."""
     words = aligned(record, key)
     for place, word in enumerate(words, start=1):
         if not isinstance(word, str) or not word.strip():
@@ -133,7 +133,7 @@ def words_of(record: Record, key: str) -> list[str]:
 
 
 def aligned(record: Record, key: str, words: int | None = None) -> list[Any]:
-    """Return a list of a record; where a number of words is given, it must have one value per word."""
+    """Return the list under a key of a record; if `words` is given, the list must have that length."""
     values = record.get(key)
     if not isinstance(values, list):
         raise BadRecordError(f"no list {key!r} (has: {', '.join(record) or 'nothing'})")
@@ -148,7 +148,7 @@ def labels_of(record: Record, key: str, numbers: dict[str, int], words: int) -> 
 
 
 def number_of(label: object, key: str, numbers: dict[str, int]) -> int:
-    """Return the number of a label of the task's set."""
+    """Return the number of a label, or raise BadRecordError if the task has no such label."""
     if not isinstance(label, str) or label not in numbers:
         raise BadRecordError(f"{key}: {label!r} is none of {', '.join(numbers)}")
     return numbers[label]

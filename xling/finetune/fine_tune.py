@@ -9,13 +9,13 @@ The plan is a JSON object with one entry per task:
              "settings": {…}, "config": "a hash that the result carries"}}
 
 Two files are written to --out-dir for each entry: jobs/NAME.json with all measurements, and NAME.json with the score
-(see xling.finetune.metrics.summarise). The grid points of all tasks share the GPU: several train at a time, six or as
-many as its memory has room for. How many changes no score.
+(see xling.finetune.metrics.summarise). The grid points of all tasks share the GPU: up to six train at a time, fewer if
+memory is short. This number does not affect the scores.
 
 --encoder is a folder with run.json, model.json and model.safetensors. With --untrained only run.json is needed: the
-encoder is initialised and not trained, and its score is the floor that others are compared with.
-A killed process goes on when it is started again with the same --work-below: with the points that it had not finished,
-and with each from its last saved epoch.
+encoder is randomly initialised and not pretrained. Its score is the reference for pretrained encoders.
+After a kill, run the same command with the same --work-below: finished grid points are kept, and each of the others
+resumes from its last saved epoch.
 """
 
 import argparse
@@ -46,7 +46,7 @@ from xling.pretrain.trained import language_index, open_encoder
 class Job(TaskFiles):
     """One task of a plan."""
 
-    settings: dict[str, Any]  # as the result carries them
+    settings: dict[str, Any]  # unchanged, because the result includes them
     config: str
 
     def __post_init__(self) -> None:
@@ -59,7 +59,7 @@ class Job(TaskFiles):
 
     @cached_property
     def read_settings(self) -> Settings:
-        """The settings that this module works with."""
+        """The parsed settings."""
         return read_settings(self.settings)
 
 
@@ -72,14 +72,14 @@ def read_plan(path: Path) -> dict[str, Job]:
 
 
 def read_task(job: Job, described: Run, vocabulary: Vocabulary, seed: int, where: str) -> tuple[Material, Tests]:
-    """Read the data of a job; `where` says what named its languages."""
+    """Read the data of a job; error messages use `where` as the place at which its languages are named."""
     source, longest = described.selection_language, described.pretrain.length
     numbers = {code: language_index(described, code, where) for code in (source, *job.test)}
     return read_material(job, job.read_settings, dict.fromkeys(numbers, vocabulary), numbers, source, longest, seed)
 
 
 def work_folder(args: argparse.Namespace, jobs: Mapping[str, Job], model: str, device: torch.device) -> Path:
-    """Return the resume directory, named by all that decides the results, so that no other plan resumes from it."""
+    """Return the resume directory; its name has a hash of all that affects the results, so no other plan uses it."""
     files = [args.encoder / "run.json", *sorted(args.vocab.iterdir())]
     files += [path for job in jobs.values() for path in (job.train, job.dev, *job.test.values())]
     files += [] if args.untrained else [args.encoder / "model.safetensors"]
@@ -90,7 +90,7 @@ def work_folder(args: argparse.Namespace, jobs: Mapping[str, Job], model: str, d
 
 
 def log_scores(summary: Result) -> None:
-    """Log what every point of a task reached, and the score of each language."""
+    """Log the dev and test scores of every grid point of a task, and the score of each language."""
     log, task = log_to_stderr(__name__), summary["task"]
     for point in summary["points"]:
         tests = ", ".join(f"{code} {next(iter(found.values())):.2f}" for code, found in point["test"].items())
@@ -101,7 +101,7 @@ def log_scores(summary: Result) -> None:
 
 
 def main() -> None:
-    """Train at all grid points of a plan and write all results when the last one is done."""
+    """Train at all grid points of a plan and write all results after the last point has finished."""
     args = parse_args()
     device = local_device(args.device)
     use_one_thread(device)

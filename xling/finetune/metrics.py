@@ -1,8 +1,8 @@
-"""Scores in per cent from counts of items, so that any sample of items can be scored again (bootstrap).
+"""Scores in per cent, computed from counts per item, so a bootstrap can score any sample of items.
 
-Counts are integers in the last axis, one column per quantity; the axes before it are kept. Named entities are scored as
-spans of BIO tags that are repaired first. A model's score in a task is the mean of the grid points that are best on the
-source language's dev set (section 3.2 of the paper).
+Counts are integer arrays with one column per quantity in the last axis; the other axes are kept. Named entities are
+scored as spans of repaired BIO tags. The score of a model in a task is the mean over the grid points that are best on
+the dev set of the source language (section 3.2 of the paper).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ from xling.data.ner import OUTSIDE
 RIGHT = ("right", "total")
 SPANS = ("right", "predicted", "gold")
 ATTACHMENT = ("labelled", "unlabelled", "total")
-Span = tuple[str, int, int]  # type, first word, one past the last
+Span = tuple[str, int, int]  # type, index of the first word, index after the last word
 Result = dict[str, Any]
 
 
 def percent(part: NDArray[Any], whole: NDArray[Any]) -> Scores:
-    """Return 100 part / whole, and 0 where there is nothing to divide by."""
+    """Return 100 part / whole, or 0 for entries whose whole is 0."""
     part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
     result = np.zeros(np.broadcast(part, whole).shape)
     np.divide(100 * part, whole, out=result, where=whole > 0)
@@ -42,23 +42,24 @@ def span_f1(counts: NDArray[Any]) -> Scores:
 ACCURACY: Mapping[str, Measure] = {"accuracy": share(0, 1)}
 SPAN_SCORES: Mapping[str, Measure] = {"f1": span_f1, "precision": share(0, 1), "recall": share(0, 2)}
 ATTACHMENT_SCORES: Mapping[str, Measure] = {"las": share(0, 2), "uas": share(1, 2)}
-MEASURES = {"xnli": ACCURACY, "ner": SPAN_SCORES, "parsing": ATTACHMENT_SCORES, "pos": ACCURACY}  # the first decides
+# The first measure of each task selects grid points and is its score.
+MEASURES = {"xnli": ACCURACY, "ner": SPAN_SCORES, "parsing": ATTACHMENT_SCORES, "pos": ACCURACY}
 
 
 def counts_of(result: Mapping[str, Any]) -> Counts:
-    """Return the counts (items, columns) of a result's `items`: a line of numbers for each of its `columns`."""
+    """Return the counts (items, columns) of a result, whose `items` hold one line of numbers per name in `columns`."""
     columns = [np.array(result["items"][name].split(), dtype=np.int64) for name in result["columns"]]
     return np.stack(columns, axis=1)
 
 
 def count_spans(gold: Sequence[str], predicted: Sequence[str]) -> tuple[int, int, int]:
-    """Return how many spans are right (type and both ends), predicted and gold in one sentence, both repaired."""
+    """Return the numbers of correct (type and both ends), predicted and gold spans of a sentence with repaired tags."""
     wanted, found = set(spans(gold)), set(spans(predicted))
     return len(wanted & found), len(found), len(wanted)
 
 
 def spans(tags: Sequence[str]) -> list[Span]:
-    """Return the spans of tags after repair: any I- continues a span, or begins one if there is none to continue.
+    """Return the spans of tags after repair: an I- tag continues the span before it, or begins one if there is none.
 
     The last type of a span is its type: `B-X I-Y I-Z` is one span of type Z.
     """
@@ -72,14 +73,14 @@ def spans(tags: Sequence[str]) -> list[Span]:
 
 
 def select(dev: Sequence[float], best: int) -> list[int]:
-    """Return the numbers of the best points by their dev score, best first; of equals the lower number."""
+    """Return the numbers of the `best` points with the highest dev scores, highest first; ties go to the lower one."""
     return sorted(range(len(dev)), key=lambda number: (-dev[number], number))[:best]
 
 
 def summarise(result: Result, best: int) -> Result:
-    """Return the score of a model in a task: selection, and score, interval and baseline of each test language.
+    """Return the selected grid points of a task and the score, interval and baseline of each test language.
 
-    All grid points are kept too, but for the counts of their test items.
+    All grid points are included, without the counts of their test items.
     """
     chosen = select([point["dev_score"] for point in result["points"]], best)
     selected = [result["points"][number] for number in chosen]

@@ -1,4 +1,4 @@
-"""A task's settings, as its section of the study's configuration has them, and the points of its grid."""
+"""The settings of a task, as in its section of the study's configuration, and the points of its grid."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,12 +56,12 @@ class Point:
 
 
 def read_settings(section: Mapping[str, Any]) -> Settings:
-    """Read a task's section."""
+    """Read the section of a task."""
     return read_record(Settings, section, "--settings")
 
 
 def grid_points(settings: Settings) -> list[Point]:
-    """Return every combination, batches outermost, numbered from 0."""
+    """Return every combination of the grid, numbered from 0; the batch size varies slowest."""
     grid = settings.grid
     rates = [(rate, head) for rate in grid.encoder_lr for head in grid.head_lr or (rate,)]
     return [Point(i, batch, *rate) for i, (batch, rate) in enumerate(product(grid.batch, rates))]

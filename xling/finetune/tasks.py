@@ -1,8 +1,8 @@
-"""The tasks: what their examples are, their layers on top of the encoder, losses, predictions and counts.
+"""The tasks: encoding of examples, layers on top of the encoder, losses, predictions and counts for scoring.
 
-Tagging has a linear layer and a softmax on the first subword of each word: all subwords of a batch are scored, but only
-first subwords have a label, and only they are read. Inference has a linear layer on the state of the first token, and
-parsing a biaffine parser on word states (section 3.2 of the paper).
+Tagging uses a linear layer and a softmax on the hidden state of the first subword of each word. The layer scores all
+subwords of a batch, but only first subwords have a label, and other predictions are ignored. Inference uses a linear
+layer on the first token, and parsing a biaffine parser on first subwords (section 3.2 of the paper).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,26 +32,26 @@ from xling.finetune.metrics import Result
 from xling.finetune.parsing import CLOSED, NUMBERS, PARTS, RELATIONS, ROOT, Biaffine, best_tree
 from xling.finetune.settings import BiaffineSizes, Settings
 
-IGNORED = -100  # a label that counts for nothing, as PyTorch has it
+IGNORED = -100  # label that the loss skips: cross_entropy's default ignore_index
 TAGS = (OUTSIDE, *(f"{mark}-{kind}" for kind in TYPES for mark in "BI"))
 Arrays = tuple[NDArray[np.int64], ...]
 Tensors = Sequence[Tensor]
 Outputs = Sequence[NDArray[Any]]
-Tests = Mapping[str, tuple[int, Sequence[Example]]]  # by language: its index in the encoder, its test set
+Tests = Mapping[str, tuple[int, Sequence[Example]]]  # language code: (index of the language in the encoder, test set)
 
 
 class Task:
-    """A task; unless it says otherwise, one label per word, a linear layer that predicts it, accuracy that scores it.
+    """A task. By default each word has one label, a linear layer predicts it, and the measure is accuracy.
 
-    `places` and `predict` never see a label; predictions have the shape of the labels they are compared with.
+    `places` and `predict` never see a label. Predictions have the shape of the labels they are compared with.
     """
 
     name: str
-    key: str  # of the labels in a record
+    key: str  # key of the labels in a record
     labels: Sequence[str]
-    golds = 1  # how many arrays `gold` returns
-    columns: tuple[str, ...] = metrics.RIGHT  # of the counts an item is scored by
-    baseline = "every word has the training set's most common label"  # what `guess` does, in words
+    golds = 1  # number of arrays that `gold` returns
+    columns: tuple[str, ...] = metrics.RIGHT  # names of the counts of an item
+    baseline = "every word has the training set's most common label"  # description of `guess`
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -59,17 +59,17 @@ class Task:
         return {label: number for number, label in enumerate(self.labels)}
 
     def encode(self, record: Record, speller: Speller) -> Example:
-        """Return a record as ids and labels."""
+        """Convert a record to token ids and labels."""
         words = data.words_of(record, "words")
         labels = data.labels_of(record, self.key, self.numbers, len(words))
         return Example(*speller.sentence(words), np.array(labels))
 
     def head(self, width: int) -> nn.Module:
-        """Return the task's own layers, not initialised yet."""
+        """Return the layers of the task, not initialised yet."""
         return nn.Linear(width, len(self.labels))
 
     def places(self, layout: Layout) -> Arrays:  # noqa: ARG002
-        """Return where in a batch the states are that the task reads; nothing where it reads all of them."""
+        """Return the positions in a batch of the hidden states that the task reads; none if it reads all of them."""
         return ()
 
     def gold(self, layout: Layout) -> Arrays:
@@ -79,7 +79,7 @@ class Task:
         return (labels,)
 
     def vectors(self, states: Tensor, places: Tensors) -> Tensor:  # noqa: ARG002
-        """Return what the linear layer reads of the encoder's states (rows, length, width)."""
+        """Return the input of the linear layer, taken from the encoder's hidden states (rows, length, width)."""
         return states
 
     def loss(self, head: Any, states: Tensor, places: Tensors, gold: Tensors) -> Tensor:
@@ -87,7 +87,7 @@ class Task:
         return functional.cross_entropy(head(self.vectors(states, places)).flatten(0, -2), gold[0])
 
     def predict(self, head: Any, states: Tensor, places: Tensors) -> tuple[Tensor, ...]:
-        """Return all that the predictions of a batch are read from."""
+        """Return the output tensors of a batch, from which `read` makes the predictions."""
         return (head(self.vectors(states, places)).argmax(dim=-1),)
 
     def read(self, outputs: Outputs, layout: Layout) -> list[Labels]:
@@ -95,23 +95,23 @@ class Task:
         return np.split(outputs[0].reshape(-1)[layout.places], np.cumsum(layout.counts)[:-1])
 
     def count(self, example: Example, prediction: Labels) -> tuple[int, ...]:
-        """Return the counts of one item: how many labels are right, of how many."""
+        """Return the counts of one item: the number of correct labels and the number of labels."""
         return int((example.labels == prediction).sum()), len(prediction)
 
     def guess(self, train: Sequence[Example]) -> Callable[[Example], Labels]:
-        """Return what one would say without reading the text, from the training labels alone."""
+        """Return the baseline: a predictor that knows the training labels but does not read the text."""
         label = most_common([example.labels for example in train], len(self.labels))
         return lambda example: np.full(len(example.labels), label)
 
 
 class Pos(Task):
-    """The 17 universal parts of speech; not in the paper: a cheap fourth task on the treebanks of parsing."""
+    """The 17 universal parts of speech: a cheap fourth task on the treebanks of parsing, which is not in the paper."""
 
     name, key, labels = "pos", "upos", tuple(sorted(UPOS))
 
 
 class Ner(Task):
-    """BIO tags, scored by the F1 of spans."""
+    """Named entities as BIO tags, scored by the F1 of spans."""
 
     name, key, labels = "ner", "tags", TAGS
     columns = metrics.SPANS
@@ -122,7 +122,7 @@ class Ner(Task):
 
 
 class Xnli(Task):
-    """Pairs of sentences. One that needs several windows is judged by the mean of their first states."""
+    """Pairs of sentences; a pair with several windows is represented by the mean of their first hidden states."""
 
     name, key, labels = "xnli", "label", NLI_LABELS
     baseline = "the majority class of the training set"
@@ -136,8 +136,8 @@ class Xnli(Task):
         return Example(windows, rows, np.zeros_like(rows), np.array([label]))
 
     def places(self, layout: Layout) -> Arrays:
-        """Return for each example the rows of its windows, filled up with its first, and how much each counts."""
-        if layout.counts.max() == 1:
+        """Return the rows of each example's windows, padded with its first row, and a mask of the rows to average."""
+        if layout.counts.max() == 1:  # one window per example: nothing to average
             return ()
         numbers = np.arange(layout.counts.max())
         shares = numbers < layout.counts[:, None]
@@ -159,7 +159,7 @@ class Xnli(Task):
 
 
 class Parsing(Task):
-    """Trees. Labels of an example are three rows: heads, relations, whether the word is scored."""
+    """Dependency trees; the labels of an example have three rows: heads, relations, and whether the word is scored."""
 
     name, labels = "parsing", RELATIONS
     golds = 2
@@ -185,33 +185,33 @@ class Parsing(Task):
         return Biaffine(width, self.sizes, len(RELATIONS))
 
     def words(self, layout: Layout) -> NDArray[np.bool_]:
-        """Return which words (n, w) exist; w is rounded up, as the length of a batch is."""
+        """Return the mask (n, w) of the words that exist; w is rounded up like the row length of a batch."""
         most = rounded(int(layout.counts.max()), layout.rounding)
         exist: NDArray[np.bool_] = np.arange(most) < layout.counts[:, None]
         return exist
 
     def places(self, layout: Layout) -> Arrays:
-        """Return where the states of root and words are (n, h), the root at the first `</s>`, and which exist."""
+        """Return the positions (n, h) of the root and the words, and a mask; the root is at the first `</s>`."""
         exist = np.pad(self.words(layout), ((0, 0), (1, 0)), constant_values=True)
         places = np.repeat(layout.starts[:-1, None] * layout.length, exist.shape[1], axis=1)
         places[:, 1:][exist[:, 1:]] = layout.places
         return places, exist.astype(np.int64)
 
     def gold(self, layout: Layout) -> Arrays:
-        """Return heads and relations (n, w)."""
+        """Return the gold heads and relations, each (n, w)."""
         words = self.words(layout)
         labels = np.full((2, *words.shape), IGNORED, dtype=np.int64)
         labels[:, words] = np.concatenate([example.labels[:2] for example in layout.examples], axis=1)
         return labels[0], labels[1]
 
     def scored(self, parser: Biaffine, states: Tensor, places: Tensors) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the scores of arcs between words that exist, and words as dependents and heads of labels."""
+        """Return the arc scores, with nonexistent heads excluded, and the label dependents and label heads."""
         arc_dep, arc_head, label_dep, label_head = parser.views(states.flatten(0, 1)[places[0]])
         arcs = torch.where(places[1].bool()[:, None, :], parser.arcs(arc_dep, arc_head), CLOSED)
         return arcs, label_dep, label_head
 
     def loss(self, head: Biaffine, states: Tensor, places: Tensors, gold: Tensors) -> Tensor:
-        """Return the cross-entropy of heads plus that of relations given the gold head, each a mean over words."""
+        """Return the sum of two mean losses per word: cross-entropy of heads, and of relations given the gold head."""
         (arcs, label_dep, label_head), (heads, relations) = self.scored(head, states, places), gold
         index = heads.clamp(min=0)[..., None].expand(-1, -1, label_head.shape[-1])
         labels = head.labels_at(label_dep, label_head.gather(1, index))
@@ -219,7 +219,7 @@ class Parsing(Task):
         return arc_loss + functional.cross_entropy(labels.flatten(0, 1), relations.flatten())
 
     def predict(self, head: Biaffine, states: Tensor, places: Tensors) -> tuple[Tensor, ...]:
-        """Return log-probabilities of heads and the likeliest relation to each head: `root` to the root alone."""
+        """Return log-probabilities of heads and the likeliest relation to each head; only the root gets `root`."""
         arcs, label_dep, label_head = self.scored(head, states, places)
         labels = head.labels(label_dep, label_head)
         labels[..., ROOT] = CLOSED
@@ -228,7 +228,7 @@ class Parsing(Task):
         return functional.log_softmax(arcs, dim=-1), best
 
     def read(self, outputs: Outputs, layout: Layout) -> list[Labels]:
-        """Return heads and relations of the best tree of each sentence."""
+        """Return the heads and relations of the best tree of each sentence."""
         trees = []
         for arcs, relations, words in zip(*outputs, layout.counts, strict=True):
             heads = best_tree(arcs[:words, : words + 1])
@@ -236,12 +236,12 @@ class Parsing(Task):
         return trees
 
     def count(self, example: Example, prediction: Labels) -> tuple[int, ...]:
-        """Return the words with right head and relation, with right head, and all; PUNCT and SYM are not scored."""
+        """Return the numbers of words with correct head and relation, with correct head, and scored at all."""
         same = (example.labels[:2] == prediction)[:, example.labels[2].astype(bool)]
         return int(same.all(axis=0).sum()), int(same[0].sum()), same.shape[1]
 
     def guess(self, train: Sequence[Example]) -> Callable[[Example], Labels]:
-        """Return chains of words, to the side that is more often right in training."""
+        """Return a baseline that attaches each word to its left or right neighbour, whichever is better in training."""
         relation = most_common([example.labels[1] for example in train], len(RELATIONS))
 
         def chain(example: Example, left: bool) -> Labels:
@@ -254,7 +254,7 @@ class Parsing(Task):
 
 
 def make_task(name: str, biaffine: BiaffineSizes | None) -> Task:
-    """Return a task by its name; parsing alone needs the sizes of its parser."""
+    """Return a task by its name; only parsing needs `biaffine`, the sizes of the parser."""
     if name != "parsing":
         return {"xnli": Xnli, "ner": Ner, "pos": Pos}[name]()
     if biaffine is None:
@@ -263,12 +263,12 @@ def make_task(name: str, biaffine: BiaffineSizes | None) -> Task:
 
 
 def read_set(path: Path, task: Task, vocabulary: Vocabulary, language: str, longest: int) -> list[Example]:
-    """Read a task's file in one language."""
+    """Read a data file of a task in one language."""
     return data.read_examples(path, partial(task.encode, speller=Speller(vocabulary, language, longest)))
 
 
 def score(task: Task, counts: Counts) -> dict[str, float]:
-    """Return every measure of a task, the deciding one first, from the counts of items (items, columns)."""
+    """Return every measure of a task, the main measure first, from the counts (items, columns)."""
     total = counts.sum(axis=0)
     return {name: float(measure(total)) for name, measure in metrics.MEASURES[task.name].items()}
 
@@ -280,14 +280,14 @@ def count_items(task: Task, examples: Sequence[Example], predictions: Sequence[L
 
 
 def scored(task: Task, counts: Counts) -> Result:
-    """Return all measures, and one line of numbers per column: what a bootstrap needs."""
+    """Return all measures, and the counts as one line of numbers per column, for a bootstrap."""
     columns = zip(task.columns, counts.T.tolist(), strict=True)
     items = {name: " ".join(map(str, column)) for name, column in columns}
     return {"measures": score(task, counts), "items": items, "columns": list(task.columns)}
 
 
 def most_common(labels: Sequence[Labels], classes: int) -> int:
-    """Return the label seen most often, the first of those if several are."""
+    """Return the most frequent label; ties go to the lowest number."""
     return int(np.bincount(np.concatenate(labels), minlength=classes).argmax())
 
 
@@ -303,7 +303,7 @@ class TaskFiles:
 
 @dataclass(frozen=True)
 class Material:
-    """All that training may see: one language's training and dev sets, and how to train."""
+    """Everything that training may use: the training and dev sets of one language, and the settings."""
 
     task: Task
     settings: Settings
@@ -320,11 +320,11 @@ class Material:
 
     @cached_property
     def words(self) -> Order:
-        """The ids that occur in the training examples."""
+        """The token ids that occur in the training examples."""
         return np.unique(np.concatenate([window for example in self.train for window in example.windows]))
 
     def steps(self, batch: int) -> int:
-        """Return how many batches an epoch has."""
+        """Return the number of batches per epoch."""
         return -(-(self.settings.examples_per_epoch or len(self.train)) // batch)
 
 
@@ -332,7 +332,7 @@ def read_material(
     files: TaskFiles, settings: Settings, vocabularies: Mapping[str, Vocabulary], numbers: Mapping[str, int],
     source: str, longest: int, seed: int,
 ) -> tuple[Material, Tests]:  # fmt: skip
-    """Read what trains, in the source language, and the test sets, which are used only for the final evaluation."""
+    """Read the training and dev sets in the source language, and the test sets for the final evaluation."""
     task = make_task(files.task, settings.biaffine)
 
     def read(path: Path, code: str) -> list[Example]:

@@ -32,17 +32,17 @@ from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import checkpoint
 from xling.model.encoder import Encoder
 
-SIDE_BY_SIDE = 6  # runs at once on a GPU that has room for them (bench/finetune.py)
+SIDE_BY_SIDE = 6  # default maximum of concurrent runs on a GPU (bench/finetune.py)
 ROOM = 3 << 30  # GPU bytes for one run's activations and temporary buffers
 KEPT_COPIES = 5  # weight-sized copies in memory: weights, Adam's two moments, gradients, weights of the best epoch
-SAVE_SECONDS = 600  # least time between two saved states, each of which takes seconds to write at the paper's shape
+SAVE_SECONDS = 600  # minimum time between two checkpoints; at the paper's model size, one takes seconds to write
 Value = TypeVar("Value")
-InTurn = Generator[None, None, Value]  # yields after each step, and returns a value
+InTurn = Generator[None, None, Value]  # a generator that yields after each step and finally returns a value
 
 
 @dataclass
 class Course:
-    """How training went so far: the mean loss and the dev score of each epoch."""
+    """The training history: the mean loss and the dev score of each finished epoch."""
 
     losses: list[float]
     dev: list[float]
@@ -56,7 +56,7 @@ class Course:
 def rate_scale(step: int, steps: int, settings: Settings) -> float:
     """Return the learning rate at a step (counted from 0) as a fraction of its peak.
 
-    Either constant, or a linear warm-up to 1 followed by a linear decay that would reach 0 one step after the last.
+    The fraction is constant, or rises linearly to 1 and then falls linearly; it would reach 0 one step after the end.
     """
     if settings.schedule == "fixed":
         return 1.0
@@ -67,9 +67,9 @@ def rate_scale(step: int, steps: int, settings: Settings) -> float:
 
 
 def lanes(encoder: Encoder, wanted: int | None = None) -> list["torch.cuda.Stream | None"]:
-    """Return one stream for each run that may be active at once: as many as asked for, or as fit on the GPU.
+    """Return one CUDA stream per run that may be active at once: `wanted` of them, or the number that fits on the GPU.
 
-    A CPU has no streams and gains nothing from several runs.
+    On a CPU, which has no streams and gains nothing from several runs, each entry is None; the default is one run.
     """
     device = next(encoder.parameters()).device
     if device.type == "cpu":
@@ -78,15 +78,15 @@ def lanes(encoder: Encoder, wanted: int | None = None) -> list["torch.cuda.Strea
         weights = sum(parameter.numel() * parameter.element_size() for parameter in encoder.parameters())
         free = torch.cuda.mem_get_info(device)[0]
         wanted = max(1, min(SIDE_BY_SIDE, free // (KEPT_COPIES * weights + ROOM)))
-    torch.cuda.synchronize()  # the streams read the encoder's weights, which must be there by then
+    torch.cuda.synchronize()  # the copy of the weights to the GPU must finish before other streams read them
     return [torch.cuda.Stream(device) for _ in range(wanted)]  # type: ignore[no-untyped-call]
 
 
 def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream | None"]) -> list[Value]:
     """Run generators and return their results in order.
 
-    At most one per stream is active; the active ones advance one step each in turn. A step is sent to its stream and
-    not waited for, so steps of several generators overlap on the GPU.
+    At most one generator per stream is active. The active generators take turns, one step at a time. A step is queued
+    on its stream and not waited for, so steps of several generators overlap on the GPU.
     """
     waiting, free = enumerate(works), list(streams)
     running: deque[tuple[int, InTurn[Value], torch.cuda.Stream | None]] = deque()
@@ -107,7 +107,7 @@ def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream
 
 
 def resumed(done: Path, work: Callable[[Path], InTurn[Result]]) -> InTurn[Result]:
-    """Return the result that an earlier attempt saved, or do the work, which may resume from a folder beside it."""
+    """Return the result saved in `done`, or do the work, with a folder to resume from, and save its result."""
     folder, result = done.with_suffix(""), read_saved(done)
     if result is None:
         write_json(done, (yield from work(folder)))
@@ -117,7 +117,7 @@ def resumed(done: Path, work: Callable[[Path], InTurn[Result]]) -> InTurn[Result
 
 
 def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point, work: Path) -> InTurn[Result]:
-    """Train and test a copy of the encoder; what an earlier attempt saved in the work folder is reused."""
+    """Train and test a copy of the encoder at one grid point, reusing files that an earlier attempt saved in `work`."""
 
     def tune(folder: Path) -> InTurn[Result]:
         frozen = set(encoder.parameters()) - set(shared_parameters(encoder).values())
@@ -129,7 +129,7 @@ def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point,
 
 
 def train_and_test(tuner: Tuner, tests: Tests, folder: Path) -> InTurn[Result]:
-    """Train all epochs and test the best one in every language."""
+    """Train all epochs and test the best epoch in every language."""
     course, found = (yield from train(tuner, folder)), {}
     for code, (index, examples) in tests.items():
         found[code] = scored(tuner.task, _counts(tuner, examples, index))
@@ -138,7 +138,7 @@ def train_and_test(tuner: Tuner, tests: Tests, folder: Path) -> InTurn[Result]:
 
 
 def train(tuner: Tuner, folder: Path) -> InTurn[Course]:
-    """Train all epochs, resuming from the newest state in `folder`, then load the weights of the best epoch."""
+    """Train all epochs, resuming from the newest checkpoint in `folder`, then load the weights of the best epoch."""
     material, folder = tuner.material, folder / "states"
     course, best, saved = Course([], []), tuner.weights(), time.monotonic()
     if newest := checkpoint.newest(folder, ("losses", "dev")):
@@ -161,7 +161,7 @@ def train(tuner: Tuner, folder: Path) -> InTurn[Course]:
 
 
 def train_epoch(tuner: Tuner, epoch: int) -> InTurn[None]:
-    """Train on the batches of one epoch, then yield until the GPU has finished the last."""
+    """Train on the batches of one epoch, then yield until the GPU has finished the last batch."""
     material, size = tuner.material, tuner.point.batch
     settings, seed, per_epoch = material.settings, material.seed, material.steps(size)
     order = epoch_order(len(material.train), settings.examples_per_epoch or 0, seed, epoch)
@@ -178,7 +178,7 @@ def train_epoch(tuner: Tuner, epoch: int) -> InTurn[None]:
 
 
 def save(tuner: Tuner, best: dict[str, torch.Tensor], course: Course, folder: Path) -> None:
-    """Save the state after an epoch, and delete the previous one."""
+    """Save a checkpoint after an epoch, and delete the previous one."""
     meta = {"update": len(course.dev), **asdict(course)}
     checkpoint.save(folder, {"weights": tuner.weights(), "best": best, "optimiser": tuner.moments()}, meta)
     checkpoint.prune(folder, 1, None)
@@ -189,7 +189,7 @@ def _counts(tuner: Tuner, examples: Sequence[Example], language: int) -> Counts:
 
 
 def baselines(task: Task, train: Sequence[Example], tests: Tests) -> Result:
-    """Return what one would score without reading the text, knowing only the training labels."""
+    """Return the scores of a guess that knows the training labels but does not read the text."""
     guess = task.guess(train)
     found = {
         code: score(task, count_items(task, examples, [guess(example) for example in examples]))

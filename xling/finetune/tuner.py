@@ -1,14 +1,14 @@
-"""An encoder with a task's layers on top: what trains, one step of training, predictions.
+"""An encoder with the layers of a task on top: trained parameters, one training step, predictions.
 
-What belongs to one language alone is frozen, what the languages share trains (section 4.3 of the paper). At test the
-text of a language takes that language's own way through the encoder.
+Parameters of a single language are frozen; parameters that the languages share are trained (section 4.3 of the paper).
+In evaluation, text of a language passes through the parameters of that language.
 
-The optimiser is Adam without weight decay (section 3.2 of the paper) over small tensors that are laid end to end: on
-small models most of its time would go into looking after a hundred little tensors. Large ones stand alone, because
-copying their gradients together would cost more than it saves.
+The optimiser is Adam without weight decay (section 3.2 of the paper). Small tensors are joined into one flat buffer: in
+small models Adam would spend most of its time on the overhead of a hundred small tensors. Large tensors stay separate,
+because copying their gradients into the buffer would cost more than it saves.
 
-Several tuners may work on one GPU at a time, each on a CUDA stream of its own. So a tuner shares with no other what a
-step writes: its weights, the memory of its recorded steps, the state of the random numbers of its dropout.
+Several tuners may run on one GPU, each on its own CUDA stream. So tuners share nothing that a step writes: each has its
+own weights, memory of captured CUDA graphs, and random state for dropout.
 """
 
 import math
@@ -31,24 +31,24 @@ from xling.model.device import autocast, generator
 from xling.model.encoder import Encoder, owner_of
 from xling.model.replay import Replay
 
-ROUNDING = {"cpu": 1, "cuda": 16}  # a GPU is fast on few shapes, a CPU without padding
+ROUNDING = {"cpu": 1, "cuda": 16}  # few different shapes are faster on a GPU, no padding is faster on a CPU
 EVALUATED_TOKENS = {"cpu": 4096, "cuda": 32768}
 BETAS, EPSILON = (0.9, 0.999), 1e-8
-LARGE = 1 << 20  # elements
+LARGE = 1 << 20  # number of elements from which a tensor stays separate
 TABLE = f"embeddings.{SHARED}.token"
 STEPS_WORTH_COMPILING = 50_000  # measured: a compiled step is a sixth faster, compiling takes most of a minute
 
 
 def shared_parameters(encoder: Encoder) -> dict[str, nn.Parameter]:
-    """Return what fine-tuning trains: all that no language owns, but for the softmax, which it does not use."""
+    """Return the encoder parameters that fine-tuning trains: the shared ones, without the softmax, which is unused."""
     named = encoder.named_parameters()
     return {name: p for name, p in named if owner_of(name) == SHARED and not name.startswith("softmax.")}
 
 
 def initialise_head(head: nn.Module, seed: int) -> None:
-    """Initialise linear layers as PyTorch does, uniform within 1 / sqrt(inputs), each from a generator of its own name.
+    """Initialise linear layers uniformly within 1 / sqrt(inputs), as PyTorch does, with one seeded generator per name.
 
-    Biases start at zero, and so do the biaffine forms, as their authors have it.
+    Biases start at zero. The biaffine weights start at zero too, as in the authors' parser.
     """
     for name, parameter in head.named_parameters():
         bound = 1 / math.sqrt(parameter.shape[-1]) if name.endswith("weight") else 0.0
@@ -58,7 +58,10 @@ def initialise_head(head: nn.Module, seed: int) -> None:
 
 
 class Group:
-    """Parameters with one learning rate, and Adam's state of them; `masters` share the memory of all parameters."""
+    """Parameters with the same learning rate, and their Adam state.
+
+    `masters` are the tensors that Adam updates: each large parameter, and one flat buffer that holds all small ones.
+    """
 
     def __init__(self, parameters: Sequence[nn.Parameter], device: torch.device) -> None:
         small = [parameter for parameter in parameters if parameter.numel() < LARGE]
@@ -71,13 +74,13 @@ class Group:
                 parameter.data = place.view(parameter.shape)
             self.parts.append(small)
             self.masters.append(memory)
-        self.parameters = [parameter for part in self.parts for parameter in part]  # in the order of their gradients
+        self.parameters = [parameter for part in self.parts for parameter in part]  # gradients have this order
         self.rate = torch.zeros((), device=device)
         self.steps = [torch.zeros((), device=device) for _ in self.masters]
         self.means, self.squares = ([torch.zeros_like(m, requires_grad=False) for m in self.masters] for _ in range(2))
 
     def step(self, grads: Sequence[Tensor]) -> None:
-        """Move the parameters by their gradients."""
+        """Update the parameters with their gradients."""
         rest, joined = iter(grads), []
         for master, part in zip(self.masters, self.parts, strict=True):
             own = [next(rest) for _ in part]
@@ -87,7 +90,7 @@ class Group:
             fused_adam(self.masters, joined, moments, self.steps, BETAS, lr=self.rate, eps=EPSILON)
 
     def state(self) -> dict[str, Tensor]:
-        """Return the tensors of the state themselves, by name."""
+        """Return the state tensors by name, without copying."""
         kinds = {"steps": self.steps, "means": self.means, "squares": self.squares}
         return {f"{i}:{name}": tensor for name, tensors in kinds.items() for i, tensor in enumerate(tensors)}
 
@@ -95,9 +98,9 @@ class Group:
 class Tuner:
     """Fine-tunes one encoder at one point of the grid.
 
-    Of a shared token table only the rows of words that occur in training are trained: the gradients of all others are
-    zero, so Adam would read and write most of the model for nothing. The table is sorted for this, the rows of these
-    words first; a layout has the new numbers.
+    If the token table is shared, only the rows of ids that occur in the training data are trained. All other gradients
+    are zero, and Adam would read and write most of the model for nothing. For this the table is reordered, trained rows
+    first, and `layout` converts ids to their new row numbers.
     """
 
     def __init__(self, encoder: Encoder, material: Material, point: Point) -> None:
@@ -108,7 +111,7 @@ class Tuner:
         for parameter in shared.values():
             parameter.requires_grad_(True)
         table = shared.get(TABLE)
-        self.numbers: Order | None = None  # the new number of each id
+        self.numbers: Order | None = None  # new row number of each token id
         if table is not None:
             first = np.union1d(np.arange(END + 1), material.words)  # padding and </s> keep their numbers
             order = np.concatenate([first, np.setdiff1d(np.arange(len(table)), first)])
@@ -123,34 +126,34 @@ class Tuner:
         self.trained |= {f"head.{name}": p for name, p in own.items()}
         self.groups = [Group(list(part.values()), self.device) for part in (shared, own)]
         self.trained_rows = None if self.numbers is None else self.table.data
-        self.losses = torch.zeros(2, device=self.device)  # sum and number since the last look
+        self.losses = torch.zeros(2, device=self.device)  # sum and number of losses since the last call of mean_loss
         on_gpu = self.device.type == "cuda"
         self.replay = Replay(on_gpu)
-        self.inputs: dict[tuple[tuple[int, ...], ...], Tensor] = {}  # what a replayed step reads, by shapes
+        self.inputs: dict[tuple[tuple[int, ...], ...], Tensor] = {}  # input buffer of the graph of each set of shapes
         steps = material.settings.epochs * material.steps(point.batch)
         compiles = on_gpu and steps >= STEPS_WORTH_COMPILING
         self.forward = torch.compile(encoder.forward, dynamic=True) if compiles else encoder.forward
         self.random = torch.Generator(self.device) if on_gpu else generator(self.device)
 
     def layout(self, examples: Sequence[Example]) -> Layout:
-        """Return how examples lie in a batch on this device."""
+        """Return the layout of a batch of examples on this device."""
         made = Layout(examples, ROUNDING[self.device.type], self.material.longest)
         if self.numbers is not None:
             made.tokens = self.numbers[made.tokens]
         return made
 
     def step(self, examples: Sequence[Example], scale: float, seed: int) -> None:
-        """Train on one batch with the learning rates scaled; the seed is of dropout."""
+        """Train on one batch with the peak learning rates times `scale`; `seed` is the seed for dropout."""
         layout = self.layout(examples)
         arrays = (layout.tokens, *self.task.places(layout), *self.task.gold(layout))
         shapes = tuple(array.shape for array in arrays)
         packed = torch.from_numpy(np.concatenate([array.reshape(-1) for array in arrays]))
-        if self.device.type == "cuda":  # one copy for all arrays, to where the recorded step reads them
+        if self.device.type == "cuda":  # one copy for all arrays, into the input buffer of the CUDA graph
             if shapes not in self.inputs:
                 self.inputs[shapes] = torch.empty_like(packed, device=self.device)
             packed = self.inputs[shapes].copy_(packed.pin_memory(), non_blocking=True)
-            # Dropout asks torch's own generator. A graph notes the state that it had while it was recorded, and reads
-            # the seed from that state's memory: with a state for each tuner, no other one changes it meanwhile.
+            # Dropout uses torch's default generator. A CUDA graph keeps the generator state of its capture and reads
+            # the seed from the memory of that state. With one state per tuner, no other tuner can change the seed.
             generator(self.device).graphsafe_set_state(self.random)
         for group, peak in zip(self.groups, (self.point.encoder_lr, self.point.head_lr), strict=True):
             group.rate.fill_(peak * scale)
@@ -159,14 +162,14 @@ class Tuner:
         self.replay(shapes, partial(self._train, packed, shapes))
 
     def mean_loss(self) -> float:
-        """Return the mean loss of the batches since it was last asked for."""
+        """Return the mean loss of the batches since the last call."""
         total, count = self.losses.tolist()
         self.losses.zero_()
         return float(total / max(count, 1.0))
 
     @torch.no_grad()
     def predict(self, examples: Sequence[Example], language: int) -> list[Labels]:
-        """Return the predictions for examples of a language; the device is waited for once, at the end."""
+        """Return the predictions for examples of a language, waiting for the device only once, at the end."""
         self._set_mode(training=False)
         pending = []
         for numbers in evaluation_batches(examples, EVALUATED_TOKENS[self.device.type]):
@@ -180,16 +183,16 @@ class Tuner:
         return [found[number] for number in range(len(examples))]
 
     def weights(self) -> dict[str, Tensor]:
-        """Return a copy of what trains, on the same device."""
+        """Return a copy of the trained parameters on the same device."""
         self._set_mode(training=True)
         return {name: parameter.detach().clone() for name, parameter in self.trained.items()}
 
     def moments(self) -> dict[str, Tensor]:
-        """Return the tensors of the optimiser's state themselves."""
+        """Return the tensors of the optimiser state, without copying."""
         return {f"{i}.{name}": kept for i, group in enumerate(self.groups) for name, kept in group.state().items()}
 
     def put(self, weights: Mapping[str, Tensor], moments: Mapping[str, Tensor] | None = None) -> None:
-        """Set what trains and, where it is given, the optimiser's state."""
+        """Load the trained parameters and, if given, the optimiser state."""
         self._set_mode(training=True)
         state = self.moments()
         with torch.no_grad():
@@ -199,11 +202,11 @@ class Tuner:
                 state[name].copy_(value)
 
     def _set_mode(self, training: bool) -> None:
-        if {self.head.training, self.encoder.training} == {training}:  # a walk through all modules takes its time
+        if {self.head.training, self.encoder.training} == {training}:  # skip the slow walk through all modules
             return
         self.head.train(training)
         self.encoder.train(training)
-        if self.trained_rows is not None:  # other rows may occur in evaluation
+        if self.trained_rows is not None:  # evaluation may use rows that do not occur in training
             self.all_rows[: len(self.trained_rows)] = self.trained_rows
             self.table.data = self.trained_rows if training else self.all_rows
 
@@ -220,7 +223,7 @@ class Tuner:
         self.losses[1] += 1.0
 
     def _states(self, tokens: Tensor, language: int) -> Tensor:
-        """Return the top layer's states; padding is masked, and on a CPU only where there is any."""
+        """Return the top-layer hidden states; padding is masked, but a CPU batch without padding gets no mask."""
         keep = tokens != 0
         whole = self.device.type == "cpu" and bool(keep.all())
         forward = self.forward if self.encoder.training else self.encoder.forward
