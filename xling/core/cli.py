@@ -1,4 +1,4 @@
-"""Values of command-line flags, checked where they are read."""
+"""Parsers for values of command-line flags, with checks."""
 
 import argparse
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from xling.core.errors import XlingError
 
 
 def positive(text: str) -> int:
-    """Read a whole number from 1 up."""
+    """Parse a positive whole number."""
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, found {text!r}")
     return int(text)
 
 
 def named(items: Sequence[str], flag: str, shape: str = "NAME=VALUE") -> dict[str, str]:
-    """Return the values of arguments like en=en.model by name; each name may come once."""
+    """Return the values of arguments such as en=en.model by name; each name may occur once."""
     found: dict[str, str] = {}
     for item in items:
         name, _, value = item.partition("=")
@@ -26,5 +26,5 @@ def named(items: Sequence[str], flag: str, shape: str = "NAME=VALUE") -> dict[st
 
 
 def named_paths(items: Sequence[str], flag: str, shape: str = "LANGUAGE=PATH") -> dict[str, Path]:
-    """Return the paths of such arguments by name."""
+    """Return the paths of arguments such as en=en.model by name."""
     return {name: Path(value) for name, value in named(items, flag, shape).items()}

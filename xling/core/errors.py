@@ -1,4 +1,4 @@
-"""Errors a user can act on: one line that says where, what was expected and how to fix it."""
+"""Errors that a user can act on: one line with the place, the expected content and a fix."""
 
 import errno
 import os
@@ -9,24 +9,24 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-EXIT_FAULT = 1  # a disk or a network failed: running again may help
-EXIT_BAD_INPUT = 2  # the input or the configuration is wrong: running again will not help
+EXIT_FAULT = 1  # a disk or a network failed: another attempt may succeed
+EXIT_BAD_INPUT = 2  # the input or the configuration is wrong: another attempt will fail too
 EXIT_TERMINATED = 128 + signal.SIGTERM
-EXIT_NO_SPACE = 3  # the machine is full: running again after making room will
-TO_MEND = (  # a path stays wrong until somebody fixes it
+EXIT_NO_SPACE = 3  # the disk is full: another attempt succeeds after space is freed
+TO_MEND = (  # errors of a path, which persist until the user fixes it
     errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS,
     errno.ENAMETOOLONG, errno.ELOOP,
 )  # fmt: skip
 
 
 class XlingError(Exception):
-    """Anything that is the input's fault, said in one line."""
+    """An error in the input or the configuration, described in one line."""
 
     exit_code = EXIT_BAD_INPUT
 
 
 class InputError(XlingError):
-    """A file that is not what it should be."""
+    """A file with invalid content."""
 
     def __init__(self, path: Path | str, problem: str, line: int | None = None, fix: str = "") -> None:
         self.path, self.problem, self.line, self.fix = Path(path), problem, line, fix
@@ -34,14 +34,14 @@ class InputError(XlingError):
         super().__init__(f"{place}: {problem}" + (f" ({fix})" if fix else ""))
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[Path, str, int | None, str]]:
-        """Let a worker process pass it to its parent."""
+        """Support pickling, so a worker process can pass the error to its parent."""
         return InputError, (self.path, self.problem, self.line, self.fix)
 
 
 def run(main: Callable[[], None]) -> None:
-    """Call a command's main and turn an expected failure into one line and an exit code."""
+    """Call the main function of a command and turn an expected failure into one line and an exit code."""
     if threading.current_thread() is threading.main_thread():
-        # Unwind like any other failure, so that a cancelled job leaves nothing half-written behind.
+        # Exit through an exception, like any other failure: cleanup code runs and no half-written file is left.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_TERMINATED))
     try:
         main()
@@ -55,17 +55,17 @@ def run(main: Callable[[], None]) -> None:
             where = f": {known.filename}" if known.filename else ""
             _leave(f"no space left on the disk{where} (make room and run the same command again)", EXIT_NO_SPACE)
         if known.errno is not None and known.filename is not None:
-            # A rename has two paths: the first is our temporary file, the second the one that was asked for.
+            # A rename has two paths: the first is our temporary file, the second the requested file.
             path = known.filename if known.filename2 is None else known.filename2
             code = EXIT_BAD_INPUT if known.errno in TO_MEND else EXIT_FAULT
             _leave(f"{path}: {(known.strerror or 'cannot be opened').lower()}", code)
-        if isinstance(known, FileNotFoundError | PermissionError):  # from a library: only its text names the file
+        if isinstance(known, FileNotFoundError | PermissionError):  # raised by a library; only its text names the file
             _leave(error, EXIT_BAD_INPUT)
         raise
 
 
 def _as_os_error(error: Exception) -> OSError | None:
-    """Return an error of the system: also one that a library written in Rust, as safetensors, gives only as text."""
+    """Return a system error as an OSError, otherwise None; Rust libraries such as safetensors report it as text."""
     if isinstance(error, OSError):
         return error
     number = re.search(r"\(os error (\d+)\)", str(error))
@@ -75,6 +75,6 @@ def _as_os_error(error: Exception) -> OSError | None:
 def _leave(message: object, code: int) -> None:
     try:
         print("error:", str(message).replace("\n", " "), file=sys.stderr, flush=True)
-    except OSError:  # the log is on the full disk too; what is in its buffer would fail again at the end
+    except OSError:  # the log is on the full disk too; flushing its buffer at exit would fail again
         os._exit(code)
     sys.exit(code)

@@ -1,8 +1,8 @@
-"""Reading and writing files: compressed as the suffix says, never half-written, errors that name file and line.
+"""Reading and writing files: compression by suffix, atomic writes, errors that name file and line.
 
-Files that later jobs read can be checked. A zstandard file holds a checksum. Any other file NAME may have a seal beside
-it, `.NAME.sha256`, in the format of sha256sum, which readers compare with the file. A file without a seal, such as a
-raw one or one that an older version wrote, is read as it is.
+Files that later jobs read can be checked. A zstandard file contains a checksum. Any other file NAME may have a seal: a
+checksum file `.NAME.sha256` beside it, in the format of sha256sum, which readers compare with the file. A file without
+a seal, such as a raw file or a file from an older version, is read without a check.
 """
 
 import bz2
@@ -32,14 +32,14 @@ else:
 log = logging.getLogger(__name__)
 BROKEN_ARCHIVE = (EOFError, OSError, lzma.LZMAError, zstd.ZstdError, zlib.error)
 COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": zstd.open}
-CHECKED = {zstd.CompressionParameter.checksum_flag: 1}  # the other formats always hold a checksum
+CHECKED = {zstd.CompressionParameter.checksum_flag: 1}  # the other formats always contain a checksum
 
 
 @contextmanager
 def atomic_path(path: Path, sealed: bool = False) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; when the block succeeds, rename it to `path`, and seal it if `sealed`.
+    """Yield a temporary path beside `path`; if the block succeeds, rename it to `path`, and seal it if `sealed`.
 
-    The suffix is kept, because it says how the file is compressed.
+    The temporary path has the same suffix, because the suffix selects the compression.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def atomic_path(path: Path, sealed: bool = False) -> Iterator[Path]:
         temporary.chmod(0o666 & ~mask)
         if sealed:
             new_seal.write_text(f"{sha256_of(temporary)}  {path.name}\n", encoding="utf-8")
-        seal.unlink(missing_ok=True)  # never a new file beside an old seal
+        seal.unlink(missing_ok=True)  # a new file must never have an old seal
         temporary.replace(path)
         if sealed:
             new_seal.replace(seal)
@@ -66,7 +66,7 @@ def atomic_path(path: Path, sealed: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def write_text(path: Path, sealed: bool = False) -> Iterator[IO[str]]:
-    """Open a UTF-8 text file for writing, compressed as its suffix says; it appears only when complete."""
+    """Open a UTF-8 text file for writing, compressed by its suffix; the file appears only when it is complete."""
     with atomic_path(path, sealed) as temporary:
         options = {"options": CHECKED} if temporary.suffix == ".zst" else {}
         opener = COMPRESSED.get(temporary.suffix, open)
@@ -82,7 +82,7 @@ def write_json(path: Path, value: Any, sealed: bool = True) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file, naming the line where it is malformed or not UTF-8."""
+    """Read a JSON file; an error names the line that is malformed or not UTF-8."""
     check_seal(path)
     lines = Path(path).read_bytes().removeprefix(BOM_UTF8).split(b"\n")
     text = "\n".join(_decode(line, path, number) for number, line in enumerate(lines, start=1))
@@ -93,7 +93,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_saved(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object that an earlier attempt saved; None if it is missing or, with a warning, damaged."""
+    """Return the JSON object that an earlier attempt saved, or None if it is missing or (with a warning) damaged."""
     try:
         saved = read_json(path) if path.is_file() else None
         if saved is None or isinstance(saved, dict):
@@ -106,15 +106,15 @@ def read_saved(path: Path) -> dict[str, Any] | None:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 text file without their line endings, decompressed as its suffix says."""
+    """Yield the lines of a UTF-8 text file without their line endings, decompressed by its suffix."""
     return (line for _, line in numbered_lines(path))
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line) of a UTF-8 text file, decompressed as its suffix says.
+    """Yield (line number from 1, line) of a UTF-8 text file, decompressed by its suffix.
 
-    Only a line feed ends a line: text holds other characters that `str.splitlines` would split at. A byte-order mark at
-    the start of a file is not part of its text.
+    Only a line feed ends a line; `str.splitlines` would also split at other characters that occur in text. A byte-order
+    mark at the start of a file is not part of its text.
     """
     number = 0
     check_seal(path)
@@ -123,7 +123,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             for number, raw in enumerate(handle, start=1):
                 yield number, _decode(raw.removeprefix(BOM_UTF8) if number == 1 else raw, path, number)
         except BROKEN_ARCHIVE as error:
-            if isinstance(error, OSError) and error.errno is not None:  # gzip's and bz2's of damage have none
+            if isinstance(error, OSError) and error.errno is not None:  # damaged gzip or bz2 data has no errno
                 raise
             problem = f"truncated or damaged after line {number}: {error}"
             raise InputError(path, problem, fix="fetch or make the file again") from None
@@ -135,27 +135,27 @@ def open_binary(path: Path) -> BinaryIO:
 
 
 def seal_of(path: Path) -> Path:
-    """Return the path of a file's seal."""
+    """Return the path of the seal of a file."""
     path = Path(path)
     return path.with_name(f".{path.name}.sha256")
 
 
 def check_seal(path: Path) -> None:
-    """Refuse a file whose content is not what its seal says; one without a seal passes."""
+    """Raise an error if a file does not match its seal; a file without a seal passes."""
     seal = seal_of(path)
-    for _ in range(2):  # twice, because the file may be replaced meanwhile
+    for _ in range(2):  # twice, because another process may replace the file in between
         try:
             known = seal.read_bytes().split()[:1]
         except (FileNotFoundError, NotADirectoryError):
             return
-        if known in ([], [known_sha256(path).encode()]):  # empty: the machine went down before it was written
+        if known in ([], [known_sha256(path).encode()]):  # an empty seal: the machine crashed while writing it
             return
     problem = f"damaged, or changed since it was written: its sha256 is not the one in {seal.name}"
     raise InputError(path, problem, fix=f"delete it and run Snakemake again; if the change is wanted, delete {seal}")
 
 
 def known_sha256(path: Path) -> str:
-    """Return the sha256 of a file, kept in this process until the file's inode, size or time changes."""
+    """Return the sha256 of a file, cached in this process until the inode, size or modification time changes."""
     about = Path(path).stat()
     return _sha256_once(path, about.st_ino, about.st_size, about.st_mtime_ns)
 
@@ -172,7 +172,7 @@ def sha256_of(path: Path) -> str:
 
 
 def to_utf8(start: bytes) -> str:
-    """Return how to mend a file that is not UTF-8; only UTF-16 shows at its start what it is."""
+    """Return a hint how to convert a file to UTF-8; only UTF-16 can be recognised by its first bytes."""
     if start[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
         return "save it as UTF-8: iconv -f UTF-16 -t UTF-8 OLD > NEW"
     return "save it as UTF-8: iconv -f ENCODING -t UTF-8 OLD > NEW, where ENCODING is often ISO-8859-1"

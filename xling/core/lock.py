@@ -1,7 +1,7 @@
-"""One process per resume directory: a lock file with a heartbeat, which works across the nodes of a cluster.
+"""A lock file with a heartbeat, which admits one process per resume directory, also across the nodes of a cluster.
 
-The holder renews the file; a lock that was not renewed for a while belongs to a process that died. Ages are read off
-the file system's own clock, because clocks of nodes differ.
+The holder renews the file regularly; a lock that has not been renewed for a while belongs to a dead process. The age of
+a lock is measured with the clock of the file system, because the clocks of nodes differ.
 """
 
 import json
@@ -24,7 +24,7 @@ STALE_SECONDS = 60.0
 
 
 class Lock:
-    """Held as long as the block runs; refuses, or waits, while another process holds it."""
+    """Context manager that holds the lock; if another process holds it, raise an error or wait."""
 
     def __init__(
         self, folder: Path, wait: bool = False, beat: float = BEAT_SECONDS, stale: float = STALE_SECONDS
@@ -61,7 +61,7 @@ class Lock:
             self.path.unlink(missing_ok=True)
 
     def remove_folder(self) -> None:
-        """Delete the locked folder: renamed first, so that nobody ever sees it half-deleted."""
+        """Rename the locked folder, then delete it, so no process ever sees it half-deleted."""
         folder = self.path.parent
         aside = folder.with_name(f".{folder.name}.{self.token}")
         folder.rename(aside)
@@ -69,23 +69,23 @@ class Lock:
 
     def _take(self) -> bool:
         with suppress(FileExistsError, FileNotFoundError):
-            self.path.parent.mkdir(parents=True, exist_ok=True)  # its last holder may have finished and removed it
+            self.path.parent.mkdir(parents=True, exist_ok=True)  # the last holder may have removed the folder
             with self.path.open("x") as file:
                 try:
                     file.write(self._text())
                     file.flush()
-                except OSError:  # a full disk: an empty lock would look like one that is being written
+                except OSError:  # a full disk; an empty lock file would look as if it were being written
                     self.path.unlink(missing_ok=True)
                     raise
             return _read(self.path).get("token") == self.token
         return False
 
     def _is_dead(self, holder: dict[str, Any]) -> bool:
-        """Say whether the holder is gone from this host, or stopped beating by the clock of the file system."""
+        """Return whether the holder is a dead process of this host, or has not renewed the lock in time."""
         probe = self.path.with_name(f"lock.{uuid.uuid4().hex}.clock")
         try:
             if holder.get("host") == socket.gethostname():
-                with suppress(PermissionError, KeyError, OverflowError, TypeError):  # another user's; a damaged lock
+                with suppress(PermissionError, KeyError, OverflowError, TypeError):  # other user; damaged lock
                     os.kill(holder["pid"], 0)
             probe.touch()
             return probe.stat().st_mtime - self.path.stat().st_mtime > self.stale
@@ -97,7 +97,7 @@ class Lock:
             probe.unlink(missing_ok=True)
 
     def _clear(self, holder: dict[str, Any]) -> None:
-        """Move a dead process's lock aside; put back a live one that slipped in."""
+        """Move the lock of a dead process away; if a live process has replaced it meanwhile, put that lock back."""
         aside = self.path.with_name(f"lock.{self.token}.dead")
         with suppress(FileNotFoundError, FileExistsError):  # another process was faster
             self.path.rename(aside)
@@ -122,7 +122,7 @@ class Lock:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Return who holds a lock; an empty answer while its file is being written or is gone."""
+    """Return the description of a lock's holder, or {} if the file is missing or still being written."""
     try:
         holder = json.loads(path.read_text())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Logs for people: UTC time, one line per event; progress as a bar on a terminal, now and then a line in a file."""
+"""Logs with one line per event and UTC time; progress as a bar on a terminal, or as an occasional line in a file."""
 
 import logging
 import sys
@@ -13,12 +13,12 @@ SECONDS_BETWEEN_BARS = 0.2
 
 
 class _ToStderr(logging.Handler):
-    """Writes to the current standard error: it may have been redirected to a file that is closed by now."""
+    """Looks up sys.stderr for each message, because an earlier redirection of it may be closed by now."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             print(self.format(record), file=sys.stderr, flush=True)
-        except Exception:  # like every handler of the library: a failing log must not stop the work
+        except Exception:  # as in logging's own handlers: a failing log must not stop the program
             self.handleError(record)
 
 
@@ -45,7 +45,7 @@ def _add_handler(handler: logging.Handler) -> None:
 
 
 class Progress:
-    """Counts work done and shows rate and time left; `total` may be unknown."""
+    """Counts finished work and shows the rate and, if `total` is known, the remaining time."""
 
     def __init__(self, what: str, total: float | None = None, unit: str = "lines") -> None:
         self.what, self.total, self.unit = what, total, unit
@@ -54,7 +54,7 @@ class Progress:
         self.bar = sys.stderr.isatty()
 
     def add(self, amount: float = 1) -> None:
-        """Count some more work, and show it if it is time to."""
+        """Add to the finished work, and show the progress if the last display is long enough ago."""
         self.done += amount
         now = time.monotonic()
         if now - self.last_shown >= (SECONDS_BETWEEN_BARS if self.bar else SECONDS_BETWEEN_LINES):
@@ -62,12 +62,12 @@ class Progress:
             self.finish(end="\r" if self.bar else "\n")
 
     def finish(self, end: str = "\n") -> None:
-        """Show the total and the rate."""
+        """Show the amount of finished work and the rate."""
         clear = "\x1b[2K" if self.bar else ""
         print(f"{clear}{self.text(time.monotonic() - self.start)}", end=end, file=sys.stderr, flush=True)
 
     def text(self, elapsed: float) -> str:
-        """Return the line shown after `elapsed` seconds."""
+        """Return the progress line after `elapsed` seconds."""
         rate = self.done / elapsed if elapsed > 0 else 0.0
         of = f" of {_count(self.total)}" if self.total else ""
         parts = [f"{self.what}: {_count(self.done)}{of} {self.unit}"]
@@ -80,7 +80,7 @@ class Progress:
 
 
 def track(items: Iterable[Item], what: str, total: float | None = None, unit: str = "lines") -> Iterator[Item]:
-    """Yield the items and show progress over them."""
+    """Yield the items and show the progress."""
     progress = Progress(what, total, unit)
     for item in items:
         yield item
@@ -96,7 +96,7 @@ def _count(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the units that people use."""
+    """Return a duration as text in hours, minutes and seconds, such as 2h05m."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{rest:02d}s" if minutes else f"{rest}s"

@@ -1,4 +1,4 @@
-"""Work that is shared out over processes, or done ahead in a thread, and comes back in order."""
+"""Parallel work with results in input order: several worker processes, or one thread that runs ahead."""
 
 import multiprocessing
 from collections import deque
@@ -12,19 +12,19 @@ from xling.core.errors import XlingError
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
-WAITING = 3  # items for each process: none is idle while more are read, and no more than these are in memory
+WAITING = 3  # queued items per process: enough to keep it busy while more are read, few enough for memory
 
 
 class Share(Protocol):
-    """As `map`, but the work may be done elsewhere."""
+    """A function like `map`, whose work may run in other processes."""
 
     def __call__(self, work: Callable[[Item], Made], items: Iterable[Item], /) -> Iterator[Made]:
-        """Yield what is made of the items, in their order."""
+        """Yield the results in the order of the items."""
 
 
 @contextmanager
 def workers(processes: int) -> Iterator[Share]:
-    """Give a `map` that several processes work for, or this one alone."""
+    """Yield a function like `map` that uses this many processes, or `map` itself for one process."""
     if processes == 1:
         yield map
         return
@@ -38,7 +38,7 @@ def workers(processes: int) -> Iterator[Share]:
 
 
 def in_order(pool: Executor, work: Callable[[Item], Made], items: Iterable[Item], ahead: int) -> Iterator[Made]:
-    """Yield what the workers make of the items, in their order; at most `ahead` of them are in memory."""
+    """Yield the results of the workers in the order of the items; at most `ahead` items are in memory."""
     waiting: deque[Future[Made]] = deque()
     for item in items:
         waiting.append(pool.submit(work, item))
@@ -49,9 +49,9 @@ def in_order(pool: Executor, work: Callable[[Item], Made], items: Iterable[Item]
 
 
 def ahead(made: Iterator[Item], depth: int) -> Iterator[Item]:
-    """Yield the items of an iterator that runs up to `depth` items ahead in a thread; its errors are raised here.
+    """Yield the items of an iterator that runs up to `depth` items ahead in a thread, and raise its errors.
 
-    A GPU then never waits for its next batch.
+    With batches prepared ahead, the GPU does not wait for them.
     """
     pool, end = ThreadPoolExecutor(1), object()
     try:

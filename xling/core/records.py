@@ -1,7 +1,7 @@
-"""Records that are read from files: frozen dataclasses that pydantic checks, with one line for each mistake in a file.
+"""Records that are read from files: frozen dataclasses that pydantic checks, with one line per mistake in a file.
 
-A key is described once, by the text in its record. What several keys must be together is checked in
-the record's `__post_init__`, which hands its findings to `refuse`.
+The description of each key is in its record. Conditions on several keys are checked in `__post_init__` of the record,
+which passes the problems to `refuse`.
 """
 
 import ast
@@ -32,7 +32,7 @@ OpenShare = Annotated[float, Field(strict=True, gt=0, lt=1)]
 Dropout = Annotated[float, Field(strict=True, ge=0, lt=1)]
 Text = Annotated[str, Field(min_length=1)]
 
-EXPECTED = {  # by pydantic's name of a mistake
+EXPECTED = {  # pydantic's name of an error: description of the expected value
     "bool_type": "true or false", "int_type": "a whole number", "float_type": "a number", "string_type": "text",
     "int_parsing": "a whole number", "float_parsing": "a number",
     "list_type": "a list", "tuple_type": "a list", "missing": "another item", "dict_type": "keys and values",
@@ -41,28 +41,28 @@ EXPECTED = {  # by pydantic's name of a mistake
     "less_than": "less than {lt:g}", "less_than_equal": "at most {le:g}", "too_short": "at least {min_length} items",
     "too_long": "at most {max_length} items",
 }  # fmt: skip
-LONGEST_CODE = 3  # letters of a language's code: any two codes look alike
-PATTERNS: dict[str, str] = {}  # what the patterns of `matching` mean
+LONGEST_CODE = 3  # letters in a language code; codes are too short for a useful "did you mean"
+PATTERNS: dict[str, str] = {}  # the descriptions of the patterns given to `matching`
 
 
 def key(description: str, **rules: Any) -> Any:
-    """Describe a key, with its default, if it has one, and further rules of pydantic's `Field`."""
+    """Return the field of a key with its description; `rules` are further arguments of pydantic's `Field`."""
     return Field(description=description, **rules)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(Field, key))
 def record(kind: type[Record]) -> type[Record]:
-    """Make a class a frozen dataclass that refuses unknown keys and values of the wrong type."""
+    """Turn a class into a frozen dataclass that refuses unknown keys and values of the wrong type."""
     return dataclass(config=ConfigDict(extra="forbid", defer_build=True), frozen=True)(kind)  # type: ignore[return-value]
 
 
 def optional(description: str = "") -> Any:
-    """Describe a key that may be left out; it is None then."""
+    """Return the field of a key that may be omitted; its default is None."""
     return key(description, default=None, json_schema_extra=lambda schema: schema.pop("default"))
 
 
 def partial(kind: type) -> Any:
-    """Return a record with the keys of another, all of which may be left out."""
+    """Return a copy of a record type in which every key may be omitted."""
     keys: dict[str, Any] = {
         name: (field.rebuild_annotation(), optional(field.description or "")) for name, field in _fields(kind).items()
     }
@@ -72,7 +72,7 @@ def partial(kind: type) -> Any:
 
 
 def matching(pattern: str, meaning: str) -> Any:
-    """Describe text that has to match a pattern, and what to call it in an error message."""
+    """Return the field of a text that must match a pattern; error messages call such a text `meaning`."""
     PATTERNS[pattern] = meaning
     return Field(pattern=pattern)
 
@@ -88,17 +88,17 @@ Different = AfterValidator(_all_different)
 
 
 class _BetweenKeysError(ValueError):
-    """Lines that begin with the key of a record, while other errors are at a key."""
+    """Problems between several keys, one per line; each line begins with a key."""
 
 
 def refuse(problems: Iterable[str]) -> None:
-    """Raise what is wrong between the keys of a record, if anything: lines that begin with the key."""
+    """Raise an error if there are problems between the keys of a record; each problem begins with a key."""
     if found := list(problems):
         raise _BetweenKeysError("\n".join(found))
 
 
 def read_record(kind: type[Record], values: object, path: Path | str, line: int | None = None) -> Record:
-    """Return the record that a file, or a line of it, holds; of the mistakes in it the first is raised."""
+    """Return values of a file, or of one of its lines, as a record; raise an error for the first mistake."""
     try:
         return cast(Record, _adapter(kind).validate_python(values))  # type: ignore[arg-type]
     except ValidationError as error:
@@ -106,7 +106,7 @@ def read_record(kind: type[Record], values: object, path: Path | str, line: int 
 
 
 def find_problems(kind: type, values: object) -> list[str]:
-    """Return one line for every mistake in the values of a record: key path, what was expected and what was found."""
+    """Return one line per mistake in the values of a record: key path, expected value and found value."""
     try:
         _adapter(kind).validate_python(values)
     except ValidationError as error:
@@ -115,13 +115,13 @@ def find_problems(kind: type, values: object) -> list[str]:
 
 
 def missing_keys(kind: type, values: Mapping[str, Any], where: str) -> list[str]:
-    """Return one line for every key of a record that is not there, even if the record itself could do without."""
+    """Return one line per key of a record that is missing in `values`, even if the key is optional."""
     known = _fields(kind).items()
     return [f"{where}.{name}: missing key{_about(field)}" for name, field in known if name not in values]
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:
-    """Return a hint at the valid name that looks most like `word`; one turned round, as fr-en, comes first."""
+    """Return a hint with the valid name most similar to `word`; a reversed pair (fr-en for en-fr) comes first."""
     names, turned = sorted(valid), "-".join(reversed(word.split("-")))
     close = [turned] if turned in names else difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     if close:
@@ -130,7 +130,7 @@ def nearest(word: str, valid: Iterable[str]) -> str:
 
 
 def describe_value(value: object) -> str:
-    """Return what was found where something else was expected."""
+    """Return a description of a value for an error message."""
     if isinstance(value, Mapping):
         return "keys and values"
     if isinstance(value, list):
@@ -144,7 +144,7 @@ _adapter = cache(TypeAdapter)
 def _explain(kind: type, error: Any) -> Iterator[str]:
     loc, found, rule, context = error["loc"], error["input"], error["type"], error.get("ctx", {})
     if loc and loc[-1] == "[key]":
-        loc = loc[:-2]  # the key itself is what was found
+        loc = loc[:-2]  # the found value is the key itself
     fields = _fields(_record_at(kind, loc[:-1]))
     field = fields.get(loc[-1]) if loc else None
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
@@ -170,7 +170,7 @@ def _explain(kind: type, error: Any) -> Iterator[str]:
             expected = EXPECTED[rule].format(**context) if rule in EXPECTED else error["msg"]
             if field is not None and type(None) in get_args(field.annotation):
                 expected += " or null"
-            if field is None and len(loc) > 1:  # an item of a list or a table: what that is
+            if field is None and len(loc) > 1:  # an item of a list or a table: describe the list or table
                 field = _fields(_record_at(kind, loc[:-2])).get(loc[-2])
                 hint = _yaml_hint(found, expected) or _about(field)
             else:
@@ -179,13 +179,13 @@ def _explain(kind: type, error: Any) -> Iterator[str]:
 
 
 def _fields(kind: type) -> dict[Any, FieldInfo]:
-    """Return the keys of a record by the names that they have in its file."""
+    """Return the fields of a record by their names in the file."""
     fields = kind.__pydantic_fields__.items()  # type: ignore[attr-defined]
     return {field.validation_alias or name: field for name, field in fields}
 
 
 def _about(field: FieldInfo | None) -> str:
-    """Return the description of a key in brackets, else the first line of its record's."""
+    """Return the description of a key in parentheses, or the first line of its record's docstring."""
     if field is None:
         return ""
     about = field.description or next((part.__doc__ for part in _records_in(field.annotation)), None)
@@ -193,7 +193,7 @@ def _about(field: FieldInfo | None) -> str:
 
 
 def _record_at(kind: type, loc: Iterable[object]) -> type:
-    """Return the record that a place lies in; list items and keys that the user names lead to no other."""
+    """Return the record type at a key path; list items and keys chosen by the user do not change the record type."""
     kind = next(_records_in(kind))
     for part in loc:
         field = _fields(kind).get(part)
@@ -209,7 +209,7 @@ def _records_in(annotation: Any) -> Iterator[type]:
 
 
 def _yaml_hint(value: object, expected: str) -> str:
-    """Return how to write what YAML reads otherwise: 1e-4 as text and no, the code of Norwegian, as false."""
+    """Return a hint for values that YAML misreads: 1e-4 as text, and `no` (code of Norwegian) as false."""
     if isinstance(value, str) and re.fullmatch(r"[0-9]+e[+-]?[0-9]+", value):
         return f" (YAML needs a point: {value.replace('e', '.0e')})"
     if isinstance(value, bool) and "text" in expected:

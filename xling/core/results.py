@@ -1,4 +1,4 @@
-"""Results know what they were made from: the hash of it, and the one check before a result or weights are read."""
+"""Hashes that tie a result to its configuration, and the check of the hash before a result or weights are read."""
 
 import hashlib
 import json
@@ -13,21 +13,21 @@ FIX = "delete it and run Snakemake again, without --rerun-triggers mtime, or tak
 
 
 def hashed(value: object) -> str:
-    """Return the hash of anything that JSON can hold."""
+    """Return the hash of any value that JSON can represent."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def untrained_parts(run: Mapping[str, Any]) -> list[Any]:
-    """Return what of a run.json decides an encoder that is initialised and not trained, and what it reads."""
+    """Return the parts of a run.json that determine an untrained encoder: its initial weights and its input."""
     weights = {key: run[key] for key in ("languages", "selection_language", "seed", "shape", "separate", "softmax")}
     return [weights, [run["pretrain"]["length"], run["made_from"]["vocabulary"]]]
 
 
 def read_result(path: Path, wanted: str) -> Any:
-    """Read a result and refuse one that another configuration made.
+    """Read a result and raise an error if it belongs to another configuration.
 
-    A result carries its hash as `config`. A run.json is known by all that it says or, where the encoder is not trained,
-    by its untrained parts.
+    The hash of a result is its `config`. A run.json is identified by the hash of its whole content or, for an untrained
+    encoder, by the hash of `untrained_parts`.
     """
     result = read_json(path)
     try:

@@ -1,4 +1,4 @@
-"""Seeds that belong to a purpose, not to a process: the same name gives the same numbers everywhere."""
+"""Seeds derived from names: the same name gives the same random numbers in every process."""
 
 import hashlib
 import random
@@ -9,18 +9,18 @@ if TYPE_CHECKING:
 
 
 def derive_seed(*parts: object) -> int:
-    """Return a 63-bit seed for what these parts name, equal on every machine and Python."""
+    """Return a 63-bit seed for the name made of these parts, equal on every machine and Python version."""
     text = "\x1f".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 def python_rng(*parts: object) -> random.Random:
-    """Return Python's generator for the stream these parts name."""
+    """Return Python's random generator, seeded with the name made of these parts."""
     return random.Random(derive_seed(*parts))
 
 
 def numpy_rng(*parts: object) -> "np.random.Generator":
-    """Return numpy's generator (PCG64) for the stream these parts name."""
-    import numpy as np  # here, because the workflow derives seeds without it
+    """Return numpy's random generator (PCG64), seeded with the name made of these parts."""
+    import numpy as np  # imported here, because the workflow derives seeds without numpy
 
     return np.random.Generator(np.random.PCG64(derive_seed(*parts)))

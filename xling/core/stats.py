@@ -1,4 +1,4 @@
-"""How far a score would move with other test items: percentile bootstrap intervals."""
+"""Percentile bootstrap intervals: the variation of a score over samples of test items."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,30 +9,30 @@ from numpy.typing import NDArray
 from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng
 
-LEVEL = 0.95  # of every interval in the study
+LEVEL = 0.95  # confidence level of every interval in the study
 RESAMPLES = 1000
-CHUNK = 1 << 22  # numbers drawn at a time
+CHUNK = 1 << 22  # random numbers drawn at a time
 
 Counts = NDArray[np.int64]  # one column per quantity in the last axis
-Hits = NDArray[np.bool_]  # one of each test item
+Hits = NDArray[np.bool_]  # one entry per test item
 Scores = NDArray[np.float64]
 Measure = Callable[[NDArray[Any]], Scores]
 
 
 def interval(counts: Counts, measure: Measure, *parts: object) -> tuple[float, float]:
-    """Return the interval that holds LEVEL of the resampled scores; `parts` name the random numbers.
+    """Return the interval that holds LEVEL of the resampled scores; `parts` name the random generator.
 
-    Counts (points, items, columns) are of the same items at each selected point, so a resample takes the same items of
-    all points, and its score is their mean, as the score itself is.
+    Counts (points, items, columns) refer to the same test items at each grid point, so each resample uses the same
+    items for all points. Like the score itself, the score of a resample is the mean over points.
     """
     low, high = bounds(resampled_points(counts, measure, RESAMPLES, numpy_rng("bootstrap", *parts)).mean(axis=1))
     return float(low), float(high)
 
 
 def summarise(records: Sequence[tuple[Mapping[str, Any], Sequence[Hits]]], *parts: object) -> list[dict[str, Any]]:
-    """Return each record with the mean of its seeds' hits, each seed's own, and a bootstrap interval.
+    """Return each record with its mean hit rate over seeds, a bootstrap interval, and the hit rate of each seed.
 
-    All hits are of the same items, and every resample takes the same items of all; `parts` name the random numbers.
+    All hits refer to the same items, and each resample uses the same items for all; `parts` name the random generator.
     """
     series = [seeds for _, seeds in records]
     sizes = {len(hits) for seeds in series for hits in seeds}
@@ -49,26 +49,26 @@ def summarise(records: Sequence[tuple[Mapping[str, Any], Sequence[Hits]]], *part
 
 
 def bounds(found: Scores) -> NDArray[np.float64]:
-    """Return the two limits, along the first axis, between which LEVEL of the values lie."""
+    """Return the two quantiles along the first axis between which the share LEVEL of the values lies."""
     return np.asarray(np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0))
 
 
 def resampled_points(counts: Counts, measure: Measure, resamples: int, rng: np.random.Generator) -> Scores:
-    """Return the score of each point (resamples, points) in samples of items that are the same for all points."""
+    """Return the scores (resamples, points) of random samples of items; all points use the same samples."""
     points, items, columns = counts.shape
     flat = counts.transpose(1, 0, 2).reshape(items, points * columns).astype(np.float64)
     step, sums = max(1, CHUNK // items), []
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
         draws = rng.integers(items, size=(rows, items)) + items * np.arange(rows)[:, None]
-        times = np.bincount(draws.ravel(), minlength=rows * items).reshape(rows, items)  # how often each item is drawn
-        sums.append(times.astype(np.float64) @ flat)  # whole numbers: exact
+        times = np.bincount(draws.ravel(), minlength=rows * items).reshape(rows, items)  # number of draws per item
+        sums.append(times.astype(np.float64) @ flat)  # exact, because all values are whole numbers
     return measure(np.concatenate(sums).reshape(resamples, points, columns))
 
 
 def unanimous_reach(items: int) -> float:
-    """Return how far an interval reaches, as a share, where all of some items agree (Clopper and Pearson 1934).
+    """Return the width of the interval (Clopper and Pearson 1934), as a share, if all items have the same outcome.
 
-    Drawing again from items that agree gives nothing else, so a bootstrap would take them as exactly known.
+    A bootstrap of items with the same outcome has no variance, so its interval would have width zero.
     """
     return float(1 - ((1 - LEVEL) / 2) ** (1 / items))
