@@ -1,1 +1,1 @@
-"""Subwords: sentencepiece models, vocabularies of one or two languages, the anchor audit, token streams."""
+"""Subwords: sentencepiece models, vocabularies of one or two languages, the anchor audit, encoded texts."""

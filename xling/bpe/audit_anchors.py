@@ -1,7 +1,7 @@
 """Anchor audit: which pieces, and which share of running tokens, two languages have in common (section 4.2).
 
-A piece is shared where both languages look up the same embedding. Under a joint vocabulary any piece may be, so what
-counts there is the running text: a piece is an anchor when both languages use it. Special tokens are left out.
+A piece (subword) is shared if both languages look up the same embedding for it. A joint vocabulary shares all pieces,
+so the text decides: a shared piece is an anchor if the texts of both languages use it. Special tokens are excluded.
 
 python -m xling.bpe.audit_anchors --vocab vocab/ --streams en=en/ --streams fr=fr/ --out anchors.json [--require-none]
 """
@@ -25,7 +25,7 @@ TOP = 50
 
 
 def shared_ids(vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """Return the ids that mean the same embedding in both languages, without special tokens."""
+    """Return the ids for which both languages use the same embedding, without special tokens."""
     if vocabulary.kind == "separate":  # equal ids, but each language has its own embeddings
         return np.array([], dtype=np.int64)
     left, right = vocabulary.languages
@@ -33,15 +33,15 @@ def shared_ids(vocabulary: Vocabulary) -> NDArray[np.int64]:
 
 
 def piece_names(vocabulary: Vocabulary) -> dict[int, str]:
-    """Return the first language's pieces by id: shared ones are among them."""
+    """Return the pieces of the first language by id; they include all shared pieces."""
     language = vocabulary.languages[0]
     return dict(zip(vocabulary.ids(language).tolist(), vocabulary.pieces(language), strict=True))
 
 
 def audit(vocabulary: Vocabulary, counts: dict[str, NDArray[np.int64]]) -> dict[str, Any]:
-    """Return what two languages share; `counts` holds how often each language's text uses each id.
+    """Return statistics of the pieces that two languages share; `counts` holds the frequency of each id per language.
 
-    The strongest anchors are listed: pieces by the smaller of their two relative frequencies.
+    The TOP strongest anchors are listed; the strength of a piece is the smaller of its two relative frequencies.
     """
     left, right = vocabulary.languages
     special = np.arange(vocabulary.size) < len(SPECIAL_TOKENS)
@@ -68,7 +68,7 @@ def audit(vocabulary: Vocabulary, counts: dict[str, NDArray[np.int64]]) -> dict[
 
 
 def require_none(vocabulary: Vocabulary) -> None:
-    """Fail, naming pieces, if the languages share anything besides special tokens."""
+    """Raise an error that names some shared pieces if the languages share any besides special tokens."""
     common = shared_ids(vocabulary)
     if len(common):
         some = ", ".join(map(piece_names(vocabulary).__getitem__, common[:5].tolist()))

@@ -19,12 +19,12 @@ from xling.core.log import log_to_stderr
 
 
 def assign_ids(kind: str, pieces: dict[str, list[str]]) -> tuple[dict[str, Ids], int, list[str]]:
-    """Return each language's ids, the size of the id space and the names of all entries in order."""
+    """Return the ids of each language, the size of the id space and the names of all entries in order."""
     if kind == "separate":
         ids = {language: np.arange(len(own), dtype=np.int32) for language, own in pieces.items()}
         return ids, max(map(len, pieces.values())), [piece for own in pieces.values() for piece in own]
     ids, numbers = {}, dict[str, int]()
-    for language, own in pieces.items():  # of a joint vocabulary both have the same pieces
+    for language, own in pieces.items():  # in a joint vocabulary, both languages have the same pieces
         prefix = f"{language}:" if kind == "prefixed" else ""
         names = [*own[: len(SPECIAL_TOKENS)], *(prefix + piece for piece in own[len(SPECIAL_TOKENS) :])]
         ids[language] = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int32)
@@ -32,7 +32,7 @@ def assign_ids(kind: str, pieces: dict[str, list[str]]) -> tuple[dict[str, Ids],
 
 
 def write_vocabulary(kind: str, models: dict[str, Path], out: Path) -> dict[str, Any]:
-    """Write a vocabulary directory, vocab.json last, and return what vocab.json says."""
+    """Write a vocabulary directory, with vocab.json last, and return the content of vocab.json."""
     expected = 1 if kind == "mono" else 2
     if len(models) != expected:
         raise XlingError(f"a {kind} vocabulary has {expected} language(s), {len(models)} given: {', '.join(models)}")
@@ -45,7 +45,7 @@ def write_vocabulary(kind: str, models: dict[str, Path], out: Path) -> dict[str,
         parts[language] = {"model": model, "ids": f"{language}.ids.npy", "size": len(ids[language])}
         with atomic_path(out / model, sealed=True) as temporary:
             temporary.write_bytes(path.read_bytes())
-        np.save(array := BytesIO(), ids[language])  # in memory: of a full disk numpy says only how much it wrote
+        np.save(array := BytesIO(), ids[language])  # in memory: on a full disk numpy's error lacks the cause
         with atomic_path(out / parts[language]["ids"], sealed=True) as temporary:
             temporary.write_bytes(array.getvalue())
     with write_text(out / "pieces.txt", sealed=True) as text:

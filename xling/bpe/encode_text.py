@@ -4,7 +4,7 @@
         --out DIR --processes 4
 
 The ids are those of the language's sentencepiece model, so one stream serves every vocabulary that is built from it.
-Chunks of lines are encoded in any number of processes and written in their order: the bytes are always the same.
+Chunks of lines are encoded in parallel and written in order: the output does not depend on the number of processes.
 """
 
 import argparse
@@ -25,12 +25,12 @@ from xling.core.pool import workers
 from xling.data.lines import chunk_lines
 
 CHUNK_CHARACTERS = 1 << 20
-FINAL = frozenset(".!?。！？")  # a word that is one of these ends a sentence
+FINAL = frozenset(".!?。！？")  # words that end a sentence
 Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]  # packed lines
 
 
 def split_sentences(words: Sequence[str]) -> list[Sequence[str]]:
-    """Return the sentences of a tokenised line, at least one."""
+    """Return the sentences of a tokenised line; there is at least one."""
     ends = [number + 1 for number, word in enumerate(words[:-1]) if word in FINAL]
     return [words[start:end] for start, end in zip([0, *ends], [*ends, len(words)], strict=True)]
 
@@ -44,12 +44,12 @@ def encode_sentences(vocabulary: Vocabulary, language: str, line: str) -> list[i
 
 @cache  # a vocabulary is read once per process, not once per chunk
 def load_pieces(vocab: Path, language: str) -> Vocabulary:
-    """Return the vocabulary that streams are written in."""
+    """Return the vocabulary for token streams, whose ids are those of the sentencepiece model."""
     return Vocabulary.load(vocab).of_pieces(language)
 
 
 def encode_chunk(vocab: Path, language: str, sentence_ends: bool, lines: list[str]) -> Encoded:
-    """Return the ids of lines, `</s>` after each, and after each sentence if wanted; perhaps in a worker process."""
+    """Return the ids of lines with `</s>` after each line and, with `sentence_ends`, after each sentence."""
     vocabulary, encode = load_pieces(vocab, language), encode_sentences if sentence_ends else Vocabulary.encode_line
     return pack([encode(vocabulary, language, line) for line in lines])
 
@@ -57,13 +57,13 @@ def encode_chunk(vocab: Path, language: str, sentence_ends: bool, lines: list[st
 def write_split(
     writer: TokenStreamWriter, split: str, text: Path, encode: Callable[[Iterable[list[str]]], Iterator[Encoded]]
 ) -> None:
-    """Encode one text into a split."""
+    """Encode one text and write it as a split."""
     progress, lines = Progress(f"encoding {text.name}", unit="tokens"), 0
     for ids, lengths in encode(chunk_lines(read_lines(text), CHUNK_CHARACTERS)):
         writer.add(split, ids, lengths)
         lines += len(lengths)
         progress.add(len(ids))
-    if progress.done == lines:  # nothing but ends of lines
+    if progress.done == lines:  # only ends of lines
         raise InputError(text, "no text to encode", fix="an empty language? see the stage that wrote it")
     progress.finish()
 

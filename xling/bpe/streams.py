@@ -1,13 +1,13 @@
-"""Token streams: a text as flat ids on disk with an index of its lines, read through a memory map.
+"""Token streams: an encoded text on disk as a flat array of ids with an index of its lines, read through a memory map.
 
-For each split a directory holds two files: `<split>.bin`, the ids of each line followed by `</s>` (little-endian
-uint16, or uint32 if there are too many pieces), and `<split>.idx`, the position at which each line starts, then the
-total number of ids (little-endian int64). Ids of 17 bits, such as those of the paper's joint vocabularies, need a third
-file: `<split>.bin` holds their lower 16 bits and `<split>.top` the highest, eight ids to a byte from its lowest bit up.
+A directory holds two files per split: `<split>.bin`, the ids of each line followed by `</s>` (little-endian uint16, or
+uint32 if there are too many pieces), and `<split>.idx`, the start position of each line, then the total number of ids
+(little-endian int64). Ids of 17 bits, such as those of the paper's joint vocabularies, need a third file: `<split>.bin`
+holds their lower 16 bits and `<split>.top` the highest bit, eight ids per byte, lowest bit first.
 One `meta.json` per directory is written last; it holds the sha256 of these files, which `TokenStream` checks.
-The ids are those of the sentencepiece model's pieces (`vocab_size` counts them). Each vocabulary assigns its own ids to
-the pieces, so callers pass `table`, which maps piece ids to vocabulary ids: one stream serves every vocabulary that is
-built from the same model.
+The ids are those of the pieces (subwords) of the sentencepiece model; `vocab_size` is the number of pieces. Each
+vocabulary assigns its own ids to the pieces, so callers pass `table`, which maps piece ids to vocabulary ids: one
+stream serves every vocabulary that is built from the same model.
 """
 
 import os
@@ -30,26 +30,26 @@ INDEX = np.dtype("<i8")
 AGAIN = "encode the text again (rule encode_text)"
 TYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint17": np.dtype("<u2"), "uint32": np.dtype("<u4")}
 BYTE = np.dtype("u1")
-BLOCK = 1 << 22  # ids counted at a time
+BLOCK = 1 << 22  # number of ids that `counts` reads at a time
 
 Ids = NDArray[np.integer[Any]]
 
 
 def pack(lines: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Join lines of ids, `</s>` after each, and return the ids and the length of each line with its `</s>`."""
+    """Join lines of ids with `</s>` after each line; return the ids and the length of each line including `</s>`."""
     lengths = np.fromiter((len(line) + 1 for line in lines), dtype=np.int64, count=len(lines))
     joined = chain.from_iterable(chain.from_iterable((line, (END,)) for line in lines))
     return np.fromiter(joined, dtype=np.int32, count=int(lengths.sum())), lengths
 
 
 class TokenStreamWriter:
-    """Writes the splits of one language in one pass; they appear in the directory only when all are complete."""
+    """Writes the splits of one language in one pass; the files appear in the directory only when all are complete."""
 
     def __init__(self, directory: Path, vocab_size: int, language: str) -> None:
         self.directory, self.vocab_size = Path(directory), vocab_size
         self.dtype = next(name for name in TYPES if vocab_size <= 1 << int(name.removeprefix("uint")))  # the narrowest
         self.meta = {"dtype": self.dtype, "vocab_size": vocab_size, "language": language}
-        self.sizes: dict[str, dict[str, int]] = {}  # of each split
+        self.sizes: dict[str, dict[str, int]] = {}  # lines, tokens and unknown tokens of each split
         self._files: dict[str, BinaryIO] = {}
         self._rest: dict[str, NDArray[np.uint8]] = {}  # highest bits of ids that do not fill a byte yet
 
@@ -59,7 +59,7 @@ class TokenStreamWriter:
         return self
 
     def add(self, split: str, ids: Ids, lengths: Ids) -> None:
-        """Append packed lines to a split; an id outside the vocabulary or a line without `</s>` is refused."""
+        """Append packed lines to a split; raise an error for an id outside the vocabulary or a line without `</s>`."""
         if len(ids) and not (ids.min() >= 0 and ids.max() < self.vocab_size):
             raise ValueError(f"ids from {ids.min()} to {ids.max()} are outside the model's {self.vocab_size} pieces")
         if len(ids) != np.sum(lengths) or np.any(ids[np.cumsum(lengths) - 1] != END):
@@ -101,7 +101,7 @@ class TokenStreamWriter:
             os.fsync(handle.fileno())
         hashes = {name: sha256_of(self._temporary / name) for name in self._files}
         splits = {split: {**sizes, "sha256": hashes.pop(f"{split}.bin")} for split, sizes in self.sizes.items()}
-        (self.directory / "meta.json").unlink(missing_ok=True)  # without it the folder does not count as a stream
+        (self.directory / "meta.json").unlink(missing_ok=True)  # without meta.json the folder counts as incomplete
         for name in self._files:
             (self._temporary / name).replace(self.directory / name)
         write_json(self.directory / "meta.json", {**self.meta, "splits": splits, "others": hashes})
@@ -159,7 +159,7 @@ class TokenStream:
         return self.slice(int(self.starts[number]), int(self.starts[number + 1]) - 1)
 
     def slice(self, start: int, stop: int) -> Ids:
-        """Return the ids from one position up to another, across lines."""
+        """Return the ids from `start` up to, but not including, `stop`, across lines."""
         if not 0 <= start <= stop <= self.tokens:
             raise IndexError(f"ids {start} to {stop} are out of range: the stream has {self.tokens}")
         return self._in_vocabulary(self._block(start, stop))
@@ -174,7 +174,7 @@ class TokenStream:
         return InputError(self._path, f"contains an id beyond the model's {self.meta['vocab_size']} pieces", fix=AGAIN)
 
     def counts(self, size: int) -> NDArray[np.int64]:
-        """Return how often each id of a vocabulary of `size` ids occurs."""
+        """Return the frequency of each id of a vocabulary with `size` ids."""
         own = np.zeros(int(self.meta["vocab_size"]), dtype=np.int64)
         for start in range(0, self.tokens, BLOCK):
             block = np.bincount(self._block(start, min(start + BLOCK, self.tokens)), minlength=len(own))
@@ -189,7 +189,7 @@ class TokenStream:
         return self._joined(np.arange(start, stop)) if self.has_tops else self.pieces[start:stop]
 
     def _joined(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the ids of 17 bits at some positions."""
+        """Return the 17-bit ids at the given positions."""
         ids: NDArray[np.int64] = (self.tops[positions >> 3] >> (positions & 7) & 1).astype(np.int64) << 16
         ids |= self.pieces[positions]
         return ids

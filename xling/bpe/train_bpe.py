@@ -1,11 +1,11 @@
 """Train a BPE model: python -m xling.bpe.train_bpe --input en.txt.zst fr.txt.zst --merges 80000 --out joint.model
 
-The text is already tokenised, so BPE sees it as words with counts, like the paper's Sennrich-style merges: words are
-counted here in one pass over a sample of lines, and sentencepiece gets each word once with its count. Its memory then
-grows with the number of different words, not with the text.
+The text is already tokenised, so BPE can learn from words with counts, like the paper's Sennrich-style merges. Words
+are counted here in one pass over a sample of lines, and sentencepiece gets each word once with its count. Its memory
+then grows with the number of different words, not with the size of the text.
 
-The vocabulary is special tokens + merges + characters (the mark of a word start, U+2581, is one of them). Characters
-are known before training, so the size to ask for is too, and the result is counted again: exactly N merges.
+The vocabulary is special tokens + merges + characters (including the word-start mark U+2581). The characters are known
+before training, so the vocabulary size for exactly N merges is too; the merges are counted again after training.
 """
 
 import argparse
@@ -27,10 +27,10 @@ from xling.core.seeds import python_rng
 
 SPECIAL_TOKENS = ("<pad>", "<unk>", "</s>", "<mask>")  # ids 0 to 3 of every vocabulary
 WORD_START = "\u2581"
-RESERVED = (WORD_START, "\u2585", "\0", *SPECIAL_TOKENS)  # sentencepiece keeps these to itself
-WORD_CHARACTERS = 1000  # sentencepiece counts positions in 16 bits; longer words are not words
-WORD_LIMIT = 4_000_000  # different words kept (rare ones go first): about 3 GB in sentencepiece
-SETTINGS: dict[str, Any] = {  # special tokens, and no changes to the text
+RESERVED = (WORD_START, "\u2585", "\0", *SPECIAL_TOKENS)  # reserved by sentencepiece
+WORD_CHARACTERS = 1000  # longer "words" are noise, and sentencepiece stores positions in 16 bits
+WORD_LIMIT = 4_000_000  # number of different words kept, the most frequent ones: about 3 GB in sentencepiece
+SETTINGS: dict[str, Any] = {  # special tokens, and no normalisation of the text
     "pad_id": 0,
     "unk_id": 1,
     "eos_id": 2,
@@ -40,7 +40,7 @@ SETTINGS: dict[str, Any] = {  # special tokens, and no changes to the text
     "character_coverage": 1.0,
     "split_by_unicode_script": False,
     "split_by_number": False,
-    "max_sentencepiece_length": 256,  # merges are not cut short by its limit of 16 (its own maximum is 512)
+    "max_sentencepiece_length": 256,  # the default of 16 would forbid long merges (the maximum is 512)
     "max_sentence_length": 8 * WORD_CHARACTERS,
     "num_threads": 1,
     "minloglevel": 2,
@@ -48,7 +48,7 @@ SETTINGS: dict[str, Any] = {  # special tokens, and no changes to the text
 
 
 def train_bpe(paths: Sequence[Path], merges: int, max_lines: int, seed: int, balance: str = "lines") -> bytes:
-    """Return a sentencepiece model with exactly so many merges, trained on as many lines, or words, of each text."""
+    """Return a sentencepiece model with exactly `merges` merges, trained on equally many lines, or words, per text."""
     words = usable_words(count_words(sample_texts(paths, max_lines, seed, balance)))
     if not words:
         raise InputError(paths[0], "no words in it", fix="BPE needs tokenised text")
@@ -61,7 +61,7 @@ def train_bpe(paths: Sequence[Path], merges: int, max_lines: int, seed: int, bal
 
 
 def sample_texts(paths: Sequence[Path], max_lines: int, seed: int, balance: str = "lines") -> Iterator[str]:
-    """Yield the same number of lines, or about the same number of words, of each text: as many as all of them have."""
+    """Yield equally many lines, or about equally many words, from each text; the smallest text sets the number."""
     sizes = []
     for path in paths:
         lines = words = 0
@@ -80,7 +80,7 @@ def sample_texts(paths: Sequence[Path], max_lines: int, seed: int, balance: str 
 
 
 def sample_lines(lines: Iterable[str], keep: int, total: int, seed: tuple[int, int]) -> Iterator[str]:
-    """Yield a uniform sample of `keep` of the `total` lines in their order, holding none in memory."""
+    """Yield a uniform sample of `keep` of the `total` lines in their order, without keeping lines in memory."""
     rng = python_rng("bpe-sample", *seed)
     for seen, line in enumerate(lines):
         if keep == total - seen or rng.random() * (total - seen) < keep:
@@ -89,9 +89,9 @@ def sample_lines(lines: Iterable[str], keep: int, total: int, seed: tuple[int, i
 
 
 def count_words(lines: Iterable[str], limit: int = WORD_LIMIT) -> Counter[str]:
-    """Count the words of the lines; beyond twice the limit of different words the rarest are forgotten.
+    """Count the words of the lines; when twice `limit` different words are exceeded, only the most frequent are kept.
 
-    Of equally rare words those that came first are kept.
+    Among equally frequent words, those seen first are kept.
     """
     words: Counter[str] = Counter()
     for line in lines:
@@ -102,16 +102,16 @@ def count_words(lines: Iterable[str], limit: int = WORD_LIMIT) -> Counter[str]:
 
 
 def usable_words(words: Counter[str]) -> Counter[str]:
-    """Return the words that sentencepiece can count: no longer than it allows, and without what it keeps to itself."""
+    """Return the words that sentencepiece accepts: not too long, and without reserved characters or tokens."""
     usable = (word for word in words if len(word) <= WORD_CHARACTERS and not any(mark in word for mark in RESERVED))
     return Counter({word: words[word] for word in usable})
 
 
 def fit(words: Counter[str], merges: int) -> bytes:
-    """Run sentencepiece on counted words and return the model's bytes."""
+    """Train sentencepiece on counted words and return the bytes of the model."""
     characters = set().union(*words) | {WORD_START}
     model = io.BytesIO()
-    # The model records the path of its input: a fixed name in a folder of its own keeps the bytes the same.
+    # The model stores the path of its input. A fixed name in a temporary folder makes the bytes reproducible.
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         with open("words.tsv", "w", encoding="utf-8", newline="\n") as handle:
             handle.writelines(f"{word}\t{words[word]}\n" for word in sorted(words))
@@ -121,8 +121,8 @@ def fit(words: Counter[str], merges: int) -> bytes:
             model_writer=model,
             model_type="bpe",
             vocab_size=len(SPECIAL_TOKENS) + len(characters) + merges,
-            hard_vocab_limit=False,  # we report too small a text ourselves
-            # Coverage is summed in 32 bits: in more than 16 million characters a rare one is as good as none.
+            hard_vocab_limit=False,  # train_bpe reports a text that is too small
+            # sentencepiece sums coverage in 32-bit floats: beyond 16 million characters it would miss rare characters.
             required_chars="".join(sorted(characters - {WORD_START})),
             **SETTINGS,
         )
@@ -130,7 +130,7 @@ def fit(words: Counter[str], merges: int) -> bytes:
 
 
 def count_merges(model: sentencepiece.SentencePieceProcessor) -> int:
-    """Return how many pieces are neither special tokens nor single characters."""
+    """Return the number of pieces that are neither special tokens nor single characters."""
     return sum(len(model.id_to_piece(i)) > 1 for i in range(len(SPECIAL_TOKENS), len(model)))
 
 

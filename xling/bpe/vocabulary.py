@@ -1,10 +1,10 @@
-"""Vocabularies of one or two languages (the settings of Table 1): which piece of which language has which id.
+"""Vocabularies of one or two languages (the settings of Table 1): the id of each piece (subword) of each language.
 
-mono, joint  one sentencepiece model; its ids are the model's.
+mono, joint  one sentencepiece model; ids are those of the model.
 union        one model per language; pieces with the same string share an id (Default anchors, Sep L1-3, Sep L1-6).
-prefixed     one model per language; every piece but the special tokens has an id of its own (No anchors).
-separate     one model per language; each has its own id space from 0 (Sep Emb). `size` is then the larger one,
-             and pieces.txt holds the languages one after another.
+prefixed     one model per language; only special tokens are shared, every other piece has its own id (No anchors).
+separate     one model per language; each language has its own id space from 0 (Sep Emb). `size` is the size of the
+             larger space, and pieces.txt lists the pieces of one language after the other.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ Model = sentencepiece.SentencePieceProcessor
 
 
 def read_parts(directory: Path) -> tuple[dict[str, Any], dict[str, Path], dict[str, Ids]]:
-    """Return what vocab.json says and, of each language, its sentencepiece model and the id of each of its pieces."""
+    """Return the content of vocab.json and, for each language, the path of its model and the ids of its pieces."""
     path = directory / "vocab.json"
     about: dict[str, Any] = read_json(path)
     try:
@@ -67,7 +67,7 @@ def _read_ids(path: Path) -> Ids:
     check_seal(path)
     try:
         ids: Ids = np.load(path)
-    except Exception as error:  # numpy reads a damaged header as Python and raises all kinds
+    except Exception as error:  # numpy parses the header as Python, so damage raises many kinds
         raise InputError(path, f"not an array of ids: {error}", fix=AGAIN) from None
     if ids.ndim != 1 or ids.dtype != np.int32 or not len(ids):
         raise InputError(path, f"{ids.dtype} of shape {ids.shape}, expected a list of int32", fix=AGAIN)
@@ -75,7 +75,7 @@ def _read_ids(path: Path) -> Ids:
 
 
 class Vocabulary:
-    """Encodes tokenised text of its languages into model ids."""
+    """Encodes tokenised text of its languages into vocabulary ids."""
 
     def __init__(self, kind: str, models: dict[str, Model], ids: dict[str, Ids], size: int) -> None:
         self.kind, self.languages, self.size = kind, tuple(models), size
@@ -89,7 +89,7 @@ class Vocabulary:
         return cls(about["kind"], {code: read_model(path) for code, path in models.items()}, ids, about["size"])
 
     def of_pieces(self, language: str) -> "Vocabulary":
-        """Return one language with the ids that its sentencepiece model gives the pieces: what token streams hold."""
+        """Return a vocabulary of one language with the ids of its sentencepiece model, as used in token streams."""
         model, pieces = self._encoder(language).model, np.arange(len(self.pieces(language)), dtype=np.int32)
         return Vocabulary("mono", {language: model}, {language: pieces}, len(pieces))
 
@@ -98,12 +98,12 @@ class Vocabulary:
         return self.encode_words(language, text.split())
 
     def encode_words(self, language: str, words: Sequence[str]) -> list[int]:
-        """Return the ids of words, one after another."""
+        """Return the concatenated ids of words."""
         encoder = self._encoder(language)
         return [number for word in words for number in encoder[word]]
 
     def word_pieces(self, language: str, words: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Return the ids of words and where each word's first subword is among them."""
+        """Return the concatenated ids of words, and the index of the first subword of each word."""
         encoder = self._encoder(language)
         ids: list[int] = []
         firsts: list[int] = []
@@ -113,20 +113,20 @@ class Vocabulary:
         return ids, firsts
 
     def pieces(self, language: str) -> list[str]:
-        """Return the pieces of a language; the k-th has the model id `ids(language)[k]`."""
+        """Return the pieces of a language; the k-th piece has the vocabulary id `ids(language)[k]`."""
         return self._encoder(language).pieces
 
     def ids(self, language: str) -> Ids:
-        """Return the model id of each piece of a language."""
+        """Return the vocabulary id of each piece of a language."""
         self._encoder(language)
         return self._ids[language]
 
     def own_ids(self, language: str) -> Ids:
-        """Return the ids of a language's pieces, sorted, without special tokens: its random words."""
+        """Return the sorted ids of a language's pieces without special tokens."""
         return np.unique(self.ids(language)[len(SPECIAL_TOKENS) :])
 
     def size_of(self, language: str) -> int:
-        """Return how many embeddings a language looks its ids up in."""
+        """Return the number of rows in the embedding table of a language."""
         return len(self.ids(language)) if self.kind == "separate" else self.size
 
     def _encoder(self, language: str) -> "WordEncoder":
@@ -136,7 +136,7 @@ class Vocabulary:
 
 
 class WordEncoder(dict[str, tuple[int, ...]]):
-    """Remembers the ids of words: pieces never cross a space, so a line is its words one after another."""
+    """A cache of the ids of words; pieces never cross a space, so the ids of a line are those of its words."""
 
     def __init__(self, model: Model, ids: Ids) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ class WordEncoder(dict[str, tuple[int, ...]]):
     def __missing__(self, word: str) -> tuple[int, ...]:
         if not word or word.isspace():
             raise XlingError(f"{word!r} is no word: words must be neither empty nor white space")
-        pieces = self.model.encode(word) or [UNKNOWN]  # sentencepiece takes its own mark of a word start for a space
+        pieces = self.model.encode(word) or [UNKNOWN]  # empty for U+2581, which sentencepiece reads as a space
         ids = tuple(self._ids[piece] for piece in pieces)
         if len(self) >= CACHE_WORDS:
             self.clear()
