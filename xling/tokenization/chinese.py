@@ -1,4 +1,4 @@
-"""Chinese: words by the Stanford segmenter (as in XLM, model `pku`) or by jieba, script by OpenCC (section 3.1)."""
+"""Chinese (section 3.1): segmentation with Stanford's `pku` model (as in XLM) or jieba, and script by OpenCC."""
 
 import logging
 import subprocess
@@ -17,21 +17,21 @@ from xling.data.lines import filled_lines
 Segmenter = Callable[[str], list[str]]
 STANFORD_CLASS = "edu.stanford.nlp.ie.crf.CRFClassifier"
 CONVERSIONS = {"simplified": "t2s", "traditional": "s2t"}
-STAND_IN = "〓"  # Java splits characters beyond U+FFFF into halves: the segmenter sees this one instead
+STAND_IN = "〓"  # replaces characters beyond U+FFFF for the segmenter, because Java splits them into two halves
 PROBE = "同步"
 
 
 def make_converter(script: str) -> Callable[[str], str]:
-    """Return the function that brings a text into a script: simplified or traditional."""
+    """Return the function that converts a text to a script: simplified or traditional."""
     converter = opencc.OpenCC(CONVERSIONS[script])
     return lambda text: str(converter.convert(text))
 
 
 def make_jieba(dictionary: Path | None) -> Segmenter:
-    """Return jieba with its own dictionary and hidden Markov model, or with this dictionary alone.
+    """Return jieba with its own dictionary and hidden Markov model, or only with the given dictionary.
 
-    The prefix dictionary is built in memory: jieba's cache in the shared temporary folder is neither read nor
-    written, so processes and users cannot get in each other's way. It costs about a second.
+    The prefix dictionary is built in memory, which takes about a second. jieba's cache in the shared temporary folder
+    is neither read nor written, so processes and users cannot interfere with each other.
     """
     jieba.setLogLevel(logging.WARNING)
     tokeniser = jieba.Tokenizer()
@@ -44,7 +44,7 @@ def make_jieba(dictionary: Path | None) -> Segmenter:
 
 
 def check_dictionary(path: Path) -> Path:
-    """Refuse a jieba dictionary with a line that is not `word frequency`."""
+    """Raise an error if a line of a jieba dictionary is not `word frequency`; return the absolute path."""
     for number, line in filled_lines(path, "`word frequency` was"):
         fields = line.strip().split(" ")
         if len(fields) < 2 or not fields[1].isdecimal():
@@ -53,7 +53,7 @@ def check_dictionary(path: Path) -> Path:
 
 
 class Stanford:
-    """The Stanford segmenter in a Java process of its own: one line in, one line out, so neither side runs ahead."""
+    """The Stanford segmenter in a Java process; each line is answered before the next one is sent."""
 
     def __init__(self, home: Path, java: str = "java") -> None:
         self._errors = tempfile.TemporaryFile()
@@ -105,7 +105,7 @@ def stanford_command(home: Path, java: str) -> list[str]:
     encoding = ["-inputEncoding", "UTF-8", "-outputEncoding", "UTF-8"]
     model = ["-loadClassifier", str(data / "pku.gz"), "-serDictionary", str(data / "dict-chris6.ser.gz")]
     options = ["-sighanCorporaDict", str(data), "-sighanPostProcessing", "true", "-keepAllWhitespaces", "false"]
-    # The JVM may take its default encoding from the locale: say it.
+    # Without file.encoding the JVM might take its default encoding from the locale.
     start = [java, "-Xmx2g", "-Dfile.encoding=UTF-8", "-cp", f"{home}/*", STANFORD_CLASS]
     return [*start, *options, *model, *encoding, "-readStdin", "true"]
 

@@ -1,11 +1,11 @@
-"""Moses normalisation and tokenisation with the output of sacremoses, line for line, in a seventh of its time.
+"""Moses normalisation and tokenisation: the same output as sacremoses for every line, seven times as fast.
 
-sacremoses spends its time on about eighty substitutions per line, of which few can match, and on sets of thousands of
-characters built anew for every word that ends in a full stop. Here the normaliser looks for the text that a
-substitution needs before running it, and the tokeniser remembers what becomes of a stretch between spaces. That is
-safe because the rules look across a space in three cases only: a full stop looks at the next character (three answers
-are remembered), apostrophes that face each other over a space or stand at an end of the line, and a comma that starts
-the line (such lines go through sacremoses whole).
+sacremoses spends its time on about eighty substitutions per line, few of which can match, and on sets of thousands of
+characters that it rebuilds for every word that ends in a full stop. Here the normaliser runs a substitution only if the
+text contains a string that every match needs. The tokeniser caches the result for each stretch of text between spaces.
+That is safe because the rules look beyond a space in three cases only. The result for a final full stop depends on the
+next character: three variants are cached. Lines in which apostrophes face each other across a space or stand at an end
+of the line, and lines that start with a comma, are passed to sacremoses whole.
 """
 
 import re
@@ -20,7 +20,7 @@ from xling.core.errors import XlingError
 CACHE_WORDS = 1 << 19  # about 100 MB
 Substitution = tuple[str, Callable[[str], str]]
 
-# Control characters that are white space: sacremoses deletes them, which would glue two words together.
+# Control characters that are white space: sacremoses deletes them, which would join two words.
 CONTROL_SPACES = {ord(character): " " for character in "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"}
 CONTROL_SPACE = re.compile("[\t\n\v\f\r\x1c-\x1f\x85]")
 NOT_LITERAL = re.compile(r"(?<!\\)\((?:\\.|[^()\\])*\)|\[[^\]]*\]|\\[dDsSwW][*+]?")
@@ -28,7 +28,7 @@ OPERATOR = re.compile(r"(?<!\\)[*+?{}|^$.]")
 
 
 class Moses:
-    """Normalises and tokenises lines of one language; `finish` is applied to the words (lower-casing)."""
+    """Normalises and tokenises lines of one language; `finish` is applied to the words, for example lower-casing."""
 
     def __init__(self, language: str, finish: Callable[[str], str] = str) -> None:
         known = sorted(set(NonbreakingPrefixes().available_langs.values()))
@@ -37,7 +37,7 @@ class Moses:
         self._finish = finish
         self.tokeniser = QuickTokenizer(language)
         self._words, self._before = (lru_cache(CACHE_WORDS)(work) for work in (self._find_words, self._ask))
-        # As in XLM's script: plain punctuation, then no non-printing characters.
+        # As in XLM's script: replace Unicode punctuation, then remove non-printing characters.
         self._normaliser = MosesPunctNormalizer(
             language, pre_replace_unicode_punct=True, post_remove_control_chars=True
         )
@@ -64,7 +64,7 @@ class Moses:
             return self._finish(" ".join(self.tokeniser.tokenize(text, escape=False)))
         words = list(map(self._words, stretches))
         for here in range(len(stretches) - 1) if "." in text else ():
-            if stretches[here][-1] == ".":  # it stays on the word where the next character says so
+            if stretches[here][-1] == ".":  # the next character decides whether it stays on the word
                 following = stretches[here + 1][0]
                 if following in self.tokeniser.lower:
                     words[here] = self._before(stretches[here], "x")
@@ -73,39 +73,39 @@ class Moses:
         return " ".join(filter(None, words))
 
     def _find_words(self, stretch: str) -> str:
-        """Return what becomes of a stretch between spaces when a capital or a symbol follows."""
-        parts = self.tokeniser.PAD_NOT_ISALNUM[0].split(stretch)  # text, symbol, text, …: a symbol is a word
-        if len(parts) == 1:  # letters and digits, perhaps with one comma or full stop at the end; the rest is asked for
+        """Return the words of a stretch of text between spaces that a capital letter or a symbol follows."""
+        parts = self.tokeniser.PAD_NOT_ISALNUM[0].split(stretch)  # text, symbol, text, …; each symbol is a word
+        if len(parts) == 1:  # no symbols; handle letters and digits with an optional final , or . here
             body, end = stretch[:-1], stretch[-1]
             if "'" in stretch or "." in body or "," in body or not (body or end.isalnum()):
                 return self._ask(stretch, "X")
             parted = end == "," or (end == "." and body not in self.tokeniser.keep_stop)
             return self._finish(f"{body} {end}" if parted else stretch)
-        if not self.tokeniser.lower.isdisjoint(parts[1::2]):  # small letters unknown to sacremoses' alphabet
+        if not self.tokeniser.lower.isdisjoint(parts[1::2]):  # lower-case letters that sacremoses counts as symbols
             return self._ask(stretch, "X")
         return " ".join(self._finish(part) if i % 2 else self._words(part) for i, part in enumerate(parts) if part)
 
     def _ask(self, stretch: str, following: str) -> str:
-        """Return what sacremoses makes of a stretch that a word like `following` comes after."""
+        """Return the words that sacremoses finds in a stretch of text if a word like `following` comes next."""
         return self._finish(" ".join(self.tokeniser.tokenize(f"x {stretch} {following}", escape=False)[1:-1]))
 
 
 class QuickTokenizer(MosesTokenizer):  # type: ignore[misc]
-    """sacremoses' tokeniser with its sets of characters and prefixes made once.
+    """The tokeniser of sacremoses, with sets of characters and prefixes that are built only once.
 
-    Its class of symbols lists letters one by one, those beyond U+FFFF are searched in a row: ranges make it quick.
+    The original character class lists letters one by one and is slow beyond U+FFFF, so it is rewritten with ranges.
     """
 
     def __init__(self, language: str) -> None:
         super().__init__(lang=language)
         self.lower, self.alpha = frozenset(self.IsLower), frozenset(self.IsAlpha)
         self.PAD_NOT_ISALNUM = re.compile(rf"([^{as_ranges(self.IsAlnum)}\s\.'\`\,\-])"), r" \1 "
-        for prefixes in ("NONBREAKING_PREFIXES", "NUMERIC_ONLY_PREFIXES"):  # lists that are searched for every word
+        for prefixes in ("NONBREAKING_PREFIXES", "NUMERIC_ONLY_PREFIXES"):  # originally lists, searched for every word
             setattr(self, prefixes, frozenset(getattr(self, prefixes)))
         self.keep_stop = self.NONBREAKING_PREFIXES - self.NUMERIC_ONLY_PREFIXES
 
     def islower(self, text: str) -> bool:
-        """Return whether every character is a small letter."""
+        """Return whether every character is a lower-case letter."""
         return self.lower.issuperset(text)
 
     def isanyalpha(self, text: str) -> bool:
@@ -114,21 +114,21 @@ class QuickTokenizer(MosesTokenizer):  # type: ignore[misc]
 
 
 def spaced(text: str) -> str:
-    """Return the text with a space for every control character that is white space."""
+    """Return the text with a space in place of each control character that is white space."""
     return text.translate(CONTROL_SPACES) if CONTROL_SPACE.search(text) else text
 
 
 def needs_whole_line(text: str, stretches: list[str]) -> bool:
-    """Return whether a rule of the tokeniser may look beyond one stretch (see the top of this module)."""
+    """Return whether a rule of the tokeniser may look across a space, so the line must be tokenised as a whole."""
     if text[0] == "," or "MULTI" in text:  # DOTMULTI is sacremoses' own mark for dots
         return True
     return "'" in text and (text[0] == "'" or text[-1] == "'" or "' '" in " ".join(stretches))
 
 
 def substitution(pattern: str, replacement: str) -> Substitution:
-    """Return the text a substitution of sacremoses cannot do without, and the substitution."""
-    pattern = pattern.replace(r"\r", "\r")  # the one escape that stands for another character
-    needed = "  " if (pattern, replacement) == (" +", " ") else needed_text(pattern)  # one space stays one space
+    """Return a string that every match of a sacremoses substitution contains, and the substitution as a function."""
+    pattern = pattern.replace(r"\r", "\r")  # the only escape that stands for another character
+    needed = "  " if (pattern, replacement) == (" +", " ") else needed_text(pattern)  # a single space stays as it is
     if needed == re.sub(r"\\(.)", r"\1", pattern) and "\\" not in replacement:
         return needed, lambda text: text.replace(needed, replacement)
     compiled = re.compile(pattern)
@@ -136,7 +136,7 @@ def substitution(pattern: str, replacement: str) -> Substitution:
 
 
 def needed_text(pattern: str) -> str:
-    """Return the longest text that every match of a simple pattern holds, empty where that is not plain to see."""
+    """Return the longest literal string that every match of a simple pattern contains; empty for other patterns."""
     bare = NOT_LITERAL.sub("\0", pattern)
     if OPERATOR.search(bare):
         return ""
@@ -144,7 +144,7 @@ def needed_text(pattern: str) -> str:
 
 
 def as_ranges(characters: str) -> str:
-    """Return the inside of a character class that holds these letters and digits."""
+    """Return these letters and digits as ranges for a regular-expression character class."""
     codes = sorted(set(map(ord, characters)))
     starts = [code for i, code in enumerate(codes) if i == 0 or codes[i - 1] != code - 1]
     ends = [code for i, code in enumerate(codes) if i == len(codes) - 1 or codes[i + 1] != code + 1]

@@ -4,7 +4,7 @@ python -m xling.tokenization.prepare_parallel --multiway 15way.tsv --languages e
 python -m xling.tokenization.prepare_parallel --multiway 15way.tsv --languages en --file en2=back.txt --out-dir DIR
 python -m xling.tokenization.prepare_parallel --file en=a.txt --file fr=b.txt --out-dir DIR
 
-A side without a tokeniser is taken as tokenised.
+A side without a tokeniser must be tokenised already.
 """
 
 import argparse
@@ -21,9 +21,9 @@ from xling.tokenization.tokeniser import Tokeniser, tokeniser_from
 
 
 def write_sides(folder: Path, rows: Iterator[Sentences], sides: Mapping[str, Tokeniser]) -> int:
-    """Write the words of each side to its own file, in the order of `sides`, and return how many rows there were."""
+    """Write the words of each side to its own file, in the order of `sides`, and return the number of rows."""
     number = 0
-    with ExitStack() as stack:  # no file appears before all are whole
+    with ExitStack() as stack:  # the files appear only after all are complete
         handles = [stack.enter_context(write_text(folder / f"{code}.txt", sealed=True)) for code in sides]
         for number, row in enumerate(rows, start=1):
             for (code, tokeniser), text, handle in zip(sides.items(), row, handles, strict=True):

@@ -1,11 +1,11 @@
-"""Turn a task's official files into JSON lines in the words of the pretraining text (section 3.2 of the paper).
+"""Convert the official files of a task to JSON lines, with words as in the pretraining text (section 3.2 of the paper).
 
 python -m xling.tokenization.prepare_task nli --format xnli --input dev.tsv --language fr --tokeniser fr.json --out D
 python -m xling.tokenization.prepare_task ner --format wikiann --input dev --language fr --tokeniser fr.json --out D
 python -m xling.tokenization.prepare_task parsing --format conllu --input dev.conllu --language fr --out D
 
-Sentences of NLI are raw text and go through the whole tokeniser; gold tokens of NER and parsing are normalised one by
-one and never split. Without --tokeniser, words are separated by white space.
+Sentences of NLI are raw text and are tokenised. The gold tokens of NER and parsing are normalised one by one and never
+split. Without --tokeniser, words are separated by white space.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from xling.data.plausible import add_flags, plausible
 from xling.tokenization.tokeniser import Tokeniser, segmenter_from, tokeniser_from
 
 Reader = Callable[[Path, argparse.Namespace, Counter[str]], Iterator[Record]]
-READERS: dict[str, dict[str, Reader]] = {  # by task and format, from the flags of the command
+READERS: dict[str, dict[str, Reader]] = {  # by task and format
     "nli": {
         "xnli": lambda path, flags, counts: read_xnli(path, flags.language, counts),
         "xnli-mt": lambda path, _, counts: read_xnli_mt(path, counts),
@@ -40,7 +40,7 @@ READERS: dict[str, dict[str, Reader]] = {  # by task and format, from the flags 
 
 
 def in_words(record: Record, tokeniser: Tokeniser, path: Path) -> Record:
-    """Return an example in the words of the text: sentences are split into words, gold tokens only normalised."""
+    """Return an example with words as in the pretraining text: sentences are tokenised, gold tokens only normalised."""
     if "words" in record:
         return record | {"words": [tokeniser.word(word) for word in record["words"]]}
     sides = {side: tokeniser.words(record[side]) for side in ("premise", "hypothesis")}
@@ -51,7 +51,7 @@ def in_words(record: Record, tokeniser: Tokeniser, path: Path) -> Record:
 
 
 def text_of(record: Record) -> str:
-    """Return the text of an example, for a look at its language."""
+    """Return the text of an example (for NLI, the premise), for the check of its language."""
     return " ".join(record.get("words") or record["premise"])
 
 

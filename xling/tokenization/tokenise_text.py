@@ -1,7 +1,7 @@
 """Tokenise a text: python -m xling.tokenization.tokenise_text --input text.txt.zst --options en.json --out words.zst
 
-With --thin a seeded draw keeps only some of the lines: about so many times the characters of the text that this one is
-to be trimmed to (section 4.1, Wiki-CC). A line is drawn by its number in the whole text, whatever its shard.
+With --thin MARGIN a random sample of the lines is kept: about MARGIN times the size of the text in --wanted, to which
+this text is trimmed later (section 4.1, Wiki-CC). The draw depends on the line number in the whole text, not on shards.
 """
 
 import argparse
@@ -20,23 +20,23 @@ from xling.data.parts import Part
 from xling.tokenization.tokeniser import read_options, tokeniser_from
 
 BATCH_CHARACTERS = 1 << 18
-DRAWN_LINES = 1 << 14  # that share a generator
+DRAWN_LINES = 1 << 14  # number of lines per random generator
 load_tokeniser = cache(tokeniser_from)  # one tokeniser per process, not one per batch
 
 
 def tokenise(lines: Iterable[str], options: Path, processes: int) -> Iterator[list[str]]:
-    """Yield batches of tokenised lines in the order of the input, without lines that came out empty."""
+    """Yield batches of tokenised lines in the order of the input, without lines that have no words."""
     with workers(processes) as share:
         yield from share(partial(tokenise_batch, options), chunk_lines(lines, BATCH_CHARACTERS))
 
 
 def tokenise_batch(options: Path, lines: list[str]) -> list[str]:
-    """Tokenise lines, perhaps in a worker process."""
+    """Return the tokenised lines, without empty ones."""
     return list(filter(None, map(load_tokeniser(options).line, lines)))
 
 
 def draw_lines(lines: Iterable[str], share: float, first: int) -> Iterator[str]:
-    """Yield about this share of the lines, of which the first has the number `first` in the whole text."""
+    """Yield a random sample, about `share`, of the lines; `first` is the number of the first line in the whole text."""
     block, draws = -1, []
     for number, line in enumerate(lines, start=first):
         if number // DRAWN_LINES != block:
@@ -49,13 +49,13 @@ def draw_lines(lines: Iterable[str], share: float, first: int) -> Iterator[str]:
 def thin(
     lines: Iterable[str], margin: float, wanted: Sequence[Path], given: Sequence[Path], part: Part
 ) -> Iterator[str]:
-    """Yield the lines of a shard that a draw keeps, by the stats of the text that is wanted and of all shards given."""
+    """Yield a sample of the lines of a shard; `wanted` and `given` are stats files of the other text and this text."""
     (needed, _), (there, _), (_, before) = (_totals(paths) for paths in (wanted, given, given[: part.number - 1]))
     return draw_lines(lines, min(1.0, margin * needed / max(there, 1)), before)
 
 
 def write_words(source: Path, batches: Iterable[list[str]], out: Path, part: Part) -> dict[str, int]:
-    """Write tokenised lines to a file and return how many lines, words and characters of words it has."""
+    """Write tokenised lines to a file and return its numbers of lines, words and characters without spaces."""
     counts = {"lines": 0, "words": 0, "characters": 0}
     progress = Progress(f"tokenising {source.name}")
     with write_text(out) as handle:
@@ -73,7 +73,7 @@ def write_words(source: Path, batches: Iterable[list[str]], out: Path, part: Par
 
 
 def _totals(paths: Sequence[Path]) -> tuple[int, int]:
-    """Return the characters and the paragraphs of extracted texts together."""
+    """Return the total numbers of characters and paragraphs of extracted texts."""
     counts = [read_json(path) for path in paths]
     return sum(count["characters"] for count in counts), sum(count["paragraphs"] for count in counts)
 
@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--given", type=Path, nargs="+", default=[], help="stats of all shards of this text, in order")
     args = parser.parse_args()
     lines = read_lines(args.input)
-    read_options(args.options)  # a mistake in them comes before any work
+    read_options(args.options)  # report a mistake before any work
     if args.thin is not None:
         lines = thin(lines, args.thin, args.wanted, args.given, args.part)
     counts = write_words(args.input, tokenise(lines, args.options, args.processes), args.out, args.part)

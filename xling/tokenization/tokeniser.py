@@ -1,4 +1,4 @@
-"""One tokeniser for pretraining text and for every task (section 3.1): script, words, Moses, case, accents."""
+"""The tokeniser for pretraining and all tasks (section 3.1): Chinese script and words, Moses, case, accents."""
 
 import unicodedata
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from xling.core.records import read_record
 from xling.tokenization.moses import Moses
 from xling.tokenization.options import Options, check_options
 
-NOTHING = "\ufffd"  # stands for a gold token in which nothing is left to see
-# Segmenting alone: every character stays as it is, so that labels of characters can be moved to words.
+NOTHING = "\ufffd"  # replaces a gold token that is empty after normalisation
+# Options for segmentation without normalisation: characters stay unchanged, so their labels can be moved to words.
 UNCHANGED: dict[str, Any] = {"moses": None, "script": "none", "lowercase": False, "strip_accents": False}
-AS_GIVEN: dict[str, Any] = {"language": "any", **UNCHANGED}  # of text that is tokenised already
+AS_GIVEN: dict[str, Any] = {"language": "any", **UNCHANGED}  # options for text that is tokenised already
 
 
 class Tokeniser:
-    """Turns text into words and normalises single words the same way."""
+    """Splits text into words, and normalises single words in the same way."""
 
     def __init__(self, options: Options) -> None:
         self._fold = make_fold(options.lowercase, options.strip_accents)
@@ -25,7 +25,7 @@ class Tokeniser:
         self._convert: Callable[[str], str] = str
         self._segment: Callable[[str], list[str]] | None = None
         if (options.script, options.segmenter) != ("none", "none"):
-            from xling.tokenization import chinese  # only Chinese pays for loading it
+            from xling.tokenization import chinese  # slow to load, and only Chinese needs it
 
             if options.script != "none":
                 self._convert = chinese.make_converter(options.script)
@@ -35,7 +35,7 @@ class Tokeniser:
                 self._segment = chinese.make_jieba(Path(options.dictionary) if options.dictionary is not None else None)
 
     def line(self, text: str) -> str:
-        """Return the words of a text joined by single spaces; empty when there are none."""
+        """Return the words of a text joined by single spaces; an empty string if there are none."""
         text = self._convert(text)
         if self._segment is not None:
             text = " ".join(self._segment(text))
@@ -46,7 +46,7 @@ class Tokeniser:
         return self.line(text).split()
 
     def word(self, form: str) -> str:
-        """Return one gold token in the form it has in the text: never split, never empty."""
+        """Return a gold token normalised like the text; it is never split and never empty."""
         text = self._convert(form)
         if self._moses is not None:
             text = self._moses.normalise(text)
@@ -54,17 +54,17 @@ class Tokeniser:
 
 
 def make_tokeniser(options: dict[str, Any]) -> Tokeniser:
-    """Return the tokeniser that the options describe, or say which option is wrong."""
+    """Return the tokeniser for these options, or raise an error that names the wrong option."""
     return Tokeniser(check_options(options))
 
 
 def tokeniser_from(options: Path | None, **changes: object) -> Tokeniser:
-    """Return the tokeniser that a file of options describes; without one, words are separated by white space."""
+    """Return the tokeniser for an options file; without a file, words are separated by white space."""
     return make_tokeniser((read_options(options) if options else AS_GIVEN) | changes)
 
 
 def segmenter_from(options: Path | None) -> Tokeniser:
-    """Return a tokeniser that finds the same words and leaves all characters as they are."""
+    """Return a tokeniser that segments text in the same way and leaves all characters unchanged."""
     return tokeniser_from(options, **UNCHANGED)
 
 
@@ -76,13 +76,13 @@ def read_options(path: Path) -> dict[str, Any]:
 
 
 def make_fold(lowercase: bool, strip_accents: bool) -> Callable[[str], str]:
-    """Return the function that folds case and accents of words joined by spaces."""
+    """Return the function that lower-cases words joined by spaces and removes their accents, as the options say."""
     if not strip_accents:
         return str.lower if lowercase else str
     return (lambda text: without_accents(text.lower())) if lowercase else without_accents
 
 
 def without_accents(text: str) -> str:
-    """Return the text without combining marks (as in XLM's script); a word of marks alone is dropped."""
+    """Return the text without combining marks (as in XLM's script); a word that consists only of marks is dropped."""
     decomposed = unicodedata.normalize("NFD", text)
     return " ".join("".join(c for c in decomposed if unicodedata.category(c) != "Mn").split())
