@@ -1,1 +1,1 @@
-"""Where the data of the study comes from, and one reader per official format."""
+"""The sources of the study's data: download, and one reader per official format."""

@@ -1,6 +1,6 @@
-"""Unpack archives that are not trusted: only the members asked for, only plain files, never outside the folder.
+"""Unpack untrusted archives: only the requested members, only plain files, never outside the target folder.
 
-No link is ever made and no mode, owner or device is restored, so names and sizes are all that can do harm.
+Links, modes, owners and devices are never restored, so only names and sizes can do harm; both are checked.
 """
 
 import fnmatch
@@ -21,15 +21,15 @@ from xling.data.manifest import Unpack
 CHUNK = 1 << 20
 ZIP, TAR = (".zip",), (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, RuntimeError, OSError)
-Member = tuple[str, str, Callable[[], Any]]  # name, kind, how to open it
+Member = tuple[str, str, Callable[[], Any]]  # name, kind, function that opens the member
 
 
 class BadArchiveError(InputError):
-    """An archive that is broken, or that must not be unpacked."""
+    """An archive that is damaged or unsafe to unpack."""
 
 
 def unpack(archive: Path, target: Path, spec: Unpack) -> dict[str, int]:
-    """Unpack what `spec` asks for into the folder `target`, which appears only when whole; return names and sizes."""
+    """Unpack the members in `spec` into the folder `target`, which appears when complete; return names and sizes."""
     with _fresh_folder(target) as folder:
         if not spec.inside:
             return _extract(archive, folder, spec, spec.members, spec.flat)
@@ -40,7 +40,7 @@ def unpack(archive: Path, target: Path, spec: Unpack) -> dict[str, int]:
 
 
 def safe_name(archive: Path, name: str) -> PurePosixPath:
-    """Return a member's name as a relative path, or refuse the archive."""
+    """Return the name of a member as a relative path, or raise an error if it is unsafe."""
     path = PurePosixPath(name.replace("\\", "/"))
     drive = bool(path.parts) and path.parts[0].endswith(":")
     if path.is_absolute() or drive or ".." in path.parts or not name.isprintable():
@@ -70,14 +70,14 @@ def _extract(archive: Path, folder: Path, spec: Unpack, members: Sequence[str], 
                 while chunk := source.read(CHUNK):
                     sizes[kept] += len(chunk)
                     total += len(chunk)
-                    if total > spec.max_bytes:  # counted: sizes in headers are only claims
+                    if total > spec.max_bytes:  # counted here, because sizes in headers may be false
                         problem = f"unpacks to more than {spec.max_bytes:,} bytes: archive refused"
                         raise BadArchiveError(archive, problem)
                     sink.write(chunk)
             for pattern in matched:
                 missing.pop(pattern, None)
     except BROKEN as error:
-        if isinstance(error, OSError) and error.errno is not None:  # gzip and bz2 have no number for damaged data
+        if isinstance(error, OSError) and error.errno is not None:  # damaged gzip or bz2 data has no errno
             raise
         problem = f"truncated or damaged: {str(error) or type(error).__name__}"
         raise BadArchiveError(archive, problem, fix="fetch it again") from None
@@ -90,7 +90,7 @@ def _members(archive: Path) -> Iterator[Member]:
     if archive.name.endswith(ZIP):
         with zipfile.ZipFile(archive) as packed:
             for info in packed.infolist():
-                mode = info.external_attr >> 16  # 0 where the archive was not made on a Unix system
+                mode = info.external_attr >> 16  # 0 if the archive was not made on a Unix system
                 plain = stat.S_IFMT(mode) in (0, stat.S_IFREG)
                 kind = _kind(info.is_dir(), stat.S_ISLNK(mode), plain)
                 yield info.filename, kind, lambda info=info: packed.open(info)  # type: ignore[misc]
@@ -109,14 +109,14 @@ def _kind(folder: bool, link: bool, plain: bool) -> str:
 
 @contextmanager
 def _fresh_folder(target: Path) -> Iterator[Path]:
-    """Give a temporary folder beside `target` that takes its place only when the block has succeeded."""
+    """Yield a temporary folder beside `target` that replaces it only if the block succeeds."""
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = target.with_name(f".{target.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)  # a killed run may have left it
+    shutil.rmtree(fresh, ignore_errors=True)  # a killed run may have left one
     fresh.mkdir()
     try:
         yield fresh
-        shutil.rmtree(target, ignore_errors=True)  # if the run is killed now, the next fetch unpacks again
+        shutil.rmtree(target, ignore_errors=True)  # after a kill at this point, the next fetch unpacks again
         fresh.rename(target)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

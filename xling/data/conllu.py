@@ -1,7 +1,7 @@
-"""CoNLL-U treebanks (section 3.2 of the paper), read strictly: anything that makes no tree is refused.
+"""CoNLL-U treebanks (section 3.2 of the paper), read strictly: a sentence that is not a tree is an error.
 
-The gold words of parsing are the rows with a plain number; multiword tokens (`3-4`) and empty nodes (`8.1`) only have
-to stand in their places.
+The gold words for parsing are the rows with a plain number. Multiword tokens (`3-4`) and empty nodes (`8.1`) are
+skipped after a check of their order.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from xling.core.errors import InputError
 from xling.data.lines import NumberedLine, Record, blocks
 
-UPOS = frozenset(  # the 17 of Universal Dependencies v2
+UPOS = frozenset(  # the 17 parts of speech of Universal Dependencies v2
     [
         *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
         *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
@@ -22,10 +22,10 @@ MULTIWORD, EMPTY = re.compile(r"([1-9]\d*)-([1-9]\d*)"), re.compile(r"(\d+)\.([1
 
 
 def read_conllu(path: Path) -> Iterator[Record]:
-    """Yield the checked sentences of a CoNLL-U file.
+    """Yield the checked sentences of a CoNLL-U file: words, heads, relations and parts of speech.
 
-    Each has its words, the head of each counted from 1, 0 for the root, and the universal part of the relation to it:
-    `acl:relcl` is `acl`.
+    Heads are word numbers from 1, or 0 for the root. Relations are reduced to the universal part: `acl:relcl` becomes
+    `acl`.
     """
     for block in blocks(path):
         rows = _words(path, block)
@@ -53,8 +53,8 @@ def read_conllu(path: Path) -> Iterator[Record]:
 
 
 def find_cycle(heads: Sequence[int]) -> int:
-    """Return the first word (from 1) that is on a cycle of heads, or 0 if there is none."""
-    state = [0] * (len(heads) + 1)  # 0 unseen, else the walk that came here first
+    """Return the number (from 1) of a word on a cycle of heads, or 0 if there is no cycle."""
+    state = [0] * (len(heads) + 1)  # 0 if unseen, otherwise the start of the walk that first reached the word
     for start in range(1, len(heads) + 1):
         node = start
         while node and not state[node]:
@@ -66,7 +66,7 @@ def find_cycle(heads: Sequence[int]) -> int:
 
 
 def _words(path: Path, block: list[NumberedLine]) -> list[tuple[int, list[str]]]:
-    """Return line and columns of the words of a sentence, with multiword tokens and empty nodes in their places."""
+    """Return the line number and columns of each word of a sentence, and check multiword tokens and empty nodes."""
     words: list[tuple[int, list[str]]] = []
     rows = covered = empty = 0
     for line, text in block:

@@ -1,9 +1,9 @@
-"""Bilingual dictionaries: MUSE's, and the simple form for the extra anchors (section 4.2 of the paper).
+"""Bilingual dictionaries: the MUSE format, and a simple format for the extra anchors (section 4.2 of the paper).
 
-A line of MUSE is a pair of words; a source word is repeated for each translation. The simple form is
-`source<TAB>target[<TAB>quality]`, quality 1 where it is not given. Files made from Wiktionary have backslashes where
-markup stood: they are stripped from the ends of an entry; an entry with nothing else or with one in the middle (two
-translations run together) is left out and counted. Other noise is kept: guessing would lose words.
+A MUSE line is a pair of words; a source word is repeated for each translation. A line of the simple format is
+`source<TAB>target[<TAB>quality]`; the default quality is 1. Files made from Wiktionary contain backslashes as remains
+of markup. They are stripped from the ends of an entry. An entry that is then empty, or has a backslash in the middle
+(two translations run together), is skipped and counted. Other noise is kept, because a filter would lose words.
 """
 
 import math
@@ -26,7 +26,7 @@ class WordPair(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """A dictionary entry: an expression, one of its translations and how good that is."""
+    """A dictionary entry: an expression, one of its translations and the quality of the translation."""
 
     source: str
     target: str
@@ -34,7 +34,7 @@ class Translation(NamedTuple):
 
 
 def read_muse(path: Path) -> Iterator[WordPair]:
-    """Yield the pairs of a MUSE dictionary in file order; the words are separated by a space or a tab."""
+    """Yield the word pairs of a MUSE dictionary in file order; a space or a tab separates the two words."""
     for number, line in filled_lines(path, "pairs of words were"):
         fields = line.split("\t" if "\t" in line else " ")
         if len(fields) != 2 or not all(fields):
@@ -43,7 +43,7 @@ def read_muse(path: Path) -> Iterator[WordPair]:
 
 
 def read_tsv(path: Path, counts: Counter[str] | None = None) -> Iterator[Translation]:
-    """Yield the entries of the simple form; with `counts` they are rid of junk, and those left out are counted."""
+    """Yield the entries of the simple format; with `counts`, clean the entries and count those that are skipped."""
     for number, line in filled_lines(path, "a dictionary was"):
         fields = line.split("\t")
         if not 2 <= len(fields) <= 3:
@@ -60,7 +60,7 @@ def read_tsv(path: Path, counts: Counter[str] | None = None) -> Iterator[Transla
 
 
 def clean(entry: str) -> str:
-    """Return an entry without junk and with single spaces, or nothing if it cannot be used."""
+    """Return an entry without backslashes at its ends and with single spaces, or "" if it cannot be used."""
     text = " ".join(entry.strip(JUNK + " \u00a0").split())
     return "" if JUNK in text else text
 

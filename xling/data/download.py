@@ -1,11 +1,11 @@
-"""Download one file over HTTP: resumed after a cut, retried, checked against its hash, named only when whole.
+"""Download one file over HTTP: resume after an interruption, retry, check the hash, and rename only a complete file.
 
-What the server says is not trusted: an empty body, one of another length than announced, a web page and a redirect that
-leaves https are refused. Only a hash can tell other bytes of the same length, so a file without one is not "verified".
+The server is not trusted: an empty body, a body of another length than announced, a web page and a redirect away from
+https are refused. Only a hash detects wrong bytes of the right length, so a file without a hash is never "verified".
 
-The well-known dataset downloader (pooch) starts a cut download from the beginning and knows no mirrors, which a
-20 GB dump cannot afford; so this builds on `requests` and adds Range, If-Range and mirrors, nothing else.
-While it runs, `<name>.part` holds the bytes and `<name>.part.json` says which version of which address they are.
+The common downloader for datasets, pooch, restarts an interrupted download from the beginning and has no mirrors, which
+is too slow for a 20 GB dump. This module uses `requests` and adds only Range, If-Range and mirrors.
+During a download, `<name>.part` holds the bytes, and `<name>.part.json` the address and version of the file.
 """
 
 import errno
@@ -31,28 +31,28 @@ from xling.core.log import Progress
 
 CHUNK = 1 << 20
 TIMEOUT = (20, 60)  # seconds to connect, seconds without a byte
-TRIES = 5  # at one address; attempts that bring the file forward do not count
+TRIES = 5  # failed attempts in a row at one address; an attempt that makes progress resets the count
 FIRST_WAIT, LONGEST_WAIT = 1.0, 120.0  # seconds
 TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 HEADERS = {"Accept-Encoding": "identity", "User-Agent": "xling/0.1 (dataset fetch; python-requests)"}
-# What no second attempt mends, and what one may; a full disk is neither.
+# Errors that are permanent, and errors that a second attempt may fix; a full disk is in neither group.
 HOPELESS = (requests.exceptions.SSLError, requests.exceptions.InvalidURL, requests.TooManyRedirects)
 CUT = (requests.RequestException, urllib3.exceptions.HTTPError, ConnectionError, TimeoutError)
 log = logging.getLogger("xling.data.download")
 
 
 class DownloadError(XlingError):
-    """A file that no address gave; running again later may help."""
+    """No address provided the file; a later run may succeed."""
 
     exit_code = 1
 
 
 class RefusedError(Exception):
-    """This address will not give the file, or the bytes are not the expected ones."""
+    """This address does not provide the file, or its bytes are not as expected."""
 
 
 class _CutError(Exception):
-    """Worth another attempt at the same address, perhaps after the wait that the server asked for."""
+    """A failure that justifies another attempt at the same address; `wait` is the delay that the server asked for."""
 
     def __init__(self, reason: object, wait: float = 0.0) -> None:
         super().__init__(reason)
@@ -61,7 +61,7 @@ class _CutError(Exception):
 
 @dataclass(frozen=True)
 class Expected:
-    """What is known about a file beforehand, and who says so."""
+    """The expected size and hash of a file, and the origin of these values."""
 
     size: int | None = None
     digest: str | None = None
@@ -70,7 +70,7 @@ class Expected:
 
 
 class _Session(requests.Session):
-    """A session that never follows a redirect from https to http, where anybody on the way could change the bytes."""
+    """A session that never follows a redirect from https to http, because http data can be changed in transit."""
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         target = super().get_redirect_target(resp)
@@ -80,7 +80,7 @@ class _Session(requests.Session):
 
 
 def download(urls: Sequence[str], target: Path, expected: Expected) -> str:
-    """Download `target` from the first address that gives the expected bytes, and return its sha256."""
+    """Download `target` from the first address that provides the expected bytes, and return its sha256."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part, problems = _beside(target, ".part"), []
     with _Session() as session:
@@ -96,17 +96,17 @@ def download(urls: Sequence[str], target: Path, expected: Expected) -> str:
 
 
 def waiting_time(failures: int, asked: float) -> float:
-    """Return the seconds to wait after so many failures: doubling, with jitter, and no less than the server asked."""
+    """Return the seconds to wait: doubled per failure, with jitter, longer if the server asks, at most LONGEST_WAIT."""
     return min(LONGEST_WAIT, max(FIRST_WAIT * 2.0 ** (failures - 1) * random.uniform(0.5, 1.0), asked))
 
 
 def set_aside(path: Path, target: Path) -> Path:
-    """Keep a wrong file as `<target>.bad`, for a look at what came instead."""
+    """Rename a wrong file to `<target>.bad`, so the user can inspect it."""
     return path.replace(_beside(target, ".bad"))
 
 
 def verify(path: Path, expected: Expected) -> str:
-    """Return the sha256 of a file, or raise RefusedError naming what was found and what was expected."""
+    """Return the sha256 of a file, or raise RefusedError if its size or hash is not as expected."""
     size = path.stat().st_size
     if expected.size not in (None, size):
         raise RefusedError(f"has {size:,} bytes, expected {expected.size:,} ({expected.origin})")
@@ -118,7 +118,7 @@ def verify(path: Path, expected: Expected) -> str:
 
 
 def listed_hash(url: str, name: str) -> str | None:
-    """Return the hash of `name` in a publisher's list of `hash  name` lines, or None where there is none."""
+    """Return the hash of `name` in a publisher's list of `hash  name` lines, or None if it is not available."""
     try:
         with _Session() as session:
             answer = session.get(url, headers=HEADERS, timeout=TIMEOUT)
@@ -131,7 +131,7 @@ def listed_hash(url: str, name: str) -> str | None:
 
 
 def _accept(part: Path, target: Path, expected: Expected) -> str:
-    """Give a whole file its final name if it is the expected one."""
+    """Rename a complete file to its final name if it is as expected, and return its sha256."""
     try:
         sha256 = verify(part, expected)
     except RefusedError as problem:
@@ -145,7 +145,7 @@ def _accept(part: Path, target: Path, expected: Expected) -> str:
 
 
 def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expected) -> None:
-    """Continue until the file is whole; give up after some attempts in a row that brought nothing new."""
+    """Continue until the file is complete; give up after TRIES attempts in a row without progress."""
     furthest, failures = (_size(part) if _resumable(part, url, expected) else 0), 0
     while True:
         try:
@@ -161,11 +161,11 @@ def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expe
 
 
 def _continue(session: requests.Session, url: str, part: Path, expected: Expected) -> None:
-    """Ask for what is missing and append it."""
+    """Request the missing bytes and append them."""
     known = _resumable(part, url, expected)
     have = _size(part) if known else 0
     if known and have == known["total"]:
-        return  # whole already: an earlier run ended between the last byte and the renaming
+        return  # complete already: an earlier run ended between the last byte and the renaming
     headers = {"Range": f"bytes={have}-"} if known else {}
     if known and known["validator"]:
         headers["If-Range"] = known["validator"]
@@ -177,7 +177,7 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
             total = total if total is not None else expected.size
             if total is None and not expected.digest and not answer.headers.get("Transfer-Encoding"):
                 raise RefusedError("answered without a length: nobody can tell whether the file is whole")
-            if total is not None and total > shutil.disk_usage(part.parent).free + _size(part):  # now, not after hours
+            if total is not None and total > shutil.disk_usage(part.parent).free + _size(part):  # fail early
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part))
             about = {"url": url, "validator": _validator(answer), "total": total}
             write_json(_beside(part, ".json"), about, sealed=False)
@@ -185,7 +185,7 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
     except HOPELESS as problem:
         raise RefusedError(_reason(problem)) from None
     except CUT as problem:
-        if not have and "NameResolutionError" in str(problem):  # waiting helps only if the host was there before
+        if not have and "NameResolutionError" in str(problem):  # retry only if the host was reachable before
             raise RefusedError("has a host name that is not known here (no network?)") from None
         raise _CutError(f"cut off: {_reason(problem)}") from None
     found = _size(part)
@@ -197,7 +197,7 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
 
 
 def _append(answer: requests.Response, part: Path, start: int, total: int | None) -> None:
-    """Write the bytes as they lie on the server, from byte `start` on."""
+    """Write the bytes from `start` on, without decoding them."""
     progress = Progress(part.stem, total and total - start, unit="bytes")
     with part.open("ab" if start else "wb") as handle:
         for chunk in answer.raw.stream(CHUNK, decode_content=False):
@@ -207,9 +207,9 @@ def _append(answer: requests.Response, part: Path, start: int, total: int | None
 
 
 def _resumable(part: Path, url: str, expected: Expected) -> dict[str, Any] | None:
-    """Return what is known about the bytes at hand, if more may safely be appended to them.
+    """Return the notes on the bytes in `part` if the download can safely continue, otherwise None.
 
-    That needs the same address, and a validator or a hash: else a file that changed in between would be spliced.
+    That requires the same address, and a validator or a hash. Otherwise parts of two file versions could be joined.
     """
     notes = _beside(part, ".json")
     if not _size(part) or not notes.exists():
@@ -219,14 +219,14 @@ def _resumable(part: Path, url: str, expected: Expected) -> dict[str, Any] | Non
 
 
 def _start_and_total(answer: requests.Response, part: Path, known: dict[str, Any] | None) -> tuple[int, int | None]:
-    """Return the byte at which the answer begins and the size of the whole file, if the answer is of use."""
+    """Return the first byte of a usable response and the size of the whole file; raise an error for other responses."""
     status, headers = answer.status_code, answer.headers
     if status in TRY_AGAIN:
         raise _CutError(f"answered {status}", wait=_asked_to_wait(headers.get("Retry-After", "")))
     if status == 200:
         if headers.get("Content-Type", "").lower().startswith("text/html"):
             raise RefusedError("answered with a web page instead of the file")
-        if coding := headers.get("Content-Encoding"):  # nobody asked for one; some servers say gzip of every .tgz
+        if coding := headers.get("Content-Encoding"):  # not requested; some servers report gzip for every .tgz
             log.warning("%s: sent with Content-Encoding %s; its bytes are kept as they are", answer.url, coding)
         length = headers.get("Content-Length", "")
         return 0, int(length) if length.isdecimal() else None
@@ -242,7 +242,7 @@ def _start_and_total(answer: requests.Response, part: Path, known: dict[str, Any
 
 
 def _asked_to_wait(text: str) -> float:
-    """Return the seconds that Retry-After asks for, as a number or as a date; 0 for what is neither."""
+    """Return the seconds that Retry-After asks for, given as a number or a date; 0 if it is neither."""
     try:
         return urllib3.Retry().parse_retry_after(text)
     except urllib3.exceptions.InvalidHeader:
@@ -250,13 +250,13 @@ def _asked_to_wait(text: str) -> float:
 
 
 def _validator(answer: requests.Response) -> str | None:
-    """Return what names this version of the file: a strong ETag, else the date of its last change."""
+    """Return the identifier of this version of the file: a strong ETag, otherwise the Last-Modified date."""
     tag = answer.headers.get("ETag", "")
     return tag if tag and not tag.startswith("W/") else answer.headers.get("Last-Modified")
 
 
 def _reason(problem: BaseException) -> str:
-    """Return the innermost cause on one short line: the outer ones repeat it with object addresses."""
+    """Return the innermost cause of an error on one short line; outer errors repeat it with object addresses."""
     while problem.args and isinstance(problem.args[-1], BaseException):
         problem = problem.args[-1]
     text = " ".join(str(getattr(problem, "reason", None) or problem).split())

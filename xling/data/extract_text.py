@@ -1,10 +1,10 @@
-"""Extract the text of a corpus, one paragraph per line, the same byte for byte for any number of processes.
+"""Extract the text of a corpus, one paragraph per line; the output does not depend on the number of processes.
 
 python -m xling.data.extract_text --format wikipedia --input dump.xml.bz2 --out en.txt.zst [--part 3-of-16]
 
 Formats: `wikipedia` (MediaWiki pages-articles dumps), `crawl` (documents separated by blank lines, such as CC-100)
 and `text` (one paragraph per line); the last two are plain or compressed as .xz, .gz, .zst or .bz2. With --part only
-that part of the inputs is read; the texts of all parts, one after the other, are the text of the whole.
+that part of the inputs is read; the concatenated output of all parts equals the output without --part.
 """
 
 import argparse
@@ -25,21 +25,21 @@ from xling.data.plausible import add_flags, plausible
 from xling.data.wikidump import read_namespaces, read_pages
 from xling.data.wikitext import hidden_prefixes, paragraphs
 
-BATCH_CHARACTERS = 1 << 20  # of wikitext: large enough that handing it over costs little, small enough to hold several
-Batch = tuple[list[str], frozenset[str]]  # wikitexts that are cleaned in one go, link prefixes that show nothing
-EXPORT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<mediawiki\b|<page>\s*$)")  # <page>: of a dump that was cut up
-EXPORT_LINES = 2  # the XML declaration may have the first line to itself
+BATCH_CHARACTERS = 1 << 20  # of wikitext: large for little overhead per batch, small enough to hold several
+Batch = tuple[list[str], frozenset[str]]  # wikitexts, and the link prefixes that show no text
+EXPORT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<mediawiki\b|<page>\s*$)")  # <page>: start of a part of a dump
+EXPORT_LINES = 2  # the first line may be the XML declaration alone
 
 
 def extract_wikipedia(spans: list[Span], counts: Counter[str], processes: int, least: int) -> Iterator[str]:
-    """Yield the paragraphs of the articles of some dumps, in order, cleaned by one or several processes."""
+    """Yield the clean paragraphs of the articles of dumps, in order, using one or more processes."""
     with workers(processes) as share:
         for cleaned in share(partial(clean_batch, least=least), _batches(spans, counts)):
             yield from cleaned
 
 
 def clean_batch(batch: Batch, least: int) -> list[str]:
-    """Return the paragraphs of the batch's pages that have at least so many characters."""
+    """Return the paragraphs of a batch of pages that have at least `least` characters."""
     wikitexts, hidden = batch
     return [plain for text in wikitexts for plain in paragraphs(text, hidden, least)]
 
@@ -47,13 +47,13 @@ def clean_batch(batch: Batch, least: int) -> list[str]:
 def extract_lines(spans: list[Span], counts: Counter[str], least: int) -> Iterator[str]:
     """Yield the clean paragraphs of plain or crawled texts.
 
-    Blank lines end documents: they are counted but not kept, because the model reads a stream of lines.
+    Blank lines separate documents. Documents are counted, but blank lines are dropped, because the model reads lines.
     """
     compressed = any(span.path.suffix in COMPRESSED for span in spans)
     total = None if compressed else sum(span.stop - span.start for span in spans)
     progress = Progress("extract", total, unit="bytes of text")
     for span in spans:
-        inside = span.start > 0  # a document belongs to the part that it begins in
+        inside = span.start > 0  # a document belongs to the part in which it begins
         for number, line in span_lines(span):
             if number <= EXPORT_LINES and span.start == 0 and EXPORT.match(line):
                 fix = "format: wikipedia reads it"
@@ -71,7 +71,7 @@ def extract_lines(spans: list[Span], counts: Counter[str], least: int) -> Iterat
 
 
 def _batches(spans: list[Span], counts: Counter[str]) -> Iterator[Batch]:
-    """Yield the articles of the dumps in batches; progress is in bytes of the compressed files."""
+    """Yield the articles of the dumps in batches; progress is counted in bytes of the compressed files."""
     progress = Progress("extract", sum(span.stop - span.start for span in spans), unit="bytes of dump")
     for span in spans:
         hidden = hidden_prefixes(read_namespaces(span.path))
@@ -81,7 +81,7 @@ def _batches(spans: list[Span], counts: Counter[str]) -> Iterator[Batch]:
 
 
 def main() -> None:
-    """Write the paragraphs of the inputs to one file, and what was counted to another."""
+    """Write the paragraphs of the inputs to one file, and the counts to another."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--format", choices=("wikipedia", "crawl", "text"), required=True)
     parser.add_argument("--input", type=Path, nargs="+", required=True, help="files, read in this order")

@@ -1,4 +1,4 @@
-"""fastText vectors in text form (`wiki.{lg}.vec`): a line with count and width, then one word vector per line."""
+"""fastText vectors as text (`wiki.{lg}.vec`): a line with number and width of the vectors, then one vector per line."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from xling.core.io import numbered_lines
 
 
 class Vectors(NamedTuple):
-    """Words and their vectors, row by row."""
+    """Words and their vectors; row i is the vector of word i."""
 
     words: tuple[str, ...]
     vectors: NDArray[np.float32]  # (words, width)
 
 
 def read_vectors(path: Path, limit: int) -> Vectors:
-    """Return the first `limit` distinct words with their vectors; nothing after them is read."""
+    """Return the first `limit` distinct words with their vectors; the rest of the file is not read."""
     lines = numbered_lines(path)
     _, header = next(lines, (1, ""))
     fields = header.split()

@@ -1,11 +1,11 @@
-"""Fetch the data of a study and nothing else, on a machine with network, so that compute nodes need none.
+"""Fetch only the data that a study needs, on a machine with network access; compute nodes then need none.
 
     python -m xling.data.fetch_dataset --sources sources.json --root DIR
 
-The sources are a JSON list such as [{"name": "ud", "substitutions": {"lg": "fr"}}]. Files that are there as they were
-accepted are left alone. "Verified" is a file whose hash was compared; one that nobody has published a hash of is
-"accepted, checksum unknown", and must be the same in later fetches.
-Exit: 0 all there, 1 something failed, 2 the user must supply files, 3 no space left.
+The sources are a JSON list such as [{"name": "ud", "substitutions": {"lg": "fr"}}]. Files that have not changed since
+they were accepted are skipped. A file is "verified" if its hash matches a known hash. A file without a published hash
+is "accepted, checksum unknown", and later fetches must give the same bytes.
+Exit codes: 0 all files present, 1 something failed, 2 the user must supply files, 3 no space left.
 """
 
 import argparse
@@ -27,9 +27,9 @@ from xling.data.archive import BadArchiveError, unpack
 from xling.data.download import DownloadError, Expected, RefusedError, download, listed_hash, set_aside, verify
 from xling.data.manifest import Dataset, SourceFile, Unpack, resolve
 
-LEDGER = "sources.lock.json"  # below the data root: what each fetched file was when it was accepted
-NOTE = ".unpacked.json"  # inside an unpacked folder: what it was made from
-THERE, ASK, VERIFY, DOWNLOAD, UNPACK = "there", "yours to supply", "verify", "download", "unpack"  # to be done
+LEDGER = "sources.lock.json"  # below the data root: hash, size and time of each file when it was accepted
+NOTE = ".unpacked.json"  # inside an unpacked folder: the archive and options it was made with
+THERE, ASK, VERIFY, DOWNLOAD, UNPACK = "there", "yours to supply", "verify", "download", "unpack"  # states of a file
 VERIFIED, UNKNOWN, UNCHANGED = "verified", "accepted, checksum unknown", "unchanged or your own"
 log = log_to_stderr(__name__)
 Item = tuple[Dataset, SourceFile]
@@ -45,14 +45,14 @@ class Request:
 
 @dataclass
 class Ledger:
-    """What each downloaded file was: its hash, and size and time to see without reading it that nobody touched it."""
+    """The hash of each accepted file, and its size and time, which show without reading it that it is unchanged."""
 
     root: Path
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, root: Path) -> "Ledger":
-        """Read the ledger of a data root, empty where there is none."""
+        """Read the ledger of a data root; it is empty if there is no file."""
         path = root / LEDGER
         entries = read_json(path) if path.exists() else {}
         if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
@@ -60,20 +60,20 @@ class Ledger:
         return cls(root, entries)
 
     def sha256(self, path: str) -> str | None:
-        """Return the hash that a file had when it was first accepted."""
+        """Return the hash that a file had when it was accepted, or None if it is unknown."""
         return self.entries.get(path, {}).get("sha256")
 
     def untouched(self, path: str) -> bool:
-        """Tell whether the file is there as it was accepted."""
+        """Return whether the file exists and has not changed since it was accepted."""
         known = self.entries.get(path)
         return known is not None and (self.root / path).exists() and self._stat(path).items() <= known.items()
 
     def record(self, path: str, sha256: str | None) -> None:
-        """Remember an accepted file, or without a hash drop one that turned out to be no good; on disk at once."""
+        """Add an accepted file, or remove it if `sha256` is None, and write the ledger to disk at once."""
         self.entries.pop(path, None)
         if sha256:
             self.entries[path] = {"sha256": sha256, **self._stat(path)}
-        write_json(self.root / LEDGER, self.entries, sealed=False)  # people remove entries
+        write_json(self.root / LEDGER, self.entries, sealed=False)  # no seal (checksum file): users may remove entries
 
     def _stat(self, path: str) -> dict[str, int]:
         status = (self.root / path).stat()
@@ -81,7 +81,7 @@ class Ledger:
 
 
 def list_items(requests: Sequence[Request]) -> list[Item]:
-    """Return every file that the requests need, once."""
+    """Return every file that the requests need, without duplicates."""
     items: dict[tuple[str, str], Item] = {}
     for request in requests:
         dataset = resolve(request.name, **request.substitutions)
@@ -91,7 +91,7 @@ def list_items(requests: Sequence[Request]) -> list[Item]:
 
 
 def to_do(file: SourceFile, ledger: Ledger) -> str:
-    """Return what is to be done for one file."""
+    """Return the next step for one file: THERE (none), ASK, VERIFY, DOWNLOAD or UNPACK."""
     path, spec = ledger.root / file.path, file.unpack
     if not file.urls:
         return THERE if path.exists() and path.stat().st_size else ASK
@@ -103,12 +103,12 @@ def to_do(file: SourceFile, ledger: Ledger) -> str:
 
 
 def obtain(file: SourceFile, ledger: Ledger) -> str:
-    """Make sure that one file, and the folder unpacked from it, are there; return how sure its bytes are."""
+    """Make sure that a file and the folder unpacked from it exist; return VERIFIED, UNKNOWN or UNCHANGED."""
     sure, path, first = UNCHANGED, ledger.root / file.path, ledger.sha256(file.path)
     expected = Expected(file.size, file.sha256)
-    if file.sha256 is None and first:  # what is not in the manifest is what it was at the first download
+    if file.sha256 is None and first:  # without a hash in the manifest, the first download counts
         expected = Expected(file.size, first, origin=f"{LEDGER}; remove the entry if the change is wanted")
-    if to_do(file, ledger) == VERIFY:  # there but not known: a wrong one is set aside and fetched again
+    if to_do(file, ledger) == VERIFY:  # unknown or changed: a wrong file is renamed and fetched again
         try:
             sure = _accepted(ledger, file.path, verify(path, expected), expected)
         except RefusedError as problem:
@@ -122,7 +122,7 @@ def obtain(file: SourceFile, ledger: Ledger) -> str:
         try:
             sizes = unpack(path, ledger.root / file.unpack.to, file.unpack)
         except BadArchiveError:
-            if file.sha256 is None:  # nothing vouched for these bytes: a rerun has to fetch new ones
+            if file.sha256 is None:  # the bytes were never verified, so a rerun must fetch new ones
                 set_aside(path, path)
                 ledger.record(file.path, None)
             raise
@@ -132,7 +132,7 @@ def obtain(file: SourceFile, ledger: Ledger) -> str:
 
 
 def _accepted(ledger: Ledger, path: str, sha256: str, expected: Expected) -> str:
-    """Remember a file that is as expected, as far as anything was; return whether its hash was."""
+    """Record an accepted file in the ledger; return VERIFIED if its hash was known beforehand, otherwise UNKNOWN."""
     ledger.record(path, sha256)
     if expected.digest:
         return VERIFIED
@@ -141,7 +141,7 @@ def _accepted(ledger: Ledger, path: str, sha256: str, expected: Expected) -> str
 
 
 def ask_block(items: Sequence[Item], ledger: Ledger) -> str:
-    """Return what the user has to supply, with the exact paths; empty where nothing is missing."""
+    """Return a text that names the files that the user must supply, with their paths; empty if none is missing."""
     missing: dict[str, list[str]] = {}
     for dataset, file in items:
         if to_do(file, ledger) == ASK:
@@ -152,7 +152,7 @@ def ask_block(items: Sequence[Item], ledger: Ledger) -> str:
 
 
 def _is_unpacked(folder: Path, spec: Unpack, sha256: str | None) -> bool:
-    """Tell whether the folder was made from this archive in this way, with every file at its size."""
+    """Return whether the folder was unpacked from this archive with these options, and every file has its size."""
     if sha256 is None or not (folder / NOTE).exists():
         return False
     note = read_json(folder / NOTE)
@@ -165,7 +165,7 @@ def _described(spec: Unpack) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Fetch what is missing and say what failed or is the user's to supply."""
+    """Fetch the missing files, and report failures and files that the user must supply."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sources", type=Path, required=True, help="JSON: list of {name, substitutions}")
     parser.add_argument("--root", type=Path, required=True, help="data root that everything is put below")
@@ -174,18 +174,18 @@ def main() -> None:
     items = list_items(read_record(list[Request], read_json(args.sources), args.sources))
     args.root.mkdir(parents=True, exist_ok=True)
     sure, failed = Counter[str](), False
-    with Lock(args.root, wait=True):  # two fetches never write the same files
+    with Lock(args.root, wait=True):  # only one fetch at a time may write
         ledger = Ledger.load(args.root)
         for dataset, file in items:
             if (todo := to_do(file, ledger)) != THERE:
                 log.info("%s: %s (%s; terms: %s): %s", dataset.name, file.path, dataset.licence, dataset.terms, todo)
             try:
                 sure[obtain(file, ledger)] += 1
-            except XlingError as error:  # the others may still be had
+            except XlingError as error:  # continue with the other files
                 print(f"error: {dataset.name}: {error}", file=sys.stderr, flush=True)
                 failed = True
             except OSError as error:
-                error.filename = error.filename or str(args.root / file.path)  # writing does not say where
+                error.filename = error.filename or str(args.root / file.path)  # errors in writing lack the path
                 raise
     asked = ask_block(items, ledger)
     print(asked, flush=True)

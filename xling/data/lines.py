@@ -1,4 +1,4 @@
-"""What the readers of line formats share: clean lines, files that are not empty, tables, blocks between blank lines."""
+"""Helpers for readers of line formats: clean lines, non-empty files, tables, blocks between blank lines."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,12 +10,12 @@ from xling.core.errors import InputError
 from xling.core.io import numbered_lines
 
 NumberedLine = tuple[int, str]
-Row = tuple[int, list[str]]  # its line and its fields
+Row = tuple[int, list[str]]  # line number and fields
 Record = dict[str, Any]  # an example of a task
 AGAIN = "fetch or make the file again"
 
 # Neither text nor space: C0/C1 controls, soft hyphen, zero-width space, direction marks, word joiner, byte-order mark,
-# interlinear marks, surrogates and noncharacters. The joiners U+200C/D stay: some scripts spell with them.
+# interlinear marks, surrogates and noncharacters. The joiners U+200C/D are kept: some scripts need them for spelling.
 _DROPPED = re.compile(
     r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
     r"\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]+"
@@ -23,14 +23,14 @@ _DROPPED = re.compile(
 
 
 def clean_line(text: str) -> str:
-    """Return running text without control characters, with single spaces and none at its ends."""
-    if text.isprintable() and "  " not in text:  # the only printable white space is the blank
+    """Return text without control characters, with single spaces and no space at its ends."""
+    if text.isprintable() and "  " not in text:  # the space is the only printable white space
         return text.strip()
     return " ".join(_DROPPED.sub("", text).split())
 
 
 def filled_lines(path: Path, expected: str) -> Iterator[NumberedLine]:
-    """Yield the numbered lines of a file; an empty one is refused, naming what was expected ("sentences were")."""
+    """Yield the numbered lines of a file; the error for an empty file includes `expected`, such as "sentences were"."""
     number = 0
     for number, line in numbered_lines(path):
         yield number, line
@@ -39,9 +39,9 @@ def filled_lines(path: Path, expected: str) -> Iterator[NumberedLine]:
 
 
 def table_rows(path: Path, needed: Sequence[str]) -> Iterator[Row]:
-    """Yield the needed columns, in that order, of a tab-separated file with a header.
+    """Yield the needed columns, in the given order, of a tab-separated file with a header.
 
-    Fields are not quoted: a quotation mark is text.
+    Quotation marks are ordinary text; fields are never quoted.
     """
     header, number = read_header(path), 1
     for name in needed:
@@ -69,7 +69,7 @@ def read_header(path: Path) -> list[str]:
 
 
 def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
-    """Yield runs of whole lines, or texts, with about the given number of characters: the work of one call."""
+    """Yield lists of consecutive lines, or texts, with about the given number of characters per list."""
     chunk: list[str] = []
     size = 0
     for line in lines:
@@ -83,7 +83,7 @@ def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
 
 
 def blocks(path: Path) -> Iterator[list[NumberedLine]]:
-    """Yield the runs of non-blank lines of a file, each line with its number; a file without any is refused."""
+    """Yield the blocks of non-blank, numbered lines of a file; raise an error if there is none."""
     block: list[NumberedLine] = []
     for blank, lines in groupby(numbered_lines(path), key=lambda numbered: not numbered[1]):
         if not blank:

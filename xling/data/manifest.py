@@ -1,6 +1,6 @@
-"""The manifest of datasets (sources.yaml): read strictly, and filled in for a language or a date.
+"""The manifest of datasets (sources.yaml), read strictly.
 
-Paths and addresses in it are templates; `resolve("wikipedia", lg="fr", date="20190101")` fills them.
+Its paths and addresses are templates; `resolve("wikipedia", lg="fr", date="20190101")` fills in language and date.
 """
 
 import re
@@ -18,7 +18,7 @@ from xling.core.errors import InputError
 from xling.core.records import Count, Flag, matching, read_record, record, refuse
 
 MANIFEST = Path(__file__).with_name("sources.yaml")
-SAFE_VALUE = r"[A-Za-z0-9][A-Za-z0-9_-]*"  # what a derived name may be: it becomes part of a path
+SAFE_VALUE = r"[A-Za-z0-9][A-Za-z0-9_-]*"  # pattern of derived names, which become part of a path
 GLOB = re.compile(r"[*?\[]")
 
 
@@ -66,7 +66,7 @@ class SourceFile:
     unpack: Unpack | None = None
 
     def products(self) -> tuple[str, ...]:
-        """Return the paths below the data root that readers use, as far as no pattern hides them."""
+        """Return the paths below the data root that readers use, without members that are given as patterns."""
         if self.unpack is None:
             return (self.path,)
         names = [member for member in self.unpack.members if not GLOB.search(member)]
@@ -101,7 +101,7 @@ class Dataset:
         refuse(problems)
 
     def resolve(self, /, **given: str) -> "Dataset":
-        """Return the dataset with paths and addresses filled in for these values."""
+        """Return the dataset with these values filled in to its paths and addresses."""
         unknown = sorted(given.keys() - self.parameters.keys() - self.from_lg.keys())
         missing = sorted(self.parameters.keys() - given.keys())
         if unknown or missing:
@@ -131,7 +131,7 @@ def resolve(name: str, /, **substitutions: str) -> Dataset:
 
 
 def load_manifest(path: Path = MANIFEST) -> dict[str, Dataset]:
-    """Read a manifest; anything unknown, missing or of the wrong kind is an error that names its place."""
+    """Read a manifest; an unknown or missing key or a value of the wrong type is an error that names its place."""
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.MarkedYAMLError as error:

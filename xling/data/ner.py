@@ -1,4 +1,4 @@
-"""Named entities: WikiAnn, CoNLL-2003 and MSRA, all returned as BIO over words (section 3.2 of the paper)."""
+"""Named entities: WikiAnn, CoNLL-2003 and MSRA, all converted to BIO tags of words (section 3.2 of the paper)."""
 
 import re
 from collections import Counter
@@ -12,14 +12,14 @@ from xling.data.lines import Record, blocks
 TYPES = ("LOC", "MISC", "ORG", "PER")  # MISC is kept in the label set
 OUTSIDE = "O"
 DOCUMENT = "-DOCSTART-"
-MSRA_TYPES = {"NR": "PER", "NS": "LOC", "NT": "ORG"}  # the names of the original bakeoff files
+MSRA_TYPES = {"NR": "PER", "NS": "LOC", "NT": "ORG"}  # type names in the original bakeoff files
 MSRA_TAG = re.compile(r"([BIMES])-([A-Z]+)")
 
 
 def to_bio(tags: Iterable[str]) -> list[str]:
-    """Turn IOB1 into BIO: every entity begins with B-, not only one that follows another of its type.
+    """Convert IOB1 to BIO: every entity begins with B-, not only an entity that follows another of the same type.
 
-    BIO stays as it is, except that a standalone I- becomes B-, the repair that scoring makes too.
+    BIO input stays unchanged, except that an I- tag that continues no entity of its type becomes B-.
     """
     result, before = [], OUTSIDE
     for tag in tags:
@@ -30,9 +30,9 @@ def to_bio(tags: Iterable[str]) -> list[str]:
 
 
 def read_wikiann(path: Path, counts: Counter[str], expected: str | None = None) -> Iterator[Record]:
-    """Yield the sentences of a WikiAnn file (`xx:token<TAB>TAG`), all of the expected language if one is named.
+    """Yield the sentences of a WikiAnn file (`xx:token<TAB>TAG`); if `expected` is given, all must be in that language.
 
-    Tags that had to be turned into BIO are counted as repaired.
+    Tags changed by the conversion to BIO are counted as repaired.
     """
     for block in blocks(path):
         words, tags = [], []
@@ -40,11 +40,11 @@ def read_wikiann(path: Path, counts: Counter[str], expected: str | None = None) 
             fields = line.split("\t")
             if len(fields) != 2:
                 raise InputError(path, f"{len(fields)} columns where xx:token<TAB>TAG was expected", line=number)
-            language, _, word = fields[0].partition(":")  # a token may contain colons of its own
+            language, _, word = fields[0].partition(":")  # a token may contain more colons
             if not (language and word):
                 problem = f"{fields[0]!r} is not a token after a language prefix such as en:"
                 raise InputError(path, problem, line=number)
-            # A code may name a variety too: be-x-old, in a study's spelling be_x_old, is be.
+            # A code may include a variety: be-x-old, which studies spell be_x_old, belongs to be.
             if expected and len({code.replace("_", "-").partition("-")[0] for code in (language, expected)}) > 1:
                 fix = "name another file, or the language by the code that the file has"
                 raise InputError(path, f"a token of {language!r}, expected {expected!r}", line=number, fix=fix)
@@ -70,10 +70,10 @@ def read_conll2003(path: Path) -> Iterator[Record]:
 
 
 def read_msra(path: Path, segment: Callable[[str], list[str]], counts: Counter[str]) -> Iterator[Record]:
-    """Yield the sentences of an MSRA file (`character TAG`), its labels moved to the words that `segment` finds.
+    """Yield the sentences of an MSRA file (`character TAG`), with the tags moved to the words that `segment` finds.
 
-    A row of several characters is one stretch of its tag. A sentence whose characters the segmenter changes is left in
-    single characters and counted as unsegmented.
+    The tag of a row with several characters covers all of them. If the segmenter changes characters of a sentence, its
+    words are its single characters, and it is counted as unsegmented.
     """
     for block in blocks(path):
         characters: list[str] = []
@@ -82,7 +82,7 @@ def read_msra(path: Path, segment: Callable[[str], list[str]], counts: Counter[s
             text, _, tag = line.rpartition("\t" if "\t" in line else " ")
             if not text:
                 raise InputError(path, "expected a character and its tag, split by a tab or a space", line=number)
-            if match := MSRA_TAG.fullmatch(tag):  # BIOES and BMES, with the bakeoff's own type names
+            if match := MSRA_TAG.fullmatch(tag):  # BIOES or BMES tags, also with the bakeoff's type names
                 tag = f"{'B' if match[1] in 'BS' else 'I'}-{MSRA_TYPES.get(match[2], match[2])}"
             bio = _known(path, number, tag)
             characters += text
@@ -97,11 +97,11 @@ def read_msra(path: Path, segment: Callable[[str], list[str]], counts: Counter[s
 
 
 def realign(characters: Sequence[str], tags: Sequence[str], words: Sequence[str], counts: Counter[str]) -> list[str]:
-    """Return BIO tags of words from BIO tags of their characters, which the words spell but for white space.
+    """Return the BIO tags of words from the BIO tags of their characters; white space in either is ignored.
 
-    A word takes the type of the entity that covers its first labelled character. It is tagged B- when it is the
-    first word to stand for that entity, else I-. Counted: words, cut (words with an entity boundary inside),
-    shared (words that touch two entities or more), lost (entities that no word stands for).
+    A word represents the entity that covers its first labelled character, and takes its type. The first word that
+    represents an entity is tagged B-, the others I-. Counted: words, cut (words with an entity boundary inside),
+    shared (words that overlap two or more entities), lost (entities that no word represents).
     """
     bio = to_bio(tags)
     begun = list(accumulate(tag.startswith("B-") for tag in bio))

@@ -11,12 +11,12 @@ from xling.core.errors import InputError
 from xling.data.lines import Record, table_rows
 
 LABELS = ("entailment", "neutral", "contradiction")
-OTHER_NAMES = {"contradictory": "contradiction"}  # of XNLI-MT
+OTHER_NAMES = {"contradictory": "contradiction"}  # label names in XNLI-MT
 UNDECIDED = "-"  # the annotators did not agree
 
 
 def read_xnli(path: Path, language: str, counts: Counter[str]) -> Iterator[Record]:
-    """Yield the rows of one language of xnli.dev.tsv or xnli.test.tsv; rows without a gold label count as undecided."""
+    """Yield the rows of one language in xnli.dev.tsv or xnli.test.tsv; rows without a gold label count as undecided."""
     seen: dict[str, None] = {}  # a dict keeps the order in which languages appear
     for line, (code, *row) in table_rows(path, ("language", "sentence1", "sentence2", "gold_label")):
         seen[code] = None
@@ -29,7 +29,7 @@ def read_xnli(path: Path, language: str, counts: Counter[str]) -> Iterator[Recor
 
 
 def read_xnli_mt(path: Path, counts: Counter[str]) -> Iterator[Record]:
-    """Yield the rows of multinli.train.en.tsv (premise, hypo, label) of XNLI-MT 1.0."""
+    """Yield the rows of multinli.train.en.tsv (premise, hypo, label) from XNLI-MT 1.0."""
     for line, row in table_rows(path, ("premise", "hypo", "label")):
         if example := _checked(path, line, row, counts):
             if _whole(example):
@@ -39,7 +39,7 @@ def read_xnli_mt(path: Path, counts: Counter[str]) -> Iterator[Record]:
 
 
 def _checked(path: Path, line: int, row: list[str], counts: Counter[str]) -> Record | None:
-    """Return the example of a row (premise, hypothesis, label), or nothing where it has no gold label."""
+    """Return the example in a row (premise, hypothesis, label), or None if the row has no gold label."""
     premise, hypothesis, label = row
     if label == UNDECIDED:
         counts["undecided"] += 1

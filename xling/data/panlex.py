@@ -1,11 +1,11 @@
-"""PanLex: the tables of the CSV dump, unpacked into a folder, joined into translations between two varieties.
+"""PanLex: translations between two language varieties, from the tables of an unpacked CSV dump.
 
-Each table is read once in blocks; only what belongs to the two language varieties stays in memory: the dump has
-25 million expressions and 80 million denotations. Its archive is verified when it is fetched, so damage is only named
-with its table.
+Each table is read once in blocks, and only rows of the two language varieties stay in memory: the dump has 25 million
+expressions and 80 million denotations. The archive is verified when it is fetched, so an error here names only the
+table.
 
-Translation quality is PanLex's own: of all meanings that hold both expressions, the best source quality within each
-group of sources (sources copied from each other share a group), summed over the groups.
+Translation quality is defined as in PanLex: the meanings that contain both expressions come from sources, and sources
+copied from each other share a group. The quality is the sum over groups of the best source quality in the group.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ TABLES: dict[str, dict[str, Any]] = {  # the columns that are read
 
 
 def read_panlex(folder: Path, source: str, target: str) -> Iterator[Translation]:
-    """Yield the translations from one variety to another (uids such as eng-000), in the order of their numbers."""
+    """Yield the translations from one language variety to another (uids such as eng-000), ordered by expression ids."""
     if source == target:
         raise InputError(folder, f"source and target are both {source}", fix="name two language varieties")
     left, right = read_expressions(folder, (source, target))
@@ -43,7 +43,7 @@ def read_panlex(folder: Path, source: str, target: str) -> Iterator[Translation]
 
 
 def read_expressions(folder: Path, uids: Sequence[str]) -> Iterator["pd.Series[str]"]:
-    """Yield the expressions of each variety by number; runs of white space in a text become one space."""
+    """Yield the expressions of each language variety by id; a run of white space in a text becomes one space."""
     codes = [uid.partition("-")[0] for uid in uids]
     known = read_table(folder, "langvar", lambda rows: rows["lang_code"].isin(codes))
     numbers = dict(zip(known["lang_code"] + known["var_code"].map("-{:03d}".format), known["id"], strict=True))
@@ -63,7 +63,7 @@ def read_expressions(folder: Path, uids: Sequence[str]) -> Iterator["pd.Series[s
 
 
 def read_ratings(folder: Path, meanings: "pd.Series[int]") -> pd.DataFrame:
-    """Return the group and the quality of the source of each meaning; a source without a rating counts 0."""
+    """Return the source group and source quality of each meaning; a source without a rating has quality 0."""
     known = read_table(folder, "meaning", lambda rows: rows["id"].isin(meanings)).rename(columns={"id": "meaning"})
     sources = read_table(folder, "source", lambda rows: rows["id"].isin(known["source"]))
     try:

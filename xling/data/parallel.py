@@ -1,4 +1,4 @@
-"""Parallel sentences: XNLI-15way, further versions of it such as en', and any files aligned line by line."""
+"""Parallel sentences: XNLI-15way, additional versions such as en', and any files aligned line by line."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -21,7 +21,7 @@ def read_multiway(path: Path, languages: Sequence[str]) -> Iterator[Sentences]:
 
 
 def read_aligned(paths: Sequence[Path]) -> Iterator[Sentences]:
-    """Yield the lines of files side by side; the files must be equally long and have no blank lines."""
+    """Yield tuples of corresponding lines of files; the files must be equally long and have no blank lines."""
     number = 0
     for number, row in enumerate(zip_longest(*(numbered_lines(path) for path in paths)), start=1):
         for path, cell in zip(paths, row, strict=True):
@@ -36,7 +36,7 @@ def read_aligned(paths: Sequence[Path]) -> Iterator[Sentences]:
 
 
 def read_both(multiway: Path, languages: Sequence[str], files: Sequence[Path]) -> Iterator[Sentences]:
-    """Yield the rows of a multi-way table with the lines of further files beside them, which must be as many."""
+    """Yield each row of a multi-way table joined with the same line of other files, which must be equally long."""
     rows, lines = read_multiway(multiway, languages), read_aligned(files)
     for number, (row, line) in enumerate(zip_longest(rows, lines), start=1):
         if row is None or line is None:

@@ -1,9 +1,9 @@
-"""Parts of text files: jobs that each read one part share the work on a language.
+"""Parts of text files, so that several jobs can share the work on a language.
 
-A record (a line, or a page of a dump) begins with a mark and belongs to the part in which its mark begins, so that the
-parts one after the other are the files. Parts are equal stretches of the files on disk. A plain file is entered where a
-part begins, and a .bz2 at the next of its blocks, which can be unpacked one by one. Every other compressed file is
-unpacked from its start, and what comes before the part is thrown away: that costs far less than cleaning it.
+Parts are equal byte ranges of the files on disk. A record (a line, or a page of a dump) begins with a mark and belongs
+to the part in which its mark begins, so all parts together are the files. A plain file is read from the start of the
+part, and a .bz2 from its next block, because blocks can be decompressed one by one. Every other compressed file is
+decompressed from its start and the text before the part is discarded: that costs far less than cleaning it.
 """
 
 import argparse
@@ -18,13 +18,13 @@ from xling.core.errors import InputError
 from xling.core.io import BROKEN_ARCHIVE, COMPRESSED, numbered_lines, to_utf8
 
 CHUNK = 1 << 20
-# A block of a .bz2 begins with the first of these numbers of 48 bits, at any bit; the second ends a stream of blocks.
+# 48-bit magic numbers, which may begin at any bit: the first begins a block of a .bz2, the second ends a bz2 stream.
 BLOCK, END = 0x314159265359, 0x177245385090
-LARGEST_BLOCK = 1_000_000  # bytes that 900 kB of text take if they cannot be compressed
+LARGEST_BLOCK = 1_000_000  # bytes of a block with 900 kB of incompressible text
 
 
 class Span(NamedTuple):
-    """A stretch of a file on disk, in bytes."""
+    """A range of bytes in a file on disk."""
 
     path: Path
     start: int
@@ -32,17 +32,17 @@ class Span(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether it is all of the file."""
+        """Whether the span is the whole file."""
         return self.start == 0 and self.last
 
     @property
     def last(self) -> bool:
-        """Whether it ends with the file."""
+        """Whether the span extends to the end of the file."""
         return self.stop == self.path.stat().st_size
 
 
 class Part(NamedTuple):
-    """Which part of how many, counted from 1."""
+    """Part `number` (counted from 1) of `of` parts."""
 
     number: int = 1
     of: int = 1
@@ -56,7 +56,7 @@ class Part(NamedTuple):
         return cls(int(found[1]), int(found[2]))
 
     def spans(self, paths: Sequence[Path]) -> list[Span]:
-        """Return the stretches of the files that make up this part."""
+        """Return the spans of the files that make up this part."""
         sizes = [path.stat().st_size for path in paths]
         first, end = (sum(sizes) * number // self.of for number in (self.number - 1, self.number))
         begins = [sum(sizes[:number]) for number in range(len(paths))]
@@ -68,14 +68,14 @@ class Part(NamedTuple):
 
 
 def read_records(span: Span, mark: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (place on disk, record without its mark) of a span; at the start of a file first what precedes the marks.
+    """Yield (position on disk, record without its mark) for the records that begin in a span.
 
-    A mark that ends the file has no record.
+    At the start of a file, the first record is the text before the first mark. A mark that ends a file has no record.
     """
     started, held, ours = span.start == 0, b"", 0
     for place, piece in _pieces(span):
-        text, begin = held + piece, 0  # what was held back may end with the beginning of a mark
-        ours = len(text) if place < span.stop else ours  # so many bytes of it are of the span
+        text, begin = held + piece, 0  # the held text may end with the beginning of a mark
+        ours = len(text) if place < span.stop else ours  # number of bytes of the text that belong to the span
         while (at := text.find(mark, begin)) >= 0:
             if started:
                 yield place, text[begin:at]
@@ -91,7 +91,7 @@ def read_records(span: Span, mark: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_head(path: Path, mark: bytes) -> bytes:
-    """Return what stands before the first mark of a file, or some of its start if no mark is near."""
+    """Return the text before the first mark of a file, or the start of the file if no mark is near."""
     head = b""
     for _, piece in _pieces(Span(path, 0, path.stat().st_size)):
         head += piece
@@ -101,7 +101,7 @@ def read_head(path: Path, mark: bytes) -> bytes:
 
 
 def span_lines(span: Span) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a span with their numbers, which count from its first line."""
+    """Yield the lines of a span with their numbers, counted from the first line of the span."""
     if span.whole:
         yield from numbered_lines(span.path)
         return
@@ -115,13 +115,13 @@ def span_lines(span: Span) -> Iterator[tuple[int, str]]:
 
 
 def _pieces(span: Span) -> Iterator[tuple[int, bytes]]:
-    """Yield the text of a file from the start of a span on, beyond its end, each piece with its place on disk."""
+    """Yield (position on disk, chunk of text) from the start of a span to the end of the file, beyond the span."""
     place = span.start
     try:
         for place, text in _blocks(span) if span.path.suffix == ".bz2" and not span.whole else _stream(span):
             yield place, text
     except BROKEN_ARCHIVE as error:
-        if isinstance(error, OSError) and error.errno is not None:  # bz2 has no number for a damaged block
+        if isinstance(error, OSError) and error.errno is not None:  # a damaged bz2 block has no errno
             raise
         problem = f"truncated or damaged after byte {place:,}: {str(error).rstrip('.')}"
         raise InputError(span.path, problem, fix="fetch the file again") from None
@@ -133,23 +133,23 @@ def _stream(span: Span) -> Iterator[tuple[int, bytes]]:
         if not opener:
             raw.seek(span.start)
         while True:
-            place = min(raw.tell(), size - 1)  # all may have been read before all is unpacked
+            place = min(raw.tell(), size - 1)  # the file may be fully read before it is fully decompressed
             most = min(CHUNK, span.stop - place) if not opener and place < span.stop else CHUNK
-            if not (text := stream.read1(most)):  # what is there at once: a later break then loses no page
+            if not (text := stream.read1(most)):  # only available data, so later damage loses no page
                 return
             if place >= span.start:
                 yield place, text
 
 
 def _blocks(span: Span) -> Iterator[tuple[int, bytes]]:
-    """Yield the text of the blocks of a .bz2 that begin where a span does or later, in one stream or many."""
+    """Yield (position, text) of the blocks of a .bz2 from the start of a span on, also in a file of several streams."""
     with span.path.open("rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as data:
         begun: int | None = None
         for bit, magic in _magic_numbers(data, span.start):
             if begun is not None:
                 text = _unpack(data, begun, bit)
                 if text is None and bit - begun < 8 * LARGEST_BLOCK:
-                    continue  # a number that stands inside the block by chance
+                    continue  # a magic number inside the block by chance
                 if text is None:
                     break
                 yield begun // 8, text
@@ -159,11 +159,11 @@ def _blocks(span: Span) -> Iterator[tuple[int, bytes]]:
 
 
 def _magic_numbers(data: mmap.mmap, start: int) -> Iterator[tuple[int, int]]:
-    """Yield (bit, number) of the magic numbers of a .bz2 that begin at a byte or later."""
+    """Yield (bit position, magic number) for the magic numbers of a .bz2 from the byte `start` on."""
     shapes = [(magic, shift, (magic << 8 - shift).to_bytes(7)[1:6]) for magic in (BLOCK, END) for shift in range(8)]
     for begin in range(start, len(data), CHUNK):
         window, found = data[begin : begin + CHUNK + 7], []
-        for magic, shift, inner in shapes:  # the five bytes that it fills, then the bits around them
+        for magic, shift, inner in shapes:  # find the five full bytes, then check the bits around them
             at = window.find(inner, 1)
             while at >= 0:
                 seven = int.from_bytes(window[at - 1 : at + 6].ljust(7, b"\0"))
@@ -174,10 +174,10 @@ def _magic_numbers(data: mmap.mmap, start: int) -> Iterator[tuple[int, int]]:
 
 
 def _unpack(data: mmap.mmap, begun: int, end: int) -> bytes | None:
-    """Return the text of the block between two bits: it becomes a .bz2 of its own, whose checksum is the block's."""
+    """Return the text of the block between two bit positions, decompressed as a separate .bz2; None if invalid."""
     first, last, size = begun // 8, -(-end // 8), end - begun
     bits = int.from_bytes(data[first:last]) >> 8 * last - end & (1 << size) - 1
-    stream = bits << 80 | END << 32 | bits >> size - 80 & 0xFFFFFFFF
+    stream = bits << 80 | END << 32 | bits >> size - 80 & 0xFFFFFFFF  # one block: its checksum is that of the file
     padding = -(size + 80) % 8
     try:
         return bz2.decompress(b"BZh9" + (stream << padding).to_bytes((size + 80 + padding) // 8))

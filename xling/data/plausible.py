@@ -1,9 +1,9 @@
-"""Is a text, or the text of a task, in the script and the language that it is said to be in? A look at its beginning.
+"""Check on the beginning of a text, or of the data of a task, that it has the declared script and language.
 
-The thresholds lie far from real text: of the texts of five languages that we tried, the one with most code (Chinese
-documentation) has 45% of its letters in its script. Of their 30 most frequent words, texts of different languages
-shared at most 4 and texts of one language at least 16; treebanks and NER data shared at most 6 with texts of other
-languages and at least 13 with those of their own.
+The thresholds are far from the values of real text. Among our test texts in five languages, the one with the most code
+(Chinese documentation) has 45% of its letters in its script. Of their 30 most frequent words, texts of different
+languages shared at most 4 and texts of the same language at least 16. Treebanks and NER data shared at most 6 with
+texts of other languages and at least 13 with texts of their own language.
 """
 
 import argparse
@@ -20,12 +20,12 @@ from xling.core.errors import InputError
 from xling.core.io import read_lines
 from xling.core.log import log_to_stderr
 
-SAMPLE = 2000  # paragraphs
-FEWEST_LETTERS = 2000  # in shorter texts shares say little
-FREQUENT, KNOWN = 30, 200  # most frequent words of a text, looked for among those of another
-FEW, TOO_FEW = 0.4, 0.1  # letters of the script: below these a warning, an error
-ALIKE, TOO_ALIKE = 0.4, 0.9  # frequent words in common: from these on a warning, an error
-SCRIPTS = {  # by the first word of a letter's name in Unicode; a script that is not here is not checked
+SAMPLE = 2000  # number of paragraphs, or of examples of a task, that are checked
+FEWEST_LETTERS = 2000  # shares in shorter texts are unreliable
+FREQUENT, KNOWN = 30, 200  # the 30 most frequent words of a text are searched among the 200 of another
+FEW, TOO_FEW = 0.4, 0.1  # share of letters in the script below which there is a warning, an error
+ALIKE, TOO_ALIKE = 0.4, 0.9  # share of common frequent words from which on there is a warning, an error
+SCRIPTS = {  # first words of the Unicode names of the letters; other scripts are not checked
     **{name: {name.upper()} for name in ("Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Armenian", "Georgian")},
     **{name: {name.upper()} for name in ("Devanagari", "Bengali", "Tamil", "Telugu", "Thai", "Hangul", "Ethiopic")},
     "Han": {"CJK"},
@@ -35,7 +35,7 @@ WORD = re.compile(r"[^\W\d_]+")
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that say what a text must be."""
+    """Add the flags for the expected script and for texts of other languages."""
     parser.add_argument("--script", default="", help="its writing system, as Latin: warn or stop if it has another")
     parser.add_argument(
         "--unlike", action="append", default=[], metavar="NAME=FILE", help="plain text of another language"
@@ -45,7 +45,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def plausible(
     path: Path, found: Iterator[Found], flags: argparse.Namespace, text: Callable[[Found], str] = str
 ) -> Iterator[Found]:
-    """Yield all that was found, after a look at the first ones: of this script, and not of another language?"""
+    """Return all items after a check of the script and the language of the first SAMPLE items."""
     first = list(islice(found, SAMPLE))
     others = named_paths(flags.unlike, "--unlike", "NAME=FILE")
     for problem, fix, wrong in doubts([text(one) for one in first], flags.script, others):
@@ -56,7 +56,7 @@ def plausible(
 
 
 def doubts(sample: Sequence[str], script: str, others: Mapping[str, Path]) -> Iterator[tuple[str, str, bool]]:
-    """Yield (problem, fix, whether it is an error) of a text in another script, or with another language's words."""
+    """Yield (problem, fix, whether it is an error) if a sample has the wrong script or words of another language."""
     letters = Counter(character for line in sample for character in line if character.isalpha())
     if script not in SCRIPTS or letters.total() < FEWEST_LETTERS:
         return
@@ -80,11 +80,11 @@ def doubts(sample: Sequence[str], script: str, others: Mapping[str, Path]) -> It
 
 
 def script_of(letter: str) -> str:
-    """Return the script of a letter, as LATIN."""
+    """Return the script of a letter in capitals, such as LATIN."""
     return unicodedata.name(letter, "UNNAMED").split()[0]
 
 
 def frequent_words(sample: Iterable[str], script: str) -> list[str]:
-    """Return the most frequent words in a script, which are mostly function words."""
+    """Return the KNOWN most frequent words in a script, which are mostly function words."""
     words = Counter(word for line in sample for word in WORD.findall(line.lower()))
     return list(islice((word for word, _ in words.most_common() if script_of(word[0]) in SCRIPTS[script]), KNOWN))

@@ -3,15 +3,15 @@
     python -m xling.data.split_corpus --input tok.txt.zst --valid-lines 5000 --test-lines 5000 --seed 1 \\
         --out-dir DIR
 
-Held out (docs/choices.md): the text is cut into as many equal stretches as lines are held out, one line is
-drawn from each, and the stretches are dealt to valid and test at random, so both are spread over the whole text.
+Held-out lines (docs/choices.md): the text is cut into equal stretches, one per held-out line. One line is drawn from
+each stretch, and the drawn lines are assigned to valid and test at random, so both are spread over the whole text.
 
-Trimmed (section 4.1, Wiki-CC: only the domain may differ): a random subset of the remaining lines, in their old
-order, with at most the given number of words and short of it by less than one line. `--max-words-of` takes the
-smallest of the texts whose stats are given (those of one text's shards are joined by colons) as the size of the whole
-corpus; what is held out here is taken off it.
+Trimming (section 4.1, Wiki-CC: only the domain may differ): the train split is a random subset of the remaining lines,
+in their original order, with at most the given number of words and less than one line below it. `--max-words-of` limits
+the whole corpus, held-out lines included, to the size of the smallest text whose stats files are given (colons join the
+files of the shards of a text).
 
-Three passes, one line in memory; with `--shuffle-seed` one bucket of lines (the order of en', docs/choices.md).
+The text is read three times, with one line in memory, or one bucket of lines with `--shuffle-seed` (docs/choices.md).
 """
 
 import argparse
@@ -31,12 +31,12 @@ from xling.core.seeds import numpy_rng, python_rng
 
 SPLITS = ("train", "valid", "test")
 BUCKET_CHARACTERS = 1 << 26
-MOST_BUCKETS = 200  # open files; a larger text gets larger buckets
+MOST_BUCKETS = 200  # maximum number of open files; a larger text gets larger buckets
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How to split: `max_words` limits the train words, `corpus_words` those of the three splits together."""
+    """Options of a split: `max_words` limits the train words, `corpus_words` the words of all three splits together."""
 
     valid: int
     test: int
@@ -47,7 +47,7 @@ class Plan:
 
 
 def draw_held_out(lines: int, valid: int, test: int, seed: int) -> dict[int, str]:
-    """Return {line number from 0: "valid" or "test"}, one line from each of valid + test equal stretches."""
+    """Return {line number from 0: "valid" or "test"}, with one line from each of valid + test equal stretches."""
     stretches = valid + test
     rng = numpy_rng("held out", seed)
     edges = [i * lines // stretches for i in range(stretches + 1)] if stretches else [0]
@@ -57,10 +57,10 @@ def draw_held_out(lines: int, valid: int, test: int, seed: int) -> dict[int, str
 
 
 def thin(lines: Iterable[str], total: int, budget: int, rng: Random) -> Iterator[str]:
-    """Yield a random subset of lines of `total` words that has at most `budget` words.
+    """Yield a random subset, with at most `budget` words, of lines that have `total` words.
 
-    A line is taken with chance (words still wanted) / (words still to come). That ratio is a martingale, so every
-    line has the same chance budget / total wherever it stands, and the sum cannot drift away from the budget.
+    A line is taken with probability (words still wanted) / (words still to come). That ratio is a martingale, so every
+    line has the same probability budget / total at any position, and the sum cannot drift away from the budget.
     """
     wanted, to_come = budget, total
     for line in lines:
@@ -72,7 +72,7 @@ def thin(lines: Iterable[str], total: int, budget: int, rng: Random) -> Iterator
 
 
 def shuffle(lines: Iterable[str], buckets: int, seed: int, folder: Path) -> Iterator[str]:
-    """Yield the lines in a uniformly random order, with one bucket of them in memory at a time."""
+    """Yield the lines in a uniformly random order, with one bucket of lines in memory at a time."""
     rng = python_rng("shuffle buckets", seed)
     paths = [folder / f"{number}.txt" for number in range(buckets)]
     with ExitStack() as stack:
@@ -87,12 +87,12 @@ def shuffle(lines: Iterable[str], buckets: int, seed: int, folder: Path) -> Iter
 
 
 def smallest_words(texts: Iterable[Sequence[Path]]) -> int:
-    """Return the words of the smallest of some texts, each given by the stats files of its shards."""
+    """Return the number of words of the smallest text; each text is given by the stats files of its shards."""
     return min(sum(int(read_json(path)["words"]) for path in paths) for paths in texts)
 
 
 def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, object]:
-    """Write train, valid and test of a text and return what was done; all three appear or none."""
+    """Write the train, valid and test splits of a text, either all or none, and return their statistics."""
     text = shards[0]
 
     def lines() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Pages of a MediaWiki export (pages-articles.xml.bz2, schema 0.10 and 0.11, multistream too), read as a stream."""
+"""Reader of pages of a MediaWiki export (pages-articles.xml.bz2, schema 0.10 and 0.11, also multistream)."""
 
 import html
 import re
@@ -12,15 +12,15 @@ from xling.core.log import log_to_stderr
 from xling.data.parts import Span, read_head, read_records
 from xling.data.wikitext import is_redirect
 
-PAGE, END = b"<page>", b"</page>"  # in text they are &lt;page&gt;
+PAGE, END = b"<page>", b"</page>"  # in page text they would be escaped as &lt;page&gt;
 AGAIN = "fetch the dump again"
-# A part that was cut out of a dump may begin with a page.
+# A file that was cut out of a dump may begin with a page.
 EXPORT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<mediawiki\b|\Z)")
 NAMESPACE = re.compile(r'<namespace key="(-?\d+)"[^>]*>([^<]+)</namespace>')
 
 
 def read_namespaces(path: Path) -> dict[int, str]:
-    """Return the names of a dump's namespaces by number, which precede its pages; refuse what is no dump."""
+    """Return the names of the namespaces in the header of a dump by number; raise an error if the file is no dump."""
     head = read_head(path, PAGE)
     if not EXPORT.match(head):
         start = head[:40].decode(errors="replace")
@@ -33,10 +33,10 @@ def read_namespaces(path: Path) -> dict[int, str]:
 def read_pages(
     span: Span, counts: Counter[str], advance: Callable[[int], None] = lambda _: None
 ) -> Iterator[tuple[str, str]]:
-    """Yield (title, wikitext) of the articles that begin in a span: namespace 0, no redirects.
+    """Yield (title, wikitext) of the articles (namespace 0, no redirects) that begin in a span.
 
-    `counts` says what else there was, `advance` is told how many bytes of the file, compressed or not, were read.
-    A dump that ends between two pages without its closing tag is read as far as it goes, with a warning.
+    `counts` counts all pages by kind, and `advance` is called with the number of bytes read of the file on disk.
+    A dump that ends between two pages without its closing tag is read to its end, with a warning.
     """
     counts.update(pages=0, redirects=0, other_namespaces=0, input_bytes=0)
     position, title, rest = span.start, "", b""
@@ -45,7 +45,7 @@ def read_pages(
         position = place
         counts["input_bytes"] += len(record)
         if number == 0 and span.start == 0:
-            continue  # what precedes the first page
+            continue  # the header before the first page
         counts["input_bytes"] += len(PAGE)
         text, end, rest = record.partition(END)
         if not end:
@@ -62,7 +62,7 @@ def read_pages(
 
 
 def _parse(path: Path, text: bytes, before: str) -> tuple[str, int, bool, str]:
-    """Return title, namespace, whether it is a redirect, and the newest revision of a page without its outer tags."""
+    """Return title, namespace, whether it is a redirect, and last revision of a page, given without its outer tags."""
     try:
         page = ElementTree.fromstring(PAGE + text + END)  # noqa: S314 - without a document type nothing expands
     except ElementTree.ParseError as error:

@@ -1,7 +1,7 @@
-"""The lines of wikitext without its inner markup: which of them make paragraphs, and how the gaps in them close.
+"""Paragraphs from the lines of wikitext whose inner markup is removed, and repair of the gaps that removal leaves.
 
-A list item is kept, as a line of its own, if it reads as a sentence: it ends like one and has some words. Bare items
-(names, titles, links) are dropped: out of their list they teach a language model little.
+A list item is kept as a paragraph if it looks like a sentence: it ends like a sentence and has enough words. Other
+items (names, titles, links) are dropped, because outside their list they teach a language model little.
 """
 
 import re
@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w")
 _BOLD = re.compile(r"(?<!')'''(?!')")
 _LONG_QUOTES = re.compile(r"'{4,}")
 
-# Patterns start at the gap where they can: a search for one character is far faster than one for a class.
+# If possible, patterns start with the gap: a search for one character is much faster than for a character class.
 _COMMAS = r"\s\x00,;:，；：、"
 _EMPTY_PARENTHESES = re.compile(rf"\((?=[^()]*\x00)[{_COMMAS}/–—-]*\)|（(?=[^（）]*\x00)[{_COMMAS}/–—-]*）")
 _AFTER_OPENING = re.compile(rf"([(（])[\s,;:，；：、]*\x00[{_COMMAS}]*")
@@ -39,7 +39,7 @@ _LEFTOVER = re.compile(r"\{\{+|\}\}+|\[\[+|\]\]+|\{\||\|\}|\|-|</?(?:ref|nowiki)
 
 
 def paragraphs_of(text: str, unescape: Callable[[str], str]) -> Iterator[str]:
-    """Yield the plain paragraphs: lines in a row are one, a blank line, a heading or a list item ends it."""
+    """Yield plain paragraphs: consecutive lines form one; a blank line, a heading or a list item ends it."""
     for block in _blocks(text):
         plain = unescape(block)
         plain = clean_line(_tidy(plain) if GAP in plain else plain)
@@ -67,7 +67,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _item(line: str) -> str | None:
-    """Return a list item that is kept, "" for a line that is dropped, None for one that is prose after all."""
+    """Return the text of a list item to keep, "" for a line to drop, or None for a line that is prose."""
     if not line or line[0] == "|" or _RULE.match(line) or _HEADING.match(line):
         return ""
     if line[0] in "=-":
@@ -79,7 +79,7 @@ def _item(line: str) -> str | None:
 
 
 def _joined(lines: list[str]) -> str:
-    """Join the lines of a paragraph: with a space, but with none where Chinese or Japanese meets itself."""
+    """Join the lines of a paragraph with spaces, but without a space between Chinese or Japanese characters."""
     joined = [lines[0]]
     for line in lines[1:]:
         before, after = joined[-1].rstrip(), line.lstrip()
@@ -89,10 +89,11 @@ def _joined(lines: list[str]) -> str:
 
 
 def _without_quotes(line: str) -> str:
-    """Drop bold and italic quotes, with MediaWiki's guess where an apostrophe stands before italics (L'''Émile'').
+    """Remove bold and italic quotes; like MediaWiki, guess which quotes are apostrophes (L'''Émile'').
 
-    Of four quotes the first is an apostrophe, of more than five all but five. Where bold and italics are both odd, one
-    of the bold marks is an apostrophe and italics: the first after one letter, else after a word, else after a space.
+    The first of four quotes is an apostrophe, as are all but the last five of more than five. If the numbers of bold
+    and of italic marks are both odd, one bold mark is an apostrophe plus an italic mark: the first after a one-letter
+    word, otherwise the first after a longer word, otherwise the first.
     """
     if "''''" in line:
         line = _LONG_QUOTES.sub(lambda run: "\x01" * (len(run[0]) - 5) + "'" * 5 if run[0][4:] else "\x01'''", line)
@@ -107,7 +108,7 @@ def _without_quotes(line: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Close the gaps: empty brackets, commas and blanks that belonged to what was removed."""
+    """Close the gaps: remove empty parentheses, commas and spaces that belonged to removed markup."""
     if "(" in text or "（" in text:
         text = _AFTER_OPENING.sub(r"\1", _EMPTY_PARENTHESES.sub(GAP, text))
     if _CLOSING_FOLLOWS.search(text):

@@ -1,13 +1,13 @@
-"""Templates that only dress up words of a sentence: their words stay; every other template leaves nothing.
+"""Text of templates that format words inside a sentence; every other template is removed.
 
-A dump holds calls, not what they expand to, and expanding them takes the whole wiki. The few kinds below carry their
-text as an argument and occur inside sentences of the five languages; a foreign word or a quantity lost there would
-leave a hole in the prose. Infoboxes, citations, navigation and hatnotes are no prose. Names are in lower case.
+A dump contains template calls, not their expansions, and expanding them needs the whole wiki. The few kinds below have
+their text as an argument and occur inside sentences of the five languages; without them, foreign words and quantities
+would be missing in the text. Infoboxes, citations, navigation and hatnotes are no prose. Names are in lower case.
 """
 
 import re
 
-GAP = "\x00"  # stands where something was removed, until the text around it has been tidied
+GAP = "\x00"  # marks the place of removed markup until the text around it is tidied
 
 _ARGUMENT = re.compile(r"\|(?![^\[\]]*\]\])")
 _NUMBERED = re.compile(r"\s*(?:\d|text|texte)\s*=", re.IGNORECASE)
@@ -37,7 +37,7 @@ _RANGE = _names("-, –, to, and, or, by, x, ×, +/-, ±")
 
 
 def template_text(call: str) -> str:
-    """Return what a template call {{…}}, given without its braces, leaves in the text."""
+    """Return the text that replaces a template call {{…}}, which is given without its braces."""
     called, bar, rest = call.partition("|")
     name = called.strip()
     if not bar:
@@ -45,7 +45,7 @@ def template_text(call: str) -> str:
             return name
         return name.partition(":")[2] if name.startswith("formatnum:") else _LITERAL.get(name.lower(), GAP)
     name = name.lower()
-    # The arguments without a name, and those that name the text or their place.
+    # Keep the unnamed arguments, and those named with a digit, text or texte.
     parts = (_NUMBERED.sub("", part, count=1) if _NUMBERED.match(part) else part for part in _ARGUMENT.split(rest))
     arguments = [part.strip() for part in parts if not _NAMED.match(part)]
     for names, which in ((_LAST, -1), (_SECOND_OR_FIRST, 1), (_FIRST, 0), (_BLOCK, 0)):
@@ -56,7 +56,7 @@ def template_text(call: str) -> str:
 
 
 def _of_several(name: str, words: list[str]) -> str:
-    """Return the text of a template that shows several of its arguments, or nothing."""
+    """Return the text of a template that shows several of its arguments, or "" for other templates."""
     if name in _JOINED:
         return " ".join(words)
     if name in _QUANTITY:

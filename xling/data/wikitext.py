@@ -1,9 +1,9 @@
-"""Wikitext to plain paragraphs, one string each (lines of the training text are paragraphs).
+"""Convert wikitext to plain paragraphs, one string per paragraph (lines of the training text are paragraphs).
 
-What goes: comments, references, formulas, galleries, code blocks, templates, tables, files and their captions,
-categories, links to other languages, headings. What stays: every sentence of the body, with the text of its links, of
-its inline code, and of the templates that only dress up words. Lists: an item stays if it reads as a sentence (see
-`wikilines`). Markup that is not closed loses its marker and keeps its text, as MediaWiki would show it.
+Removed: comments, references, formulas, galleries, code blocks, templates, tables, files and their captions,
+categories, links to other languages, headings. Kept: every sentence of the body, with the text of its links, inline
+code and templates that only format words, and list items that look like sentences (see `wikilines`). Unclosed markup
+loses its marker and keeps its text, as MediaWiki would show it.
 """
 
 import re
@@ -13,12 +13,12 @@ from html.entities import html5
 from xling.data.wikilines import paragraphs_of
 from xling.data.wikitemplates import GAP, template_text
 
-# Names that mean something to MediaWiki in the five languages of the study, besides the dump's own.
+# Namespace names that MediaWiki knows in the five languages of the study, in addition to those in the dump.
 FILE, CATEGORY = 6, 14  # numbers of the namespaces whose links show no text
 
 _FILE_NAMES = "file image datei bild fichier файл изображение 文件 檔案 档案 圖像 图像 圖片 图片 影像"
 _CATEGORY_NAMES = "category kategorie catégorie категория 分类 分類"
-# Codes of the Wikipedias: a link [[de:Berlin]] stands in the margin, not in the text.
+# Language codes of the Wikipedias: a link such as [[de:Berlin]] appears in the margin, not in the text.
 _LANGUAGES = """
 aa ab ace ady af ak als alt am ami an ang ann anp ar arc ary arz as ast atj av avk awa ay az azb ba ban bar bat-smg bbc
 bcl bdr be be-tarask be-x-old bew bg bh bi bjn blk bm bn bo bpy br bs btm bug bxr ca cbk-zam cdo ce ceb ch cho chr chy
@@ -40,12 +40,12 @@ _REDIRECT = re.compile(
 )
 
 _COMMENT_BODY = r"<!--[^-]*(?:-(?!->)[^-]*)*-->"
-_COMMENT_LINE = re.compile(rf"\n[ \t]*{_COMMENT_BODY}[ \t]*(?=\n)")  # a line of its own leaves no blank line
+_COMMENT_LINE = re.compile(rf"\n[ \t]*{_COMMENT_BODY}[ \t]*(?=\n)")  # a comment alone on a line leaves no blank line
 _COMMENT = re.compile(rf"{_COMMENT_BODY}|<!--.*\Z", re.DOTALL)
 _NOWIKI = re.compile(r"<nowiki\s*>(.*?)</nowiki\s*>|<nowiki\s*/>", re.IGNORECASE | re.DOTALL)
 _MARKUP_CHARACTER = re.compile(r"[\[\]{}<>|'=*#:;_&-]")
 
-# Elements whose content is not prose; `code` goes only where it spans lines.
+# Elements whose content is not prose; `code` is removed only if it spans several lines.
 _REMOVED = re.compile(
     r"<(/?)(ref|references|math|chem|ce|gallery|timeline|score|syntaxhighlight|source|pre|code|imagemap|graph|hiero"
     r"|mapframe|maplink|templatedata|templatestyles|inputbox|categorytree|includeonly|style|indicator|section|table"
@@ -78,7 +78,7 @@ _ENTITY = re.compile(r"&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([A-Za-z][A-Za-z0-
 
 
 def paragraphs(wikitext: str, hidden: frozenset[str] = DEFAULT_HIDDEN, min_characters: int = 1) -> list[str]:
-    """Return the plain paragraphs of a page; `hidden` are the link prefixes that show nothing (`hidden_prefixes`)."""
+    """Return the plain paragraphs of a page; `hidden` are the prefixes of links without text (`hidden_prefixes`)."""
     text = wikitext.replace(GAP, "").replace("\r", "")
     text = _without_elements(_without_comments(text))
     text = _without_tables(_expand_templates(text))
@@ -90,17 +90,17 @@ def paragraphs(wikitext: str, hidden: frozenset[str] = DEFAULT_HIDDEN, min_chara
 
 
 def hidden_prefixes(namespaces: Mapping[int, str]) -> frozenset[str]:
-    """Return the lower-case link prefixes that show nothing in the text: files, categories, other languages."""
+    """Return the lower-case prefixes of links that show no text: files, categories, other languages."""
     return DEFAULT_HIDDEN | {namespaces[key].lower() for key in (FILE, CATEGORY) if namespaces.get(key)}
 
 
 def is_redirect(wikitext: str) -> bool:
-    """Return whether a page only points to another one."""
+    """Return whether a page is a redirect to another page."""
     return _REDIRECT.match(wikitext) is not None
 
 
 def unescape_html(text: str) -> str:
-    """Return the text with HTML entities resolved; unlike `html.unescape` only where a semicolon ends them."""
+    """Return the text with HTML entities resolved; unlike `html.unescape`, only if they end with a semicolon."""
 
     def character(entity: re.Match[str]) -> str:
         if entity[3]:
@@ -112,7 +112,7 @@ def unescape_html(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """Drop comments, and protect what stands in <nowiki> by entities, which are resolved at the very end."""
+    """Remove comments, and escape markup inside <nowiki> as HTML entities, which are resolved at the very end."""
     if "<!--" in text:
         text = _COMMENT.sub("", _COMMENT_LINE.sub("", text))
     if "nowiki" not in text and "NOWIKI" not in text:
@@ -121,7 +121,7 @@ def _without_comments(text: str) -> str:
 
 
 def _without_elements(text: str) -> str:
-    """Cut <ref>…</ref> and the like; one that is opened again before it is closed loses only its tag."""
+    """Remove elements such as <ref>…</ref>; an element that is opened again before it is closed loses only its tag."""
     tags = list(_REMOVED.finditer(text))
     latest: dict[str, re.Match[str]] = {}
     following: list[re.Match[str] | None] = []  # the next tag of the same name
@@ -146,10 +146,10 @@ def _without_elements(text: str) -> str:
 def _expand_templates(text: str) -> str:
     """Replace every balanced {{…}}, innermost first, in one pass; {{{parameters}}} count as templates.
 
-    One that is never closed loses its braces, and at the start of a line the rest of that line too.
+    An unclosed template loses its braces and, at the start of a line, the rest of that line too.
     """
     levels: list[list[str]] = [[]]
-    runs: list[int] = []  # how many braces opened each level
+    runs: list[int] = []  # number of braces that opened each level
     position = 0
     for braces in _BRACES.finditer(text):
         levels[-1].append(text[position : braces.start()])
@@ -196,7 +196,7 @@ def _without_tables(text: str) -> str:
 
 
 def _convert_script(text: str) -> str:
-    """Resolve Chinese variants -{zh-hans:…;zh-hant:…}-: the simplified form where there is one."""
+    """Replace Chinese variants -{zh-hans:…;zh-hant:…}- by one form, the simplified form if there is one."""
 
     def variant(markup: re.Match[str]) -> str:
         flags, bar, rules = markup[1].rpartition("|")
@@ -212,7 +212,7 @@ def _convert_script(text: str) -> str:
 
 
 def _without_links(text: str, hidden: frozenset[str]) -> str:
-    """Replace [[links]], innermost first, by the text they show."""
+    """Replace [[links]], innermost first, by their visible text."""
     text = _SIMPLE_LINK.sub(lambda link: link[1], text)
     levels: list[list[str]] = [[]]
     position = 0
