@@ -8,7 +8,7 @@ from xling.core.errors import XlingError
 
 
 def positive(text: str) -> int:
-    """Read a whole number from 1 up."""
+    """Parse a positive whole number."""
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, found {text!r}")
     return int(text)

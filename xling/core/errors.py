@@ -65,7 +65,7 @@ def run(main: Callable[[], None]) -> None:
 
 
 def _as_os_error(error: Exception) -> OSError | None:
-    """Return the error as an OSError, if it is one; Rust libraries such as safetensors report it only as text."""
+    """Return a system error as an OSError, otherwise None; Rust libraries such as safetensors report it as text."""
     if isinstance(error, OSError):
         return error
     number = re.search(r"\(os error (\d+)\)", str(error))

@@ -55,7 +55,7 @@ def atomic_path(path: Path, sealed: bool = False) -> Iterator[Path]:
         temporary.chmod(0o666 & ~mask)
         if sealed:
             new_seal.write_text(f"{sha256_of(temporary)}  {path.name}\n", encoding="utf-8")
-        seal.unlink(missing_ok=True)  # never a new file beside an old seal
+        seal.unlink(missing_ok=True)  # a new file must never have an old seal
         temporary.replace(path)
         if sealed:
             new_seal.replace(seal)

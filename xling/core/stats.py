@@ -62,7 +62,7 @@ def resampled_points(counts: Counts, measure: Measure, resamples: int, rng: np.r
         rows = min(step, resamples - start)
         draws = rng.integers(items, size=(rows, items)) + items * np.arange(rows)[:, None]
         times = np.bincount(draws.ravel(), minlength=rows * items).reshape(rows, items)  # number of draws per item
-        sums.append(times.astype(np.float64) @ flat)  # whole numbers: exact
+        sums.append(times.astype(np.float64) @ flat)  # exact, because all values are whole numbers
     return measure(np.concatenate(sums).reshape(resamples, points, columns))
 
 

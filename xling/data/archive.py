@@ -116,7 +116,7 @@ def _fresh_folder(target: Path) -> Iterator[Path]:
     fresh.mkdir()
     try:
         yield fresh
-        shutil.rmtree(target, ignore_errors=True)  # if the run is killed now, the next fetch unpacks again
+        shutil.rmtree(target, ignore_errors=True)  # after a kill at this point, the next fetch unpacks again
         fresh.rename(target)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

@@ -108,7 +108,7 @@ def obtain(file: SourceFile, ledger: Ledger) -> str:
     expected = Expected(file.size, file.sha256)
     if file.sha256 is None and first:  # without a hash in the manifest, the first download counts
         expected = Expected(file.size, first, origin=f"{LEDGER}; remove the entry if the change is wanted")
-    if to_do(file, ledger) == VERIFY:  # there but not known: a wrong one is set aside and fetched again
+    if to_do(file, ledger) == VERIFY:  # unknown or changed: a wrong file is renamed and fetched again
         try:
             sure = _accepted(ledger, file.path, verify(path, expected), expected)
         except RefusedError as problem:

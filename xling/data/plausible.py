@@ -20,7 +20,7 @@ from xling.core.errors import InputError
 from xling.core.io import read_lines
 from xling.core.log import log_to_stderr
 
-SAMPLE = 2000  # paragraphs
+SAMPLE = 2000  # number of paragraphs, or of examples of a task, that are checked
 FEWEST_LETTERS = 2000  # shares in shorter texts are unreliable
 FREQUENT, KNOWN = 30, 200  # the 30 most frequent words of a text are searched among the 200 of another
 FEW, TOO_FEW = 0.4, 0.1  # share of letters in the script below which there is a warning, an error

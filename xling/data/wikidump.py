@@ -14,7 +14,7 @@ from xling.data.wikitext import is_redirect
 
 PAGE, END = b"<page>", b"</page>"  # in page text they would be escaped as &lt;page&gt;
 AGAIN = "fetch the dump again"
-# A part that was cut out of a dump may begin with a page.
+# A file that was cut out of a dump may begin with a page.
 EXPORT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<mediawiki\b|\Z)")
 NAMESPACE = re.compile(r'<namespace key="(-?\d+)"[^>]*>([^<]+)</namespace>')
 

@@ -31,7 +31,7 @@ class BadRecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An item of a task: windows, window and position in it of each hidden state that the task reads, labels."""
+    """An item of a task: its windows, the window and position of each hidden state that the task reads, its labels."""
 
     windows: tuple[Ids, ...]
     rows: Ids

@@ -62,12 +62,12 @@ class Biaffine(nn.Module):
 
 
 def with_one(states: Tensor) -> Tensor:
-    """Return states with a constant 1 appended, which makes a bilinear form affine."""
+    """Return vectors with a constant 1 appended, which makes a bilinear form affine."""
     return functional.pad(states, (0, 1), value=1.0)
 
 
 def drop_alike(states: Tensor, rate: float, training: bool) -> Tensor:
-    """Apply dropout with one mask for all words of a sentence, like the authors."""
+    """Apply dropout with the same mask to all words of a sentence, as the authors do."""
     if not training or rate == 0:
         return states
     return states * functional.dropout(states.new_ones(states.shape[0], 1, states.shape[2]), rate)

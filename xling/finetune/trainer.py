@@ -32,7 +32,7 @@ from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import checkpoint
 from xling.model.encoder import Encoder
 
-SIDE_BY_SIDE = 6  # runs at once on a GPU that has room for them (bench/finetune.py)
+SIDE_BY_SIDE = 6  # default maximum of concurrent runs on a GPU (bench/finetune.py)
 ROOM = 3 << 30  # GPU bytes for one run's activations and temporary buffers
 KEPT_COPIES = 5  # weight-sized copies in memory: weights, Adam's two moments, gradients, weights of the best epoch
 SAVE_SECONDS = 600  # minimum time between two checkpoints; at the paper's model size, one takes seconds to write
