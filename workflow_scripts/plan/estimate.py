@@ -9,6 +9,7 @@ from workflow_scripts.grid import domain_in
 from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job
 from workflow_scripts.plan.sizes import Sizes
 
+MEASURED_WIDTH = 300  # of the vectors that the rate of fastText was measured with
 FORWARD = 1 / 3  # share of training operations: the backward pass takes twice as many as the forward pass
 FLOAT, HALF = 4, 2  # bytes: hidden states of words are float16
 XML_OF_TEXT = 6  # the embedded dumps are mostly markup: 10.3 MB for 1.7 MB of text
@@ -138,6 +139,12 @@ def contextual(sizes: Sizes, job: Job) -> float:
     return seconds
 
 
+def vectors(sizes: Sizes, job: Job) -> float:
+    """Return the bytes that training fastText reads, as many for half the width as half of them."""
+    own = sizes.study.config["align"]["own_vectors"]
+    return float(own["epochs"] * corpus(sizes, job) * own["width"] / MEASURED_WIDTH)
+
+
 def represented(sizes: Sizes, job: Job) -> tuple[float, float]:
     """Return the seconds to compute an encoder's hidden states of words and sentences, and the bytes that they take."""
     name, alignment, config = job.wildcards["model"], sizes.study.alignment, sizes.study.config
@@ -146,7 +153,8 @@ def represented(sizes: Sizes, job: Job) -> tuple[float, float]:
     passes, tokens, words = 1, sentences * length, 0
     if alignment.text(name):  # the untrained encoder is run as well
         passes, words = 2, min(align["word_vocabulary"], align["word_sentences"])
-        tokens += align["word_sentences"] * sizes.rate("line") / sizes.rate("token")
+        line = sizes.rate("sentence" if sizes.study.generated else "line")
+        tokens += align["word_sentences"] * line / sizes.rate("token")
     work = passes * tokens * operations(shape, length) * FORWARD
     states = passes * (shape["layers"] + 1) * shape["width"] * (sentences * FLOAT + words * HALF)
     return sizes.steps(passes * tokens / config["pretrain"]["micro_batch_tokens"], work), states
@@ -196,7 +204,7 @@ STAGES = {
         lambda s, job: sum(map(s.tokens, s.study.models[job.wildcards["model"]].languages)), "audit"
     ),
     "build_dictionary": Stage(dictionary, "dictionary"),
-    "train_vectors": Stage(lambda s, job: s.study.config["align"]["own_vectors"]["epochs"] * corpus(s, job), "vectors"),
+    "train_vectors": Stage(vectors, "vectors"),
     "align_words": Stage(lambda s, _: s.parallel(), "align_words"),
     "pretrain": Stage(training, disk=weights, on="device"),
     "fine_tune": Stage(tuning, on="device"),
