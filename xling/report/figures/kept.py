@@ -43,11 +43,15 @@ def languages_with_signal(ours: Study) -> dict[str, list[str]]:
 
 
 def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
-    """Return a mark for each task with signal, setting and series, if all its cells were run."""
+    """Return a mark for each task with signal, setting and series: a mean over the languages that the setting has here.
+
+    All series are averaged over the same languages, so a setting that was run in one language is compared in that one.
+    """
     marks = []
-    for task, languages in languages_with_signal(beside[0]).items():
+    for task, clear in languages_with_signal(beside[0]).items():
         for setting, (series, study) in product(names, zip(SERIES, beside, strict=True)):
-            if all(study.has(name, task, x) for x in languages for name in (setting, DEFAULT)):
+            languages = [x for x in clear if beside[0].has(setting, task, x)]
+            if languages and all(study.has(name, task, x) for x in languages for name in (setting, DEFAULT)):
                 shares = mean([kept_share(study, setting, task, x) for x in languages])
                 own = standing(shares, Relation.ABOVE, 0.0)
                 marks.append(Kept(task, " ".join(languages), setting, series, own.value, own.low, own.high))
@@ -88,7 +92,10 @@ def kept(cells: Sequence[Cell], settings: Sequence[Setting], across: bool = Fals
 
 
 def _panel(axes: Axes, marks: Sequence[Kept], rows: Sequence[Setting]) -> None:
-    axes.set_title(f"{TASKS.get(marks[0].task, marks[0].task)}: {marks[0].languages.replace(' ', ', ')}", loc="left")
+    found = dict.fromkeys(mark.languages for mark in marks)
+    every = in_order({x for some in found for x in some.split()}, LANGUAGES)
+    partly = " (each setting where it was run)" if len(found) > 1 else ""
+    axes.set_title(f"{TASKS.get(marks[0].task, marks[0].task)}: {', '.join(every)}{partly}", loc="left")
     style.light_grid(axes, "x")
     axes.axvline(1, color=style.BLACK, linewidth=0.7, linestyle=DASHES)
     places = {row.setting: (place, style.group_colour(row.group)) for place, row in enumerate(rows)}
