@@ -174,6 +174,7 @@ def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_p
     assert -1 < page.text.index(AT_FLOOR) < page.text.index("Table 1. Zero-shot transfer")
     for name in ("Figure 1.", "Figure 4b.", "Figure 8.", "Training curves", "Anchors in the training text"):
         assert re.search(rf"Not run in this study: How much .*{re.escape(name)}", text), name
+    assert "When does transfer emerge?" not in text  # no study lacks it
 
 
 @pytest.mark.parametrize("source", ["", " ", "<script>1</script>", 'Figure" onclick=x 3', "javascript:1 7"])

@@ -65,7 +65,9 @@ def galleries(ours: Mapping[str, Path], papers: Mapping[str, Path], files: Files
     return {
         **sections,
         "first": _figure(first, ours[first], files) if first else None,
-        "missing": [caption["title"] for pattern, caption in CAPTIONS.items() if pattern not in known],
+        "missing": [
+            about["title"] for name, about in CAPTIONS.items() if name not in known and "optional" not in about
+        ],
     }
 
 
