@@ -24,9 +24,6 @@ rule pretrain:
         LOGS / "pretrain/{model}.log",
     benchmark:
         BENCHMARKS / "pretrain/{model}.tsv"
-    # Trainings go first among the jobs that are ready, because other jobs wait for them: the cores of one machine are then
-    # busy to the end.
-    priority: 1
     conda:
         ENV
     resources:
