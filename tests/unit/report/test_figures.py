@@ -16,9 +16,8 @@ from matplotlib.colors import to_rgb
 
 from xling.core.io import read_json
 from xling.report import published, style
-from xling.report.figures.__main__ import RECORDED
+from xling.report.figures.__main__ import FIGURES
 from xling.report.figures.forest import forest
-from xling.report.figures.layers import figure6
 from xling.report.names import TASKS
 from xling.report.records import Cell, LayerPair
 
@@ -30,12 +29,12 @@ EYES = {
 }
 
 
-def drawn(name: str, given: list[Any] | None = None) -> tuple[list[Any], list[Axes]]:
+def drawn(name: str, given: list[Any] | None = None, **more: Any) -> tuple[list[Any], list[Axes]]:
     """Return the means of a figure's records, and its panels."""
-    means, figure = RECORDED[name]
-    shown = means(RECORDS[name] if given is None else given)
+    more |= {"settings": published.settings()} if name == "figure3" else {}
     with style.styled():
-        return shown, list(figure(shown, **({"settings": published.settings()} if name == "figure3" else {})).axes)
+        figure, means = FIGURES[name](RECORDS[name] if given is None else given, **more)
+    return list(means), list(figure.axes)
 
 
 def lines(axes: Axes, colour: str) -> list[list[float]]:
@@ -156,13 +155,8 @@ def test_floors_have_the_colour_of_their_series_if_they_differ_and_laser_is_show
     assert lines(apart, style.GREY) == []
     assert [7.0] * 9 in lines(apart, style.BLUE)
     assert [5.0] * 9 in lines(apart, style.VERMILION)
-    shown, panels = drawn("figure6")
-    with style.styled():
-        asked = figure6(shown, laser=True).axes
-    assert [["LASER: over 95" in texts(axes) for axes in found] for found in (panels, asked)] == [
-        [False] * 2,
-        [True] * 2,
-    ]
+    for laser in (False, True):
+        assert ["LASER: over 95" in texts(axes) for axes in drawn("figure6", laser=laser)[1]] == [laser, laser]
 
 
 @pytest.mark.parametrize(

@@ -16,19 +16,11 @@ from workflow_scripts.describe import drawn_study
 from workflow_scripts.study import Study as WorkflowStudy
 from xling.core.errors import XlingError
 from xling.report import style
-from xling.report.figures.bars import anchor_plot, read_audit
-from xling.report.figures.schematic import comparisons, figure1, figure2
+from xling.report.figures.bars import anchors
+from xling.report.figures.schematic import figure1, figure2
 from xling.report.figures.study import Metrics, Study, read_metrics, read_study
-from xling.report.figures.training import (
-    emergence,
-    loss_records,
-    model_figure,
-    overview,
-    structures,
-    thinned,
-    update_ticks,
-)
-from xling.report.figures.updates import Point, families, points, transfer_by_updates
+from xling.report.figures.training import emergence, model_figure, overview, thinned, update_ticks
+from xling.report.figures.updates import Point, families, updates
 from xling.report.records import Cell
 
 MODELS = ("en-fr.default.s1", "en-fr.sep-emb.s1", "en-ru.default.s1", "en.mono.s1", "en2.mono.s1")
@@ -95,7 +87,7 @@ def test_long_curves_are_thinned_and_ticks_are_round() -> None:
 
 def test_the_overview_has_losses_as_shares_of_the_entropy(trained: Trained, known: Study) -> None:
     with style.styled():
-        figure = overview(trained, known)
+        figure, rows = overview(trained, known)
     panels = {axes.get_title("left"): axes for axes in figure.axes}
     assert list(panels) == ["Default", "Sep Emb", "Monolingual", ""]
     assert [sum(at["loss"].values()) / 10 for at in VALIDATIONS] in heights(panels["Sep Emb"])  # each entropy is 5
@@ -104,14 +96,14 @@ def test_the_overview_has_losses_as_shares_of_the_entropy(trained: Trained, know
     assert colours.count(style.pale(style.BLUE)) == 1  # Default of the same pair, and of no other
     assert style.pale(style.VERMILION) not in colours
     assert "en-fr: Wiki-CC, No anchors" in figure._supxlabel.get_text().replace("\n", " ")  # what was not run
-    records = loss_records(trained)
-    assert (len(records), records[1]["loss"]) == ((3 * 2 + 2) * 5, VALIDATIONS[0]["loss"]["fr"])
+    assert (len(rows), rows[1]["loss"]) == ((3 * 2 + 2) * 5, VALIDATIONS[0]["loss"]["fr"])
 
 
 def test_emergence_has_every_layer_and_draws_means(trained: Trained, known: Study) -> None:
-    assert len(structures(trained)) == 3 * 5 * 9
     with style.styled():
-        found = heights(emergence(trained, known).axes[0])
+        figure, rows = emergence(trained, known)
+    found = heights(figure.axes[0])
+    assert len(rows) == 3 * 5 * 9
     means = [100 * sum(at["retrieval"]["en-fr"]) / 9 for at in VALIDATIONS]
     assert pytest.approx(means) in found
     assert [0.2, 0.2] in found  # chance among 500 sentences
@@ -121,9 +113,8 @@ def test_anchors_are_drawn_by_setting_and_language(tmp_path: Path, known: Study)
     names = {"en-fr.default.s1": 0.4, "en-fr.sep-emb.s1": 0.0, "en-en2.sep-emb.s1": 0.0}
     for name, share in names.items():
         write_model(tmp_path, name, share)
-    records = [record for name in names for record in read_audit(tmp_path / name / "anchors.json", known)]
     with style.styled():
-        first, second = anchor_plot(records, known).axes
+        first, second = anchors(known, [tmp_path / name / "anchors.json" for name in names])[0].axes
     assert (first.get_title("left"), second.get_title("left")) == ("en-en′", "en-fr")
     assert [bar.get_width() for bar in second.patches] == [40.0, 40.0, 0.0, 0.0]
     assert (words(first), words(second)) == (["not run", "0"], ["120", "0"])
@@ -135,7 +126,7 @@ def test_figure1_draws_settings_of_ones_own(tmp_path: Path) -> None:
     config = embedded_config(settings=own, study={"settings": [*own], "extra": []})
     described = drawn_study(WorkflowStudy(config))
     with style.styled():
-        tokens, whole = figure1(read(tmp_path, described)).axes
+        tokens, whole = figure1(read(tmp_path, described))[0].axes
     assert [words(tokens).count(name) for name in ("tokens", "softmax", "positions", "embeddings")] == [2, 2, 1, 0]
     assert [words(whole).count(name) for name in ("layers 1-8", "softmax", "embeddings")] == [2, 1, 1]
     config["pretrain"]["lr"] = 0.5
@@ -144,13 +135,13 @@ def test_figure1_draws_settings_of_ones_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layers", [1, 24])
 def test_figure2_has_the_layers_of_the_study(known: Study, layers: int) -> None:
-    other = replace(known, layers=layers)
     with style.styled():
-        (axes,) = figure2(other).axes
+        figure, table = figure2(replace(known, layers=layers))
+    (axes,) = figure.axes
     assert len([patch for patch in axes.patches if isinstance(patch, Rectangle)]) == 2 * 2 * (layers + 2)
     assert words(axes).count(f"layer {layers}") == 2
     assert {f"$W_{{{layers}}}$", "other encoder\n(en′, fr, de, ru, zh)"} <= set(words(axes))
-    assert [one["last_layer"] for one in comparisons(other)] == [0, *[layers] * 4]
+    assert list(table["last_layer"]) == [0, *[layers] * 4]
 
 
 def test_transfer_by_updates_puts_lengths_of_one_setting_on_one_line(known: Study) -> None:
@@ -166,16 +157,14 @@ def test_transfer_by_updates_puts_lengths_of_one_setting_on_one_line(known: Stud
         for seed in (1, 2)
     ]
     cells += [Cell(setting="Untrained", seed=1, score=3.0, **about)]  # there is none of the second seed
-    found = points(cells, study)
     trained = [(seed, own.updates, scored[own.label] + seed) for seed in (1, 2) for own in (default, *longer)]
-    assert found == [Point("default", "parsing", "fr", *rest) for rest in [(1, 0, 3.0), *trained]]
     with style.styled():
-        figure, shown = transfer_by_updates(cells, study)
+        figure, shown = updates(cells, study)
         (axes,) = [axes for axes in figure.axes if axes.get_lines()]
         places = [list(line.get_xdata()) for line in axes.get_lines() if len(line.get_xdata()) > 1]
         ticks = dict(zip((text.get_text() for text in axes.get_xticklabels()), axes.get_xticks(), strict=True))
-    assert shown == found
+    assert shown == [Point("default", "parsing", "fr", *rest) for rest in [(1, 0, 3.0), *trained]]
     assert [0, 1, 2, 4, pytest.approx(4 + math.log2(10))] in places  # doublings of the shortest
     assert ticks == {"0": 0, "80k": pytest.approx(4 + math.log2(10)), "8k": 4}  # 1k and 2k would touch 0
     with pytest.raises(XlingError, match="several numbers of updates"):
-        transfer_by_updates(cells, known)
+        updates(cells, known)

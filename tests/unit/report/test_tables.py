@@ -56,6 +56,8 @@ def test_table1_equals_the_papers_to_the_printed_digit_and_its_deltas_follow_but
     scores = by_key(PAPER_MEANS)
     worst = max(abs(delta(scores, *key, ("fr", "ru", "zh"))[0] - value) for key, value in PAPER.deltas.items())
     assert worst == pytest.approx(0.10, abs=1e-9)
+    squares = pd.DataFrame(published.figure7()).pivot_table(index="layer", columns=["pair", "model"], values="cka")
+    assert 0.005 < (squares.drop("AVER").mean() - squares.loc["AVER"]).abs().max() <= 0.006
 
 
 def test_cells_that_were_not_run_say_so_and_settings_of_ones_own_are_shown() -> None:

@@ -27,12 +27,6 @@ DASHES = (0, (4, 3))
 Kept = namedtuple("Kept", "task languages setting series kept low high")
 
 
-def studies(cells: Sequence[Cell]) -> list[Study]:
-    """Return the study, the study with gains above chance, and the paper, in the order of SERIES."""
-    own = Results(figure3=tuple(cells))
-    return [Study(own), Study(own, chance=True), Study(published.results())]
-
-
 def languages_with_signal(ours: Study) -> dict[str, list[str]]:
     """Return for each task the languages in which Default has signal; tasks without such languages are left out."""
     found: dict[str, list[str]] = {task: [] for task in in_order({task for _, task, _ in ours.cells}, TASKS)}
@@ -45,7 +39,8 @@ def languages_with_signal(ours: Study) -> dict[str, list[str]]:
 def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
     """Return a mark for each task with signal, setting and series: a mean over the languages that the setting has here.
 
-    All series are averaged over the same languages, so a setting that was run in one language is compared in that one.
+    `beside` has the study of each of SERIES. All series are averaged over the same languages, so a setting that was run
+    in one language is compared in that one.
     """
     marks = []
     for task, clear in languages_with_signal(beside[0]).items():
@@ -58,13 +53,14 @@ def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
     return marks
 
 
-def kept(cells: Sequence[Cell], settings: Sequence[Setting], across: bool = False) -> tuple[Figure, list[Kept]]:
+def kept(records: Sequence[Cell], settings: Sequence[Setting], across: bool = False) -> tuple[Figure, list[Kept]]:
     """Return a figure with one panel per task, below each other or (`across`) side by side, and its marks.
 
     The paper's share can only be computed above chance, so our share above chance is shown for comparison.
     """
-    beside = studies(cells)
-    floors = {cell.floor for cell in cells}
+    own = Results(figure3=tuple(records))
+    beside = [Study(own), Study(own, chance=True), Study(published.results())]
+    floors = {cell.floor for cell in records}
     rows = [row for row in with_unlisted(settings, beside[0].cells) if row.setting not in {DEFAULT, *floors}]
     marks = kept_shares(beside, [row.setting for row in rows])
     rows = [row for row in rows if any(mark.setting == row.setting for mark in marks)]

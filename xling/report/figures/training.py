@@ -6,7 +6,8 @@ of every model as a share of its unigram entropy. The third figure, emergence, s
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from xling.report import style
-from xling.report.figures.study import MONO, Metrics, Study, split_name
+from xling.report.figures.study import MONO, Metrics, Study, model_name, read_metrics, split_name
 from xling.report.names import DEFAULT, in_order, pair_title
 
 MOST_POINTS = 300  # more points cannot be distinguished on a page
@@ -46,9 +47,21 @@ class Measure(NamedTuple):
     level: float | None = None
 
 
+def training(study: Study, metrics: Sequence[Path]) -> Iterator[tuple[str, Figure, Any]]:
+    """Yield each figure with its name and rows: one per model (no rows), the overview and, if measured, emergence."""
+    trained = {model_name(path): read_metrics(path) for path in metrics}
+    for name, own in trained.items():
+        languages, setting = split_name(name)
+        title = f"{study.label(setting)}, {study.pair(languages)}"
+        yield f"training/{name}", model_figure(own, title, study.shown), None
+    yield "training", *overview(trained, study)
+    if any(own.measured for own in trained.values()):
+        yield "emergence", *emergence(trained, study)
+
+
 def model_figure(metrics: Metrics, title: str, shown: Mapping[str, str]) -> Figure:
     """Return the curves of one model; a monolingual model has no panels for cross-lingual structure."""
-    measured = [point for point in metrics.validations if point.cka]
+    measured = metrics.measured
     loss = LOSS if measured else LOSS + 2 * (LAYERS + MARGINS["between"])  # all figures are equally wide
     widths = [loss, RATE, LAYERS, LAYERS] if measured else [loss, RATE]
     whole = MARGINS["left"] + sum(widths) + MARGINS["between"] * (len(widths) - 1) + MARGINS["right"]
@@ -129,58 +142,46 @@ def _layers(axes: Axes, updates: Sequence[int], values: Sequence[Sequence[float]
     style.label_ends(axes, labels, (LAYERS, PANEL), (updates[0], max(updates[-1], 1)))
 
 
-def loss_records(trained: Trained) -> list[dict[str, Any]]:
-    """Return the data of the overview, by language."""
-    return [
-        {"model": name, "language": x, "update": at.update, "loss": loss, "unigram_entropy": at.entropy[x]}
-        for name, metrics in trained.items()
-        for at in metrics.validations
-        for x, loss in at.losses.items()
-    ]
+def overview(trained: Trained, study: Study) -> tuple[Figure, list[dict[str, Any]]]:
+    """Return the validation losses of all models, one panel per setting and one line per model, and their rows.
 
-
-def overview(trained: Trained, study: Study) -> Figure:
-    """Return the validation losses of all models, one panel per setting and one line per model.
-
-    A loss is shown as a share of the unigram entropy, both summed over languages.
+    A loss is shown as a share of the unigram entropy, both summed over languages; the rows have both by language.
     """
     lines = {
         name: {at.update: sum(at.losses.values()) / sum(at.entropy.values()) for at in metrics.validations}
         for name, metrics in trained.items()
     }
-    return draw_settings([Measure("Validation loss as a share of the unigram entropy", lines, 1.0)], study, LOSS_NOTE)
-
-
-def structures(trained: Trained) -> list[dict[str, Any]]:
-    """Return the retrieval and CKA of each bilingual model, by validation and layer.
-
-    Retrieval (the mean of both directions) and its chance level are in per cent.
-    """
-    return [
-        {
-            "model": name,
-            "update": at.update,
-            "layer": layer,
-            "retrieval": found,
-            "chance": 100 / at.sentences,
-            "cka": cka,
-        }
+    rows = [
+        {"model": name, "language": x, "update": at.update, "loss": loss, "unigram_entropy": at.entropy[x]}
         for name, metrics in trained.items()
         for at in metrics.validations
-        for layer, (found, cka) in enumerate(zip(at.retrieved, at.cka, strict=True))
+        for x, loss in at.losses.items()
     ]
+    measure = Measure("Validation loss as a share of the unigram entropy", lines, 1.0)
+    return draw_settings([measure], study, LOSS_NOTE), rows
 
 
-def emergence(trained: Trained, study: Study) -> Figure:
-    """Return two blocks of panels by setting: retrieval and CKA of parallel sentences, averaged over layers."""
-    found = {name: [at for at in metrics.validations if at.cka] for name, metrics in trained.items()}
-    chance = max(100 / at.sentences for points in found.values() for at in points)
+def emergence(trained: Trained, study: Study) -> tuple[Figure, list[dict[str, Any]]]:
+    """Return two blocks of panels by setting: retrieval and CKA of parallel sentences, averaged over layers.
+
+    The rows have every layer. Retrieval (the mean of both directions) and its chance level are in per cent.
+    """
+    found = {name: measured for name, metrics in trained.items() if (measured := metrics.measured)}
+    rows: list[dict[str, Any]] = [
+        {"model": name, "update": at.update, "layer": layer}
+        | {"retrieval": retrieved, "chance": 100 / at.sentences, "cka": cka}
+        for name, points in found.items()
+        for at in points
+        for layer, (retrieved, cka) in enumerate(zip(at.retrieved, at.cka, strict=True))
+    ]
+    chance = max(row["chance"] for row in rows)
     lines = [
-        {name: {at.update: fmean(getattr(at, value)) for at in points} for name, points in found.items() if points}
+        {name: {at.update: fmean(getattr(at, value)) for at in points} for name, points in found.items()}
         for value in ("retrieved", "cka")
     ]
     title = f"Sentence retrieval, P@1 (%), no mapping; chance is {chance:.2g}"
-    return draw_settings([Measure(title, lines[0], chance), Measure("Linear CKA", lines[1])], study, STRUCTURE_NOTE)
+    measures = [Measure(title, lines[0], chance), Measure("Linear CKA", lines[1])]
+    return draw_settings(measures, study, STRUCTURE_NOTE), rows
 
 
 def draw_settings(measures: Sequence[Measure], study: Study, note: str) -> Figure:

@@ -71,9 +71,9 @@ def labelled(lengths: Sequence[int]) -> dict[str, float]:
     return found
 
 
-def transfer_by_updates(cells: Sequence[Cell], study: Study) -> tuple[Figure, list[Point]]:
+def updates(records: Sequence[Cell], study: Study) -> tuple[Figure, list[Point]]:
     """Return a block of panels per task, with a panel per setting and a line per language and seed, and the points."""
-    shown = points(cells, study)
+    shown = points(records, study)
     lengths = sorted({point.updates for point in shown} - {0})
     if not lengths:
         raise XlingError("no setting of the study was trained for several numbers of updates: nothing to draw")
