@@ -19,8 +19,16 @@ from xling.report import style
 from xling.report.figures.bars import anchors
 from xling.report.figures.schematic import figure1, figure2
 from xling.report.figures.study import Metrics, Study, read_metrics, read_study
-from xling.report.figures.training import emergence, model_figure, overview, thinned, update_ticks
-from xling.report.figures.updates import Point, families, updates
+from xling.report.figures.training import (
+    Point,
+    emergence,
+    families,
+    model_figure,
+    overview,
+    thinned,
+    update_ticks,
+    updates,
+)
 from xling.report.records import Cell
 
 MODELS = ("en-fr.default.s1", "en-fr.sep-emb.s1", "en-ru.default.s1", "en.mono.s1", "en2.mono.s1")

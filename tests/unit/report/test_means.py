@@ -55,13 +55,6 @@ def test_intervals_neither_shrink_where_seeds_agree_nor_leave_0_to_100() -> None
     assert (wide.low, wide.high) == (0.0, 100.0)
 
 
-def test_tasks_have_their_own_seeds_and_languages_share_them() -> None:
-    rows = [*cells("A", [50.0, 60.0], 1.0), *cells("A", [50.0], 1.0, code="ru"), *cells("A", [50.0], 1.0, "pos")]
-    reaches = {(cell.task, cell.language): cell.high - cell.score for cell in cell_means(rows)}
-    assert reaches["pos", "fr"] == pytest.approx(1.0, abs=0.01)
-    assert reaches["ner", "ru"] > reaches["ner", "fr"] > 10.0  # one seed, and two of the same spread
-
-
 def test_a_floor_is_the_mean_of_its_own_seeds_and_no_cell() -> None:
     own: dict[str, Any] = {"setting": "Default", "task": "ner", "language": "fr", "chance": 7.0}
     model = Cell(**own, seed=1, score=60.0, floor=FLOOR)

@@ -20,8 +20,7 @@ from xling.report.figures.kept import kept
 from xling.report.figures.layers import figure4b, figure5, figure6, figure8
 from xling.report.figures.schematic import figure1, figure2
 from xling.report.figures.study import read_study
-from xling.report.figures.training import training
-from xling.report.figures.updates import updates
+from xling.report.figures.training import training, updates
 from xling.report.records import KINDS, Cell, LayerPair, Setting, read_records, some_records
 
 SCREEN_DPI = 130  # for the PNG of one model's training, which is read on a screen; the SVG and PDF are for print

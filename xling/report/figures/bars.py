@@ -21,7 +21,6 @@ from xling.report.records import BERT, FASTTEXT, UNTRAINED, Cell, Setting, WordS
 from xling.report.table1 import with_unlisted
 
 BAR3, ROW3, PANEL3, LEGEND3 = 0.72, 0.165, 0.45, 0.45  # share of a row; inches: a row, rest of a panel, legend
-DASHES = (0, (4, 3))
 VECTORS = {BERT: "BERT: embedding matrix", FASTTEXT: "fastText, same words", UNTRAINED: "untrained embeddings"}
 BAR4A = 0.26  # bar width as a share of the space of a language
 ANCHOR_BAR, ANCHOR_ROW = 0.36, 0.24  # bar width as a share of a row; row height in inches
@@ -53,7 +52,7 @@ def figure3(records: Sequence[Cell], settings: Sequence[Setting]) -> tuple[Figur
     for axes in panels[-1]:
         axes.set_xlabel("score (%)")
     handles: list[Artist] = [Patch(color=style.group_colour(group), label=group or DEFAULT) for group in groups]
-    handles.append(Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=DASHES, label="level of Default"))
+    handles.append(Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=style.DASHES, label="level of Default"))
     handles.append(Patch(color=style.LIGHT, label="pale: floor (untrained encoder, or chance)"))
     figure.legend(handles=handles, ncols=columns, **LEGEND)
     return figure, cells
@@ -74,7 +73,7 @@ def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting]) -> None
             bars = style.reach(cell.score, cell.low, cell.high)
             axes.errorbar(cell.score, place, xerr=bars, color=style.BLACK, elinewidth=0.8, capsize=1.5, capthick=0.8)
         if row.setting == DEFAULT:
-            axes.axvline(cell.score, color=style.BLACK, linewidth=0.7, linestyle=DASHES, zorder=3)
+            axes.axvline(cell.score, color=style.BLACK, linewidth=0.7, linestyle=style.DASHES, zorder=3)
         axes.text(edge, place, f"{cell.score:.1f}", **look)
     axes.set_yticks(range(len(rows)), [row.setting for row in rows])
     axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, edge))

@@ -22,7 +22,6 @@ LABEL = "share of Default's transfer that is kept, mean over languages"
 NO_SIGNAL = f"In no task and language is Default at least {SIGNAL:g} points above its floor: no share can be given."
 SPREAD = 0.25  # distance between marks as a share of a row
 WIDTH, ROW, PANEL, AROUND = 4.6, 0.165, 0.33, 0.8  # inches: figure width, a row, the rest of a panel and of the figure
-DASHES = (0, (4, 3))
 # A mark of the figure: the mean share that a setting keeps in the languages with signal.
 Kept = namedtuple("Kept", "task languages setting series kept low high")
 
@@ -80,7 +79,7 @@ def kept(records: Sequence[Cell], settings: Sequence[Setting], across: bool = Fa
         for label, face in zip(SERIES, faces, strict=True)
         if any(mark.series == label for mark in marks)
     ]
-    level = Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=DASHES, label=DEFAULT)
+    level = Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=style.DASHES, label=DEFAULT)
     columns = 4 if across else 2
     figure.legend(handles=[*shown, level], loc="outside upper center", ncols=columns, frameon=False, fontsize=7)
     figure.supxlabel(LABEL, fontsize=8)
@@ -93,7 +92,7 @@ def _panel(axes: Axes, marks: Sequence[Kept], rows: Sequence[Setting]) -> None:
     partly = " (each setting where it was run)" if len(found) > 1 else ""
     axes.set_title(f"{TASKS.get(marks[0].task, marks[0].task)}: {', '.join(every)}{partly}", loc="left")
     style.light_grid(axes, "x")
-    axes.axvline(1, color=style.BLACK, linewidth=0.7, linestyle=DASHES)
+    axes.axvline(1, color=style.BLACK, linewidth=0.7, linestyle=style.DASHES)
     places = {row.setting: (place, style.group_colour(row.group)) for place, row in enumerate(rows)}
     for mark in marks:
         place, colour = places[mark.setting]
