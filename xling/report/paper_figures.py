@@ -12,18 +12,17 @@ from xling.report import published, style
 from xling.report.figures.bars import figure3
 from xling.report.figures.heat_maps import figure7
 from xling.report.grid import write_grid
-from xling.report.means import cell_means, cka_means
+from xling.report.means import cell_means
 from xling.report.table1 import CAPTION, table1
 
 
 def draw_paper(folder: Path) -> None:
     """Write Table 1, Figure 3 and Figure 7 into a folder."""
     table, settings = published.table1(), published.settings()
-    cells, similarities = cell_means(table.cells), cka_means(published.figure7())
-    write_grid(table1(cells, settings, table.deltas), folder, "table1", CAPTION)
+    write_grid(table1(cell_means(table.cells), settings, table.deltas), folder, "table1", CAPTION)
     with style.styled():
-        style.save_figure(figure3(cells, settings), folder, "figure3", cells)
-        style.save_figure(figure7(similarities), folder, "figure7", similarities)
+        for name, drawn in (("figure3", figure3(table.cells, settings)), ("figure7", figure7(published.figure7()))):
+            style.save_figure(drawn[0], folder, name, drawn[1])
 
 
 def main() -> None:

@@ -27,13 +27,7 @@ def rows_of(result: Mapping[str, Any]) -> Iterator[ContextualScore]:
     monolingual = len(set(result["models"].values())) > 1  # a bilingual encoder is the same for both languages
     for training in result["trainings"]:
         series = MLM_ALIGN if monolingual else BI_MLM_ALIGN if training["way"] == "aligned" else BI_MLM
-        about = {
-            "task": training["task"],
-            "series": series,
-            "encoder": encoder,
-            "layer": training["layer"],
-            "seed": seed,
-        }
+        about = {key: training[key] for key in ("task", "layer")} | {"series": series, "encoder": encoder, "seed": seed}
         for code, found in training["scores"].items():
             if code != result["source"]:
                 yield ContextualScore(language=code, **about, **{key: found[key] for key in ("score", "low", "high")})
@@ -50,8 +44,8 @@ def read_jobs(results: Mapping[str, Path], hashes: Mapping[str, str]) -> list[Co
     floors = {(x.task, x.language, x.series, x.layer) for x in made if x.encoder == UNTRAINED}
     for x in made:
         if (x.task, x.language, x.series, x.layer) not in floors:
-            place = f"{x.task} {x.language} layer {x.layer}"
-            raise XlingError(f"{place}: no untrained {x.series} beside it (run that job again)")
+            what = f"{x.task} {x.language} layer {x.layer}: no untrained {x.series} beside it"
+            raise XlingError(f"{what} (run that job again)")
     return made
 
 

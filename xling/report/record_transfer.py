@@ -61,20 +61,11 @@ def rows_of(jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
     for one, task, score in known:
         floor = scores[one.get("floor", one["model"]), task]["languages"]
         for code, found in score["languages"].items():
-            yield {
-                **{key: one[key] for key in ("model", "setting", "pair")},
-                "task": task,
-                "seed": one["seed"],
-                "language": code,
-                "measure": score["measure"],
-                "score": found["score"],
-                "low": found["interval"][0],
-                "high": found["interval"][1],
-                "floor": floor[code]["score"],
-                "chance": found["baseline"]["score"],
-                "english_dev": score["dev"],
-                "selected": " ".join(map(str, score["selected"])),
-            }
+            row = {key: one[key] for key in ("model", "setting", "pair")}
+            row |= {"task": task, "seed": one["seed"], "language": code, "measure": score["measure"]}
+            row |= {"score": found["score"], **dict(zip(("low", "high"), found["interval"], strict=True))}
+            row |= {"floor": floor[code]["score"], "chance": found["baseline"]["score"]}
+            yield row | {"english_dev": score["dev"], "selected": " ".join(map(str, score["selected"]))}
 
 
 def cells(rows: Iterable[Mapping[str, Any]], floors: Mapping[str, str]) -> list[Cell]:

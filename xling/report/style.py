@@ -56,6 +56,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     "svg": {"Creator": None, "Date": None},
 }
 DOTTED = (0, (1, 1.5))  # the line style of a reference level, such as chance or unigram entropy
+DASHES = (0, (4, 3))  # the line style of the level of Default
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}  # alignment of a text
 LABEL = 6.5  # points: the size of labels at the ends of lines
 LABEL_GAP = 1.2 * LABEL / 72  # inches between two labels

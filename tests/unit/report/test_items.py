@@ -54,20 +54,20 @@ def test_a_score_is_the_mean_of_its_grid_points(tmp_path: Path) -> None:
     assert none == pytest.approx(np.zeros((1, 1)))  # always one half
 
 
-def test_counts_are_the_same_after_saving_and_take_little_room(tmp_path: Path) -> None:
-    small, large = RNG.integers(0, 200, (2, 1000, 3)), RNG.integers(0, 60_000, (2, 1000, 3))
+def test_counts_are_the_same_after_saving_and_take_little_space(tmp_path: Path) -> None:
+    small, large = (RNG.integers(0, top, (2, 1000, 3)) for top in (200, 60_000))
     path = tmp_path / "items.npz"
     write_items(path, {("ner", "fr", "Emb/L1-3", 2): small, ("ner", "ru", "untrained (joint)", 1): large})
     assert path.stat().st_size < 1.1 * (small.size + 2 * large.size)
     for code, name, counts in (("fr", ("Emb/L1-3", 2), small), ("ru", ("untrained (joint)", 1), large)):
-        (read,) = read_items(path, "ner", code).items()
-        assert (read[0], np.array_equal(read[1], counts)) == (name, True)
+        ((key, read),) = read_items(path, "ner", code).items()
+        assert (key, np.array_equal(read, counts)) == (name, True)
+    assert read_items(path, "xnli", "fr") == {}
 
 
 def test_without_counts_there_is_no_covariance_and_nonsense_is_named(tmp_path: Path) -> None:
-    path = saved(tmp_path, a=accuracy(np.ones(3)))
-    for place, task in ((path, "ner"), (tmp_path / "none.npz", "xnli")):
-        assert item_covariances(place, [Cell(setting="a", task=task, language="fr", score=0.0, chance=0.0)]) == {}
+    cell = Cell(setting="a", task="xnli", language="fr", score=0.0, chance=0.0)
+    assert item_covariances(tmp_path / "none.npz", [cell]) == {}
     path = saved(tmp_path, a=accuracy(np.ones(3)), b=accuracy(np.ones(4)))
     with pytest.raises(InputError, match=r"items.npz: xnli fr: of different test sets or grids, \(1, 3, 2\) and"):
         covariance(path)

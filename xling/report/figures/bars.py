@@ -1,7 +1,4 @@
-"""Bar charts: Figure 3 (transfer in each setting), Figure 4a (words without context) and the audit of anchors.
-
-Figures are drawn from the means of xling.report.means.
-"""
+"""Bar charts: Figure 3 (transfer in each setting), Figure 4a (words without context) and the audit of anchors."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +15,12 @@ from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report import style
 from xling.report.figures.study import Study, model_name, split_name
+from xling.report.means import CellMean, WordMean, by_key, cell_means, word_means
 from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, PAIRS, TASKS, in_order, pair_title, task_title
-from xling.report.records import BERT, FASTTEXT, UNTRAINED, Setting
+from xling.report.records import BERT, FASTTEXT, UNTRAINED, Cell, Setting, WordScore
 from xling.report.table1 import with_unlisted
 
 BAR3, ROW3, PANEL3, LEGEND3 = 0.72, 0.165, 0.45, 0.45  # share of a row; inches: a row, rest of a panel, legend
-DASHES = (0, (4, 3))
 VECTORS = {BERT: "BERT: embedding matrix", FASTTEXT: "fastText, same words", UNTRAINED: "untrained embeddings"}
 BAR4A = 0.26  # bar width as a share of the space of a language
 ANCHOR_BAR, ANCHOR_ROW = 0.36, 0.24  # bar width as a share of a row; row height in inches
@@ -35,9 +32,10 @@ LEGEND: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "font
 Anchors = dict[str, Any]  # the share of a language's training text whose subwords are anchors, with counts
 
 
-def figure3(cells: Sequence[Any], settings: Sequence[Setting]) -> Figure:
-    """Return Figure 3: rows are tasks, columns are pairs, and bars are settings in the order of Table 1."""
-    scores = {(cell.setting, cell.task, cell.language): cell for cell in cells}
+def figure3(records: Sequence[Cell], settings: Sequence[Setting]) -> tuple[Figure, list[CellMean]]:
+    """Return Figure 3 and its cells: rows are tasks, columns are pairs, bars are settings in the order of Table 1."""
+    cells = cell_means(records)
+    scores = by_key(cells)
     tasks = in_order((cell.task for cell in cells), TASKS)
     languages = in_order((cell.language for cell in cells), LANGUAGES)
     rows = with_unlisted(settings, scores)
@@ -54,10 +52,10 @@ def figure3(cells: Sequence[Any], settings: Sequence[Setting]) -> Figure:
     for axes in panels[-1]:
         axes.set_xlabel("score (%)")
     handles: list[Artist] = [Patch(color=style.group_colour(group), label=group or DEFAULT) for group in groups]
-    handles.append(Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=DASHES, label="level of Default"))
+    handles.append(Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=style.DASHES, label="level of Default"))
     handles.append(Patch(color=style.LIGHT, label="pale: floor (untrained encoder, or chance)"))
     figure.legend(handles=handles, ncols=columns, **LEGEND)
-    return figure
+    return figure, cells
 
 
 def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting]) -> None:
@@ -75,7 +73,7 @@ def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting]) -> None
             bars = style.reach(cell.score, cell.low, cell.high)
             axes.errorbar(cell.score, place, xerr=bars, color=style.BLACK, elinewidth=0.8, capsize=1.5, capthick=0.8)
         if row.setting == DEFAULT:
-            axes.axvline(cell.score, color=style.BLACK, linewidth=0.7, linestyle=DASHES, zorder=3)
+            axes.axvline(cell.score, color=style.BLACK, linewidth=0.7, linestyle=style.DASHES, zorder=3)
         axes.text(edge, place, f"{cell.score:.1f}", **look)
     axes.set_yticks(range(len(rows)), [row.setting for row in rows])
     axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, edge))
@@ -83,8 +81,9 @@ def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting]) -> None
     axes.tick_params(axis="y", length=0)
 
 
-def figure4a(scores: Sequence[Any]) -> Figure:
-    """Return Figure 4a: embedding matrices and fastText as bars, grouped by language, with dotted lines for chance."""
+def figure4a(records: Sequence[WordScore]) -> tuple[Figure, list[WordMean]]:
+    """Return Figure 4a and its means: embedding matrices and fastText as bars by language, chance as dotted lines."""
+    scores = word_means(records)
     found = {(score.language, score.vectors): score for score in scores}
     languages = in_order((score.language for score in scores), LANGUAGES)
     top = max(max(score.p1, score.high or 0.0, 1.0) for score in scores)
@@ -108,7 +107,7 @@ def figure4a(scores: Sequence[Any]) -> Figure:
     handles: list[Artist] = [Patch(color=style.MODEL_COLOURS[name], label=label) for name, label in VECTORS.items()]
     handles.append(Line2D([], [], color=style.BLACK, linestyle=style.DOTTED, linewidth=1, label="chance"))
     figure.legend(handles=handles, ncols=4, **LEGEND)
-    return figure
+    return figure, scores
 
 
 def _word_bar(axes: Axes, x: float, score: Any, top: float) -> None:
@@ -141,8 +140,9 @@ def read_audit(path: Path, study: Study) -> list[Anchors]:
     return records
 
 
-def anchor_plot(records: Sequence[Anchors], study: Study) -> Figure:
-    """Return the share of anchors in running text: panels are pairs, rows are settings; only first seeds are shown."""
+def anchors(study: Study, audits: Sequence[Path]) -> tuple[Figure, list[Anchors]]:
+    """Return the share of anchors in running text: panels are pairs, rows are settings; only first seeds are drawn."""
+    records = [record for path in audits for record in read_audit(path, study)]
     settings = in_order((record["setting"] for record in records), [known.label for known in study.settings])
     pairs = in_order((record["pair"] for record in records), PAIRS)
     figure = style.new_figure(height=0.95 + ANCHOR_ROW * len(settings))
@@ -158,7 +158,7 @@ def anchor_plot(records: Sequence[Anchors], study: Study) -> Figure:
     handles = [Patch(color=style.language_look(code)[0], label=pair_title(code)) for code in languages]
     figure.legend(handles=handles, ncols=len(handles), **LEGEND | {"loc": "outside upper right"})
     style.footnote(figure, ANCHOR_NOTE)
-    return figure
+    return figure, records
 
 
 def _anchors(axes: Axes, records: Sequence[Anchors], settings: Sequence[str], top: float) -> None:

@@ -1,6 +1,5 @@
 """Heat maps of CKA: Figure 7 (the same layer of both encoders), and matrices (every layer against every layer)."""
 
-import math
 from collections.abc import Sequence
 
 import matplotlib as mpl
@@ -12,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from xling.report import style
-from xling.report.means import CkaMean
+from xling.report.means import CkaMean, cka_means
 from xling.report.names import NOT_RUN, PAIRS, in_order, pair_title
-from xling.report.records import AVERAGE, CKA_MODELS, LayerPair
+from xling.report.records import AVERAGE, CKA_MODELS, CkaScore, LayerPair
 
 GAP = 0.25  # space between pairs and above the average row, in cells
 ROW = 0.29  # inches
@@ -24,26 +23,12 @@ MATRIX_NOTE = (
 )
 
 
-def similarity(scores: Sequence[CkaMean]) -> dict[tuple[str, str, str], float]:
-    """Return CKA by layer, pair and model, and the average over layers, which is computed if it was not given."""
+def figure7(records: Sequence[CkaScore]) -> tuple[Figure, list[CkaMean]]:
+    """Return Figure 7 and its means: CKA by layer, pair and model; squares that were not run are hatched."""
+    scores = cka_means(records)
     table = {(score.layer, score.pair, score.model): score.cka for score in scores}
-    layers = layers_of(scores)
-    for pair, model in {(pair, model) for _, pair, model in table}:
-        values = [table[layer, pair, model] for layer in layers if (layer, pair, model) in table]
-        if len(values) == len(layers):
-            table.setdefault((AVERAGE, pair, model), math.fsum(values) / len(values))
-    return table
-
-
-def layers_of(scores: Sequence[CkaMean]) -> list[str]:
-    """Return the layers that were compared, from the embeddings up, without the average."""
-    return sorted({score.layer for score in scores} - {AVERAGE}, key=lambda layer: int(layer.removeprefix("L")))
-
-
-def figure7(scores: Sequence[CkaMean]) -> Figure:
-    """Return Figure 7: CKA by layer, pair and model; squares that were not run are hatched."""
-    table = similarity(scores)
-    rows = {layer: float(row) for row, layer in enumerate(layers_of(scores))}
+    layers = sorted({score.layer for score in scores} - {AVERAGE}, key=lambda layer: int(layer.removeprefix("L")))
+    rows = {layer: float(row) for row, layer in enumerate(layers)}
     rows[AVERAGE] = len(rows) + GAP
     pairs = in_order((score.pair for score in scores), PAIRS)
     figure = style.new_figure(height=1.15 + ROW * len(rows))
@@ -62,7 +47,7 @@ def figure7(scores: Sequence[CkaMean]) -> Figure:
         middle = number * width + len(CKA_MODELS) / 2
         axes.text(middle, -0.25, pair_title(pair), ha="center", va="bottom", fontsize=9, fontweight="bold")
     _finish(figure, [axes], colours, 30)
-    return figure
+    return figure, scores
 
 
 def _square(axes: Axes, x: float, y: float, value: float | None, colours: ScalarMappable) -> None:
@@ -87,8 +72,8 @@ def _finish(figure: Figure, panels: Sequence[Axes], colours: ScalarMappable, asp
     bar.outline.set_visible(False)
 
 
-def cka_matrix(records: Sequence[LayerPair]) -> Figure:
-    """Return a grid of matrices: rows are kinds of models, columns are pairs."""
+def cka_matrix(records: Sequence[LayerPair]) -> tuple[Figure, Sequence[LayerPair]]:
+    """Return a grid of matrices and their records: rows are kinds of models, columns are pairs."""
     layers = range(max(max(record.layer_a, record.layer_b) for record in records) + 1)
     pairs = in_order((record.pair for record in records), PAIRS)
     table = {(r.pair, r.model, r.layer_a, r.layer_b): r.cka for r in records}
@@ -114,4 +99,4 @@ def cka_matrix(records: Sequence[LayerPair]) -> Figure:
         axes.set_title(pair_title(pair), fontweight="bold")
     _finish(figure, list(grid.flat), colours, 40)
     style.footnote(figure, MATRIX_NOTE)
-    return figure
+    return figure, records

@@ -22,15 +22,8 @@ LABEL = "share of Default's transfer that is kept, mean over languages"
 NO_SIGNAL = f"In no task and language is Default at least {SIGNAL:g} points above its floor: no share can be given."
 SPREAD = 0.25  # distance between marks as a share of a row
 WIDTH, ROW, PANEL, AROUND = 4.6, 0.165, 0.33, 0.8  # inches: figure width, a row, the rest of a panel and of the figure
-DASHES = (0, (4, 3))
 # A mark of the figure: the mean share that a setting keeps in the languages with signal.
 Kept = namedtuple("Kept", "task languages setting series kept low high")
-
-
-def studies(cells: Sequence[Cell]) -> list[Study]:
-    """Return the study, the study with gains above chance, and the paper, in the order of SERIES."""
-    own = Results(figure3=tuple(cells))
-    return [Study(own), Study(own, chance=True), Study(published.results())]
 
 
 def languages_with_signal(ours: Study) -> dict[str, list[str]]:
@@ -45,7 +38,8 @@ def languages_with_signal(ours: Study) -> dict[str, list[str]]:
 def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
     """Return a mark for each task with signal, setting and series: a mean over the languages that the setting has here.
 
-    All series are averaged over the same languages, so a setting that was run in one language is compared in that one.
+    `beside` has the study of each of SERIES. All series are averaged over the same languages, so a setting that was run
+    in one language is compared in that one.
     """
     marks = []
     for task, clear in languages_with_signal(beside[0]).items():
@@ -58,13 +52,14 @@ def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
     return marks
 
 
-def kept(cells: Sequence[Cell], settings: Sequence[Setting], across: bool = False) -> tuple[Figure, list[Kept]]:
+def kept(records: Sequence[Cell], settings: Sequence[Setting], across: bool = False) -> tuple[Figure, list[Kept]]:
     """Return a figure with one panel per task, below each other or (`across`) side by side, and its marks.
 
     The paper's share can only be computed above chance, so our share above chance is shown for comparison.
     """
-    beside = studies(cells)
-    floors = {cell.floor for cell in cells}
+    own = Results(figure3=tuple(records))
+    beside = [Study(own), Study(own, chance=True), Study(published.results())]
+    floors = {cell.floor for cell in records}
     rows = [row for row in with_unlisted(settings, beside[0].cells) if row.setting not in {DEFAULT, *floors}]
     marks = kept_shares(beside, [row.setting for row in rows])
     rows = [row for row in rows if any(mark.setting == row.setting for mark in marks)]
@@ -84,7 +79,7 @@ def kept(cells: Sequence[Cell], settings: Sequence[Setting], across: bool = Fals
         for label, face in zip(SERIES, faces, strict=True)
         if any(mark.series == label for mark in marks)
     ]
-    level = Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=DASHES, label=DEFAULT)
+    level = Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=style.DASHES, label=DEFAULT)
     columns = 4 if across else 2
     figure.legend(handles=[*shown, level], loc="outside upper center", ncols=columns, frameon=False, fontsize=7)
     figure.supxlabel(LABEL, fontsize=8)
@@ -97,7 +92,7 @@ def _panel(axes: Axes, marks: Sequence[Kept], rows: Sequence[Setting]) -> None:
     partly = " (each setting where it was run)" if len(found) > 1 else ""
     axes.set_title(f"{TASKS.get(marks[0].task, marks[0].task)}: {', '.join(every)}{partly}", loc="left")
     style.light_grid(axes, "x")
-    axes.axvline(1, color=style.BLACK, linewidth=0.7, linestyle=DASHES)
+    axes.axvline(1, color=style.BLACK, linewidth=0.7, linestyle=style.DASHES)
     places = {row.setting: (place, style.group_colour(row.group)) for place, row in enumerate(rows)}
     for mark in marks:
         place, colour = places[mark.setting]

@@ -1,10 +1,8 @@
-"""Scores against layers: Figures 4b, 5, 6 and 8.
-
-Figures are drawn from the means of xling.report.means.
-"""
+"""Scores against layers: Figures 4b, 5, 6 and 8."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import ceil
 from typing import Any
 
@@ -14,8 +12,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from xling.report import style
+from xling.report.means import ContextualMean, SentenceMean, WordMean, contextual_means, sentence_means, word_means
 from xling.report.names import LANGUAGES, NOT_RUN, TASKS, in_order, task_title
-from xling.report.records import BERT, BI_MLM, BI_MLM_ALIGN, FASTTEXT, MLM_ALIGN, MONOLINGUAL, UNTRAINED
+from xling.report.records import (
+    BERT,
+    BI_MLM,
+    BI_MLM_ALIGN,
+    FASTTEXT,
+    MLM_ALIGN,
+    MONOLINGUAL,
+    UNTRAINED,
+    ContextualScore,
+    SentenceScore,
+    WordScore,
+)
 
 MEASURED, DASHED, DOTTED = "-", (0, (4, 2)), style.DOTTED  # lines of measured curves, untrained encoders, levels
 WIDTHS = {MEASURED: 1.4, DASHED: 1.0, DOTTED: 1.0}
@@ -25,7 +35,6 @@ DECORATION = (0.45, 0.42)  # inches that the labels of a panel take, horizontall
 
 WORD_COLUMNS = 2
 WORD_NOTE = "Dashed: the untrained encoder. Dotted: fastText on the same words, with its interval, and chance."
-SERIES = {"figure5": (MLM_ALIGN, BI_MLM), "figure8": (BI_MLM_ALIGN, BI_MLM)}
 SERIES_MARKERS = {MLM_ALIGN: "s", BI_MLM: "o", BI_MLM_ALIGN: "^"}
 SERIES_NOTE = (
     "Dashed: the untrained encoder, its task layers trained in the same way; in a series' colour where they differ."
@@ -62,13 +71,19 @@ def level(label: str, value: float, layers: Sequence[int], colour: str, *ends: f
     return Curve(label, [(layer, value, low, high) for layer in (layers[0], layers[-1])], colour, dashes=DOTTED)
 
 
-def figure4b(scores: Sequence[Any]) -> Figure:
-    """Return Figure 4b: translation of words by their mean contextual vectors, one panel per language."""
+def chosen(scores: Sequence[Any], **where: str) -> list[Any]:
+    """Return the scores whose attributes have the given values."""
+    return [score for score in scores if all(getattr(score, name) == value for name, value in where.items())]
+
+
+def figure4b(records: Sequence[WordScore]) -> tuple[Figure, list[WordMean]]:
+    """Return Figure 4b and its means: translation of words by mean contextual vectors, one panel per language."""
+    scores = word_means(records)
     layers = sorted({score.layer for score in scores if score.layer is not None}) or [0, 1]
     panels = []
     for language in in_order((score.language for score in scores), LANGUAGES):
-        here = [score for score in scores if score.language == language]
-        of = {name: [score for score in here if score.vectors == name] for name in (BERT, FASTTEXT, UNTRAINED)}
+        here = chosen(scores, language=language)
+        of = {name: chosen(here, vectors=name) for name in (BERT, FASTTEXT, UNTRAINED)}
         curves = []
         for name, dashes, marker in ((BERT, MEASURED, "o"), (UNTRAINED, DASHED, "")):
             if found := points([score for score in of[name] if score.layer is not None], "p1"):
@@ -77,18 +92,28 @@ def figure4b(scores: Sequence[Any]) -> Figure:
         curves.append(level("chance", max(score.chance for score in here), layers, style.GREY))
         panels.append((f"en-{language}", curves, [name for name in of if not of[name]]))
     rows = [panels[start : start + WORD_COLUMNS] for start in range(0, len(panels), WORD_COLUMNS)]
-    return draw_grid(rows, 2.1, ["P@1 (%)"] * len(rows), WORD_NOTE)
+    return draw_grid(rows, 2.1, ["P@1 (%)"] * len(rows), WORD_NOTE), scores
 
 
-def contextual_figure(scores: Sequence[Any], series: Sequence[str]) -> Figure:
-    """Return Figure 5 or 8, depending on `series`: transfer through the first layers, by task and language."""
+def figure5(records: Sequence[ContextualScore]) -> tuple[Figure, list[ContextualMean]]:
+    """Return Figure 5 and its means: monolingual encoders with a map, and a bilingual encoder."""
+    return _contextual(records, (MLM_ALIGN, BI_MLM))
+
+
+def figure8(records: Sequence[ContextualScore]) -> tuple[Figure, list[ContextualMean]]:
+    """Return Figure 8 and its means: a bilingual encoder with and without a map."""
+    return _contextual(records, (BI_MLM_ALIGN, BI_MLM))
+
+
+def _contextual(records: Sequence[ContextualScore], series: Sequence[str]) -> tuple[Figure, list[ContextualMean]]:
+    """Return transfer through the first layers by task and language, one curve for each of the series."""
+    scores = contextual_means(records)
     tasks = in_order((score.task for score in scores), TASKS)
     languages = in_order((score.language for score in scores), LANGUAGES)
     rows: list[list[Panel]] = [[] for _ in tasks]
     for row, task in zip(rows, tasks, strict=True):
         for language in languages:
-            here = [score for score in scores if (score.task, score.language) == (task, language)]
-            of = {name: [score for score in here if score.series == name] for name in series}
+            of = {name: chosen(scores, task=task, language=language, series=name) for name in series}
             found = {name: (style.MODEL_COLOURS[name], own) for name, own in of.items() if own}
             curves = [
                 Curve(name, points(own, "score"), colour, SERIES_MARKERS[name]) for name, (colour, own) in found.items()
@@ -99,27 +124,28 @@ def contextual_figure(scores: Sequence[Any], series: Sequence[str]) -> Figure:
                 floors = [(floors[0][0], style.GREY)]
             curves += [Curve(UNTRAINED, floor, colour, dashes=DASHED) for floor, colour in floors]
             row.append((f"en-{language}", curves, [name for name in of if not of[name]]))
-    return draw_grid(rows, 2.2, [task_title(task) for task in tasks], SERIES_NOTE)
+    return draw_grid(rows, 2.2, [task_title(task) for task in tasks], SERIES_NOTE), scores
 
 
-def figure6(scores: Sequence[Any], laser: bool = False) -> Figure:
-    """Return Figure 6: sentence retrieval after mapping, one panel per direction; `laser` adds the level of LASER."""
+def figure6(records: Sequence[SentenceScore], laser: bool = False) -> tuple[Figure, list[SentenceMean]]:
+    """Return Figure 6 and its means: sentence retrieval after mapping by direction; `laser` adds the level of LASER."""
+    scores = sentence_means(records)
     layers = sorted({score.layer for score in scores})
     languages = in_order((score.language for score in scores), LANGUAGES)
     panels = []
     for direction, title in DIRECTIONS.items():
-        here = [score for score in scores if score.direction == direction]
-        of = {
-            (model, language): [score for score in here if (score.model, score.language) == (model, language)]
-            for language in languages
-            for model in (MONOLINGUAL, UNTRAINED)
-        }
-        curves = []
-        for (model, language), own in of.items():
-            colour, marker = style.language_look(language, languages)
-            if own and model == MONOLINGUAL:
+        here = chosen(scores, direction=direction)
+        curves, lacking = [], {model: list[str]() for model in (MONOLINGUAL, UNTRAINED)}
+        for language, model in product(languages, lacking):
+            own, (colour, marker) = (
+                chosen(here, language=language, model=model),
+                style.language_look(language, languages),
+            )
+            if not own:
+                lacking[model].append(language)
+            elif model == MONOLINGUAL:
                 curves.append(Curve(f"en-{language}", points(own, "p1"), colour, marker))
-            elif own:
+            else:
                 label = UNTRAINED if language == languages[-1] else ""  # one label for all languages
                 curves.append(Curve(label, points(own, "p1"), colour, "", DASHED, style.GREY))
         if here:
@@ -127,11 +153,11 @@ def figure6(scores: Sequence[Any], laser: bool = False) -> Figure:
         if laser and here:
             curves.append(level("LASER: over 95", LASER, layers, style.BLACK))
         absent = []
-        for model in (MONOLINGUAL, UNTRAINED):
-            lacking = [language for language in languages if not of[model, language]]
-            absent += [model] if lacking == languages else [f"en-{language} {model}" for language in lacking]
+        for model, codes in lacking.items():
+            absent += [model] if codes == languages else [f"en-{code} {model}" for code in codes]
         panels.append((title, curves, absent))
-    return draw_grid([panels], 3.0, ["sentence retrieval, P@1 (%)"], SENTENCE_NOTE + (LASER_NOTE if laser else ""))
+    note = SENTENCE_NOTE + (LASER_NOTE if laser else "")
+    return draw_grid([panels], 3.0, ["sentence retrieval, P@1 (%)"], note), scores
 
 
 def draw_grid(rows: Sequence[Sequence[Panel]], height: float, ylabels: Sequence[str], note: str) -> Figure:

@@ -1,7 +1,8 @@
 """Figures 1 and 2, drawn from the description of a study: the parts shared in each setting, and the comparisons."""
 
-from typing import Any
+from collections.abc import Sequence
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, Patch, Rectangle
@@ -38,8 +39,8 @@ NOTE = (
 Place = tuple[float, float]
 
 
-def figure1(study: Study) -> Figure:
-    """Return Figure 1: one panel per setting, from the text at the bottom to the softmax on top."""
+def figure1(study: Study) -> tuple[Figure, Sequence[Sharing]]:
+    """Return Figure 1 and its settings: one panel per setting, from the text at the bottom to the softmax on top."""
     rows = -(-len(study.settings) // COLUMNS)
     columns = min(COLUMNS, len(study.settings))
     figure = style.new_figure(width=style.PAGE_WIDTH * max(columns, 3) / COLUMNS, height=0.4 + HEIGHT * rows)
@@ -54,7 +55,7 @@ def figure1(study: Study) -> Figure:
         for owner, name in names.items()
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=7)
-    return figure
+    return figure, study.settings
 
 
 def _setting(axes: Axes, setting: Sharing, study: Study) -> None:
@@ -112,15 +113,8 @@ def _box(axes: Axes, corner: Place, size: Place, owner: str, text: str, parts: i
     axes.text(x + width / 2, y + height / 2, text, fontsize=6, bbox=background, **style.CENTRED)
 
 
-def comparisons(study: Study) -> list[dict[str, Any]]:
-    """Return the comparisons of section 5 with the layers of this study (0: embeddings)."""
-    names = ("figure", "compared", "vectors", "measure", "first_layer", "last_layer")
-    tops = (0, *[study.layers] * (len(COMPARISONS) - 1))
-    return [dict(zip(names, (*one, 0, top), strict=True)) for one, top in zip(COMPARISONS, tops, strict=True)]
-
-
-def figure2(study: Study) -> Figure:
-    """Return Figure 2: two encoders, an arrow for the map at every layer, and a description of each comparison."""
+def figure2(study: Study) -> tuple[Figure, pd.DataFrame]:
+    """Return Figure 2 and its comparisons: two encoders, and an arrow for the map at every layer (0: embeddings)."""
     top = study.layers
     low = [14.0 + 10.0 * layer for layer in range(top + 3)]  # lower edges of the layers, from the embeddings up
     figure = style.new_figure(height=max(1.0 + 0.24 * (top + 2), 3.4))
@@ -148,4 +142,5 @@ def figure2(study: Study) -> Figure:
         axes.text(WORDS, y, f"{number}: {compared}, {layers}", va="bottom", fontsize=7.5, fontweight="bold")
         axes.text(WORDS, y, f"{vectors}; {measure}", va="top", fontsize=7)
     style.footnote(figure, NOTE)
-    return figure
+    table = pd.DataFrame(COMPARISONS, columns=["figure", "compared", "vectors", "measure"])
+    return figure, table.assign(first_layer=0, last_layer=[0, *[top] * len(others_up)])

@@ -101,6 +101,11 @@ class Metrics(NamedTuple):
     steps: Sequence[Step]
     validations: Sequence[Validation]
 
+    @property
+    def measured(self) -> list[Validation]:
+        """The validations of a bilingual model that compared parallel sentences."""
+        return [point for point in self.validations if point.cka]
+
 
 def read_study(path: Path) -> Study:
     """Read and check study.json; an error names the problem."""

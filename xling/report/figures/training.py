@@ -1,12 +1,18 @@
-"""Training curves: one figure per model, one for all models of a study, and one for cross-lingual structure.
+"""Training curves by model, of all models and of cross-lingual structure; zero-shot scores by the number of updates.
 
 The figure of a model shows its losses, with the unigram entropy as the loss of a model without context, the learning
 rate, and for two languages the retrieval and CKA of parallel sentences by layer. The overview shows the validation loss
 of every model as a share of its unigram entropy. The third figure, emergence, shows bilingual models only.
+
+A study of when transfer emerges contains several copies of a setting that differ only in `train.updates`; the first
+copy in the config gives the panel its name. Each number of updates is a separate training run with its own
+learning-rate decay.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -16,9 +22,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from xling.core.errors import XlingError
 from xling.report import style
-from xling.report.figures.study import MONO, Metrics, Study, split_name
-from xling.report.names import DEFAULT, in_order, pair_title
+from xling.report.figures.study import MONO, Metrics, Sharing, Study, model_name, read_metrics, split_name
+from xling.report.names import DEFAULT, TASKS, in_order, pair_title, task_title
+from xling.report.records import Cell
 
 MOST_POINTS = 300  # more points cannot be distinguished on a page
 MODEL_HEIGHT = 2.2  # inches
@@ -35,6 +43,8 @@ LOSS_NOTE = (
     "Losses are means over a model's languages."
 )
 STRUCTURE_NOTE = "Means over all layers. Pale: Default, same pair."
+UPDATES_NOTE = "Each mark is a model that was trained for this many updates. Pale: Default, same pair."
+APART = 0.28  # minimum distance of the labels of numbers of updates as a share of the axis
 Trained = Mapping[str, Metrics]  # by name of the model
 
 
@@ -46,9 +56,21 @@ class Measure(NamedTuple):
     level: float | None = None
 
 
+def training(study: Study, metrics: Sequence[Path]) -> Iterator[tuple[str, Figure, Any]]:
+    """Yield each figure with its name and rows: one per model (no rows), the overview and, if measured, emergence."""
+    trained = {model_name(path): read_metrics(path) for path in metrics}
+    for name, own in trained.items():
+        languages, setting = split_name(name)
+        title = f"{study.label(setting)}, {study.pair(languages)}"
+        yield f"training/{name}", model_figure(own, title, study.shown), None
+    yield "training", *overview(trained, study)
+    if any(own.measured for own in trained.values()):
+        yield "emergence", *emergence(trained, study)
+
+
 def model_figure(metrics: Metrics, title: str, shown: Mapping[str, str]) -> Figure:
     """Return the curves of one model; a monolingual model has no panels for cross-lingual structure."""
-    measured = [point for point in metrics.validations if point.cka]
+    measured = metrics.measured
     loss = LOSS if measured else LOSS + 2 * (LAYERS + MARGINS["between"])  # all figures are equally wide
     widths = [loss, RATE, LAYERS, LAYERS] if measured else [loss, RATE]
     whole = MARGINS["left"] + sum(widths) + MARGINS["between"] * (len(widths) - 1) + MARGINS["right"]
@@ -129,58 +151,46 @@ def _layers(axes: Axes, updates: Sequence[int], values: Sequence[Sequence[float]
     style.label_ends(axes, labels, (LAYERS, PANEL), (updates[0], max(updates[-1], 1)))
 
 
-def loss_records(trained: Trained) -> list[dict[str, Any]]:
-    """Return the data of the overview, by language."""
-    return [
-        {"model": name, "language": x, "update": at.update, "loss": loss, "unigram_entropy": at.entropy[x]}
-        for name, metrics in trained.items()
-        for at in metrics.validations
-        for x, loss in at.losses.items()
-    ]
+def overview(trained: Trained, study: Study) -> tuple[Figure, list[dict[str, Any]]]:
+    """Return the validation losses of all models, one panel per setting and one line per model, and their rows.
 
-
-def overview(trained: Trained, study: Study) -> Figure:
-    """Return the validation losses of all models, one panel per setting and one line per model.
-
-    A loss is shown as a share of the unigram entropy, both summed over languages.
+    A loss is shown as a share of the unigram entropy, both summed over languages; the rows have both by language.
     """
     lines = {
         name: {at.update: sum(at.losses.values()) / sum(at.entropy.values()) for at in metrics.validations}
         for name, metrics in trained.items()
     }
-    return draw_settings([Measure("Validation loss as a share of the unigram entropy", lines, 1.0)], study, LOSS_NOTE)
-
-
-def structures(trained: Trained) -> list[dict[str, Any]]:
-    """Return the retrieval and CKA of each bilingual model, by validation and layer.
-
-    Retrieval (the mean of both directions) and its chance level are in per cent.
-    """
-    return [
-        {
-            "model": name,
-            "update": at.update,
-            "layer": layer,
-            "retrieval": found,
-            "chance": 100 / at.sentences,
-            "cka": cka,
-        }
+    rows = [
+        {"model": name, "language": x, "update": at.update, "loss": loss, "unigram_entropy": at.entropy[x]}
         for name, metrics in trained.items()
         for at in metrics.validations
-        for layer, (found, cka) in enumerate(zip(at.retrieved, at.cka, strict=True))
+        for x, loss in at.losses.items()
     ]
+    measure = Measure("Validation loss as a share of the unigram entropy", lines, 1.0)
+    return draw_settings([measure], study, LOSS_NOTE), rows
 
 
-def emergence(trained: Trained, study: Study) -> Figure:
-    """Return two blocks of panels by setting: retrieval and CKA of parallel sentences, averaged over layers."""
-    found = {name: [at for at in metrics.validations if at.cka] for name, metrics in trained.items()}
-    chance = max(100 / at.sentences for points in found.values() for at in points)
+def emergence(trained: Trained, study: Study) -> tuple[Figure, list[dict[str, Any]]]:
+    """Return two blocks of panels by setting: retrieval and CKA of parallel sentences, averaged over layers.
+
+    The rows have every layer. Retrieval (the mean of both directions) and its chance level are in per cent.
+    """
+    found = {name: measured for name, metrics in trained.items() if (measured := metrics.measured)}
+    rows: list[dict[str, Any]] = [
+        {"model": name, "update": at.update, "layer": layer}
+        | {"retrieval": retrieved, "chance": 100 / at.sentences, "cka": cka}
+        for name, points in found.items()
+        for at in points
+        for layer, (retrieved, cka) in enumerate(zip(at.retrieved, at.cka, strict=True))
+    ]
+    chance = max(row["chance"] for row in rows)
     lines = [
-        {name: {at.update: fmean(getattr(at, value)) for at in points} for name, points in found.items() if points}
+        {name: {at.update: fmean(getattr(at, value)) for at in points} for name, points in found.items()}
         for value in ("retrieved", "cka")
     ]
     title = f"Sentence retrieval, P@1 (%), no mapping; chance is {chance:.2g}"
-    return draw_settings([Measure(title, lines[0], chance), Measure("Linear CKA", lines[1])], study, STRUCTURE_NOTE)
+    measures = [Measure(title, lines[0], chance), Measure("Linear CKA", lines[1])]
+    return draw_settings(measures, study, STRUCTURE_NOTE), rows
 
 
 def draw_settings(measures: Sequence[Measure], study: Study, note: str) -> Figure:
@@ -239,3 +249,74 @@ def _panel(axes: Axes, setting: str, measure: Measure, study: Study, size: style
     update_ticks(axes, last, 3)
     label = study.label(setting)
     axes.set_title(label, loc="left", fontsize=style.fitting(7.5, label, int(size[0] * LETTERS)))
+
+
+# --- transfer by the number of updates -------------------------------------------------------------------------------
+
+
+class Point(NamedTuple):
+    """One score of a model; the score of the untrained encoder has 0 updates."""
+
+    setting: str
+    task: str
+    language: str
+    seed: int | None
+    updates: int
+    score: float
+
+
+def families(settings: Iterable[Sharing]) -> dict[str, list[Sharing]]:
+    """Group the settings that differ only in their number of updates, by the name of the first."""
+    found: dict[Sharing, list[Sharing]] = {}
+    for own in settings:
+        found.setdefault(replace(own, name="", label="", group="", updates=0), []).append(own)
+    return {members[0].name: members for members in found.values()}
+
+
+def points(cells: Sequence[Cell], study: Study) -> list[Point]:
+    """Return the scores of all settings with several numbers of updates, and of their untrained encoders."""
+    several = {name: own for name, own in families(study.settings).items() if len(own) > 1}
+    known = {own.label: (name, own.updates) for name, members in several.items() for own in members}
+    scores = {(cell.setting, cell.task, cell.language, cell.seed): cell.score for cell in cells}
+    found = set()
+    for cell in cells:
+        if cell.setting in known:
+            name, updates = known[cell.setting]
+            where = (cell.task, cell.language, cell.seed)
+            found.add(Point(name, *where, updates, cell.score))
+            if (floor := scores.get((cell.floor, *where))) is not None:
+                found.add(Point(name, *where, 0, floor))
+    order = list(several)
+    return sorted(found, key=lambda x: (order.index(x.setting), x.task, x.language, x.seed or 0, x.updates))
+
+
+def place(updates: int, shortest: int) -> float:
+    """Return the axis position of a number of updates: one step from 0 to the shortest, then one step per doubling."""
+    return 1 + math.log2(updates / shortest) if updates else 0.0
+
+
+def labelled(lengths: Sequence[int]) -> dict[str, float]:
+    """Return the tick labels and their positions: 0, the longest, and those that are far enough from other labels."""
+    found, last = {"0": 0.0}, place(lengths[-1], lengths[0])
+    for length in (lengths[-1], *lengths[:-1]):
+        if all(abs(place(length, lengths[0]) - other) >= APART * last for other in found.values()):
+            found[f"{length / 1000:.0f}k" if length >= 1000 else str(length)] = place(length, lengths[0])
+    return found
+
+
+def updates(records: Sequence[Cell], study: Study) -> tuple[Figure, list[Point]]:
+    """Return a block of panels per task, with a panel per setting and a line per language and seed, and the points."""
+    shown = points(records, study)
+    lengths = sorted({point.updates for point in shown} - {0})
+    if not lengths:
+        raise XlingError("no setting of the study was trained for several numbers of updates: nothing to draw")
+    lines: dict[str, dict[str, dict[float, float]]] = {}
+    for point in shown:
+        model = f"{study.source}-{point.language}.{point.setting}.s{point.seed}"
+        lines.setdefault(point.task, {}).setdefault(model, {})[place(point.updates, lengths[0])] = point.score
+    measures = [Measure(task_title(task), lines[task]) for task in in_order(lines, TASKS)]
+    named = replace(study, settings=tuple(first for first, *_ in families(study.settings).values()))
+    figure, ticks = draw_settings(measures, named, UPDATES_NOTE), labelled(lengths)
+    for axes in figure.axes:
+        axes.set_xticks([*ticks.values()], [*ticks])
+    return figure, shown
