@@ -17,25 +17,28 @@ DUMP_OF_ZIP = 4  # PanLex unpacks to about four times its size
 ANALYSES = {"translate_words": "words", "retrieve_sentences": "sentences", "compare_encoders": "cka"}  # by rule
 
 
+def layer_weights(shape: Mapping[str, Any]) -> int:
+    """Return the number of weights in the matrices of one layer."""
+    return int(4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"])
+
+
 def operations(shape: Mapping[str, Any], length: float, predicted: float = 0.0) -> float:
     """Return the useful operations of training per token, for sequences of `length` tokens (xling.pretrain.record).
 
     `predicted` is the share of masked tokens times the size of the vocabulary that they are predicted from.
     """
-    matrices = 4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"]
-    layers = shape["layers"] * (6 * matrices + 12 * length * shape["width"])
+    layers = shape["layers"] * (6 * layer_weights(shape) + 12 * length * shape["width"])
     return float(layers + 6 * predicted * shape["width"])
 
 
 def parameters(run: Mapping[str, Any], words: int) -> float:
     """Return the number of weights of a model with `words` token embeddings, without biases and norms."""
     shape, apart = run["shape"], run["separate"]
-    layer = 4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"]
     copies = len(run["languages"]) - 1
     tables = 1 + (copies if apart["embeddings"] else 0)
     places = 1 + (copies if apart["embeddings"] is True else 0)  # `tokens`: positions stay shared
     vectors = words * tables + (shape["positions"] + shape["sentences"]) * places
-    return float((shape["layers"] + copies * apart["layers"]) * layer + vectors * shape["width"])
+    return float((shape["layers"] + copies * apart["layers"]) * layer_weights(shape) + vectors * shape["width"])
 
 
 def texts(job: Job) -> list[tuple[str, str]]:
@@ -239,6 +242,6 @@ def cost(sizes: Sizes, job: Job) -> Cost:
         wall = start + seconds / job.threads
         stays, passes = (0.0, disk) if job.passing else (disk, 0.0)
         return Cost(wall, wall * job.threads, 0.0, stays, passing=passes)
-    gpus = max(1, job.gpus) if rate.gpu else 0
+    gpus = max(1, job.gpus) if rate.device["gpu"] else 0
     wall = start + seconds / max(1, gpus)
     return Cost(wall, wall * (job.threads if gpus else 1), wall * gpus, disk)
