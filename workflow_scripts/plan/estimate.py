@@ -8,6 +8,7 @@ from typing import Any, Literal
 from workflow_scripts.grid import domain_in
 from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job
 from workflow_scripts.plan.sizes import Sizes
+from xling.finetune.settings import grid_points, read_settings
 
 MEASURED_WIDTH = 300  # of the vectors that the rate of fastText was measured with
 FORWARD = 1 / 3  # share of training operations: the backward pass takes twice as many as the forward pass
@@ -118,7 +119,8 @@ def tuning(sizes: Sizes, job: Job) -> float:
     """Return the seconds to fine-tune and score an encoder in all tasks at all grid points, several at a time."""
     transfer, seconds = sizes.study.transfer, 0.0
     for task in transfer.tasks:
-        settings, tokens, points = sizes.study.config["tasks"][task], sizes.rate(task), transfer.points(task)
+        settings, tokens = sizes.study.config["tasks"][task], sizes.rate(task)
+        points = grid_points(read_settings(settings))
         data, epochs = transfer.data(job.wildcards["encoder"], task), settings["epochs"]
         seen = epochs * (settings["examples_per_epoch"] or sizes.examples(data, task, "train"))
         scored = epochs * sizes.examples(data, task, "dev") + sizes.examples(data, task, "test")
