@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from cluster import queue, works
+from dag import fill
 from workplace import MODEL, Workplace, end
 
 from xling.core.io import read_json
@@ -221,17 +222,6 @@ def disk_full(desk: Desk) -> None:
     assert "no space left on the disk" in place.said()
     assert len(submitted(place)) >= 2
     check_same(place, desk.short)
-
-
-def fill(path: Path) -> None:
-    """Write until nothing more fits on a disk."""
-    with path.open("wb", buffering=0) as handle:
-        for size in (2**20, 4096):
-            try:
-                while True:
-                    handle.write(os.urandom(size))
-            except OSError:
-                continue
 
 
 FAULTS: list[Callable[[Desk], None]] = [

@@ -8,13 +8,13 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from dag import dry_run, job_counts, nothing_to_do, output, run_module, snakemake
+from dag import dry_run, fill, job_counts, nothing_to_do, output, run_module, snakemake
 from doc_blocks import GENERATED, Reader
 from embedded import ROOT
 from tiny_hub import write_bert
@@ -157,17 +157,6 @@ def on_a_small_disk(folder: Path, disk: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def fill(filler: Path, free: int) -> None:
-    """Fill a disk but for some bytes."""
-    with suppress(OSError), filler.open("wb", buffering=0) as handle:
-        while handle.write(bytes(1 << 16)):
-            pass
-    with suppress(OSError), filler.open("ab", buffering=0) as handle:
-        while handle.write(bytes(1 << 12)):
-            pass
-    os.truncate(filler, filler.stat().st_size - free // 4096 * 4096)
-
-
 class Stage:
     """A job of Snakemake's that runs in this process, where everything is imported already."""
 
@@ -183,10 +172,7 @@ class Stage:
             variables = {"ARGUMENTS": str(folder / "arguments"), "PATH": f"{folder}:{os.environ['PATH']}"}
             subprocess.run([*BASH, self.shell], env=os.environ | variables, check=True)
             words = (folder / "arguments").read_text().split("\0")[1:-1]
-            while words[0] in (
-                "workflow_scripts.launch",
-                "workflow_scripts.gpu_slots",
-            ):  # find GPUs for what they start
+            if words[0] in ("workflow_scripts.launch", "workflow_scripts.gpu_slots"):  # find GPUs for what they start
                 words = words[next(i for i, word in enumerate(words) if word.startswith("xling.")) :]
             module = importlib.import_module(words[0])
             self.main = getattr(module, "main", None) or importlib.import_module(f"{words[0]}.__main__").main

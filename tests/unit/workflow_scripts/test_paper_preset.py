@@ -1,8 +1,6 @@
 """presets/paper.yaml, and the constants of the package, against the paper: every number of its study."""
 
-import json
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +10,6 @@ from embedded import PAPER, leaves, made
 from workflow_scripts.study import Study
 from xling.data.manifest import load_manifest
 from xling.finetune.metrics import spans
-from xling.model.config import ModelConfig, Separate, Shape
-from xling.model.encoder import Encoder
-from xling.pretrain.config import read_run
-from xling.pretrain.optimiser import learning_rate
 
 CONFIG = PAPER.config
 
@@ -145,43 +139,16 @@ def test_a_row_of_table_1(one: Study, setting: str) -> None:
         assert run["selection_language"] == "en"
 
 
-def vocabulary(model: str) -> tuple[str, int]:
-    made = PAPER.run(model)["made_from"]["vocabulary"]
-    return made["kind"], made["merges"]
-
-
 def test_models_outside_table_1() -> None:
-    copied = PAPER.run("en-en2.sep-emb.s1")["made_from"]["corpus"]["en2"]
-    assert {key: copied[key] for key in ("text_of", "domain", "switched", "own_order")} == {
-        "text_of": "en", "domain": "wiki", "switched": False, "own_order": True,
-    }  # fmt: skip
-    assert vocabulary("en-en2.sep-emb.s1") == ("separate", 40_000)
-    assert vocabulary("en-de.default.s1") == ("joint", 80_000)
-    for code in ("en", "en2", "fr", "de", "ru", "zh"):
-        assert vocabulary(f"{code}.mono.s1") == ("mono", 40_000)
-        assert PAPER.run(f"{code}.mono.s1")["selection_language"] == code
-
-
-def test_the_schedule_as_it_is_computed(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps(PAPER.run("en-fr.default.s1")))
-    train = read_run(tmp_path / "run.json").pretrain
-    assert learning_rate(0, train) == pytest.approx(1e-7)
-    assert learning_rate(30_000, train) == pytest.approx(1e-4)
-    assert learning_rate(120_000, train) == pytest.approx(0.5e-4)
-
-
-def test_embeddings_are_drawn_with_a_deviation_of_one_over_the_root_of_the_width() -> None:
-    shape = Shape(layers=1, width=64, heads=2, feedforward=256, activation="gelu", dropout=0.1, attention_dropout=0.1,
-                  norm="post", norm_eps=1e-12, positions=64, language_embeddings=True)  # fmt: skip
-    drawn = Encoder(ModelConfig(("en",), (4000,), shape, Separate(embeddings=False, layers=0), "shared"), 1)
-    weights = dict(drawn.named_parameters())
-    for part in ("token", "position"):
-        assert float(weights[f"embeddings.shared.{part}"].detach()[:4000].std()) == pytest.approx(64**-0.5, rel=0.05)
-
-
-def test_inference_sees_multinli_ten_times() -> None:
-    passes = CONFIG["tasks"]["xnli"]["epochs"] * CONFIG["tasks"]["xnli"]["examples_per_epoch"] / 392_702
-    assert passes == pytest.approx(10, abs=0.5)
+    names = ["en-en2.sep-emb.s1", "en-de.default.s1", *(f"{code}.mono.s1" for code in CONFIG["study"]["languages"])]
+    runs = {name: PAPER.run(name) for name in names}
+    vocabularies = [run["made_from"]["vocabulary"] for run in runs.values()]
+    assert [(one["kind"], one["merges"]) for one in vocabularies] == [
+        ("separate", 40_000), ("joint", 80_000), *6 * [("mono", 40_000)],
+    ]  # fmt: skip
+    assert [run["selection_language"] for run in runs.values()] == ["en", "en", *CONFIG["study"]["languages"]]
+    copied = runs[names[0]]["made_from"]["corpus"]["en2"]
+    assert copied | {"text_of": "en", "domain": "wiki", "switched": False, "own_order": True} == copied
 
 
 def test_the_first_metric_of_a_task_decides() -> None:
