@@ -1,6 +1,9 @@
 """presets/paper.yaml, and the constants of the package, against the paper: every number of its study."""
 
+from functools import reduce
 from importlib import import_module
+from operator import getitem
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,88 +16,16 @@ from xling.finetune.metrics import spans
 
 CONFIG = PAPER.config
 
-# By section of the paper: keys of the resolved config, and constants as module:name.
-FACTS = yaml.safe_load("""
-section 4:
-  study: {pairs: [en-fr, en-ru, en-zh], skip: []}
-Table 1:
-  bpe: {joint_merges: 80000, language_merges: 40000}
-section 4.2, words of the dictionary that stay, words changed at most, words of a batch of one GPU (96 streams of 256):
-  codeswitch: {keep: 0.7, cap: 0.15, block_words: 24576}
-  xling.codeswitch.switch_codes: {":KEEP": 0.7, ":CAP": 0.15, ":BLOCK_WORDS": 24576}
-section 4.3, random words where layers are separate:
-  pretrain: {random_words: any}
-  settings: {sep-l1-3: {train: {random_words: language}}}
-section 3.1, text; `</s>` stands between lines, not between sentences:
-  text: {valid_lines: 5000, test_lines: 5000, lowercase: true, strip_accents: false, han_script: none}
-  bpe: {train_lines: 10000000, sentence_ends: false}
-  languages: {zh: {segmenter: stanford}}
-section 3.1, the model:
-  model: {layers: 8, heads: 12, width: 768, feedforward: 3072, activation: gelu, dropout: 0.1, attention_dropout: 0.1,
-    norm: post, norm_eps: 1.0e-12, language_embeddings: true, sentences: 0}
-section 3.1, streams and masks:
-  pretrain: {sequences: streams, length: 256, language_exponent: 0.7, language_share: lines, language_draws: independent,
-    mask_rate: 0.15, mask_share: 0.8, random_share: 0.1}
-section 3.1, Adam with decoupled weight decay, mixed precision where there is a GPU:
-  pretrain: {lr: 1.0e-4, warmup: 30000, warmup_from: 1.0e-7, schedule: inverse-sqrt, betas: [0.9, 0.999], eps: 1.0e-6,
-    weight_decay: 0.01, clip: 5.0, precision: auto}
-section 3.1, 96 streams on each of 8 GPUs, 200 epochs of 200k streams a GPU with a validation after each:
-  pretrain: {micro_batch_tokens: 24576, micro_batches: 8, updates: 416667, validate_every: 2083}
-section 3.1, no setting and no monolingual model trains otherwise:
-  settings: {default: {train: {}}}
-  monolingual: {train: {}}
-section 3.2, data:
-  study: {tasks: [xnli, ner, parsing], source: en}
-  data: {nli: {train: xnli-mt/multinli.train.en.tsv}}
-  pairs: {en-fr: {ner: {train: wikiann, test: wikiann}}, en-ru: {ner: {train: wikiann, test: wikiann}},
-    en-zh: {ner: {train: conll2003, test: msra}}}
-  xling.data.ner: {":TYPES": [LOC, MISC, ORG, PER]}
-  languages:
-    en: {treebank: {train: ud/UD_English-EWT/en_ewt-ud-train.conllu}}
-    fr: {treebank: {test: ud/UD_French-GSD/fr_gsd-ud-test.conllu}}
-    ru: {treebank: {test: ud/UD_Russian-GSD/ru_gsd-ud-test.conllu}}
-    zh: {treebank: {test: ud/UD_Chinese-GSD/zh_gsd-ud-test.conllu}}
-section 3.2, fine-tuning; the two best points count:
-  tasks:
-    xnli: {best: 2, epochs: 200, examples_per_epoch: 20000, schedule: fixed, warmup_share: 0.0,
-      grid: {batch: [4, 8], encoder_lr: [1.25e-6, 2.5e-6, 5.0e-6], head_lr: [5.0e-6, 2.5e-5, 1.25e-4]}}
-    ner: &words {best: 2, epochs: 10, examples_per_epoch: null, schedule: linear, warmup_share: 0.1,
-      grid: {batch: [16, 32], encoder_lr: [2.0e-5, 3.0e-5, 5.0e-5], head_lr: null}}
-    parsing: {<<: *words, biaffine: {arc: 512, label: 128, dropout: 0.33, input_dropout: 0.2}}
-  xling.finetune.parsing: {":UNSCORED": [PUNCT, SYM]}
-  xling.finetune.tuner: {":BETAS": [0.9, 0.999]}
-section 5, models; en' is English again:
-  study: {extra: [en-de.default, en-en2.sep-emb], languages: [en, en2, fr, de, ru, zh]}
-  languages: {en2: {copy_of: en}}
-section 5.1, words and sentences:
-  xling.align.mapping: {":ROUNDS": 5}
-  xling.align.search: {":NEIGHBOURS": 10}
-  xling.align.translate_words: {":LIMIT": 200000}
-  align: {word_sentences: 500000, word_vocabulary: 200000}
-  data: {parallel: xnli-15way/xnli.15way.orig.tsv}
-  languages:
-    en: {tatoeba: eng}
-    fr: {tatoeba: fra, muse: {train: muse/en-fr.0-5000.txt, test: muse/en-fr.5000-6500.txt}}
-    de: {tatoeba: deu, muse: {train: muse/en-de.0-5000.txt, test: muse/en-de.5000-6500.txt}}
-    ru: {tatoeba: rus, muse: {train: muse/en-ru.0-5000.txt, test: muse/en-ru.5000-6500.txt}}
-    zh: {tatoeba: cmn, muse: {train: muse/en-zh.0-5000.txt, test: muse/en-zh.5000-6500.txt}}
-section 5.1.2, task layers:
-  align: {contextual: {layers: [0, 1, 2, 3, 4, 5, 6, 7, 8], task_layers: 4, heads: 12, feedforward: 3072, dropout: 0.2}}
-section 5.2, sentences of a comparison:
-  xling.interop.encoders: {":SENTENCES": 10000}
-""")
+FACTS = yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text(encoding="utf-8"))
 
 
 def found(where: str) -> Any:
     """Return what stands at a key of the resolved config, or a constant named as module:name."""
-    if ":" in where:
-        module, name = where.split(".:")
-        value: Any = getattr(import_module(module), name)
-        return list(value) if isinstance(value, tuple) else value
-    value = CONFIG
-    for key in where.split("."):
-        value = value[key]
-    return value
+    if ":" not in where:
+        return reduce(getitem, where.split("."), CONFIG)
+    module, name = where.split(".:")
+    value = getattr(import_module(module), name)
+    return list(value) if isinstance(value, tuple) else value
 
 
 @pytest.mark.parametrize(
@@ -108,7 +39,7 @@ def test_a_number_of_the_paper(section: str, where: str, value: Any) -> None:
 
 def test_no_number_is_lost() -> None:
     """Of a key that stands in a table twice, YAML keeps only the last."""
-    assert sum(1 for part in FACTS.values() for _ in leaves(part)) == 126
+    assert sum(1 for part in FACTS.values() for _ in leaves(part)) == 134
 
 
 # Table 1: domain of the other language, kind of vocabulary, merges, code-switched, own embeddings, own layers, softmax.
@@ -163,19 +94,9 @@ def test_all_data_is_what_the_paper_names() -> None:
     date, manifest = CONFIG["data"]["wikipedia_date"], load_manifest()
     for code in ("en", "fr", "de", "ru", "zh"):
         name = f"wikipedia/{code}wiki-{date}-pages-articles.xml.bz2"
-        text = PAPER.language(code)["text"]["wiki"]
-        assert (text["format"], text["files"]) == ("wikipedia", [name])
-    assert CONFIG["data"]["origin"] == "download"
-    assert [PAPER.language(code)["text"]["crawl"]["files"] for code in ("fr", "ru", "zh")] == [
-        ["cc100/fr.txt.xz"], ["cc100/ru.txt.xz"], ["cc100/zh-Hans.txt.xz"],
-    ]  # fmt: skip
+        assert PAPER.language(code)["text"]["wiki"].items() >= {"format": "wikipedia", "files": [name]}.items()
     versions = {"ud": "2.3", "xnli": "1.0", "xnli-mt": "1.0", "xnli-15way": "1.0", "panlex": "2019-09-01"}
     assert {name: manifest[name].version for name in versions} == versions
-    assert PAPER.language("zh")["segmenter_dictionary"].endswith("stanford-segmenter-2018-10-16")
-    assert [PAPER.language(code)["vectors"] for code in ("en", "de")] == [
-        f"fasttext/wiki.{c}.vec" for c in ("en", "de")
-    ]
-    assert PAPER.parallel_sides["en2"] == "en-prime/xnli.15way.en-prime.txt"
 
 
 def test_figures_5_and_8_have_three_pairs_and_two_tasks() -> None:
