@@ -56,22 +56,18 @@ class Alignment:
         """Return the folder of an encoder's hidden states."""
         return self.study.results / f"states/{model}"
 
-    def compared(self, analysis: str) -> list[str]:
-        """Return the encoders that an analysis compares; only cka (Figure 7) has bilingual encoders."""
+    def compared(self, analysis: str) -> dict[str, Path]:
+        """Return the states.json of each encoder that an analysis compares; only cka (Figure 7) has bilingual ones."""
         found: list[str] = []
         for code in self.languages(analysis):
             found += self._bilingual(code) if analysis == "cka" else []
             found += [name for pair in self._pairs(code) for name in pair.values()]
-        return list(dict.fromkeys(found))
-
-    def represented(self, analysis: str) -> list[Path]:
-        """Return the states.json of each encoder that an analysis compares."""
-        return [self.states(model) / "states.json" for model in self.compared(analysis)]
+        return {name: self.states(name) / "states.json" for name in found}
 
     def expected_states(self, analysis: str) -> str:
         """Return the arguments of `workflow_scripts.expect`: each states.json with the hash that it must have."""
-        files = zip(self.represented(analysis), self.compared(analysis), strict=True)
-        return " ".join(quote(f"{path}={self.study.identity('states', model)}") for path, model in files)
+        files = self.compared(analysis).items()
+        return " ".join(quote(f"{path}={self.study.identity('states', model)}") for model, path in files)
 
     def sentences(self, model: str) -> dict[str, Path]:
         """Return the sentence files that an encoder reads; a key such as parallel:en names the set and the language."""
@@ -157,20 +153,16 @@ class Alignment:
 
     def _columns(self, code: str) -> list[dict[str, Any]]:
         """Return the columns of a pair in Figure 7; in `random`, only the second language's encoder is untrained."""
-        alone = self._seeds(code)
-        both = [dict.fromkeys((self.study.source, code), str(self.states(name))) for name in self._bilingual(code)]
+        alone, source = self._seeds(code), self.study.source
+        both = [dict.fromkeys((source, code), str(self.states(name))) for name in self._bilingual(code)]
         columns = {"bilingual": (both, "trained"), "monolingual": (alone, "trained"), "random": (alone, "untrained")}
 
         def sides(folders: dict[str, str], kind: str) -> list[dict[str, str]]:
-            kinds = {self.study.source: "trained", code: kind}
+            kinds = {source: "trained", code: kind}
             return [{"folder": folders[c], "kind": kinds[c], "language": c} for c in kinds]
 
         return [
-            {
-                "pair": f"{self.study.source}-{self.shown(code)}",
-                "model": model,
-                "seeds": [sides(one, kind) for one in seeds],
-            }
+            {"pair": f"{source}-{self.shown(code)}", "model": model, "seeds": [sides(one, kind) for one in seeds]}
             for model, (seeds, kind) in columns.items()
             if seeds
         ]
@@ -232,7 +224,7 @@ class Contextual:
         source, found = self.study.source, []
         for seed in self.study.config["study"]["seeds"] if self.targets() and self.tasks() else []:
             alone = {code: f"{code}.{MONO}.s{seed}" for code in (source, *self.targets())}
-            encoders = {source: (alone, ("aligned",))}
+            encoders: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {source: (alone, ("aligned",))}
             for code in self.targets():
                 model = f"{source}-{code}.{DEFAULT}.s{seed}"
                 if model in self.study.models:
@@ -269,10 +261,6 @@ class Contextual:
         """Return the records of Figures 5 and 8, or an empty list if there are no jobs."""
         return [self.study.results / f"records/figure{number}.csv" for number in (5, 8)] if self.jobs else []
 
-    def links(self, code: str) -> Path:
-        """Return the file of word links between the parallel sentences of the source language and another language."""
-        return self.study.results / f"links/{self.study.source}-{code}.txt.zst"
-
     def model_files(self, name: str) -> list[Path]:
         """Return the encoder files that a job reads."""
         return self.study.encoder_files(self.jobs[name].models.values(), self.jobs[name].untrained)
@@ -299,7 +287,8 @@ class Contextual:
         job, languages = self.jobs[name], {}
         for code, model in job.models.items():
             folders = {"encoder": self.study.model_file(model).parent, "vocab": self.study.vocabulary_folder(model)}
-            links = {"links": self.links(code)} if code in job.targets else {}
+            pair = f"{self.study.source}-{code}"
+            links = {"links": self.study.results / f"links/{pair}.txt.zst"} if code in job.targets else {}
             read = folders | {"parallel": self.study.parallel(code)} | links
             languages[code] = {key: str(path) for key, path in read.items()}
         return {

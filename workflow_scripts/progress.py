@@ -180,8 +180,11 @@ class LogHandler(LogHandlerBase):
 
     def _tick(self) -> None:
         while not self.over.wait(SECONDS_BETWEEN_REDRAWS if self.live else SECONDS_BETWEEN_LINES):
-            with self.lock:
+            self.acquire()
+            try:
                 self._show([] if self.live else [self._summary()])
+            finally:
+                self.release()
 
     def _show(self, lines: list[str]) -> None:
         """Print lines and, on a terminal, the summary below them, which the next lines replace."""

@@ -112,7 +112,7 @@ def planned_and_used(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     rows = [(job, cost(sizes, job), used_by(job, on_gpu)) for job in jobs]
     known = [(job, planned, used) for job, planned, used in rows if used and planned.seconds >= 0]
     recorded = [job for job, _, _ in known]
-    sides = [summed(recorded, [row[side] for row in known]) for side in (1, 2)]
+    sides = [summed(recorded, costs) for costs in ([one for _, one, _ in known], [one for _, _, one in known])]
     times = [side[key].map(duration) for key in ("gpu", "cpu") for side in sides]
     columns = ["jobs", "GPU time planned", "used", "CPU time planned", "used"]
     both = pd.concat([sides[0].jobs, *times], axis=1).set_axis(columns, axis=1)
