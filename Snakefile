@@ -26,6 +26,7 @@ include: "rules/bpe.smk"
 include: "rules/codeswitch.smk"
 include: "rules/pretrain.smk"
 include: "rules/finetune.smk"
+include: "rules/transfer.smk"
 include: "rules/align.smk"
 include: "rules/contextual.smk"
 include: "rules/cka.smk"
@@ -40,7 +41,6 @@ rule all:
     default_target: True
     input:
         expand(MODELS / "{model}/model.safetensors", model=STUDY.models),
-        expand(MODELS / "{model}/anchors.json", model=bilingual_models()),
         STUDY.all_task_files(),
         expand(RESULTS / "parallel/{code}.txt", code=STUDY.parallel_sides),
         rules.record_alignment.output,

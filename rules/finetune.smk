@@ -1,5 +1,4 @@
-# Zero-shot transfer (section 3.2): trained encoders and floors (untrained encoders) are fine-tuned and scored,
-# and the scores are collected as records for Table 1 and Figure 3.
+# Zero-shot transfer (section 3.2): trained encoders and floors (untrained encoders) are fine-tuned and scored.
 
 
 rule fine_tune:
@@ -40,33 +39,4 @@ rule fine_tune:
             --encoder "$(dirname {input.encoder[0]:q})" {params.untrained} --vocab "$(dirname {input.vocabulary:q})" \
             --plan {input.plan:q} --seed {params.seed} --work-below {params.work:q} --wait-for-lock \
             --out-dir {params.folder:q} >>{log:q} 2>&1
-        """
-
-
-rule record_transfer:
-    """Collect all scores of models and floors, with their counts; refuse scores of another configuration."""
-    input:
-        plan=TRANSFER.folder / "plan.json",
-        scores=expand(TRANSFER.files("{encoder}"), encoder=TRANSFER.encoders),
-        jobs=expand(TRANSFER.files("{encoder}", "jobs/"), encoder=TRANSFER.encoders),
-    output:
-        cells=RECORDS / "figure3.csv",
-        counts=RECORDS / "items.npz",
-        settings=RECORDS / "settings.csv",
-        examples=RESULTS / "tables/examples.csv",
-        long=RESULTS / "tables/transfer.csv",
-    log:
-        LOGS / "record_transfer.log",
-    localrule: True
-    conda:
-        ENV
-    params:
-        rev=REV["report"],
-        scores=TRANSFER.folder,
-    shell:
-        """
-        python -m xling.report.record_transfer \
-            --plan {input.plan:q} --scores {params.scores:q} \
-            --cells {output.cells:q} --items {output.counts:q} --settings {output.settings:q} \
-            --examples {output.examples:q} --long {output.long:q} >>{log:q} 2>&1
         """

@@ -7,16 +7,13 @@ results/rates.yaml if it exists; otherwise h200 if there is a GPU and the data i
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
 
 from workflow_scripts.config import REPOSITORY, read_config
 from workflow_scripts.gpu_slots import devices
 from workflow_scripts.plan.estimate import cost
-from workflow_scripts.plan.jobs import Cost, Job, lay_out, longest_chain, ran_on_gpu, unfinished, used_by
+from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job, lay_out, longest_chain, total, unfinished, used_by
 from workflow_scripts.plan.sizes import Rates, Sizes, load_rates, manifest
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import run
@@ -54,11 +51,12 @@ def report(study: Study, rates: Rates, jobs: Sequence[Job], target: str, assumpt
 def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     """Return the lines for unfinished jobs: totals, one line per rule, the longest chain, and unknown costs."""
     costs = [cost(sizes, job) for job in jobs]
-    sums = summed(jobs, costs)
-    every = sums.loc["total"]
+    rules, every = by_rule(jobs, costs), total(one for one in costs if one is not UNKNOWN)
     wall = {job.number: one.seconds for job, one in zip(jobs, costs, strict=True) if one.seconds > 0}
     seconds, chain = longest_chain(jobs, wall)
-    lines = [in_all(every, shown(sums).loc["total"], seconds), "", *table(shown(sums))]
+    rows = {rule: [str(len(some)), *amounts(total(some)).values()] for rule, some in rules.items()}
+    rows |= {"total": [str(len(jobs)), *amounts(every).values()]}
+    lines = [in_all(len(jobs), every, seconds), "", *table(["jobs", *amounts(every)], rows)]
     lines += [f"besides, at most {size(every.passing)} of text until it has been read"] if every.passing else []
     lines += ["", f"longest chain: {duration(seconds)}"]
     for job in (job for job in chain if job.number in wall):
@@ -67,57 +65,59 @@ def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
         lines.append(f"    {duration(wall[job.number]):>9}  {job.rule}{name}")
     datasets = [job.wildcards["dataset"] for job in jobs if job.rule == "fetch_dataset"]
     told = {
-        "not estimated": [f"{rule}, {row.jobs:.0f} jobs" for rule, row in sums.iterrows() if row.isna().any()],
+        "not estimated": [f"{rule}, {len(some)} jobs" for rule, some in rules.items() if UNKNOWN in some],
         "download size not known": [path for name in datasets for path in sizes.download(name)[1]],
         "not downloaded, to be supplied": [name for name in datasets if manifest()[name].ask],
     }
     return lines + [f"{what}: {', '.join(names)}" for what, names in told.items() if names]
 
 
-def summed(jobs: Sequence[Job], costs: Sequence[Cost]) -> pd.DataFrame:
-    """Return the number of jobs and the costs of each rule, after the rules that it depends on, and of all jobs.
-
-    The jobs are in order. The cost of a rule with an unknown cost is NaN; the total leaves unknown costs out.
-    """
-    every = pd.DataFrame(costs, [job.rule for job in jobs], Cost._fields, dtype=float)
-    rules = every[::-1].groupby(level=0, sort=False)
-    sums = rules.agg(lambda costs: costs.sum(skipna=False))[::-1]
-    sums.loc["total"] = every.sum()
-    return sums.assign(jobs=[*rules.size()[::-1], len(jobs)])
+def by_rule(jobs: Sequence[Job], costs: Sequence[Cost]) -> dict[str, list[Cost]]:
+    """Return the costs of ordered jobs by rule; each rule comes after the rules that it depends on."""
+    found: dict[str, list[Cost]] = {}
+    for job, one in reversed(list(zip(jobs, costs, strict=True))):
+        found.setdefault(job.rule, []).append(one)
+    return dict(reversed(found.items()))
 
 
-def shown(sums: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of a plan as text."""
-    times = {"GPU time": sums.gpu.map(duration), "CPU time": sums.cpu.map(duration)}
-    return pd.DataFrame({"jobs": sums.jobs} | times | {key: sums[key].map(size) for key in ("disk", "download")})
+def amounts(cost: Cost) -> dict[str, str]:
+    """Return the amounts of a cost as text, by column of the plan."""
+    times = {"GPU time": duration(cost.gpu), "CPU time": duration(cost.cpu)}
+    return times | {"disk": size(cost.disk), "download": size(cost.download)}
 
 
-def table(frame: pd.DataFrame) -> list[str]:
-    """Return the lines of a text table; the head becomes a row, so that all columns are two spaces apart."""
-    rows = frame.T.reset_index().T.rename({"index": ""})
-    return list(rows.to_string(header=False).splitlines())
+def table(head: Sequence[str], rows: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the lines of a text table with the row names on the left."""
+    lines = [["", *head], *([name, *cells] for name, cells in rows.items())]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    padded = [[cell.rjust(width) for cell, width in zip(line, widths, strict=True)] for line in lines]
+    return ["  ".join([line[0].ljust(widths[0]), *cells[1:]]) for line, cells in zip(lines, padded, strict=True)]
 
 
-def in_all(every: Any, told: Any, chain: float) -> str:
-    """Return the totals, which `told` has as text, in one line, with the shortest possible run time."""
+def in_all(jobs: int, every: Cost, chain: float) -> str:
+    """Return the totals in one line, with the shortest possible run time."""
     counts, what, used = (GPUS, "GPU", every.gpu) if every.gpu else ((os.cpu_count() or 1,), "core", every.cpu)
     times = [f"{n} {what}{'s' if n > 1 else ''} {duration(max(chain, used / n))}" for n in counts]
-    amounts = [f"{name} {amount}" for name, amount in told.drop("jobs").items() if amount != "-"]
-    return f"in all: {', '.join([f'{told.jobs} jobs', *amounts])}; at best, queueing aside: {', '.join(times)}"
+    shown = [f"{jobs} jobs", *(f"{name} {amount}" for name, amount in amounts(every).items() if amount != "-")]
+    return f"in all: {', '.join(shown)}; at best, queueing aside: {', '.join(times)}"
 
 
 def planned_and_used(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     """Return the planned and used time of finished jobs; jobs without a record or an estimate are left out."""
-    on_gpu = ran_on_gpu(jobs, otherwise=bool(devices(os.environ)))
-    rows = [(job, cost(sizes, job), used_by(job, on_gpu)) for job in jobs]
-    known = [(job, planned, used) for job, planned, used in rows if used and planned.seconds >= 0]
-    recorded = [job for job, _, _ in known]
-    sides = [summed(recorded, costs) for costs in ([one for _, one, _ in known], [one for _, _, one in known])]
-    times = [side[key].map(duration) for key in ("gpu", "cpu") for side in sides]
-    columns = ["jobs", "GPU time planned", "used", "CPU time planned", "used"]
-    both = pd.concat([sides[0].jobs, *times], axis=1).set_axis(columns, axis=1)
+    costs = [cost(sizes, job) for job in jobs]
+    both = zip(jobs, costs, used_by(jobs, bool(devices(os.environ))), strict=True)
+    known = [(job, planned, used) for job, planned, used in both if used and planned is not UNKNOWN]
+    planned, used = (
+        by_rule([job for job, *_ in known], side) | {"total": side}
+        for side in ([one for _, one, _ in known], [one for *_, one in known])
+    )
+    rows = {rule: [str(len(some)), *_sides(total(planned[rule]), total(some))] for rule, some in used.items()}
     head = f"Done so far, planned against used, all attempts of a training together ({len(known)} of {len(jobs)} jobs):"
-    return [head, "", *table(both)]
+    return [head, "", *table(["jobs", "GPU time planned", "used", "CPU time planned", "used"], rows)]
+
+
+def _sides(planned: Cost, used: Cost) -> list[str]:
+    return [duration(seconds) for seconds in (planned.gpu, used.gpu, planned.cpu, used.cpu)]
 
 
 def duration(seconds: float) -> str:

@@ -133,14 +133,19 @@ def longest_chain(jobs: Sequence[Job], seconds: Mapping[int, float]) -> tuple[fl
     return longest
 
 
-def used_by(job: Job, on_gpu: bool) -> Cost | None:
-    """Return the cost of a job, None without a record; it ignores the CPU time of a benchmark, which is sampled."""
-    if record := training_record(job):
-        return total(attempts(record))
-    if not job.benchmark or not Path(job.benchmark).is_file():
-        return None
-    wall = read_benchmark(Path(job.benchmark))["wall"]
-    return Cost(wall, wall * job.threads, wall * job.gpus if on_gpu else 0.0)
+def used_by(jobs: Sequence[Job], gpus_here: bool) -> list[Cost | None]:
+    """Return the cost of each job, None without a record; it ignores the CPU time of a benchmark, which is sampled.
+
+    A job that asks for GPUs used them if the training runs among the jobs did or, without any, if there are GPUs here.
+    """
+    trained = {job.number: total(attempts(record)) for job in jobs if (record := training_record(job))}
+    on_gpu = any(cost.gpu > 0 for cost in trained.values()) if trained else gpus_here
+    found: dict[int, Cost] = {}
+    for job in jobs:
+        if job.benchmark and Path(job.benchmark).is_file():
+            wall = read_benchmark(Path(job.benchmark))["wall"]
+            found[job.number] = Cost(wall, wall * job.threads, wall * job.gpus if on_gpu else 0.0)
+    return [(found | trained).get(job.number) for job in jobs]
 
 
 def training_record(job: Job) -> Path | None:
@@ -148,12 +153,6 @@ def training_record(job: Job) -> Path | None:
     files = {Path(path) for path in job.outputs}
     found = [path for path in files if path.name == PROVENANCE and path.with_name(METRICS) in files and path.is_file()]
     return found[0] if found else None
-
-
-def ran_on_gpu(jobs: Iterable[Job], otherwise: bool) -> bool:
-    """Return whether the training runs among the jobs used GPUs, or `otherwise` if there are none."""
-    told = [total(attempts(record)).gpu > 0 for job in jobs if (record := training_record(job))]
-    return any(told) if told else otherwise
 
 
 def attempts(path: Path) -> list[Cost]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bench.calibrate import fit
 from workflow_scripts.config import merge, read_config
-from workflow_scripts.plan.__main__ import choose_rates, duration, planned_and_used, report, summed
+from workflow_scripts.plan.__main__ import by_rule, choose_rates, duration, planned_and_used, report
 from workflow_scripts.plan.estimate import cost, operations, parameters
 from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job, attempts, longest_chain, read_benchmark, unfinished, used_by
 from workflow_scripts.plan.sizes import Sizes, load_rates, manifest
@@ -53,11 +53,8 @@ def test_the_longest_chain_is_that_of_another_implementation(edges: list[tuple[i
 
 def test_rules_come_after_what_they_read() -> None:
     jobs = [job(4, "train"), job(3, "encode"), job(2, "train", (3,)), job(1, "all", (2, 4))]
-    sums = summed(jobs, [Cost(2.0), UNKNOWN, Cost(3.0), Cost()])
-    assert {rule: (row.jobs, str(row.seconds)) for rule, row in sums.iterrows()} == {
-        "encode": (1, "nan"), "train": (2, "5.0"), "all": (1, "0.0"), "total": (4, "5.0"),
-    }  # fmt: skip
-    assert list(sums.index) == ["encode", "train", "all", "total"]
+    rules = by_rule(jobs, [Cost(2.0), UNKNOWN, Cost(3.0), Cost()])
+    assert list(rules.items()) == [("encode", [UNKNOWN]), ("train", [Cost(3.0), Cost(2.0)]), ("all", [Cost()])]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +209,7 @@ def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path: Pa
     metrics.write_text("\n".join([*(json.dumps({"time": time}) for time in times), '{"time": "2026-1']))
     assert attempts(path) == [Cost(100.0, 200.0, 200.0), Cost(1200.0, 2400.0, 2400.0), Cost(7.0, 7.0), Cost(5.0, 5.0)]
     whole = Cost(1312.0, 2612.0, 2600.0)
-    assert used_by(job(outputs=(str(path), str(metrics))), on_gpu=True) == unfinished(tmp_path) == whole
+    assert used_by([job(outputs=(str(path), str(metrics)))], gpus_here=False) == [unfinished(tmp_path)] == [whole]
 
 
 def test_planned_stands_beside_used_for_the_same_jobs_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +227,7 @@ def test_planned_stands_beside_used_for_the_same_jobs_only(tmp_path: Path, monke
     # Beside a training that ran on a CPU, a job that would have taken a GPU had none, whatever is planned.
     told = {"attempts": [{"began": "2026-11-15T04:00:00Z", "device": "CPU x86_64", "seconds": 7.0}]}
     files = [write(tmp_path / "m/provenance.json", told), tmp_path / "m/metrics.jsonl"]
-    training = job(1, wildcards={"model": "en.mono.s1"}, outputs=tuple(map(str, files)))
+    training = job(9, wildcards={"model": "en.mono.s1"}, outputs=tuple(map(str, files)))
     planned = each.cpu + estimated(DEMO, wildcards={"model": "en.mono.s1"}).cpu
     wanted = ["-", *duration(planned).split(), "37.0", "s"]
     assert planned_and_used(sizes, [training, some[1]])[-1].split()[-5:] == wanted
