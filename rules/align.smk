@@ -89,7 +89,7 @@ rule translate_words:
     """Evaluate word translation with the embedding matrix, every layer, fastText and untrained encoders."""
     input:
         plan=RESULTS / "plans/words.json",
-        states=ALIGNMENT.represented("words"),
+        states=ALIGNMENT.compared("words").values(),
         raw=lambda wildcards: raw_files(ALIGNMENT.raw_words()),
         vectors=ALIGNMENT.own_vectors(),
     output:
@@ -118,7 +118,7 @@ use rule translate_words as retrieve_sentences with:
     # Evaluate sentence retrieval at every layer, in both directions, with and without a map, trained and untrained.
     input:
         plan=RESULTS / "plans/sentences.json",
-        states=ALIGNMENT.represented("sentences"),
+        states=ALIGNMENT.compared("sentences").values(),
     output:
         result=ANALYSES / "sentences.json",
     log:

@@ -5,7 +5,7 @@ rule compare_encoders:
     """Compute the CKA of every pair of layers for bilingual, monolingual and random encoders, in one job."""
     input:
         plan=RESULTS / "plans/cka.json",
-        states=ALIGNMENT.represented("cka"),
+        states=ALIGNMENT.compared("cka").values(),
     output:
         result=ANALYSES / "cka.json",
     log:

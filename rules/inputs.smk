@@ -20,24 +20,26 @@ def read_list(reader):
     return RESULTS / f"plans/read/{reader}.json" if config["data"]["origin"] == "download" else []
 
 
+def codes_of(wildcards):
+    """Return the language of a job, or the languages of its pair."""
+    return wildcards.get("language", wildcards.get("pair")).split("-")
+
+
 def segmenter_files(wildcards):
-    """Return the segmenter files of a job's language or pair, or of all languages if the job has neither wildcard."""
-    pair = wildcards.get("pair", "-".join(STUDY.languages)).split("-")
-    codes = [wildcards.language] if "language" in wildcards.keys() else pair
-    options = [STUDY.tokeniser(code) for code in codes]
+    """Return the segmenter files of a job's languages."""
+    options = [STUDY.tokeniser(code) for code in codes_of(wildcards)]
     paths = {path for option in options for path in (option["dictionary"], option["stanford_home"]) if path}
     return raw_files(sorted(paths))
 
 
 def tokeniser_files(wildcards):
-    """Return the files with the tokeniser options of both languages of a pair."""
-    return [STUDY.tokeniser_file(code) for code in wildcards.pair.split("-")]
+    """Return the files with the tokeniser options of a job's languages."""
+    return [STUDY.tokeniser_file(code) for code in codes_of(wildcards)]
 
 
 def tokenisers(wildcards):
     """Return the tokeniser options as text; a change reruns the job even if the files have been deleted."""
-    codes = wildcards.get("pair", wildcards.get("language")).split("-")
-    return [flags.as_json(STUDY.tokeniser(code)) for code in codes]
+    return [flags.as_json(STUDY.tokeniser(code)) for code in codes_of(wildcards)]
 
 
 def tokenised_as(wildcards):

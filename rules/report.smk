@@ -21,9 +21,7 @@ rule paper_figures:
         folder=PAPER,
     shell:
         """
-        python -m xling.report.paper_figures \
-            --out-dir {params.folder:q} \
-            >>{log:q} 2>&1
+        python -m xling.report.paper_figures --out-dir {params.folder:q} >>{log:q} 2>&1
         """
 
 
@@ -46,9 +44,6 @@ rule table1:
     shell:
         """
         python -m xling.report.table1 \
-            --cells {input.cells:q} \
-            --settings {input.settings:q} \
-            --examples {input.examples:q} \
-            --out-dir {params.folder:q} \
-            >>{log:q} 2>&1
+            --cells {input.cells:q} --settings {input.settings:q} --examples {input.examples:q} \
+            --out-dir {params.folder:q} >>{log:q} 2>&1
         """

@@ -24,12 +24,7 @@ rule record_transfer:
     shell:
         """
         python -m xling.report.record_transfer \
-            --plan {input.plan:q} \
-            --scores {params.scores:q} \
-            --cells {output.cells:q} \
-            --items {output.counts:q} \
-            --settings {output.settings:q} \
-            --examples {output.examples:q} \
-            --long {output.long:q} \
-            >>{log:q} 2>&1
+            --plan {input.plan:q} --scores {params.scores:q} \
+            --cells {output.cells:q} --items {output.counts:q} --settings {output.settings:q} \
+            --examples {output.examples:q} --long {output.long:q} >>{log:q} 2>&1
         """

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -105,3 +106,12 @@ def nothing_to_do(done: subprocess.CompletedProcess[str]) -> bool:
 def output(done: subprocess.CompletedProcess[str]) -> str:
     """Return all that a run said."""
     return done.stdout + done.stderr
+
+
+def fill(filler: Path, free: int = 0) -> None:
+    """Fill a disk with a file, but for some bytes."""
+    for mode, size in (("wb", 1 << 20), ("ab", 1 << 12)):
+        with suppress(OSError), filler.open(mode, buffering=0) as handle:
+            while handle.write(bytes(size)):
+                pass
+    os.truncate(filler, filler.stat().st_size - free // 4096 * 4096)

@@ -1,4 +1,4 @@
-"""Figures 4, 6 and 7 of a study: the encoders to compare and the texts that they read (section 5)."""
+"""Section 5 of a study, Figures 4 to 8: the encoders to compare, the texts that they read, and the jobs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,27 +6,24 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from workflow_scripts.files import data_paths
 from workflow_scripts.flags import named_flags
-from workflow_scripts.grid import MONO, OWN
+from workflow_scripts.grid import MONO, OWN, pair_languages
 
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
 
-DEFAULT, OF_A_COPY = "default", "sep-emb"
+DEFAULT, OF_A_COPY, FLOOR = "default", "sep-emb", "untrained"
+TASKS = ("ner", "parsing")  # of Figures 5 and 8
 PARALLEL = "parallel"
 RECORDS = {"words": ["figure4a", "figure4b"], "sentences": ["figure6"], "cka": ["figure7", "cka_matrix"]}
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """The analyses that a study can make (words, sentences and cka), and the models that they compare."""
+    """Figures 4, 6 and 7: the analyses that a study can make (words, sentences, cka), and the models they compare."""
 
     study: "Study"
-
-    @cached_property
-    def source(self) -> str:
-        """The language that all other languages are compared with."""
-        return self.study.source
 
     def languages(self, analysis: str) -> list[str]:
         """Return the languages of an analysis: words needs a dictionary, sentences a test set, and cka neither."""
@@ -59,22 +56,18 @@ class Alignment:
         """Return the folder of an encoder's hidden states."""
         return self.study.results / f"states/{model}"
 
-    def compared(self, analysis: str) -> list[str]:
-        """Return the encoders that an analysis compares; only cka (Figure 7) has bilingual encoders."""
+    def compared(self, analysis: str) -> dict[str, Path]:
+        """Return the states.json of each encoder that an analysis compares; only cka (Figure 7) has bilingual ones."""
         found: list[str] = []
         for code in self.languages(analysis):
             found += self._bilingual(code) if analysis == "cka" else []
             found += [name for pair in self._pairs(code) for name in pair.values()]
-        return list(dict.fromkeys(found))
-
-    def represented(self, analysis: str) -> list[Path]:
-        """Return the states.json of each encoder that an analysis compares."""
-        return [self.states(model) / "states.json" for model in self.compared(analysis)]
+        return {name: self.states(name) / "states.json" for name in found}
 
     def expected_states(self, analysis: str) -> str:
         """Return the arguments of `workflow_scripts.expect`: each states.json with the hash that it must have."""
-        files = zip(self.represented(analysis), self.compared(analysis), strict=True)
-        return " ".join(quote(f"{path}={self.study.identity('states', model)}") for path, model in files)
+        files = self.compared(analysis).items()
+        return " ".join(quote(f"{path}={self.study.identity('states', model)}") for model, path in files)
 
     def sentences(self, model: str) -> dict[str, Path]:
         """Return the sentence files that an encoder reads; a key such as parallel:en names the set and the language."""
@@ -86,16 +79,16 @@ class Alignment:
     def test_sets(self, model: str) -> list[str]:
         """Return the languages whose test sets a model reads: all for the source language, otherwise only its own."""
         code = self._own_language(model)
-        return [other for other in self.languages("sentences") if code in (self.source, other)]
+        return [other for other in self.languages("sentences") if code in (self.study.source, other)]
 
     def text(self, model: str) -> Path | None:
         """Return the text from which an encoder computes word vectors, or None."""
         code, targets = self._own_language(model), self.languages("words")
-        return self.study.corpus(code, "wiki") if code and targets and code in (self.source, *targets) else None
+        return self.study.corpus(code, "wiki") if code and targets and code in (self.study.source, *targets) else None
 
     def tatoeba(self, code: str) -> tuple[Path, Path]:
         """Return the tokenised files of a language's test set, the source language first."""
-        folder = self.study.results / f"tatoeba/{self.source}-{code}"
+        folder = self.study.results / f"tatoeba/{self.study.source}-{code}"
         return folder / "source.txt", folder / "target.txt"
 
     def raw_tatoeba(self, code: str) -> dict[str, str]:
@@ -127,13 +120,13 @@ class Alignment:
         """Return the dictionaries and published vectors that are used to evaluate word translation."""
         plans, own = self.plan("words")["languages"].values(), self.own_vectors()
         paths = [path for plan in plans for path in (plan["train"], plan["test"], *(plan["vectors"] or {}).values())]
-        return [path for path in dict.fromkeys(paths) if Path(path) not in own]
+        return [path for path in dict.fromkeys(paths) if path not in own]
 
-    def own_vectors(self) -> list[Path]:
+    def own_vectors(self) -> list[str]:
         """Return the vectors that are trained on the study's own text."""
-        plans = self.plan("words")["languages"].values()
-        used = dict.fromkeys(Path(path) for plan in plans for path in (plan["vectors"] or {}).values())
-        return [path for path in used if path.parent == self.trained_vectors(self.source).parent]
+        used = [plan["vectors"] or {} for plan in self.plan("words")["languages"].values()]
+        own = {path: str(self.trained_vectors(code)) for vectors in used for code, path in vectors.items()}
+        return [path for path, trained in own.items() if path == trained]
 
     def trained_vectors(self, code: str) -> Path:
         """Return the file of the vectors that are trained on a language's text."""
@@ -142,14 +135,14 @@ class Alignment:
     def plan(self, analysis: str) -> dict[str, Any]:
         """Return the comparisons and inputs of an analysis, and the hash to store in its result."""
         codes = self.languages(analysis)
-        about = {"source": self.source, "config": self.study.identity("analysis", analysis)}
+        about = {"source": self.study.source, "config": self.study.identity("analysis", analysis)}
         if analysis == "cka":
             return about | {"set": PARALLEL, "comparisons": [row for code in codes for row in self._columns(code)]}
         read = {c: self._words(c) if analysis == "words" else {"fit": PARALLEL, "test": f"tatoeba-{c}"} for c in codes}
         return about | {"languages": {code: {"seeds": self._seeds(code)} | read[code] for code in codes}}
 
     def _words(self, code: str) -> dict[str, Any]:
-        language, codes = self.study.language(code), (self.source, code)
+        language, codes = self.study.language(code), (self.study.source, code)
         given = {c: path for c in codes if (path := self.study.language(c).get("vectors"))}
         vectors = {c: str(self.trained_vectors(c)) if p == OWN else self.study.raw(p) for c, p in given.items()}
         return {
@@ -160,16 +153,16 @@ class Alignment:
 
     def _columns(self, code: str) -> list[dict[str, Any]]:
         """Return the columns of a pair in Figure 7; in `random`, only the second language's encoder is untrained."""
-        alone = self._seeds(code)
-        both = [dict.fromkeys((self.source, code), str(self.states(name))) for name in self._bilingual(code)]
+        alone, source = self._seeds(code), self.study.source
+        both = [dict.fromkeys((source, code), str(self.states(name))) for name in self._bilingual(code)]
         columns = {"bilingual": (both, "trained"), "monolingual": (alone, "trained"), "random": (alone, "untrained")}
 
         def sides(folders: dict[str, str], kind: str) -> list[dict[str, str]]:
-            kinds = {self.source: "trained", code: kind}
+            kinds = {source: "trained", code: kind}
             return [{"folder": folders[c], "kind": kinds[c], "language": c} for c in kinds]
 
         return [
-            {"pair": f"{self.source}-{self.shown(code)}", "model": model, "seeds": [sides(one, kind) for one in seeds]}
+            {"pair": f"{source}-{self.shown(code)}", "model": model, "seeds": [sides(one, kind) for one in seeds]}
             for model, (seeds, kind) in columns.items()
             if seeds
         ]
@@ -180,14 +173,14 @@ class Alignment:
 
     def _pairs(self, code: str) -> list[dict[str, str]]:
         """Return the monolingual models of the source and of a language, for each seed that both have."""
-        both = (self.source, code)
+        both = (self.study.source, code)
         seeds = [{model.seed for model in self.study.cells.get(f"{c}.{MONO}", [])} for c in both]
         return [{c: f"{c}.{MONO}.s{seed}" for c in both} for seed in sorted(seeds[0] & seeds[1])]
 
     def _bilingual(self, code: str) -> list[str]:
         """Return a pair's bilingual model for each seed: Default, or Sep Emb if the language is a copy."""
         setting = DEFAULT if self.study.original(code) == code else OF_A_COPY
-        return [model.name for model in self.study.cells.get(f"{self.source}-{code}.{setting}", [])]
+        return [model.name for model in self.study.cells.get(f"{self.study.source}-{code}.{setting}", [])]
 
     def shown(self, code: str) -> str:
         """Return the name of a language in figures: a copy of English is en'."""
@@ -198,3 +191,115 @@ class Alignment:
         """Return the language of a monolingual model, or None for a bilingual model."""
         own = self.study.models[model]
         return own.languages[0] if own.setting == MONO else None
+
+
+@dataclass(frozen=True)
+class Job:
+    """One source encoder and all languages that it is tested on; `models` has the source language first."""
+
+    name: str
+    seed: int
+    models: dict[str, str]
+    ways: tuple[str, ...]
+    untrained: bool = False
+
+    @property
+    def targets(self) -> list[str]:
+        """The languages that are tested, except the source language."""
+        return list(self.models)[1:]
+
+
+@dataclass(frozen=True)
+class Contextual:
+    """Figures 5 and 8 of a study: models of the source language are paired with models of the same seed."""
+
+    study: "Study"
+
+    @cached_property
+    def jobs(self) -> dict[str, Job]:
+        """All jobs by name; empty if the study lacks the models or the tasks.
+
+        Monolingual encoders use a map, Default models also none. Each has a floor: the same encoder, untrained.
+        """
+        source, found = self.study.source, []
+        for seed in self.study.config["study"]["seeds"] if self.targets() and self.tasks() else []:
+            alone = {code: f"{code}.{MONO}.s{seed}" for code in (source, *self.targets())}
+            encoders: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {source: (alone, ("aligned",))}
+            for code in self.targets():
+                model = f"{source}-{code}.{DEFAULT}.s{seed}"
+                if model in self.study.models:
+                    encoders[f"{source}-{code}"] = {source: model, code: model}, ("plain", "aligned")
+            for pair, (models, ways) in encoders.items():
+                found.append(Job(models[source], seed, models, ways))
+                found.append(Job(f"{pair}.{FLOOR}.s{seed}", seed, models, ways, untrained=True))
+        return {job.name: job for job in found}
+
+    def targets(self) -> list[str]:
+        """Return the target languages of Table 1 that have monolingual models."""
+        columns = [pair_languages(pair)[1] for pair in self.study.config["study"]["pairs"]]
+        return [code for code in columns if code in self.study.compared]
+
+    def tasks(self) -> list[str]:
+        """Return the study's tasks that these figures show."""
+        return [task for task in TASKS if task in self.study.config["study"]["tasks"]]
+
+    def data(self, name: str) -> dict[str, dict[str, Any]]:
+        """Return the data sets of a job; each entry has one training set and all test sets that go with it."""
+        sets: dict[str, dict[str, Any]] = {}
+        for task in self.tasks():
+            for code in self.jobs[name].targets:
+                data = {"task": task, **self.study.task_data(task, f"{self.study.source}-{code}")}
+                key = f"{task}.{Path(data['train']).name.split('.')[1]}"
+                sets.setdefault(key, data)["test"][code] = data["test"][code]
+        return sets
+
+    def results(self) -> dict[str, Path]:
+        """Return the result file of every job."""
+        return {name: self.study.results / f"contextual/{name}.json" for name in self.jobs}
+
+    def records(self) -> list[Path]:
+        """Return the records of Figures 5 and 8, or an empty list if there are no jobs."""
+        return [self.study.results / f"records/figure{number}.csv" for number in (5, 8)] if self.jobs else []
+
+    def model_files(self, name: str) -> list[Path]:
+        """Return the encoder files that a job reads."""
+        return self.study.encoder_files(self.jobs[name].models.values(), self.jobs[name].untrained)
+
+    def expected(self, name: str) -> str:
+        """Return the arguments of `workflow_scripts.expect`, which check a job's encoders by their hashes."""
+        return self.study.expected(self.jobs[name].models.values(), self.jobs[name].untrained)
+
+    def texts(self, name: str) -> list[str]:
+        """Return every vocabulary, text, link and task file that a job reads."""
+        plan = self.plan(name)
+        found = []
+        for files in plan["languages"].values():
+            found += [f"{files['vocab']}/vocab.json", *(files[key] for key in ("parallel", "links") if key in files)]
+        return found + [path for data in plan["data"].values() for path in data_paths(data)]
+
+    @property
+    def revision(self) -> list[int]:
+        """The code revisions of the three stages that these results depend on."""
+        return self.study.identity.revision("contextual", "align", "finetune")
+
+    def plan(self, name: str) -> dict[str, Any]:
+        """Return the inputs and options of a job, and the hash to store in its result."""
+        job, languages = self.jobs[name], {}
+        for code, model in job.models.items():
+            folders = {"encoder": self.study.model_file(model).parent, "vocab": self.study.vocabulary_folder(model)}
+            pair = f"{self.study.source}-{code}"
+            links = {"links": self.study.results / f"links/{pair}.txt.zst"} if code in job.targets else {}
+            read = folders | {"parallel": self.study.parallel(code)} | links
+            languages[code] = {key: str(path) for key, path in read.items()}
+        return {
+            "name": name,
+            "source": self.study.source,
+            "languages": languages,
+            "untrained": job.untrained,
+            "ways": job.ways,
+            "options": self.study.config["align"]["contextual"],
+            "biaffine": self.study.config["tasks"]["parsing"]["biaffine"],
+            "data": self.data(name),
+            "seed": job.seed,
+            "config": self.study.identity("contextual", name),
+        }

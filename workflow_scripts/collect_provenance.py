@@ -22,8 +22,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from workflow_scripts.config import REPOSITORY
-from workflow_scripts.plan.jobs import total
-from workflow_scripts.plan.used import attempts, read_benchmark
+from workflow_scripts.plan.jobs import attempts, read_benchmark, total
 from xling.core import provenance
 from xling.core.errors import run
 from xling.core.io import read_json, sha256_of, write_json

@@ -16,20 +16,8 @@ from workflow_scripts.study import Study
 from xling.core.errors import XlingError, run
 from xling.report.kept import pack
 
-KEPT = (
-    "tables/*",
-    "records/*.csv",
-    "records/*.npz",
-    "figures/*.svg",
-    "figures/*.csv",
-    "analyses/*.json",
-    "claims.*",
-    "provenance.json",
-    "report.html",
-)
+KEPT = ("tables/*", "records/*.csv", "records/*.npz", "figures/*.svg", "figures/*.csv", "analyses/*.json", "claims.*")
 NEEDED = ("tables/table1.csv", "claims.json", "report.html", "provenance.json")
-LARGEST = 2_000_000  # bytes of one file: this keeps weights out of the repository
-LARGEST_PAGE = 8_000_000  # the page includes every figure
 
 
 def keep(study: Study, out: Path) -> Path:
@@ -41,17 +29,13 @@ def keep(study: Study, out: Path) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out, prefix=".") as name:
         made = Path(name) / "made"
-        for path in (path for pattern in KEPT for path in study.results.glob(pattern)):
+        for path in (path for pattern in (*KEPT, *NEEDED) for path in study.results.glob(pattern)):
             to = made / path.relative_to(study.results)
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, to)
         pack(study.results, made)
         text = yaml.safe_dump(study.config, allow_unicode=True, sort_keys=False)
         (made / "config.yaml").write_text(text, encoding="utf-8")
-        for path in (path for path in made.rglob("*") if path.is_file()):
-            size, most = path.stat().st_size, LARGEST_PAGE if path.suffix == ".html" else LARGEST
-            if size > most:
-                raise XlingError(f"{path.relative_to(made)}: {size:,} bytes, more than {most:,} are not kept")
         shutil.rmtree(target, ignore_errors=True)
         made.rename(target)
     return target

@@ -8,10 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.alignment import Alignment
+from workflow_scripts.alignment import Alignment, Contextual
 from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_config
-from workflow_scripts.contextual import Contextual
 from workflow_scripts.files import SPLITS, TASK_DATA, Files
 from workflow_scripts.flags import expected_run
 from workflow_scripts.grid import domain_in, pair_languages, parts_of

@@ -9,7 +9,6 @@ from workflow_scripts.describe import settings_rows
 from workflow_scripts.files import data_paths
 from workflow_scripts.flags import expected_run
 from workflow_scripts.grid import Model, deciding
-from xling.finetune.settings import Point, grid_points, read_settings
 
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
@@ -103,10 +102,6 @@ class Transfer:
     def expected(self, name: str) -> str:
         """Return the argument of `workflow_scripts.expect`, which refuses an encoder of another configuration."""
         return expected_run(self.encoder_files(name)[0], self.run(name), name in self.floors)
-
-    def points(self, task: str) -> list[Point]:
-        """Return the grid points of a task."""
-        return grid_points(read_settings(self.study.config["tasks"][task]))
 
     def files(self, name: str, below: str = "") -> list[Path]:
         """Return the files of an encoder's scores in all tasks or, if `below` is jobs/, of the counts behind them."""

@@ -25,49 +25,7 @@ MARK = "# xling test cluster"
 # Networks fail, and others install something at the same time.
 APT = ("apt-get", "-qq", "-o", "Acquire::Retries=5", "-o", "DPkg::Lock::Timeout=120")
 PROGRAMS = {"slurm-wlm": ("slurmctld", "slurmd", "sbatch", "squeue"), "munge": ("munged", "munge")}
-CONFIG = """\
-ClusterName=test
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={port}
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-AuthInfo=socket={root}/run/munge.socket
-CredType=cred/munge
-StateSaveLocation={root}/state
-SlurmdSpoolDir={root}/spool/%n
-SlurmctldPidFile={root}/run/slurmctld.pid
-SlurmdPidFile={root}/run/slurmd.%n.pid
-SlurmctldLogFile={root}/log/slurmctld.log
-SlurmdLogFile={root}/log/slurmd.%n.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-TaskProlog={root}/etc/prolog
-JobAcctGatherType=jobacct_gather/linux
-JobAcctGatherFrequency=task=2
-JobAcctGatherParams=OverMemoryKill
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core_Memory
-SchedulerType=sched/backfill
-SchedulerParameters=sched_min_interval=0,bf_interval=2
-MpiDefault=none
-SwitchType=switch/none
-ReturnToService=0
-SlurmdParameters=config_overrides
-GresTypes=gpu
-MinJobAge=300
-KillWait=5
-SlurmctldTimeout=300
-SlurmdTimeout=300
-AccountingStorageType=accounting_storage/none
-"""
-
-# For one test, GPUs stop working on the node that its first task comes to: nothing lets the task do without them there.
-PROLOG = """#!/bin/sh
-[ -n "$XLING_TEST_BROKEN" ] || exit 0
-[ -e "$XLING_TEST_BROKEN" ] || echo "$SLURMD_NODENAME" >"$XLING_TEST_BROKEN"
-[ "$(cat "$XLING_TEST_BROKEN")" != "$SLURMD_NODENAME" ] || echo "unset XLING_DEVICE"
-"""
+HERE = Path(__file__).parent  # slurm.conf, with gaps for names and places, and the prolog of tasks
 
 
 class ClusterError(Exception):
@@ -154,15 +112,13 @@ class Cluster:
             (self.root / "etc" / f"{name}.conf").write_text(text)
             (ETC / f"{name}.conf").unlink(missing_ok=True)
             (ETC / f"{name}.conf").symlink_to(self.root / "etc" / f"{name}.conf")
-        prolog = self.root / "etc" / "prolog"
-        prolog.write_text(PROLOG)
-        prolog.chmod(0o755)
+        shutil.copy(HERE / "prolog", self.root / "etc" / "prolog")
         with HOSTS.open("a") as hosts:
             hosts.write(f"127.0.0.1 {' '.join(self.names)} {MARK}\n")
 
     def _config(self) -> str:
         host = socket.gethostname().split(".")[0]
-        lines = [CONFIG.format(host=host, port=self.port, root=self.root)]
+        lines = [(HERE / "slurm.conf").read_text().format(host=host, port=self.port, root=self.root)]
         for number, name in enumerate(self.names, start=1):
             shape = f"CPUs={self.cpus} Boards=1 SocketsPerBoard=1 CoresPerSocket={self.cpus} ThreadsPerCore=1"
             address = f"NodeHostname={host} NodeAddr=127.0.0.1 Port={self.port + 10 + number}"

@@ -33,5 +33,5 @@ def study(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Workpla
     """Return a place where a small study ran on the cluster from nothing to its table, training over two nodes."""
     folder: Path = tmp_path_factory.mktemp("study")
     place = Workplace(folder / "place", QUICK, folder / "data", gpu_long={"gpu": 2, "nodes": 2})
-    place.run("table1", seconds=900)
+    place.finish(place.start("table1"), seconds=900)
     return place

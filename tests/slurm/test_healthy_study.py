@@ -12,18 +12,16 @@ from xling.core.io import read_json
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(1200)]
 
 
-def test_the_study_ends_with_its_table(study: Workplace) -> None:
+def test_the_study_ends_with_its_table_after_training_over_two_nodes(study: Workplace) -> None:
     with (study.study / "tables/table1.csv").open(encoding="utf-8") as handle:
         rows = list(csv.DictReader(handle))
     assert [row["Model"] for row in rows] == ["Default"]
     assert all(0 <= float(row["NER (F1) fr"]) <= 100 for row in rows)
     assert study.nothing_left("table1")
-
-
-def test_training_ran_over_two_nodes(study: Workplace) -> None:
     (attempt,) = read_json(study.model.parent / "provenance.json")["attempts"]
     assert (attempt["outcome"], attempt["processes"]) == ("finished", 2)
     assert "on n[1-2], to leave by" in (study.study / f"logs/pretrain/{MODEL}.log").read_text()
+    assert len(list((study.folder / "logs/slurm/rule_pretrain" / MODEL).glob("*.log"))) == 1  # as the docs say
 
 
 def test_two_nodes_train_the_model_that_one_process_trains(study: Workplace) -> None:
@@ -34,10 +32,6 @@ def test_two_nodes_train_the_model_that_one_process_trains(study: Workplace) -> 
     assert one.keys() == two.keys()
     for name in one:  # sums over processes are rounded in another order
         np.testing.assert_allclose(one[name], two[name], rtol=0, atol=1e-4)
-
-
-def test_every_job_has_a_log_where_the_documentation_says(study: Workplace) -> None:
-    assert len(list((study.folder / "logs/slurm/rule_pretrain" / MODEL).glob("*.log"))) == 1
 
 
 @pytest.mark.parametrize("profile", [("--profile", "profiles/slurm"), ("--workflow-profile", "slurm")])

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from cluster import queue, works
+from dag import fill
 from workplace import MODEL, Workplace, end
 
 from xling.core.io import read_json
@@ -46,14 +47,19 @@ class Desk:
     def undisturbed(self, name: str, updates: int) -> Workplace:
         """Train without the cluster and without faults."""
         place = self.place(name, updates)
-        place.take_inputs(self.study)
         place.finish(self.started(place.start_here(place.model)), PATIENCE)
         return place
 
-    def place(self, name: str, updates: int, **classes: dict[str, Any]) -> Workplace:
-        """Return a place that trains a model for these updates, saving it often."""
+    def place(self, name: str, updates: int = SHORT_UPDATES, disk: int = 0, **classes: dict[str, Any]) -> Workplace:
+        """Return a place that is to train a model, saving it often; its results may be on a disk of some megabytes."""
         often = {"updates": updates, "warmup": 10, "validate_every": 200, "validation_tokens": 500, "save_every": 50}
-        return Workplace(self.folder / name, often, self.study.data, **classes)
+        place = Workplace(self.folder / name, often, self.study.data, **classes)
+        if disk:
+            place.results.mkdir()
+            self.mounts.append(place.results)
+            assert works("mount", "-t", "tmpfs", "-o", f"size={disk}m", "tmpfs", str(place.results))
+        place.take_inputs(self.study)
+        return place
 
     def started(self, process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
         """Remember a process, to end it with the tests."""
@@ -110,7 +116,6 @@ def check_same(place: Workplace, undisturbed: Workplace) -> None:
 def time_limit(desk: Desk) -> None:
     """The allocation is over before the training is, at least twice."""
     place = desk.place("time_limit", desk.long_updates, gpu_long={"runtime": 1})
-    place.take_inputs(desk.study)
     place.finish(desk.train(place), PATIENCE)
     made = attempts(place)
     assert len(made) >= 3
@@ -123,8 +128,7 @@ def time_limit(desk: Desk) -> None:
 
 def scancelled(desk: Desk) -> None:
     """Someone cancels the running job."""
-    place = desk.place("scancelled", SHORT_UPDATES)
-    place.take_inputs(desk.study)
+    place = desk.place("scancelled")
     process = desk.train(place)
     job = place.wait_for_training()
     assert works("scancel", job.number)
@@ -136,8 +140,7 @@ def scancelled(desk: Desk) -> None:
 
 def node_down(desk: Desk) -> None:
     """The node that trains is set down; SLURM queues the job again, on another."""
-    place = desk.place("node_down", SHORT_UPDATES, gpu_long={"partition": "shaky"})
-    place.take_inputs(desk.study)
+    place = desk.place("node_down", gpu_long={"partition": "shaky"})
     process = desk.train(place)
     job = place.wait_for_training()
     assert works("scontrol", "update", f"nodename={job.nodes}", "state=down", "reason=test")
@@ -150,8 +153,7 @@ def node_down(desk: Desk) -> None:
 
 def broken_gpu(desk: Desk) -> None:
     """The GPUs of the node that the job comes to first do not work; the next attempt avoids it."""
-    place = desk.place("broken_gpu", SHORT_UPDATES)
-    place.take_inputs(desk.study)
+    place = desk.place("broken_gpu")
     broken = place.folder / "broken"  # the prolog of the cluster's tasks writes the first node into it
     place.variables["XLING_TEST_BROKEN"] = str(broken)
     place.finish(desk.train(place), PATIENCE)
@@ -166,8 +168,7 @@ def broken_gpu(desk: Desk) -> None:
 
 def controller_killed(desk: Desk) -> None:
     """Snakemake is killed and started again while its orphaned job still trains: the second copy waits for the first."""
-    place = desk.place("controller_killed", SHORT_UPDATES)
-    place.take_inputs(desk.study)
+    place = desk.place("controller_killed")
     process = desk.train(place)
     orphan = place.wait_for_training()
     (lock,) = place.study.glob(f"work/{MODEL}-*/lock.json")
@@ -196,8 +197,7 @@ def controller_killed(desk: Desk) -> None:
 
 def over_memory(desk: Desk) -> None:
     """The job needs more memory than it asked for; the next attempt asks for twice as much."""
-    place = desk.place("over_memory", SHORT_UPDATES, gpu_long={"mem_mb": 300})
-    place.take_inputs(desk.study)
+    place = desk.place("over_memory", gpu_long={"mem_mb": 300})
     place.finish(desk.train(place), PATIENCE)
     assert len(submitted(place)) == 2
     assert any("exceeded memory limit" in log.read_text() for log in submitted(place))
@@ -206,11 +206,7 @@ def over_memory(desk: Desk) -> None:
 
 def disk_full(desk: Desk) -> None:
     """The disk of the results fills up during training, and somebody makes room."""
-    place = desk.place("disk_full", SHORT_UPDATES)
-    place.results.mkdir()
-    desk.mounts.append(place.results)
-    assert works("mount", "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m", "tmpfs", str(place.results))
-    place.take_inputs(desk.study)
+    place = desk.place("disk_full", disk=DISK_MEGABYTES)
     process = desk.train(place)
     place.wait_for_training()
     ballast = place.results / "ballast"
@@ -221,17 +217,6 @@ def disk_full(desk: Desk) -> None:
     assert "no space left on the disk" in place.said()
     assert len(submitted(place)) >= 2
     check_same(place, desk.short)
-
-
-def fill(path: Path) -> None:
-    """Write until nothing more fits on a disk."""
-    with path.open("wb", buffering=0) as handle:
-        for size in (2**20, 4096):
-            try:
-                while True:
-                    handle.write(os.urandom(size))
-            except OSError:
-                continue
 
 
 FAULTS: list[Callable[[Desk], None]] = [

@@ -104,10 +104,6 @@ class Workplace:
         with (self.folder / "snakemake.out").open("ab") as out:
             return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=out, stderr=out)
 
-    def run(self, *arguments: str | Path, seconds: float = 600) -> None:
-        """Run Snakemake on the cluster to its end."""
-        self.finish(self.start(*arguments), seconds)
-
     def finish(self, process: subprocess.Popen[bytes], seconds: float = 600) -> None:
         """Wait for a started Snakemake, which must succeed."""
         try:

@@ -1,11 +1,13 @@
-"""The real Snakemake on the real Snakefile: what a study expands to, what its commands are, what a mistake costs."""
+"""The real Snakemake on the real Snakefile: what a study and a target expand to, the commands, what a mistake costs."""
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from dag import lay_out, preset, snakemake
 from embedded import PAPER, study
 
@@ -65,3 +67,40 @@ def test_a_plan_of_a_wrong_target_is_told_in_a_line(tmp_path: Path, call: Callab
     told = call(plan, "table99", "--configfile", preset(tmp_path))
     assert told.code == 2
     assert told.said == "target: table99: no such target (did you mean table1?)\n"
+
+
+TUNING = {"fine_tune", "write_untrained", "record_transfer"}
+ALIGNING = {"represent_encoder", "translate_words", "retrieve_sentences", "compare_encoders", "transfer_contextual"}
+TEXT = {"generate_en", "tokenise_text"}
+MONO, TABLE = 6, 15  # monolingual models, and those of the embedded study's Table 1
+
+
+@pytest.mark.parametrize(
+    ("target", "changes", "brings", "not_brought"),
+    [
+        ("table1", {}, {"fine_tune": TABLE + 8, "pretrain": TABLE, "record_transfer": 1}, ALIGNING),
+        ("figure3", {"study": {"skip": [], "seeds": [1, 2]}},
+         {"pretrain": 60, "write_untrained": 2 * 12, "fine_tune": 60 + 2 * 12, "record_transfer": 1}, ALIGNING),
+        ("figure4a", {}, {"represent_encoder": MONO + 5, "translate_words": 1, "pretrain": MONO + 5}, TUNING),
+        ("figure6", {}, {"represent_encoder": MONO + 5, "retrieve_sentences": 1, "pretrain": MONO + 5}, TUNING),
+        ("figure7", {}, {"represent_encoder": MONO + 5, "compare_encoders": 1, "pretrain": MONO + 5}, TUNING),
+        ("figure5", {}, {"align_words": 3, "transfer_contextual": 8, "record_contextual": 1, "pretrain": 4 + 3}, TUNING),
+        ("figure8", {}, {"align_words": 3, "transfer_contextual": 8, "pretrain": 4 + 3}, TUNING),
+        ("figure1", {}, {"describe_study": 1, "draw_figure": 1}, TEXT | {"pretrain"}),
+        ("paper_figures", {}, {"paper_figures": 1}, TEXT | {"pretrain"}),
+        ("results/demo/transfer/en-fr.no-anchors.s1/ner.json", {},
+         {"fine_tune": 1, "pretrain": 1, "write_run": 1}, {"write_untrained"}),
+        ("results/demo/transfer/en-ru.untrained-separate.s1/parsing.json", {},
+         {"fine_tune": 1, "write_untrained": 1}, {"pretrain"}),
+        ("all", {"study": {"skip": []}}, {"pretrain": 38, "write_run": 38, "train_vectors": 5}, set()),
+    ],
+)  # fmt: skip
+def test_a_target_brings_what_it_takes(
+    tmp_path: Path, target: str, changes: dict[str, Any], brings: dict[str, int], not_brought: set[str]
+) -> None:
+    config = study(**changes)
+    config["study"]["results"], config["data"]["root"] = str(tmp_path / "results"), str(tmp_path / "data")
+    jobs = lay_out(config, [str(tmp_path / target) if "/" in target else target])
+    found = Counter(job.rule for job in jobs)
+    assert {rule: found[rule] for rule in brings} == brings
+    assert not not_brought & set(found)

@@ -97,40 +97,31 @@ def identities(config: Mapping[str, Any], revisions: Mapping[str, int]) -> dict[
 
 
 def run_again(before: Snapshot, after: Snapshot) -> set[str]:
-    """Return the files of the study before an edit that Snakemake makes again after it."""
+    """Return the files of the study before an edit that Snakemake makes again after it.
+
+    Of a job behind a file that is made again it compares no params or inputs: an ancient input that is made again hides
+    that the job which reads it has changed too.
+    """
     known = {path: (job.params, job.inputs) for path, job in before.items()}
     changed = {path for path, job in after.items() if known.get(path) != (job.params, job.inputs)}
-    again = (changed & set(before)) - behind(changed, after)
-    moved = True
-    while moved:
-        stale = {path for path, job in after.items() if any(_feeds(file, job, again, before) for file in job.inputs)}
-        moved = bool((stale & set(before)) - again)
-        again |= stale & set(before)
-    return again
+    again = (changed & set(before)) - behind(changed, after, ancient=True)
+    new = {below(file) for job in after.values() for file in job.inputs} - set(before)
+    return again | behind(again | new, after, ancient=False) & set(before)
 
 
-def behind(changed: set[str], after: Snapshot) -> set[str]:
-    """Return what reads files that are made again, directly or not; Snakemake compares no params or inputs of these.
-
-    So an ancient input that is made again hides that the job which reads it has changed too.
-    """
+def behind(files: set[str], after: Snapshot, ancient: bool) -> set[str]:
+    """Return what reads these files, directly or not; `ancient` counts inputs that Snakemake takes for old."""
     readers: dict[str, set[str]] = {}
     for path, job in after.items():
-        for file in job.inputs:
+        for file in job.inputs if ancient else set(job.inputs) - job.ancient:
             readers.setdefault(below(file), set()).add(path)
     found: set[str] = set()
-    queue = list(changed)
+    queue = list(files)
     while queue:
         new = readers.get(queue.pop(), set()) - found
         found |= new
         queue += new
     return found
-
-
-def _feeds(file: str, job: Laid, again: set[str], before: Snapshot) -> bool:
-    """Tell whether an input makes a job run: one that is made again or for the first time; never an ancient one."""
-    known = below(file)
-    return file not in job.ancient and (known in again or known not in before)
 
 
 def summary(paths: Iterable[str], whole: Iterable[str]) -> str:

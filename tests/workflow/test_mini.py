@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from cut_data import cut_file
 from dag import dry_run, lay_out, nothing_to_do, output, snakemake
 from embedded import ROOT
 
-from workflow_scripts.config import read_config
+from workflow_scripts.config import merge, read_config
 from workflow_scripts.study import Study
 from xling.align.align_words import PROGRAM, find_program
 from xling.report.claims.all import CLAIMS
@@ -20,70 +21,14 @@ from xling.report.names import task_title
 from xling.report.rule import Verdict
 
 MINI = ROOT / "presets" / "mini.yaml"
-LAYERS = 8  # more than the settings of the preset ever separate
-SETTINGS = ["default", "wiki-cc", "no-anchors", "extra-anchors", "sep-emb"]
-TRAINING = {
-    "length": 32,
-    "micro_batch_tokens": 256,
-    "micro_batches": 1,
-    "updates": 12,
-    "warmup": 2,
-    "validate_every": 6,
-    "validation_tokens": 300,
-    "save_every": 6,
-}
+CUT = yaml.safe_load(Path(__file__).with_name("mini-cut.yaml").read_text(encoding="utf-8"))
+SETTINGS = CUT["study"]["settings"]
 
 
-def cut(full: dict[str, Any], results: Path) -> dict[str, Any]:
-    """Return what is laid over the preset: one far pair, half of the settings, budgets of seconds.
-
-    A training key is set wherever the preset could say something else: for each setting and for one language alone.
-    """
-    frequent = full["languages"]["zh"]["muse"]["train"]  # the test words are too rare for so little text
-    task = {
-        "epochs": 1,
-        "examples_per_epoch": 8,
-        "grid": {"batch": [8], "encoder_lr": [1.0e-3, 2.0e-3], "head_lr": None},
-        "best": 2,
-    }
-    return {
-        "study": {
-            "results": str(results),
-            "languages": ["en", "en2", "zh"],
-            "pairs": ["en-zh"],
-            "settings": SETTINGS,
-            "extra": ["en-en2.sep-emb"],
-            "skip": [],
-            "seeds": [1],
-            "more_seeds": [],
-        },
-        "languages": {"zh": {"muse": {"test": frequent}}},
-        "settings": {name: {"train": TRAINING} for name in SETTINGS},
-        "monolingual": {"train": TRAINING},
-        "text": {"valid_lines": 20, "test_lines": 20},
-        "bpe": {"joint_merges": 1500, "language_merges": 1000},
-        "codeswitch": {"block_words": 64},
-        "model": {"layers": LAYERS, "width": 32, "heads": 2, "feedforward": 64},
-        "pretrain": TRAINING,
-        "tasks": dict.fromkeys(full["tasks"], task) | {"parsing": task | {"biaffine": {"arc": 16, "label": 8}}},
-        "align": {
-            "word_sentences": 200,
-            "word_vocabulary": 2000,
-            "own_vectors": {"width": 8, "epochs": 2, "min_count": 2},
-            "contextual": {"layers": [0, LAYERS], "task_layers": 1, "heads": 2, "feedforward": 64, "epochs": 1},
-        },
-    }
-
-
-def written(path: Path, description: dict[str, Any]) -> str:
-    """Write a description that goes on top of the preset."""
-    path.write_text(yaml.safe_dump(description), encoding="utf-8")
+def written(path: Path, *overlays: dict[str, Any]) -> str:
+    """Write what goes on top of the preset."""
+    path.write_text(yaml.safe_dump(reduce(merge, overlays, CUT)), encoding="utf-8")
     return str(path)
-
-
-def finished_rules(said: str) -> set[str]:
-    """Return the rules whose jobs a run says it has finished."""
-    return set(re.findall(r"^Finished jobid: \d+ \(Rule: (\w+)\)", said, flags=re.MULTILINE))
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -105,10 +50,12 @@ def test_every_rule_of_mini_runs_on_real_data(real_data: Path, tmp_path: Path, m
     planned = {job.rule for job in lay_out(files=[MINI])}
     assert {"extract_text", "pretrain", "page"} <= planned
 
-    overlay = written(tmp_path / "cut.yaml", cut(full, tmp_path / "results"))
+    frequent = full["languages"]["zh"]["muse"]["train"]  # the test words are too rare for so little text
+    own = {"study": {"results": str(tmp_path / "results")}, "languages": {"zh": {"muse": {"test": frequent}}}}
+    overlay = written(tmp_path / "cut.yaml", own)
     done = snakemake("--cores", "2", "--configfile", str(MINI), overlay, timeout=850)
     assert done.returncode == 0, done.stderr[-5000:]
-    finished = finished_rules(output(done))
+    finished = set(re.findall(r"^Finished jobid: \d+ \(Rule: (\w+)\)", output(done), flags=re.MULTILINE))
     assert planned - finished == set(), "rules of the preset that the cut study did not run"
 
     results = tmp_path / "results" / full["study"]["name"]
@@ -116,14 +63,14 @@ def test_every_rule_of_mini_runs_on_real_data(real_data: Path, tmp_path: Path, m
     check_table(results, labels, full["study"]["tasks"])
     check_page(results)
     assert nothing_to_do(snakemake("-n", "--configfile", str(MINI), overlay))
-    check_one_more_language(cut(full, tmp_path / "results"), tmp_path / "more.yaml")
+    more = {"study": {"languages": [*CUT["study"]["languages"], "de"]}}
+    check_one_more_language(written(tmp_path / "more.yaml", own, more))
     check_weights_can_stay_behind(results, overlay)
 
 
-def check_one_more_language(description: dict[str, Any], overlay: Path) -> None:
+def check_one_more_language(overlay: str) -> None:
     """A language that is added is read and trained; of the others only English is read again, for its test sentences."""
-    description["study"]["languages"] = [*description["study"]["languages"], "de"]
-    counts, _ = dry_run("--configfile", str(MINI), written(overlay, description))
+    counts, _ = dry_run("--configfile", str(MINI), overlay)
     once = {"prepare_parallel", "prepare_tatoeba", "pretrain", "translate_words", "compare_encoders"}
     assert {rule: counts.get(rule) for rule in once} == dict.fromkeys(once, 1)
     assert counts["represent_encoder"] == len(["de.mono", "en.mono"])

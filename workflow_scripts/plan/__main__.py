@@ -13,10 +13,8 @@ from pathlib import Path
 from workflow_scripts.config import REPOSITORY, read_config
 from workflow_scripts.gpu_slots import devices
 from workflow_scripts.plan.estimate import cost
-from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job, lay_out, longest_chain, total
-from workflow_scripts.plan.rates import Rates, load_rates
-from workflow_scripts.plan.sizes import Sizes, manifest
-from workflow_scripts.plan.used import ran_on_gpu, unfinished, used_by
+from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job, lay_out, longest_chain, total, unfinished, used_by
+from workflow_scripts.plan.sizes import Rates, Sizes, load_rates, manifest
 from workflow_scripts.study import Study, load_study
 from xling.core.errors import run
 
@@ -106,14 +104,14 @@ def in_all(jobs: int, every: Cost, chain: float) -> str:
 
 def planned_and_used(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
     """Return the planned and used time of finished jobs; jobs without a record or an estimate are left out."""
-    on_gpu = ran_on_gpu(jobs, otherwise=bool(devices(os.environ)))
-    both = [(job, cost(sizes, job), used_by(job, on_gpu)) for job in jobs]
+    costs = [cost(sizes, job) for job in jobs]
+    both = zip(jobs, costs, used_by(jobs, bool(devices(os.environ))), strict=True)
     known = [(job, planned, used) for job, planned, used in both if used and planned is not UNKNOWN]
-    recorded = [job for job, _, _ in known]
-    planned, used = by_rule(recorded, [one for _, one, _ in known]), by_rule(recorded, [one for _, _, one in known])
-    sides = {rule: (planned[rule], some) for rule, some in used.items()}
-    sides["total"] = ([one for _, one, _ in known], [one for _, _, one in known])
-    rows = {rule: [str(len(some)), *_sides(total(before), total(some))] for rule, (before, some) in sides.items()}
+    planned, used = (
+        by_rule([job for job, *_ in known], side) | {"total": side}
+        for side in ([one for _, one, _ in known], [one for *_, one in known])
+    )
+    rows = {rule: [str(len(some)), *_sides(total(planned[rule]), total(some))] for rule, some in used.items()}
     head = f"Done so far, planned against used, all attempts of a training together ({len(known)} of {len(jobs)} jobs):"
     return [head, "", *table(["jobs", "GPU time planned", "used", "CPU time planned", "used"], rows)]
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from workflow_scripts.grid import domain_in
 from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job
 from workflow_scripts.plan.sizes import Sizes
+from xling.finetune.settings import grid_points, read_settings
 
 MEASURED_WIDTH = 300  # of the vectors that the rate of fastText was measured with
 FORWARD = 1 / 3  # share of training operations: the backward pass takes twice as many as the forward pass
@@ -17,25 +18,28 @@ DUMP_OF_ZIP = 4  # PanLex unpacks to about four times its size
 ANALYSES = {"translate_words": "words", "retrieve_sentences": "sentences", "compare_encoders": "cka"}  # by rule
 
 
+def layer_weights(shape: Mapping[str, Any]) -> int:
+    """Return the number of weights in the matrices of one layer."""
+    return int(4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"])
+
+
 def operations(shape: Mapping[str, Any], length: float, predicted: float = 0.0) -> float:
     """Return the useful operations of training per token, for sequences of `length` tokens (xling.pretrain.record).
 
     `predicted` is the share of masked tokens times the size of the vocabulary that they are predicted from.
     """
-    matrices = 4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"]
-    layers = shape["layers"] * (6 * matrices + 12 * length * shape["width"])
+    layers = shape["layers"] * (6 * layer_weights(shape) + 12 * length * shape["width"])
     return float(layers + 6 * predicted * shape["width"])
 
 
 def parameters(run: Mapping[str, Any], words: int) -> float:
     """Return the number of weights of a model with `words` token embeddings, without biases and norms."""
     shape, apart = run["shape"], run["separate"]
-    layer = 4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"]
     copies = len(run["languages"]) - 1
     tables = 1 + (copies if apart["embeddings"] else 0)
     places = 1 + (copies if apart["embeddings"] is True else 0)  # `tokens`: positions stay shared
     vectors = words * tables + (shape["positions"] + shape["sentences"]) * places
-    return float((shape["layers"] + copies * apart["layers"]) * layer + vectors * shape["width"])
+    return float((shape["layers"] + copies * apart["layers"]) * layer_weights(shape) + vectors * shape["width"])
 
 
 def texts(job: Job) -> list[tuple[str, str]]:
@@ -115,7 +119,8 @@ def tuning(sizes: Sizes, job: Job) -> float:
     """Return the seconds to fine-tune and score an encoder in all tasks at all grid points, several at a time."""
     transfer, seconds = sizes.study.transfer, 0.0
     for task in transfer.tasks:
-        settings, tokens, points = sizes.study.config["tasks"][task], sizes.rate(task), transfer.points(task)
+        settings, tokens = sizes.study.config["tasks"][task], sizes.rate(task)
+        points = grid_points(read_settings(settings))
         data, epochs = transfer.data(job.wildcards["encoder"], task), settings["epochs"]
         seen = epochs * (settings["examples_per_epoch"] or sizes.examples(data, task, "train"))
         scored = epochs * sizes.examples(data, task, "dev") + sizes.examples(data, task, "test")
@@ -239,6 +244,6 @@ def cost(sizes: Sizes, job: Job) -> Cost:
         wall = start + seconds / job.threads
         stays, passes = (0.0, disk) if job.passing else (disk, 0.0)
         return Cost(wall, wall * job.threads, 0.0, stays, passing=passes)
-    gpus = max(1, job.gpus) if rate.gpu else 0
+    gpus = max(1, job.gpus) if rate.device["gpu"] else 0
     wall = start + seconds / max(1, gpus)
     return Cost(wall, wall * (job.threads if gpus else 1), wall * gpus, disk)

@@ -1,27 +1,64 @@
-"""The sizes of the texts and data of a study.
+"""The rates that a plan assumes (rates.yaml, or the user's own calibration), and the sizes of a study's texts and data.
 
 Sizes are measured if the files exist, and otherwise estimated from their sources. Bytes are bytes of uncompressed text.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from workflow_scripts.config import nearest, read_yaml
 from workflow_scripts.files import SPLITS, TASK_DATA
 from workflow_scripts.identity import TASK_SIZES
-from workflow_scripts.plan.rates import Rates
 from workflow_scripts.study import Study
+from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.data.manifest import load_manifest
 
+RATES_FILE = Path(__file__).with_name("rates.yaml")
+MEASURED = {"step": 0.0, "operations_per_second": 1e-9, "tuning_step": 0.0}  # of a device, with minimum values
 SCRIPTS = {"Cyrillic": "cyrillic", "Han": "han"}  # scripts with more than one byte per character
 XNLI_SENTENCES = 10_000  # sentences per language in XNLI-15way
 ARCHIVES = {".bz2": "text_per_bz2", ".xz": "text_per_xz", ".gz": "text_per_xz", ".zst": "text_per_xz"}
 
-
 manifest = cache(load_manifest)  # the published datasets, read once
+
+
+@dataclass
+class Rates:
+    """Rates by name; `used` records the rates that an estimate has used, for the list of assumptions."""
+
+    stages: dict[str, dict[str, Any]]
+    device: dict[str, Any]
+    downloads: dict[str, Any]
+    used: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __call__(self, name: str) -> float:
+        """Return a rate and record its use; the prefix `device.` marks rates of the training device."""
+        table = self.device if name.startswith("device.") else self.stages
+        self.used[name] = table[name.removeprefix("device.")]
+        return float(self.used[name]["value"])
+
+
+def load_rates(device: str) -> Rates:
+    """Return the rates of a device: h200, cpu, or the path of a calibration file."""
+    known = read_yaml(RATES_FILE)
+    stages = {**known["stages"], **known["text"], **known["tasks"]}
+    if device in known["devices"]:
+        return Rates(stages, known["devices"][device], known["downloads"])
+    path = Path(device)
+    if not path.is_file():
+        raise InputError(path, "no such file of rates", fix=f"{nearest(device, known['devices'])}, or a file")
+    own = read_yaml(path)
+    wrong = [key for key, kind in (("name", str), ("gpu", bool)) if not isinstance(own.get(key), kind)]
+    for key, least in MEASURED.items():
+        value = own[key].get("value") if isinstance(own.get(key), dict) else None
+        wrong += [] if isinstance(value, int | float) and value >= least else [key]
+    if wrong:
+        raise InputError(path, f"missing or wrong: {', '.join(wrong)}", fix="write it with python -m bench.calibrate")
+    return Rates(stages, known["devices"]["h200" if own["gpu"] else "cpu"] | own, known["downloads"])
 
 
 @cache

@@ -12,10 +12,10 @@ from workflow_scripts import gpu_slots
 from workflow_scripts.gpu_slots import devices, slot_folder, take
 from xling.core.errors import XlingError
 
-SHOW = "import os, sys, time; print(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True); time.sleep(float(sys.argv[1]))"
+SHOW = "import os, time; print(os.environ['CUDA_VISIBLE_DEVICES'], flush=True); time.sleep(60)"
 THROUGH_EXEC = (
     "import os; from workflow_scripts.gpu_slots import take; take(os.environ); "
-    "os.execvp('sh', ['sh', '-c', 'echo up; read line'])"
+    "os.execvp('sh', ['sh', '-c', 'echo $CUDA_VISIBLE_DEVICES; exec sleep 60'])"
 )
 
 
@@ -33,22 +33,13 @@ def take_now(folder: Path, **environment: str) -> str | None:
     return next(iter(gpu_slots.try_slots(folder, pool, share, 1)), None)
 
 
-def outside_slurm(**variables: str) -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if key != "SLURM_JOB_ID"} | variables
-
-
 def test_each_job_has_its_own_gpu_until_its_lock_is_closed(tmp_path: Path) -> None:
-    first: dict[str, str] = {}
-    second: dict[str, str] = {}
-    locks = take(first, folder=tmp_path)
-    take(second, folder=tmp_path)
+    given: list[dict[str, str]] = [{}, {}]
+    locks = [take(environment, folder=tmp_path) for environment in given]
     found = {"XLING_DEVICE": "any"}  # nobody has named them: they need not work
-    assert (first, second) == (found | {"CUDA_VISIBLE_DEVICES": "0"}, found | {"CUDA_VISIBLE_DEVICES": "1"})
-    named = {"CUDA_VISIBLE_DEVICES": "7"}
-    take(named, folder=tmp_path / "named")
-    assert named == {"CUDA_VISIBLE_DEVICES": "7"}
+    assert given == [found | {"CUDA_VISIBLE_DEVICES": number} for number in "01"]
     assert take_now(tmp_path) is None
-    os.close(locks[0])
+    os.close(locks[0][0])
     assert take_now(tmp_path) == "0"
 
 
@@ -83,45 +74,28 @@ def test_several_gpus_are_taken_together_or_not_at_all(tmp_path: Path, monkeypat
     ],
 )
 def test_visible_gpus_are_the_pool(environment: dict[str, str], count: int, given: str, tmp_path: Path) -> None:
+    before = dict(environment)
     locks = take(environment, count, folder=tmp_path / "slots")
-    assert environment["CUDA_VISIBLE_DEVICES"] == given
+    assert environment == before | {"CUDA_VISIBLE_DEVICES": given}
     assert bool(locks) == (tmp_path / "slots").exists() == (given not in ("2,3", ""))
 
 
 def test_what_cannot_be_had_is_named(tmp_path: Path) -> None:
     with pytest.raises(XlingError, match="3 GPUs wanted, 2 here"):
         take({}, 3, folder=tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-m", "workflow_scripts.gpu_slots", "show_gpu"],
-        cwd=ROOT, env=os.environ | {"XLING_GPU_SHARE": "many"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (2, "error: XLING_GPU_SHARE=many: expected a whole number from 1 up\n")
+    with pytest.raises(XlingError, match="XLING_GPU_SHARE=many: expected a whole number from 1 up"):
+        take({"XLING_GPU_SHARE": "many"}, folder=tmp_path)
 
 
-def test_the_command_runs_the_module_in_the_slot_and_a_killed_job_frees_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [["-m", "workflow_scripts.gpu_slots", "show_gpu"], ["-c", THROUGH_EXEC]])
+def test_a_process_holds_its_slot_until_it_is_killed(tmp_path: Path, command: list[str]) -> None:
+    """The command runs a module in the slot; the launcher takes a slot and becomes the trainer."""
     (tmp_path / "show_gpu.py").write_text(SHOW)
-    path = f"{ROOT}{os.pathsep}{tmp_path}"
-    environment = outside_slurm(CUDA_VISIBLE_DEVICES="4", XDG_RUNTIME_DIR=str(tmp_path), PYTHONPATH=path)
-    command = [sys.executable, "-m", "workflow_scripts.gpu_slots", "show_gpu"]
-    with subprocess.Popen([*command, "60"], env=environment, stdout=subprocess.PIPE, text=True) as held:
-        try:
-            assert held.stdout is not None
-            assert held.stdout.readline() == "4\n"
-            waiting = subprocess.Popen([*command, "0"], env=environment, stdout=subprocess.PIPE, text=True)
-            with pytest.raises(subprocess.TimeoutExpired):
-                waiting.wait(timeout=1.5)
-        finally:
-            held.kill()
-        assert waiting.communicate(timeout=30)[0] == "4\n"
-
-
-def test_a_slot_is_held_through_exec(tmp_path: Path) -> None:
-    """The launcher takes a slot and becomes the trainer."""
-    environment = outside_slurm(CUDA_VISIBLE_DEVICES="0", XDG_RUNTIME_DIR=str(tmp_path))
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    held = subprocess.Popen([sys.executable, "-c", THROUGH_EXEC], cwd=ROOT, env=environment, **pipes)  # type: ignore[call-overload]
-    assert held.stdout.readline() == "up\n"
-    slots = slot_folder({"XDG_RUNTIME_DIR": str(tmp_path)})
-    assert take_now(slots, CUDA_VISIBLE_DEVICES="0") is None
-    held.communicate("leave\n", timeout=30)
-    assert take_now(slots, CUDA_VISIBLE_DEVICES="0") == "0"
+    own = {"CUDA_VISIBLE_DEVICES": "4", "XDG_RUNTIME_DIR": str(tmp_path), "PYTHONPATH": f"{ROOT}:{tmp_path}"}
+    environment = {key: value for key, value in os.environ.items() if key != "SLURM_JOB_ID"} | own
+    with subprocess.Popen([sys.executable, *command], env=environment, stdout=subprocess.PIPE, text=True) as held:
+        assert held.stdout is not None
+        assert held.stdout.readline() == "4\n"
+        assert take_now(slot_folder(own), **own) is None
+        held.kill()
+    assert take_now(slot_folder(own), **own) == "4"

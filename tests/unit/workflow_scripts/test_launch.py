@@ -1,12 +1,13 @@
 """How a trainer is started in what a job was given."""
 
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from workflow_scripts import launch
-from workflow_scripts.launch import Allocation, allocation, ask, command, moment
+from workflow_scripts.launch import Allocation, allocation, ask, command
 from xling.core.errors import XlingError
 
 MODULE = ["xling.pretrain.run", "--run-json", "a b.json"]
@@ -24,6 +25,7 @@ def answers(*lines: str) -> launch.Ask:
     [
         ("1000000|1086400|n1", 1086400 - 120),  # of a day
         ("1000000|1000060|n1", 1000060 - 5),  # of a minute
+        ("2026-11-15T05:30:11|2026-11-15T05:31:11|n1", datetime(2026, 11, 15, 5, 31, 6).timestamp()),
         ("1000000|N/A|n1", None),
         ("", None),
         ("slurm_load_jobs error", None),
@@ -34,13 +36,6 @@ def test_the_trainer_leaves_before_its_allocation_ends(said: str, deadline: floa
     assert found is not None
     assert (found.job, found.deadline) == (7, deadline)
     assert allocation({}, answers()) is None
-
-
-def test_times_are_read_in_both_ways_that_slurm_writes_them() -> None:
-    first, later = moment("2026-11-15T05:30:11"), moment("2026-11-15T05:31:11")
-    assert first is not None
-    assert later == first + 60
-    assert (moment("1794720611"), moment("Unknown")) == (1794720611, None)
 
 
 def test_one_gpu_needs_no_torchrun_and_several_do() -> None:

@@ -15,10 +15,8 @@ from bench.calibrate import fit
 from workflow_scripts.config import merge, read_config
 from workflow_scripts.plan.__main__ import by_rule, choose_rates, duration, planned_and_used, report
 from workflow_scripts.plan.estimate import cost, operations, parameters
-from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job, longest_chain
-from workflow_scripts.plan.rates import load_rates
-from workflow_scripts.plan.sizes import Sizes, manifest
-from workflow_scripts.plan.used import attempts, read_benchmark, unfinished, used_by
+from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job, attempts, longest_chain, read_benchmark, unfinished, used_by
+from workflow_scripts.plan.sizes import Sizes, load_rates, manifest
 from workflow_scripts.study import Study
 from xling.core.errors import InputError
 from xling.model.encoder import Encoder
@@ -30,13 +28,14 @@ def job(number: int = 1, rule: str = "pretrain", needs: tuple[int, ...] = (), **
     return Job(number, rule, **{"outputs": ("x",), "needs": frozenset(needs), **more})
 
 
+def estimated(study: Study, device: str = "h200", **about: Any) -> Cost:
+    return cost(Sizes(study, load_rates(device)), job(**about))
+
+
 def write(path: Path, value: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value))
     return path
-
-
-# The DAG
 
 
 @given(
@@ -73,22 +72,16 @@ def test_gpus_are_counted_in_either_syntax(resources: dict[str, Any], gpus: int)
     assert job(resources=resources).gpus == gpus
 
 
-# Rates
-
-
 @given(st.floats(1e-4, 1.0), st.floats(1e9, 1e15), st.floats(1e6, 1e12), st.floats(1.5, 100.0))
 def test_two_points_on_a_line_give_the_line_back(step: float, speed: float, few: float, ratio: float) -> None:
     points = [(amount, step + amount / speed) for amount in (few * ratio, few)]
     if points[0][1] - points[1][1] < 1e-6 * step:
         return  # nothing to tell the slope from
     assert fit(points[0], points[1]) == (pytest.approx(step, rel=1e-3), pytest.approx(speed, rel=1e-3))
+    assert fit((1e9, 1.0), (4e9, 5.0)) == (0.0, pytest.approx(8e8))  # as fast on little: no time for a step
 
 
-def test_a_device_that_is_as_fast_on_little_has_no_step() -> None:
-    assert fit((1e9, 1.0), (4e9, 5.0)) == (0.0, pytest.approx(8e8))
-
-
-def test_the_h200s_rates_are_those_of_the_committed_benchmark() -> None:
+def test_the_h200s_rates_are_those_of_the_committed_benchmark_and_every_rate_says_its_source() -> None:
     bench = json.loads((ROOT / "bench/results/pretrain-h200.json").read_text())
     small = operations({"layers": 8, "width": 256, "feedforward": 1024}, 128, 0.15 * 16000)
     paper = (24576 * bench["operations_per_token"], 24576 / bench["settings"]["Default"])
@@ -98,10 +91,6 @@ def test_the_h200s_rates_are_those_of_the_committed_benchmark() -> None:
     csls = json.loads((ROOT / "bench/results/csls-h200.json").read_text())
     similarity = 2 * csls["rows"] ** 2 * csls["width"] / csls["routes"]["xling"]["seconds"]
     assert rates("device.similarity") == pytest.approx(similarity, rel=0.02)
-
-
-def test_every_rate_says_its_unit_and_source() -> None:
-    rates = load_rates("cpu")
     entries = [*rates.stages.values(), *(entry for entry in rates.device.values() if isinstance(entry, dict))]
     assert len(entries) > 30
     assert all(entry["value"] >= 0 and entry["unit"] and entry["source"] for entry in entries)
@@ -113,7 +102,7 @@ def test_ones_own_rates_are_checked_and_come_before_those_that_fit_the_study(
     monkeypatch.chdir(tmp_path)
     for visible, fitting in (("0", (False, True)), ("", (False, False))):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-        assert (choose_rates("", DEMO).gpu, choose_rates("", PAPER).gpu) == fitting
+        assert tuple(choose_rates("", study).device["gpu"] for study in (DEMO, PAPER)) == fitting
     with pytest.raises(InputError, match=r"no such file of rates \(did you mean 'h200'\?"):
         load_rates("h20")
     path = tmp_path / "results/rates.yaml"
@@ -126,9 +115,6 @@ def test_ones_own_rates_are_checked_and_come_before_those_that_fit_the_study(
     assert (rates.device["name"], rates("device.step"), rates("device.tuning_step")) == ("mine", 0.1, 0.2)
     assert rates("device.start") == load_rates("h200")("device.start")
     assert choose_rates("h200", PAPER).device["name"] == "one NVIDIA H200"
-
-
-# Estimates
 
 
 @pytest.mark.parametrize("setting", ["default", "sep-emb-l1-3", "sep-tokens"])
@@ -144,10 +130,6 @@ def test_operations_and_weights_are_those_of_the_model(setting: str, tmp_path: P
     assert parameters(run, 512) == sum(parameter.numel() for parameter in tables)
 
 
-def estimated(study: Study, device: str = "h200", **about: Any) -> Cost:
-    return cost(Sizes(study, load_rates(device)), job(**about))
-
-
 def test_pretraining_at_the_papers_scale_takes_a_day_of_an_h200() -> None:
     """81.9G tokens at the 906k a second of the committed benchmark."""
     wildcards = {"model": "en-fr.default.s1"}
@@ -155,9 +137,6 @@ def test_pretraining_at_the_papers_scale_takes_a_day_of_an_h200() -> None:
     assert one.gpu == pytest.approx(416667 * 8 * 24576 / 906_418, rel=0.02)
     assert (four.seconds, four.gpu) == pytest.approx((one.seconds / 4, one.gpu), rel=0.01)
     assert one.disk == pytest.approx(4 * (80000 * 768 + 8 * 12 * 768**2 + 512 * 768))
-    on_cpu = estimated(DEMO, "cpu", wildcards=wildcards, resources={"gpu": 1})
-    assert (on_cpu.gpu, on_cpu.cpu) == (0, on_cpu.seconds)
-    assert on_cpu.seconds > 10
 
 
 def test_fine_tuning_counts_points_epochs_and_examples() -> None:
@@ -178,36 +157,32 @@ def test_a_core_trains_the_embedded_study_in_the_time_of_its_reference_run_give_
     kept = json.loads((ROOT / "results/reference/demo-full/provenance.json").read_text())
     used = {row["stage"]: row["cpu"] / row["jobs"] for row in kept["stages"]}
     study = Study(read_config(ROOT / "config.yaml", ROOT / "presets/demo-full.yaml"))
-    trained = estimated(study, "cpu", wildcards={"model": "en-fr.default.s1"})
+    trained = estimated(study, "cpu", wildcards={"model": "en-fr.default.s1"}, resources={"gpu": 1})
     tuned = estimated(study, "cpu", rule="fine_tune", wildcards={"encoder": "en-fr.default.s1"})
     assert (trained.cpu, tuned.cpu) == pytest.approx((used["pretrain"], used["fine_tune"]), rel=0.25)
+    assert (trained.gpu, trained.cpu) == (0, trained.seconds)
 
 
 def test_shards_share_a_text_and_a_crawl_is_thinned_before_it_is_tokenised() -> None:
     sizes, names = Sizes(PAPER, load_rates("h200")), {"language": "zh", "domain": "crawl"}
     assert sizes.tokenised("zh", "crawl") == pytest.approx(1.3 * sizes.text("zh", "wiki"))
     for rule in ("extract_text", "tokenise_text"):
-        whole, first, last = (
-            estimated(PAPER, rule=rule, wildcards=names | {"shard": shard}).seconds
-            for shard in ("", ".1-of-4", ".4-of-4")
-        )
-        start = load_rates("h200")("start")
-        assert first - start == pytest.approx((whole - start) / 4)
+        shards = ("", ".1-of-4", ".4-of-4")
+        costs = (estimated(PAPER, rule=rule, wildcards=names | {"shard": shard}) for shard in shards)
+        whole, first, last = (one.seconds - load_rates("h200")("start") for one in costs)
+        assert first == pytest.approx(whole / 4)
         assert last < 0.6 * whole  # what comes before the last shard is only unpacked
 
 
 def test_downloads_leave_out_what_is_there_and_name_what_nobody_knows(tmp_path: Path) -> None:
     sizes = Sizes(Study({**PAPER.config, "data": PAPER.config["data"] | {"root": str(tmp_path)}}), load_rates("h200"))
-    assert sizes.download("panlex") == (1272778403, [])
-    assert sizes.raw(str(tmp_path / "panlex")) == 1272778403
-    assert sizes.download("msra")[0] == 0
-    assert manifest()["msra"].ask
+    assert sizes.download("panlex") == (sizes.raw(str(tmp_path / "panlex")), []) == (1272778403, [])
+    assert (sizes.download("msra")[0], bool(manifest()["msra"].ask)) == (0, True)
     before, dump = sizes.download("wikipedia")[0], tmp_path / "wikipedia/frwiki-20261001-pages-articles.xml.bz2"
     assert sizes.raw(str(dump)) == 7.0e9
     dump.parent.mkdir()
     dump.write_bytes(b"x" * 1000)
-    assert sizes.download("wikipedia")[0] == pytest.approx(before - 7.0e9)
-    assert sizes.raw(str(dump)) == 1000
+    assert (sizes.download("wikipedia")[0], sizes.raw(str(dump))) == (pytest.approx(before - 7.0e9), 1000)
     sizes.rate.downloads["wikipedia"].pop("de")
     assert sizes.download("wikipedia")[1] == ["wikipedia/dewiki-20261001-pages-articles.xml.bz2"]
 
@@ -215,17 +190,13 @@ def test_downloads_leave_out_what_is_there_and_name_what_nobody_knows(tmp_path: 
 def test_a_rule_that_nobody_knows_is_listed_and_never_free() -> None:
     rates = load_rates("h200")
     tea = [job(i, "brew_tea", resources={"runtime": 240}) for i in range(3)]
-    assert cost(Sizes(PAPER, rates), tea[0]) is UNKNOWN
     assert estimated(PAPER, rule="brew_tea") == Cost(rates("start"), rates("start"))  # a local rule takes no longer
     lines = report(PAPER, rates, tea, "target tea")
     assert "not estimated: brew_tea, 3 jobs" in lines
     assert lines[1].startswith("in all: 3 jobs; at best")
-    assert not any(line.startswith("Assumptions") for line in lines)
-    assert "Assumptions:" in report(PAPER, rates, tea, "target tea", assumptions=True)
     assert next(line for line in lines if line.startswith("brew_tea")).split()[1:] == ["3", *"????"]
-
-
-# What was used
+    shown = ["Assumptions:" in report(PAPER, rates, tea, "target tea", assumptions=asked) for asked in (False, True)]
+    assert shown == [False, True]
 
 
 def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path: Path) -> None:
@@ -233,49 +204,36 @@ def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path: Pa
     told = [gpu | {"seconds": 100.0}, gpu, cpu | {"seconds": 7.0}, cpu]
     known = [one | {"began": f"2026-11-15T0{hour}:00:00Z"} for hour, one in enumerate(told, start=4)]
     path = write(tmp_path / "m/provenance.json", {"attempts": known})
-    times = ["2026-11-15T04:01:00Z", "2026-11-15T05:10:00Z", "2026-11-15T05:20:00Z", "2026-11-15T07:00:05Z"]
-    lines = [json.dumps({"time": time, "update": 1}) for time in times]
+    times = [f"2026-11-15T{time}Z" for time in ("04:01:00", "05:10:00", "05:20:00", "07:00:05")]
     metrics = path.with_name("metrics.jsonl")
-    metrics.write_text("\n".join([*lines, '{"time": "2026-1']))
+    metrics.write_text("\n".join([*(json.dumps({"time": time}) for time in times), '{"time": "2026-1']))
     assert attempts(path) == [Cost(100.0, 200.0, 200.0), Cost(1200.0, 2400.0, 2400.0), Cost(7.0, 7.0), Cost(5.0, 5.0)]
     whole = Cost(1312.0, 2612.0, 2600.0)
-    assert used_by(job(outputs=(str(path), str(metrics))), on_gpu=True) == unfinished(tmp_path) == whole
-
-
-def test_a_benchmark_file_is_read_and_one_that_is_none_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "b.tsv"
-    path.write_text("s\th:m:s\tmax_rss\tcpu_time\n40.0\t0:00:40\t99\t38.5\n2.0\t0:00:02\tNA\t-\n")
-    assert read_benchmark(path) == {"wall": 42.0, "cpu": 38.5, "memory": 99.0}
-    held = job(benchmark=str(path), resources={"gpu": 1}, threads=2)
-    assert used_by(held, on_gpu=True) == Cost(42.0, 84.0, 42.0)
-    assert used_by(held, on_gpu=False) == Cost(42.0, 84.0)
-    whole = job(rule="collect_provenance", outputs=(str(write(tmp_path / "provenance.json", {"models": []})),))
-    assert used_by(job(), on_gpu=True) == used_by(whole, on_gpu=True) is None
-    path.write_text("something\nelse\n")
-    with pytest.raises(InputError, match=r"b\.tsv, line 1: not a benchmark"):
-        read_benchmark(path)
+    assert used_by([job(outputs=(str(path), str(metrics)))], gpus_here=False) == [unfinished(tmp_path)] == [whole]
 
 
 def test_planned_stands_beside_used_for_the_same_jobs_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    about: dict[str, Any] = {"rule": "split_corpus", "wildcards": {"language": "fr", "domain": "wiki"}}
     file = tmp_path / "b.tsv"
-    file.write_text("s\n30.0\n")
+    file.write_text("s\th:m:s\tmax_rss\tcpu_time\n28.0\t0:00:28\t99\t38.5\n2.0\t0:00:02\tNA\t-\n")
+    assert read_benchmark(file) == {"wall": 30.0, "cpu": 38.5, "memory": 99.0}
+    about: dict[str, Any] = {"rule": "split_corpus", "wildcards": {"language": "fr", "domain": "wiki"}}
     sizes, each = Sizes(DEMO, load_rates("h200")), estimated(DEMO, **about)
     some = [job(i, benchmark=str(file) if i else None, resources={"gpu": 1}, **about) for i in range(3)]
     head, _, _, row, whole = planned_and_used(sizes, some)
     assert head.endswith("(2 of 3 jobs):")
-    assert (
-        row.split()[1:] == whole.split()[1:] == ["2", "-", "1.0", "min", *duration(2 * each.cpu).split(), "1.0", "min"]
-    )
+    wanted = ["2", "-", "1.0", "min", *duration(2 * each.cpu).split(), "1.0", "min"]
+    assert row.split()[1:] == whole.split()[1:] == wanted
     # Beside a training that ran on a CPU, a job that would have taken a GPU had none, whatever is planned.
     told = {"attempts": [{"began": "2026-11-15T04:00:00Z", "device": "CPU x86_64", "seconds": 7.0}]}
     files = [write(tmp_path / "m/provenance.json", told), tmp_path / "m/metrics.jsonl"]
-    training = job(1, wildcards={"model": "en.mono.s1"}, outputs=tuple(map(str, files)))
-    assert planned_and_used(sizes, [training, some[1]])[-1].split()[-5:] == [
-        "-",
-        *duration(each.cpu + estimated(DEMO, wildcards={"model": "en.mono.s1"}).cpu).split(),
-        "37.0",
-        "s",
-    ]
-    assert "(0 of 1 jobs)" in planned_and_used(sizes, some[:1])[0]
+    training = job(9, wildcards={"model": "en.mono.s1"}, outputs=tuple(map(str, files)))
+    planned = each.cpu + estimated(DEMO, wildcards={"model": "en.mono.s1"}).cpu
+    wanted = ["-", *duration(planned).split(), "37.0", "s"]
+    assert planned_and_used(sizes, [training, some[1]])[-1].split()[-5:] == wanted
+    # The study has a provenance.json too, which is not that of a training.
+    whole_study = job(rule="collect_provenance", outputs=(str(write(tmp_path / "provenance.json", {"models": []})),))
+    assert "(0 of 2 jobs)" in planned_and_used(sizes, [some[0], whole_study])[0]
+    file.write_text("something\nelse\n")
+    with pytest.raises(InputError, match=r"b\.tsv, line 1: not a benchmark"):
+        read_benchmark(file)

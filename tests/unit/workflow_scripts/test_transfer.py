@@ -12,50 +12,39 @@ from workflow_scripts.describe import settings_rows
 from workflow_scripts.transfer import Transfer
 from xling.report import published
 
-DEMO, WHOLE = STUDY.transfer, PAPER.transfer
+DEMO = STUDY.transfer
 
 
 def transfer(**changes: Any) -> Transfer:
     return made(**changes).transfer
 
 
-FULL = transfer(study={"skip": []})
-
-
 def test_floors_are_once_per_pair_kind_of_vocabulary_and_seed() -> None:
-    kinds = ("joint", "union", "prefixed", "separate")
+    full, kinds = transfer(study={"skip": []}), ("joint", "union", "prefixed", "separate")
     expected = {f"{pair}.untrained-{kind}.s1" for pair in ("en-fr", "en-ru", "en-zh") for kind in kinds}
-    assert set(FULL.floors) == expected
+    assert set(full.floors) == expected
     unused = {"en-ru.untrained-union.s1", *(f"en-zh.untrained-{kind}.s1" for kind in kinds[1:])}
     assert expected - set(DEMO.floors) == unused
+    vocabularies = [full.vocabulary(f"en-zh.untrained-{kind}.s1").parent.name for kind in kinds]
+    assert vocabularies == [f"en-zh.{kind}.wiki" for kind in kinds]
+    settings = ("wiki-cc", "extra-anchors", "sep-l1-6", "no-anchors", "sep-emb-l1-6")
+    floors = [full.floor_of(f"en-zh.{setting}.s1").split("-")[-1] for setting in settings]
+    assert floors == ["joint.s1", "joint.s1", "union.s1", "prefixed.s1", "separate.s1"]
+
+
+def test_each_seed_has_its_floors_and_a_further_seed_of_some_models_none_of_its_own() -> None:
     seeds = transfer(study={"seeds": [3, 4], "more_seeds": [{"models": ["en-fr.*"], "seeds": [5]}]})
     assert (len(seeds.floors), {floor.seed for floor in seeds.floors.values()}) == (2 * 8, {3, 4})
     assert len(seeds.models) == 2 * 15 + 10
-    found = [seeds.floor_of(f"en-fr.default.s{seed}").rpartition(".")[2] for seed in (3, 4, 5)]
-    assert found == ["s3", "s4", "s3"]  # a further seed of some models has no floor of its own
+    assert [seeds.floor_of(f"en-fr.default.s{seed}")[-2:] for seed in (3, 4, 5)] == ["s3", "s4", "s3"]
     run, other = (seeds.run(f"en-fr.untrained-joint.s{seed}") for seed in (3, 4))
     assert {key for key in run if run[key] != other[key]} == {"model", "seed"}
 
 
-@pytest.mark.parametrize(
-    ("setting", "kind"),
-    [
-        ("default", "joint"), ("wiki-cc", "joint"), ("extra-anchors", "joint"), ("no-anchors", "prefixed"),
-        ("default-anchors", "union"), ("sep-l1-6", "union"), ("sep-emb", "separate"), ("sep-emb-l1-6", "separate"),
-    ],
-)  # fmt: skip
-def test_a_setting_has_the_floor_of_its_vocabulary(setting: str, kind: str) -> None:
-    floor = FULL.floor_of(f"en-zh.{setting}.s1")
-    assert floor == f"en-zh.untrained-{kind}.s1"
-    assert FULL.vocabulary(floor).parent.name == f"en-zh.{kind}.wiki"
-
-
 def test_a_floor_reads_the_crawl_vocabulary_only_where_there_is_no_other() -> None:
-    alone = transfer(study={"settings": ["wiki-cc"], "skip": []})
-    assert {alone.vocabulary(name).parent.name.split(".")[-1] for name in alone.floors} == {"crawl"}
-    assert alone.vocabulary("en-fr.untrained-joint.s1") == alone.vocabulary("en-fr.wiki-cc.s1")
-    both = transfer(study={"settings": ["wiki-cc", "default"], "skip": []})
-    assert both.vocabulary("en-fr.untrained-joint.s1") == both.vocabulary("en-fr.default.s1")
+    for settings, model in ((["wiki-cc"], "wiki-cc"), (["wiki-cc", "default"], "default")):
+        some = transfer(study={"settings": settings, "skip": []})
+        assert some.vocabulary("en-fr.untrained-joint.s1") == some.vocabulary(f"en-fr.{model}.s1")
 
 
 @pytest.mark.parametrize("setting", ["sep-emb-l1-6", "sep-tokens"])
@@ -90,8 +79,6 @@ def test_an_eleventh_setting_is_a_row_of_its_own(setting: dict[str, Any], row: t
 
 def test_the_plan_names_every_score_once() -> None:
     plan = DEMO.plan()
-    names = [one["model"] for one in [*plan["models"], *plan["floors"]]]
-    assert names == list(DEMO.encoders)
-    assert DEMO.files(names[0]) == [DEMO.folder / names[0] / f"{task}.json" for task in DEMO.tasks]
+    assert [one["model"] for one in [*plan["models"], *plan["floors"]]] == list(DEMO.encoders)
     assert {one["floor"] for one in plan["models"]} == set(DEMO.floors)
-    assert plan["models"][0]["config"] == DEMO.hashes(names[0])
+    assert plan["models"][0]["config"] == DEMO.hashes(plan["models"][0]["model"])
