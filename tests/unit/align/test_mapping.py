@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from xling.align.mapping import ROUNDS, apply_map, fit_normaliser, map_pair, procrustes, unit_length
+from xling.align.mapping import ROUNDS, apply_map, fit_normaliser, map_pair, procrustes
 from xling.core.errors import XlingError
 from xling.core.seeds import numpy_rng
 
@@ -24,15 +24,10 @@ def test_every_round_as_defined_and_replayed() -> None:
     np.testing.assert_allclose(normal.mean(axis=0), 0, atol=1e-6)
     np.testing.assert_array_equal(normaliser(VECTORS), normal)
     np.testing.assert_allclose(normaliser(VECTORS[10:12] * 7), normal[10:12], atol=1e-12)
-
-
-def test_types_zeros_and_input_that_is_not_changed() -> None:
     half = VECTORS.astype(np.float16)
-    before = half.copy()
     assert fit_normaliser(half)[1].dtype == np.float32
-    np.testing.assert_array_equal(half, before)
+    np.testing.assert_array_equal(half, VECTORS.astype(np.float16))  # the input is left as it was
     assert np.isfinite(fit_normaliser(np.vstack([VECTORS[:9], np.zeros(40)]))[1]).all()
-    np.testing.assert_array_equal(unit_length(np.zeros((1, 3))), np.zeros((1, 3)))
 
 
 def test_the_map_equals_scipys_and_recovers_a_hidden_rotation_in_the_papers_orientation() -> None:
@@ -51,8 +46,5 @@ def test_alignment_makes_rotated_scaled_spaces_equal_on_held_out_vectors() -> No
     mapped, target = map_pair(vectors[3000:], turned[3000:], vectors[:3000], turned[:3000])
     np.testing.assert_allclose(mapped, target, atol=1e-6)
     assert not np.allclose(mapped, fit_normaliser(vectors[3000:])[1], atol=1e-2)
-
-
-def test_spaces_of_different_width_have_no_map() -> None:
     with pytest.raises(XlingError, match="one width: 2 at the source, 5"):
         procrustes(np.ones((3, 2)), np.ones((3, 5)))

@@ -15,13 +15,16 @@ def save_some(folder: Path, *updates: int) -> None:
         save(folder, {"weights": {"w": torch.full((50,), float(update))}}, {"update": update, "best_update": 1})
 
 
-def test_the_newest_is_found(tmp_path: Path) -> None:
+def test_the_newest_is_found_and_it_and_the_best_are_kept(tmp_path: Path) -> None:
     assert newest(tmp_path) is None
-    save_some(tmp_path, 1, 20, 3)
+    save_some(tmp_path, 1, 2, 20, 4, 3)
+    (tmp_path / ".step-0000026.77").mkdir()  # half written
     found = newest(tmp_path)
     assert found is not None
     assert (found.meta["update"], found.meta["best_update"], found.folder.name) == (20, 1, "step-0000020")
     assert found.tensors("weights")["w"][0].item() == 20.0
+    prune(tmp_path, 2, best=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-0000002", "step-0000004", "step-0000020"]
 
 
 @pytest.mark.parametrize(
@@ -51,11 +54,3 @@ def test_a_damaged_newest_is_passed_over_with_a_warning(
     assert "step-0000002 is damaged and passed over" in caplog.text
     save_some(tmp_path, 2)  # when its update comes again, it is replaced
     assert damage(tmp_path / "step-0000002") == ""
-
-
-def test_the_newest_and_the_best_are_kept_and_half_written_ones_go(tmp_path: Path) -> None:
-    save_some(tmp_path, 1, 2, 3, 4, 5)
-    (tmp_path / ".step-0000006.77").mkdir()
-    assert newest(tmp_path).meta["update"] == 5  # type: ignore[union-attr]
-    prune(tmp_path, 2, best=2)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-0000002", "step-0000004", "step-0000005"]

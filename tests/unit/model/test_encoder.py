@@ -24,18 +24,15 @@ CONFIG = ModelConfig(("en", "fr"), (30, 30), SHAPE, Separate(False, 0), "shared"
 PAIR = torch.tensor([[2, 5, 6, 7, 2, 8, 9, 2, 0], [2, 2, 5, 2, 5, 6, 2, 0, 0]])
 
 
-def test_an_end_closes_its_sentence_and_what_follows_starts_anew() -> None:
-    positions, sentences = places(PAIR)
+def test_the_lowest_states_are_the_sum_of_what_the_tables_say() -> None:
+    positions, sentences = places(PAIR)  # </s> closes its sentence, and what follows starts anew
     assert positions.tolist() == [[0, 1, 2, 3, 4, 1, 2, 3, 1], [0, 1, 1, 2, 1, 2, 3, 1, 2]]
     assert sentences.tolist() == [[0, 0, 0, 0, 0, 1, 1, 1, 2], [0, 0, 1, 1, 2, 2, 2, 3, 3]]
-
-
-def test_the_lowest_states_are_the_sum_of_what_the_tables_say() -> None:
     encoder = Encoder(CONFIG, 1).eval()
     weights = encoder.path(1).embeddings
-    positions, sentences = places(PAIR)
     total = weights.token[PAIR] + weights.position[positions] + weights.sentence[sentences.clamp(max=1)]
     total = total + weights.language
+    assert torch.isfinite(encoder(torch.full((1, 20), 5), 0)[-1]).all()  # a long text does not leave the tables
     expected = functional.layer_norm(total, (16,), weights.norm_weight, weights.norm_bias, 1e-12)
     torch.testing.assert_close(encoder(PAIR, 1)[0], expected)
 
@@ -50,13 +47,6 @@ def test_one_sentence_has_the_positions_it_always_has() -> None:
         torch.testing.assert_close(one, other)
     longer = PAIR[:1, :8]
     assert not torch.allclose(encoder(longer, 0)[-1], plain(longer, 0)[-1], atol=1e-3)
-
-
-def test_a_long_text_does_not_leave_the_tables() -> None:
-    encoder = Encoder(CONFIG, 1).eval()
-    tokens = torch.full((1, 20), 5)
-    tokens[0, ::4] = 2
-    assert torch.isfinite(encoder(tokens, 0)[-1]).all()
 
 
 @pytest.mark.parametrize("sentences", [0, 2])
@@ -112,14 +102,9 @@ def test_a_share_is_dropped_and_the_mean_and_the_gradient_are_those_of_dropout(r
     assert torch.equal(gradient, dropped)  # of states that are one
     assert torch.equal(dropped, dropout(STATES, rate, True, KEYS[3]))
     assert torch.equal(STATES, dropout(STATES, rate, False, KEYS[3]))
-
-
-def test_keys_come_from_the_seeded_generator_one_for_each_dropout() -> None:
     drawn = []
     for seed in (5, 5, 6):
         torch.manual_seed(seed)
-        keys = draw_keys(replace(SHAPE, dropout=0.1), torch.device("cpu"))
-        assert keys is not None
-        drawn.append(keys.tolist())
+        drawn.append(draw_keys(replace(SHAPE, dropout=rate), torch.device("cpu")).tolist())  # type: ignore[union-attr]
     assert drawn[0] == drawn[1] != drawn[2]
-    assert len(set(drawn[0])) == 1 + 2 * SHAPE.layers
+    assert len(set(drawn[0])) == 1 + 2 * SHAPE.layers  # a key for each dropout
