@@ -9,18 +9,16 @@ import pytest
 import torch
 from toy_tasks import prepare, section, write_model
 
-from xling.align import frozen
 from xling.align.frozen import FrozenTuner, Side
 from xling.align.plan import Options
 from xling.bpe.vocabulary import Vocabulary
 from xling.finetune import trainer
-from xling.finetune import tuner as tuner_module
 from xling.finetune.data import Example, Speller
 from xling.finetune.settings import Point, read_settings
 from xling.finetune.tasks import Material
 from xling.finetune.trainer import in_turn, lanes, rate_scale, train, train_epoch, tune_point
 from xling.finetune.tuner import Tuner, shared_parameters
-from xling.model import encoder as encoder_module
+from xling.model import device
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
 
@@ -155,24 +153,12 @@ def test_rows_of_words_that_training_never_reads_need_no_optimiser(toy_model: Mo
     assert some.numbers[:3].tolist() == [0, 1, 2]
 
 
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Return a list that grows by what every pass says of itself."""
-    found: list[bool] = []
-
-    def autocast(device: torch.device, training: bool = False) -> torch.autocast:
-        found.append(training)
-        return torch.autocast("cuda", torch.bfloat16, enabled=False)
-
-    for module in (tuner_module, frozen, encoder_module):
-        monkeypatch.setattr(module, "autocast", autocast)
-    return found
-
-
 @pytest.mark.parametrize(("make", "training"), [(Tuner, {True}), (on_frozen, {True, False})])
 def test_a_tuner_says_when_it_trains(
-    asked: list[bool], make: Callable[..., Tuner], training: set[bool], toy_model: Model, tmp_path: Path
+    make: Callable[..., Tuner], training: set[bool], toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(device, "autocast_type", lambda _, training: asked.append(training))
     encoder, material, sets = prepare(tmp_path, toy_model)
     made = make(encoder, material, POINT)
     list(train_epoch(made, 0))

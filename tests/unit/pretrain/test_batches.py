@@ -46,9 +46,8 @@ def test_a_batch_depends_on_its_number_and_the_seed_alone(toy: Path, tmp_path: P
     forward = [one.batch(7, micro, 0) for micro in range(4)]
     for micro in (3, 1, 0, 2):
         assert torch.equal(again.batch(7, micro, 0).packed, forward[micro].packed)
-    assert not torch.equal(forward[0].tokens[:, :4].flatten()[:8], forward[1].tokens[:, :4].flatten()[:8])
     assert forward[0].seed != forward[1].seed
-    assert forward[0].packed.tolist() != other.batch(7, 0, 0).packed.tolist()
+    assert forward[0].packed.tolist() not in (forward[1].packed.tolist(), other.batch(7, 0, 0).packed.tolist())
 
 
 def test_streams_are_pieces_of_the_text(toy: Path) -> None:

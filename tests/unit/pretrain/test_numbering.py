@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 import torch
-from embedded import EMBEDDED
 from sentencepiece import SentencePieceProcessor
-from tiny_models import write_vocab
+from tiny_models import made_up, write_vocab
 from toy_runs import read, separated
 
 from xling.bpe import encode_text
@@ -22,23 +21,13 @@ from xling.core.io import read_json, write_text
 from xling.pretrain.batches import Batches
 from xling.pretrain.run import vocabulary_sizes
 from xling.pretrain.validate import Validation
-from xling.synthetic.generate_language import draw
-from xling.synthetic.language import Language
-from xling.synthetic.traits import Differences
-from xling.synthetic.world import build_world
 
-KINDS = ["mono", "joint", "union", "prefixed", "separate"]
-
-
-@pytest.fixture(scope="module")
-def texts() -> dict[str, list[str]]:
-    """Return paragraphs of embedded languages; the last ones hold words of the other language and of none."""
-    world, found = build_world(1), {}
-    for code in ("en", "fr"):
-        language = Language(code, Differences(**EMBEDDED["synthetic"]["languages"][code]), world)
-        drawn = [" ".join(one.forms).lower() for one in draw(language, 600, ("numbering",), "wiki")]
-        found[code] = [f"{first} {second}" for first, second in zip(drawn[::2], drawn[1::2], strict=True)]
-    return {code: [*lines, f"{found['fr'][0]} ☃ . {found['en'][0]}"] for code, lines in found.items()}
+LINES = {
+    code: [f"{a} . {b} ." for a, b in zip(made_up(code, 200), made_up(code, 200, 2), strict=True)]
+    for code in ("en", "fr")
+}
+# The last line holds words of the other language and of none.
+TEXTS = {code: [*lines, f"{LINES['fr'][0]} ☃ . {LINES['en'][0]}"] for code, lines in LINES.items()}
 
 
 def by_lookup(vocab: Path, kind: str, code: str, line: str) -> list[int]:
@@ -58,12 +47,9 @@ def by_lookup(vocab: Path, kind: str, code: str, line: str) -> list[int]:
     return ids
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_training_reads_the_ids_of_a_plain_lookup(
-    texts: dict[str, list[str]], kind: str, tmp_path: Path, call: Callable[..., Any]
-) -> None:
-    if kind == "mono":
-        texts = {"fr": texts["fr"]}
+@pytest.mark.parametrize("kind", ["mono", "joint", "union", "prefixed", "separate"])
+def test_training_reads_the_ids_of_a_plain_lookup(kind: str, tmp_path: Path, call: Callable[..., Any]) -> None:
+    texts = {code: lines for code, lines in TEXTS.items() if kind != "mono" or code == "fr"}
     vocab = write_vocab(tmp_path, kind, {code: lines[:-1] for code, lines in texts.items()}, merges=150)
     stored, plain = ({code: tmp_path / name / code for code in texts} for name in ("stored", "plain"))
     about, _, tables = read_parts(vocab)
