@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ import torch
 from safetensors.torch import load_file
 from toy_runs import changed, read
 
-from xling.core.errors import EXIT_NO_SPACE, InputError
+from xling.core.errors import InputError
 from xling.core.io import read_json, write_json
 from xling.core.seeds import derive_seed
 from xling.model.encoder import Encoder
@@ -170,24 +169,6 @@ def test_lost_and_damaged_checkpoints_and_records_do_not_end_a_run(
     assert [again.said.count(text) for text in ("is damaged and passed over", "a damaged line is left out")] == [3, 3]
     assert model.read_bytes() == before
     assert len(attempts(tmp_path / "work.out")) == 1
-
-
-def test_a_full_disk_ends_a_run_in_one_line_and_room_lets_it_go_on(
-    command: Command, call: Call, tmp_path: Path, mount_disk: Callable[[str], Path]
-) -> None:
-    assert call(main, *command(changed())).code == 0
-    disk = mount_disk("16k")
-    for size in ("16k", "80k", "260k"):  # full before the first checkpoint, in it, and in a later one
-        subprocess.run(["mount", "-o", f"remount,size={size}", disk], check=True)
-        full = call(main, *command(changed(), "disk/work"))
-        assert (full.code, full.error.count("\n")) == (EXIT_NO_SPACE, 1), full.said
-        assert full.error.startswith("error: no space left on the disk")
-        assert not (disk / "work/lock.json").exists()
-        assert not list((disk / "work").glob("checkpoints/.step-*"))
-    subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
-    assert call(main, *command(changed(), "disk/work")).code == 0
-    made, whole = (place / "model.safetensors" for place in (disk / "work.out", tmp_path / "work.out"))
-    assert made.read_bytes() == whole.read_bytes()
 
 
 def test_a_loss_that_is_no_number_stops_the_run(command: Command, refused: Callable[..., str], tmp_path: Path) -> None:
