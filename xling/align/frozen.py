@@ -23,8 +23,7 @@ from xling.align.mapping import Matrix, Normaliser, apply_map, fit_normaliser, p
 from xling.align.plan import Options
 from xling.core.errors import InputError
 from xling.data.parallel import read_aligned
-from xling.finetune.batches import Layout, evaluation_batches, tensor
-from xling.finetune.data import Example, Speller
+from xling.finetune.data import Example, Layout, Speller, evaluation_batches, tensor
 from xling.finetune.settings import Point
 from xling.finetune.tasks import Material
 from xling.finetune.tuner import EVALUATED_TOKENS, ROUNDING, Tuner

@@ -48,7 +48,7 @@ from xling.model.config import Shape
 from xling.model.device import local_device, precision, use_one_thread
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
-from xling.pretrain.trained import language_index, open_encoder
+from xling.pretrain.record import language_index, open_encoder
 
 Way = Literal["plain", "aligned"]
 Result = dict[str, Any]

@@ -14,13 +14,11 @@ import torch
 from torch import Tensor
 
 from xling.model.config import SHARED, Shape
-from xling.model.device import generator, half_type
+from xling.model.device import Replay, generator, half_type
 from xling.model.encoder import Encoder
 from xling.model.layers import draw_keys, masked_loss
-from xling.model.replay import Replay
-from xling.pretrain.batches import Batch, unpack
+from xling.pretrain.batches import Batch, capacity, unpack
 from xling.pretrain.config import Pretrain
-from xling.pretrain.masking import capacity
 from xling.pretrain.optimiser import Optimiser, working_path
 
 TRAIL = 4096  # number of losses that the device stores until they must be checked

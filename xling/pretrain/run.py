@@ -31,10 +31,9 @@ from xling.model.files import put_weights, save_encoder
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.engine import DTYPES, Engine, working_dtype
-from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer
+from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer, Workers
 from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, times_diverged
 from xling.pretrain.validate import Validation, read_parallel
-from xling.pretrain.workers import Workers
 
 MOST_TIMES_DIVERGED = 2
 PRECISION = "precision.txt"  # in the work folder

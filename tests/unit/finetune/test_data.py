@@ -12,8 +12,16 @@ from toy_tasks import section
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
-from xling.finetune.batches import Layout, epoch_order, evaluation_batches, training_batches
-from xling.finetune.data import Example, Speller, read_examples, window_starts
+from xling.finetune.data import (
+    Example,
+    Layout,
+    Speller,
+    epoch_order,
+    evaluation_batches,
+    read_examples,
+    training_batches,
+    window_starts,
+)
 from xling.finetune.settings import Point, grid_points, read_settings
 from xling.finetune.tasks import make_task
 

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from xling.finetune.batches import Layout
-from xling.finetune.data import Example
+from xling.finetune.data import Example, Layout
 from xling.finetune.parsing import NUMBERS, ROOT, SLOPE, Biaffine, best_tree, drop_alike
 from xling.finetune.settings import BiaffineSizes
 from xling.finetune.tasks import Ner, Parsing, Pos, Task, Xnli, count_items, score

@@ -12,7 +12,6 @@ import torch
 
 from xling.core.errors import XlingError
 from xling.model import device
-from xling.model.replay import Replay
 from xling.pretrain.engine import working_dtype
 
 CUDA, CPU = torch.device("cuda"), torch.device("cpu")
@@ -119,7 +118,7 @@ def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_work_is_eager_once_captured_once_and_then_replayed(
     collects: bool, captures: bool, calls: int, replays: int
 ) -> None:
-    FakeGraph.replayed, done, replay = 0, list[int](), Replay(captures)
+    FakeGraph.replayed, done, replay = 0, list[int](), device.Replay(captures)
     (gc.enable if collects else gc.disable)()
     try:
         for key in ("a", "a", "b", "a", "a"):  # what comes once is never captured

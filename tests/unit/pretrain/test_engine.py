@@ -8,7 +8,7 @@ import pytest
 import torch
 from toy_runs import STILL, make, plain_loss, read, separated, state_of, train
 
-from xling.model.adam import fused_adam
+from xling.model.device import fused_adam
 from xling.model.encoder import Encoder
 from xling.pretrain.engine import TRAIL
 from xling.pretrain.optimiser import learning_rate, measure, move, tick
