@@ -212,20 +212,16 @@ def choose_work(plan: Plan, below: Path, device: torch.device) -> Path:
 def describe(job: Job) -> Result:
     """Return the provenance of a job's result and the sizes of its data."""
     plan = job.plan
+    sizes = {}
+    for name, (own, tests) in job.data.items():
+        sizes[name] = {"train": len(own.train), "dev": len(own.dev)} | {code: len(x) for code, (_, x) in tests.items()}
     return {
         "model": plan.name,
         "models": {code: read_run(plan.languages[code].encoder / "run.json").model for code in job.sides},
-        "untrained": plan.untrained,
-        "config": plan.config,
-        "source": plan.source,
+        **{key: getattr(plan, key) for key in ("untrained", "config", "source", "seed")},
         "options": asdict(plan.options),
-        "seed": plan.seed,
         "ways": list(plan.ways),
-        "sizes": {
-            name: {"train": len(own.train), "dev": len(own.dev)}
-            | {code: len(test) for code, (_, test) in tests.items()}
-            for name, (own, tests) in job.data.items()
-        },
+        "sizes": sizes,
         "sentences": len(job.sides[plan.source].sentences),
         "links": {code: len(side.links[0]) for code, side in job.sides.items() if side.links is not None},
         "level": LEVEL,
