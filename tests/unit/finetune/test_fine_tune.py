@@ -291,20 +291,6 @@ def test_a_job_goes_on_in_no_other_precision_than_it_began_in(
     assert len(folders) == len(KINDS)
 
 
-def test_shuffled_target_labels_change_no_selection(toy_model: Model, whole: Path, tmp_path: Path, call: Call) -> None:
-    records = [json.loads(line) for line in (whole / "pos.test.jsonl").read_text().splitlines()]
-    rng = np.random.default_rng(0)
-    shuffled = [{**one, "upos": [one["upos"][i] for i in rng.permutation(len(one["upos"]))]} for one in records]
-    other = tmp_path / "shuffled.jsonl"
-    other.write_text("".join(json.dumps(one) + "\n" for one in shuffled))
-    assert call(fine_tune.main, *command(whole, "pos", toy_model, "wrong", test={"fr": str(other)})).code == 0
-    right, wrong = (read_json(whole / f"{name}/pos.json") for name in ("whole", "wrong"))
-    assert right["selected"] == wrong["selected"]
-    for one, two in zip(right["points"], wrong["points"], strict=True):
-        assert all(one[key] == two[key] for key in ("dev", "losses", "best_epoch"))
-    assert right["languages"]["fr"]["score"] != wrong["languages"]["fr"]["score"]
-
-
 def test_untrained_encoders_need_run_json_alone(
     toy_model: Model, tmp_path: Path, call: Call, refused: Callable[..., str]
 ) -> None:

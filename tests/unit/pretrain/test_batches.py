@@ -21,6 +21,7 @@ from xling.bpe.vocabulary import read_parts
 from xling.core.errors import InputError
 from xling.core.io import read_json, write_text
 from xling.core.seeds import numpy_rng
+from xling.pretrain import validate
 from xling.pretrain.batches import (
     MASK,
     SPECIAL,
@@ -34,15 +35,6 @@ from xling.pretrain.batches import (
 )
 from xling.pretrain.config import Run
 from xling.pretrain.run import vocabulary_sizes
-from xling.pretrain.validate import (
-    Validation,
-    held_out,
-    read_parallel,
-    retrieval,
-    sentence_vectors,
-    structure,
-    unigram_entropy,
-)
 
 IDS = 1000
 WORDS = np.arange(SPECIAL, IDS)
@@ -237,7 +229,7 @@ def test_training_reads_the_ids_of_a_plain_lookup(kind: str, tmp_path: Path, cal
         for micro in range(6):
             language = micro % len(texts)
             assert torch.equal(ours.batch(1, micro, language).packed, theirs.batch(1, micro, language).packed)
-        held = [Validation(run, stored, tables), Validation(run, plain, {})]
+        held = [validate.Validation(run, stored, tables), validate.Validation(run, plain, {})]
         assert held[0].entropy == held[1].entropy
         for left, right in zip(*(side.batches for side in held), strict=True):
             assert all(torch.equal(a.packed, b.packed) for a, b in zip(left, right, strict=True))
@@ -249,8 +241,8 @@ def test_the_loss_is_the_mean_over_all_predicted_tokens_whatever_the_seed(
 ) -> None:
     run, engine, _ = make(toy, tmp_path, pretrain__sequences=sequences)
     folders = {code: toy / code for code in run.languages}
-    validation = Validation(run, folders, {})
-    other = Validation(make(toy, tmp_path, pretrain__sequences=sequences, seed=2)[0], folders, {})
+    validation = validate.Validation(run, folders, {})
+    other = validate.Validation(make(toy, tmp_path, pretrain__sequences=sequences, seed=2)[0], folders, {})
     assert all(torch.equal(a.packed, b.packed) for a, b in zip(validation.batches[0], other.batches[0], strict=True))
     with torch.no_grad():
         encoder = engine.encoder.eval()
@@ -262,10 +254,10 @@ def test_the_loss_is_the_mean_over_all_predicted_tokens_whatever_the_seed(
 
 def test_it_reads_the_first_tokens_in_order_and_no_line_twice(toy: Path, tmp_path: Path) -> None:
     stream = TokenStream(toy / "en", "valid")
-    blocks = list(held_out(stream, toy, read(tmp_path, pretrain__validation_tokens=160).pretrain))
+    blocks = list(validate.held_out(stream, toy, read(tmp_path, pretrain__validation_tokens=160).pretrain))
     assert np.array_equal(np.concatenate([block.ravel() for block in blocks]), stream.slice(0, 160))
     by_line = read(tmp_path, pretrain__sequences="lines", pretrain__validation_tokens=10**6).pretrain
-    rows = [tuple(row[1:-1].tolist()) for block in held_out(stream, toy, by_line) for row in block]
+    rows = [tuple(row[1:-1].tolist()) for block in validate.held_out(stream, toy, by_line) for row in block]
     assert sorted(rows) == sorted(tuple(stream.line(i).tolist()) for i in range(stream.lines))
 
 
@@ -280,8 +272,8 @@ def test_sentences_are_the_means_that_the_analyses_of_a_finished_model_see(
     windows = [Window(*map(np.array, (ids[1:-1], [row] * (len(ids) - 2), [1 / (len(ids) - 2)] * (len(ids) - 2))))
                for row, ids in enumerate(sentences)]  # fmt: skip
     expected = add_up(model, 1, windows, len(sentences))
-    torch.testing.assert_close(sentence_vectors(model, sentences, 1), expected, atol=1e-6, rtol=1e-5)
-    found = structure(model, [sentences, sentences])
+    torch.testing.assert_close(validate.sentence_vectors(model, sentences, 1), expected, atol=1e-6, rtol=1e-5)
+    found = validate.structure(model, [sentences, sentences])
     assert set(found["retrieval"]) == {"en-fr", "fr-en"}  # type: ignore[call-overload]
     assert (len(found["cka"]), found["sentences"]) == (3, 3)  # type: ignore[arg-type]
     assert found["cka"] != [pytest.approx(1.0)] * 3  # the language vectors differ
@@ -289,19 +281,19 @@ def test_sentences_are_the_means_that_the_analyses_of_a_finished_model_see(
 
 def test_retrieval_counts_nearest_neighbours_and_entropy_is_that_of_the_words() -> None:
     swapped = torch.eye(4)[[1, 0, 2, 3]]
-    assert retrieval(torch.stack([torch.eye(4) * 3, swapped]), torch.eye(4).expand(2, 4, 4)) == [1.0, 0.5]
-    assert unigram_entropy([np.array([[2, 10, 11, 12, 13]] * 3)]) == pytest.approx(math.log(4))
+    assert validate.retrieval(torch.stack([torch.eye(4) * 3, swapped]), torch.eye(4).expand(2, 4, 4)) == [1.0, 0.5]
+    assert validate.unigram_entropy([np.array([[2, 10, 11, 12, 13]] * 3)]) == pytest.approx(math.log(4))
     unequal = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
-    assert unigram_entropy([np.array([[2, 9, 9, 9, 8]])]) == pytest.approx(unequal)
+    assert validate.unigram_entropy([np.array([[2, 9, 9, 9, 8]])]) == pytest.approx(unequal)
 
 
 def test_parallel_sentences_are_encoded_between_ends(toy: Path, tmp_path: Path) -> None:
     files = {"en": tmp_path / "en.txt", "fr": tmp_path / "fr.txt"}
     files["en"].write_text("the cat\nthe mat the mat the mat\n")
     files["fr"].write_text("le chat\nle tapis\n")
-    english, french = read_parallel(files, toy / "vocab", 8)
+    english, french = validate.read_parallel(files, toy / "vocab", 8)
     assert len(english) == len(french) == 2
     assert all(ids[0] == ids[-1] == 2 and len(ids) <= 8 for ids in english + french)
     files["fr"].write_text("a\n")
     with pytest.raises(InputError, match=r"fr\.txt: ends after 1 lines"):
-        read_parallel(files, toy / "vocab", 8)
+        validate.read_parallel(files, toy / "vocab", 8)

@@ -277,17 +277,6 @@ def lines(path: Path, *names: str) -> list[dict[str, Any]]:
     return [{name: record.get(name) for name in names} for record in map(json.loads, path.read_text().splitlines())]
 
 
-def check_the_same(tmp_path: Path, *files: str) -> None:
-    """Check that the run that was killed and resumed ended as the whole one did."""
-    for name in ("work.out/model.safetensors", *files):
-        whole, killed = (tmp_path / name.replace("work", kind, 1) for kind in ("whole", "killed"))
-        assert whole.read_bytes() == killed.read_bytes(), name
-    names = ("kind", "update", "tokens", "loss", "losses", "lr")
-    curves = [lines(tmp_path / f"{kind}.out" / "metrics.jsonl", *names) for kind in ("whole", "killed")]
-    assert curves[0] == curves[1]
-    assert [line["update"] for line in curves[0] if line["kind"] == "validation"] == [0, 5, 10, 12]
-
-
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_killed_and_resumed_gives_the_same_bits(
     setting: str, command: Command, launch: Callable[..., Any], call: Callable[..., Any], tmp_path: Path
@@ -302,8 +291,13 @@ def test_killed_and_resumed_gives_the_same_bits(
     again = call(main, *command(run, "killed"))
     assert again.code == 0, again.said
     assert ("resumed from" in again.said) == (die_at > 0)
-    last = "work/checkpoints/step-0000012"
-    check_the_same(tmp_path, f"{last}/weights.safetensors", f"{last}/optimiser.safetensors")
+    last = "/checkpoints/step-0000012"
+    for name in (".out/model.safetensors", f"{last}/weights.safetensors", f"{last}/optimiser.safetensors"):
+        assert Path(f"{tmp_path}/whole{name}").read_bytes() == Path(f"{tmp_path}/killed{name}").read_bytes(), name
+    names = ("kind", "update", "tokens", "loss", "losses", "lr")
+    curves = [lines(tmp_path / f"{kind}.out" / "metrics.jsonl", *names) for kind in ("whole", "killed")]
+    assert curves[0] == curves[1]
+    assert [line["update"] for line in curves[0] if line["kind"] == "validation"] == [0, 5, 10, 12]
 
 
 def free_port() -> str:
