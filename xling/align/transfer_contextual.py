@@ -29,7 +29,7 @@ import torch
 from torch import Tensor
 
 from xling.align.frozen import Fitted, FrozenTuner, Side, fit_map, read_linked, read_sentences
-from xling.align.mapping import fit_normaliser
+from xling.align.mapping import normalise
 from xling.align.plan import Options, plan_parser
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError, run
@@ -104,13 +104,13 @@ class Job:
 
 
 def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
-    """Return the normaliser of each language at a layer and, except for the source, its map onto the source."""
+    """Return the means of each language at a layer and, except for the source, its map onto the source."""
     fitted, source = {}, None
     for code, side in job.sides.items():
         states = side.word_states(layer, job.longest)
         if source is None or side.links is None:
-            normaliser, source = fit_normaliser(states)
-            fitted[code] = Fitted(normaliser)
+            source, means = normalise(states)
+            fitted[code] = Fitted(means)
         else:
             fitted[code] = fit_map(source, states, side.links)
     return fitted

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xling.align.mapping import Matrix, apply_map, fit_normaliser, procrustes
+from xling.align.mapping import Matrix, apply_map, normalise, procrustes
 from xling.align.plan import Compared, ComparisonPlan, plan_parser
 from xling.align.search import csls_search
 from xling.align.states import TRAINED, UNTRAINED, seed_states
@@ -108,7 +108,7 @@ def fold_case(words: Sequence[str], allowed: Iterable[str] | None = None) -> Row
 
 def translate(source: Matrix, target: Matrix, train: KnownPairs, test: KnownPairs, device: str = "cpu") -> Hits:
     """Return for each test word whether the nearest target word (by CSLS, after mapping) is one of its translations."""
-    x, y = side_by_side(lambda side: fit_normaliser(side)[1], (source, target))
+    x, y = side_by_side(lambda side: normalise(side)[0], (source, target))
     left, right = np.array(train.pairs).T
     gold = test.by_source()
     mapped = apply_map(procrustes(x[left], y[right]), x)
