@@ -34,8 +34,7 @@ from xling.core.errors import run
 from xling.core.io import read_json, write_json
 from xling.core.seeds import numpy_rng
 from xling.finetune import tuner as tuner_module
-from xling.finetune.batches import epoch_order, tensor, training_batches
-from xling.finetune.data import Example
+from xling.finetune.data import Example, epoch_order, tensor, training_batches
 from xling.finetune.settings import Grid, Point, Settings, grid_points
 from xling.finetune.tasks import TAGS, Material, Ner, Task, Xnli
 from xling.finetune.trainer import in_turn, lanes, train_epoch

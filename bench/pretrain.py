@@ -28,10 +28,9 @@ from xling.model.encoder import Encoder
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Pretrain, Run
 from xling.pretrain.engine import Engine, compiled_loss, working_dtype
-from xling.pretrain.loop import Trainer
+from xling.pretrain.loop import Trainer, Workers
 from xling.pretrain.record import PACKAGES, device_name, measured_peak, useful_operations, utc
 from xling.pretrain.validate import Validation
-from xling.pretrain.workers import Workers
 
 SETTINGS = {
     "Default": (False, 0),

@@ -19,12 +19,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from xling.align.align_words import read_links
-from xling.align.mapping import Matrix, Normaliser, apply_map, fit_normaliser, procrustes
+from xling.align.mapping import Matrix, Means, apply_map, normalise, procrustes
 from xling.align.plan import Options
 from xling.core.errors import InputError
 from xling.data.parallel import read_aligned
-from xling.finetune.batches import Layout, evaluation_batches, tensor
-from xling.finetune.data import Example, Speller
+from xling.finetune.data import Example, Layout, Speller, evaluation_batches, tensor
 from xling.finetune.settings import Point
 from xling.finetune.tasks import Material
 from xling.finetune.tuner import EVALUATED_TOKENS, ROUNDING, Tuner
@@ -74,9 +73,9 @@ class Side:
 
 
 class Fitted(NamedTuple):
-    """The normaliser of a side, its map onto the source (None for the source itself), and the quality of the map."""
+    """The means that normalise a side, its map onto the source (None for the source itself), and how well that fits."""
 
-    normaliser: Normaliser
+    means: Means
     matrix: NDArray[np.float64] | None = None
     cosine: float | None = None  # mean over linked words, after mapping
 
@@ -85,7 +84,7 @@ class Fitted(NamedTuple):
 
         The result is scaled from unit length to sqrt(d), the length of a LayerNorm output without weights.
         """
-        means = torch.tensor(self.normaliser.means, dtype=torch.float32, device=device)
+        means = torch.tensor(self.means, dtype=torch.float32, device=device)
         turn = None if self.matrix is None else torch.tensor(self.matrix, dtype=torch.float32, device=device)
 
         def view(states: Tensor) -> Tensor:
@@ -155,9 +154,9 @@ def first_words(sentences: Sequence[Example]) -> Rows:
 
 
 def fit_map(source: Matrix, target: Matrix, links: Rows) -> Fitted:
-    """Fit the normaliser of the target states and their map onto the source states, which are already normalised."""
-    normaliser, states = fit_normaliser(target)
+    """Normalise the target states and fit their map onto the source states, which are already normalised."""
+    states, means = normalise(target)
     x, y = states[links[1]], source[links[0]]
     matrix = procrustes(x, y)
     cosines = np.einsum("nd,nd->n", apply_map(matrix, x), y)
-    return Fitted(normaliser, matrix, float(cosines.mean()))
+    return Fitted(means, matrix, float(cosines.mean()))

@@ -8,41 +8,25 @@ U S V^T = SVD(Y X^T). Here vectors are rows, x = X^T and y = Y^T of shape (n, d)
 to rows is x W^T.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from xling.core.errors import XlingError
 
 Matrix = NDArray[np.floating]
+Means = NDArray[np.float64]  # (rounds, d)
 ROUNDS = 5  # as in Zhang et al. 2019
 
 
-@dataclass(frozen=True, slots=True)
-class Normaliser:
-    """Iterative normalisation with the means that were subtracted in each round of fitting."""
-
-    means: NDArray[np.float64]  # (rounds, d)
-
-    def __call__(self, vectors: Matrix) -> Matrix:
-        """Apply the stored rounds of normalisation to vectors."""
-        result = unit_length(vectors)
-        for mean in self.means:
-            result -= mean.astype(result.dtype)
-            _scale(result)
-        return result
-
-
-def fit_normaliser(vectors: Matrix) -> tuple[Normaliser, Matrix]:
-    """Fit a normaliser to vectors and return it with the normalised vectors."""
+def normalise(vectors: Matrix, means: Means | None = None) -> tuple[Matrix, Means]:
+    """Return normalised vectors and the mean subtracted in each round; if means are given, those are subtracted."""
     result = unit_length(vectors)
-    means = []
-    for _ in range(ROUNDS):
-        means.append(result.mean(axis=0, dtype=np.float64))
-        result -= means[-1].astype(result.dtype)
+    used = []
+    for number in range(ROUNDS):
+        used.append(result.mean(axis=0, dtype=np.float64) if means is None else means[number])
+        result -= used[-1].astype(result.dtype)
         _scale(result)
-    return Normaliser(np.array(means)), result
+    return result, np.array(used)
 
 
 def unit_length(vectors: Matrix) -> Matrix:
@@ -58,10 +42,9 @@ def _scale(rows: Matrix) -> None:
 
 
 def map_pair(source: Matrix, target: Matrix, fit_source: Matrix, fit_target: Matrix) -> tuple[Matrix, Matrix]:
-    """Normalise both sides and map the source onto the target; normalisers and map are fitted on the given pairs."""
-    source_normaliser, x = fit_normaliser(fit_source)
-    target_normaliser, y = fit_normaliser(fit_target)
-    return apply_map(procrustes(x, y), source_normaliser(source)), target_normaliser(target)
+    """Normalise both sides and map the source onto the target; means and map are fitted on the given pairs."""
+    (x, source_means), (y, target_means) = normalise(fit_source), normalise(fit_target)
+    return apply_map(procrustes(x, y), normalise(source, source_means)[0]), normalise(target, target_means)[0]
 
 
 def procrustes(source: Matrix, target: Matrix) -> NDArray[np.float64]:

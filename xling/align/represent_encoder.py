@@ -40,7 +40,7 @@ from xling.core.log import log_to_stderr, track
 from xling.data.parallel import read_aligned
 from xling.model.device import local_device, use_one_thread
 from xling.pretrain.config import read_run
-from xling.pretrain.trained import language_index, open_encoder
+from xling.pretrain.record import language_index, open_encoder
 
 
 class SentenceFile(NamedTuple):

@@ -8,7 +8,7 @@ sentence set that the map is fitted on, and the sentence set that is searched:
 "fit": "parallel", "test": "tatoeba-fr"}}}
 
 Row i of one side is the translation of row i of the other. Without the map, vectors are compared unchanged. With the
-map, both sides are normalised and the source side is mapped; normalisers and map are fitted on another parallel set.
+map, both sides are normalised and the source side is mapped; means and map are fitted on another parallel set.
 The map is orthogonal, so mapping the target side onto the source instead would give the same cosines.
 """
 

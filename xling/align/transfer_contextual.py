@@ -29,7 +29,7 @@ import torch
 from torch import Tensor
 
 from xling.align.frozen import Fitted, FrozenTuner, Side, fit_map, read_linked, read_sentences
-from xling.align.mapping import fit_normaliser
+from xling.align.mapping import normalise
 from xling.align.plan import Options, plan_parser
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError, run
@@ -48,7 +48,7 @@ from xling.model.config import Shape
 from xling.model.device import local_device, precision, use_one_thread
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
-from xling.pretrain.trained import language_index, open_encoder
+from xling.pretrain.record import language_index, open_encoder
 
 Way = Literal["plain", "aligned"]
 Result = dict[str, Any]
@@ -104,13 +104,13 @@ class Job:
 
 
 def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
-    """Return the normaliser of each language at a layer and, except for the source, its map onto the source."""
+    """Return the means of each language at a layer and, except for the source, its map onto the source."""
     fitted, source = {}, None
     for code, side in job.sides.items():
         states = side.word_states(layer, job.longest)
         if source is None or side.links is None:
-            normaliser, source = fit_normaliser(states)
-            fitted[code] = Fitted(normaliser)
+            source, means = normalise(states)
+            fitted[code] = Fitted(means)
         else:
             fitted[code] = fit_map(source, states, side.links)
     return fitted
@@ -212,20 +212,16 @@ def choose_work(plan: Plan, below: Path, device: torch.device) -> Path:
 def describe(job: Job) -> Result:
     """Return the provenance of a job's result and the sizes of its data."""
     plan = job.plan
+    sizes = {}
+    for name, (own, tests) in job.data.items():
+        sizes[name] = {"train": len(own.train), "dev": len(own.dev)} | {code: len(x) for code, (_, x) in tests.items()}
     return {
         "model": plan.name,
         "models": {code: read_run(plan.languages[code].encoder / "run.json").model for code in job.sides},
-        "untrained": plan.untrained,
-        "config": plan.config,
-        "source": plan.source,
+        **{key: getattr(plan, key) for key in ("untrained", "config", "source", "seed")},
         "options": asdict(plan.options),
-        "seed": plan.seed,
         "ways": list(plan.ways),
-        "sizes": {
-            name: {"train": len(own.train), "dev": len(own.dev)}
-            | {code: len(test) for code, (_, test) in tests.items()}
-            for name, (own, tests) in job.data.items()
-        },
+        "sizes": sizes,
         "sentences": len(job.sides[plan.source].sentences),
         "links": {code: len(side.links[0]) for code, side in job.sides.items() if side.links is not None},
         "level": LEVEL,

@@ -16,15 +16,14 @@ share, and all systems are then tested on the same words and candidates.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from xling.align.mapping import Matrix, apply_map, fit_normaliser, procrustes
+from xling.align.mapping import Matrix, apply_map, normalise, procrustes
 from xling.align.plan import Compared, ComparisonPlan, plan_parser
 from xling.align.search import csls_search
 from xling.align.states import TRAINED, UNTRAINED, seed_states
@@ -40,6 +39,7 @@ from xling.tokenization.tokeniser import make_tokeniser
 
 FIGURES = {"figure4a": "rows", "figure4b": "words"}  # the set of hidden states behind each figure
 LIMIT = 200_000  # number of fastText vectors that are read (section 5.1.1 of the paper)
+Rows = dict[str, int]  # the file row of each kept word, in lower case; the position of a word here is its index
 Result = dict[str, Any]
 
 
@@ -66,13 +66,6 @@ class Plan(ComparisonPlan):
                 refuse([f"languages.{code}.vectors: expected files of {self.source} and {code}, or null"])
 
 
-class Vocabulary(NamedTuple):
-    """The index of each kept word, in lower case, and the file row of the word at each index."""
-
-    places: dict[str, int]
-    rows: NDArray[np.int64]
-
-
 class KnownPairs(NamedTuple):
     """The distinct dictionary pairs with both words known, as indices, and the counts reported with a result."""
 
@@ -87,15 +80,15 @@ class KnownPairs(NamedTuple):
         return found
 
 
-def known_pairs(path: Path, pairs: Iterable[WordPair], source: Vocabulary, target: Vocabulary) -> KnownPairs:
+def known_pairs(path: Path, pairs: Iterable[WordPair], source: Iterable[str], target: Iterable[str]) -> KnownPairs:
     """Return the pairs whose words both have vectors; raise InputError, naming the dictionary's path, if none do."""
     folded = dict.fromkeys((pair.source.lower(), pair.target.lower()) for pair in pairs)
+    left, right = ({word: index for index, word in enumerate(side)} for side in (source, target))
     unknown = {
-        "unknown_source": sum(left not in source.places for left, _ in folded),
-        "unknown_target": sum(right not in target.places for _, right in folded),
+        "unknown_source": sum(x not in left for x, _ in folded),
+        "unknown_target": sum(y not in right for _, y in folded),
     }
-    known = ((x, y) for x, y in folded if x in source.places and y in target.places)
-    found = tuple(dict.fromkeys((source.places[x], target.places[y]) for x, y in known))
+    found = tuple(dict.fromkeys((left[x], right[y]) for x, y in folded if x in left and y in right))
     if not found:
         counts = "{unknown_source} source and {unknown_target} target words are unknown".format(**unknown)
         raise InputError(path, f"none of its {len(folded)} pairs has vectors on both sides ({counts})")
@@ -103,20 +96,19 @@ def known_pairs(path: Path, pairs: Iterable[WordPair], source: Vocabulary, targe
     return KnownPairs(found, {"pairs": len(folded)} | kept | unknown)
 
 
-def fold_case(words: Sequence[str], allowed: Iterable[str] | None = None) -> Vocabulary:
-    """Return the vocabulary of words in the order of a file; `allowed`, if given, restricts it."""
+def fold_case(words: Sequence[str], allowed: Iterable[str] | None = None) -> Rows:
+    """Return the words of a file in lower case, each with its first row; `allowed`, if given, restricts them."""
     wanted = None if allowed is None else {word.lower() for word in allowed}
-    rows: dict[str, int] = {}
+    rows: Rows = {}
     for row, word in enumerate(words):
         if wanted is None or word.lower() in wanted:
             rows.setdefault(word.lower(), row)
-    places = {word: place for place, word in enumerate(rows)}
-    return Vocabulary(places, np.fromiter(rows.values(), dtype=np.int64))
+    return rows
 
 
 def translate(source: Matrix, target: Matrix, train: KnownPairs, test: KnownPairs, device: str = "cpu") -> Hits:
     """Return for each test word whether the nearest target word (by CSLS, after mapping) is one of its translations."""
-    x, y = side_by_side(lambda side: fit_normaliser(side)[1], (source, target))
+    x, y = side_by_side(lambda side: normalise(side)[0], (source, target))
     left, right = np.array(train.pairs).T
     gold = test.by_source()
     mapped = apply_map(procrustes(x[left], y[right]), x)
@@ -129,17 +121,16 @@ def chance(gold: Iterable[set[int]], targets: int) -> float:
     return float(np.mean([1 - (targets - len(answers)) / targets for answers in gold]))
 
 
-def speller(options: Mapping[str, Any] | None) -> Callable[[str], str]:
-    """Return a function that normalises a dictionary word as the tokeniser would; no word segmenter is loaded."""
-    if not options:
-        return str
-    return _word(json.dumps({**options, "segmenter": "none", "dictionary": None, "stanford_home": None}))
-
-
 @cache
-def _word(options: str) -> Callable[[str], str]:
-    """Return the word normaliser for these options; cached, since all target languages need the source tokeniser."""
-    return make_tokeniser(json.loads(options)).word
+def speller(options: str) -> Callable[[str], str]:
+    """Return a function that normalises a word as the tokeniser with these JSON options would, without a segmenter.
+
+    It is cached, since all target languages need the tokeniser of the source language.
+    """
+    given = json.loads(options)
+    if not given:
+        return str
+    return make_tokeniser(given | {"segmenter": "none", "dictionary": None, "stanford_home": None}).word
 
 
 class Material:
@@ -147,7 +138,7 @@ class Material:
 
     def __init__(self, source: str, target: str, plan: Language) -> None:
         self.codes, self.plan = (source, target), plan
-        self.spell = left, right = [speller(plan.tokenisers.get(code)) for code in self.codes]
+        self.spell = left, right = [speller(json.dumps(plan.tokenisers.get(code))) for code in self.codes]
         self.dictionaries = [
             (path, [WordPair(left(pair.source), right(pair.target)) for pair in read_muse(path)])
             for path in (plan.train, plan.test)
@@ -156,7 +147,7 @@ class Material:
         for file in self.vectors:
             file.open("rb").close()
 
-    def known(self, spaces: Sequence[Vocabulary]) -> list[KnownPairs]:
+    def known(self, spaces: Sequence[Rows]) -> list[KnownPairs]:
         """Return the training and the test pairs whose words are in both vocabularies."""
         return [known_pairs(path, pairs, *spaces) for path, pairs in self.dictionaries]
 
@@ -182,15 +173,15 @@ def evaluate(material: Material, device: str) -> Iterator[tuple[str, list[Result
             places = [fold_case(table.words, own) for table, own in zip(tables, words, strict=True)]
             hits = [_hits([table.vectors for table in tables], places, material.known(places), device)]
             series.append(({"vectors": "fasttext", "layer": None}, hits))
-        guess = chance(test.by_source().values(), len(spaces[1].rows))
+        guess = chance(test.by_source().values(), len(spaces[1]))
         about = {"figure": figure, "language": material.codes[1], "chance": guess, "pairs": len(test.pairs)}
         records = summarise([(about | own, hits) for own, hits in series], figure, *material.codes)
-        sizes = {"source_words": len(spaces[0].rows), "target_words": len(spaces[1].rows)}
+        sizes = {"source_words": len(spaces[0]), "target_words": len(spaces[1])}
         yield figure, records, sizes | {"train": train.counts, "test": test.counts}
 
 
-def _hits(sides: Sequence[Matrix], spaces: Sequence[Vocabulary], known: Sequence[KnownPairs], device: str) -> Hits:
-    x, y = (side[space.rows].astype(np.float32) for side, space in zip(sides, spaces, strict=True))
+def _hits(sides: Sequence[Matrix], spaces: Sequence[Rows], known: Sequence[KnownPairs], device: str) -> Hits:
+    x, y = (side[list(space.values())].astype(np.float32) for side, space in zip(sides, spaces, strict=True))
     return translate(x, y, known[0], known[1], device)
 
 

@@ -39,7 +39,7 @@ from xling.finetune.tasks import Material, TaskFiles, Tests, read_material
 from xling.finetune.trainer import baselines, in_turn, lanes, tune_point
 from xling.model.device import local_device, precision, use_one_thread
 from xling.pretrain.config import Run, read_run
-from xling.pretrain.trained import language_index, open_encoder
+from xling.pretrain.record import language_index, open_encoder
 
 
 @record

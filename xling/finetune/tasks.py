@@ -26,8 +26,7 @@ from xling.data.conllu import UPOS, find_cycle
 from xling.data.ner import OUTSIDE, TYPES
 from xling.data.nli import LABELS as NLI_LABELS
 from xling.finetune import data, metrics
-from xling.finetune.batches import Layout, Order, rounded
-from xling.finetune.data import BadRecordError, Example, Labels, Record, Speller
+from xling.finetune.data import BadRecordError, Example, Labels, Layout, Order, Record, Speller, rounded
 from xling.finetune.metrics import Result
 from xling.finetune.parsing import CLOSED, NUMBERS, PARTS, RELATIONS, ROOT, Biaffine, best_tree
 from xling.finetune.settings import BiaffineSizes, Settings

@@ -23,8 +23,7 @@ from xling.core.io import read_json, read_saved, write_json
 from xling.core.log import log_to_stderr
 from xling.core.seeds import derive_seed
 from xling.core.stats import Counts
-from xling.finetune.batches import epoch_order, training_batches
-from xling.finetune.data import Example
+from xling.finetune.data import Example, epoch_order, training_batches
 from xling.finetune.metrics import Result
 from xling.finetune.settings import Point, Settings
 from xling.finetune.tasks import Material, Task, Tests, count_items, score, scored

@@ -21,15 +21,12 @@ from torch import Tensor, nn
 
 from xling.bpe.streams import END
 from xling.core.seeds import numpy_rng
-from xling.finetune.batches import Layout, Order, evaluation_batches, tensor
-from xling.finetune.data import Example, Labels
+from xling.finetune.data import Example, Labels, Layout, Order, evaluation_batches, tensor
 from xling.finetune.settings import Point
 from xling.finetune.tasks import Material
-from xling.model.adam import fused_adam
 from xling.model.config import SHARED
-from xling.model.device import autocast, generator
+from xling.model.device import Replay, autocast, fused_adam, generator
 from xling.model.encoder import Encoder, owner_of
-from xling.model.replay import Replay
 
 ROUNDING = {"cpu": 1, "cuda": 16}  # few different shapes are faster on a GPU, no padding is faster on a CPU
 EVALUATED_TOKENS = {"cpu": 4096, "cuda": 32768}

@@ -17,7 +17,7 @@ from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.core.io import read_json
-from xling.finetune.batches import by_length
+from xling.finetune.data import by_length
 from xling.interop.beside import refuse_misspelt, tokeniser_of, vocabulary_of
 from xling.interop.export import check_vocabulary, longest_text
 from xling.model.files import load_encoder

@@ -1,15 +1,17 @@
-"""Devices: selection of a process's device, its numerical precision, and the distribution of work over threads."""
+"""Devices: the device of a process, its precision, work over threads, and GPU work without the cost of launches."""
 
+import gc
 import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
+from torch import Tensor
 
 from xling.core.errors import EXIT_FAULT, XlingError
 
@@ -129,3 +131,69 @@ def side_by_side(work: Callable[[Item], Result], items: Iterable[Item]) -> list[
             return list(pool.map(work, items))
     finally:
         torch.set_num_threads(threads)
+
+
+@torch.no_grad()
+def fused_adam(
+    weights: list[Tensor], grads: list[Tensor], moments: tuple[list[Tensor], list[Tensor]], steps: list[Tensor],
+    betas: Sequence[float], found_inf: Tensor | None = None, weight_decay: float = 0.0, **options: Any,
+) -> None:  # fmt: skip
+    """Do one Adam step with torch's fused kernel, in place; if `found_inf` is 1, change nothing.
+
+    `options` are passed to the kernel: `lr`, `eps`, and `grad_scale`, by which gradients are divided first. Learning
+    rates and step counts are tensors, so a CUDA graph can replay a step. The classes around the kernel,
+    torch.optim.Adam and AdamW, import torch's compiler, and that takes longer than training a small model.
+    """
+    options |= {"beta1": betas[0], "beta2": betas[1], "weight_decay": weight_decay, "found_inf": found_inf}
+    torch._foreach_add_(steps, 1.0)
+    torch._fused_adamw_(weights, grads, *moments, [], steps, amsgrad=False, maximize=False, **options)
+    if found_inf is not None:
+        torch._foreach_sub_(steps, [found_inf] * len(steps))
+
+
+class Replay:
+    """Runs GPU work, identified by keys: the first call runs eagerly, the second is captured, later ones are replayed.
+
+    The eager run compiles and warms up, and a function that runs only once is never captured. Without `captures`, as on
+    a CPU, everything runs eagerly. With `empty_cache`, the memory of the eager run is freed before the capture.
+    """
+
+    def __init__(self, captures: bool, empty_cache: bool = False) -> None:
+        self.captures, self.empty_cache = captures, empty_cache
+        self.graphs: dict[Hashable, torch.cuda.CUDAGraph | None] = {}
+        self.pool = torch.cuda.graph_pool_handle() if captures else None
+
+    def __call__(self, key: Hashable, work: Callable[[], None]) -> None:
+        """Run `work`; calls with the same key must always read and write the same memory."""
+        if not self.captures or key not in self.graphs:
+            self.graphs[key] = None
+            work()
+            return
+        graph = self.graphs[key]
+        if graph is None:
+            if self.empty_cache:
+                torch.cuda.empty_cache()
+            graph = self.graphs[key] = torch.cuda.CUDAGraph()
+            with captured(graph, self.pool):
+                work()
+        graph.replay()
+
+
+@contextmanager
+def captured(graph: torch.cuda.CUDAGraph, pool: Any) -> Iterator[None]:
+    """Capture the GPU work of a block in a CUDA graph.
+
+    Python's garbage collector is off during the capture: if it freed the graphs of an earlier model, CUDA would abort
+    the capture. Other threads may make CUDA calls, because the next batch is prepared while the current one trains. The
+    capture uses the current CUDA stream, because cuBLAS has scratch memory per stream, and graphs of two streams that
+    are replayed at the same time must not share it. If that is the default stream, torch's capture stream is used.
+    """
+    current, collects = torch.cuda.current_stream(), gc.isenabled()
+    stream = None if current == torch.cuda.default_stream() else current
+    gc.disable()
+    try:
+        with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
+            yield
+    finally:
+        if collects:
+            gc.enable()

@@ -14,13 +14,11 @@ import torch
 from torch import Tensor
 
 from xling.model.config import SHARED, Shape
-from xling.model.device import generator, half_type
+from xling.model.device import Replay, generator, half_type
 from xling.model.encoder import Encoder
 from xling.model.layers import draw_keys, masked_loss
-from xling.model.replay import Replay
-from xling.pretrain.batches import Batch, unpack
+from xling.pretrain.batches import Batch, capacity, unpack
 from xling.pretrain.config import Pretrain
-from xling.pretrain.masking import capacity
 from xling.pretrain.optimiser import Optimiser, working_path
 
 TRAIL = 4096  # number of losses that the device stores until they must be checked
@@ -46,12 +44,10 @@ def compiled_loss(shape: Shape) -> Callable[..., Tensor]:
 class Engine:
     """Trains one encoder on one device."""
 
-    def __init__(
-        self, encoder: Encoder, settings: Pretrain, device: torch.device, dtype: torch.dtype, plain: bool = False
-    ) -> None:
-        """Take over the parameters of an encoder; `plain` disables compilation and CUDA graphs."""
+    def __init__(self, encoder: Encoder, settings: Pretrain, device: torch.device, dtype: torch.dtype) -> None:
+        """Take over the parameters of an encoder."""
         self.encoder, self.settings, self.device, self.dtype = encoder.train(), settings, device, dtype
-        self.captures = device.type == "cuda" and settings.sequences == "streams" and not plain
+        self.captures = device.type == "cuda" and settings.sequences == "streams"
         self.optimiser = Optimiser(encoder, settings, device, dtype, compiled=self.captures)
         codes, shape = encoder.config.languages, encoder.config.shape
         made = [working_path(encoder, self.optimiser, i) for i in range(len(codes))]

@@ -1,15 +1,24 @@
-"""The training loop: updates, metrics, validation, checkpoints, and a clean exit before the deadline."""
+"""The training loop: updates, metrics, validation, checkpoints, and a clean exit before the deadline.
+
+Several processes, which torchrun starts, can train one model: they split the micro-batches of an update and sum their
+gradients. The sum is over flat buffers after accumulation, so there is no need to find parameters that no batch used.
+"""
 
 import logging
 import math
+import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import torch
+import torch.distributed as dist
+from torch import Tensor
 
 from xling.core.errors import InputError, XlingError
 from xling.core.lock import Lock
@@ -22,13 +31,13 @@ from xling.pretrain.engine import TRAIL, Engine
 from xling.pretrain.optimiser import learning_rate
 from xling.pretrain.record import Metrics, measured_peak, useful_operations
 from xling.pretrain.validate import Validation, perplexity, structure
-from xling.pretrain.workers import Workers
 
 log = logging.getLogger(__name__)
 EXIT_AGAIN = 75  # EX_TEMPFAIL: not finished, run again
 AHEAD = 4  # number of updates whose batches are prepared in advance on a GPU
 LOGS_PER_VALIDATION = 10
 GPU_LOOKS_EVERY = 10  # updates between checks whether to stop; each check waits for the GPU
+PATIENCE = timedelta(days=1)  # other processes wait while the first waits for the lock, validates or saves
 
 
 class NotFinishedError(XlingError):
@@ -39,6 +48,47 @@ class NotFinishedError(XlingError):
 
 class DivergedError(XlingError):
     """The loss or the gradient norm is no longer finite."""
+
+
+class Workers:
+    """The group of processes to which this process belongs."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.rank, self.world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+        self.device, self.first = device, self.rank == 0  # the first process writes the files
+        if self.world > 1:
+            backend = "nccl" if device.type == "cuda" else "gloo"
+            dist.init_process_group(backend, timeout=PATIENCE)
+
+    def add(self, tensors: Iterable[Tensor]) -> None:
+        """Sum tensors over all processes, in place."""
+        if self.world > 1:
+            for tensor in tensors:
+                dist.all_reduce(tensor)
+
+    def any(self, flag: bool) -> bool:
+        """Return whether the flag is set in any process."""
+        if self.world == 1:
+            return flag
+        votes = torch.tensor(float(flag), device=self.device)
+        dist.all_reduce(votes)
+        return bool(votes.item() > 0)
+
+    def broadcast(self, value: Any) -> Any:
+        """Return the value of the first process in all processes."""
+        box = [value]
+        if self.world > 1:
+            dist.broadcast_object_list(box, device=self.device)
+        return box[0]
+
+    def wait(self) -> None:
+        """Wait for all processes; torchrun kills the others soon after the first of them exits."""
+        self.broadcast(None)
+
+    def leave(self) -> None:
+        """Leave the group."""
+        if self.world > 1 and dist.is_initialized():
+            dist.destroy_process_group()
 
 
 @dataclass

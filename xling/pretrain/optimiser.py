@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from xling.model.adam import fused_adam
+from xling.model.device import fused_adam
 from xling.model.encoder import Encoder, owner_of
 from xling.model.layers import EmbeddingWeights, LayerWeights, Path
 from xling.pretrain.config import Pretrain

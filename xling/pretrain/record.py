@@ -1,4 +1,4 @@
-"""The records of a run directory: metrics.jsonl and provenance.json."""
+"""A run directory: its metrics.jsonl and provenance.json, and the encoder that later stages open."""
 
 import json
 import logging
@@ -11,9 +11,14 @@ from typing import Any
 
 import torch
 
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.errors import InputError
 from xling.core.io import read_saved, write_json, write_text
 from xling.core.provenance import commit, installed
 from xling.model.config import ModelConfig
+from xling.model.encoder import Encoder
+from xling.model.files import load_encoder
+from xling.pretrain.config import Run
 
 log = logging.getLogger(__name__)
 PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece")
@@ -117,3 +122,23 @@ def measured_peak(device: torch.device, dtype: torch.dtype) -> float:
             torch.cuda.synchronize(device)
         times.append((time.perf_counter() - start) / TRIALS)
     return 2 * size**3 / min(times)
+
+
+def open_encoder(folder: Path, described: Run, vocabulary: Vocabulary, untrained_seed: int | None) -> Encoder:
+    """Return the pretrained encoder of a folder or, given a seed, an untrained one of the same shape."""
+    unknown = set(described.languages) - set(vocabulary.languages)
+    if unknown:
+        raise InputError(folder / "run.json", f"languages {', '.join(sorted(unknown))} are not in the vocabulary")
+    sizes = {code: vocabulary.size_of(code) for code in described.languages}
+    config = described.model_config(sizes, folder / "run.json")
+    encoder = load_encoder(folder) if untrained_seed is None else Encoder(config, untrained_seed)
+    if encoder.config != config:
+        raise InputError(folder / "model.json", "not the model of run.json and this vocabulary", fix="check --vocab")
+    return encoder.eval()
+
+
+def language_index(described: Run, code: str, flag: str) -> int:
+    """Return the index of a language in the encoder; `flag`, the option that named it, is for the error message."""
+    if code not in described.languages:
+        raise InputError(flag, f"the encoder has no language {code!r} (it has {', '.join(described.languages)})")
+    return described.languages.index(code)

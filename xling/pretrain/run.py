@@ -31,10 +31,9 @@ from xling.model.files import put_weights, save_encoder
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Run, read_run
 from xling.pretrain.engine import DTYPES, Engine, working_dtype
-from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer
+from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer, Workers
 from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, times_diverged
 from xling.pretrain.validate import Validation, read_parallel
-from xling.pretrain.workers import Workers
 
 MOST_TIMES_DIVERGED = 2
 PRECISION = "precision.txt"  # in the work folder
@@ -117,7 +116,7 @@ def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
         raise InputError(record, problem, fix=fix)
     encoder = Encoder(run.model_config(sizes, args.run), run.seed).to(workers.device)
     precision = choose_precision(run.pretrain.precision, workers.device, work)
-    engine = Engine(encoder, run.pretrain, workers.device, DTYPES[precision], args.plain)
+    engine = Engine(encoder, run.pretrain, workers.device, DTYPES[precision])
     tables = read_parts(args.vocab)[2]
     batches, validation = Batches(run, folders, sizes, tables), Validation(run, folders, tables)
     trainer = Trainer(run, engine, batches, validation, workers, work, lock)
@@ -193,7 +192,6 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--keep-checkpoints", type=positive, help="newest checkpoints kept besides the best")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process trains this model")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
-    parser.add_argument("--plain", action="store_true", help="no compilation, no CUDA graphs: where no compiler is")
     parser.add_argument("--deterministic", action="store_true", help="same bits every time on a GPU, slower")
     return parser.parse_args()
 

@@ -21,10 +21,9 @@ from xling.data.parallel import read_aligned
 from xling.model.encoder import Encoder
 from xling.model.layers import masked_loss
 from xling.model.similarity import linear_cka
-from xling.pretrain.batches import Batch, Tables, line_lengths, make_batch, read_lines, unpack
+from xling.pretrain.batches import Batch, Ids, Tables, line_lengths, make_batch, mask_fixed, read_lines, unpack
 from xling.pretrain.config import Pretrain, Run
 from xling.pretrain.engine import Engine
-from xling.pretrain.masking import Ids, mask_fixed
 
 MOST_SENTENCES = 1000  # enough to see structure emerge, at a small cost compared with training
 BATCH_TOKENS = 16384

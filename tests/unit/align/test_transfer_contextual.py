@@ -9,27 +9,64 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from toy_contextual import OPTIONS, command, toy_plan, write_data, write_parallel
-from unit.finetune.toy_tasks import KINDS, run_killed, write_model
+from unit.finetune.toy_tasks import BIAFFINE, KINDS, in_language, run_killed, sentence, write_model, write_set
 
 from xling.align.frozen import Fitted, Side, first_words, fit_map, read_sentences
-from xling.align.mapping import apply_map, fit_normaliser
-from xling.align.plan import Options
-from xling.align.transfer_contextual import Job, Plan, check_layers, choose_work, main, parse_args, run_job
+from xling.align.mapping import apply_map, normalise
+from xling.align.transfer_contextual import Plan, check_layers, choose_work, main, open_job, run_job
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
-from xling.core.io import read_json
+from xling.core.io import read_json, write_json
 from xling.core.records import read_record
 from xling.core.seeds import numpy_rng
 from xling.finetune.data import Speller
-from xling.finetune.tasks import read_material
 from xling.model import device
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
 
-Toy = tuple[Path, Path]  # a vocabulary and a bilingual encoder; parallel text is beside them
-WIDTH, LONGEST = 16, 24
+Call = Callable[..., Any]
+Toy = tuple[Path, Path]  # a vocabulary and a bilingual encoder
+WIDTH, LONGEST, CPU = 16, 24, torch.device("cpu")
 ROTATION = torch.from_numpy(np.linalg.qr(numpy_rng("rotation").normal(size=(WIDTH, WIDTH)))[0]).float()
+OPTIONS: dict[str, Any] = {
+    "layers": [0, 2], "task_layers": 1, "heads": 2, "feedforward": 32, "dropout": 0.1,
+    "epochs": 2, "batch": 8, "lr": 1e-2, "warmup_share": 0.1,
+}  # fmt: skip
+SHORT = OPTIONS | {"layers": [1], "epochs": 2}
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
+    return write_model(tmp_path_factory.mktemp("contextual"))
+
+
+def make_plan(folder: Path, model: Toy, *tasks: str, **changes: Any) -> dict[str, Any]:
+    """Write parallel text, its links and task data, and return the plan of one bilingual encoder for both languages."""
+    rng = np.random.default_rng(5)
+    sentences = [sentence(rng)[0] for _ in range(60)]
+    languages = {code: {"vocab": str(model[0]), "encoder": str(model[1])} for code in ("en", "fr")}
+    for code, own in languages.items():
+        own["parallel"] = str(folder / f"{code}.txt")
+        Path(own["parallel"]).write_text("".join(" ".join(in_language(s, code)) + "\n" for s in sentences))
+    links = folder / "links.txt"
+    links.write_text("".join(" ".join(f"{i}-{i}" for i in range(len(s))) + "\n" for s in sentences))
+    languages["fr"]["links"] = str(links)
+    data = {}
+    for task in tasks or ("ner",):
+        sets = {"train": ("en", 90, 1), "dev": ("en", 20, 2), "en": ("en", 20, 3), "fr": ("fr", 20, 4)}
+        made = {name: str(write_set(folder / f"{task}.{name}.jsonl", task, *about)) for name, about in sets.items()}
+        data[f"{task}.toy"] = {"task": task, "test": {code: made.pop(code) for code in languages}} | made
+    return {
+        "name": "en-fr.toy.s1", "source": "en", "languages": languages, "untrained": False, "seed": 7, "data": data,
+        "config": "abc", "ways": ["plain", "aligned"], "options": OPTIONS, "biaffine": BIAFFINE,
+    } | changes  # fmt: skip
+
+
+def command(folder: Path, model: Toy, out: str, *tasks: str, **changes: Any) -> list[str]:
+    """Write the inputs of a job and return its flags."""
+    write_json(folder / f"{out}.plan", make_plan(folder, model, *tasks, **changes))
+    files = {"--plan": f"{out}.plan", "--work-below": f"{out}.work", "--out": f"{out}.json"}
+    return [*(str(part) for flag, name in files.items() for part in (flag, folder / name)), "--device", "cpu"]
 
 
 class Rotated(Side):
@@ -39,47 +76,23 @@ class Rotated(Side):
         return 3.0 * super().states(tokens, number, keep) @ ROTATION
 
 
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
-    folder = tmp_path_factory.mktemp("contextual")
-    write_parallel(folder)
-    return write_model(folder)
-
-
-def english(toy: Toy, path: Path | None = None) -> Side:
-    """Return the toy encoder reading sentences in English."""
-    speller = Speller(Vocabulary.load(toy[0]), "en", LONGEST)
-    sentences = read_sentences(path or toy[0].parent / "en.txt", speller)
-    return Side(load_encoder(toy[1]).requires_grad_(False), 0, sentences)
-
-
-def rotated_job(toy: Toy, task: str, **changes: object) -> Job:
-    """Return a job whose English test set is given to English and to the rotated side alike."""
-    folder, side = toy[0].parent, english(toy)
-    words = np.arange(first_words(side.sentences)[-1])
-    turned = Rotated(side.encoder, 0, side.sentences, np.stack([words, words]))
-    about = write_data(folder, task) | {"test": {"en": str(folder / f"{task}.test.en.jsonl")}}
-    values = toy_plan(folder, toy, ("en", "turned"), {f"{task}.toy": about}, OPTIONS | changes)
-    plan = read_record(Plan, values, "plan")
-    ((name, files),), settings = plan.data.items(), replace(plan.options.settings, biaffine=plan.biaffine)
-    material, tests = read_material(files, settings, {"en": Vocabulary.load(toy[0])}, {"en": 0}, "en", LONGEST, 7)
-    data = {name: (material, {**tests, "turned": (1, tests["en"][1])})}
-    return Job(plan, {"en": side, "turned": turned}, data, LONGEST)
-
-
 def test_aligned_transfer_to_a_rotated_encoder_equals_english(toy: Toy, tmp_path: Path) -> None:
-    job = rotated_job(toy, "parsing", layers=[2], epochs=4)
-    encoder = job.sides["en"].encoder
-    before = weights_of(encoder)
+    plan = make_plan(tmp_path, toy, "parsing", options=OPTIONS | {"layers": [2], "epochs": 4})
+    job = open_job(read_record(Plan, plan, "plan"), CPU)
+    english, ((name, (material, tests)),) = job.sides["en"], job.data.items()
+    words = np.arange(first_words(english.sentences)[-1])
+    turned = Rotated(english.encoder, 0, english.sentences, np.stack([words, words]))
+    alike = {"en": tests["en"], "fr": (1, tests["en"][1])}  # "French" is English, read by the rotated encoder
+    before = weights_of(english.encoder)
+    job = replace(job, sides={"en": english, "fr": turned}, data={name: (material, alike)})
     plain, aligned = run_job(job, tmp_path)
     assert (plain["way"], aligned["way"]) == ("plain", "aligned")
-    assert aligned["map_cosine"]["turned"] == pytest.approx(1.0, abs=1e-6)
-    assert aligned["scores"]["turned"]["measures"] == aligned["scores"]["en"]["measures"]
+    assert aligned["map_cosine"]["fr"] == pytest.approx(1.0, abs=1e-6)
+    assert aligned["scores"]["fr"]["measures"] == aligned["scores"]["en"]["measures"]
     assert aligned["scores"]["en"]["score"] > 40  # there was something to transfer
-    assert plain["scores"]["turned"]["score"] < plain["scores"]["en"]["score"] - 10  # and without the map it is lost
-    for name, weight in weights_of(encoder).items():
-        assert torch.equal(weight, before[name]), name
-    assert not any(parameter.requires_grad for parameter in encoder.parameters())
+    assert plain["scores"]["fr"]["score"] < plain["scores"]["en"]["score"] - 10  # and without the map it is lost
+    assert all(torch.equal(weight, before[name]) for name, weight in weights_of(english.encoder).items())
+    assert not any(parameter.requires_grad for parameter in english.encoder.parameters())
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -93,11 +106,11 @@ def test_a_side_gives_the_states_of_all_analyses_and_never_drops_out(norm: str, 
         torch.testing.assert_close(other.states(tokens, number, tokens != 0), expected, rtol=0, atol=0)
 
 
-def test_a_view_is_the_normaliser_and_the_map() -> None:
-    normaliser, _ = fit_normaliser(numpy_rng("view").normal(size=(50, WIDTH)) + 1)
-    view = Fitted(normaliser, ROTATION.double().numpy()).view(torch.device("cpu"))
+def test_a_view_normalises_and_maps() -> None:
+    _, means = normalise(numpy_rng("view").normal(size=(50, WIDTH)) + 1)
+    view = Fitted(means, ROTATION.double().numpy()).view(torch.device("cpu"))
     held_out = numpy_rng("held out").normal(size=(3, 4, WIDTH))
-    mapped = apply_map(ROTATION.double().numpy(), normaliser(held_out.reshape(-1, WIDTH)))
+    mapped = apply_map(ROTATION.double().numpy(), normalise(held_out.reshape(-1, WIDTH), means)[0])
     expected = mapped.reshape(3, 4, WIDTH) * WIDTH**0.5
     np.testing.assert_allclose(view(torch.from_numpy(held_out).float()), expected, atol=1e-5)
 
@@ -105,7 +118,7 @@ def test_a_view_is_the_normaliser_and_the_map() -> None:
 def test_word_states_are_those_of_first_subwords_in_order(toy: Toy, tmp_path: Path) -> None:
     path, expected = tmp_path / "long.txt", []
     path.write_text("tom sees the horse .\n" + "the river likes paris . " * 9 + "\nacme eats tom .\n")
-    side = english(toy, path)
+    side = Side(load_encoder(toy[1]), 0, read_sentences(path, Speller(Vocabulary.load(toy[0]), "en", LONGEST)))
     assert len(side.sentences[1].windows) > 1
     for example in side.sentences:
         for row, place in zip(example.rows, example.places, strict=True):
@@ -124,21 +137,11 @@ def test_a_map_takes_linked_words_and_each_side_is_normalised_over_all_its_words
     assert linked.cosine > 0.99  # type: ignore[operator]
     assert wrong.cosine < 0.6  # type: ignore[operator]
     for fitted in (linked, wrong):
-        np.testing.assert_array_equal(fitted.normaliser.means, fit_normaliser(target)[0].means)
-
-
-def test_encoders_of_different_widths_have_no_map(toy: Toy) -> None:
-    shape = load_encoder(toy[1]).config.shape
-    with pytest.raises(XlingError, match=r"encoders of one width, not \{'en': 16, 'fr': 32\}"):
-        check_layers(read_record(Options, OPTIONS, "options"), {"en": shape, "fr": replace(shape, width=32)})
-
-
-Call = Callable[..., Any]
-SHORT = OPTIONS | {"layers": [1], "epochs": 2}
+        np.testing.assert_array_equal(fitted.means, normalise(target)[1])
 
 
 def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Call) -> None:
-    arguments = command(tmp_path, toy, "job", ("ner", "pos"), options=OPTIONS | {"epochs": 1})
+    arguments = command(tmp_path, toy, "job", "ner", "pos", options=OPTIONS | {"epochs": 1})
     assert call(main, *arguments).code == 0
     result = read_json(tmp_path / "job.json")
     done = [(one["layer"], one["task"], one["way"]) for one in result["trainings"]]
@@ -148,9 +151,7 @@ def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Ca
         assert set(one["scores"]) == {"en", "fr"}
         assert all(found["low"] <= found["score"] <= found["high"] for found in one["scores"].values())
         assert set(one["map_cosine"]) == ({"fr"} if one["way"] == "aligned" else set())
-    assert (
-        len({one["map_cosine"].get("fr") for one in result["trainings"]}) == 3
-    )  # a map for each of two layers, or none
+    assert len({one["map_cosine"].get("fr") for one in result["trainings"]}) == 3  # one per layer, or none
     assert (result["config"], result["source"], result["sentences"]) == ("abc", "en", 60)
     assert not list((tmp_path / "job.work").iterdir())  # or a forced rerun would find the old scores
     assert result["links"]["fr"] == sum(len(line.split()) for line in (tmp_path / "links.txt").read_text().splitlines())
@@ -166,16 +167,17 @@ def test_a_killed_job_goes_on_to_the_same_result(toy: Toy, tmp_path: Path, call:
     assert read_json(tmp_path / "broken.json") == read_json(tmp_path / "whole.json")
 
 
-def test_a_job_goes_on_in_no_other_precision_than_it_began_in(
+def test_precision_decides_the_folder_and_widths_whether_there_is_a_map(
     toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["run", *command(tmp_path, toy, "job")])
-    args, folders = parse_args(), set()
-    for kind, half in KINDS:
+    plan, folders = read_record(Plan, make_plan(tmp_path, toy), "plan"), set()
+    for kind, half in KINDS:  # a job goes on in no other precision than it began in
         monkeypatch.setattr(device, "half_type", lambda half=half: half)
-        plan = read_record(Plan, read_json(args.plan), args.plan)
-        folders.add(choose_work(plan, args.work_below, torch.device(kind)))
+        folders.add(choose_work(plan, tmp_path, torch.device(kind)))
     assert len(folders) == len(KINDS)
+    shape = load_encoder(toy[1]).config.shape
+    with pytest.raises(XlingError, match=r"encoders of one width, not \{'en': 16, 'fr': 32\}"):
+        check_layers(plan.options, {"en": shape, "fr": replace(shape, width=32)})
 
 
 def test_untrained_encoders_need_run_json_alone(toy: Toy, tmp_path: Path, call: Call) -> None:

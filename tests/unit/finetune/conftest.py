@@ -17,9 +17,3 @@ def seeded() -> None:
 def toy_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return vocabulary and encoder of a model that shares everything."""
     return write_model(tmp_path_factory.mktemp("shared"))
-
-
-@pytest.fixture(scope="session")
-def separate_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return vocabulary and encoder of Sep Emb + L1."""
-    return write_model(tmp_path_factory.mktemp("separate"), embeddings=True, layers=1)

@@ -1,20 +1,219 @@
-"""Whole plans through the command: every task, side by side, killed and restarted, with its floors."""
+"""Fine-tuning: what trains, and how, through whose weights a text passes; whole plans, killed, restarted and refused."""
 
+import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from toy_tasks import KINDS, command, run_killed, section
+from toy_tasks import KINDS, command, prepare, run_killed, section, write_model
 
+from xling.align.frozen import FrozenTuner, Side
+from xling.align.plan import Options
 from xling.core.io import read_json
-from xling.finetune import fine_tune
+from xling.finetune import fine_tune, trainer
+from xling.finetune.data import Example
+from xling.finetune.settings import Point, read_settings
+from xling.finetune.tasks import Material
+from xling.finetune.trainer import in_turn, lanes, rate_scale, train, train_epoch, tune_point
+from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import device
+from xling.model.encoder import Encoder
+from xling.model.files import load_encoder
 
+POINT = Point(0, 8, 1e-2, 1e-2)
 Model = tuple[Path, Path]
+
+
+def on_frozen(encoder: Encoder, material: Material, point: Point) -> Tuner:
+    sizes = {"task_layers": 1, "heads": 2, "feedforward": 32, "dropout": 0.1}
+    options = Options((1,), **sizes, epochs=1, batch=point.batch, lr=point.head_lr, warmup_share=0.1)
+    return FrozenTuner([Side(encoder, 0, [])], [lambda states: states], 1, options, material)
+
+
+def trained(folder: Path, model: Model, task: str = "pos") -> tuple[Tuner, dict[str, list[Example]]]:
+    encoder, material, sets = prepare(folder, model, task)
+    tuner = Tuner(encoder, material, POINT)
+    list(train_epoch(tuner, 0))
+    return tuner, sets
+
+
+def outputs(tuner: Tuner, examples: list[Example], language: int) -> np.ndarray:
+    tuner._set_mode(training=False)
+    layout = tuner.layout(examples)
+    with torch.no_grad():
+        states = tuner._states(torch.from_numpy(layout.tokens), language)
+    return states.numpy()[layout.tokens > 0]
+
+
+@pytest.mark.parametrize(("embeddings", "layers"), [(False, 0), (False, 1), (True, 0), (True, 2), ("tokens", 2)])
+def test_a_languages_own_parts_stay_and_shared_ones_move(embeddings: bool | str, layers: int, tmp_path: Path) -> None:
+    model = write_model(tmp_path / "model", embeddings, layers)
+    tuner, _ = trained(tmp_path, model)
+    before, after = (dict(encoder.named_parameters()) for encoder in (load_encoder(model[1]), tuner.encoder))
+    moved = {name for name in before if not torch.equal(before[name], after[name])}
+    added = {f"embeddings.shared.{part}" for part in ("position", "norm_weight", "norm_bias")}
+    tables = {False: added | {"embeddings.shared.token"}, True: set(), "tokens": added}[embeddings]
+    assert moved == {name for name in before if ".shared." in name and name.startswith("layers.")} | tables
+    if (embeddings, layers) == (True, 2):
+        assert not moved  # nothing is shared: the head alone trains
+    assert {name.split(".", 1)[1] for name in tuner.weights() if name.startswith("encoder.")} == moved
+    assert any(name.startswith("head.") for name in tuner.weights())
+
+
+def test_each_language_is_read_through_its_own_parts(toy_model: Model, tmp_path: Path) -> None:
+    tuner, sets = trained(tmp_path, write_model(tmp_path / "separate", embeddings=True, layers=1))
+    states = {code: outputs(tuner, sets[code], index) for index, code in enumerate(("en", "fr"))}
+    with torch.no_grad():
+        for name, parameter in tuner.encoder.named_parameters():
+            if ".fr." in name:
+                parameter.add_(0.5 * torch.randn_like(parameter))
+    assert np.array_equal(outputs(tuner, sets["en"], 0), states["en"])
+    assert not np.allclose(outputs(tuner, sets["fr"], 1), states["fr"])
+    shared, _ = trained(tmp_path, toy_model)  # the language vectors alone
+    assert not np.allclose(outputs(shared, sets["fr"], 1), outputs(shared, sets["fr"], 0))
+
+
+@pytest.mark.parametrize("task", ["xnli", "ner", "parsing", "pos"])
+def test_predictions_do_not_depend_on_the_batch(task: str, toy_model: Model, tmp_path: Path) -> None:
+    tuner, sets = trained(tmp_path, toy_model, task)
+    together = tuner.predict(sets["fr"], 1)
+    alone = [tuner.predict([example], 1)[0] for example in sets["fr"]]
+    assert all(np.array_equal(one, other) for one, other in zip(together, alone, strict=True))
+
+
+@pytest.fixture
+def in_float64(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Compute everything in float64, also what is float32 for certain (the states that the task layers read)."""
+    monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.usefixtures("in_float64")
+def test_a_step_is_pytorchs_adam_with_two_learning_rates(toy_model: Model, tmp_path: Path) -> None:
+    """Adam divides by a gradient's size, so rounding errors of a gradient that is zero (of keys' biases, to which a
+    softmax is blind) would be steps as large as any other; in float64 they are far below its epsilon.
+    """
+    encoder, material, _ = prepare(tmp_path, toy_model, "parsing")
+    point = Point(0, 8, 1e-3, 5e-3)
+    vars(material)["words"] = np.arange(encoder.config.sizes[0])  # all rows of the token table
+    tuner = Tuner(encoder, material, point)
+    copied, head = copy.deepcopy(tuner.encoder), copy.deepcopy(tuner.head)
+    shared = list(shared_parameters(copied).values())
+    groups = [{"params": shared, "lr": point.encoder_lr}, {"params": list(head.parameters()), "lr": point.head_lr}]
+    plain = torch.optim.Adam(groups)
+    for number, scale in enumerate((0.5, 1.0, 0.25)):
+        examples = material.train[8 * number : 8 * number + 8]
+        tuner.step(examples, scale, number)
+        layout = tuner.layout(examples)
+        torch.manual_seed(number)
+        tokens = torch.from_numpy(layout.tokens)
+        top = copied.train()(tokens, 0, None if bool((tokens != 0).all()) else tokens != 0)[-1]
+        states = torch.nn.functional.layer_norm(top, top.shape[-1:])  # the toy normalises before, not after
+        arrays = [[torch.from_numpy(a) for a in made(layout)] for made in (material.task.places, material.task.gold)]
+        for group, peak in zip(plain.param_groups, (point.encoder_lr, point.head_lr), strict=True):
+            group["lr"] = peak * scale
+        plain.zero_grad()
+        material.task.loss(head.train(), states, *arrays).backward()
+        plain.step()
+    for found, wanted in zip(tuner.trained.values(), [*shared, *head.parameters()], strict=True):
+        torch.testing.assert_close(found, wanted, atol=1e-9, rtol=0)
+
+
+def test_rows_of_words_that_training_never_reads_need_no_optimiser(toy_model: Model, tmp_path: Path) -> None:
+    tuners = []
+    for whole in (True, False):
+        encoder, material, sets = prepare(tmp_path, toy_model)
+        if whole:
+            vars(material)["words"] = np.arange(encoder.config.sizes[0])
+        tuners.append(Tuner(encoder, material, POINT))
+        list(train_epoch(tuners[-1], 0))
+    (every, some), (table, rows) = tuners, (tuner.weights()["encoder.embeddings.shared.token"] for tuner in tuners)
+    assert len(rows) < len(table) / 2
+    assert every.mean_loss() == some.mean_loss()
+    assert all(map(np.array_equal, every.predict(sets["fr"], 1), some.predict(sets["fr"], 1)))  # other words occur here
+    assert some.numbers is not None
+    assert torch.equal(table, some.all_rows[some.numbers][: len(table)])
+    assert some.numbers[:3].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("make", "training"), [(Tuner, {True}), (on_frozen, {True, False})])
+def test_a_tuner_says_when_it_trains(
+    make: Callable[..., Tuner], training: set[bool], toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(device, "autocast_type", lambda _, training: asked.append(training))
+    encoder, material, sets = prepare(tmp_path, toy_model)
+    made = make(encoder, material, POINT)
+    list(train_epoch(made, 0))
+    assert set(asked) == training  # the frozen encoder below never trains
+    asked.clear()
+    made.predict(sets["en"], 0)
+    list(encoder.train().layer_states(torch.tensor([[2, 5, 2]]), 0))  # nor do states for the analyses
+    assert set(asked) == {False}
+
+
+def test_the_weights_of_the_best_epoch_are_kept(
+    toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = iter([2.0, 3.0, 3.0])
+    monkeypatch.setattr(trainer, "score", lambda *_: {"accuracy": next(scores)})
+    tuner, other = (Tuner(*prepare(tmp_path, toy_model)[:2], POINT) for _ in range(2))
+    list(train(tuner, tmp_path / "states"))
+    for epoch in (0, 1):
+        list(train_epoch(other, epoch))
+    assert all(torch.equal(weight, other.weights()[name]) for name, weight in tuner.weights().items())
+
+
+POINTS = [Point(number, batch, rate, rate) for number, (batch, rate) in enumerate([(8, 1e-3), (4, 1e-2), (8, 1e-2)])]
+
+
+def test_works_advance_in_turn_and_end_in_their_order() -> None:
+    seen: list[str] = []
+
+    def work(name: str, steps: int) -> Iterator[None]:
+        for number in range(steps):
+            seen.append(f"{name}{number}")
+            yield
+        return name
+
+    assert in_turn([work(*one) for one in (("a", 1), ("b", 3), ("c", 0), ("d", 1))], [None, None]) == list("abcd")
+    assert seen == ["a0", "b0", "b1", "b2", "d0"]
+    assert in_turn([], [None]) == []
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+@pytest.mark.parametrize("task", ["pos", "parsing"])
+def test_trainings_on_streams_of_a_gpu_are_those_of_one_after_the_other(
+    task: str, toy_model: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trainer, "SAVE_SECONDS", 0)  # states are saved from the GPU too
+    encoder, material, _ = prepare(tmp_path, toy_model, task)
+    found = {}
+    for count in (1, 3):
+        encoder.to("cuda")
+        works = [tune_point(encoder, material, {}, point, tmp_path / str(count)) for point in POINTS]
+        found[count] = in_turn(works, lanes(encoder, count))
+    for alone, beside in zip(found[1], found[3], strict=True):
+        assert beside["losses"] == pytest.approx(alone["losses"], rel=0.03)
+    losses = [tuple(one["losses"]) for one in found[3]]
+    assert len(set(losses)) == len(POINTS)  # and none is another's
+
+
+def test_learning_rates_follow_the_schedule() -> None:
+    linear, fixed = (read_settings(section("ner", schedule=name, warmup_share=0.1)) for name in ("linear", "fixed"))
+    scales = [rate_scale(step, 100, linear) for step in range(100)]
+    assert scales[:10] == pytest.approx([0.1 * (i + 1) for i in range(10)])
+    assert scales[10:] == pytest.approx([(100 - step) / 90 for step in range(10, 100)])
+    assert max(scales) == 1.0
+    assert {rate_scale(step, 100, fixed) for step in range(100)} == {1.0}
+
+
 Call = Callable[..., Any]
 
 
@@ -90,20 +289,6 @@ def test_a_job_goes_on_in_no_other_precision_than_it_began_in(
         monkeypatch.setattr(device, "half_type", lambda half=half: half)
         folders.add(fine_tune.work_folder(args, fine_tune.read_plan(args.plan), "toy", torch.device(kind)))
     assert len(folders) == len(KINDS)
-
-
-def test_shuffled_target_labels_change_no_selection(toy_model: Model, whole: Path, tmp_path: Path, call: Call) -> None:
-    records = [json.loads(line) for line in (whole / "pos.test.jsonl").read_text().splitlines()]
-    rng = np.random.default_rng(0)
-    shuffled = [{**one, "upos": [one["upos"][i] for i in rng.permutation(len(one["upos"]))]} for one in records]
-    other = tmp_path / "shuffled.jsonl"
-    other.write_text("".join(json.dumps(one) + "\n" for one in shuffled))
-    assert call(fine_tune.main, *command(whole, "pos", toy_model, "wrong", test={"fr": str(other)})).code == 0
-    right, wrong = (read_json(whole / f"{name}/pos.json") for name in ("whole", "wrong"))
-    assert right["selected"] == wrong["selected"]
-    for one, two in zip(right["points"], wrong["points"], strict=True):
-        assert all(one[key] == two[key] for key in ("dev", "losses", "best_epoch"))
-    assert right["languages"]["fr"]["score"] != wrong["languages"]["fr"]["score"]
 
 
 def test_untrained_encoders_need_run_json_alone(

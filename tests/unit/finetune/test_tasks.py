@@ -1,4 +1,4 @@
-"""Losses, predictions and trees against numbers worked out by hand or by other programs."""
+"""Losses, predictions, trees and scores against numbers worked out by hand or by other programs."""
 
 import math
 from collections.abc import Callable
@@ -7,14 +7,17 @@ import networkx
 import numpy as np
 import pytest
 import torch
+from seqeval.metrics import f1_score, precision_score, recall_score
+from seqeval.metrics.sequence_labeling import get_entities
 from torch import Tensor, nn
 from torch.nn import functional
 
-from xling.finetune.batches import Layout
-from xling.finetune.data import Example
-from xling.finetune.parsing import NUMBERS, ROOT, SLOPE, Biaffine, best_tree, drop_alike
+from xling.data.conllu import UPOS
+from xling.finetune.data import Example, Layout
+from xling.finetune.metrics import SPAN_SCORES, count_spans, select, spans
+from xling.finetune.parsing import NUMBERS, PARTS, RELATIONS, ROOT, SLOPE, Biaffine, best_tree, drop_alike
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.tasks import Ner, Parsing, Pos, Task, Xnli, count_items, score
+from xling.finetune.tasks import TAGS, Ner, Parsing, Pos, Task, Xnli, count_items, score
 from xling.finetune.tuner import initialise_head
 
 SIZES = BiaffineSizes(arc=5, label=3, dropout=0.33, input_dropout=0.2)
@@ -76,22 +79,35 @@ def test_a_linear_layer_judges_first_tokens_or_first_subwords(
     assert np.concatenate(read).tolist() == scores.argmax(axis=1).tolist()
 
 
-def test_parsing_loss_is_that_of_heads_plus_that_of_relations_and_trees_are_valid() -> None:
+def test_parsing_equals_biaffine_forms_pair_by_pair() -> None:
+    """The loss is that of heads plus that of relations, and predictions are the best tree and its best relations."""
     task = Parsing(SIZES)
     trees = [[[0], [ROOT], [1]], [[2, 0], [OBJ, ROOT], [1, 1]]]
-    examples = [item([[2, 5, 2]], [0], [1], trees[0]), item([[2, 5, 6, 2]], [0, 0], [1, 2], trees[1])]
-    layout, head, states = Layout(examples, 1, 9), with_weights(task.head(4)), drawn((2, 4, 4))
-    losses = []
-    for row, (heads, relations, _) in enumerate(trees):
-        views = head.views(states[row, : len(heads) + 1][None])
-        arcs, labels = head.arcs(*views[:2])[0].numpy(), head.labels(*views[2:])[0].numpy()
+    examples = [item([[2, 5, 2]], [0], [1], trees[0]), item([[2, 5, 6, 2], [2, 7, 2]], [0, 1], [2, 1], trees[1])]
+    places = [
+        [(0, 0), (0, 1)],
+        [(1, 0), (1, 2), (2, 1)],
+    ]  # of the root and the words; the second sentence has two windows
+    layout, head, states = Layout(examples, 1, 9), with_weights(task.head(4)), drawn((3, 4, 4))
+    reduced = functional.leaky_relu(states @ head.hidden.weight.T + head.hidden.bias, SLOPE)
+    one, losses = torch.ones(1, dtype=torch.double), []
+    outputs = task.predict(head, states, tensors(task.places(layout)))
+    read = task.read([output.numpy() for output in outputs], layout)
+    for row, (found, (heads, relations, _)) in enumerate(zip(read, trees, strict=True)):
+        arcs, labels = np.zeros((len(heads), len(heads) + 1)), {}
+        for word, top in np.ndindex(arcs.shape):
+            dep, above = reduced[places[row][word + 1]], reduced[places[row][top]]
+            left, low, high = (torch.cat([part, one]) for part in (dep[:5], dep[10:13], above[13:16]))
+            arcs[word, top] = left @ head.arc @ above[5:10]
+            labels[word, top] = np.array([low @ form @ high for form in head.label])
         for word, (top, relation) in enumerate(zip(heads, relations, strict=True)):
             losses.append((cross_entropy(arcs[word], top), cross_entropy(labels[word, top], relation)))
+        assert found[0].tolist() == best_tree(arcs).tolist()
+        for word, (top, relation) in enumerate(found.T):  # only the root is called root
+            assert relation == (
+                ROOT if top == 0 else np.delete(np.arange(37), ROOT)[np.delete(labels[word, top], ROOT).argmax()]
+            )
     assert loss_of(task, head, states, layout) == pytest.approx(float(np.mean(losses, axis=0).sum()), abs=1e-9)
-    outputs = task.predict(head, states, tensors(task.places(layout)))
-    for heads, relations in task.read([output.numpy() for output in outputs], layout):
-        assert (heads == 0).sum() == 1
-        assert ((relations == ROOT) == (heads == 0)).all()  # only the root is called root
 
 
 @pytest.mark.parametrize("task", [Xnli(), Ner(), Pos(), Parsing(SIZES)])
@@ -121,22 +137,6 @@ def test_baselines_know_the_training_labels_only(task: Task, train: list, test: 
 
     guess, items = task.guess([made(labels) for labels in train]), [made(labels) for labels in test]
     assert score(task, count_items(task, items, [guess(one) for one in items])) == found
-
-
-def test_biaffine_scores_equal_an_explicit_loop() -> None:
-    made, states = with_weights(Biaffine(6, SIZES, 4)), drawn((2, 4, 6))  # the root and three words
-    arc_dep, arc_head, label_dep, label_head = made.views(states)
-    arcs, labels = made.arcs(arc_dep, arc_head), made.labels(label_dep, label_head)
-    reduced = functional.leaky_relu(states @ made.hidden.weight.T + made.hidden.bias, SLOPE)
-    one = torch.ones(1, dtype=torch.double)
-    for n, word, head in np.ndindex(2, 3, 4):
-        dep, top = reduced[n, word + 1], reduced[n, head]
-        left, low, high = (torch.cat([part, one]) for part in (dep[:5], dep[10:13], top[13:16]))
-        assert math.isclose(float(arcs[n, word, head]), float(left @ made.arc @ top[5:10]), abs_tol=1e-10)
-        wanted = torch.stack([low @ form @ high for form in made.label])
-        assert torch.allclose(labels[n, word, head], wanted, atol=1e-10)
-        own = made.labels_at(label_dep[n : n + 1, word : word + 1], label_head[n : n + 1, head : head + 1])
-        assert torch.allclose(own[0, 0], wanted, atol=1e-10)
 
 
 def test_linear_layers_are_drawn_and_forms_start_at_zero() -> None:
@@ -188,3 +188,50 @@ def test_trees_have_one_root_and_the_total_that_networkx_finds() -> None:
         if words < 40:
             total = scores[np.arange(words), heads].sum()
             assert total == pytest.approx(best_total_by_networkx(scores), rel=1e-9)
+
+
+def repair(tags: list[str]) -> list[str]:
+    """Valid BIO of the same spans."""
+    mended = list(tags)
+    for kind, start, end in spans(tags):
+        mended[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+    return mended
+
+
+def test_spans_and_their_scores_equal_seqeval_on_repaired_sequences() -> None:
+    rng = np.random.default_rng(3)
+    gold = [repair(rng.choice(TAGS, rng.integers(1, 9)).tolist()) for _ in range(1000)]
+    raw = [[tag if rng.random() < 0.8 else str(rng.choice(TAGS)) for tag in tags] for tags in gold]
+    mended = [repair(tags) for tags in raw]
+    assert repair(["B-X", "I-Y", "I-Z"]) == ["B-Z", "I-Z", "I-Z"]  # the example of the paper's rule
+    assert repair(["I-X", "O", "I-Y", "B-Y", "I-X"]) == ["B-X", "O", "B-Y", "B-X", "I-X"]
+    assert [spans(tags) for tags in raw] == [[(k, i, j + 1) for k, i, j in get_entities(tags)] for tags in mended]
+    counts = np.array([count_spans(one, other) for one, other in zip(gold, raw, strict=True)]).sum(axis=0)
+    for name, measure in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
+        assert float(SPAN_SCORES[name](counts)) == pytest.approx(100 * measure(gold, mended), abs=1e-9)
+    assert 20 < float(SPAN_SCORES["f1"](counts)) < 95  # neither all right nor all wrong
+    assert float(SPAN_SCORES["f1"](np.array(count_spans(["O"], ["O"])))) == 0.0
+
+
+def test_attachment_scores_equal_a_plain_count() -> None:
+    rng = np.random.default_rng(0)
+    examples, predictions, right = [], [], []
+    for words in rng.integers(1, 30, 200):
+        nothing, parts = np.zeros(words, np.int32), rng.choice(sorted(UPOS), words)
+        gold = np.stack([rng.integers(words + 1, size=words), rng.integers(len(RELATIONS), size=words)])
+        found = np.where(rng.random((2, words)) < 0.7, gold, 0)
+        examples.append(Example((nothing,), nothing, nothing, np.array([*gold, [PARTS[part] for part in parts]])))
+        predictions.append(found)
+        rows = zip(parts, *gold, *found, strict=True)
+        right += [(a == c, a == c and b == d) for part, a, b, c, d in rows if part not in ("PUNCT", "SYM")]
+    task = Parsing(SIZES)
+    uas, las = 100 * np.mean(right, axis=0)
+    assert score(task, count_items(task, examples, predictions)) == {
+        "las": pytest.approx(las),
+        "uas": pytest.approx(uas),
+    }
+
+
+def test_the_best_points_by_dev_are_chosen() -> None:
+    assert select([1.0, 3.0, 2.5, 3.0], 2) == [1, 3]  # of equals the lower number
+    assert select([0.0, 0.0, 1.0], 2) == [2, 0]

@@ -1,24 +1,22 @@
 """Two toy languages, tiny encoders, and tasks that can be learnt from them in seconds."""
 
 import copy
-import importlib
 import json
-import multiprocessing
 import os
 import signal
-import sys
 from collections import Counter
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from unit.pretrain.toy_runs import changed
+from unit.pretrain.toy_runs import Child, changed
 
 from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.train_bpe import fit
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.errors import run
 from xling.finetune import trainer
 from xling.finetune.data import Example
 from xling.finetune.settings import read_settings
@@ -123,10 +121,10 @@ def command(folder: Path, tasks: str, model: tuple[Path, Path], out: str, size: 
     plan = {}
     for task in tasks.split():
         files = {}
-        for name, language, count, seed in (("train", "en", size, 1), ("dev", "en", 24, 2), ("test", "fr", 24, 3)):
+        for name, language, items, seed in (("train", "en", size, 1), ("dev", "en", 24, 2), ("test", "fr", 24, 3)):
             files[name] = folder / f"{task}.{name}.jsonl"
             if not files[name].is_file():
-                write_set(files[name], task, language, count, seed)
+                write_set(files[name], task, language, items, seed)
         data = {"train": str(files["train"]), "dev": str(files["dev"]), "test": {"fr": str(files["test"])}}
         plan[task] = {"task": task, **data, "settings": section(task), "config": "abc"} | changes
     (folder / f"{out}.plan").write_text(json.dumps(plan))
@@ -148,32 +146,23 @@ def prepare(
     return load_encoder(model[1]), Material(made, settings, 0, 24, sets["en"], sets["en"], 3), sets
 
 
-def job_process(arguments: list[str], die_after: int | None, log: str, module: str) -> None:
-    """Run a command in this process; save every epoch, and die for good once so many in all were saved, if asked to."""
-    main = importlib.import_module(module).main
-    sys.argv, sys.stderr = ["command", *arguments], open(log, "w")
+def save_and_die(after: int | None) -> None:
+    """Let this process save every epoch, and die for good once so many in all were saved, if asked to."""
     trainer.SAVE_SECONDS = 0
-    if die_after is not None:
-        save, saved = trainer.save, []
+    save, saved = trainer.save, count(1)
 
-        def deadly(*given: Any) -> None:
-            save(*given)
-            saved.append(1)
-            if len(saved) == die_after:
-                os.kill(os.getpid(), signal.SIGKILL)
+    def deadly(*given: Any) -> None:
+        save(*given)
+        if next(saved) == after:
+            os.kill(os.getpid(), signal.SIGKILL)
 
-        trainer.save = deadly
-    run(main)
+    trainer.save = deadly
 
 
 def run_killed(arguments: list[str], deaths: tuple[int, ...], out: Path, log: Path, module: str) -> str:
     """Run a command that is killed and started again, and check that it writes nothing before the end; return its last log."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([module])
-    for die_after in (*deaths, None):
-        child = context.Process(target=job_process, args=(arguments, die_after, str(log), module))
-        child.start()
-        child.join(120)
-        assert child.exitcode == (0 if die_after is None else -signal.SIGKILL)
-        assert out.exists() == (die_after is None)
-    return log.read_text()
+    for after in (*deaths, None):
+        child = Child(module, arguments, log, partial(save_and_die, after))
+        assert child.wait() == (0 if after is None else -signal.SIGKILL)
+        assert out.exists() == (after is None)
+    return child.said

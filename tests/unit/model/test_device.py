@@ -12,7 +12,6 @@ import torch
 
 from xling.core.errors import XlingError
 from xling.model import device
-from xling.model.replay import Replay, captured
 from xling.pretrain.engine import working_dtype
 
 CUDA, CPU = torch.device("cuda"), torch.device("cpu")
@@ -72,26 +71,20 @@ def test_granted_gpus_that_do_not_work_end_the_job(
     assert variables.get("XLING_DEVICE") == "gpu" or device.local_device("cpu") == CPU
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_results_are_in_order_and_the_threads_are_given_back(threads: int) -> None:
+def test_work_beside_other_work_is_in_order_and_threads_and_precision_are_given_back() -> None:
     before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        assert device.side_by_side(lambda item: item * item, range(20)) == [item * item for item in range(20)]
-        with pytest.raises(ZeroDivisionError):
-            device.side_by_side(lambda item: 1 // item, [1, 0])
-        assert torch.get_num_threads() == threads
-    finally:
-        torch.set_num_threads(before)
-
-
-def test_exact_products_leave_the_callers_precision_as_it_was() -> None:
     torch.set_float32_matmul_precision("medium")
     try:
-        with device.exact_products():
-            assert torch.get_float32_matmul_precision() == "highest"
-        assert torch.get_float32_matmul_precision() == "medium"
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            assert device.side_by_side(lambda item: item * item, range(20)) == [item * item for item in range(20)]
+            with device.exact_products():
+                assert torch.get_float32_matmul_precision() == "highest"
+            with pytest.raises(ZeroDivisionError):
+                device.side_by_side(lambda item: 1 // item, [1, 0])
+            assert (torch.get_num_threads(), torch.get_float32_matmul_precision()) == (threads, "medium")
     finally:
+        torch.set_num_threads(before)
         torch.set_float32_matmul_precision("highest")
 
 
@@ -125,7 +118,7 @@ def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_work_is_eager_once_captured_once_and_then_replayed(
     collects: bool, captures: bool, calls: int, replays: int
 ) -> None:
-    FakeGraph.replayed, done, replay = 0, list[int](), Replay(captures)
+    FakeGraph.replayed, done, replay = 0, list[int](), device.Replay(captures)
     (gc.enable if collects else gc.disable)()
     try:
         for key in ("a", "a", "b", "a", "a"):  # what comes once is never captured
@@ -134,29 +127,3 @@ def test_work_is_eager_once_captured_once_and_then_replayed(
     finally:
         gc.enable()
     assert (len(done), FakeGraph.replayed) == (calls, replays)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_garbage_of_an_earlier_model_does_not_spoil_a_capture() -> None:
-    values = torch.ones(1000, device="cuda")
-
-    def record() -> torch.cuda.CUDAGraph:
-        graph = torch.cuda.CUDAGraph()
-        with captured(graph, None):
-            for _ in range(50):
-                values.add_(torch.ones(1000, device="cuda"))
-                [[] for _ in range(100)]  # enough to make the collector look, if it may
-        return graph
-
-    threshold = gc.get_threshold()
-    gc.set_threshold(10)
-    try:
-        for _ in range(5):
-            circle: list[Any] = [record()]
-            circle.append(circle)
-            del circle
-        record().replay()
-        torch.cuda.synchronize()
-    finally:
-        gc.set_threshold(*threshold)
-    assert float(values[0]) == 51.0

@@ -1,22 +1,31 @@
-"""What the embeddings add up to, dropout by place and key, and token vectors that are a language's own.
+"""Encoders: configurations, initial weights, embeddings, dropout by place and key; models and checkpoints on disk.
 
 States and logits, of padded batches too, are compared with Hugging Face's XLM and Flaubert where models are exported,
 the masked loss and its gradients with a full softmax where models are trained.
 """
 
+import logging
+import math
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from scipy.stats import chi2
 from torch.nn import functional
 
 from xling.bpe.streams import END
+from xling.core.errors import InputError
+from xling.core.io import read_json, seal_of, sha256_of, write_json
 from xling.interop.hugging_face import hugging_face_weights
+from xling.model.checkpoint import damage, newest, prune, save
 from xling.model.config import ModelConfig, Separate, Shape
-from xling.model.encoder import Encoder
+from xling.model.encoder import Encoder, owner_of
+from xling.model.files import load_encoder, put_weights, save_encoder, weights_of
 from xling.model.layers import STEPS, draw_keys, dropout, places, scrambled
 
 SHAPE = Shape(2, 16, 2, 32, "relu", 0.0, 0.0, "pre", 1e-12, 12, True, sentences=2)
@@ -24,18 +33,15 @@ CONFIG = ModelConfig(("en", "fr"), (30, 30), SHAPE, Separate(False, 0), "shared"
 PAIR = torch.tensor([[2, 5, 6, 7, 2, 8, 9, 2, 0], [2, 2, 5, 2, 5, 6, 2, 0, 0]])
 
 
-def test_an_end_closes_its_sentence_and_what_follows_starts_anew() -> None:
-    positions, sentences = places(PAIR)
+def test_the_lowest_states_are_the_sum_of_what_the_tables_say() -> None:
+    positions, sentences = places(PAIR)  # </s> closes its sentence, and what follows starts anew
     assert positions.tolist() == [[0, 1, 2, 3, 4, 1, 2, 3, 1], [0, 1, 1, 2, 1, 2, 3, 1, 2]]
     assert sentences.tolist() == [[0, 0, 0, 0, 0, 1, 1, 1, 2], [0, 0, 1, 1, 2, 2, 2, 3, 3]]
-
-
-def test_the_lowest_states_are_the_sum_of_what_the_tables_say() -> None:
     encoder = Encoder(CONFIG, 1).eval()
     weights = encoder.path(1).embeddings
-    positions, sentences = places(PAIR)
     total = weights.token[PAIR] + weights.position[positions] + weights.sentence[sentences.clamp(max=1)]
     total = total + weights.language
+    assert torch.isfinite(encoder(torch.full((1, 20), 5), 0)[-1]).all()  # a long text does not leave the tables
     expected = functional.layer_norm(total, (16,), weights.norm_weight, weights.norm_bias, 1e-12)
     torch.testing.assert_close(encoder(PAIR, 1)[0], expected)
 
@@ -50,13 +56,6 @@ def test_one_sentence_has_the_positions_it_always_has() -> None:
         torch.testing.assert_close(one, other)
     longer = PAIR[:1, :8]
     assert not torch.allclose(encoder(longer, 0)[-1], plain(longer, 0)[-1], atol=1e-3)
-
-
-def test_a_long_text_does_not_leave_the_tables() -> None:
-    encoder = Encoder(CONFIG, 1).eval()
-    tokens = torch.full((1, 20), 5)
-    tokens[0, ::4] = 2
-    assert torch.isfinite(encoder(tokens, 0)[-1]).all()
 
 
 @pytest.mark.parametrize("sentences", [0, 2])
@@ -112,14 +111,145 @@ def test_a_share_is_dropped_and_the_mean_and_the_gradient_are_those_of_dropout(r
     assert torch.equal(gradient, dropped)  # of states that are one
     assert torch.equal(dropped, dropout(STATES, rate, True, KEYS[3]))
     assert torch.equal(STATES, dropout(STATES, rate, False, KEYS[3]))
-
-
-def test_keys_come_from_the_seeded_generator_one_for_each_dropout() -> None:
     drawn = []
     for seed in (5, 5, 6):
         torch.manual_seed(seed)
-        keys = draw_keys(replace(SHAPE, dropout=0.1), torch.device("cpu"))
-        assert keys is not None
-        drawn.append(keys.tolist())
+        drawn.append(draw_keys(replace(SHAPE, dropout=rate), torch.device("cpu")).tolist())  # type: ignore[union-attr]
     assert drawn[0] == drawn[1] != drawn[2]
-    assert len(set(drawn[0])) == 1 + 2 * SHAPE.layers
+    assert len(set(drawn[0])) == 1 + 2 * SHAPE.layers  # a key for each dropout
+
+
+SMALL = Shape(3, 16, 2, 64, "gelu", 0.1, 0.1, "post", 1e-12, 20, True)
+
+
+def config(embeddings: bool | Literal["tokens"] = True, layers: int = 2) -> ModelConfig:
+    separate = Separate(embeddings, layers)
+    sizes = (70, 66) if separate.embeddings else (70, 70)
+    return ModelConfig(("en", "fr"), sizes, SMALL, separate, "per-language" if separate.embeddings else "shared")
+
+
+@pytest.mark.parametrize("embeddings", [True, "tokens"])
+def test_what_was_saved_is_read_back(tmp_path: Path, embeddings: bool | Literal["tokens"]) -> None:
+    encoder = Encoder(config(embeddings), seed=3)
+    save_encoder(encoder, tmp_path)
+    again = load_encoder(tmp_path)
+    assert again.config == encoder.config
+    for name, parameter in encoder.named_parameters():
+        assert torch.equal(parameter, dict(again.named_parameters())[name]), name
+    assert load_file(tmp_path / "model.safetensors")["embeddings.fr.token"].shape == (66, 16)
+
+
+def test_initial_weights_are_as_the_paper_says() -> None:
+    wide = ModelConfig(("en",), (5000,), Shape(1, 64, 2, 256, "gelu", 0, 0, "post", 1e-12, 512, True),
+                       Separate(False, 0), "shared")  # fmt: skip
+    weights = weights_of(Encoder(wide, seed=1))
+    assert weights["embeddings.shared.token"].std().item() == pytest.approx(64**-0.5, rel=0.01)
+    assert weights["embeddings.shared.position"].std().item() == pytest.approx(64**-0.5, rel=0.02)
+    down = weights["layers.0.shared.down_weight"]
+    assert down.abs().max().item() <= 1 / 16
+    assert down.std().item() == pytest.approx(1 / 16 / math.sqrt(3), rel=0.02)
+    assert torch.equal(weights["layers.0.shared.norm1_weight"], torch.ones(64))
+    assert not any(name.startswith("language.") for name in weights)  # one language has no language embedding
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"softmax": "shared"}, r"softmax: expected per-language, because it is tied to the embeddings"),
+        ({"separate": {"embeddings": True, "layers": 4}}, r"separate\.layers: 4 goes beyond the model's 3 layers"),
+        ({"separate": {"embeddings": "all", "layers": 2}}, r"separate\.embeddings: expected .* tokens, found 'all'"),
+        ({"separate": {"embeddings": 1, "layers": 2}}, r"separate\.embeddings: expected one of .*, found '1'"),
+        ({"languages": ["en", "en"]}, "languages: expected at least one, all different"),
+        ({"languages": ["en", "shared"]}, "languages: 'shared' and names with a dot cannot be used"),
+        ({"shape": asdict(SMALL) | {"heads": 3}}, r"shape\.heads: 3 does not divide the width 16"),
+        ({"shape": asdict(SMALL) | {"dropout": 1.0}}, r"shape\.dropout: expected less than 1, found 1\.0"),
+    ],
+)
+def test_a_wrong_configuration_is_one_clear_line(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    save_encoder(Encoder(config(), seed=3), tmp_path)
+    write_json(tmp_path / "model.json", {**read_json(tmp_path / "model.json"), **change})
+    with pytest.raises(InputError, match=message) as caught:
+        load_encoder(tmp_path)
+    assert "\n" not in str(caught.value)
+    assert "model.json" in str(caught.value)
+
+
+def test_truncated_weights_and_those_of_another_model_are_refused(tmp_path: Path) -> None:
+    encoder, path = Encoder(config(), seed=3), tmp_path / "model.safetensors"
+    for other, problem in (
+        (config(True, 1), r"model\.safetensors: no parameter layers\.1\.en\.down_bias: another model's weights"),
+        (config(True, 3), r"model\.safetensors: unknown parameter layers\.2\.en\.down_bias: another model's weights"),
+        (replace(config(), sizes=(70, 65)), r"embeddings\.fr\.token has shape \(65, 16\), expected \(66, 16\)"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            put_weights(encoder, weights_of(Encoder(other, seed=3)), path)
+    save_encoder(encoder, tmp_path, {"commit": "abc"})
+    assert read_json(tmp_path / "provenance.json") == {"commit": "abc", "weights_sha256": sha256_of(path)}
+    path.write_bytes(path.read_bytes()[:-10])
+    proofs = [seal_of(path), tmp_path / "provenance.json", path]
+    for problem in ("damaged, or changed since", r"damaged: .* in provenance\.json", "not whole"):
+        with pytest.raises(InputError, match=rf"model\.safetensors: {problem}"):
+            load_encoder(tmp_path)
+        proofs.pop(0).unlink()
+
+
+@pytest.mark.parametrize("start", ["copies", "apart"])
+def test_separate_parameters_begin_as_copies_of_the_shared_ones_or_apart(start: Literal["copies", "apart"]) -> None:
+    own_config = replace(config(), separate=Separate(True, 2, start))
+    shared, own = (dict(Encoder(made, seed=3).named_parameters()) for made in (config(False, 0), own_config))
+    names = [name for name in own if name.startswith(("embeddings.en", "layers.")) and owner_of(name) == "en"]
+    for name in names:
+        alike = "norm" in name or (start == "copies" and not name.endswith(".token"))
+        for twin in (own[name.replace(".en.", ".fr.")], shared[name.replace(".en.", ".shared.")]):
+            assert torch.equal(own[name], twin) == alike, name
+    assert len(names) == 4 + 2 * 12
+    tokens = dict(Encoder(config("tokens", 0), seed=3).named_parameters())  # a setting shifts no number of another
+    for one, other, name in ((own, shared, "layers.2.shared.qkv_weight"), (tokens, shared, "embeddings.shared.position"),
+                             (own, tokens, "embeddings.fr.token")):  # fmt: skip
+        assert torch.equal(one[name], other[name])
+
+
+def save_some(folder: Path, *updates: int) -> None:
+    for update in updates:
+        save(folder, {"weights": {"w": torch.full((50,), float(update))}}, {"update": update, "best_update": 1})
+
+
+def test_the_newest_is_found_and_it_and_the_best_are_kept(tmp_path: Path) -> None:
+    assert newest(tmp_path) is None
+    save_some(tmp_path, 1, 2, 20, 4, 3)
+    (tmp_path / ".step-0000026.77").mkdir()  # half written
+    found = newest(tmp_path)
+    assert found is not None
+    assert (found.meta["update"], found.meta["best_update"], found.folder.name) == (20, 1, "step-0000020")
+    assert found.tensors("weights")["w"][0].item() == 20.0
+    prune(tmp_path, 2, best=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-0000002", "step-0000004", "step-0000020"]
+
+
+@pytest.mark.parametrize(
+    "harm", ["truncate", "flip", "remove", "meta", "edited", "other update", "a field", "no object"]
+)
+def test_a_damaged_newest_is_passed_over_with_a_warning(
+    tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_some(tmp_path, 1, 2)
+    weights, meta = tmp_path / "step-0000002" / "weights.safetensors", tmp_path / "step-0000002" / "meta.json"
+    content = weights.read_bytes()
+    {
+        "truncate": lambda: weights.write_bytes(content[:-7]),
+        "flip": lambda: weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1])),
+        "remove": weights.unlink,
+        "meta": lambda: meta.write_text(meta.read_text()[:20]),
+        "edited": lambda: meta.write_text(meta.read_text().replace('"best_update": 1', '"best_update": 2')),
+        "other update": lambda: write_json(meta, {**read_json(meta), "update": 7}),
+        "a field": lambda: write_json(meta, {k: v for k, v in read_json(meta).items() if k != "best_update"}),
+        "no object": lambda: write_json(meta, [3]),
+    }[harm]()
+    monkeypatch.setattr(logging.getLogger("xling"), "propagate", True)
+    with caplog.at_level(logging.WARNING, "xling"):
+        found = newest(tmp_path, ["best_update"])
+    assert found is not None
+    assert found.meta["update"] == 1
+    assert "step-0000002 is damaged and passed over" in caplog.text
+    save_some(tmp_path, 2)  # when its update comes again, it is replaced
+    assert damage(tmp_path / "step-0000002") == ""

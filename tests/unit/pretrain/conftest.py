@@ -1,14 +1,14 @@
 """Toy languages and tiny models on which every promise of the training engine can be checked in seconds."""
 
 import json
-import multiprocessing
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_runs import WATCHED, Child, child, make_vocab, write_streams
+from toy_runs import WATCHED, Child, make_vocab, watch, write_streams
 
 
 @pytest.fixture(scope="session")
@@ -36,35 +36,19 @@ def command(toy: Path, tmp_path: Path) -> Callable[..., list[str]]:
         path = tmp_path / f"{work}.run.json"
         path.write_text(json.dumps(run))
         streams = [flag for code in run["languages"] for flag in ("--streams", f"{code}={toy / code}")]
-        places = {
-            "--run": path,
-            "--vocab": toy / "vocab",
-            "--work-below": tmp_path / work,
-            "--out": f"{tmp_path / work}.out",
-        }
-        given = [str(word) for flag in places.items() for word in flag]
-        return [*given, *streams, "--device", "cpu", *flags]
+        given = ["--run", path, "--vocab", toy / "vocab", "--work-below", tmp_path / work, "--device", "cpu"]
+        return [str(word) for word in (*given, "--out", f"{tmp_path / work}.out", *streams, *flags)]
 
     return make
 
 
-@pytest.fixture(scope="session")
-def context() -> Any:
-    """Return a process maker that has imported torch once."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["xling.pretrain.run"])
-    return context
-
-
 @pytest.fixture
-def launch(context: Any, tmp_path: Path) -> Callable[..., Child]:
+def launch(tmp_path: Path) -> Callable[..., Child]:
     """Return a starter of the training command in a new process."""
     numbers = count()
 
     def start(arguments: list[str], die_at: int | None = None, watched: bool = True, **environment: str) -> Child:
-        log, environment = tmp_path / f"child-{next(numbers)}.log", {"OMP_NUM_THREADS": "1"} | environment
-        made = Child(context.Process(target=child, args=(arguments, environment, die_at, str(log), watched)), log)
-        made.process.start()
-        return made
+        log, prepare = tmp_path / f"child-{next(numbers)}.log", partial(watch, die_at, watched)
+        return Child("xling.pretrain.run", arguments, log, prepare, OMP_NUM_THREADS="1", **environment)
 
     return start

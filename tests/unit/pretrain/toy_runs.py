@@ -1,13 +1,15 @@
 """Toy languages, tiny models and processes that train them, for the tests of the training engine."""
 
 import copy
+import importlib
 import json
+import multiprocessing
 import os
 import signal
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -93,11 +95,8 @@ WATCHED: list[tuple[Any, str, Any]] = [
 ]
 
 
-def child(arguments: list[str], environment: dict[str, str], die_at: int | None, log: str, watched: bool) -> None:
-    """Run the command; if asked to, kill it for good at the end of an update, or (0) before its first checkpoint."""
-    os.environ.update(environment)
-    sys.argv = ["run", *arguments]
-    sys.stderr = open(log, "w")
+def watch(die_at: int | None, watched: bool) -> None:
+    """Let a training be looked into; if asked to, kill it at the end of an update, or (0) before its first checkpoint."""
     for owner, name, other in WATCHED if watched else ():
         setattr(owner, name, other)
     if die_at is not None:
@@ -110,14 +109,25 @@ def child(arguments: list[str], environment: dict[str, str], die_at: int | None,
             finish(self)
 
         setattr(loop.Trainer, moment, deadly)
-    run(command.main)
 
 
-class Child(NamedTuple):
-    """One run of the command in a process of its own."""
+def in_child(module: str, arguments: list[str], environment: dict[str, str], log: Path, prepare: Any) -> None:
+    """Run a command in this process, which is a new one and is prepared first."""
+    os.environ.update(environment)
+    sys.argv, sys.stderr = ["command", *arguments], log.open("w")
+    prepare()
+    run(importlib.import_module(module).main)
 
-    process: Any
-    log: Path
+
+class Child:
+    """One run of a command in a process of its own."""
+
+    def __init__(self, module: str, arguments: list[str], log: Path, prepare: Any, **environment: str) -> None:
+        context = multiprocessing.get_context("forkserver")  # it imports torch once
+        context.set_forkserver_preload(["xling.pretrain.run", "xling.finetune.fine_tune"])
+        self.log = log
+        self.process = context.Process(target=in_child, args=(module, arguments, environment, log, prepare))
+        self.process.start()
 
     def wait(self) -> int:
         """Return the exit code; a signal's number is negative."""
