@@ -25,7 +25,7 @@ from xling.report.claims.render import AT_FLOOR
 from xling.report.page.__main__ import main
 from xling.report.page.build import asset, build
 from xling.report.page.files import Files
-from xling.report.page.gallery import HREF, embedded, find_figures
+from xling.report.page.gallery import CAPTIONS, HREF, embedded, find_figures
 from xling.report.page.tables import MOST_ROWS, data_table, study_tables
 from xling.report.records import Results
 
@@ -101,6 +101,7 @@ def test_the_page_of_a_reference_run_comes_out_again_and_can_be_read_and_sent(na
     made, wanted = (AGEING.sub("", page[page.index("<body>") : page.index("<script>")]) for page in (text, kept))
     assert made == wanted, f"run python -m xling.report results/reference/{name} --choices docs/choices.md docs/data.md"
     check_page(text, folder)
+    assert {path.stem for path in folder.glob("figures/*.svg")} <= set(CAPTIONS)
     assert len(kept.encode()) <= 2_000_000
     assert len(Page(wanted).text.split()) <= 6000
 
@@ -155,14 +156,13 @@ def test_a_value_without_an_interval_has_no_bar_and_stands_at_the_edge(sources: 
     assert '<path d="M40.0 3.5v10" class="mean">' in row
 
 
-def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_models_are_left_to_their_files(tmp_path: Path) -> None:
-    (tmp_path / "training").mkdir()
-    for name, size in (("a", 500_000), ("b", 1), ("figure3", 1), ("kept", 1), ("training/en.mono.s1", 1)):
+def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_others_are_left_to_their_files(tmp_path: Path) -> None:
+    for name, size in (("a", 1), ("figure7", 500_000), ("figure3", 1), ("kept", 1)):
         (tmp_path / f"{name}.svg").write_bytes(b"x" * size)
         (tmp_path / f"{name}.png").write_bytes(b"p")
     found = {name: path.suffix for name, path in find_figures([tmp_path]).items()}
-    assert list(found.items()) == [("kept", ".svg"), ("figure3", ".svg"), ("a", ".png"), ("b", ".svg")]  # as captions
-    assert list(find_figures([tmp_path], ["b"])) == ["b"]  # what else lies in the folder is not shown
+    assert list(found.items()) == [("kept", ".svg"), ("figure3", ".svg"), ("figure7", ".png")]  # in the captions' order
+    assert list(find_figures([tmp_path], ["figure3"])) == ["figure3"]  # what else lies in the folder is not shown
 
 
 def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(sources: Files, tmp_path: Path) -> None:
