@@ -214,22 +214,6 @@ def test_a_cell_without_signal_is_left_out(number: str, results: Results, left_o
     assert (part.left_out, len(part.cells) - len(part.judged)) == (left_out, len(left_out))
 
 
-COUNTED = {"1a": (6, 9), "6a": (2, 4), "6b": (3, 5), "6c": (2, 4), "7a": (2, 5), "7b": (1, 3), "7c": (2, 4)}
-
-
-@pytest.mark.parametrize(("number", "counts"), COUNTED.items())
-def test_two_languages_are_counted_as_two(number: str, counts: tuple[int, int]) -> None:
-    curves_of_two = {
-        figure: tuple(r for r in records if getattr(r, "language", getattr(r, "pair", "")) in ("fr", "ru", "en-fr", "en-ru"))
-        for figure, records in vars(curves()).items()
-        if figure != "paper_scale"
-    }  # fmt: skip
-    parts = parts_of(number, table(drop=("zh",)) if number in TRANSFER else Results(**curves_of_two))
-    assert gravest(parts) is Verdict.SUPPORTED
-    least = min(parts, key=lambda part: len(part.judged) / len(part.cells))
-    assert (len(least.judged), len(least.cells)) == counts
-
-
 # --- what a value is made of -----------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from xling.core.io import read_json
 from xling.core.log import duration
 from xling.report.names import TASKS
 from xling.report.page.files import Files
-from xling.report.page.tables import Cell, Column, Table, data_table
+from xling.report.page.tables import Column, Table, data_table
 
 KEYS = {"study", "config", "config_hash", "commit", "changed", "collected", "python", "versions"}
 KEYS |= {"machine", "stages", "models", "data"}
@@ -80,7 +80,7 @@ def origin(known: Provenance, files: Files) -> dict[str, Any]:
     folders = {(name, "Model"): files.address(files.models / name) for name in names} if files.models else {}
     models = _table(MODELS, known["models"], "trained models", folders)
     if any(links := [files.of_model(name) for name in names]):
-        rows = [("", [*cells, Cell("", "text", links=own)]) for own, (_, cells) in zip(links, models.rows, strict=True)]
+        rows = [("", [*cells, own]) for own, (_, cells) in zip(links, models.rows, strict=True)]
         models = models._replace(columns=[*models.columns, Column("Files", "", "text")], rows=rows)
     return {
         "facts": facts,

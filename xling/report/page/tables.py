@@ -1,7 +1,7 @@
 """Tables of the page: two levels of headings, groups of rows, numbers aligned to the right, links to files."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -30,21 +30,15 @@ class Column(NamedTuple):
     kind: str
 
 
-class Cell(NamedTuple):
-    """A cell: its text, its CSS class (none for numbers, the most frequent kind), and its links."""
-
-    text: str
-    kind: str | None = None
-    href: str = ""
-    links: Sequence[Link] = ()
-
-
 class Table(NamedTuple):
-    """A table for the template: columns, and rows with the heading of the group that they begin (or empty)."""
+    """A table for the template: columns, and rows with the heading of the group that they begin (or empty).
+
+    A cell is text, or the links that it consists of.
+    """
 
     label: str
     columns: Sequence[Column]
-    rows: Sequence[tuple[str, Sequence[Cell]]]
+    rows: Sequence[tuple[str, Sequence[str | Sequence[Link]]]]
     id: str = ""
     note: str = ""
     links: Sequence[Link] = ()
@@ -88,7 +82,7 @@ def read_numbers(path: Path) -> pd.DataFrame:
 
 
 def data_table(
-    titles: Iterable[str],
+    titles: Collection[str],
     rows: Sequence[Sequence[str]],
     label: str,
     groups: Sequence[str] = (),
@@ -98,16 +92,15 @@ def data_table(
 
     `addresses` has the link of a cell by the first cell of its row and the title of its column.
     """
-    names, known = list(titles), addresses or {}
-    kinds = [_kind([row[place] for row in rows]) for place in range(len(names))]
     columns = []
-    for title, kind in zip(names, kinds, strict=True):
+    for place, title in enumerate(titles):
         over = next((over for over in OVERS if title.startswith(f"{over} ")), "")
-        columns.append(Column(title.removeprefix(over).strip(), over, kind or "number"))
+        columns.append(Column(title.removeprefix(over).strip(), over, _kind([row[place] for row in rows])))
+    known = {place: href for place, href in (addresses or {}).items() if href}
     cells = [
         [
-            Cell(text, f"{kind or ''} absent".strip() if text == NOT_RUN else kind, known.get((row[0], title), ""))
-            for text, kind, title in zip(row, kinds, names, strict=True)
+            [Link(text, known[row[0], title])] if (row[0], title) in known else text
+            for text, title in zip(row, titles, strict=True)
         ]
         for row in rows
     ]
@@ -115,9 +108,9 @@ def data_table(
     return Table(label, columns, list(zip(begun or [""] * len(rows), cells, strict=True)))
 
 
-def _kind(cells: Sequence[str]) -> str | None:
-    """Return the CSS class of a column: None for numbers (cells may be "not run"), else that of short or long text."""
+def _kind(cells: Sequence[str]) -> str:
+    """Return the CSS class of a column: that of numbers (cells may be "not run"), of short text or of long text."""
     given = [cell for cell in cells if cell not in ("", "-", NOT_RUN)]
     if given and all(NUMBER.fullmatch(cell) for cell in given):
-        return None
+        return "number"
     return "text" if max(map(len, cells), default=0) <= SHORT else "text long"
