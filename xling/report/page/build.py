@@ -13,12 +13,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from xling.core.log import duration
 from xling.report.claims import render
 from xling.report.claims.render import Stored
 from xling.report.figures.forest import LIMIT, marks
 from xling.report.page.files import WORDS, Files, Link
 from xling.report.page.gallery import find_figures, galleries
-from xling.report.page.origin import origin, read_provenance, study_facts
+from xling.report.page.origin import model_table, read_provenance, stage_table, study_facts
 from xling.report.page.tables import SHOWN, Table, data_table, study_tables
 from xling.report.rule import Verdict
 
@@ -52,7 +53,6 @@ def build(files: Files) -> str:
         policy=policy(style, script),
         style=style,
         script=script,
-        study=known["study"],
         facts=study_facts(known),
         notes=known["config"].get("study", {}).get("notes", []),
         stored=stored,
@@ -66,7 +66,9 @@ def build(files: Files) -> str:
         shown_tables=SHOWN,
         galleries=shown,
         choices=[(path.name, headings(path.read_text(encoding="utf-8"))) for path in files.choices],
-        origin=origin(known, files),
+        known=known,
+        stages=stage_table(known),
+        models=model_table(known, files),
         origin_links=files.links([(files.provenance.name, files.provenance)]),
     )
     return f"{text.strip()}\n"
@@ -88,7 +90,9 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html.j2")
+    environment.filters["duration"] = duration
+    texts = (render.effect_text, render.border_text, render.seeds_text)
+    return environment.get_template("page.html.j2", globals={text.__name__: text for text in texts})
 
 
 def policy(style: str, script: str) -> str:
@@ -127,22 +131,16 @@ def shown_claim(claim: Stored, ids: Collection[str]) -> dict[str, Any]:
     verdict = render.worded(claim)
     kind, sign = CLASSES[verdict]
     part = claim["parts"][claim["deciding"]]
-    only = "only " if claim["judged"] < claim["wanted"] else ""
     return {
         **claim,
         "name": WORDS["claims"].get(claim["claim"], claim["says"]),
         "verdict": verdict,
         "kind": kind,
         "sign": sign,
-        "effect": render.effect_text(part) if part["checks"] else "",
-        "border": render.border_text(part),
-        "what": part["what"],
+        "part": part,
         "plot": _plot(claim, part) if part["checks"] else None,
-        "brief": f"{verdict}, {only}{claim['judged']} of {claim['wanted']} {claim['counted_in']}",
-        "seeds": render.seeds_text(claim),
         "shown_in": _sources(claim["source"], ids),
-        "checks": _checks(claim),
-        "clear_cells": sum(part["clear"] for part in claim["parts"]),
+        "cells": _cells(claim),
     }
 
 
@@ -167,7 +165,7 @@ def _sources(source: str, ids: Collection[str]) -> list[Link]:
     return [Link(text, f"#{place}" if place in ids else "") for text, place in places.items()]
 
 
-def _checks(claim: Stored) -> Table | None:
+def _cells(claim: Stored) -> Table | None:
     """Return a table of the cells that are not clear, in the parts of a claim that are not supported."""
     rows, groups = [], []
     for part in (part for part in claim["parts"] if part["verdict"] != Verdict.SUPPORTED):

@@ -1,4 +1,4 @@
-"""Provenance for the template: the jobs, the machine, the code and data, and the time."""
+"""Provenance for the template: what the study is, the time by stage, and the trained models."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import Any
 
 from xling.core.errors import InputError
 from xling.core.io import read_json
-from xling.core.log import duration
 from xling.report.names import TASKS
 from xling.report.page.files import Files
 from xling.report.page.tables import Column, Table, data_table
@@ -55,48 +54,23 @@ def study_facts(known: Provenance) -> dict[str, str]:
     }
 
 
-def origin(known: Provenance, files: Files) -> dict[str, Any]:
-    """Return the provenance in the form that the template needs."""
+def stage_table(known: Provenance) -> Table:
+    """Return the time that each stage took."""
     stages = [stage | {"stage": stage["stage"].replace("_", " ")} for stage in known["stages"]]
-    machine, commits = known["machine"], sorted({model["commit"][:10] for model in known["models"]})
-    facts = {
-        "Study": known["study"],
-        "Configuration hash": known["config_hash"],
-        "Commit": known["commit"] + (", with changes that were not committed" if known["changed"] else ""),
-        "Models trained at": ", ".join(commits) if commits != [known["commit"][:10]] else "",
-        "Collected": known["collected"],
-        "Machine": f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']:.1f} GiB of memory",
-        "System": f"{machine['system']}, Python {known['python']}",
-        "Trained on": ", ".join(sorted({model["device"] for model in known["models"]})),
-    }
-    total = {key: sum(stage[key] for stage in stages) for key in ("jobs", "wall", "cpu", "gpu")}
-    graphics = f", {duration(total['gpu'])} of GPU time" if total["gpu"] else ", no GPU"
-    times = (
-        f"{total['jobs']} jobs: {duration(total['wall'])} of wall time added up over jobs, "
-        f"{duration(total['cpu'])} of processor time{graphics}. "
-        "Training counts all its attempts in wall and GPU time; the rest is of the attempt that succeeded."
-    )
+    return data_table(STAGES, _texts(STAGES, stages), "time by stage")
+
+
+def model_table(known: Provenance, files: Files) -> Table:
+    """Return the trained models with their training time, and links to their files if there are any."""
     names = [model["model"] for model in known["models"]]
     folders = {(name, "Model"): files.address(files.models / name) for name in names} if files.models else {}
-    models = _table(MODELS, known["models"], "trained models", folders)
-    if any(links := [files.of_model(name) for name in names]):
-        rows = [("", [*cells, own]) for own, (_, cells) in zip(links, models.rows, strict=True)]
-        models = models._replace(columns=[*models.columns, Column("Files", "", "text")], rows=rows)
-    return {
-        "facts": facts,
-        "times": times if stages else "No stage has recorded its time.",
-        "stages": _table(STAGES, stages, "time by stage"),
-        "models": models,
-        "files": len(known["data"]),
-        "versions": len(known["versions"]),
-    }
+    models = data_table(MODELS, _texts(MODELS, known["models"]), "trained models", addresses=folders)
+    links = [files.of_model(name) for name in names]
+    if not any(links):
+        return models
+    rows = [("", [*cells, own]) for own, (_, cells) in zip(links, models.rows, strict=True)]
+    return models._replace(columns=[*models.columns, Column("Files", "", "text")], rows=rows)
 
 
-def _table(
-    columns: Mapping[str, str],
-    items: Iterable[Provenance],
-    label: str,
-    addresses: Mapping[tuple[str, str], str] | None = None,
-) -> Table:
-    rows = [[shown.format(**item) for shown in columns.values()] for item in items]
-    return data_table(columns, rows, label, addresses=addresses)
+def _texts(columns: Mapping[str, str], items: Iterable[Provenance]) -> list[list[str]]:
+    return [[shown.format(**item) for shown in columns.values()] for item in items]
