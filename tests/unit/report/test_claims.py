@@ -176,6 +176,7 @@ def with_seeds(results: Results, step: float) -> Results:
     [
         (TRANSFER[:-1], table(WEAK), Verdict.NO_SIGNAL),
         (TRANSFER[:-1], table(drop=(D,)), Verdict.NOT_RUN),
+        (["4a"], table(WEAK, drop=(SE3,)), Verdict.NO_SIGNAL),  # of its parts one lacks signal, the other was not run
         (["1a", "2a", "4b", "4c"], table(WEAK, drop=("zh",)), Verdict.NOT_RUN),  # some were not run
         (["1a", "2a", "4b", "4c"], table(WEAK_FR, drop=("ru", "zh")), Verdict.NOT_RUN),
         (["1a", "2a", "4b", "4c"], table(WEAK_FR, drop=("ru",)), Verdict.SUPPORTED),  # zh can be judged

@@ -8,7 +8,7 @@ from typing import Any
 
 from workflow_scripts.collect_provenance import data_files, machine, main, model_records, stage_times
 from xling.core.io import read_json
-from xling.report.page.origin import read_provenance
+from xling.report.page.build import read_provenance
 
 PLAN = {"encoders": ["en.mono.s1"], "texts": ["en", "en-fr"], "config": {"languages": ["en", "fr", "ru"]}}
 

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -13,16 +13,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from xling.core.errors import InputError
+from xling.core.io import read_json
 from xling.core.log import duration
 from xling.report.claims import render
 from xling.report.claims.render import Stored
 from xling.report.figures.forest import LIMIT, marks
+from xling.report.names import TASKS
 from xling.report.page.files import WORDS, Files, Link
 from xling.report.page.gallery import find_figures, galleries
-from xling.report.page.origin import model_table, read_provenance, stage_table, study_facts
-from xling.report.page.tables import SHOWN, Table, data_table, study_tables
+from xling.report.page.tables import SHOWN, Table, data_table, model_table, stage_table, study_tables
 from xling.report.rule import Verdict
 
+KEYS = {"study", "config", "config_hash", "commit", "changed", "collected", "python", "versions"}
+KEYS |= {"machine", "stages", "models", "data"}
 # The text on a page may come from anywhere, but an HTML document must not contain these characters.
 FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
 FORBIDDEN |= dict.fromkeys((*range(55296, 57344), 65534, 65535), "�")
@@ -72,6 +76,35 @@ def build(files: Files) -> str:
         origin_links=files.links([(files.provenance.name, files.provenance)]),
     )
     return f"{text.strip()}\n"
+
+
+def read_provenance(path: Path) -> dict[str, Any]:
+    """Read the provenance of the results of a study."""
+    value = read_json(path)
+    if not isinstance(value, dict) or not value.keys() >= KEYS:
+        missing = sorted(KEYS - set(value if isinstance(value, dict) else ()))
+        raise InputError(path, f"not a study's provenance: {', '.join(missing)} missing")
+    return value
+
+
+def study_facts(known: Mapping[str, Any]) -> dict[str, str]:
+    """Return a short description of the study: its languages, tasks and settings, and the amount of training."""
+    config = known["config"]
+    chosen = config.get("study", {})
+    languages = config.get("languages", {})
+    names = {code: f"{own['name']} ({code})" for code, own in languages.items() if own.get("name")}
+    pairs = [pair.split("-") for pair in chosen.get("pairs", [])]
+    labels = [config["settings"][name]["label"] for name in chosen.get("settings", [])]
+    updates = sorted({model["updates"] for model in known["models"]})
+    trained = f"{len(known['models'])} models, {' or '.join(f'{n:,}' for n in updates)} updates each" if updates else ""
+    seeds = {model["model"].rpartition(".s")[2] for model in known["models"]}
+    return {
+        "From": names.get(chosen.get("source"), chosen.get("source", "")),
+        "To": ", ".join(names.get(pair[-1], pair[-1]) for pair in pairs),
+        "Tasks": ", ".join(TASKS.get(task, task) for task in chosen.get("tasks", [])),
+        "Settings": ", ".join(labels),
+        "Trained": f"{trained}, {len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'}" if trained else "",
+    }
 
 
 def headings(text: str) -> list[str]:

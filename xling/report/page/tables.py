@@ -1,10 +1,10 @@
-"""Tables of the page: two levels of headings, groups of rows, numbers aligned to the right, links to files."""
+"""Tables of the page, of results and of provenance: two levels of headings, groups of rows, links to files."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -20,6 +20,16 @@ SHORT = 32  # characters; cells up to this length are not wrapped
 MOST_ROWS = 60  # a table with more rows is only linked
 OVERS = (*(task_title(task) for task in TASKS), "ours - paper", "ours", "paper")
 SHOWN = {"table1"}  # other tables are collapsed
+STAGES = {
+    "Stage": "{stage}",
+    "Jobs": "{jobs}",
+    "Attempts": "{attempts}",
+    "Wall (s)": "{wall:.1f}",
+    "CPU (s)": "{cpu:.1f}",
+    "GPU (s)": "{gpu:.1f}",
+    "Peak memory (MB)": "{memory:.0f}",
+}
+MODELS = {"Model": "{model}", "Wall (s)": "{seconds:.1f}"}
 
 
 class Column(NamedTuple):
@@ -74,6 +84,28 @@ def study_tables(files: Files) -> list[Table]:
             links = files.of(path) if name == path.stem else []
             found.append(made._replace(id=name, note=about.get("note", ""), links=links, length=len(part)))
     return found
+
+
+def stage_table(known: Mapping[str, Any]) -> Table:
+    """Return the time that each stage took."""
+    stages = [stage | {"stage": stage["stage"].replace("_", " ")} for stage in known["stages"]]
+    return data_table(STAGES, _texts(STAGES, stages), "time by stage")
+
+
+def model_table(known: Mapping[str, Any], files: Files) -> Table:
+    """Return the trained models with their training time, and links to their files if there are any."""
+    names = [model["model"] for model in known["models"]]
+    folders = {(name, "Model"): files.address(files.models / name) for name in names} if files.models else {}
+    models = data_table(MODELS, _texts(MODELS, known["models"]), "trained models", addresses=folders)
+    links = [files.of_model(name) for name in names]
+    if not any(links):
+        return models
+    rows = [("", [*cells, own]) for own, (_, cells) in zip(links, models.rows, strict=True)]
+    return models._replace(columns=[*models.columns, Column("Files", "", "text")], rows=rows)
+
+
+def _texts(columns: Mapping[str, str], items: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+    return [[shown.format(**item) for shown in columns.values()] for item in items]
 
 
 def read_numbers(path: Path) -> pd.DataFrame:
