@@ -109,6 +109,11 @@ def laid_out(command: str, folder: Path, own_data: bool = True) -> list[Laid]:
             return lay_out(targets=targets, files=[*map(Path, args.configfile or []), isolated(folder, own_data)])
 
 
+def trained(jobs: list[Laid]) -> set[str]:
+    """Return the models that jobs train."""
+    return {Path(path).parent.name for job in jobs if job.rule == "pretrain" for path in job.outputs}
+
+
 class Reader:
     """Somebody who has written the files of docs/extend.md, in a folder of their own, and runs its commands on them."""
 

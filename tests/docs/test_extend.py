@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cut_data import first_sentences
 from dag import Laid
-from doc_blocks import EXTEND, GENERATED, Reader, blocks, commands, expanded
+from doc_blocks import EXTEND, GENERATED, Reader, blocks, commands, expanded, trained
 
 OWN = "presets/my-german.yaml"
 TOP, POSITIONS, GREEK = "presets/top.yaml", "presets/positions.yaml", "presets/greek.yaml"
@@ -33,11 +33,6 @@ def follow(tmp_path: Path) -> Reader:
 def count(jobs: list[Laid], rule: str) -> int:
     """Return how many jobs of a rule there are."""
     return [job.rule for job in jobs].count(rule)
-
-
-def models(jobs: list[Laid]) -> set[str]:
-    """Return the models that are trained."""
-    return {Path(path).parent.name for job in jobs if job.rule == "pretrain" for path in job.outputs}
 
 
 def test_the_page_has_these_files_and_commands_and_no_others(follow: Reader) -> None:
@@ -71,7 +66,7 @@ def test_a_small_study_of_ones_own_language(follow: Reader, real_data: Path) -> 
 
 
 def test_a_setting(follow: Reader) -> None:
-    assert models(follow.lay_out(SETTING)) == {
+    assert trained(follow.lay_out(SETTING)) == {
         f"en-fr.{name}.s1" for name in ("default", "sep-emb-l1-6", "sep-emb-l1-7")
     }
 
@@ -88,7 +83,7 @@ def test_a_setting_that_cannot_be_is_refused_as_the_page_says(
 
 def test_separate_tokens_beside_separate_embeddings(follow: Reader) -> None:
     jobs = follow.lay_out(TOKENS)
-    assert models(jobs) == {f"en-fr.{name}.s1" for name in ("default", "sep-emb", "sep-tokens")}
+    assert trained(jobs) == {f"en-fr.{name}.s1" for name in ("default", "sep-emb", "sep-tokens")}
     assert (
         count(jobs, "build_vocabulary") == 4
     )  # joint, separate, and each language's, whose streams both settings read
@@ -98,16 +93,16 @@ def test_separate_tokens_beside_separate_embeddings(follow: Reader) -> None:
 
 def test_a_swapped_language(follow: Reader) -> None:
     jobs = follow.lay_out(SWAPPED)
-    assert count(jobs, "pretrain") == len(models(jobs)) == 23
-    assert len([name for name in models(jobs) if name.startswith("en-de.")]) == 10
-    assert [name for name in models(jobs) if name.startswith("en-fr.")] == ["en-fr.default.s1"]
+    assert count(jobs, "pretrain") == len(trained(jobs)) == 23
+    assert len([name for name in trained(jobs) if name.startswith("en-de.")]) == 10
+    assert [name for name in trained(jobs) if name.startswith("en-fr.")] == ["en-fr.default.s1"]
     assert any("transfer/en-de.no-anchors.s1/" in path for job in jobs for path in job.outputs)
 
 
 def test_a_real_language(follow: Reader, capfd: pytest.CaptureFixture[str]) -> None:
     jobs = follow.lay_out(REAL)
-    assert len([name for name in models(jobs) if name.startswith("en-ar.")]) == 10
-    assert "ar.mono.s1" in models(jobs)
+    assert len([name for name in trained(jobs) if name.startswith("en-ar.")]) == 10
+    assert "ar.mono.s1" in trained(jobs)
     assert count(jobs, "tokenise_text") == 74  # Arabic's two domains beside the 72 shards of the paper
     follow.write(ARABIC, "moses: en ", "moses: ar ")
     with pytest.raises(SystemExit, match="2"):

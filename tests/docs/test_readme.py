@@ -1,14 +1,13 @@
 """Every command of the README and the docs is run, or stands in a table with the reason why not; links and paths exist."""
 
-import importlib
+import pkgutil
 import re
+import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from dag import Laid
-from doc_blocks import EXTEND, PAGES, blocks, commands, expanded, laid_out, run
+from doc_blocks import EXTEND, PAGES, blocks, commands, expanded, laid_out, run, trained
 from embedded import ROOT, study
 
 from workflow_scripts.checks import check
@@ -40,28 +39,23 @@ MADE = ("results/", "logs/", "work/", "receipts/")
 LOOKS_LIKE_A_PATH = re.compile(r"`([\w.-]+(?:/[\w.*{}-]+)+/?|[\w-]+\.(?:md|yaml|txt|lock|cff|toml))`")
 
 
-def all_commands() -> list[str]:
-    """Return every command line of all pages but the one that has its own test."""
-    return list(dict.fromkeys(line for page in PAGES if page != EXTEND for line in commands(page)))
-
-
+COMMANDS = list(dict.fromkeys(line for page in PAGES if page != EXTEND for line in commands(page)))
 # Of the other commands of Snakemake the jobs are laid out, none is started.
-DRY = [line for line in all_commands() if ".venv/bin/snakemake " in line and line not in NOT_RUN]
+DRY = [line for line in COMMANDS if ".venv/bin/snakemake " in line and line not in NOT_RUN]
+README, TEXT = (
+    (ROOT / "README.md").read_text(encoding="utf-8"),
+    "".join(page.read_text(encoding="utf-8") for page in PAGES),
+)
 
 
 def test_every_command_is_run_or_has_a_reason() -> None:
     tables = {*RUN, *DRY, *NOT_RUN}
-    asked = [line for line in all_commands() if not line.startswith("xling ")]
+    asked = [line for line in COMMANDS if not line.startswith("xling ")]
     assert [line for line in asked if line not in tables] == []
     assert [line for line in tables if line not in asked] == []  # no entry outlives its command
     assert len(DRY) > 10
     assert {block.language for page in PAGES for block in blocks(page)} <= {"", "python", *OTHER}
     assert {block.page for page in PAGES for block in blocks(page) if block.language == "python"} == set(PYTHON)
-
-
-def trained(jobs: list[Laid]) -> set[str]:
-    """Return the models that jobs train."""
-    return {Path(path).parent.name for job in jobs if job.rule == "pretrain" for path in job.outputs}
 
 
 def test_a_dry_run_of_the_first_command_shows_its_jobs_and_makes_nothing(tmp_path: Path) -> None:
@@ -85,8 +79,7 @@ def test_a_command_lays_out_its_jobs(
 
 def cost(row: str, column: int) -> str:
     """Return a cell of the README's table of costs: the embedded study, mini, paper."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (line,) = [line for line in text.splitlines() if line.startswith(f"| {row} |")]
+    (line,) = [line for line in README.splitlines() if line.startswith(f"| {row} |")]
     return line.split("|")[2 + column].strip()
 
 
@@ -139,7 +132,7 @@ def test_the_figures_of_the_paper_take_no_study(tmp_path: Path) -> None:
     assert [job.rule for job in jobs] == ["paper_figures"]
 
 
-@pytest.mark.parametrize("command", [line for line in all_commands() if line.startswith("xling ")])
+@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("xling ")])
 def test_flags_of_the_package_s_command_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         dispatch([command.split()[1], "--help"])
@@ -150,45 +143,32 @@ def test_flags_of_the_package_s_command_exist(command: str, capsys: pytest.Captu
 
 def test_make_targets_named_in_the_text_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
+    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", TEXT, re.MULTILINE))
     assert {"demo", "test", "plan"} <= named
     assert [name for name in sorted(named) if not re.search(rf"^{name}:", makefile, re.MULTILINE)] == []
 
 
 def test_modules_and_functions_named_in_the_text_exist() -> None:
-    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    names = set(re.findall(r"`((?:xling|workflow_scripts)(?:\.\w+)+)`", text))
-    modules = set(re.findall(r"python -m ((?:xling|workflow_scripts|bench|docs)(?:\.\w+)+)", text))
+    names = set(re.findall(r"`((?:xling|workflow_scripts)(?:\.\w+)+)`", TEXT))
+    modules = set(re.findall(r"python -m ((?:xling|workflow_scripts|bench|docs)(?:\.\w+)+)", TEXT))
     assert len(names) > 20
     assert [name for name in sorted(names | modules) if not exists(name)] == []
 
 
 def exists(name: str) -> bool:
     """Tell whether a dotted name is a module, or something in one."""
-    parts = name.split(".")
-    for count in range(len(parts), 0, -1):
-        try:
-            found: Any = importlib.import_module(".".join(parts[:count]))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[count:]:
-            found = getattr(found, part, None)
-        return found is not None
-    return False
+    try:
+        return bool(pkgutil.resolve_name(name))
+    except (ImportError, AttributeError):
+        return False
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
-    inside = [link.split("#")[0] for link in links if not link.startswith("http")]
-    assert [link for link in inside if not (page.parent / link).exists()] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_files_named_in_the_text_exist(page: Path) -> None:
-    first_folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
+def test_links_lead_somewhere_and_files_named_in_the_text_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
+    inside = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
+    assert [link for link in inside if not (page.parent / link).exists()] == []
+    first_folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
     written = re.findall(r"^# (presets/\S+)$", text, re.MULTILINE)  # by the reader
     named = [name for name in LOOKS_LIKE_A_PATH.findall(text) if name not in written]
     ours = [name for name in named if name.split("/")[0] in first_folders and not name.startswith(MADE)]
@@ -212,5 +192,15 @@ def test_the_site_file_s_example_can_be_read(tmp_path: Path) -> None:
 
 
 def test_the_readme_links_every_page() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [page.name for page in PAGES if page.parent.name == "docs" and f"(docs/{page.name})" not in text] == []
+    assert [page.name for page in PAGES if page.parent.name == "docs" and f"(docs/{page.name})" not in README] == []
+
+
+def test_the_catalog_github_and_citations_find_what_they_ask_for() -> None:
+    names = (".snakemake-workflow-catalog.yml", ".github/workflows/test.yml", "CITATION.cff")
+    catalog, workflow, citation = (yaml.safe_load((ROOT / name).read_text(encoding="utf-8")) for name in names)
+    assert {"conda", "apptainer"} == set(catalog["usage"]["software-stack-deployment"])
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert [step["run"] for step in steps if "run" in step] == ["make test", "make demo"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+    assert citation["preferred-citation"]["doi"] in README

@@ -304,20 +304,18 @@ def _item_noise(
     """
     noise: Array = keys["z_error"].to_numpy()[:, None] * _layered(keys["cluster"].tolist(), count, rng)
     inside = keys.index[(keys["score"] > 0) & (keys["score"] < 1)]
-    place = {key: i for i, key in enumerate(keys.index)}
     for test, (names, matrix) in sorted(covariances.items()):
         varied = {name for name, variance in zip(names, np.diag(matrix), strict=True) if variance > 0}
         mine = rows[(rows["test"] == test) & rows["paired"].isin(varied) & rows["key"].isin(inside)]
-        wanted = list(dict.fromkeys(mine["key"]))
-        if not wanted:
+        if mine.empty:
             continue
-        average = np.zeros((len(wanted), len(names)))  # weights that average the scores of single seeds
-        for key, paired in zip(mine["key"], mine["paired"], strict=True):
-            average[wanted.index(key), list(names).index(paired)] = 1 / (mine["key"] == key).sum()
-        where = [place[key] for key in wanted]
+        # weights that average the scores of single seeds
+        weights = pd.crosstab(mine["key"], mine["paired"], normalize="index")
+        average = weights.reindex(index=mine["key"].unique(), columns=names, fill_value=0.0)
+        where = keys.index.get_indexer(average.index)
         slope = 1 / np.sin(2 * keys["z"].to_numpy()[where])  # dz / dscore
-        joint = (slope[:, None] * average) @ matrix @ (slope[:, None] * average).T
-        values, vectors = np.linalg.eigh(joint)
+        on_z = slope[:, None] * average.to_numpy()
+        values, vectors = np.linalg.eigh(on_z @ matrix @ on_z.T)
         root = vectors * np.sqrt(np.clip(values, 0, None))
-        noise[where] = root @ rng.standard_normal((len(wanted), count))
+        noise[where] = root @ rng.standard_normal((len(where), count))
     return noise

@@ -1,7 +1,7 @@
 """The results of a made-up study that shows everything the paper says, without noise."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -106,13 +106,15 @@ def contextual(*series: str) -> tuple[ContextualScore, ...]:
     )
 
 
-def changed(figure: str, value: str, new: Callable[[Any], float], **where: Any) -> Results:
-    """Return the curves with a value changed in the records of a figure that match."""
+def changed(figure: str, field: str, value: float | str, **where: Any) -> Results:
+    """Return the curves with a field set to a number, or raised by what a text says, in the records that match."""
     results = curves()
     if figure in ("figure5", "figure8"):
         where.setdefault("encoder", "trained")
     records = tuple(
-        replace(record, **{value: new(record)}) if where.items() <= vars(record).items() else record
+        replace(record, **{field: getattr(record, field) + float(value) if isinstance(value, str) else value})
+        if where.items() <= vars(record).items()
+        else record
         for record in getattr(results, figure)
     )
     return replace(results, **{figure: records})

@@ -8,7 +8,7 @@ from typing import Any
 
 from workflow_scripts.collect_provenance import machine, main
 from xling.core.io import read_json
-from xling.report.page.origin import read_provenance
+from xling.report.page.build import read_provenance
 
 
 def benchmark(path: Path, *values: str) -> None:

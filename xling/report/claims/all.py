@@ -38,10 +38,8 @@ def other_domain(s: Study) -> list[Part]:
 
 def separate_embeddings(s: Study) -> list[Part]:
     """Judge claim 4b on Sep Emb."""
-    part, settings = (
-        Part("mean gain of No anchors over its floor, minus that of Sep Emb over its own"),
-        (NO_ANCHORS, SEP_EMB),
-    )
+    part = Part("mean gain of No anchors over its floor, minus that of Sep Emb over its own")
+    settings = (NO_ANCHORS, SEP_EMB)
     return [parts.by_task(s, part, settings, partial(s.lead_above_floors, *settings))]
 
 

@@ -80,12 +80,8 @@ def hardly_worse(study: Study) -> Part:
         return by_task(study, part, settings, partial(study.lead, *settings), NOT_NER)
     what = "mean kept share of No anchors minus that of Default anchors"
     part = Part(what, Unit.SHARE, AT_LEAST, -0.15, ours=True)
-
-    def value(task: str, language: str) -> Value:
-        lead, default = study.lead_above_floors(*settings, task, language), study.gain(DEFAULT, task, language)
-        return share(lead, default, part.border)
-
-    return by_task(study, part, settings, value, NOT_NER)
+    lead, default = partial(study.lead_above_floors, *settings), partial(study.gain, DEFAULT)
+    return by_task(study, part, settings, lambda *cell: share(lead(*cell), default(*cell), part.border), NOT_NER)
 
 
 def more_for_the_distant(study: Study) -> Part:

@@ -2,10 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, StrictUndefined
 
 from xling.core.errors import InputError
 from xling.core.io import read_json
@@ -22,12 +24,6 @@ SUFFIX = {Unit.POINTS: " points", Unit.TIMES: " times"}
 DIGITS = {Unit.POINTS: 1, Unit.TIMES: 1, Unit.SHARE: 2, Unit.PEARSON: 2, Unit.CKA: 3}
 MOST_DIGITS = 6
 SHOWN_PLACES = 6
-ROW_COLUMNS = ("", "claim", "effect and interval", "wanted", "paper", "verdict", "seeds to decide")
-PART_COLUMNS = ("", "part", *ROW_COLUMNS[2:4], "above chance", "paper", "clear / open / against", "verdict")
-SEED_COLUMNS = ("measured", "models", "seeds beyond the first", "own s.d.", "s.d. used", "degrees of freedom")
-SEED_NOTE = """\
-Standard deviation of one seed, in points at a score of 50 (of CKA: in hundredths at .5). The own one of a group is
-drawn towards that of all trained models of its task, which counts for three degrees of freedom."""
 COUNTED = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 TOLD = {  # the verb for one claim, and for several
     Verdict.SUPPORTED: ("holds", "hold"),
@@ -101,16 +97,9 @@ def read_claims(path: Path) -> dict[str, Any]:
 
 def as_markdown(stored: Stored) -> str:
     """Return the verdicts as a page: headline, table of claims, sentences, table of parts, and seed variances."""
-    parts = [(claim, part) for claim in stored["claims"] for part in claim["parts"] if part["checks"]]
-    sections = {
-        "In words": [f"- **{claim['claim']}, {worded(claim)}.** {claim['sentence']}" for claim in stored["claims"]],
-        "Every part": markdown_table(PART_COLUMNS, [part_row(claim, part) for claim, part in parts]),
-        "Seed variance": [SEED_NOTE, "", *markdown_table(SEED_COLUMNS, map(variance_row, stored["seed_variance"]))],
-        "Rules": [RULES],
-    }
-    lines = ["# What this run shows of the paper's claims", "", *first_lines(stored), ""]
-    lines += markdown_table(ROW_COLUMNS, [row(claim) for claim in stored["claims"]])
-    return "\n".join([*lines, *(text for title, found in sections.items() for text in ("", f"## {title}", "", *found))])
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701 (not HTML)
+    text = Path(__file__).with_name("claims.md.j2").read_text(encoding="utf-8")
+    return environment.from_string(text, globals()).render(stored=stored)  # it calls the functions below
 
 
 def first_lines(stored: Stored) -> list[str]:
@@ -124,22 +113,6 @@ def row(claim: Stored) -> list[str]:
     effect = effect_text(part) if part["checks"] else "-"
     told = [border_text(part), paper_text(part) or claim["paper"], f"**{worded(claim)}**", seeds_text(claim)]
     return [claim["claim"], claim["says"], effect, *told]
-
-
-def part_row(claim: Stored, part: Stored) -> list[str]:
-    """Return the row of a part."""
-    chance = "-" if part["above_chance"] is None else number(part["above_chance"], part)
-    counts = f"{part['clear']} / {part['open']} / {part['against']} of {part['wanted']} {part['counted_in']}"
-    effects = [effect_text(part), border_text(part), chance, paper_text(part) or "-"]
-    return [claim["claim"], part["what"], *effects, counts, part["verdict"]]
-
-
-def variance_row(own: Stored) -> list[str]:
-    """Return the row of a seed variance."""
-    used = {"lent": f"{own['used']:.2f}, from Table 1", "unknown": "unknown"}.get(own["origin"], f"{own['used']:.2f}")
-    freedom = "-" if own["origin"] == "unknown" else f"{own['freedom']:g}"
-    alone = "-" if own["own"] is None else f"{own['own']:.2f}"
-    return [own["measured"], own["models"], f"{own['second_seeds']:g}", alone, used, freedom]
 
 
 def headline(claims: Sequence[Stored]) -> str:
@@ -196,11 +169,6 @@ def number(value: float, part: Stored) -> str:
     enough = (n for n in range(digits, MOST_DIGITS + 1) if float(f"{value:.{n}f}") != part["border"])
     text = f"{value:.{digits if value == part['border'] else next(enough, digits)}f}"
     return text.lstrip("-") if float(text) == 0 else text
-
-
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table."""
-    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
 
 
 def _claim(claim: Claim, own: list[Part], paper: list[Part], above_chance: list[Part]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import base64
 import re
 from collections.abc import Collection, Iterable, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,34 +20,18 @@ NOT_ESCAPED = " !$'()*+,/:;=?@[]<>|^`{}~"  # characters that a data URL may cont
 ElementTree.register_namespace("", SVG[1:-1])
 LARGEST_DRAWING = 400_000  # bytes; a larger drawing (SVG) takes more space than its picture (PNG)
 HEADLINES = ("kept", "figure3", "figure6", "figure7", "training")  # the first figure that has data opens the page
-ABOUT = Path(__file__).with_name("captions.yaml")
-CAPTIONS: dict[str, dict[str, str]] = yaml.safe_load(ABOUT.read_text(encoding="utf-8"))  # by pattern of figure names
-
-
-def caption_of(name: str) -> tuple[str, dict[str, str]]:
-    """Return the name pattern that matches a figure, and its caption; a figure that matches none gets a default."""
-    pattern = next((known for known in CAPTIONS if fnmatchcase(name, known)), name)
-    title = name.replace("_", " ")
-    return pattern, CAPTIONS.get(
-        pattern, {"section": "figures", "title": title, "caption": "", "alt": f"Figure {title}."}
-    )
+CAPTIONS: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("captions.yaml").read_text("utf-8"))
 
 
 def find_figures(folders: Iterable[Path], only: Collection[str] = ()) -> dict[str, Path]:
     """Return the figures in the folders, or only those named, in page order: the SVG file unless it is too large."""
-    found: dict[str, dict[str, Path]] = {}
-    for folder in folders:
-        for path in (path for path in sorted(folder.iterdir()) if path.suffix in (".svg", ".png")):
-            found.setdefault(path.stem, {})[path.suffix] = path
-
-    order, chosen = {pattern: place for place, pattern in enumerate(CAPTIONS)}, {}
-    for name in sorted(found, key=lambda name: (order.get(caption_of(name)[0], len(order)), name)):
-        if only and name not in only:
-            continue
-        drawing, picture = found[name].get(".svg"), found[name].get(".png")
-        heavy = drawing is None or drawing.stat().st_size > LARGEST_DRAWING
-        chosen[name] = picture if picture and heavy else found[name][".svg"]
-    return chosen
+    found = {}
+    for name in (name for name in CAPTIONS if not only or name in only):
+        files = [folder / f"{name}{suffix}" for folder in folders for suffix in (".svg", ".png")]
+        files = [path for path in files if path.exists()]
+        if files:
+            found[name] = next((path for path in files if path.stat().st_size <= LARGEST_DRAWING), files[-1])
+    return found
 
 
 def galleries(ours: Mapping[str, Path], papers: Mapping[str, Path], files: Files) -> dict[str, Any]:
@@ -56,18 +39,16 @@ def galleries(ours: Mapping[str, Path], papers: Mapping[str, Path], files: Files
     sections: dict[str, Any] = {caption["section"]: [] for caption in CAPTIONS.values()}
     first = next((name for name in HEADLINES if name in ours and shows_something(ours[name])), None)
     for name, path in ours.items():
-        section = sections[caption_of(name)[1]["section"]]
+        section = sections[CAPTIONS[name]["section"]]
         if name != first and shows_something(path):
             section.append(_figure(name, path, files))
         if name in papers:
             section.append(_figure(name, papers[name], files, ", from the paper's published numbers") | {"id": None})
-    known = {caption_of(name)[0] for name in ours}
+    missing = [own for name, own in CAPTIONS.items() if name not in ours and "optional" not in own]
     return {
         **sections,
         "first": _figure(first, ours[first], files) if first else None,
-        "missing": [
-            about["title"] for name, about in CAPTIONS.items() if name not in known and "optional" not in about
-        ],
+        "missing": [caption["title"] for caption in missing],
     }
 
 
@@ -78,12 +59,10 @@ def shows_something(path: Path) -> bool:
 
 
 def _figure(name: str, path: Path, files: Files, addition: str = "") -> dict[str, Any]:
-    pattern, about = caption_of(name)
-    rest = name.removeprefix(pattern.rstrip("*")).strip("/_-. ").replace("_", " ")
-    title = f"{about['title']}: {rest}" if rest and pattern.endswith("*") else about["title"]
+    about = CAPTIONS[name]
     return {
-        "id": f"figure-{re.sub(r'[^A-Za-z0-9]+', '-', name)}",
-        "title": f"{title}{addition}",
+        "id": f"figure-{name.replace('_', '-')}",
+        "title": f"{about['title']}{addition}",
         "caption": "" if addition else about["caption"],
         "alt": about["alt"],
         "source": embedded(path),

@@ -1,10 +1,10 @@
-"""Tables of the page: two levels of headings, groups of rows, numbers aligned to the right, links to files."""
+"""Tables of the page, of results and of provenance: two levels of headings, groups of rows, links to files."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -20,6 +20,16 @@ SHORT = 32  # characters; cells up to this length are not wrapped
 MOST_ROWS = 60  # a table with more rows is only linked
 OVERS = (*(task_title(task) for task in TASKS), "ours - paper", "ours", "paper")
 SHOWN = {"table1"}  # other tables are collapsed
+STAGES = {
+    "Stage": "{stage}",
+    "Jobs": "{jobs}",
+    "Attempts": "{attempts}",
+    "Wall (s)": "{wall:.1f}",
+    "CPU (s)": "{cpu:.1f}",
+    "GPU (s)": "{gpu:.1f}",
+    "Peak memory (MB)": "{memory:.0f}",
+}
+MODELS = {"Model": "{model}", "Wall (s)": "{seconds:.1f}"}
 
 
 class Column(NamedTuple):
@@ -30,21 +40,15 @@ class Column(NamedTuple):
     kind: str
 
 
-class Cell(NamedTuple):
-    """A cell: its text, its CSS class (none for numbers, the most frequent kind), and its links."""
-
-    text: str
-    kind: str | None = None
-    href: str = ""
-    links: Sequence[Link] = ()
-
-
 class Table(NamedTuple):
-    """A table for the template: columns, and rows with the heading of the group that they begin (or empty)."""
+    """A table for the template: columns, and rows with the heading of the group that they begin (or empty).
+
+    A cell is text, or the links that it consists of.
+    """
 
     label: str
     columns: Sequence[Column]
-    rows: Sequence[tuple[str, Sequence[Cell]]]
+    rows: Sequence[tuple[str, Sequence[str | Sequence[Link]]]]
     id: str = ""
     note: str = ""
     links: Sequence[Link] = ()
@@ -82,13 +86,35 @@ def study_tables(files: Files) -> list[Table]:
     return found
 
 
+def stage_table(known: Mapping[str, Any]) -> Table:
+    """Return the time that each stage took."""
+    stages = [stage | {"stage": stage["stage"].replace("_", " ")} for stage in known["stages"]]
+    return data_table(STAGES, _texts(STAGES, stages), "time by stage")
+
+
+def model_table(known: Mapping[str, Any], files: Files) -> Table:
+    """Return the trained models with their training time, and links to their files if there are any."""
+    names = [model["model"] for model in known["models"]]
+    folders = {(name, "Model"): files.address(files.models / name) for name in names} if files.models else {}
+    models = data_table(MODELS, _texts(MODELS, known["models"]), "trained models", addresses=folders)
+    links = [files.of_model(name) for name in names]
+    if not any(links):
+        return models
+    rows = [("", [*cells, own]) for own, (_, cells) in zip(links, models.rows, strict=True)]
+    return models._replace(columns=[*models.columns, Column("Files", "", "text")], rows=rows)
+
+
+def _texts(columns: Mapping[str, str], items: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+    return [[shown.format(**item) for shown in columns.values()] for item in items]
+
+
 def read_numbers(path: Path) -> pd.DataFrame:
     """Read a CSV file as text; numbers with many digits are rounded to four."""
     return read_table(path).map(lambda cell: f"{float(cell):.4g}" if LONG_NUMBER.fullmatch(cell) else cell)
 
 
 def data_table(
-    titles: Iterable[str],
+    titles: Collection[str],
     rows: Sequence[Sequence[str]],
     label: str,
     groups: Sequence[str] = (),
@@ -98,16 +124,15 @@ def data_table(
 
     `addresses` has the link of a cell by the first cell of its row and the title of its column.
     """
-    names, known = list(titles), addresses or {}
-    kinds = [_kind([row[place] for row in rows]) for place in range(len(names))]
     columns = []
-    for title, kind in zip(names, kinds, strict=True):
+    for place, title in enumerate(titles):
         over = next((over for over in OVERS if title.startswith(f"{over} ")), "")
-        columns.append(Column(title.removeprefix(over).strip(), over, kind or "number"))
+        columns.append(Column(title.removeprefix(over).strip(), over, _kind([row[place] for row in rows])))
+    known = {place: href for place, href in (addresses or {}).items() if href}
     cells = [
         [
-            Cell(text, f"{kind or ''} absent".strip() if text == NOT_RUN else kind, known.get((row[0], title), ""))
-            for text, kind, title in zip(row, kinds, names, strict=True)
+            [Link(text, known[row[0], title])] if (row[0], title) in known else text
+            for text, title in zip(row, titles, strict=True)
         ]
         for row in rows
     ]
@@ -115,9 +140,9 @@ def data_table(
     return Table(label, columns, list(zip(begun or [""] * len(rows), cells, strict=True)))
 
 
-def _kind(cells: Sequence[str]) -> str | None:
-    """Return the CSS class of a column: None for numbers (cells may be "not run"), else that of short or long text."""
+def _kind(cells: Sequence[str]) -> str:
+    """Return the CSS class of a column: that of numbers (cells may be "not run"), of short text or of long text."""
     given = [cell for cell in cells if cell not in ("", "-", NOT_RUN)]
     if given and all(NUMBER.fullmatch(cell) for cell in given):
-        return None
+        return "number"
     return "text" if max(map(len, cells), default=0) <= SHORT else "text long"
