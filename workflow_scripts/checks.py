@@ -69,6 +69,10 @@ def _names(config: Config) -> Problems:
     bases = [name for name, setting in settings.items() if "like" not in setting]
     for name in settings.keys() - bases:
         yield from _unknown(f"settings.{name}.like", [settings[name]["like"]], bases, "setting without `like`")
+    originals = [code for code, language in languages.items() if "copy_of" not in language]
+    for code in languages.keys() - originals:
+        copied = [languages[code]["copy_of"]]
+        yield from _unknown(f"languages.{code}.copy_of", copied, originals, "language without `copy_of`")
     for cell in study["extra"]:
         pair, setting = cell.split(".", 1)
         yield from _unknown_pairs(f"study.extra: {cell}", [pair], config, needs_ner=False)
@@ -102,7 +106,6 @@ def _choices(study: Files) -> Problems:
 def _languages(study: Files) -> Problems:
     languages = study.config["languages"]
     for code, language in languages.items():
-        yield from _copies(languages, code)
         for key in NEEDED_OF_A_LANGUAGE:
             if key not in language and "copy_of" not in language:
                 yield f"languages.{code}.{key}: missing key (a language that is no copy_of another needs it)"
@@ -112,17 +115,6 @@ def _languages(study: Files) -> Problems:
             yield f"languages.{code}.script: unknown script {script!r} (did you mean {close[0].capitalize()!r}?)"
         if language.get("segmenter") == "stanford" and not language.get("segmenter_dictionary"):
             yield f"languages.{code}.segmenter_dictionary: missing (expected the folder of the Stanford segmenter)"
-
-
-def _copies(languages: Config, code: str) -> Problems:
-    chain = [code]
-    while (original := languages[chain[-1]].get("copy_of")) in languages and original not in chain:
-        chain.append(original)
-    if original is not None and original not in languages:
-        if len(chain) == 1:
-            yield from _unknown(f"languages.{code}.copy_of", [original], languages, "language")
-    elif original == code == min(chain):
-        yield f"languages.{code}.copy_of: goes round in a circle ({' -> '.join([*chain, code])})"
 
 
 def _settings(study: Files) -> Problems:

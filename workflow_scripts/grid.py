@@ -113,16 +113,14 @@ class Grid:
 
     def language(self, code: str) -> dict[str, Any]:
         """Return the entry of a language without null sources; a copy inherits the entry of its original."""
-        language = dict(self.config["languages"][code])
-        original = language.pop("copy_of", None)
-        whole = merge(self.language(original), language) if original else language
+        languages, original = self.config["languages"], self.original(code)
+        whole = languages[code] if original == code else merge(languages[original], languages[code])
         there = {key: value for key, value in whole.items() if value is not None or key not in SOURCES}
         return there | {"text": {domain: source for domain, source in whole["text"].items() if source is not None}}
 
     def original(self, code: str) -> str:
         """Return the language whose files are read: the language itself or, for a copy, its original."""
-        original = self.config["languages"][code].get("copy_of")
-        return self.original(original) if original else code
+        return str(self.config["languages"][code].get("copy_of", code))
 
     def setting_of(self, model: Model) -> dict[str, Any]:
         """Return the full setting of a model; a monolingual model has a fixed one in which nothing is separate."""

@@ -68,8 +68,8 @@ pairs.en-en | {ner: {train: wikiann, test: wikiann}} | : expected two different 
 study.skip | [en-ru.sepemb] | : 'en-ru.sepemb' matches no model (did you mean 'en-ru.sep-emb'?)
 study | {languages: [fr, de], pairs: [], extra: [], skip: []} | study.source: no model of the study reads 'en' (expected it
 settings.sep-emb.label | Default | : 'Default' is the label of settings.default too
-languages.en2.copy_of | enn | : unknown language 'enn' (did you mean 'en'?)
-languages.en.copy_of | en2 | : goes round in a circle (en -> en2 -> en)
+languages.en2.copy_of | enn | : unknown language without `copy_of` 'enn' (did you mean 'en'?)
+languages.en2.copy_of | en2 | : unknown language without `copy_of` 'en2' (did you mean 'en'?)
 languages.fr.script | - | : missing key
 languages.zh | {segmenter: stanford, segmenter_dictionary: null} | languages.zh.segmenter_dictionary: missing
 settings.sep-l1-6.separate.layers | 9 | : 9 goes beyond the model's 8 layers
