@@ -1,6 +1,6 @@
 """Checks of a study that types cannot express: names and files must exist, and numbers must fit together."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import product
@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from workflow_scripts.config import Config, ConfigError, expand_path, merge
 from workflow_scripts.files import Files
-from workflow_scripts.grid import MONO, OWN, pair_languages
+from workflow_scripts.grid import OWN, pair_languages
 from workflow_scripts.schema import Setting, schema_problems
 from xling.core.errors import InputError
 from xling.core.records import find_problems, missing_keys, nearest
@@ -25,13 +25,16 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 def check(config: Config) -> None:
     """Raise ConfigError with all problems of the first check that fails; later checks would only repeat them."""
-    whole: list[Callable[[Config], Iterable[str]]] = [schema_problems, _folders, _incomplete, _names]
-    parts: list[Callable[[Files], Iterable[str]]] = [_choices, _languages, _settings, _numbers, _data]
-    parts += [_shared_sources, _files, _columns]
+    for problems in (schema_problems, _folders, _incomplete, _names):
+        _refuse(problems(config))
     study = Files(config)
-    for problems in (*(kind(config) for kind in whole), *(kind(study) for kind in parts)):
-        if found := list(problems):
-            raise ConfigError(found)
+    for further in (_choices, _languages, _settings, _numbers, _data, _shared_sources, _files, _columns):
+        _refuse(further(study))
+
+
+def _refuse(problems: Iterable[str]) -> None:
+    if found := list(problems):
+        raise ConfigError(found)
 
 
 def _folders(config: Config) -> Problems:
@@ -91,9 +94,8 @@ def _choices(study: Files) -> Problems:
             yield f"pairs.{pair}: expected the source language {study.source!r} first (dictionaries start from it)"
     crossings = [f"{pair}.{setting}" for pair, setting in product(chosen["pairs"], chosen["settings"])]
     yield from _unmatched("study.skip", chosen["skip"], crossings)
-    cells = [*crossings, *chosen["extra"], *(f"{code}.{MONO}" for code in chosen["languages"])]
     for group in chosen["more_seeds"]:
-        yield from _unmatched("study.more_seeds.models", group["models"], cells)
+        yield from _unmatched("study.more_seeds.models", group["models"], [*crossings, *study.cells])
     if study.source not in study.languages:
         wanted = "expected it in study.languages or in a pair: tasks and comparisons start from it"
         yield f"study.source: no model of the study reads {study.source!r} ({wanted})"
@@ -189,11 +191,9 @@ def _data(study: Files) -> Problems:
             for side in (study.source, code):
                 if "code" not in study.language(side).get("dictionary", {}):
                     yield f"languages.{side}.dictionary.code: missing, but the PanLex dump is read by it"
-    if "ner" not in config["study"]["tasks"] or not (wrong := list(_ner(study))):
-        wrong = [
-            f"{key}: missing, but a task of the study reads it" for key, path in study.task_paths.items() if not path
-        ]
-    yield from wrong
+    wrong = list(_ner(study)) if "ner" in config["study"]["tasks"] else []
+    absent = [] if wrong else [key for key, path in study.task_paths.items() if not path]
+    yield from wrong + [f"{key}: missing, but a task of the study reads it" for key in absent]
 
 
 def _ner(study: Files) -> Problems:

@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import product
 from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import Any, NamedTuple
 
-from workflow_scripts.config import expand_path
+from workflow_scripts.config import Config, expand_path
 from workflow_scripts.grid import OWN, Grid, pair_languages
 from xling.core.errors import InputError
 from xling.data.manifest import SAFE_VALUE, Dataset, load_manifest
@@ -20,15 +21,14 @@ SPLITS = ("train", "dev", "test")
 class Files(Grid):
     """The raw files of a study, derived from its description only."""
 
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.generated: bool = config["data"]["origin"] == "generated"  # by xling.synthetic
+
     @cached_property
     def root(self) -> Path:
         """The folder of all raw data."""
         return expand_path(self.config["data"]["root"])
-
-    @property
-    def generated(self) -> bool:
-        """Whether the raw data is generated (xling.synthetic)."""
-        return bool(self.config["data"]["origin"] == "generated")
 
     @cached_property
     def needed_files(self) -> dict[str, Path]:
@@ -68,12 +68,6 @@ class Files(Grid):
         return {code: path for code, path in sides.items() if path or self.original(code) == code}
 
     @cached_property
-    def compared(self) -> list[str]:
-        """Languages whose monolingual models are compared with those of the source language (section 5)."""
-        alone = self.config["study"]["languages"]
-        return [code for code in alone if code != self.source] if self.source in alone else []
-
-    @cached_property
     def switched_languages(self) -> list[str]:
         """Languages whose dictionary from the source language is used for code-switching."""
         extra = {name for name, setting in self.settings.items() if setting["anchors"] == "extra"}
@@ -94,11 +88,16 @@ class Files(Grid):
             yield files | {key: name for key, name in codes.items() if name}
 
     @cached_property
+    def task_files(self) -> list[tuple[str, str, str, str]]:
+        """Kind, language, data set and split of every file of the study's tasks."""
+        kinds = sorted({TASK_DATA[task] for task in self.config["study"]["tasks"]})
+        pairs = product(kinds, self.config["study"]["pairs"])
+        return list(dict.fromkeys((kind, *key) for kind, pair in pairs for key in self.task_keys(kind, pair)))
+
+    @cached_property
     def task_paths(self) -> dict[str, str | None]:
         """The raw files of the tasks of all pairs, by the key path that names them; None if there is no such key."""
-        kinds, pairs = {TASK_DATA[task] for task in self.config["study"]["tasks"]}, self.config["study"]["pairs"]
-        keys = [(kind, *key) for kind in sorted(kinds) for pair in pairs for key in self.task_keys(kind, pair)]
-        return dict(self.task_path(*key) for key in keys)
+        return dict(self.task_path(*key) for key in self.task_files)
 
     def task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
         """Return language, data set and split of a pair's files: every split of the source, only test of the target."""

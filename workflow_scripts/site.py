@@ -124,11 +124,11 @@ def extra_flags(requests: Mapping[str, Any], bad: Path) -> str:
     return " ".join([*requests.get("slurm_extra", "").split(), *([f"--exclude={','.join(nodes)}"] if nodes else [])])
 
 
-def submit_patiently(root: Path) -> None:
-    """Put the wrappers of SLURM commands first in PATH, if the machine has SLURM."""
-    places = os.environ.get("PATH", "").split(os.pathsep)
-    if shutil.which("sbatch") and str(root / PATIENT) not in places:
-        os.environ["PATH"] = os.pathsep.join([str(root / PATIENT), *places])
+def set_path(root: Path) -> None:
+    """Put this interpreter first in the PATH of jobs, then the wrappers of SLURM commands if the machine has SLURM."""
+    patient = [str(root / PATIENT)] if shutil.which("sbatch") else []
+    places = [str(Path(sys.executable).parent), *patient, *os.environ.get("PATH", "").split(os.pathsep)]
+    os.environ["PATH"] = os.pathsep.join(dict.fromkeys(places))
 
 
 def load_site(root: Path, classes: Mapping[str, Mapping[str, Any]]) -> Site:

@@ -1,9 +1,7 @@
 """A checked study as the rules see it: the path of every file, and the files that each model is made from."""
 
-import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -30,29 +28,19 @@ def load_study(config: Config, files: Iterable[str | Path] = (), revisions: Mapp
     try:
         read_config(*map(Path, files))
         check(config)
-        return Study(config, revisions or {})
+        return Study(config, revisions)
     except ConfigError as error:
         print(error, file=sys.stderr, flush=True)
         sys.exit(EXIT_BAD_CONFIG)
 
 
-def use_this_interpreter() -> None:
-    """Put the folder of Snakemake's interpreter first in the PATH of jobs; only a conda environment precedes it."""
-    here = str(Path(sys.executable).parent)
-    if os.environ.get("PATH", "").split(os.pathsep)[0] != here:
-        os.environ["PATH"] = os.pathsep.join([here, os.environ.get("PATH", "")])
-
-
-@dataclass(frozen=True)
 class Study(Files):
     """The paths and settings of one study, and the revision numbers of the code; the rules query it."""
 
-    revisions: Mapping[str, int] = field(default_factory=dict)
-
-    @cached_property
-    def results(self) -> Path:
-        """The folder of this study's outputs."""
-        return expand_path(self.config["study"]["results"]) / str(self.config["study"]["name"])
+    def __init__(self, config: Config, revisions: Mapping[str, int] | None = None) -> None:
+        super().__init__(config)
+        self.revisions = revisions or {}
+        self.results = expand_path(config["study"]["results"]) / config["study"]["name"]
 
     identity = cached_property(Identity)  # the hashes of everything that the study makes
     transfer = cached_property(Transfer)  # Table 1 and Figure 3
@@ -144,7 +132,7 @@ class Study(Files):
 
     def all_task_files(self) -> list[str]:
         """Return the prepared files of all tasks of the study."""
-        return [self.task_file(kind, *key) for kind, keys in self.task_files.items() for key in keys]
+        return [self.task_file(*key) for key in self.task_files]
 
     def vocabulary(self, name: str) -> str:
         """Return the name of a model's vocabulary, such as en-fr.joint.wiki."""
@@ -187,16 +175,8 @@ class Study(Files):
         """Return the file that holds the options of a language's tokeniser."""
         return self.results / f"tokenisers/{code}.json"
 
-    @cached_property
-    def task_files(self) -> dict[str, dict[tuple[str, str, str], tuple[str, list[str]]]]:
-        """Format and paths of the raw files of nli, ner and parsing, by (language, data set, split)."""
-        kinds, pairs = {TASK_DATA[task] for task in self.config["study"]["tasks"]}, self.config["study"]["pairs"]
-        return {
-            kind: {key: self._task_source(kind, *key) for pair in pairs for key in self.task_keys(kind, pair)}
-            for kind in sorted(kinds)
-        }
-
-    def _task_source(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, list[str]]:
+    def task_source(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, list[str]]:
+        """Return the format and the raw files of one split of a task's data."""
         form = {"nli": "xnli-mt" if split == "train" else "xnli", "parsing": "conllu"}.get(kind)
         more = self.config["data"]["more_nli"] if (kind, split) == ("nli", "train") else []
         paths = [self.task_path(kind, code, dataset, split)[1], *more]
@@ -243,17 +223,14 @@ class Study(Files):
         """Return whether a model has all, none or extra anchors."""
         return str(self.setting_of(self.models[name])["anchors"])
 
-    def texts(self) -> list[str]:
-        """Return the languages and pairs whose text the study reads."""
-        together = {"-".join(model.languages) for model in self.models.values()}
-        return sorted({*self.languages, *self.originals, *self.config["study"]["pairs"], *together})
-
     def provenance(self) -> dict[str, Any]:
         """Return the description of the study for provenance.json, with the encoders and texts of its job names."""
         encoders = sorted({*self.models, *self.transfer.encoders, *self.contextual.jobs})
+        together = {"-".join(model.languages) for model in self.models.values()}
+        texts = sorted({*self.languages, *self.originals, *self.config["study"]["pairs"], *together})
         data = sorted({str(path) for path in self.needed_files.values()})
         about = {"study": self.config["study"]["name"], "config": self.config, "config_hash": hashed(self.config)}
-        return about | {"encoders": encoders, "texts": self.texts(), "data_root": str(self.root), "data": data}
+        return about | {"encoders": encoders, "texts": texts, "data_root": str(self.root), "data": data}
 
     def scale_flag(self) -> str:
         """Return the flag for a study with the paper's data and budget, or an empty string."""

@@ -27,9 +27,9 @@ def test_texts_are_unlike_those_before_them_and_tasks_unlike_all_others(tmp_path
     local = made(data={"origin": "local", "root": str(tmp_path)}, languages=text)
     english, french = (f"--unlike {name}={tmp_path}/{code}.txt" for name, code in (("English", "en"), ("French", "fr")))
     assert flags.text_checks(local, "en", "wiki").split() == ["--script", "Latin"]
-    assert flags.text_checks(local, "fr", "wiki") == flags.task_checks(local, "fr") == f"--script Latin {english}"
-    assert flags.task_checks(local, "en") == flags.task_checks(local, "en2") == f"--script Latin {french}"
-    assert "--unlike" not in flags.task_checks(local, "ru") + flags.task_checks(DEMO, "fr")
+    assert flags.text_checks(local, "fr", "wiki") == flags.text_checks(local, "fr") == f"--script Latin {english}"
+    assert flags.text_checks(local, "en") == flags.text_checks(local, "en2") == f"--script Latin {french}"
+    assert "--unlike" not in flags.text_checks(local, "ru") + flags.text_checks(DEMO, "fr")
 
 
 def test_parallel_sentences_of_a_language_depend_on_no_other_language() -> None:
