@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import product
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from workflow_scripts.config import Config, ConfigError, expand_path, merge
 from workflow_scripts.files import Files
@@ -67,7 +67,8 @@ def _names(config: Config) -> Problems:
     study, languages, pairs, settings = (config[key] for key in ("study", "languages", "pairs", "settings"))
     yield from _unknown("study.source", [study["source"]], languages, "language")
     yield from _unknown("study.languages", study["languages"], languages, "language")
-    yield from _unknown_pairs("study.pairs", study["pairs"], config, needs_ner="ner" in study["tasks"])
+    for pair in study["pairs"]:
+        yield from _unknown(f"study.pairs: {pair}", pair_languages(pair), languages, "language")
     yield from _unknown("study.settings", study["settings"], settings, "setting")
     bases = [name for name, setting in settings.items() if "like" not in setting]
     for name in settings.keys() - bases:
@@ -78,7 +79,7 @@ def _names(config: Config) -> Problems:
         yield from _unknown(f"languages.{code}.copy_of", copied, originals, "language without `copy_of`")
     for cell in study["extra"]:
         pair, setting = cell.split(".", 1)
-        yield from _unknown_pairs(f"study.extra: {cell}", [pair], config, needs_ner=False)
+        yield from _unknown(f"study.extra: {cell}", pair_languages(pair), languages, "language")
         yield from _unknown(f"study.extra: {cell}", [setting], settings, "setting")
     for pair in pairs:
         yield from _unknown(f"pairs.{pair}", pair_languages(pair), languages, "language")
@@ -199,8 +200,8 @@ def _data(study: Files) -> Problems:
 def _ner(study: Files) -> Problems:
     config = study.config
     for pair in config["study"]["pairs"]:
-        if not (chosen := config["pairs"][pair].get("ner")):
-            yield f"pairs.{pair}.ner: missing, but the study has the task ner"
+        if not (chosen := config["pairs"].get(pair, {}).get("ner")):
+            yield f"pairs.{pair}.ner: missing, but the study has the task ner (expected the sets to train and test on)"
             continue
         for split, code in zip(("train", "test"), pair_languages(pair), strict=True):
             name, sets = chosen[split], study.language(code).get("ner", {})
@@ -230,7 +231,9 @@ def _files(study: Files) -> Problems:
     fetched = {} if local else study.datasets
     for key, path in study.needed_files.items():
         if not path.exists() and not fetched.get(PurePosixPath(path.relative_to(root))):
-            yield _absent(key, "file", path)
+            names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+            hint = nearest(path.name, names) if names else f"no folder {path.parent}"
+            yield f"{key}: no such file: {path} ({hint})"
 
 
 def _columns(study: Files) -> Problems:
@@ -250,29 +253,10 @@ def _columns(study: Files) -> Problems:
             yield f"languages.{code}.parallel: missing, but {path} has no column {code!r} ({wanted})"
 
 
-def _absent(where: str, kind: str, path: Path) -> str:
-    names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    hint = nearest(path.name, names) if names else f"no folder {path.parent}"
-    return f"{where}: no such {kind}: {path} ({hint})"
-
-
 def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) -> Problems:
     for name in names:
         if name not in known:
             yield f"{where}: unknown {what} {name!r} ({nearest(name, known)})"
-
-
-def _unknown_pairs(where: str, names: Iterable[str], config: Config, needs_ner: bool) -> Problems:
-    for name in (name for name in names if name not in config["pairs"]):
-        codes = pair_languages(name)
-        described = all(code in config["languages"] for code in codes)
-        if foreign := [code for code in codes if not get_close_matches(code, config["languages"], cutoff=0.5)]:
-            yield f"{where}: unknown language {foreign[0]!r} in {name!r} (describe it under languages:)"
-        elif not described or "-".join(reversed(name.split("-"))) in config["pairs"]:
-            yield from _unknown(where, [name], config["pairs"], "pair")
-        elif needs_ner:
-            wanted = "describe it under pairs: the NER data sets that it is trained and tested on"
-            yield f"{where}: unknown pair {name!r} ({wanted})"
 
 
 def _unmatched(where: str, patterns: Iterable[str], cells: list[str]) -> Problems:

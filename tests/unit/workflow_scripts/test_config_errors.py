@@ -54,11 +54,10 @@ synthetic.languages.zh.accents | é | synthetic.languages.zh.script: han takes n
 study.languages | [en, frr] | : unknown language 'frr' (did you mean 'fr'?)
 study.source | eng | : unknown language 'eng' (did you mean 'en'?)
 pairs.en-it | {ner: {train: wikiann, test: wikiann}} | : unknown language 'it'
-study.pairs | [en-ru, en-frr] | : unknown pair 'en-frr' (did you mean 'en-fr'?)
-study.pairs | [en-it] | : unknown language 'it' in 'en-it' (describe it under languages:)
+study.pairs | [en-ru, en-frr] | : en-frr: unknown language 'frr' (did you mean 'fr'?)
+study.pairs | [en-it] | : en-it: unknown language 'it' (known: de, en, en2, fr, ru, zh)
 languages.fr.script | latin | : unknown script 'latin' (did you mean 'Latin'?)
-study.pairs | [fr-en] | : unknown pair 'fr-en' (did you mean 'en-fr'?)
-pairs.en-fr | - | study.pairs: unknown pair 'en-fr' (describe it under pairs:
+pairs.en-fr | - | pairs.en-fr.ner: missing, but the study has the task ner (expected the sets to train and test on)
 study.settings | [default, sep-l13] | : unknown setting 'sep-l13' (did you mean 'sep-l1-3'?)
 settings.sep-l1-6.like | sep-l1-4 | : unknown setting without `like` 'sep-l1-4' (did you mean 'sep-l1-3'?)
 study.extra | [en-de.defualt] | : en-de.defualt: unknown setting 'defualt' (did you mean 'default'?)
