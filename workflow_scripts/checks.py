@@ -193,7 +193,8 @@ def _data(study: Files) -> Problems:
                 if "code" not in study.language(side).get("dictionary", {}):
                     yield f"languages.{side}.dictionary.code: missing, but the PanLex dump is read by it"
     wrong = list(_ner(study)) if "ner" in config["study"]["tasks"] else []
-    absent = [] if wrong else [key for key, path in study.task_paths.items() if not path]
+    keys = dict.fromkeys(study.task_key(*file) for file in study.task_files) if not wrong else {}
+    absent = [key for key in keys if not study.files_at(key)]
     yield from wrong + [f"{key}: missing, but a task of the study reads it" for key in absent]
 
 
@@ -211,14 +212,21 @@ def _ner(study: Files) -> Problems:
 
 
 def _shared_sources(study: Files) -> Problems:
-    """Refuse two languages with the same source, as left by a half-edited copy of an entry; copy_of allows it."""
+    """Refuse two languages with the same source, as left by a half-edited copy of an entry; copy_of allows it.
+
+    A PanLex dump holds all languages, and a segmenter's dictionary may serve several, so these may be shared.
+    """
     first: dict[str, str] = {}
-    for own in study.sources_by_language():
-        for key, name in own.items():
-            if name in first:
-                other = first[name].split(".")[1]
+    for code in (code for code in study.languages if study.original(code) == code):
+        language, where = study.language(code), f"languages.{code}"
+        dictionary = language.get("dictionary", {})
+        shared = {f"{where}.segmenter_dictionary"}
+        shared |= {f"{where}.dictionary.path"} if dictionary.get("format") == "panlex" else set()
+        own = {f"{where}.tatoeba": language.get("tatoeba"), f"{where}.dictionary.code": dictionary.get("code")}
+        for key, name in (study.files_at(*study.language_keys[code]) | own).items():
+            other = first.setdefault(name, key).split(".")[1]
+            if name and key not in shared and other != code:
                 yield f"{key}: {name} is {first[name]} too (expected its own, or copy_of: {other})"
-        first |= {name: key for key, name in own.items() if name not in first}
 
 
 def _files(study: Files) -> Problems:

@@ -3,8 +3,8 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
-from itertools import product
+from functools import cached_property, reduce
+from itertools import chain, product
 from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import Any, NamedTuple
@@ -30,17 +30,41 @@ class Files(Grid):
         """The folder of all raw data."""
         return expand_path(self.config["data"]["root"])
 
+    def files_at(self, *keys: str) -> dict[str, str]:
+        """Return the raw files that keys name, by key; a list has one per item, and a missing or null key none."""
+        found: dict[str, str] = {}
+        for key in keys:
+            first, *rest = key.removeprefix("languages.").split(".")
+            start = self.language(first) if key.startswith("languages.") else self.config[first]
+            value = reduce(lambda part, name: (part or {}).get(name), rest, start)
+            items = {f"{key}[{i}]": path for i, path in enumerate(value)} if isinstance(value, list) else {key: value}
+            found |= {key: path for key, path in items.items() if path and path != OWN}
+        return found
+
     @cached_property
     def needed_files(self) -> dict[str, Path]:
         """Every raw file that the study reads, by the key path that names it."""
-        data, nli = self.config["data"], "xnli" in self.config["study"]["tasks"]
-        files = {f"data.nli.{split}": path for split, path in data["nli"].items() if nli}
-        files |= {f"data.more_nli[{i}]": path for i, path in enumerate(data["more_nli"]) if nli}
-        files |= {"data.parallel": data["parallel"]} if data["parallel"] else {}
-        files |= {f"data.tatoeba ({Path(path).name})": path for path in self.tatoeba_files}
-        for own in self._files_by_language.values():
-            files |= own
+        inference = [*(f"data.nli.{split}" for split in SPLITS), "data.more_nli"]
+        keys = [*(inference if "xnli" in self.config["study"]["tasks"] else []), "data.parallel"]
+        tests = {f"data.tatoeba ({Path(path).name})": path for path in self.tatoeba_files}
+        files = self.files_at(*keys) | tests | self.files_at(*chain(*self.language_keys.values()))
         return {key: self.root / path for key, path in files.items()}
+
+    @cached_property
+    def language_keys(self) -> dict[str, list[str]]:
+        """The keys of the raw files that the study reads in each language."""
+        words = [code for code in self.compared if "muse" in self.language(code)]
+        keys = {code: [f"text.{domain}.files" for domain in domains] for code, domains in self.domains.items()}
+        for code, own in keys.items():
+            own += ["muse.train", "muse.test"] if code in words else []
+            own += ["dictionary.path"] if code in self.switched_languages else []
+            own += ["vectors"] if words and code in (self.source, *words) else []
+            own += ["parallel"] if self.config["data"]["parallel"] else []
+            own += ["segmenter_dictionary"]
+        whole = {code: [f"languages.{code}.{key}" for key in own] for code, own in keys.items()}
+        for kind, code, *file in self.task_files:
+            whole[code] += [self.task_key(kind, code, *file)] if kind != "nli" else []
+        return whole
 
     @cached_property
     def tatoeba_files(self) -> list[str]:
@@ -73,20 +97,6 @@ class Files(Grid):
         extra = {name for name, setting in self.settings.items() if setting["anchors"] == "extra"}
         return sorted({model.languages[1] for model in self.models.values() if model.setting in extra})
 
-    def sources_by_language(self) -> Iterator[dict[str, str]]:
-        """Yield for each language the files and dataset codes that no other language should share, by key path.
-
-        A PanLex dump holds all languages, and a segmenter's dictionary may serve several, so these may be shared.
-        """
-        for code in [code for code in self._files_by_language if self.original(code) == code]:
-            language, where = self.language(code), f"languages.{code}"
-            dictionary = language.get("dictionary", {})
-            shared = {f"{where}.segmenter_dictionary"}
-            shared |= {f"{where}.dictionary.path"} if dictionary.get("format") == "panlex" else set()
-            files = {key: path for key, path in self._files_by_language[code].items() if key not in shared}
-            codes = {f"{where}.tatoeba": language.get("tatoeba"), f"{where}.dictionary.code": dictionary.get("code")}
-            yield files | {key: name for key, name in codes.items() if name}
-
     @cached_property
     def task_files(self) -> list[tuple[str, str, str, str]]:
         """Kind, language, data set and split of every file of the study's tasks."""
@@ -94,48 +104,16 @@ class Files(Grid):
         pairs = product(kinds, self.config["study"]["pairs"])
         return list(dict.fromkeys((kind, *key) for kind, pair in pairs for key in self.task_keys(kind, pair)))
 
-    @cached_property
-    def task_paths(self) -> dict[str, str | None]:
-        """The raw files of the tasks of all pairs, by the key path that names them; None if there is no such key."""
-        return dict(self.task_path(*key) for key in self.task_files)
-
     def task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
         """Return language, data set and split of a pair's files: every split of the source, only test of the target."""
         (source, target), name = pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
         ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
         return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
 
-    def task_path(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, str | None]:
-        """Return the key path of a task's raw file, and the file, or None if the config names no file."""
-        language, where = self.language(code), f"languages.{code}"
-        if kind == "nli":
-            return f"data.nli.{split}", self.config["data"]["nli"].get(split)
-        if kind == "ner":
-            return f"{where}.ner.{dataset}.{split}", language.get("ner", {}).get(dataset, {}).get(split)
-        return f"{where}.treebank.{split}", language.get("treebank", {}).get(split)
-
-    @cached_property
-    def _files_by_language(self) -> dict[str, dict[str, str]]:
-        """The raw files of every language, by the key path that names them."""
-        return {code: self._files_of_language(code) for code in self.domains}
-
-    def _files_of_language(self, code: str) -> dict[str, str]:
-        config, language, where = self.config, self.language(code), f"languages.{code}"
-        files: dict[str, str] = {}
-        for domain in self.domains[code]:
-            paths = language["text"][domain]["files"]
-            files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(paths)}
-        own = {key: path for key, path in self.task_paths.items() if key.startswith(f"{where}.")}
-        files |= {key: path for key, path in own.items() if path}
-        words = [other for other in self.compared if self.language(other).get("muse")]
-        if code in words:
-            files |= {f"{where}.muse.{split}": path for split, path in language["muse"].items()}
-        if code in self.switched_languages:
-            files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
-        baseline = words and code in (self.source, *words)
-        used = {"vectors": baseline, "parallel": config["data"]["parallel"], "segmenter_dictionary": True}
-        single = {key: language.get(key) for key, read in used.items() if read}
-        return files | {f"{where}.{key}": path for key, path in single.items() if path and path != OWN}
+    def task_key(self, kind: str, code: str, dataset: str, split: str) -> str:
+        """Return the key that names the raw file of a task."""
+        keys = {"nli": "data.nli", "ner": f"languages.{code}.ner.{dataset}", "parsing": f"languages.{code}.treebank"}
+        return f"{keys[kind]}.{split}"
 
     @cached_property
     def datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
@@ -144,8 +122,8 @@ class Files(Grid):
         If no dataset provides a file, the user must put it below the data root.
         """
         paths: dict[str, list[str]] = {code: [] for code in self.originals}
-        for code, own in self._files_by_language.items():
-            paths[self.original(code)] += own.values()
+        for code, keys in self.language_keys.items():
+            paths[self.original(code)] += self.files_at(*keys).values()
         for code, found in paths.items():
             sentences = f"tatoeba.{self.language(code).get('tatoeba')}-"
             found += [path for path in self.tatoeba_files if Path(path).name.startswith(sentences)]

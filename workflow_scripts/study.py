@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -178,32 +179,31 @@ class Study(Files):
     def task_source(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, list[str]]:
         """Return the format and the raw files of one split of a task's data."""
         form = {"nli": "xnli-mt" if split == "train" else "xnli", "parsing": "conllu"}.get(kind)
-        more = self.config["data"]["more_nli"] if (kind, split) == ("nli", "train") else []
-        paths = [self.task_path(kind, code, dataset, split)[1], *more]
-        return form or self.language(code)["ner"][dataset]["format"], [self.raw(path) for path in paths if path]
+        more = ["data.more_nli"] if (kind, split) == ("nli", "train") else []
+        paths = self.files_at(self.task_key(kind, code, dataset, split), *more).values()
+        return form or self.language(code)["ner"][dataset]["format"], [self.raw(path) for path in paths]
 
     def generated_of(self, code: str) -> list[str]:
         """Return the raw files that the generator writes for one language."""
         language = self.language(code)
-        texts = [path for source in language["text"].values() for path in source["files"]]
-        entities = [data[split] for data in language.get("ner", {}).values() for split in SPLITS if split in data]
-        paths = [*texts, *language.get("treebank", {}).values(), *entities]
-        paths += [language["segmenter_dictionary"]] if language.get("segmenter_dictionary") else []
-        return [self.raw(path) for path in dict.fromkeys(paths)]
+        several = ["treebank", *(f"ner.{name}" for name in language.get("ner", {}))]
+        keys = [f"text.{domain}.files" for domain in language["text"]]
+        keys += [f"{data}.{split}" for data, split in product(several, SPLITS)]
+        files = self.files_at(*(f"languages.{code}.{key}" for key in [*keys, "segmenter_dictionary"]))
+        return [self.raw(path) for path in dict.fromkeys(files.values())]
 
     def generated_together(self) -> list[str]:
         """Return the raw files that the generator writes for all languages together, except dictionary_folders."""
-        data, languages = self.config["data"], [self.language(code) for code in self.languages]
-        paths = [*data["nli"].values(), data["parallel"]]
-        paths += [language["parallel"] for language in languages if language.get("parallel")]
         others = [code for code in self.originals if code != self.source]
-        paths += [path for code in others for path in self.language(code).get("muse", {}).values()]
-        return [self.raw(path) for path in [*dict.fromkeys(paths), *self.tatoeba_files]]
+        keys = [*(f"data.nli.{split}" for split in SPLITS), "data.parallel"]
+        keys += [f"languages.{code}.parallel" for code in self.languages]
+        keys += [f"languages.{code}.muse.{split}" for code, split in product(others, SPLITS)]
+        return [self.raw(path) for path in [*dict.fromkeys(self.files_at(*keys).values()), *self.tatoeba_files]]
 
     def dictionary_folders(self) -> list[str]:
         """Return the folders of the dictionaries for code-switching."""
-        entries = [self.language(code).get("dictionary") for code in self.originals]
-        return sorted({self.raw(entry["path"]) for entry in entries if entry})
+        paths = self.files_at(*(f"languages.{code}.dictionary.path" for code in self.originals)).values()
+        return sorted({self.raw(path) for path in paths})
 
     def embedded(self) -> list[dict[str, Any]]:
         """Return the code, three-letter code and traits of each generated language, the source language first."""
