@@ -35,7 +35,7 @@ class Files(Grid):
         found: dict[str, str] = {}
         for key in keys:
             first, *rest = key.removeprefix("languages.").split(".")
-            start = self.language(first) if key.startswith("languages.") else self.config[first]
+            start: Any = self.language(first) if key.startswith("languages.") else self.config[first]
             value = reduce(lambda part, name: (part or {}).get(name), rest, start)
             items = {f"{key}[{i}]": path for i, path in enumerate(value)} if isinstance(value, list) else {key: value}
             found |= {key: path for key, path in items.items() if path and path != OWN}

@@ -83,10 +83,8 @@ class Site:
         The partition's limit applies, but a job that cannot resume never gets less than its class requests.
         """
         first = int(requests["runtime"])
-        limit = self.time_limits.get(str(requests.get("slurm_partition", "")))
-        if resumes:
-            return first if limit is None else min(first, limit)
-        return first * attempt if limit is None else max(first, min(first * attempt, limit))
+        limit = self.time_limits.get(requests.get("slurm_partition", ""), sys.maxsize)
+        return min(first, limit) if resumes else max(first, min(first * attempt, limit))
 
 
 def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
