@@ -42,7 +42,7 @@ rule all:
     input:
         expand(MODELS / "{model}/model.safetensors", model=STUDY.models),
         expand(MODELS / "{model}/anchors.json", model=bilingual_models()),
-        STUDY.all_task_files(),
+        [STUDY.task_file(*file) for file in STUDY.task_files],
         expand(RESULTS / "parallel/{code}.txt", code=STUDY.parallel_sides),
         rules.record_alignment.output,
         CONTEXTUAL.records(),

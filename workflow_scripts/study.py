@@ -131,10 +131,6 @@ class Study(Files):
         """Return one prepared file of a task."""
         return str(self.results / f"tasks/{kind}/{code}.{dataset}.{split}.jsonl")
 
-    def all_task_files(self) -> list[str]:
-        """Return the prepared files of all tasks of the study."""
-        return [self.task_file(*key) for key in self.task_files]
-
     def vocabulary(self, name: str) -> str:
         """Return the name of a model's vocabulary, such as en-fr.joint.wiki."""
         model = self.models[name]

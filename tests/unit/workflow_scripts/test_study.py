@@ -4,7 +4,8 @@ import cProfile
 import shlex
 from pathlib import Path
 
-from embedded import DEMO, PAPER, made, many_languages, study
+import numpy as np
+from embedded import DEMO, PAPER, leaves, made, many_languages, study
 
 from workflow_scripts import flags
 from workflow_scripts.checks import check
@@ -96,6 +97,11 @@ def test_what_jobs_are_told_of_languages() -> None:
 
 def test_every_file_of_the_paper_comes_from_a_dataset_and_a_smaller_study_fetches_less() -> None:
     files = [str(path) for path in PAPER.needed_files.values()]
+    named = {
+        path: key for key, value in leaves(PAPER.config["languages"]) for path in np.ravel(value) if "/" in str(path)
+    }
+    unread = [key for path, key in named.items() if PAPER.raw(path) not in files]
+    assert unread == ["de.text.crawl.files", "de.treebank.test", "de.ner.wikiann.test", "zh.ner.wikiann.test"]
     assert PAPER.datasets_of(files) == sorted(load_manifest())
     assert [path for path in files if not PAPER.datasets_of([path])] == []
     chosen = {"languages": ["en"], "pairs": ["en-fr"], "extra": [], "skip": [], "settings": ["default"]}
