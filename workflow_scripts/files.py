@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property, reduce
 from itertools import chain, product
 from pathlib import Path, PurePosixPath
@@ -12,10 +13,11 @@ from typing import Any, NamedTuple
 from workflow_scripts.config import Config, expand_path
 from workflow_scripts.grid import OWN, Grid, pair_languages
 from xling.core.errors import InputError
-from xling.data.manifest import SAFE_VALUE, Dataset, load_manifest
+from xling.data.manifest import SAFE_VALUE, Dataset, SourceFile, load_manifest
 
 TASK_DATA = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}  # the data that a task is trained on
 SPLITS = ("train", "dev", "test")
+Request = dict[str, Any]  # name of a dataset, and substitutions: the values of its placeholders
 
 
 class Files(Grid):
@@ -116,8 +118,8 @@ class Files(Grid):
         return f"{keys[kind]}.{split}"
 
     @cached_property
-    def datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
-        """The requests to published datasets for each raw file, by dataset.
+    def datasets(self) -> dict[PurePosixPath, list[Request]]:
+        """The requests to published datasets that provide each raw file.
 
         If no dataset provides a file, the user must put it below the data root.
         """
@@ -128,31 +130,26 @@ class Files(Grid):
             sentences = f"tatoeba.{self.language(code).get('tatoeba')}-"
             found += [path for path in self.tatoeba_files if Path(path).name.startswith(sentences)]
         date = self.config["data"]["wikipedia_date"]
-        filled = [one for dataset in load_manifest().values() for one in _fillings(dataset, date, paths)]
-        brought: dict[PurePosixPath, dict[str, list[dict[str, Any]]]] = {}
-        for path in dict.fromkeys(PurePosixPath(path.relative_to(self.root)) for path in self.needed_files.values()):
-            asked = brought[path] = dict[str, list[dict[str, Any]]]()
-            for one in (one for one in filled if one.holds(path)):
-                asked.setdefault(one.name, []).append({"name": one.name, "substitutions": one.substitutions})
-        return brought
+        offers = [offer for dataset in load_manifest().values() for offer in _offers(dataset, date, paths)]
+        needed = dict.fromkeys(PurePosixPath(path.relative_to(self.root)) for path in self.needed_files.values())
+        return {path: [offer.request for offer in offers if offer.holds(path)] for path in needed}
 
     def datasets_of(self, paths: Iterable[str]) -> list[str]:
         """Return the published datasets that provide these raw files."""
         below = [PurePosixPath(Path(path).relative_to(self.root)) for path in paths]
-        return sorted({name for path in below for name in self.datasets.get(path, {})})
+        return sorted({request["name"] for path in below for request in self.datasets.get(path, [])})
 
-    def requests(self, dataset: str) -> list[dict[str, Any]]:
+    def requests(self, dataset: str) -> list[Request]:
         """Return the requests of this study to a dataset."""
-        asked = [request for found in self.datasets.values() for request in found.get(dataset, [])]
+        asked = [request for found in self.datasets.values() for request in found if request["name"] == dataset]
         unique = {json.dumps(request, sort_keys=True): request for request in asked}
         return [unique[key] for key in sorted(unique)]
 
 
-class Filled(NamedTuple):
-    """A published dataset with filled placeholders, the files that it provides, and the folders that it unpacks."""
+class Offer(NamedTuple):
+    """A request to a published dataset, the files that it provides, and the folders that it unpacks."""
 
-    name: str
-    substitutions: dict[str, str]
+    request: Request
     products: list[PurePosixPath]
     folders: list[str]
 
@@ -162,24 +159,21 @@ class Filled(NamedTuple):
         return inside or any(product.is_relative_to(path) for product in self.products)
 
 
-def _fillings(dataset: Dataset, date: str, paths: Mapping[str, list[str]]) -> Iterator[Filled]:
-    """Yield a dataset filled in for each language of `paths`; languages that the dataset does not have are skipped."""
+def _offers(dataset: Dataset, date: str, paths: Mapping[str, list[str]]) -> Iterator[Offer]:
+    """Yield what a dataset provides for each language of `paths`; languages that it does not have are skipped."""
     fixed = {"date": date} if "date" in dataset.parameters else {}
     ways: list[dict[str, str]] = [fixed]
     if "lg" in dataset.parameters:
         named = [(code, names) for code in paths for names in [{}, *_names_in_paths(dataset, paths[code])]]
         ways = [{"lg": code, **fixed, **names} for code, names in named]
-    known: list[tuple[str | None, Dataset]] = []
+    different: dict[tuple[str | None, tuple[SourceFile, ...]], dict[str, str]] = {}
     for values in ways:
-        try:
-            filled = dataset.resolve(**values)
-        except InputError:
-            continue
-        if (values.get("lg"), filled) not in known:
-            known.append((values.get("lg"), filled))
-            products = [PurePosixPath(product) for file in filled.files for product in file.products()]
-            folders = [file.unpack.to for file in filled.files if file.unpack and not file.products()]
-            yield Filled(dataset.name, values, products, folders)
+        with suppress(InputError):
+            different.setdefault((values.get("lg"), dataset.resolve(**values).files), values)
+    for (_, files), values in different.items():
+        products = [PurePosixPath(product) for file in files for product in file.products()]
+        folders = [file.unpack.to for file in files if file.unpack and not file.products()]
+        yield Offer({"name": dataset.name, "substitutions": values}, products, folders)
 
 
 def _names_in_paths(dataset: Dataset, paths: list[str]) -> list[dict[str, str]]:

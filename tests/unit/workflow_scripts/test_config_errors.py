@@ -48,6 +48,7 @@ data.root | ../data | : expected a folder without '..' and braces, found '../dat
 study.results | results/{x} | : expected a folder without '..' and braces, found 'results/{x}' (write it from /)
 study.name | "demo\\n" | : expected a name of lower-case letters, digits and hyphens, found 'demo\\n'
 study.settings | [default, sep-emb, default] | : default stands in the list twice
+study.languages | [en, en] | : en stands in the list twice
 settings.mono | {label: Alone} | settings: 'mono' cannot be used: mono, random and untrained… name models without a setting
 settings.sep-emb.separate.embeddings | positions | : expected one of false, true, tokens, found 'positions'
 synthetic.languages.zh.accents | é | synthetic.languages.zh.script: han takes no counted_suffix, oblique_suffix or accents
