@@ -41,7 +41,7 @@ rule all:
     default_target: True
     input:
         expand(MODELS / "{model}/model.safetensors", model=STUDY.models),
-        STUDY.all_task_files(),
+        [STUDY.task_file(*file) for file in STUDY.task_files],
         expand(RESULTS / "parallel/{code}.txt", code=STUDY.parallel_sides),
         rules.record_alignment.output,
         CONTEXTUAL.records(),

@@ -7,8 +7,8 @@ from pathlib import Path
 sys.path.insert(0, str(workflow.basedir))
 
 from workflow_scripts import flags
-from workflow_scripts.site import extra_flags, list_bad_nodes, load_site, submit_patiently
-from workflow_scripts.study import load_study, use_this_interpreter
+from workflow_scripts.site import extra_flags, list_bad_nodes, load_site, set_path
+from workflow_scripts.study import load_study
 from workflow_scripts.targets import refuse_wrong_targets
 
 # Editing a module reruns nothing. If a change must alter the results of a stage, raise the number of the stage here.
@@ -27,8 +27,7 @@ REV = {
     "report": 7,
 }
 
-submit_patiently(Path(workflow.basedir))
-use_this_interpreter()
+set_path(Path(workflow.basedir))
 STUDY = load_study(config, workflow.configfiles, REV)
 RESULTS = STUDY.results
 TRANSFER, ALIGNMENT, CONTEXTUAL = STUDY.transfer, STUDY.alignment, STUDY.contextual

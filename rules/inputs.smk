@@ -118,7 +118,7 @@ def parallel_of(model):
 
 def task_source(wildcards):
     """Return the format and the paths of the raw files of one split of a task."""
-    return STUDY.task_files[wildcards.task][(wildcards.language, wildcards.dataset, wildcards.split)]
+    return STUDY.task_source(wildcards.task, wildcards.language, wildcards.dataset, wildcards.split)
 
 
 def parallel_files(wildcards):

@@ -88,7 +88,7 @@ rule prepare_task:
         raw=lambda wildcards: task_source(wildcards)[1],
         language=lambda wildcards: STUDY.original(wildcards.language),
         format=lambda wildcards: task_source(wildcards)[0],
-        checks=lambda wildcards, output: flags.task_checks(STUDY, wildcards.language),
+        checks=lambda wildcards, output: flags.text_checks(STUDY, wildcards.language),
     shell:
         """
         python -m xling.tokenization.prepare_task {wildcards.task:q} \

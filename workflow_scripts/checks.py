@@ -1,14 +1,14 @@
 """Checks of a study that types cannot express: names and files must exist, and numbers must fit together."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import product
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from workflow_scripts.config import Config, ConfigError, expand_path, merge
 from workflow_scripts.files import Files
-from workflow_scripts.grid import MONO, OWN, pair_languages
+from workflow_scripts.grid import OWN, pair_languages
 from workflow_scripts.schema import Setting, schema_problems
 from xling.core.errors import InputError
 from xling.core.records import find_problems, missing_keys, nearest
@@ -25,13 +25,16 @@ NEEDED_OF_A_LANGUAGE = ("script", "moses", "segmenter", "text")
 
 def check(config: Config) -> None:
     """Raise ConfigError with all problems of the first check that fails; later checks would only repeat them."""
-    whole: list[Callable[[Config], Iterable[str]]] = [schema_problems, _folders, _incomplete, _names]
-    parts: list[Callable[[Files], Iterable[str]]] = [_choices, _languages, _settings, _numbers, _data]
-    parts += [_shared_sources, _files, _columns]
+    for problems in (schema_problems, _folders, _incomplete, _names):
+        _refuse(problems(config))
     study = Files(config)
-    for problems in (*(kind(config) for kind in whole), *(kind(study) for kind in parts)):
-        if found := list(problems):
-            raise ConfigError(found)
+    for further in (_choices, _languages, _settings, _numbers, _data, _shared_sources, _files, _columns):
+        _refuse(further(study))
+
+
+def _refuse(problems: Iterable[str]) -> None:
+    if found := list(problems):
+        raise ConfigError(found)
 
 
 def _folders(config: Config) -> Problems:
@@ -64,14 +67,19 @@ def _names(config: Config) -> Problems:
     study, languages, pairs, settings = (config[key] for key in ("study", "languages", "pairs", "settings"))
     yield from _unknown("study.source", [study["source"]], languages, "language")
     yield from _unknown("study.languages", study["languages"], languages, "language")
-    yield from _unknown_pairs("study.pairs", study["pairs"], config, needs_ner="ner" in study["tasks"])
+    for pair in study["pairs"]:
+        yield from _unknown(f"study.pairs: {pair}", pair_languages(pair), languages, "language")
     yield from _unknown("study.settings", study["settings"], settings, "setting")
     bases = [name for name, setting in settings.items() if "like" not in setting]
     for name in settings.keys() - bases:
         yield from _unknown(f"settings.{name}.like", [settings[name]["like"]], bases, "setting without `like`")
+    originals = [code for code, language in languages.items() if "copy_of" not in language]
+    for code in languages.keys() - originals:
+        copied = [languages[code]["copy_of"]]
+        yield from _unknown(f"languages.{code}.copy_of", copied, originals, "language without `copy_of`")
     for cell in study["extra"]:
         pair, setting = cell.split(".", 1)
-        yield from _unknown_pairs(f"study.extra: {cell}", [pair], config, needs_ner=False)
+        yield from _unknown(f"study.extra: {cell}", pair_languages(pair), languages, "language")
         yield from _unknown(f"study.extra: {cell}", [setting], settings, "setting")
     for pair in pairs:
         yield from _unknown(f"pairs.{pair}", pair_languages(pair), languages, "language")
@@ -87,9 +95,8 @@ def _choices(study: Files) -> Problems:
             yield f"pairs.{pair}: expected the source language {study.source!r} first (dictionaries start from it)"
     crossings = [f"{pair}.{setting}" for pair, setting in product(chosen["pairs"], chosen["settings"])]
     yield from _unmatched("study.skip", chosen["skip"], crossings)
-    cells = [*crossings, *chosen["extra"], *(f"{code}.{MONO}" for code in chosen["languages"])]
     for group in chosen["more_seeds"]:
-        yield from _unmatched("study.more_seeds.models", group["models"], cells)
+        yield from _unmatched("study.more_seeds.models", group["models"], [*crossings, *study.cells])
     if study.source not in study.languages:
         wanted = "expected it in study.languages or in a pair: tasks and comparisons start from it"
         yield f"study.source: no model of the study reads {study.source!r} ({wanted})"
@@ -102,7 +109,6 @@ def _choices(study: Files) -> Problems:
 def _languages(study: Files) -> Problems:
     languages = study.config["languages"]
     for code, language in languages.items():
-        yield from _copies(languages, code)
         for key in NEEDED_OF_A_LANGUAGE:
             if key not in language and "copy_of" not in language:
                 yield f"languages.{code}.{key}: missing key (a language that is no copy_of another needs it)"
@@ -112,17 +118,6 @@ def _languages(study: Files) -> Problems:
             yield f"languages.{code}.script: unknown script {script!r} (did you mean {close[0].capitalize()!r}?)"
         if language.get("segmenter") == "stanford" and not language.get("segmenter_dictionary"):
             yield f"languages.{code}.segmenter_dictionary: missing (expected the folder of the Stanford segmenter)"
-
-
-def _copies(languages: Config, code: str) -> Problems:
-    chain = [code]
-    while (original := languages[chain[-1]].get("copy_of")) in languages and original not in chain:
-        chain.append(original)
-    if original is not None and original not in languages:
-        if len(chain) == 1:
-            yield from _unknown(f"languages.{code}.copy_of", [original], languages, "language")
-    elif original == code == min(chain):
-        yield f"languages.{code}.copy_of: goes round in a circle ({' -> '.join([*chain, code])})"
 
 
 def _settings(study: Files) -> Problems:
@@ -197,18 +192,17 @@ def _data(study: Files) -> Problems:
             for side in (study.source, code):
                 if "code" not in study.language(side).get("dictionary", {}):
                     yield f"languages.{side}.dictionary.code: missing, but the PanLex dump is read by it"
-    if "ner" not in config["study"]["tasks"] or not (wrong := list(_ner(study))):
-        wrong = [
-            f"{key}: missing, but a task of the study reads it" for key, path in study.task_paths.items() if not path
-        ]
-    yield from wrong
+    wrong = list(_ner(study)) if "ner" in config["study"]["tasks"] else []
+    keys = dict.fromkeys(study.task_key(*file) for file in study.task_files) if not wrong else {}
+    absent = [key for key in keys if not study.files_at(key)]
+    yield from wrong + [f"{key}: missing, but a task of the study reads it" for key in absent]
 
 
 def _ner(study: Files) -> Problems:
     config = study.config
     for pair in config["study"]["pairs"]:
-        if not (chosen := config["pairs"][pair].get("ner")):
-            yield f"pairs.{pair}.ner: missing, but the study has the task ner"
+        if not (chosen := config["pairs"].get(pair, {}).get("ner")):
+            yield f"pairs.{pair}.ner: missing, but the study has the task ner (expected the sets to train and test on)"
             continue
         for split, code in zip(("train", "test"), pair_languages(pair), strict=True):
             name, sets = chosen[split], study.language(code).get("ner", {})
@@ -218,14 +212,21 @@ def _ner(study: Files) -> Problems:
 
 
 def _shared_sources(study: Files) -> Problems:
-    """Refuse two languages with the same source, as left by a half-edited copy of an entry; copy_of allows it."""
+    """Refuse two languages with the same source, as left by a half-edited copy of an entry; copy_of allows it.
+
+    A PanLex dump holds all languages, and a segmenter's dictionary may serve several, so these may be shared.
+    """
     first: dict[str, str] = {}
-    for own in study.sources_by_language():
-        for key, name in own.items():
-            if name in first:
-                other = first[name].split(".")[1]
+    for code in (code for code in study.languages if study.original(code) == code):
+        language, where = study.language(code), f"languages.{code}"
+        dictionary = language.get("dictionary", {})
+        shared = {f"{where}.segmenter_dictionary"}
+        shared |= {f"{where}.dictionary.path"} if dictionary.get("format") == "panlex" else set()
+        own = {f"{where}.tatoeba": language.get("tatoeba"), f"{where}.dictionary.code": dictionary.get("code")}
+        for key, name in (study.files_at(*study.language_keys[code]) | own).items():
+            other = first.setdefault(name, key).split(".")[1]
+            if name and key not in shared and other != code:
                 yield f"{key}: {name} is {first[name]} too (expected its own, or copy_of: {other})"
-        first |= {name: key for key, name in own.items() if name not in first}
 
 
 def _files(study: Files) -> Problems:
@@ -238,7 +239,9 @@ def _files(study: Files) -> Problems:
     fetched = {} if local else study.datasets
     for key, path in study.needed_files.items():
         if not path.exists() and not fetched.get(PurePosixPath(path.relative_to(root))):
-            yield _absent(key, "file", path)
+            names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+            hint = nearest(path.name, names) if names else f"no folder {path.parent}"
+            yield f"{key}: no such file: {path} ({hint})"
 
 
 def _columns(study: Files) -> Problems:
@@ -258,29 +261,10 @@ def _columns(study: Files) -> Problems:
             yield f"languages.{code}.parallel: missing, but {path} has no column {code!r} ({wanted})"
 
 
-def _absent(where: str, kind: str, path: Path) -> str:
-    names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    hint = nearest(path.name, names) if names else f"no folder {path.parent}"
-    return f"{where}: no such {kind}: {path} ({hint})"
-
-
 def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) -> Problems:
     for name in names:
         if name not in known:
             yield f"{where}: unknown {what} {name!r} ({nearest(name, known)})"
-
-
-def _unknown_pairs(where: str, names: Iterable[str], config: Config, needs_ner: bool) -> Problems:
-    for name in (name for name in names if name not in config["pairs"]):
-        codes = pair_languages(name)
-        described = all(code in config["languages"] for code in codes)
-        if foreign := [code for code in codes if not get_close_matches(code, config["languages"], cutoff=0.5)]:
-            yield f"{where}: unknown language {foreign[0]!r} in {name!r} (describe it under languages:)"
-        elif not described or "-".join(reversed(name.split("-"))) in config["pairs"]:
-            yield from _unknown(where, [name], config["pairs"], "pair")
-        elif needs_ner:
-            wanted = "describe it under pairs: the NER data sets that it is trained and tested on"
-            yield f"{where}: unknown pair {name!r} ({wanted})"
 
 
 def _unmatched(where: str, patterns: Iterable[str], cells: list[str]) -> Problems:

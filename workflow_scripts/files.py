@@ -3,44 +3,70 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from contextlib import suppress
+from functools import cached_property, reduce
+from itertools import chain, product
 from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import Any, NamedTuple
 
-from workflow_scripts.config import expand_path
+from workflow_scripts.config import Config, expand_path
 from workflow_scripts.grid import OWN, Grid, pair_languages
 from xling.core.errors import InputError
-from xling.data.manifest import SAFE_VALUE, Dataset, load_manifest
+from xling.data.manifest import SAFE_VALUE, Dataset, SourceFile, load_manifest
 
 TASK_DATA = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}  # the data that a task is trained on
 SPLITS = ("train", "dev", "test")
+Request = dict[str, Any]  # name of a dataset, and substitutions: the values of its placeholders
 
 
 class Files(Grid):
     """The raw files of a study, derived from its description only."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.generated: bool = config["data"]["origin"] == "generated"  # by xling.synthetic
 
     @cached_property
     def root(self) -> Path:
         """The folder of all raw data."""
         return expand_path(self.config["data"]["root"])
 
-    @property
-    def generated(self) -> bool:
-        """Whether the raw data is generated (xling.synthetic)."""
-        return bool(self.config["data"]["origin"] == "generated")
+    def files_at(self, *keys: str) -> dict[str, str]:
+        """Return the raw files that keys name, by key; a list has one per item, and a missing or null key none."""
+        found: dict[str, str] = {}
+        for key in keys:
+            first, *rest = key.removeprefix("languages.").split(".")
+            start: Any = self.language(first) if key.startswith("languages.") else self.config[first]
+            value = reduce(lambda part, name: (part or {}).get(name), rest, start)
+            items = {f"{key}[{i}]": path for i, path in enumerate(value)} if isinstance(value, list) else {key: value}
+            found |= {key: path for key, path in items.items() if path and path != OWN}
+        return found
 
     @cached_property
     def needed_files(self) -> dict[str, Path]:
         """Every raw file that the study reads, by the key path that names it."""
-        data, nli = self.config["data"], "xnli" in self.config["study"]["tasks"]
-        files = {f"data.nli.{split}": path for split, path in data["nli"].items() if nli}
-        files |= {f"data.more_nli[{i}]": path for i, path in enumerate(data["more_nli"]) if nli}
-        files |= {"data.parallel": data["parallel"]} if data["parallel"] else {}
-        files |= {f"data.tatoeba ({Path(path).name})": path for path in self.tatoeba_files}
-        for own in self._files_by_language.values():
-            files |= own
+        inference = [*(f"data.nli.{split}" for split in SPLITS), "data.more_nli"]
+        keys = [*(inference if "xnli" in self.config["study"]["tasks"] else []), "data.parallel"]
+        tests = {f"data.tatoeba ({Path(path).name})": path for path in self.tatoeba_files}
+        files = self.files_at(*keys) | tests | self.files_at(*chain(*self.language_keys.values()))
         return {key: self.root / path for key, path in files.items()}
+
+    @cached_property
+    def language_keys(self) -> dict[str, list[str]]:
+        """The keys of the raw files that the study reads in each language."""
+        words = [code for code in self.compared if "muse" in self.language(code)]
+        keys = {code: [f"text.{domain}.files" for domain in domains] for code, domains in self.domains.items()}
+        for code, own in keys.items():
+            own += ["muse.train", "muse.test"] if code in words else []
+            own += ["dictionary.path"] if code in self.switched_languages else []
+            own += ["vectors"] if words and code in (self.source, *words) else []
+            own += ["parallel"] if self.config["data"]["parallel"] else []
+            own += ["segmenter_dictionary"]
+        whole = {code: [f"languages.{code}.{key}" for key in own] for code, own in keys.items()}
+        for kind, code, *file in self.task_files:
+            whole[code] += [self.task_key(kind, code, *file)] if kind != "nli" else []
+        return whole
 
     @cached_property
     def tatoeba_files(self) -> list[str]:
@@ -68,37 +94,17 @@ class Files(Grid):
         return {code: path for code, path in sides.items() if path or self.original(code) == code}
 
     @cached_property
-    def compared(self) -> list[str]:
-        """Languages whose monolingual models are compared with those of the source language (section 5)."""
-        alone = self.config["study"]["languages"]
-        return [code for code in alone if code != self.source] if self.source in alone else []
-
-    @cached_property
     def switched_languages(self) -> list[str]:
         """Languages whose dictionary from the source language is used for code-switching."""
         extra = {name for name, setting in self.settings.items() if setting["anchors"] == "extra"}
         return sorted({model.languages[1] for model in self.models.values() if model.setting in extra})
 
-    def sources_by_language(self) -> Iterator[dict[str, str]]:
-        """Yield for each language the files and dataset codes that no other language should share, by key path.
-
-        A PanLex dump holds all languages, and a segmenter's dictionary may serve several, so these may be shared.
-        """
-        for code in [code for code in self._files_by_language if self.original(code) == code]:
-            language, where = self.language(code), f"languages.{code}"
-            dictionary = language.get("dictionary", {})
-            shared = {f"{where}.segmenter_dictionary"}
-            shared |= {f"{where}.dictionary.path"} if dictionary.get("format") == "panlex" else set()
-            files = {key: path for key, path in self._files_by_language[code].items() if key not in shared}
-            codes = {f"{where}.tatoeba": language.get("tatoeba"), f"{where}.dictionary.code": dictionary.get("code")}
-            yield files | {key: name for key, name in codes.items() if name}
-
     @cached_property
-    def task_paths(self) -> dict[str, str | None]:
-        """The raw files of the tasks of all pairs, by the key path that names them; None if there is no such key."""
-        kinds, pairs = {TASK_DATA[task] for task in self.config["study"]["tasks"]}, self.config["study"]["pairs"]
-        keys = [(kind, *key) for kind in sorted(kinds) for pair in pairs for key in self.task_keys(kind, pair)]
-        return dict(self.task_path(*key) for key in keys)
+    def task_files(self) -> list[tuple[str, str, str, str]]:
+        """Kind, language, data set and split of every file of the study's tasks."""
+        kinds = sorted({TASK_DATA[task] for task in self.config["study"]["tasks"]})
+        pairs = product(kinds, self.config["study"]["pairs"])
+        return list(dict.fromkeys((kind, *key) for kind, pair in pairs for key in self.task_keys(kind, pair)))
 
     def task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
         """Return language, data set and split of a pair's files: every split of the source, only test of the target."""
@@ -106,76 +112,44 @@ class Files(Grid):
         ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
         return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
 
-    def task_path(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, str | None]:
-        """Return the key path of a task's raw file, and the file, or None if the config names no file."""
-        language, where = self.language(code), f"languages.{code}"
-        if kind == "nli":
-            return f"data.nli.{split}", self.config["data"]["nli"].get(split)
-        if kind == "ner":
-            return f"{where}.ner.{dataset}.{split}", language.get("ner", {}).get(dataset, {}).get(split)
-        return f"{where}.treebank.{split}", language.get("treebank", {}).get(split)
+    def task_key(self, kind: str, code: str, dataset: str, split: str) -> str:
+        """Return the key that names the raw file of a task."""
+        keys = {"nli": "data.nli", "ner": f"languages.{code}.ner.{dataset}", "parsing": f"languages.{code}.treebank"}
+        return f"{keys[kind]}.{split}"
 
     @cached_property
-    def _files_by_language(self) -> dict[str, dict[str, str]]:
-        """The raw files of every language, by the key path that names them."""
-        return {code: self._files_of_language(code) for code in self.domains}
-
-    def _files_of_language(self, code: str) -> dict[str, str]:
-        config, language, where = self.config, self.language(code), f"languages.{code}"
-        files: dict[str, str] = {}
-        for domain in self.domains[code]:
-            paths = language["text"][domain]["files"]
-            files |= {f"{where}.text.{domain}.files[{i}]": path for i, path in enumerate(paths)}
-        own = {key: path for key, path in self.task_paths.items() if key.startswith(f"{where}.")}
-        files |= {key: path for key, path in own.items() if path}
-        words = [other for other in self.compared if self.language(other).get("muse")]
-        if code in words:
-            files |= {f"{where}.muse.{split}": path for split, path in language["muse"].items()}
-        if code in self.switched_languages:
-            files[f"{where}.dictionary.path"] = language["dictionary"]["path"]
-        baseline = words and code in (self.source, *words)
-        used = {"vectors": baseline, "parallel": config["data"]["parallel"], "segmenter_dictionary": True}
-        single = {key: language.get(key) for key, read in used.items() if read}
-        return files | {f"{where}.{key}": path for key, path in single.items() if path and path != OWN}
-
-    @cached_property
-    def datasets(self) -> dict[PurePosixPath, dict[str, list[dict[str, Any]]]]:
-        """The requests to published datasets for each raw file, by dataset.
+    def datasets(self) -> dict[PurePosixPath, list[Request]]:
+        """The requests to published datasets that provide each raw file.
 
         If no dataset provides a file, the user must put it below the data root.
         """
         paths: dict[str, list[str]] = {code: [] for code in self.originals}
-        for code, own in self._files_by_language.items():
-            paths[self.original(code)] += own.values()
+        for code, keys in self.language_keys.items():
+            paths[self.original(code)] += self.files_at(*keys).values()
         for code, found in paths.items():
             sentences = f"tatoeba.{self.language(code).get('tatoeba')}-"
             found += [path for path in self.tatoeba_files if Path(path).name.startswith(sentences)]
         date = self.config["data"]["wikipedia_date"]
-        filled = [one for dataset in load_manifest().values() for one in _fillings(dataset, date, paths)]
-        brought: dict[PurePosixPath, dict[str, list[dict[str, Any]]]] = {}
-        for path in dict.fromkeys(PurePosixPath(path.relative_to(self.root)) for path in self.needed_files.values()):
-            asked = brought[path] = dict[str, list[dict[str, Any]]]()
-            for one in (one for one in filled if one.holds(path)):
-                asked.setdefault(one.name, []).append({"name": one.name, "substitutions": one.substitutions})
-        return brought
+        offers = [offer for dataset in load_manifest().values() for offer in _offers(dataset, date, paths)]
+        needed = dict.fromkeys(PurePosixPath(path.relative_to(self.root)) for path in self.needed_files.values())
+        return {path: [offer.request for offer in offers if offer.holds(path)] for path in needed}
 
     def datasets_of(self, paths: Iterable[str]) -> list[str]:
         """Return the published datasets that provide these raw files."""
         below = [PurePosixPath(Path(path).relative_to(self.root)) for path in paths]
-        return sorted({name for path in below for name in self.datasets.get(path, {})})
+        return sorted({request["name"] for path in below for request in self.datasets.get(path, [])})
 
-    def requests(self, dataset: str) -> list[dict[str, Any]]:
+    def requests(self, dataset: str) -> list[Request]:
         """Return the requests of this study to a dataset."""
-        asked = [request for found in self.datasets.values() for request in found.get(dataset, [])]
+        asked = [request for found in self.datasets.values() for request in found if request["name"] == dataset]
         unique = {json.dumps(request, sort_keys=True): request for request in asked}
         return [unique[key] for key in sorted(unique)]
 
 
-class Filled(NamedTuple):
-    """A published dataset with filled placeholders, the files that it provides, and the folders that it unpacks."""
+class Offer(NamedTuple):
+    """A request to a published dataset, the files that it provides, and the folders that it unpacks."""
 
-    name: str
-    substitutions: dict[str, str]
+    request: Request
     products: list[PurePosixPath]
     folders: list[str]
 
@@ -185,24 +159,21 @@ class Filled(NamedTuple):
         return inside or any(product.is_relative_to(path) for product in self.products)
 
 
-def _fillings(dataset: Dataset, date: str, paths: Mapping[str, list[str]]) -> Iterator[Filled]:
-    """Yield a dataset filled in for each language of `paths`; languages that the dataset does not have are skipped."""
+def _offers(dataset: Dataset, date: str, paths: Mapping[str, list[str]]) -> Iterator[Offer]:
+    """Yield what a dataset provides for each language of `paths`; languages that it does not have are skipped."""
     fixed = {"date": date} if "date" in dataset.parameters else {}
     ways: list[dict[str, str]] = [fixed]
     if "lg" in dataset.parameters:
         named = [(code, names) for code in paths for names in [{}, *_names_in_paths(dataset, paths[code])]]
         ways = [{"lg": code, **fixed, **names} for code, names in named]
-    known: list[tuple[str | None, Dataset]] = []
+    different: dict[tuple[str | None, tuple[SourceFile, ...]], dict[str, str]] = {}
     for values in ways:
-        try:
-            filled = dataset.resolve(**values)
-        except InputError:
-            continue
-        if (values.get("lg"), filled) not in known:
-            known.append((values.get("lg"), filled))
-            products = [PurePosixPath(product) for file in filled.files for product in file.products()]
-            folders = [file.unpack.to for file in filled.files if file.unpack and not file.products()]
-            yield Filled(dataset.name, values, products, folders)
+        with suppress(InputError):
+            different.setdefault((values.get("lg"), dataset.resolve(**values).files), values)
+    for (_, files), values in different.items():
+        products = [PurePosixPath(product) for file in files for product in file.products()]
+        folders = [file.unpack.to for file in files if file.unpack and not file.products()]
+        yield Offer({"name": dataset.name, "substitutions": values}, products, folders)
 
 
 def _names_in_paths(dataset: Dataset, paths: list[str]) -> list[dict[str, str]]:

@@ -1,7 +1,7 @@
 """Command-line flags that depend on the study and that a rule cannot write as one value per line."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import takewhile
 from pathlib import Path
 from shlex import quote
@@ -41,25 +41,20 @@ def readable(content: Callable[[Any], object]) -> Callable[[Any, Any], str]:
     return lambda wildcards, output: json.dumps(content(wildcards), indent=2, sort_keys=True, ensure_ascii=False)  # noqa: ARG005
 
 
-def text_checks(study: "Study", code: str, domain: str) -> str:
-    """Return the flags that check a text: its script, and that it differs from the texts of earlier languages."""
-    return _checks(study, code, domain, list(takewhile(lambda other: other != code, study.originals)))
+def text_checks(study: "Study", code: str, domain: str | None = None) -> str:
+    """Return the flags that check a text: its script, and that it differs from the texts of other languages.
 
-
-def task_checks(study: "Study", code: str) -> str:
-    """Return the flags that check a task's text: its script, and that it differs from other languages' texts."""
-    return _checks(study, code, "wiki", [other for other in study.originals if other != study.original(code)])
-
-
-def _checks(study: "Study", code: str, domain: str, unlike: Sequence[str]) -> str:
-    script = {"--script": study.language(code)["script"]}
-    others: dict[str, str] = {}
-    for other in map(study.language, [] if study.generated else unlike):
+    A text with a domain is compared with those of the languages before it; a task has none, and is compared with all.
+    """
+    script, there = study.language(code)["script"], dict[str, str]()
+    before = takewhile(lambda other: other != code, study.originals) if domain else study.originals
+    unlike = [] if study.generated else [other for other in before if other != study.original(code)]
+    for other in map(study.language, unlike):
         text = other["text"].get(domain) or other["text"]["wiki"]  # the source language may have only this one
-        if other["script"] == script["--script"] and text["format"] != "wikipedia":
-            others[other["name"]] = study.raw(text["files"][0])
-    there = {name: path for name, path in others.items() if Path(path).is_file()}
-    return f"{join_flags(script)} {named_flags('--unlike', there)}"
+        path = study.raw(text["files"][0])
+        if other["script"] == script and text["format"] != "wikipedia" and Path(path).is_file():
+            there[other["name"]] = path
+    return f"{join_flags({'--script': script})} {named_flags('--unlike', there)}"
 
 
 def size_flag(study: "Study", language: str, domain: str) -> str:
@@ -125,9 +120,8 @@ def parallel_flags(study: "Study", code: str) -> str:
 
 def language_flags(study: "Study", code: str) -> str:
     """Return the generator's flags for the files of one language."""
-    sizes = study.config["synthetic"]
-    own = {f"--{key.replace('_', '-')}": sizes[key] for key in OF_A_LANGUAGE}
-    return join_flags({"--code": code, "--source": study.source, **own})
+    sizes = {key: study.config["synthetic"][key] for key in OF_A_LANGUAGE}
+    return option_flags({"code": code, "source": study.source, **sizes})
 
 
 def together_flags(study: "Study") -> str:

@@ -1,9 +1,10 @@
 """The grid of models that a study trains, and the description of each model (section 4 of the paper, Table 1)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain, product
 from typing import Any
 
 from workflow_scripts.config import Config, merge
@@ -14,7 +15,6 @@ SAVING = ("save_every", "keep_checkpoints")  # these keys do not affect the weig
 # of hashes, so that earlier results stay valid.
 ADDED = {"language_share": "lines", "language_draws": "independent", "start": "apart", "balance": "lines"}
 OWN = "own"  # value of `vectors` for vectors trained on the study's own text
-SOURCES = ("treebank", "ner", "dictionary", "muse", "tatoeba")  # optional sources of a language
 
 
 @dataclass(frozen=True, order=True)
@@ -36,55 +36,30 @@ class Model:
         return len(self.languages) == 2
 
 
-@dataclass(frozen=True)
 class Grid:
     """The models, settings and languages of a study, derived from its description only."""
 
-    config: Config
+    def __init__(self, config: Config) -> None:
+        self.config, study = config, config["study"]
+        self.source: str = study["source"]  # tasks are trained in it, and other languages are compared with it
+        self.settings = {name: whole_setting(config["settings"], name) for name in config["settings"]}
+        crossings = [f"{pair}.{setting}" for pair, setting in product(study["pairs"], study["settings"])]
+        self.table_cells = [cell for cell in crossings if not matches_any(cell, study["skip"])]  # those of Table 1
+        # The models of every cell, such as en-fr.default or en.mono: one model per seed.
+        alone = [f"{code}.{MONO}" for code in study["languages"]]
+        self.cells = {cell: self._cell(cell) for cell in [*self.table_cells, *study["extra"], *alone]}
+        self.models = {model.name: model for cell in self.cells.values() for model in cell}
+        # Languages that models read; originals has each copy replaced by the language that it is a copy of.
+        self.languages = list(dict.fromkeys(code for model in self.models.values() for code in model.languages))
+        self.originals = list(dict.fromkeys(map(self.original, self.languages)))
+        # Languages whose monolingual models are compared with those of the source language (section 5).
+        others = [code for code in study["languages"] if code != self.source]
+        self.compared: list[str] = others if self.source in study["languages"] else []
 
-    @property
-    def source(self) -> str:
-        """The source language: tasks are trained in it, and all other languages are compared with it."""
-        return str(self.config["study"]["source"])
-
-    @cached_property
-    def models(self) -> dict[str, Model]:
-        """Every model that the study trains, by name, in the order of the config."""
-        return {model.name: model for some in self.cells.values() for model in some}
-
-    @cached_property
-    def cells(self) -> dict[str, list[Model]]:
-        """The models of every cell, such as en-fr.default: one model per seed."""
-        study, found = self.config["study"], dict[str, list[Model]]()
-        extra = [(pair_languages(cell.split(".")[0]), cell.split(".", 1)[1]) for cell in study["extra"]]
-        alone = [((code,), MONO) for code in study["languages"]]
-        for languages, setting in [*self.table_cells, *extra, *alone]:
-            cell = f"{'-'.join(languages)}.{setting}"
-            more = [g["seeds"] for g in study["more_seeds"] if any(fnmatchcase(cell, p) for p in g["models"])]
-            seeds = dict.fromkeys([*study["seeds"], *(seed for some in more for seed in some)])
-            found[cell] = [Model(languages, setting, seed) for seed in seeds]
-        return found
-
-    @cached_property
-    def table_cells(self) -> list[tuple[tuple[str, ...], str]]:
-        """The combinations of pair and setting in Table 1, without those that match study.skip."""
-        study = self.config["study"]
-        crossings = [(pair, setting) for pair in study["pairs"] for setting in study["settings"]]
-        return [
-            (pair_languages(pair), setting)
-            for pair, setting in crossings
-            if not any(fnmatchcase(f"{pair}.{setting}", pattern) for pattern in study["skip"])
-        ]
-
-    @cached_property
-    def languages(self) -> list[str]:
-        """Codes of all languages that models read, in order of first occurrence."""
-        return list(dict.fromkeys(code for model in self.models.values() for code in model.languages))
-
-    @cached_property
-    def originals(self) -> list[str]:
-        """Languages that are not copies: a copy is replaced by the language that it is a copy of."""
-        return list(dict.fromkeys(map(self.original, self.languages)))
+    def _cell(self, cell: str) -> list[Model]:
+        study, (languages, setting) = self.config["study"], cell.split(".", 1)
+        more = [group["seeds"] for group in study["more_seeds"] if matches_any(cell, group["models"])]
+        return [Model(pair_languages(languages), setting, s) for s in dict.fromkeys(chain(study["seeds"], *more))]
 
     @cached_property
     def domains(self) -> dict[str, list[str]]:
@@ -96,48 +71,35 @@ class Grid:
         return {code: sorted(domains) for code, domains in read.items()}
 
     @cached_property
-    def settings(self) -> dict[str, dict[str, Any]]:
-        """Every setting in full; missing keys come from the setting named by `like`, then from Default."""
-        settings = self.config["settings"]
-        bases = {name: merge(settings["default"], settings.get(own.get("like"), {})) for name, own in settings.items()}
-        whole = {name: merge(bases[name], own) for name, own in settings.items()}
-        return {name: {key: own[key] for key in own if key != "like"} for name, own in whole.items()}
-
-    @cached_property
     def lengths(self) -> dict[str, int]:
         """The number of training updates of each bilingual setting; empty if all settings have the same number."""
-        found = {
-            model.setting: int(self.training(model)["updates"]) for model, *_ in self.cells.values() if model.bilingual
-        }
+        both = [model for model, *_ in self.cells.values() if model.bilingual]
+        found = {model.setting: int(self.training(model)["updates"]) for model in both}
         return found if len({*found.values()}) > 1 else {}
 
     def language(self, code: str) -> dict[str, Any]:
         """Return the entry of a language without null sources; a copy inherits the entry of its original."""
-        language = dict(self.config["languages"][code])
-        original = language.pop("copy_of", None)
-        whole = merge(self.language(original), language) if original else language
-        there = {key: value for key, value in whole.items() if value is not None or key not in SOURCES}
+        languages, original = self.config["languages"], self.original(code)
+        whole = languages[code] if original == code else merge(languages[original], languages[code])
+        there = {key: value for key, value in whole.items() if value is not None or key == "moses"}
         return there | {"text": {domain: source for domain, source in whole["text"].items() if source is not None}}
 
     def original(self, code: str) -> str:
         """Return the language whose files are read: the language itself or, for a copy, its original."""
-        original = self.config["languages"][code].get("copy_of")
-        return self.original(original) if original else code
+        return str(self.config["languages"][code].get("copy_of", code))
 
     def setting_of(self, model: Model) -> dict[str, Any]:
         """Return the full setting of a model; a monolingual model has a fixed one in which nothing is separate."""
         if model.bilingual:
             return self.settings[model.setting]
-        whole = {"separate": {"embeddings": False, "layers": 0}, "softmax": "shared", "anchors": "all"}
+        whole = {"separate": {"embeddings": False, "layers": 0}, "softmax": "shared", "anchors": "all", "bpe": MONO}
         return whole | {"domain": "wiki", "train": self.config["monolingual"]["train"]}
 
     def vocabulary_kind(self, model: Model) -> str:
         """Return the kind of the model's vocabulary: mono, joint, union, prefixed or separate."""
-        if not model.bilingual:
-            return "mono"
-        setting = self.settings[model.setting]
-        if setting["bpe"] == "joint":
-            return "joint"
+        setting = self.setting_of(model)
+        if setting["bpe"] != "per-language":
+            return str(setting["bpe"])
         if setting["separate"]["embeddings"]:
             return "separate"
         return "prefixed" if setting["anchors"] == "none" else "union"
@@ -177,6 +139,18 @@ class Grid:
             "pretrain": deciding(self.training(model)),
             "made_from": {"vocabulary": {"kind": kind, "merges": merges}, "corpus": corpora},
         }
+
+
+def whole_setting(settings: Config, name: str) -> dict[str, Any]:
+    """Return a setting in full; missing keys come from the setting named by `like`, then from Default."""
+    like = settings.get(settings[name].get("like"), {})
+    whole = merge(merge(settings["default"], like), settings[name])
+    return {key: whole[key] for key in whole if key != "like"}
+
+
+def matches_any(cell: str, patterns: Iterable[str]) -> bool:
+    """Return whether the name of a cell matches one of these patterns."""
+    return any(fnmatchcase(cell, pattern) for pattern in patterns)
 
 
 def pair_languages(pair: str) -> tuple[str, ...]:

@@ -126,7 +126,7 @@ class Identity:
 
     def task(self, kind: str, code: str, dataset: str, split: str) -> Any:
         """Return the recipe of one split of a task's data (rule prepare_task)."""
-        form, paths = self.study.task_files[kind][code, dataset, split]
+        form, paths = self.study.task_source(kind, code, dataset, split)
         names = [Path(path).relative_to(self.study.root).as_posix() for path in paths]
         first, *more = [self.raw(name, [code], [TASK_SIZES[kind]]) for name in names]
         return [form, first, self.tokeniser(code), split, *more]

@@ -83,10 +83,8 @@ class Site:
         The partition's limit applies, but a job that cannot resume never gets less than its class requests.
         """
         first = int(requests["runtime"])
-        limit = self.time_limits.get(str(requests.get("slurm_partition", "")))
-        if resumes:
-            return first if limit is None else min(first, limit)
-        return first * attempt if limit is None else max(first, min(first * attempt, limit))
+        limit = self.time_limits.get(requests.get("slurm_partition", ""), sys.maxsize)
+        return min(first, limit) if resumes else max(first, min(first * attempt, limit))
 
 
 def read_site(path: Path, classes: Mapping[str, Any]) -> Site:
@@ -124,11 +122,11 @@ def extra_flags(requests: Mapping[str, Any], bad: Path) -> str:
     return " ".join([*requests.get("slurm_extra", "").split(), *([f"--exclude={','.join(nodes)}"] if nodes else [])])
 
 
-def submit_patiently(root: Path) -> None:
-    """Put the wrappers of SLURM commands first in PATH, if the machine has SLURM."""
-    places = os.environ.get("PATH", "").split(os.pathsep)
-    if shutil.which("sbatch") and str(root / PATIENT) not in places:
-        os.environ["PATH"] = os.pathsep.join([str(root / PATIENT), *places])
+def set_path(root: Path) -> None:
+    """Put this interpreter first in the PATH of jobs, then the wrappers of SLURM commands if the machine has SLURM."""
+    patient = [str(root / PATIENT)] if shutil.which("sbatch") else []
+    places = [str(Path(sys.executable).parent), *patient, *os.environ.get("PATH", "").split(os.pathsep)]
+    os.environ["PATH"] = os.pathsep.join(dict.fromkeys(places))
 
 
 def load_site(root: Path, classes: Mapping[str, Mapping[str, Any]]) -> Site:

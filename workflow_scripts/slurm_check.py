@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from workflow_scripts.config import REPOSITORY, read_config, read_yaml
 from workflow_scripts.plan.jobs import Job, lay_out
@@ -33,14 +33,8 @@ FLAGS = {
     "qos": "--qos={}",
 }
 
-Request = Mapping[str, Any]
-
-
-class Finding(NamedTuple):
-    """The result of one check; `mark` is right, wrong or known (for information only)."""
-
-    mark: str
-    text: str
+Resources = Mapping[str, Any]
+Finding = tuple[str, str]  # right, wrong or known (for information only), and a text
 
 
 def ask(command: Sequence[str]) -> tuple[int, str]:
@@ -64,58 +58,53 @@ def minutes(text: str) -> float:
     return (int(days or 0) * 24 + hours) * 60 + minute
 
 
-def requests(jobs: Sequence[Job]) -> list[Request]:
-    """Return the distinct resource requests of the jobs, the longest run time first."""
-    asked = [{key: job.resources[key] for key in FLAGS if job.resources.get(key)} for job in jobs]
-    for job, request in zip(jobs, asked, strict=True):
-        if "gpu" in request and job.resources.get("gpu_model"):
-            request["gpu"] = f"{job.resources['gpu_model']}:{request['gpu']}"
-    unique = {str(one): one for one in asked if one}
-    return sorted(unique.values(), key=lambda one: (-int(one.get("runtime", 0)), str(one)))
+def request(resources: Resources) -> tuple[str, ...]:
+    """Return the flags of sbatch that ask for the resources of a job."""
+    kind = f"{resources['gpu_model']}:" if resources.get("gpu_model") else ""
+    asked = {**resources, "gpu": f"{kind}{resources['gpu']}"} if resources.get("gpu") else resources
+    return tuple(flag.format(asked[key]) for key, flag in FLAGS.items() if asked.get(key))
 
 
-def check_request(request: Request, limits: Mapping[str, float]) -> Finding:
+def check_request(flags: tuple[str, ...], resources: Resources, limits: Mapping[str, float]) -> Finding:
     """Check whether SLURM would run a job; many clusters accept too long a run time, but never start the job."""
-    flags = [flag.format(request[key]) for key, flag in FLAGS.items() if key in request]
-    name, asked = str(request.get("slurm_partition", "")), int(request.get("runtime", 0))
+    name, asked = str(resources.get("slurm_partition", "")), int(resources.get("runtime", 0))
     if asked > limits.get(name, asked):
         fix = "set runtime in the class, or for training time_limits, in site.yaml"
-        return Finding("wrong", f"{asked} minutes asked of partition {name}, which allows {limits[name]:.0f} ({fix})")
-    if "slurm_account" not in request:
-        return Finding("wrong", "no account is set (account in site.yaml): the executor's own guess is not reliable")
+        return "wrong", f"{asked} minutes asked of partition {name}, which allows {limits[name]:.0f} ({fix})"
+    if not resources.get("slurm_account"):
+        return "wrong", "no account is set (account in site.yaml): the executor's own guess is not reliable"
     code, said = ask(["sbatch", "--test-only", *flags, "--wrap=true"])
     reason = said.splitlines()[-1] if said else "no answer"
-    return (
-        Finding("wrong", f"{' '.join(flags)}: {reason}") if code else Finding("right", f"accepted: {' '.join(flags)}")
-    )
+    return ("wrong", f"{' '.join(flags)}: {reason}") if code else ("right", f"accepted: {' '.join(flags)}")
 
 
 def check_status(config: Mapping[str, str], profile: Mapping[str, Any]) -> Iterator[Finding]:
     """Check whether the profile's status command can monitor jobs, and how long finished jobs are remembered."""
     accounting = "slurmdbd" in config.get("AccountingStorageType", "")
     if profile.get("slurm-status-command", "sacct") == "sacct" and not accounting:
-        yield Finding("wrong", "slurm-status-command: sacct would wait for ever without accounting (expected squeue)")
+        yield "wrong", "slurm-status-command: sacct would wait for ever without accounting (expected squeue)"
     age, text = config.get("MinJobAge", "").split(" ")[0], "finished jobs are remembered for {} s (MinJobAge)"
     if age.isdecimal() and int(age) >= LONGEST_PAUSE:
-        yield Finding("right", text.format(age))
+        yield "right", text.format(age)
     elif age.isdecimal():
         why = f"less than {LONGEST_PAUSE} s: whether a job that ends unseen has succeeded is told by its files"
-        yield Finding("known", f"{text.format(age)}, {why}")
+        yield "known", f"{text.format(age)}, {why}"
 
 
 def look(jobs: Sequence[Job], profile: Mapping[str, Any]) -> list[Finding]:
     """Return the results of all checks."""
-    asked = requests(jobs)
-    used = {str(one.get("slurm_partition", "")) for one in asked}
+    kinds = {request(job.resources): job.resources for job in jobs}
+    asked = sorted((kind for kind in kinds.items() if kind[0]), key=lambda kind: (-kind[1].get("runtime", 0), kind[0]))
+    used = {resources.get("slurm_partition") for _, resources in asked}
     states = [line.split("|") for line in ask(SINFO)[1].splitlines() if line.count("|") == 2]
     limits = {name: minutes(limit) for name, _, limit in states}
     down = sorted({name for name, state, _ in states if name in used and state != "up"})
     pairs = [line.partition("=") for line in ask(["scontrol", "show", "config"])[1].splitlines()]
     config = {key.strip(): value.strip() for key, _, value in pairs}
     return [
-        Finding("right", f"{ask(['sbatch', '--version'])[1]}, cluster {config.get('ClusterName', 'unnamed')}"),
-        *(Finding("wrong", f"partition {name} is not up") for name in down),
-        *dict.fromkeys(check_request(one, limits) for one in asked),
+        ("right", f"{ask(['sbatch', '--version'])[1]}, cluster {config.get('ClusterName', 'unnamed')}"),
+        *(("wrong", f"partition {name} is not up") for name in down),
+        *dict.fromkeys(check_request(*kind, limits) for kind in asked),
         *check_status(config, profile),
     ]
 
@@ -134,8 +123,8 @@ def main() -> None:
     # Building the list of jobs also reads and checks the site file.
     jobs = lay_out(read_config(REPOSITORY / "config.yaml", *args.configfile))
     findings = look(jobs, read_yaml(PROFILE))
-    print("\n".join(f"{finding.mark:5}  {finding.text}" for finding in findings))
-    sys.exit(any(finding.mark == "wrong" for finding in findings))
+    print("\n".join(f"{mark:5}  {text}" for mark, text in findings))
+    sys.exit(any(mark == "wrong" for mark, _ in findings))
 
 
 if __name__ == "__main__":

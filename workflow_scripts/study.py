@@ -1,10 +1,9 @@
 """A checked study as the rules see it: the path of every file, and the files that each model is made from."""
 
-import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,29 +28,19 @@ def load_study(config: Config, files: Iterable[str | Path] = (), revisions: Mapp
     try:
         read_config(*map(Path, files))
         check(config)
-        return Study(config, revisions or {})
+        return Study(config, revisions)
     except ConfigError as error:
         print(error, file=sys.stderr, flush=True)
         sys.exit(EXIT_BAD_CONFIG)
 
 
-def use_this_interpreter() -> None:
-    """Put the folder of Snakemake's interpreter first in the PATH of jobs; only a conda environment precedes it."""
-    here = str(Path(sys.executable).parent)
-    if os.environ.get("PATH", "").split(os.pathsep)[0] != here:
-        os.environ["PATH"] = os.pathsep.join([here, os.environ.get("PATH", "")])
-
-
-@dataclass(frozen=True)
 class Study(Files):
     """The paths and settings of one study, and the revision numbers of the code; the rules query it."""
 
-    revisions: Mapping[str, int] = field(default_factory=dict)
-
-    @cached_property
-    def results(self) -> Path:
-        """The folder of this study's outputs."""
-        return expand_path(self.config["study"]["results"]) / str(self.config["study"]["name"])
+    def __init__(self, config: Config, revisions: Mapping[str, int] | None = None) -> None:
+        super().__init__(config)
+        self.revisions = revisions or {}
+        self.results = expand_path(config["study"]["results"]) / config["study"]["name"]
 
     identity = cached_property(Identity)  # the hashes of everything that the study makes
     transfer = cached_property(Transfer)  # Table 1 and Figure 3
@@ -141,10 +130,6 @@ class Study(Files):
         """Return one prepared file of a task."""
         return str(self.results / f"tasks/{kind}/{code}.{dataset}.{split}.jsonl")
 
-    def all_task_files(self) -> list[str]:
-        """Return the prepared files of all tasks of the study."""
-        return [self.task_file(kind, *key) for kind, keys in self.task_files.items() for key in keys]
-
     def vocabulary(self, name: str) -> str:
         """Return the name of a model's vocabulary, such as en-fr.joint.wiki."""
         model = self.models[name]
@@ -186,43 +171,34 @@ class Study(Files):
         """Return the file that holds the options of a language's tokeniser."""
         return self.results / f"tokenisers/{code}.json"
 
-    @cached_property
-    def task_files(self) -> dict[str, dict[tuple[str, str, str], tuple[str, list[str]]]]:
-        """Format and paths of the raw files of nli, ner and parsing, by (language, data set, split)."""
-        kinds, pairs = {TASK_DATA[task] for task in self.config["study"]["tasks"]}, self.config["study"]["pairs"]
-        return {
-            kind: {key: self._task_source(kind, *key) for pair in pairs for key in self.task_keys(kind, pair)}
-            for kind in sorted(kinds)
-        }
-
-    def _task_source(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, list[str]]:
+    def task_source(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, list[str]]:
+        """Return the format and the raw files of one split of a task's data."""
         form = {"nli": "xnli-mt" if split == "train" else "xnli", "parsing": "conllu"}.get(kind)
-        more = self.config["data"]["more_nli"] if (kind, split) == ("nli", "train") else []
-        paths = [self.task_path(kind, code, dataset, split)[1], *more]
-        return form or self.language(code)["ner"][dataset]["format"], [self.raw(path) for path in paths if path]
+        more = ["data.more_nli"] if (kind, split) == ("nli", "train") else []
+        paths = self.files_at(self.task_key(kind, code, dataset, split), *more).values()
+        return form or self.language(code)["ner"][dataset]["format"], [self.raw(path) for path in paths]
 
     def generated_of(self, code: str) -> list[str]:
         """Return the raw files that the generator writes for one language."""
         language = self.language(code)
-        texts = [path for source in language["text"].values() for path in source["files"]]
-        entities = [data[split] for data in language.get("ner", {}).values() for split in SPLITS if split in data]
-        paths = [*texts, *language.get("treebank", {}).values(), *entities]
-        paths += [language["segmenter_dictionary"]] if language.get("segmenter_dictionary") else []
-        return [self.raw(path) for path in dict.fromkeys(paths)]
+        several = ["treebank", *(f"ner.{name}" for name in language.get("ner", {}))]
+        keys = [f"text.{domain}.files" for domain in language["text"]]
+        keys += [f"{data}.{split}" for data, split in product(several, SPLITS)]
+        files = self.files_at(*(f"languages.{code}.{key}" for key in [*keys, "segmenter_dictionary"]))
+        return [self.raw(path) for path in dict.fromkeys(files.values())]
 
     def generated_together(self) -> list[str]:
         """Return the raw files that the generator writes for all languages together, except dictionary_folders."""
-        data, languages = self.config["data"], [self.language(code) for code in self.languages]
-        paths = [*data["nli"].values(), data["parallel"]]
-        paths += [language["parallel"] for language in languages if language.get("parallel")]
         others = [code for code in self.originals if code != self.source]
-        paths += [path for code in others for path in self.language(code).get("muse", {}).values()]
-        return [self.raw(path) for path in [*dict.fromkeys(paths), *self.tatoeba_files]]
+        keys = [*(f"data.nli.{split}" for split in SPLITS), "data.parallel"]
+        keys += [f"languages.{code}.parallel" for code in self.languages]
+        keys += [f"languages.{code}.muse.{split}" for code, split in product(others, SPLITS)]
+        return [self.raw(path) for path in [*dict.fromkeys(self.files_at(*keys).values()), *self.tatoeba_files]]
 
     def dictionary_folders(self) -> list[str]:
         """Return the folders of the dictionaries for code-switching."""
-        entries = [self.language(code).get("dictionary") for code in self.originals]
-        return sorted({self.raw(entry["path"]) for entry in entries if entry})
+        paths = self.files_at(*(f"languages.{code}.dictionary.path" for code in self.originals)).values()
+        return sorted({self.raw(path) for path in paths})
 
     def embedded(self) -> list[dict[str, Any]]:
         """Return the code, three-letter code and traits of each generated language, the source language first."""
@@ -242,17 +218,14 @@ class Study(Files):
         """Return whether a model has all, none or extra anchors."""
         return str(self.setting_of(self.models[name])["anchors"])
 
-    def texts(self) -> list[str]:
-        """Return the languages and pairs whose text the study reads."""
-        together = {"-".join(model.languages) for model in self.models.values()}
-        return sorted({*self.languages, *self.originals, *self.config["study"]["pairs"], *together})
-
     def provenance(self) -> dict[str, Any]:
         """Return the description of the study for provenance.json, with the encoders and texts of its job names."""
         encoders = sorted({*self.models, *self.transfer.encoders, *self.contextual.jobs})
+        together = {"-".join(model.languages) for model in self.models.values()}
+        texts = sorted({*self.languages, *self.originals, *self.config["study"]["pairs"], *together})
         data = sorted({str(path) for path in self.needed_files.values()})
         about = {"study": self.config["study"]["name"], "config": self.config, "config_hash": hashed(self.config)}
-        return about | {"encoders": encoders, "texts": self.texts(), "data_root": str(self.root), "data": data}
+        return about | {"encoders": encoders, "texts": texts, "data_root": str(self.root), "data": data}
 
     def scale_flag(self) -> str:
         """Return the flag for a study with the paper's data and budget, or an empty string."""

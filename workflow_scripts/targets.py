@@ -9,11 +9,11 @@ import shutil
 import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from itertools import pairwise, takewhile
 from pathlib import Path
 
 from workflow_scripts.config import nearest
+from workflow_scripts.grid import matches_any
 from workflow_scripts.study import EXIT_BAD_CONFIG, Study
 
 MODELS = "monolingual models of the source and of"
@@ -46,7 +46,7 @@ def problem(study: Study, shown: Container[str], target: str) -> str | None:
     of_kind: dict[str, Iterable[str]] = {"transfer": study.transfer.encoders, "contextual": study.contextual.jobs}
     known = of_kind.get(kind, study.models)
     if name not in known:
-        skipped = any(fnmatchcase(name.rpartition(".s")[0], pattern) for pattern in study.config["study"]["skip"])
+        skipped = matches_any(name.rpartition(".s")[0], study.config["study"]["skip"])
         why = "study.skip leaves it out" if skipped else nearest(name, known)
         return f"{name}: no such model in study {own!r} ({why})"
     if kind == "transfer" and place.stem not in ("run", *study.transfer.tasks):

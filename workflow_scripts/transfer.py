@@ -31,8 +31,7 @@ class Transfer:
     @cached_property
     def models(self) -> dict[str, Model]:
         """The models of Table 1 with all seeds, by name."""
-        cells = set(self.study.table_cells)
-        return {name: model for name, model in self.study.models.items() if (model.languages, model.setting) in cells}
+        return {model.name: model for cell in self.study.table_cells for model in self.study.cells[cell]}
 
     @cached_property
     def floors(self) -> dict[str, Model]:

@@ -111,8 +111,9 @@ class Sizes:
             return float(file.stat().st_size)
         if self.study.config["data"]["origin"] != "download":
             return 0.0
-        brought = self.study.datasets.get(PurePosixPath(file.relative_to(self.study.root)), {})
-        return sum(size or 0.0 for name, asked in brought.items() for size in self.published(name, asked).values())
+        brought = self.study.datasets.get(PurePosixPath(file.relative_to(self.study.root)), [])
+        asked = {name: [one for one in brought if one["name"] == name] for name in self.study.datasets_of([path])}
+        return sum(size or 0.0 for name, some in asked.items() for size in self.published(name, some).values())
 
     def published(self, dataset: str, requests: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
         """Return the bytes of a dataset's files by path, or None for a file of unknown size."""

@@ -1,16 +1,16 @@
 """Every wrong description is refused with one line that names the key, what was expected and the nearest valid name."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from embedded import ROOT, study
+from embedded import PAPER, ROOT, leaves, nested, study
 
-from workflow_scripts.config import ConfigError, expand_path, read_config, read_yaml
+from workflow_scripts.checks import check
+from workflow_scripts.config import ConfigError, merge, read_config, read_yaml
 from workflow_scripts.schema import schema_problems
-from workflow_scripts.study import load_study
+from workflow_scripts.study import Study, load_study
 
 # key | new value, as YAML, or - to remove the key | what the line says; one that begins with : comes after the key
 EDITS = """
@@ -29,7 +29,6 @@ languages | {no: {name: Norwegian}} | : expected text, found False (YAML reads n
 data.wikipedia_date | 20200101 | : expected text, found 20200101 (put it in quotes)
 study.seeds | 1 | : expected a list, found 1
 study.seeds | [] | : expected at least 1 items, found a list of 0
-synthetic.nli_pairs | [1, 2] | : expected at least 3 items, found a list of 2
 model.norm | pots | : expected one of post, pre, found 'pots' (did you mean 'post'?)
 languages.fr.moses | ar | : expected one of null, as, bn, ca,
 languages.fr.muse | [] | : expected keys and values or null, found a list of 0 (Word translations
@@ -49,27 +48,27 @@ data.root | ../data | : expected a folder without '..' and braces, found '../dat
 study.results | results/{x} | : expected a folder without '..' and braces, found 'results/{x}' (write it from /)
 study.name | "demo\\n" | : expected a name of lower-case letters, digits and hyphens, found 'demo\\n'
 study.settings | [default, sep-emb, default] | : default stands in the list twice
+study.languages | [en, en] | : en stands in the list twice
 settings.mono | {label: Alone} | settings: 'mono' cannot be used: mono, random and untrained… name models without a setting
 settings.sep-emb.separate.embeddings | positions | : expected one of false, true, tokens, found 'positions'
 synthetic.languages.zh.accents | é | synthetic.languages.zh.script: han takes no counted_suffix, oblique_suffix or accents
 study.languages | [en, frr] | : unknown language 'frr' (did you mean 'fr'?)
 study.source | eng | : unknown language 'eng' (did you mean 'en'?)
 pairs.en-it | {ner: {train: wikiann, test: wikiann}} | : unknown language 'it'
-study.pairs | [en-ru, en-frr] | : unknown pair 'en-frr' (did you mean 'en-fr'?)
-study.pairs | [en-it] | : unknown language 'it' in 'en-it' (describe it under languages:)
+study.pairs | [en-ru, en-frr] | : en-frr: unknown language 'frr' (did you mean 'fr'?)
+study.pairs | [en-it] | : en-it: unknown language 'it' (known: de, en, en2, fr, ru, zh)
 languages.fr.script | latin | : unknown script 'latin' (did you mean 'Latin'?)
-study.pairs | [fr-en] | : unknown pair 'fr-en' (did you mean 'en-fr'?)
-pairs.en-fr | - | study.pairs: unknown pair 'en-fr' (describe it under pairs:
+pairs.en-fr | - | pairs.en-fr.ner: missing, but the study has the task ner (expected the sets to train and test on)
 study.settings | [default, sep-l13] | : unknown setting 'sep-l13' (did you mean 'sep-l1-3'?)
 settings.sep-l1-6.like | sep-l1-4 | : unknown setting without `like` 'sep-l1-4' (did you mean 'sep-l1-3'?)
-settings.sep-l1-6.like | sep-l1-6 | : unknown setting without `like` 'sep-l1-6' (did you mean 'sep-l1-3'?)
 study.extra | [en-de.defualt] | : en-de.defualt: unknown setting 'defualt' (did you mean 'default'?)
 pairs.en-en | {ner: {train: wikiann, test: wikiann}} | : expected two different languages
+study.extra | [fr-de.default] | pairs.fr-de: expected the source language 'en' first (dictionaries start from it)
 study.skip | [en-ru.sepemb] | : 'en-ru.sepemb' matches no model (did you mean 'en-ru.sep-emb'?)
 study | {languages: [fr, de], pairs: [], extra: [], skip: []} | study.source: no model of the study reads 'en' (expected it
 settings.sep-emb.label | Default | : 'Default' is the label of settings.default too
-languages.en2.copy_of | enn | : unknown language 'enn' (did you mean 'en'?)
-languages.en.copy_of | en2 | : goes round in a circle (en -> en2 -> en)
+languages.en2.copy_of | enn | : unknown language without `copy_of` 'enn' (did you mean 'en'?)
+languages.en2.copy_of | en2 | : unknown language without `copy_of` 'en2' (did you mean 'en'?)
 languages.fr.script | - | : missing key
 languages.zh | {segmenter: stanford, segmenter_dictionary: null} | languages.zh.segmenter_dictionary: missing
 settings.sep-l1-6.separate.layers | 9 | : 9 goes beyond the model's 8 layers
@@ -103,122 +102,153 @@ languages.ru.tatoeba | fra | : fra is languages.fr.tatoeba too (expected its own
 """
 
 
-def edit(config: dict[str, Any], path: str, value: str) -> None:
-    """Set a key to a value given as YAML; keys and values are laid over those that are there."""
+def edited(path: str, value: str) -> dict[str, Any]:
+    """Return the study with a key set to a value given as YAML; keys and values are laid over those that are there."""
+    if value != "-":
+        return study(**nested({path: yaml.safe_load(value)}))
+    config = part = study()
     *parents, last = path.split(".")
     for key in parents:
-        config = config[key]
-    new = yaml.safe_load(value)
-    if value == "-":
-        del config[last]
-    elif isinstance(new, dict) and isinstance(config.get(last), dict):
-        config[last].update(new)
-    else:
-        config[last] = new
+        part = part[key]
+    del part[last]
+    return config
 
 
 @pytest.mark.parametrize("row", EDITS.strip().splitlines())
 def test_one_clear_line_and_exit_code(row: str, capsys: pytest.CaptureFixture[str]) -> None:
     path, value, expected = row.split(" | ")
-    config = study()
-    edit(config, path, value)
     with pytest.raises(SystemExit) as left:
-        load_study(config)
+        load_study(edited(path, value))
     (line,) = capsys.readouterr().err.splitlines()
     assert left.value.code == 2
     assert line.startswith(f"config: {path}{expected}" if expected.startswith(":") else f"config: {expected}")
 
 
-def leaves(table: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield every table of a description with each of its keys that holds no other table."""
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from leaves(value)
-        else:
-            yield table, key
-
-
 @pytest.mark.parametrize("wrong", [{"a": 1}, [{}], "no such choice", True, 0.5])
 def test_nothing_is_converted_in_silence(wrong: object) -> None:
-    config, tried = study(), 0
-    for table, key in leaves(config):
-        value = table[key]
-        if value is not None and not isinstance(value, type(wrong)):
-            table[key], tried = wrong, tried + 1
-            assert schema_problems(config), key
-            table[key] = value
-    assert tried > 100
+    config = study()
+    tried = [path for path, value in leaves(config) if value not in (None, {}) and not isinstance(value, type(wrong))]
+    assert len(tried) > 100
+    assert [path for path in tried if not schema_problems(merge(config, nested({path: wrong})))] == []
 
 
-def test_an_extra_pair_starts_with_the_source_too(capsys: pytest.CaptureFixture[str]) -> None:
-    pair = {"ner": {"train": "wikiann", "test": "wikiann"}}
-    with pytest.raises(SystemExit):
-        load_study(study(study={"extra": ["fr-de.default"]}, pairs={"fr-de": pair}))
-    assert "pairs.fr-de: expected the source language 'en' first" in capsys.readouterr().err
+def problems(config: dict[str, Any]) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        check(config)
+    return caught.value.problems
 
 
-def test_all_problems_of_a_kind_are_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        load_study(study(model={"norm": "none"}, text={"lowercase": 1}, settings={"default": {"train": {"lr": 0}}}))
-    assert len(capsys.readouterr().err.splitlines()) == 3
+def test_all_problems_of_a_kind_are_told_at_once() -> None:
+    wrong = study(model={"norm": "none"}, text={"lowercase": 1}, settings={"default": {"train": {"lr": 0}}})
+    assert len(problems(wrong)) == 3
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
+    ("name", "content", "problem"),
     [
-        (b"model:\n  layers: 8\n  layers: 12\n", "line 3: the key 'layers' stands here twice"),
-        ("study:\n  name: été\n".encode("latin-1"), "line 2: not UTF-8 (save it as UTF-8: iconv -f ENC"),
-        (b"study:\n  name: a\x07\n", "line 2: YAML does not allow the character '\\x07' (remove it)"),
-        (b"model:\n  layers: [8\nwidth: 3\n", "line 3: "),
-        ("study: {name: a}\n".encode("utf-16"), "line 1: not UTF-8 (save it as UTF-8: iconv -f UTF-16 -t"),
+        ("own.yaml", b"model:\n  layers: 8\n  layers: 12\n", ", line 3: the key 'layers' stands here twice"),
+        ("own.yaml", "study:\n  name: été\n".encode("latin-1"), ", line 2: not UTF-8 (save it as UTF-8: iconv -f ENC"),
+        ("own.yaml", b"study:\n  name: a\x07\n", ", line 2: YAML does not allow the character '\\x07' (remove it)"),
+        ("own.yaml", b"model:\n  layers: [8\nwidth: 3\n", ", line 3: "),
+        ("own.yaml", "a: b\n".encode("utf-16"), ", line 1: not UTF-8 (save it as UTF-8: iconv -f UTF-16 -t"),
         (
+            "own.yaml",
             b"model:\n\tlayers: 8\n",
-            "line 2: found character '\\t' that cannot start any token (YAML indents with spaces",
+            ", line 2: found character '\\t' that cannot start any token (YAML indents",
         ),
+        ("own.yaml", b"\n", ": expected YAML with keys and values, found an empty file"),
+        ("own.yaml", b"just text", ": expected YAML with keys and values, found the text 'just text'"),
+        ("xyz.yaml", b"", ": no such file (known: own)"),
+        ("pwn.yaml", b"", ": no such file (did you mean 'own'?)"),
+        (".", b"", ": is a directory"),
     ],
 )
-def test_a_file_that_is_no_yaml_names_its_line(tmp_path: Path, content: bytes, problem: str) -> None:
-    path = tmp_path / "study.yaml"
-    path.write_bytes(content)
+def test_a_file_that_cannot_be_read_is_named_with_the_line(
+    tmp_path: Path, name: str, content: bytes, problem: str
+) -> None:
+    (tmp_path / "own.yaml").write_bytes(content)
     with pytest.raises(ConfigError) as caught:
-        read_yaml(path)
-    assert str(caught.value).startswith(f"config: {path}, {problem}")
+        read_yaml(tmp_path / name)
+    assert str(caught.value).startswith(f"config: {tmp_path / name}{problem}")
 
 
 def test_a_preset_without_the_one_below_it_is_named(tmp_path: Path) -> None:
-    presets = ROOT / "presets"
-    mini, top, recipe = (
-        presets / name for name in ("mini.yaml", "overlays/mini-next.yaml", "overlays/mini-recipe.yaml")
-    )
-    (tmp_path / "own.yaml").write_text("# On top of presets/mini.yaml\nstudy: {name: own}\n")
+    presets, own = ROOT / "presets", tmp_path / "own.yaml"
+    mini, top, recipe = (presets / f"{name}.yaml" for name in ("mini", "overlays/mini-next", "overlays/mini-recipe"))
+    own.write_text("# On top of presets/mini.yaml\nstudy: {name: own}\n")
     read_config(ROOT / "config.yaml", mini, top, recipe)
     for given, named, wanted in [
-        ([top], top, "presets/mini.yaml"),
         ([top, mini], top, "presets/mini.yaml"),
         ([mini, recipe], recipe, "presets/mini.yaml presets/overlays/mini-next.yaml"),
-        ([tmp_path / "own.yaml"], tmp_path / "own.yaml", "presets/mini.yaml"),
+        ([own], own, "presets/mini.yaml"),
     ]:
         with pytest.raises(ConfigError) as caught:
             read_config(ROOT / "config.yaml", *given)
         assert caught.value.problems == [f"{named}: goes on top of another preset (name {wanted} before it)"]
 
 
-def test_a_file_without_keys_or_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    (tmp_path / "empty.yaml").write_text("\n")
-    (tmp_path / "prose.yaml").write_text("just text")
-    for name, problem in [
-        ("empty.yaml", "empty.yaml: expected YAML with keys and values, found an empty file"),
-        ("prose.yaml", "prose.yaml: expected YAML with keys and values, found the text 'just text'"),
-        ("none.yaml", "none.yaml: no such file (known: empty, prose)"),
-        ("empti.yaml", "empti.yaml: no such file (did you mean 'empty'?)"),
-        (".", f"{tmp_path.name}: is a directory"),
-    ]:
-        with pytest.raises(ConfigError) as caught:
-            read_yaml(tmp_path / name)
-        assert str(caught.value).endswith(f"/{problem}")
+# Where the data come from: files that are missing, shared or without a column are told before any job.
 
 
-def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XLING_NOWHERE", raising=False)
-    with pytest.raises(ConfigError, match="the environment variable XLING_NOWHERE is not set"):
-        expand_path("${XLING_NOWHERE}/data")
+def test_a_dump_and_a_word_list_may_serve_several_languages_and_a_copy_its_originals_files() -> None:
+    words = {"segmenter": "jieba", "segmenter_dictionary": "jieba/zh.dict.txt"}
+    copied = {"copy_of": "fr", "text": study()["languages"]["fr"]["text"]}
+    assert load_study(study(languages={"de": words, "ru": copied})).original("ru") == "fr"
+
+
+def with_files(config: dict[str, Any]) -> dict[str, Any]:
+    """Return a description after making all files that it reads."""
+    for path in Study(config).needed_files.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return config
+
+
+def test_files_of_a_local_study_and_their_columns_must_be_there(tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    local = study(data={"origin": "local", "root": str(root)})
+    assert problems(local) == [
+        f"data.root: no such folder: {root} (expected the folder that the paths of all data start from)"
+    ]
+    table, near = root / "xnli/xnli.15way.orig.tsv", root / "xnli/multinli.train.en.csv"
+    with_files(local)
+    assert problems(local)[0].startswith("data.parallel: ")
+    near.with_suffix(".tsv").rename(near)
+    hint = f"{near.with_suffix('.tsv')} (did you mean {near.name!r}?)"
+    assert problems(local) == [f"data.nli.train: no such file: {hint}"]
+    near.rename(near.with_suffix(".tsv"))
+    table.write_text("de\ten\tfr\tru\n", encoding="utf-8")
+    missing = f"languages.zh.parallel: missing, but {table} has no column 'zh' (expected a file"
+    assert problems(local)[0].startswith(missing)
+    check(with_files(merge(local, {"languages": {"zh": {"parallel": "own/zh.txt"}}})))
+
+
+def test_a_file_that_no_dataset_brings_is_named() -> None:
+    """The date of a dump is in its name: changing only one of the two would fetch nothing."""
+    check(PAPER.config)
+    first, *_ = problems(merge(PAPER.config, {"data": {"wikipedia_date": "20261101"}}))
+    assert "languages.en.text.wiki.files[0]: no such file: results/data/paper/wikipedia/enwiki-20261001" in first
+
+
+def test_what_a_study_does_not_use_need_not_be_there_nor_be_described(tmp_path: Path) -> None:
+    bare = {
+        "pairs": ["en-nds"],
+        "languages": [],
+        "settings": ["default"],
+        "extra": [],
+        "skip": [],
+        "tasks": ["parsing"],
+    }
+    text = {"wiki": {"format": "text", "files": ["nds.txt"]}}
+    own = {"name": "Low German", "script": "Latin", "moses": "de", "segmenter": "none", "text": text}
+    own["treebank"] = {"train": "unused.conllu", "test": "test.conllu"}
+    data = {"origin": "local", "root": str(tmp_path), "parallel": None}
+    config = study(study=bare, languages={"nds": own}, data=data)
+    assert Study(config).needed_files.keys() == {
+        *(f"languages.en.treebank.{split}" for split in ("train", "dev", "test")),
+        "languages.en.text.wiki.files[0]", "languages.nds.text.wiki.files[0]", "languages.nds.treebank.test",
+    }  # fmt: skip
+    assert load_study(with_files(config)).parallel_sides == {}
+    names = " ".join(map(str, Study(merge(PAPER.config, {"study": {"tasks": ["xnli"]}})).needed_files.values()))
+    assert "multinli" in names
+    assert not any(word in names for word in ("conll2003", "msra", "wikiann", "conllu"))

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any
@@ -48,25 +49,16 @@ def results(one: Study) -> list[Key]:
     return keys + [("contextual", name) for name in one.contextual.jobs]
 
 
-def hashes(config: dict[str, Any]) -> dict[Key, str]:
-    """Return the hash of every model and every result of a study."""
-    one = Study(config)
-    return {key: one.identity(*key) for key in results(one)}
+FIRST = Study(study(study=SMALL))
+BEFORE = {key: FIRST.identity(*key) for key in results(FIRST)}
 
 
-BEFORE = hashes(study(study=SMALL))
-
-
-def changes(config: dict[str, Any], revisions: dict[str, int] | None = None) -> Iterator[Key]:
+def changes(config: dict[str, Any]) -> Iterator[Key]:
     """Yield the results whose hashes are no longer what they were; those that are gone come last."""
-    one = Study(config, revisions or {})
+    one = Study(config)
     now = results(one)
     yield from (key for key in now if key in BEFORE and one.identity(*key) != BEFORE[key])
     yield from (key for key in BEFORE if key not in now)
-
-
-def changed(config: dict[str, Any]) -> set[Key]:
-    return set(changes(config))
 
 
 def other(value: Any) -> Any:
@@ -101,31 +93,23 @@ def test_every_value_that_is_not_known_to_decide_nothing_changes_a_result() -> N
 
 def test_what_decides_nothing_changes_no_result() -> None:
     if any(changes(with_other(*NEUTRAL))):  # else all at once, which takes a hundredth of the time
-        assert {path: found for path in NEUTRAL if (found := changed(with_other(path)))} == {}
+        assert {path: found for path in NEUTRAL if (found := set(changes(with_other(path))))} == {}
         pytest.fail("some of them change a result together")
     assert [one for one in DECIDES_NOTHING if not any(fnmatchcase(path, one) for path in ALL)] == []
 
 
 def test_the_dictionary_of_a_segmenter_reaches_all_that_reads_its_language() -> None:
-    found = changed(with_other("languages.zh.segmenter_dictionary"))
+    found = set(changes(with_other("languages.zh.segmenter_dictionary")))
     others = {("states", "en.mono.s1"), ("contextual", "en.mono.s1"), ("contextual", "en.untrained.s1")}
     assert found == {key for key in BEFORE if "zh" in key[1] or key[0] == "analysis"} | others
 
 
 def test_a_published_text_is_known_by_its_path_and_not_by_the_generator() -> None:
-    config = PAPER.config
-    known = PAPER.identity
+    known, config = PAPER.identity, PAPER.config
     moved = Study({**config, "data": config["data"] | {"root": "/elsewhere"}, "synthetic": {}}).identity
     for key in (("model", "en-fr.extra-anchors.s1"), ("task", "nli", "fr", "xnli", "test")):
         assert moved(*key) == known(*key)
     assert known("words", "fr", "wiki") != known("words", "fr", "crawl")
-
-
-def revisions() -> dict[str, int]:
-    """Return REV as rules/common.smk has it."""
-    text = (ROOT / "rules" / "common.smk").read_text(encoding="utf-8")
-    begin = text.index("REV = {") + len("REV = ")
-    return dict(ast.literal_eval(text[begin : text.index("}", begin) + 1]))
 
 
 @pytest.mark.parametrize("name", ["demo-full", "mini"])
@@ -134,8 +118,9 @@ def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
 ) -> None:
     """Fails for a change of the hashes that is not meant: everybody's results would be refused or made again."""
     monkeypatch.setenv("XLING_DATA", "/data")
-    kept = ROOT / "results" / "reference" / name
-    one = Study(read_config(ROOT / "config.yaml", kept / "config.yaml"), revisions())
+    kept, rules = ROOT / "results" / "reference" / name, (ROOT / "rules" / "common.smk").read_text(encoding="utf-8")
+    revisions = ast.literal_eval(re.findall(r"^REV = ({.*?^})", rules, re.MULTILINE | re.DOTALL)[0])
+    one = Study(read_config(ROOT / "config.yaml", kept / "config.yaml"), revisions)
     scored = [(model, task) for model in one.transfer.encoders for task in one.transfer.tasks]
     wanted = [("score", *key) for key in scored] + [("contextual", key) for key in one.contextual.jobs]
     lines = {
@@ -156,7 +141,7 @@ def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
 
 
 def test_only_the_studys_own_jobs_are_its_time() -> None:
-    plan = Study(study(study=SMALL)).provenance()
+    plan = FIRST.provenance()
     own = ["en-fr.default.s1", "en-fr.untrained-joint.s1", "en.untrained.s1", "en.wiki", "parallel"]
     own += ["en-fr.joint.wiki.fr.plain", "translate_words", "en-fr"]
     gone = ["en-ru.default.s1", "en-fr.no-anchors.s1", "ru.mono.s1", "ru.wiki", "en-ru.joint.wiki.en.plain"]

@@ -2,13 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from math import prod
 from typing import Any
 
 import jsonschema
 import pytest
-from embedded import EMBEDDED, ROOT
+from embedded import EMBEDDED, ROOT, leaves
 from sacremoses.corpus import NonbreakingPrefixes
 
 from workflow_scripts.checks import check
@@ -18,21 +17,13 @@ from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import Study
 
 SCHEMA = json_schema()
-RECORDS = SCHEMA["$defs"]
+OVERLAYS = ROOT / "presets/overlays"
 
 
 def test_the_reference_is_up_to_date() -> None:
     """After a change of a key: python -m workflow_scripts.config_reference"""
     assert json.loads((ROOT / "docs/config.schema.json").read_text(encoding="utf-8")) == SCHEMA
     assert (ROOT / "docs/config.md").read_text(encoding="utf-8") == markdown(SCHEMA, EMBEDDED)
-
-
-def test_every_key_has_a_description() -> None:
-    keys = {f"{name}.{key}": node for name, record in RECORDS.items() for key, node in record["properties"].items()}
-    assert len(keys) > 150
-    tables = [key for key, node in keys.items() if not node.get("description")]  # whose record has one
-    assert [key for key in tables if "Changes" not in key and "$ref" not in json.dumps(keys[key])] == []
-    assert [name for name, record in RECORDS.items() if not record.get("description") and "Changes" not in name] == []
 
 
 def test_an_editor_takes_what_is_right_and_marks_what_is_wrong() -> None:
@@ -45,101 +36,70 @@ def test_an_editor_takes_what_is_right_and_marks_what_is_wrong() -> None:
 
 
 def test_the_languages_of_moses_are_those_that_it_has_rules_for() -> None:
-    listed = RECORDS["Language"]["properties"]["moses"]["enum"]
+    listed = SCHEMA["$defs"]["Language"]["properties"]["moses"]["enum"]
     assert listed == [None, *sorted(set(NonbreakingPrefixes().available_langs.values()))]
 
 
-def test_config_yaml_is_complete() -> None:
-    """Keys of fixed sections (not languages, pairs, settings) are exactly the tree's."""
-    for section, node in SCHEMA["properties"].items():
-        if "$ref" in node:
-            assert set(EMBEDDED[section]) == set(RECORDS[node["$ref"].rpartition("/")[2]]["properties"]), section
-
-
-def read(*names: str) -> dict[str, Any]:
-    """Return config.yaml with a preset and overlays on top."""
-    config = read_config(ROOT / "config.yaml", *(ROOT / "presets" / name for name in names))
+def read(*names: str) -> Study:
+    """Return the study of config.yaml with a preset and overlays on top, each named without its suffix."""
+    folders = [ROOT / "presets" if (ROOT / f"presets/{name}.yaml").exists() else OVERLAYS for name in names]
+    paths = [folder / f"{name}.yaml" for folder, name in zip(folders, names, strict=True)]
+    config = read_config(ROOT / "config.yaml", *paths)
     assert schema_problems(config) == []
-    return config
+    return Study(config)
 
 
-def mini(*overlays: str) -> Study:
-    return Study(read("mini.yaml", *(f"overlays/{name}" for name in overlays)))
-
-
-def runs(one: Study) -> dict[str, dict[str, Any]]:
+def runs(*names: str) -> dict[str, dict[str, Any]]:
     """Return what decides each model, apart from the data it reads."""
+    one = read(*names)
     return {name: one.describe_run(model) for name, model in one.models.items()}
 
 
-def repeated(base: Any, top: dict[str, Any], path: str = "") -> Iterator[str]:
-    """Yield the keys of a preset that say what config.yaml says already."""
-    for key, value in top.items():
-        if isinstance(value, dict) and isinstance(base.get(key), dict):
-            yield from repeated(base[key], value, f"{path}.{key}")
-        elif key in base and base[key] == value:
-            yield f"{path}.{key}"
+@pytest.mark.parametrize("preset", ["demo-full", "mini", "paper"])
+def test_each_preset_is_sound_holds_only_what_differs_and_takes_a_second_seed(preset: str) -> None:
+    one, base = read(preset), dict(leaves(EMBEDDED))
+    if one.config["data"]["origin"] != "local":
+        check(one.config)
+    assert one.config["study"]["name"] == preset
+    own = leaves(read_yaml(ROOT / f"presets/{preset}.yaml"))
+    assert [path for path, value in own if path in base and base[path] == value] == []
+    more = read(preset, "two-seeds").models.keys() - one.models
+    assert {name.rsplit(".", 1)[1] for name in more} == {"s2"}
+    assert len(more) == 6 * 3 + 2 + 6  # settings of every pair, what Figure 7 has besides, monolingual models
 
 
-@pytest.mark.parametrize("preset", sorted(path.name for path in (ROOT / "presets").glob("*.yaml")))
-def test_each_preset_is_sound_and_holds_only_what_differs(preset: str) -> None:
-    config = read(preset)
-    if config["data"]["origin"] != "local":
-        check(config)
-    assert f"{config['study']['name']}.yaml" == preset
-    assert list(repeated(EMBEDDED, read_yaml(ROOT / "presets" / preset))) == []
-
-
-@pytest.mark.parametrize("preset", ["demo-full.yaml", "mini.yaml", "paper.yaml"])
-def test_the_second_seed_goes_on_top_of_any_preset(preset: str) -> None:
-    once, twice = (set(Study(read(preset, *more)).models) for more in ((), ("overlays/two-seeds.yaml",)))
-    assert {name.rsplit(".", 1)[1] for name in twice - once} == {"s2"}
-    assert len(twice - once) == 6 * 3 + 2 + 6  # settings of every pair, what Figure 7 has besides, monolingual models
-
-
-OVERLAYS = [
-    ("sep-tokens.yaml", "demo-full.yaml"),
-    ("sep-tokens.yaml", "mini.yaml"),
-    ("sep-tokens.yaml", "paper.yaml"),
-    ("mini-levers.yaml", "mini.yaml"),
-    ("mini-seeds.yaml", "mini.yaml"),
-]
+SETTINGS = {"sep-tokens": ["demo-full", "mini", "paper"], "mini-levers": ["mini"], "mini-seeds": ["mini"]}
 # On top of mini: studies of their own, with other budgets, text or subwords.
-STUDIES = {"mini-exposure.yaml": "ru", "mini-web.yaml": "ru", "mini-longer.yaml": "ru", "mini-merges.yaml": "zh"}
+STUDIES = {"mini-exposure": "ru", "mini-web": "ru", "mini-longer": "ru", "mini-merges": "zh"}
 
 
-def test_every_overlay_is_tried() -> None:
-    there = {path.name for path in (ROOT / "presets/overlays").glob("*.yaml")}
-    elsewhere = {
-        "two-seeds.yaml",
-        "mini-next.yaml",
-        "mini-recipe.yaml",
-        "mini-updates.yaml",
-    }  # here, tests/docs/test_recipe.py
-    assert there == elsewhere | {*STUDIES, *(name for name, _ in OVERLAYS)}
+def test_every_preset_is_tried() -> None:
+    assert {path.stem for path in (ROOT / "presets").glob("*.yaml")} == {"demo-full", "mini", "paper"}
+    elsewhere = {"two-seeds", "mini-next", "mini-recipe", "mini-updates"}  # here, tests/docs/test_recipe.py
+    assert {path.stem for path in OVERLAYS.glob("*.yaml")} == elsewhere | {*STUDIES, *SETTINGS}
 
 
 def test_the_study_of_updates_has_every_setting_at_four_lengths_and_else_as_in_mini_next() -> None:
-    study = mini("mini-next.yaml", "mini-updates.yaml")
-    known, lengths = runs(mini("mini-next.yaml")), {"3k": 3050, "6k": 6100, "12k": 12200, "244k": 244000}
-    for name, run in runs(study).items():
+    known, lengths = runs("mini", "mini-next"), {"3k": 3050, "6k": 6100, "12k": 12200, "244k": 244000}
+    for name, run in runs("mini", "mini-next", "mini-updates").items():
         cell, _, length = name.removesuffix(".s1").rpartition("-")
         base = known[f"{cell}.s1" if length in lengths else name]
         own = {"updates": lengths[length]} if length in lengths else {}
         assert run == base | {"model": name, "pretrain": base["pretrain"] | own}
-    assert Counter(study.lengths.values()) == {24400: 10, 3050: 10, 6100: 10, 12200: 10, 244000: 2}
+    counted = Counter(read("mini", "mini-next", "mini-updates").lengths.values())
+    assert counted == {24400: 10, 3050: 10, 6100: 10, 12200: 10, 244000: 2}
 
 
 @pytest.mark.parametrize(("overlay", "other"), STUDIES.items())
 def test_a_study_on_top_of_mini_has_a_name_of_its_own_and_the_same_models(overlay: str, other: str) -> None:
     """So that neither overwrites what the other made, and they can be compared model by model."""
-    one = mini(overlay)
-    assert f"{one.config['study']['name']}.yaml" == overlay
-    assert {"en.mono.s1", f"{other}.mono.s1", f"en-{other}.default.s1"} <= set(one.models) <= set(mini().models)
+    one = read("mini", overlay)
+    assert one.config["study"]["name"] == overlay
+    assert {"en.mono.s1", f"{other}.mono.s1", f"en-{other}.default.s1"} <= set(one.models) <= set(read("mini").models)
 
 
 def test_a_third_seed_changes_nothing_but_the_seed() -> None:
-    third, twice = (runs(mini(name)) for name in ("mini-seeds.yaml", "two-seeds.yaml"))
+    third, twice = runs("mini", "mini-seeds"), runs("mini", "two-seeds")
     assert third.keys().isdisjoint(twice)
     for name, run in third.items():
         first = twice[f"{name.rsplit('.', 1)[0]}.s1"]
@@ -147,20 +107,20 @@ def test_a_third_seed_changes_nothing_but_the_seed() -> None:
 
 
 def test_monolingual_models_of_equal_exposure_read_as_much_of_a_language_as_bilingual_ones() -> None:
-    def tokens(one: Study) -> dict[str, float]:
+    def tokens(*names: str) -> dict[str, float]:
         """Return how many tokens of each of its languages a model reads, the languages taken as equally large."""
         size = ("updates", "micro_batches", "micro_batch_tokens")
-        return {m: prod(run["pretrain"][key] for key in size) / len(run["languages"]) for m, run in runs(one).items()}
+        return {m: prod(r["pretrain"][key] for key in size) / len(r["languages"]) for m, r in runs(*names).items()}
 
-    here, below = tokens(mini("mini-exposure.yaml")), tokens(mini())
+    here, below = tokens("mini", "mini-exposure"), tokens("mini")
     assert here["ru.mono.s1"] == here["en-ru.default.s1"] == below["en-ru.default.s1"]
     assert below["ru.mono.s1"] == 2 * here["ru.mono.s1"]
 
 
-@pytest.mark.parametrize(("overlay", "preset"), OVERLAYS)
+@pytest.mark.parametrize(("overlay", "preset"), [(name, one) for name, some in SETTINGS.items() for one in some])
 def test_each_setting_of_an_overlay_is_a_model_of_its_own(overlay: str, preset: str) -> None:
     """All differ in what decides their weights, and those of the paper stay what they are."""
-    known, now = (runs(Study(read(preset, *more))) for more in ((), (f"overlays/{overlay}",)))
+    known, now = runs(preset), runs(preset, overlay)
     described = [json.dumps({k: v for k, v in run.items() if k != "model"}, sort_keys=True) for run in now.values()]
     assert len(set(described)) == len(now)
     assert all(now[name] == known[name] for name in now.keys() & known.keys())

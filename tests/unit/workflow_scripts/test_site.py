@@ -1,132 +1,104 @@
-"""What a class of jobs asks of a cluster, by its site file."""
+"""What a class of jobs asks of a cluster, by its site file, and how Snakemake asks the cluster for it."""
 
 import os
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from embedded import ROOT
 
-from workflow_scripts.config import ConfigError
 from workflow_scripts.site import FILE, PATIENT, Site, extra_flags, load_site, read_site
 
 USUAL = {"cpu": {"mem_mb": 4000, "runtime": 240}, "gpu-long": {"mem_mb": 16000, "runtime": 1440, "gpu": 1, "nodes": 1}}
 PARTITIONS = {"cpu": "small", "gpu": "big"}
 
 
-def written(folder: Path, **content: Any) -> Path:
-    path = folder / "site.yaml"
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
-    return path
+# content of a site file | class of jobs | what jobs of the class ask for
+ASKED = """
+{} | cpu | {mem_mb: 4000, runtime: 240, slurm_partition: small, slurm_account: lab}
+{} | gpu-long | {slurm_partition: big, gpu: 1, gpu_model: null, mpi: null, slurm_extra: null}
+{gpu_type: a100} | gpu-long | {gpu: 1, gpu_model: a100, gres: null}
+{classes: {gpu-long: {gpu: 8, nodes: 2}}} | gpu-long | {gpu: 8, nodes: 2, tasks: 2, tasks_per_gpu: 0, mpi: srun, slurm_extra: --gpus-per-node=4}
+{gpu_type: a100, gpu_syntax: gres, classes: {gpu-long: {gpu: 4, nodes: 2}}} | gpu-long | {gres: "gpu:a100:2", gpu: 0, slurm_extra: null}
+{account: "", classes: {gpu-long: {partition: long, runtime: 120, qos: night}}} | gpu-long | {slurm_partition: long, runtime: 120, qos: night, slurm_account: null}
+"""
 
 
-@pytest.mark.parametrize(
-    ("site", "name", "expected"),
-    [
-        ({}, "cpu", {"mem_mb": 4000, "runtime": 240, "slurm_partition": "small", "slurm_account": "lab"}),
-        ({}, "gpu-long", {"slurm_partition": "big", "gpu": 1, "gpu_model": None, "mpi": None, "slurm_extra": None}),
-        ({"gpu_type": "a100"}, "gpu-long", {"gpu": 1, "gpu_model": "a100", "gres": None}),
-        (
-            {"classes": {"gpu-long": {"gpu": 8, "nodes": 2}}},  # one line puts training on several nodes
-            "gpu-long",
-            {"gpu": 8, "nodes": 2, "tasks": 2, "tasks_per_gpu": 0, "mpi": "srun", "slurm_extra": "--gpus-per-node=4"},
-        ),
-        (
-            {"gpu_type": "a100", "gpu_syntax": "gres", "classes": {"gpu-long": {"gpu": 4, "nodes": 2}}},
-            "gpu-long",
-            {"gres": "gpu:a100:2", "gpu": 0, "slurm_extra": None},
-        ),
-        (
-            {"account": "", "classes": {"gpu-long": {"partition": "long", "runtime": 120, "qos": "night"}}},
-            "gpu-long",
-            {"slurm_partition": "long", "runtime": 120, "qos": "night", "slurm_account": None},
-        ),
-    ],
-)
-def test_what_a_class_asks_for(site: dict[str, Any], name: str, expected: dict[str, Any]) -> None:
+@pytest.mark.parametrize("row", ASKED.strip().splitlines())
+def test_what_a_class_asks_for(row: str) -> None:
+    site, name, expected = map(yaml.safe_load, row.split(" | "))
     asked = Site(**{"account": "lab", "partitions": PARTITIONS, **site}).requests(name, USUAL[name])
     assert {key: asked.get(key) for key in expected} == expected
 
 
-FAKE = """#!/bin/sh
-if [ $(wc -l <{folder}/asked) -lt {failures} ]; then echo >>{folder}/asked; echo 'sbatch: error: {error}' >&2; exit 1; fi
-echo "42;$3"
-"""
+def patiently(folder: Path, *command: str) -> tuple[int, str, str]:
+    """Run a command of SLURM as Snakemake's executor does; return its exit code and what it says."""
+    path = os.pathsep.join([str(ROOT / PATIENT), os.environ["PATH"]])
+    environment = os.environ | {"PATH": path, "XLING_SUBMIT_TRIES": "5", "XLING_SUBMIT_PAUSE": "0"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+SBATCH = """\
+if [ $(wc -l <asked) -lt {failures} ]; then echo >>asked; echo 'sbatch: error: {error}' >&2; exit 1; fi
+echo "42;$3\""""
+AWAY = "Unable to contact slurm controller"
+LIMIT = "Job violates accounting/QOS policy (job submit limit)"
 
 
 @pytest.mark.parametrize(
     ("error", "queued", "failures", "expected"),
     [
         ("", "", 0, (0, "42;a b\n", 0)),
-        (
-            "Batch job submission failed: Unable to contact slurm controller (connect failure)",
-            "",
-            2,
-            (0, "42;a b\n", 2),
-        ),
-        ("Unable to contact slurm controller", "", 9, (1, "", 5)),
-        ("Job violates accounting/QOS policy (job submit limit, user's size)", "7", 2, (0, "42;a b\n", 2)),
-        ("Job violates accounting/QOS policy (job submit limit, user's size)", "", 2, (1, "", 1)),  # too large a job
+        (f"Batch job submission failed: {AWAY} (connect failure)", "", 2, (0, "42;a b\n", 2)),
+        (AWAY, "", 9, (1, "", 5)),
+        (LIMIT, "7", 2, (0, "42;a b\n", 2)),
+        (LIMIT, "", 2, (1, "", 1)),  # too large a job
         ("Invalid account or account/partition combination specified", "7", 2, (1, "", 1)),
     ],
 )
 def test_a_submission_waits_for_the_controller_and_for_room(
-    error: str, queued: str, failures: int, expected: tuple[int, str, int], tmp_path: Path
+    error: str, queued: str, failures: int, expected: tuple[int, str, int], tmp_path: Path, fake: Callable[..., None]
 ) -> None:
     (tmp_path / "asked").touch()
-    commands = {
-        "sbatch": FAKE.format(folder=tmp_path, failures=failures, error=error.replace("'", "")),
-        "squeue": f"echo {queued}",
-    }
-    for name, text in commands.items():
-        (tmp_path / name).write_text(text if name == "sbatch" else f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    path = os.pathsep.join([str(ROOT / PATIENT), str(tmp_path), os.environ["PATH"]])
-    environment = os.environ | {"PATH": path, "XLING_SUBMIT_TRIES": "5", "XLING_SUBMIT_PAUSE": "0"}
-    command = ["sbatch", "--parsable", "--wrap", "a b"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    fake("sbatch", SBATCH.format(failures=failures, error=error))
+    fake("squeue", f"echo {queued}")
+    code, said, errors = patiently(tmp_path, "sbatch", "--parsable", "--wrap", "a b")
     asked = len((tmp_path / "asked").read_text().splitlines())
-    assert (done.returncode, done.stdout, asked) == expected
-    assert (error[:20] in done.stderr) == (done.returncode == 1 or not error)
-    waited = tmp_path / "logs/slurm/waiting.log"
-    assert waited.exists() == (asked > 1 or (asked == 1 and done.returncode == 0))
+    assert (code, said, asked) == expected
+    assert (error[:20] in errors) == (code == 1 or not error)
+    assert (tmp_path / "logs/slurm/waiting.log").exists() == (asked > 1 or (asked == 1 and code == 0))
 
 
-AWAY = "echo slurm_load_jobs error: Unable to contact slurm controller >&2; exit 1"
+NO = f"echo slurm_load_jobs error: {AWAY} >&2; exit 1"
 
 
 @pytest.mark.parametrize(
     ("asked", "squeue", "sacct", "told"),
     [
-        ("squeue", "echo '7|RUNNING'; echo '8|COMPLETED'", AWAY, "7|RUNNING 8|COMPLETED 9|UNKNOWN"),
-        ("squeue", "true", AWAY, "7|UNKNOWN 8|UNKNOWN 9|UNKNOWN"),
-        ("squeue", AWAY, AWAY, ""),  # not known yet: the executor asks again
-        ("sacct", "echo '7|FAILED'", AWAY, "7|FAILED 8|UNKNOWN 9|UNKNOWN"),  # accounting is away, or there is none
-        ("sacct", AWAY, "echo '7|CANCELLED by 0'; echo '70|RUNNING'", "7|CANCELLED 70|RUNNING"),
-        ("sacct", AWAY, AWAY, ""),
+        ("squeue", "echo '7|RUNNING'; echo '8|COMPLETED'", NO, "7|RUNNING 8|COMPLETED 9|UNKNOWN"),
+        ("squeue", "true", NO, "7|UNKNOWN 8|UNKNOWN 9|UNKNOWN"),
+        ("squeue", NO, NO, ""),  # not known yet: the executor asks again
+        ("sacct", "echo '7|FAILED'", NO, "7|FAILED 8|UNKNOWN 9|UNKNOWN"),  # accounting is away, or there is none
+        ("sacct", NO, "echo '7|CANCELLED by 0'; echo '70|RUNNING'", "7|CANCELLED 70|RUNNING"),
+        ("sacct", NO, NO, ""),
     ],
 )
 def test_the_states_of_jobs_are_told_without_a_controller_and_of_jobs_that_slurm_forgot(
-    asked: str, squeue: str, sacct: str, told: str, tmp_path: Path
+    asked: str, squeue: str, sacct: str, told: str, tmp_path: Path, fake: Callable[..., None]
 ) -> None:
-    for name, text in {"squeue": squeue, "sacct": sacct, "sbatch": "cat number"}.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    path = os.pathsep.join([str(ROOT / PATIENT), str(tmp_path), os.environ["PATH"]])
-
-    def run(*command: str) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {"PATH": path}
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-
+    commands = {"squeue": squeue, "sacct": sacct, "sbatch": "cat number"}
+    for name, text in commands.items():
+        fake(name, text)
     for number, name in ((7, "a-run"), (8, "a-run"), (6, "another"), (9, "a-run")):
         (tmp_path / "number").write_text(f"{number}\n")
-        assert run("sbatch", "--parsable", "--job-name", name, "--wrap", "true").stdout == f"{number}\n"
-    done = run(asked, "--noheader", "--name", "a-run")
-    assert (done.returncode, " ".join(done.stdout.split("\n")).strip(), done.stderr) == (0, told, "")
-    assert run(asked, "--me").returncode == int(AWAY in (squeue if asked == "squeue" else sacct))  # as it is
+        assert patiently(tmp_path, "sbatch", "--parsable", "--job-name", name, "--wrap", "true")[1] == f"{number}\n"
+    code, said, errors = patiently(tmp_path, asked, "--noheader", "--name", "a-run")
+    assert (code, " ".join(said.split("\n")).strip(), errors) == (0, told, "")
+    assert patiently(tmp_path, asked, "--me")[0] == int(commands[asked] == NO)  # as it is
 
 
 def test_nodes_whose_gpus_did_not_work_are_avoided_for_a_day(tmp_path: Path) -> None:
@@ -168,28 +140,22 @@ MISTAKES = """
 {classes: {cpu: {runtime: 1h}}} | classes.cpu.runtime: expected a whole number, found the text '1h'
 {time_limits: {big: "1-00:00:00"}} | time_limits.big: expected a whole number, found the text '1-00:00:00' (Minutes that
 {partitions: {gpu: big}, time_limits: {gpu: 60}} | time_limits.gpu: no job goes to such a partition (big)
+{classes: {gpu-long: {gpu: 3, nodes: 2}}} | config: classes.gpu-long: 3 GPUs cannot be shared out evenly over 2 nodes
 """
 
 
 @pytest.mark.parametrize("row", MISTAKES.strip().splitlines())
-def test_a_mistake_is_named(tmp_path: Path, row: str) -> None:
+def test_a_mistake_is_named(
+    tmp_path: Path, row: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     content, problem = row.split(" | ")
     path = tmp_path / "site.yaml"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ConfigError) as caught:
-        read_site(path, USUAL)
-    (told,) = caught.value.problems
-    assert told.startswith(f"{path}: {problem}")
-
-
-def test_gpus_that_cannot_be_shared_out_are_told_before_any_job(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("XLING_SITE", str(written(tmp_path, classes={"gpu-long": {"gpu": 3, "nodes": 2}})))
-    with pytest.raises(SystemExit) as caught:
+    monkeypatch.setenv("XLING_SITE", str(path))
+    with pytest.raises(SystemExit, match="2"):
         load_site(tmp_path, USUAL)
-    assert caught.value.code == 2
-    assert "3 GPUs cannot be shared out evenly over 2 nodes" in capsys.readouterr().err
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.removeprefix(f"config: {path}: ").startswith(problem)
 
 
 def test_the_profiles_own_site_is_taken_unless_another_is_named(
@@ -197,5 +163,6 @@ def test_the_profiles_own_site_is_taken_unless_another_is_named(
 ) -> None:
     monkeypatch.delenv("XLING_SITE", raising=False)
     assert load_site(ROOT, USUAL) == read_site(ROOT / FILE, USUAL)
-    monkeypatch.setenv("XLING_SITE", str(written(tmp_path, account="other")))
+    (tmp_path / "site.yaml").write_text("account: other")
+    monkeypatch.setenv("XLING_SITE", str(tmp_path / "site.yaml"))
     assert load_site(ROOT, USUAL).account == "other"

@@ -1,22 +1,55 @@
-"""What the rules ask a study: files, vocabularies, streams, flags, and which datasets a study needs."""
+"""What the rules ask a study: its models, files, flags, and the datasets that it needs."""
 
 import cProfile
 import shlex
 from pathlib import Path
 
-from embedded import DEMO, PAPER, made, many_languages, study
+import numpy as np
+from embedded import DEMO, PAPER, leaves, made, many_languages, study
 
 from workflow_scripts import flags
 from workflow_scripts.checks import check
 from workflow_scripts.config import merge
+from workflow_scripts.describe import settings_rows
 from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import Study
 from xling.data.manifest import load_manifest
 
+SETTINGS = ["default", "wiki-cc", "no-anchors", "default-anchors", "extra-anchors", "sep-emb"]
+SETTINGS += ["sep-l1-3", "sep-l1-6", "sep-emb-l1-3", "sep-emb-l1-6"]
+CODES = ("en", "en2", "fr", "de", "ru", "zh")
+# The 38 models of the paper: Table 1, and those that Figures 4 to 7 add.
+NAMES = {f"en-{code}.{setting}.s1" for code in ("fr", "ru", "zh") for setting in SETTINGS}
+NAMES |= {"en-de.default.s1", "en-en2.sep-emb.s1", *(f"{code}.mono.s1" for code in CODES)}
 
-def test_only_models_without_anchors_have_to_prove_it() -> None:
-    proved = {name for name in DEMO.models if DEMO.anchors(name) == "none"}
-    assert {name.split(".")[1] for name in proved} == {"no-anchors", "sep-emb", "sep-emb-l1-3", "sep-emb-l1-6"}
+
+def test_the_grid_is_the_papers_and_skip_and_seeds_choose_from_it() -> None:
+    assert (len(NAMES), set(made(study={"skip": []}).models)) == (38, NAMES)
+    wanted = {f"en-fr.{setting}.s1" for setting in SETTINGS} | {f"{code}.mono.s1" for code in CODES}
+    assert wanted <= set(DEMO.models) < NAMES
+    proved = {model.setting for name, model in DEMO.models.items() if DEMO.anchors(name) == "none"}
+    assert proved == {"no-anchors", "sep-emb", "sep-emb-l1-3", "sep-emb-l1-6"}
+    skipped = NAMES - set(made(study={"skip": ["en-zh.sep-*", "*.wiki-cc"]}).models)
+    crawled = {f"en-{code}.wiki-cc.s1" for code in ("fr", "ru", "zh")}
+    assert skipped == crawled | {f"en-zh.{name}.s1" for name in SETTINGS if name.startswith("sep")}
+    assert len(made(study={"skip": [], "seeds": [1, 2]}).models) == 76
+    more = made(study={"skip": [], "more_seeds": [{"models": ["en-*.default", "*.mono"], "seeds": [1, 2]}]})
+    both = {f"en-{code}.default.s2" for code in ("fr", "ru", "zh", "de")}
+    assert set(more.models) == NAMES | both | {f"{code}.mono.s2" for code in CODES}
+
+
+def test_a_setting_is_like_another_in_all_that_it_does_not_say() -> None:
+    short = {"like": "sep-l1-3", "label": "Sep L1-3, short", "train": {"updates": 107}}
+    chosen = {"settings": ["default", "sep-l1-3", "short"], "skip": [], "extra": []}
+    config = study(settings={"short": short}, study=chosen)
+    check(config)
+    whole, short_run = (Study(config).run(f"en-fr.{name}.s1") for name in ("sep-l1-3", "short"))
+    assert {key for key in whole if short_run[key] != whole[key]} == {"model", "pretrain"}
+    assert short_run["pretrain"] == whole["pretrain"] | {"updates": 107}
+    updates = whole["pretrain"]["updates"]
+    assert Study(config).lengths == {"default": updates, "sep-l1-3": updates, "short": 107}
+    assert [row["group"] for row in settings_rows(Study(config))][1:] == 2 * ["Parameter Sharing (§4.3)"]
+    assert DEMO.lengths == {}  # nothing to draw against updates
 
 
 def test_texts_are_unlike_those_before_them_and_tasks_unlike_all_others(tmp_path: Path) -> None:
@@ -27,14 +60,9 @@ def test_texts_are_unlike_those_before_them_and_tasks_unlike_all_others(tmp_path
     local = made(data={"origin": "local", "root": str(tmp_path)}, languages=text)
     english, french = (f"--unlike {name}={tmp_path}/{code}.txt" for name, code in (("English", "en"), ("French", "fr")))
     assert flags.text_checks(local, "en", "wiki").split() == ["--script", "Latin"]
-    assert flags.text_checks(local, "fr", "wiki") == flags.task_checks(local, "fr") == f"--script Latin {english}"
-    assert flags.task_checks(local, "en") == flags.task_checks(local, "en2") == f"--script Latin {french}"
-    assert "--unlike" not in flags.task_checks(local, "ru") + flags.task_checks(DEMO, "fr")
-
-
-def test_parallel_sentences_of_a_language_depend_on_no_other_language() -> None:
-    assert flags.parallel_flags(DEMO, "fr") == "--languages fr"
-    assert flags.parallel_flags(DEMO, "en2") == f"--file en2={DEMO.raw('xnli/xnli.15way.en2.txt')}"
+    assert flags.text_checks(local, "fr", "wiki") == flags.text_checks(local, "fr") == f"--script Latin {english}"
+    assert flags.text_checks(local, "en") == flags.text_checks(local, "en2") == f"--script Latin {french}"
+    assert "--unlike" not in flags.text_checks(local, "ru") + flags.text_checks(DEMO, "fr")
 
 
 def test_a_source_that_is_null_is_as_one_that_was_never_named() -> None:
@@ -50,48 +78,37 @@ def test_a_source_that_is_null_is_as_one_that_was_never_named() -> None:
     assert not any("-de." in name or "deu" in name for name in Study(taken).generated_together())
 
 
-def test_the_tokeniser_converts_script_only_where_it_is_han() -> None:
-    converted = Study(study(text={"han_script": "simplified"}))
-    assert converted.tokeniser("zh")["script"] == "simplified"
-    assert converted.tokeniser("ru")["script"] == "none"
+def test_what_jobs_are_told_of_languages() -> None:
+    odd = made(
+        data={"root": "results/da ta/it's"}, text={"han_script": "simplified"}, study={"languages": ["fr", "en"]}
+    )
+    assert [odd.tokeniser(code)["script"] for code in ("zh", "ru")] == ["simplified", "none"]
     stanford = PAPER.tokeniser("zh")
-    assert stanford["dictionary"] is None
-    assert stanford["stanford_home"].endswith("stanford-segmenter-2018-10-16")
-
-
-def test_flags_survive_the_shell() -> None:
-    odd = Study(study(data={"root": "results/da ta/it's"}))
+    assert (stanford["dictionary"], Path(stanford["stanford_home"]).name) == (None, "stanford-segmenter-2018-10-16")
     words = shlex.split(flags.dictionary_flags(odd, "en-fr"))
     assert words[words.index("--input") + 1] == "results/da ta/it's/panlex"
-
-
-def test_the_source_is_the_first_of_the_embedded_languages() -> None:
-    turned = Study(study(study={"languages": ["fr", "en"]}))
-    assert [(one["code"], one["iso3"]) for one in turned.embedded()][:2] == [("en", "eng"), ("fr", "fra")]
-    assert turned.embedded()[1]["traits"]["accents"] == "éèô"
-
-
-def test_an_order_of_its_own_is_for_copies_only() -> None:
+    assert flags.parallel_flags(DEMO, "fr") == "--languages fr"  # and of no other language
+    assert flags.parallel_flags(DEMO, "en2") == f"--file en2={DEMO.raw('xnli/xnli.15way.en2.txt')}"
     assert flags.order_flag(DEMO, "en") == ""
     assert flags.order_flag(DEMO, "en2").startswith("--shuffle-seed ")
+    assert [(one["code"], one["iso3"]) for one in odd.embedded()][:2] == [("en", "eng"), ("fr", "fra")]
+    assert odd.embedded()[1]["traits"]["accents"] == "éèô"
 
 
-def test_the_paper_needs_every_dataset_of_the_manifest_and_every_file_comes_from_one() -> None:
+def test_every_file_of_the_paper_comes_from_a_dataset_and_a_smaller_study_fetches_less() -> None:
     files = [str(path) for path in PAPER.needed_files.values()]
+    named = {
+        path: key for key, value in leaves(PAPER.config["languages"]) for path in np.ravel(value) if "/" in str(path)
+    }
+    unread = [key for path, key in named.items() if PAPER.raw(path) not in files]
+    assert unread == ["de.text.crawl.files", "de.treebank.test", "de.ner.wikiann.test", "zh.ner.wikiann.test"]
     assert PAPER.datasets_of(files) == sorted(load_manifest())
     assert [path for path in files if not PAPER.datasets_of([path])] == []
-
-
-def test_a_study_fetches_nothing_that_it_does_not_read() -> None:
-    config = merge(
-        PAPER.config,
-        {"study": {"languages": ["en"], "pairs": ["en-fr"], "extra": [], "skip": [], "settings": ["default"]}},
-    )
-    small = Study(config)
+    chosen = {"languages": ["en"], "pairs": ["en-fr"], "extra": [], "skip": [], "settings": ["default"]}
+    small = Study(merge(PAPER.config, {"study": chosen}))
     names = small.datasets_of(map(str, small.needed_files.values()))
     assert not {"panlex", "cc100", "msra", "conll2003", "en-prime", "stanford-segmenter"} & set(names)
-    languages = {request["substitutions"]["lg"] for request in small.requests("wikipedia")}
-    assert languages == {"en", "fr"}
+    assert {request["substitutions"]["lg"] for request in small.requests("wikipedia")} == {"en", "fr"}
 
 
 def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
