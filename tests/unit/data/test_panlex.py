@@ -9,9 +9,8 @@ from xling.core.errors import InputError
 from xling.data import panlex
 from xling.data.panlex import read_panlex
 
-Tables = dict[str, str]
 # `dog` and `chien` meet in four sources of two groups; the source of `hund` has no rating.
-SMALL: Tables = {
+SMALL = {
     "source": 'id,label,quality,grp,note\n1,a,3,50,"two\nlines, ""quoted"""\n2,b,7,50,\n3,c,5,60,\n4,d,2,60,\n5,e,,70,\n',
     "langvar": "id,lang_code,var_code\n9,eng,1\n1,eng,0\n2,fra,0\n3,spa,0\n4,deu,12\n",
     "expr": 'id,langvar,txt,txt_degr\n10,1,dog,\n11,1,"say ""x, y""\n z",\n5,2,chien,\n6,2,cabot,\n7,3,perro,\n8,4,hund,\n',
@@ -21,26 +20,22 @@ SMALL: Tables = {
 }
 
 
-def write_dump(folder: Path, tables: Tables) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in tables.items():
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="")
-    return folder
-
-
 ENGLISH_FRENCH = [("dog", "cabot", 7.0), ("dog", "chien", 12.0), ('say "x, y" z', "cabot", 3.0)]  # 12: best 7 + best 5
 
 
-def test_quality_is_the_best_of_each_group_summed(tmp_path: Path) -> None:
-    dump = write_dump(tmp_path / "dump", SMALL)
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    for name, text in SMALL.items():
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8", newline="")
+    return tmp_path
+
+
+def test_quality_is_the_best_of_each_group_summed(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(read_panlex(dump, "eng-000", "fra-000")) == ENGLISH_FRENCH
     assert sorted(read_panlex(dump, "eng-000", "deu-012")) == [("dog", "hund", 0.0)]  # its source is not rated
     assert sorted(read_panlex(dump, "fra-000", "eng-000"))[0] == ("cabot", "dog", 7.0)
     assert sorted(read_panlex(dump, "fra-000", "deu-012")) == []
-
-
-def test_columns_are_found_by_name(tmp_path: Path) -> None:
-    dump = write_dump(tmp_path / "dump", SMALL)
+    monkeypatch.setattr(panlex, "BLOCK_ROWS", 2)  # blocks of any size, and columns in any order
     for path in dump.glob("*.csv"):
         with path.open(encoding="utf-8", newline="") as handle:
             rows = [row[::-1] for row in csv.reader(handle)]
@@ -49,41 +44,27 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
     assert sorted(read_panlex(dump, "eng-000", "fra-000")) == ENGLISH_FRENCH
 
 
-def test_any_size_of_blocks_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(panlex, "BLOCK_ROWS", 2)
-    assert sorted(read_panlex(write_dump(tmp_path / "dump", SMALL), "eng-000", "fra-000")) == ENGLISH_FRENCH
+MALFORMED = [
+    ("expr", "id,langvar,txt", "id,langvar,text", "expr.csv: not a table with id, langvar, txt: .*not found.*'txt'"),
+    ("expr", "10,1,dog,", "10,1,dog,,", "expr.csv: not a table with id, langvar, txt"),
+    ("expr", "10,1,dog", "1O,1,dog", "expr.csv: .*1O"),
+    ("expr", "dog", "d\udcffg", "expr.csv: .*decode"),
+    ("expr", ",2,", ",3,", "expr.csv has no expression of fra-000"),
+    ("denotation", "1,100,5\n", "1,100,x\n", "denotation.csv: .*'x'"),
+    ("denotation", "1,100,5\n", "1,100\n", "denotation.csv: not a table with meaning, expr"),
+    ("meaning", "102,3\n", "", "meaning.csv: no meaning 102"),
+    ("meaning", "102,3\n", "102,77\n", "source.csv: no source 77"),
+    ("source", ",7,50,", ",good,50,", "source.csv: a quality that is no whole number: .*'good'"),
+    ("langvar", "2,fra,0", "2,fra,1", r"no language variety fra-000 \(it has: fra-001\)"),
+]
 
 
-@pytest.mark.parametrize(
-    ("table", "old", "new", "problem"),
-    [
-        (
-            "expr",
-            "id,langvar,txt",
-            "id,langvar,text",
-            "expr.csv: not a table with id, langvar, txt: .*not found.*'txt'",
-        ),
-        ("expr", "10,1,dog,", "10,1,dog,,", "expr.csv: not a table with id, langvar, txt"),
-        ("expr", "10,1,dog", "1O,1,dog", "expr.csv: .*1O"),
-        ("expr", "dog", "d\udcffg", "expr.csv: .*decode"),
-        ("expr", ",2,", ",3,", "expr.csv has no expression of fra-000"),
-        ("denotation", "1,100,5\n", "1,100,x\n", "denotation.csv: .*'x'"),
-        ("denotation", "1,100,5\n", "1,100\n", "denotation.csv: not a table with meaning, expr"),
-        ("meaning", "102,3\n", "", "meaning.csv: no meaning 102"),
-        ("meaning", "102,3\n", "102,77\n", "source.csv: no source 77"),
-        ("source", ",7,50,", ",good,50,", "source.csv: a quality that is no whole number: .*'good'"),
-        ("langvar", "2,fra,0", "2,fra,1", r"no language variety fra-000 \(it has: fra-001\)"),
-    ],
-)
-def test_malformed_dump(tmp_path: Path, table: str, old: str, new: str, problem: str) -> None:
-    dump = write_dump(tmp_path / "dump", SMALL)
+@pytest.mark.parametrize(("table", "old", "new", "problem"), MALFORMED)
+def test_malformed_dump(dump: Path, table: str, old: str, new: str, problem: str) -> None:
     assert old in SMALL[table]
     (dump / f"{table}.csv").write_bytes(SMALL[table].replace(old, new).encode(errors="surrogateescape"))
     with pytest.raises(InputError, match=problem) as caught:
         sorted(read_panlex(dump, "eng-000", "fra-000"))
     assert "\n" not in str(caught.value)
-
-
-def test_one_variety_is_no_pair(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="both eng-000"):
-        sorted(read_panlex(tmp_path, "eng-000", "eng-000"))
+        sorted(read_panlex(dump, "eng-000", "eng-000"))

@@ -5,20 +5,23 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+import conllu
+import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from seqeval.metrics.sequence_labeling import get_entities
 
 from xling.core.errors import InputError
-from xling.data.conllu import read_conllu
-from xling.data.dictionary import Translation, clean, read_muse, read_tsv
+from xling.data.conllu import find_cycle, read_conllu
+from xling.data.dictionary import Translation, read_muse, read_tsv
 from xling.data.fasttext import read_vectors
-from xling.data.ner import read_conll2003, read_msra, read_wikiann
+from xling.data.ner import read_conll2003, read_msra, read_wikiann, realign, to_bio
 from xling.data.nli import read_xnli, read_xnli_mt
 from xling.data.parallel import read_aligned, read_both, read_multiway
 
 Reader = Callable[[Path], Iterable[object]]
-
-
 xnli = partial(read_xnli, language="fr", counts=Counter())
 training = partial(read_xnli_mt, counts=Counter())
 wiktionary = partial(read_tsv, counts=Counter())
@@ -58,7 +61,8 @@ MSRA = [ner("我在 北京", "O B-LOC")]
 
 GOOD: list[tuple[Reader, str, list[object]]] = [
     (read_muse, "the le\nthe\tla\na\u00a0b c\n", [("the", "le"), ("the", "la"), ("a\u00a0b", "c")]),
-    (wiktionary, "dog\tchien\na\t\\\nb\t1\t1e3\n", [("dog", "chien", 1.0), ("b", "1", 1000.0)]),
+    (wiktionary, "dog\tchien\na\t\\\nb\t1\t1e3\nh  \\\t\\ en  suspens\nx\ty  \\ z\n",
+     [("dog", "chien", 1.0), ("b", "1", 1000.0), ("h", "en suspens", 1.0)]),
     (read_tsv, "big  dog\t\\\n", [Translation("big dog", "\\", 1.0)]),
     (xnli, f'{XNLI}1\tfr\tneutral\tIl a dit "oui\tRien.\n1\ten\tneutral\ta\tb\n1\tfr\t-\tx\ty\n',
      [nli('Il a dit "oui', "Rien.", "neutral")]),
@@ -76,6 +80,13 @@ GOOD: list[tuple[Reader, str, list[object]]] = [
     (halves, "我 O\n在 O\n北 B-NS\n京 E-NS\n", MSRA),
     (halves, "我 O\n在 O\n北京 S-NS\n", MSRA),
     (halves, "我 O\n在 O\n北 B-LOC\n\u3000 I-LOC\n京 I-LOC\n\n\u3000 O\n", MSRA),  # white space may vanish
+    (read_conllu,  # words are the rows with plain numbers
+     f"# text = Allons du bois\n{row('0.1', 'x', 'X')}{row(1, 'Allons', 'VERB')}{row('2-3', 'du', '_')}"
+     f"{row(2, 'de', 'ADP', 4, 'case')}{row(3, 'le', 'DET', 4, 'det')}{row(4, 'bois  mort', 'NOUN', 1, 'obl:arg')}"
+     f"{row('4.1', 'x', 'X')}{row('4.2', 'x', 'X')}\n{row(1, '#', 'SYM')}\n",
+     [{"words": ["Allons", "de", "le", "bois  mort"], "heads": [0, 4, 4, 1],
+       "deprels": ["root", "case", "det", "obl"], "upos": ["VERB", "ADP", "DET", "NOUN"]},
+      {"words": ["#"], "heads": [0], "deprels": ["root"], "upos": ["SYM"]}]),
 ]  # fmt: skip
 
 
@@ -166,13 +177,43 @@ def test_what_is_left_out_or_changed_is_counted(tmp_path: Path) -> None:
     assert +counts == {"undecided": 1, "empty": 1, "repaired": 1, "junk": 1, "unsegmented": 1, "words": 3}
 
 
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=8))
+def test_cycles_are_those_of_the_graph(heads: list[int]) -> None:
+    heads = [min(head, len(heads)) for head in heads]
+    graph = nx.DiGraph((word, head) for word, head in enumerate(heads, start=1) if head)
+    on_cycles = {node for cycle in nx.simple_cycles(graph) for node in cycle}
+    assert (find_cycle(heads) in on_cycles) if on_cycles else find_cycle(heads) == 0
+
+
+# Chinese: 中国 人民 银行 在 北京, the bank one entity, Peking another
+BIO = ["B-ORG", "I-ORG", "I-ORG", "I-ORG", "I-ORG", "I-ORG", "O", "B-LOC", "I-LOC"]
+TAGS = st.lists(st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "I-MISC"]), max_size=12)
+
+
 @pytest.mark.parametrize(
-    ("entry", "expected"),
-    [("chien", "chien"), ("éole-harpe  \\", "éole-harpe"), ("\\ en suspens", "en suspens"), ("\\", ""),
-     ("Velo  \\ Drahtesel", ""), ("sich  halten", "sich halten")],
-)  # fmt: skip
-def test_junk_of_wiktionary(entry: str, expected: str) -> None:
-    assert clean(entry) == expected
+    ("words", "tags", "counts"),
+    [
+        ("中国 人民 银行 在 北京", "B-ORG I-ORG I-ORG O B-LOC", {"words": 5}),
+        ("中国 人民 银 行在 北 京", "B-ORG I-ORG I-ORG I-ORG B-LOC I-LOC", {"words": 6, "cut": 1}),
+        ("中国 人民 银行在北 京", "B-ORG I-ORG I-ORG B-LOC", {"words": 4, "cut": 1, "shared": 1}),
+        ("中国 人民 银行在北京", "B-ORG I-ORG I-ORG", {"words": 3, "cut": 1, "shared": 1, "lost": 1}),
+    ],
+)
+def test_labels_move_to_words(words: str, tags: str, counts: dict[str, int]) -> None:
+    tally: Counter[str] = Counter()
+    assert realign("中国人民银行在北京", BIO, words.split(), tally) == tags.split()
+    assert +tally == counts
+
+
+@given(TAGS, st.lists(st.booleans(), min_size=12, max_size=12))
+def test_any_segmentation_gives_bio_and_accounts_for_every_entity(tags: list[str], cuts: list[bool]) -> None:
+    characters, counts = [chr(0x4E00 + i) for i in range(len(tags))], Counter[str]()
+    words = "".join(" " * cut + character for character, cut in zip(characters, cuts, strict=False)).split()
+    assert realign(characters, tags, characters, Counter()) == to_bio(tags)
+    assert get_entities(to_bio(tags)) == get_entities(tags)
+    moved = realign(characters, tags, words, counts)
+    assert to_bio(moved) == moved
+    assert len(get_entities(moved)) + counts["lost"] == len(get_entities(tags))
 
 
 def test_vectors_are_split_from_the_right_and_read_up_to_the_limit(tmp_path: Path) -> None:
@@ -214,17 +255,16 @@ def test_a_file_beside_a_table_has_to_be_as_long(tmp_path: Path, extra: str, sho
     assert caught.value.path.name == short
 
 
-REAL: list[tuple[Reader, str, int]] = [
-    (wiktionary, "dictionary/en-cmn.tsv", 66676),
-    (read_muse, "muse/en-zh.txt", 39334),
-    (multiway, "xnli/xnli.15way.orig.tsv", 10000),
-    (training, "xnli/multinli.train.en.subset10k.tsv", 10000),
-    (xnli, "xnli/xnli.test.tsv", 5010),
-]  # fmt: skip
-
-
 @pytest.mark.real_data
-@pytest.mark.parametrize(("reader", "file", "count"), REAL)
+@pytest.mark.parametrize(
+    ("reader", "file", "count"),
+    [
+        (wiktionary, "dictionary/en-cmn.tsv", 66676),
+        (multiway, "xnli/xnli.15way.orig.tsv", 10000),
+        (training, "xnli/multinli.train.en.subset10k.tsv", 10000),
+        (xnli, "xnli/xnli.test.tsv", 5010),
+    ],
+)
 def test_real_files_are_read_whole(real_data: Path, reader: Reader, file: str, count: int) -> None:
     assert len(list(reader(real_data / file))) == count
 
@@ -239,3 +279,32 @@ def test_real_test_sets_are_aligned_and_not_swapped(real_data: Path) -> None:
     for code in ("de", "fr", "ru", "zh"):
         parts = [real_data / f"muse/en-{code}.{part}.txt" for part in ("0-5000", "5000-6500")]
         assert [len({pair.source for pair in read_muse(path)}) for path in parts] == [5000, 1500]
+
+
+@pytest.mark.real_data
+def test_real_treebanks_have_the_words_heads_and_relations_that_the_conllu_library_finds(real_data: Path) -> None:
+    found: Counter[str] = Counter()
+    for path in real_data.glob("ud/*/*-ud-test.conllu"):
+        trees = list(read_conllu(path))
+        found.update(files=1, sentences=len(trees), words=sum(len(tree["words"]) for tree in trees))
+        with path.open(encoding="utf-8") as handle:
+            for tree, other in zip(trees[:100], conllu.parse_incr(handle), strict=False):
+                words = [token for token in other if isinstance(token["id"], int)]
+                for ours, theirs in {"words": "form", "heads": "head", "upos": "upos"}.items():
+                    assert tree[ours] == [token[theirs] for token in words]
+                assert tree["deprels"] == [token["deprel"].split(":")[0] for token in words]
+    assert found == {"files": 5, "sentences": 4571, "words": 75006}
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("language", ["fr", "zh"])
+def test_real_wikiann_has_the_entities_that_seqeval_finds(real_data: Path, language: str) -> None:
+    path, counts = real_data / "wikiann" / language / "dev", Counter[str]()
+    read = list(read_wikiann(path, counts, language))
+    assert len(read) == 10000
+    assert (counts["repaired"] > 0) == (language == "zh")  # its character data has standalone I- tags
+    sentences = path.read_text(encoding="utf-8").split("\n\n")
+    for ours, text in list(zip(read, sentences, strict=False))[:300]:
+        words, tags = zip(*(line.split("\t") for line in text.split("\n")), strict=True)
+        assert [f"{language}:{word}" for word in ours["words"]] == list(words)
+        assert get_entities(ours["tags"]) == get_entities(list(tags))
