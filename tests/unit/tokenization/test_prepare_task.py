@@ -10,109 +10,89 @@ import pytest
 from xling.tokenization import prepare_task
 
 ENGLISH = {"language": "en", "moses": "en"}
+NLI = "premise\thypo\tlabel\n"
+TREE = "1-2\tDu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDe\t_\tADP\t_\t_\t2\tobl:arg\t_\t_\n2\tLe\t_\tDET\t_\t_\t0\troot\t_\t_\n"
+BANK = "中 B-ORG\n国 I-ORG\n银 I-ORG\n行 I-ORG\n在 O\n“ O\n北 B-LOC\n京 I-LOC\n” O\nI B-ORG\nB I-ORG\nM I-ORG\n"
+OTHER = (
+    "the of and to in a is was for that on with as by at from his it an were are which be this had or first their one"
+)
+Prepare = Callable[..., Any]
 
 
 @pytest.fixture
-def prepare(call: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
-    """Return a function that prepares a text and returns its records, or the error line."""
+def prepare(call: Callable[..., Any], tmp_path: Path) -> Prepare:
+    """Return a function that prepares texts and returns the records, or the error if the texts are refused."""
 
-    def command(task: str, form: str, language: str, text: str, options: object = None) -> Any:
-        (tmp_path / "raw").write_text(text, encoding="utf-8", newline="\n")
-        flags = ["--format", form, "--language", language, "--input", tmp_path / "raw", "--out", tmp_path / "out"]
-        if options is not None:
-            (tmp_path / "options.json").write_text(options if isinstance(options, str) else json.dumps(options))
-            flags += ["--tokeniser", tmp_path / "options.json"]
+    def command(task: str, form: str, *texts: str, options: object = None, more: tuple[str, ...] = ()) -> Any:
+        paths = [tmp_path / f"raw{number}" for number, _ in enumerate(texts)]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text, encoding="utf-8", newline="\n")
+        (tmp_path / "options.json").write_text(json.dumps(options))
+        flags = ["--tokeniser", tmp_path / "options.json"] if options else []
+        flags += ["--format", form, "--language", "en", "--input", *paths, "--out", tmp_path / "out", *more]
         code, error, _ = call(prepare_task.main, task, *flags)
         if code == 0:
             return [json.loads(line) for line in (tmp_path / "out").read_text(encoding="utf-8").split("\n")[:-1]]
-        assert not (tmp_path / "out").exists()
+        assert (code, error.count("\n"), (tmp_path / "out").exists()) == (2, 1, False)
         return error
 
     return command
 
 
-TREE = "1-2\tDu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDe\t_\tADP\t_\t_\t2\tobl:arg\t_\t_\n2\tLe\t_\tDET\t_\t_\t0\troot\t_\t_\n"
-RECORDS = [
-    ("nli", "xnli-mt", "premise\thypo\tlabel\nA, b\tC\u2028d E\tcontradictory\n", ENGLISH,
+RECORDS: list[tuple[str, str, str, object, object]] = [
+    ("nli", "xnli-mt", f"{NLI}A, b\tC\u2028d E\tcontradictory\n", ENGLISH,
      {"premise": ["a", ",", "b"], "hypothesis": ["c", "d", "e"], "label": "contradiction"}),
-    ("nli", "xnli-mt", "premise\thypo\tlabel\nA  B.\tC\tneutral\n", None,  # words stand as they are
+    ("nli", "xnli-mt", f"{NLI}A  B.\tC\tneutral\n", None,  # words stand as they are
      {"premise": ["A", "B."], "hypothesis": ["C"], "label": "neutral"}),
+    ("nli", "xnli", "language\tsentence1\tsentence2\tgold_label\nfr\tb\tc\tneutral\nen\tA\tBad.\tneutral\n", ENGLISH,
+     {"premise": ["a"], "hypothesis": ["bad", "."], "label": "neutral"}),
     ("ner", "wikiann", "en:New\tB-LOC\nen:Don't\tI-LOC\n", ENGLISH,
      {"words": ["new", "don't"], "tags": ["B-LOC", "I-LOC"]}),
     ("ner", "conll2003", "U.N. NNP I-NP I-ORG\n", ENGLISH, {"words": ["u.n."], "tags": ["B-ORG"]}),
+    ("ner", "msra", BANK,  # segmented as it stands and normalised after
+     {"language": "zh", "moses": "zh", "segmenter": "jieba", "dictionary": "words.txt"},
+     {"words": ["中国", "银行", "在", '"', "北京", '"', "ibm"],
+      "tags": ["B-ORG", "I-ORG", "O", "O", "B-LOC", "O", "B-ORG"]}),
     ("parsing", "conllu", TREE, ENGLISH,
      {"words": ["de", "le"], "heads": [2, 0], "deprels": ["obl", "root"], "upos": ["ADP", "DET"]}),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("task", "form", "text", "options", "expected"), RECORDS)
-def test_records(prepare: Callable[..., Any], task: str, form: str, text: str, options: Any, expected: Any) -> None:
-    assert prepare(task, form, "en", text, options) == [expected]
-
-
-def test_files_follow_each_other_and_a_mistake_names_its_file(call: Callable[..., Any], tmp_path: Path) -> None:
-    for name, label in (("one", "neutral"), ("two", "entailment"), ("bad", "maybe")):
-        (tmp_path / name).write_text(f"premise\thypo\tlabel\n{name}\tb\t{label}\n")
-    flags = ["nli", "--format", "xnli-mt", "--language", "en", "--out", tmp_path / "out", "--input"]
-    assert call(prepare_task.main, *flags, tmp_path / "one", tmp_path / "two").code == 0
-    written = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
-    assert [(one["premise"], one["label"]) for one in written] == [(["one"], "neutral"), (["two"], "entailment")]
-    told = call(prepare_task.main, *flags, tmp_path / "one", tmp_path / "bad").said
-    assert f"{tmp_path / 'bad'}, line 2: label 'maybe'" in told
-
-
-def test_msra_is_segmented_as_it_stands_and_normalised_after(prepare: Callable[..., Any], tmp_path: Path) -> None:
+def test_records(
+    prepare: Prepare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    task: str, form: str, text: str, options: object, expected: object,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "words.txt").write_text("中国 9\n银行 9\n北京 9\n", encoding="utf-8")
-    tags = ["B-ORG", "I-ORG", "I-ORG", "I-ORG", "O", "O", "B-LOC", "I-LOC", "O", "B-ORG", "I-ORG", "I-ORG"]
-    text = "".join(f"{c} {tag}\n" for c, tag in zip("中国银行在“北京”IBM", tags, strict=True))
-    options = {"language": "zh", "moses": "zh", "segmenter": "jieba", "dictionary": str(tmp_path / "words.txt")}
-    (record,) = prepare("ner", "msra", "zh", text, options)
-    assert record["words"] == ["中国", "银行", "在", '"', "北京", '"', "ibm"]
-    assert record["tags"] == ["B-ORG", "I-ORG", "O", "O", "B-LOC", "O", "B-ORG"]
+    assert prepare(task, form, text, text, options=options) == [expected] * 2  # files follow each other
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "problem"),
+    ("form", "texts", "options", "problem"),
     [
-        ("de:a\tO\n", None, "raw, line 1: a token of 'de', expected 'fr'"),
-        ("fr:a\tO\nfr:b\tX\n", None, "raw, line 2: tag 'X'"),
-        ("fr:a\tO\n", {"moses": "fr"}, "options.json: language: missing key"),
+        ("wikiann", ["de:a\tO\n"], None, "raw0, line 1: a token of 'de', expected 'en'"),
+        ("wikiann", ["en:a\tO\n", "en:a\tO\nen:b\tX\n"], None, "raw1, line 2: tag 'X'"),
+        ("wikiann", ["en:a\tO\n"], {"moses": "fr"}, "options.json: language: missing key"),
+        ("xnli-mt", [f"{NLI}a\t\u200b\tneutral\n"], ENGLISH, "raw0: nothing left of '\\u200b' after tokenising"),
     ],
 )
 def test_failures_are_one_line_and_leave_nothing(
-    prepare: Callable[..., Any], text: str, options: Any, problem: str
+    prepare: Prepare, form: str, texts: list[str], options: object, problem: str
 ) -> None:
-    error = prepare("ner", "wikiann", "fr", text, options)
-    assert problem in error
-    assert error.count("\n") == 1
-
-
-def test_a_sentence_of_which_nothing_is_left_is_named(prepare: Callable[..., Any]) -> None:
-    error = prepare("nli", "xnli-mt", "en", "premise\thypo\tlabel\na\t\u200b\tneutral\n", ENGLISH)
-    assert "raw: nothing left of '\\u200b' after tokenising" in error
-
-
-RUSSIAN = "кошка собака дом улица человек"
-OTHER = (
-    "the of and to in a is was for that on with as by at from his it an were are which be this had or first their one"
-)
+    assert problem in prepare("ner" if form == "wikiann" else "nli", form, *texts, options=options)
 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (RUSSIAN, "raw: 0% of its letters are Latin, most are Cyrillic, as in 'кошка собака"),
+        ("кошка собака дом улица человек", "raw0: 0% of its letters are Latin, most are Cyrillic, as in 'кошка собака"),
         (OTHER, "other.txt, the text of English (one of the two files is of another language)"),
         ("le la de et un une pour dans que qui sur avec par au est", ""),
     ],
 )
-def test_data_of_another_language_is_refused(
-    call: Callable[..., Any], tmp_path: Path, words: str, problem: str
-) -> None:
-    text = "premise\thypo\tlabel\n" + f"{words}\tb\tneutral\n" * 100
-    (tmp_path / "raw").write_text(text, encoding="utf-8")
+def test_data_of_another_language_is_refused(prepare: Prepare, tmp_path: Path, words: str, problem: str) -> None:
     (tmp_path / "other.txt").write_text(f"{OTHER}\n" * 100)
-    flags = ["--format", "xnli-mt", "--language", "fr", "--input", tmp_path / "raw", "--out", tmp_path / "out"]
-    done = call(prepare_task.main, "nli", *flags, "--script", "Latin", "--unlike", f"English={tmp_path / 'other.txt'}")
-    assert (done.code, problem in done.said) == (2 if problem else 0, True)
-    assert (tmp_path / "out").exists() == (not problem)
+    flags = ("--script", "Latin", "--unlike", f"English={tmp_path / 'other.txt'}")
+    found = prepare("nli", "xnli-mt", NLI + f"{words}\tb\tneutral\n" * 100, more=flags)
+    assert problem in found if problem else len(found) == 100
