@@ -73,13 +73,10 @@ def test_the_narrowest_type_that_holds_every_id(tmp_path: Path, size: int, name:
         ([5, 5], [2], "must end with </s>"),
     ],
 )
-@pytest.mark.parametrize("before", [[], [[[5]]]])
 def test_wrong_ids_are_refused_and_what_was_there_stays(
-    tmp_path: Path, before: list[list[list[int]]], ids: list[int], lengths: list[int], message: str
+    tmp_path: Path, ids: list[int], lengths: list[int], message: str
 ) -> None:
-    if before:
-        write(tmp_path, before)
-    files = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    files = {path: path.read_bytes() for path in write(tmp_path, [[[5]]]).iterdir()}
     writer = TokenStreamWriter(tmp_path, 10, "en")
     with pytest.raises(ValueError, match=message), writer:  # noqa: PT012 (the second call is the wrong one)
         writer.add("train", np.array([6, END]), np.array([2]))
@@ -138,9 +135,13 @@ def test_reading_maps_the_file_and_positions_outside_are_refused(tmp_path: Path)
     assert isinstance(stream.pieces.base, np.memmap)
     assert np.shares_memory(stream.slice(0, 3), stream.pieces)
     assert not stream.slice(0, 3).flags.writeable
-    for bad in ((-1, 2), (2, 1), (0, 6)):
-        with pytest.raises(IndexError):
-            stream.slice(*bad)
-    for line in (-1, 2):
-        with pytest.raises(IndexError):
-            stream.line(line)
+    outside = [
+        (stream.slice, (-1, 2)),
+        (stream.slice, (2, 1)),
+        (stream.slice, (0, 6)),
+        (stream.line, (-1,)),
+        (stream.line, (2,)),
+    ]
+    for read, bad in outside:
+        with pytest.raises(IndexError, match="out of range"):
+            read(*bad)
