@@ -20,10 +20,9 @@ from hypothesis import strategies as st
 from xling.core.errors import InputError
 from xling.core.io import read_json, read_lines
 from xling.data import extract_text, parts
-from xling.data.extract_text import extract_lines, extract_wikipedia
+from xling.data.extract_text import extract_lines, extract_wikipedia, read_namespaces, read_pages
 from xling.data.lines import clean_line
 from xling.data.parts import Part
-from xling.data.wikidump import read_namespaces, read_pages
 
 Extract = Callable[..., Any]
 HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xling.data.extract_text import read_namespaces, read_pages
 from xling.data.parts import Part
-from xling.data.wikidump import read_namespaces, read_pages
 from xling.data.wikitext import hidden_prefixes, paragraphs
 
 MARKUP = ("{{", "}}", "[[", "]]", "{|", "|}", "|-", "<ref", "</ref", "<!--", "-->", "<nowiki", "\n", "\x00")
