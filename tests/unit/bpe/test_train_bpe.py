@@ -1,6 +1,5 @@
 """BPE training: exactly N merges, the study's special tokens, the same bytes every time, clear faults."""
 
-import io
 import os
 import random
 import subprocess
@@ -72,17 +71,6 @@ def test_unusable_words_are_left_out_and_special_tokens_never_come_from_text() -
     model = sentencepiece.SentencePieceProcessor(model_proto=fit(words, 5))
     assert not {0, 2, 3} & set(model.encode("<mask> </s> <pad> mask"))
     assert model.bos_id() == -1
-
-
-def test_counted_words_give_the_pieces_that_lines_give() -> None:
-    counted = pieces(fit(count_words(LINES), 150))
-    by_lines = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(LINES), model_writer=by_lines, model_type="bpe", vocab_size=len(counted),
-        character_coverage=1.0, normalization_rule_name="identity", split_by_unicode_script=False,
-        split_by_number=False, pad_id=0, unk_id=1, eos_id=2, bos_id=-1, control_symbols=["<mask>"], minloglevel=2,
-    )  # fmt: skip
-    assert set(counted) == set(pieces(by_lines.getvalue()))
 
 
 def test_same_bytes_in_every_process(tmp_path: Path, call: Callable[..., Any]) -> None:

@@ -45,28 +45,20 @@ def test_directory_has_the_agreed_form_and_the_same_bytes_every_time(
     built: Path, tmp_path: Path, call: Callable[..., Any], kind: str
 ) -> None:
     vocabulary, described = Vocabulary.load(built / kind), read_json(built / kind / "vocab.json")
-    entries = list(read_lines(built / kind / described["pieces"]))
-    total = sum(part["size"] for part in described["languages"].values())
-    assert (described["kind"], described["size"]) == (kind, vocabulary.size)
-    assert len(entries) == (total if kind == "separate" else vocabulary.size)
-    for code, part in described["languages"].items():
-        ids = np.load(built / kind / part["ids"])
-        assert ids.dtype == np.int32
-        assert ids[: len(SPECIAL)].tolist() == SPECIAL
-        assert len(ids) == part["size"] == len(set(ids.tolist()))
-        assert ids.max() < vocabulary.size_of(code)
-        assert vocabulary.own_ids(code).tolist() == sorted(set(ids.tolist()) - set(SPECIAL))
     own = {code: "joint" if kind == "joint" else code for code in vocabulary.languages}
+    sizes = {code: len(vocabulary.pieces(code)) for code in own}
+    parts = {code: {"model": f"{own[code]}.model", "ids": f"{code}.ids.npy", "size": sizes[code]} for code in own}
+    assert described == {"kind": kind, "languages": parts, "size": vocabulary.size, "pieces": "pieces.txt"}
+    entries = len(list(read_lines(built / kind / "pieces.txt")))
+    assert entries == (sum(sizes.values()) if kind == "separate" else vocabulary.size)
+    for code in own:
+        assert vocabulary.ids(code).max() < vocabulary.size_of(code)
+        assert vocabulary.own_ids(code).tolist() == sorted(set(vocabulary.ids(code).tolist()) - set(SPECIAL))
     models = [flag for code, name in own.items() for flag in ("--model", f"{code}={built / name}.model")]
     assert call(main, "--kind", kind, *models, "--out", tmp_path).code == 0
     one, two = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (built / kind, tmp_path))
     assert one == two
-    names = {
-        "pieces.txt",
-        "vocab.json",
-        *(f"{code}.ids.npy" for code in own),
-        *(f"{name}.model" for name in own.values()),
-    }
+    names = {"pieces.txt", "vocab.json", *(part[key] for part in parts.values() for key in ("model", "ids"))}
     assert one.keys() == names | {f".{name}.sha256" for name in names}
 
 
@@ -103,25 +95,19 @@ def test_odd_words_and_a_full_cache(union: Vocabulary, monkeypatch: pytest.Monke
         union.encode_words("en", ["cat", ""])
 
 
-@pytest.mark.parametrize(
-    ("kind", "models", "problem"),
-    [
-        ("joint", {"en": "en", "fr": "fr"}, "a joint vocabulary has one model for both languages"),
-        ("union", {"en": "en"}, "a union vocabulary has 2"),
-        ("mono", {"en": "bad"}, "bad.model: not a sentencepiece model"),
-        ("mono", {"en": "foreign"}, "foreign.model: must start with <pad>, <unk>, </s>, <mask>"),
-    ],
-)
-def test_wrong_models_are_refused(
-    built: Path, tmp_path: Path, refused: Callable[..., str], kind: str, models: dict[str, str], problem: str
-) -> None:
-    shutil.copytree(built, tmp_path / "models")
-    (tmp_path / "models/bad.model").write_bytes(b"nonsense")
+def test_wrong_models_are_refused(built: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
     foreign, options = io.BytesIO(), {"model_type": "bpe", "vocab_size": 12, "minloglevel": 2}
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(["the cat"] * 9), model_writer=foreign, **options)
-    (tmp_path / "models/foreign.model").write_bytes(foreign.getvalue())
-    flags = [x for code, name in models.items() for x in ("--model", f"{code}={tmp_path}/models/{name}.model")]
-    assert problem in refused(main, "--kind", kind, *flags, "--out", tmp_path / "v", out=tmp_path / "v")
+    for name, content in (("bad.model", b"nonsense"), ("foreign.model", foreign.getvalue())):
+        (tmp_path / name).write_bytes(content)
+    for kind, problem, *models in (
+        ("joint", "a joint vocabulary has one model for both languages", built / "en.model", built / "fr.model"),
+        ("union", "a union vocabulary has 2", built / "en.model"),
+        ("mono", "bad.model: not a sentencepiece model", tmp_path / "bad.model"),
+        ("mono", "foreign.model: must start with <pad>, <unk>, </s>, <mask>", tmp_path / "foreign.model"),
+    ):
+        flags = [x for code, model in zip(("en", "fr"), models, strict=False) for x in ("--model", f"{code}={model}")]
+        assert problem in refused(main, "--kind", kind, *flags, "--out", tmp_path / "v", out=tmp_path / "v")
 
 
 def ids_of(size: int, kind: str = "int32") -> Callable[[Path], None]:

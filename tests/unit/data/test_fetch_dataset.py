@@ -82,7 +82,7 @@ def test_what_is_asked_for_arrives_once_and_one_failure_does_not_stop_the_others
     server.files["/loose.txt"] = served
     assert fetch(loose, MINE).code == 2
     said = fetch(loose, zipped).said
-    assert "zipped: archives/x.zip (CC0; terms: none): download" in said
+    assert "zipped: archives/x.zip (CC0; terms: none)" in said
     assert "loose.txt" not in said  # is there
     for _ in range(2):
         assert fetch(loose, zipped).code == 0

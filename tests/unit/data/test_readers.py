@@ -227,58 +227,27 @@ def test_vectors_are_split_from_the_right_and_read_up_to_the_limit(tmp_path: Pat
     assert read_vectors(path, 0).vectors.shape == (0, 2)
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "name", "line", "problem"),
-    [
-        ("1\n2\n3\n", "1\n2\n", "b", None, "ends after 2 lines"),
-        ("1\n2\n", "1\n2\n3\n", "a", None, "ends after 2 lines"),
-        ("1\n\n3\n", "1\n2\n3\n", "a", 2, "blank line"),
-        ("1\n2\n", "1\n \t\n", "b", 2, "blank line"),
-        ("", "", "a", None, "empty"),
-        ("", "1\n", "a", None, "ends after 0 lines"),
-    ],
-)
-def test_files_that_do_not_align(
-    tmp_path: Path, left: str, right: str, name: str, line: int | None, problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem) as caught:
-        list(read_aligned([write(tmp_path / "a", left), write(tmp_path / "b", right)]))
-    assert (caught.value.path.name, caught.value.line) == (name, line)
+UNEVEN = [
+    ("1\n2\n3\n", "1\n2\n", "b", None, "ends after 2 lines"),
+    ("1\n2\n", "1\n2\n3\n", "a", None, "ends after 2 lines"),
+    ("1\n\n3\n", "1\n2\n3\n", "a", 2, "blank line"),
+    ("1\n2\n", "1\n \t\n", "b", 2, "blank line"),
+    ("", "", "a", None, "empty"),
+    ("", "1\n", "a", None, "ends after 0 lines"),
+]
 
 
-@pytest.mark.parametrize(("extra", "short"), [("1\n", "back.txt"), ("1\n2\n3\n", "x.tsv")])
-def test_a_file_beside_a_table_has_to_be_as_long(tmp_path: Path, extra: str, short: str) -> None:
+def test_files_side_by_side_have_to_be_equally_long(tmp_path: Path) -> None:
+    for left, right, name, line, problem in UNEVEN:
+        with pytest.raises(InputError, match=problem) as caught:
+            list(read_aligned([write(tmp_path / "a", left), write(tmp_path / "b", right)]))
+        assert (caught.value.path.name, caught.value.line) == (name, line)
     table = write(tmp_path / "x.tsv", "en\nyes\nno\n")
-    assert list(read_both(table, ["en"], [write(tmp_path / "back.txt", "1\n2\n")])) == [("yes", "1"), ("no", "2")]
-    with pytest.raises(InputError, match=r"goes on") as caught:
-        list(read_both(table, ["en"], [write(tmp_path / "back.txt", extra)]))
-    assert caught.value.path.name == short
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize(
-    ("reader", "file", "count"),
-    [
-        (wiktionary, "dictionary/en-cmn.tsv", 66676),
-        (multiway, "xnli/xnli.15way.orig.tsv", 10000),
-        (training, "xnli/multinli.train.en.subset10k.tsv", 10000),
-        (xnli, "xnli/xnli.test.tsv", 5010),
-    ],
-)
-def test_real_files_are_read_whole(real_data: Path, reader: Reader, file: str, count: int) -> None:
-    assert len(list(reader(real_data / file))) == count
-
-
-@pytest.mark.real_data
-def test_real_test_sets_are_aligned_and_not_swapped(real_data: Path) -> None:
-    for code in ("deu", "rus", "cmn", "fra"):
-        rows = list(read_aligned([real_data / f"tatoeba/tatoeba.{code}-eng.{side}" for side in (code, "eng")]))
-        assert len(rows) == 1000
-    english = "In the beginning God created the heaven and the earth."
-    assert rows[0] == ("Au commencement, Dieu créa le ciel et la terre.", english)
-    for code in ("de", "fr", "ru", "zh"):
-        parts = [real_data / f"muse/en-{code}.{part}.txt" for part in ("0-5000", "5000-6500")]
-        assert [len({pair.source for pair in read_muse(path)}) for path in parts] == [5000, 1500]
+    assert list(read_both(table, ["en"], [write(tmp_path / "b", "1\n2\n")])) == [("yes", "1"), ("no", "2")]
+    for beside, short in (("1\n", "b"), ("1\n2\n3\n", "x.tsv")):
+        with pytest.raises(InputError, match="goes on") as caught:
+            list(read_both(table, ["en"], [write(tmp_path / "b", beside)]))
+        assert caught.value.path.name == short
 
 
 @pytest.mark.real_data
