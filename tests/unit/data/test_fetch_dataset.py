@@ -38,7 +38,7 @@ def fetch(
     monkeypatch.setattr("xling.data.download.time.sleep", lambda _: None)
 
     def command(*wanted: Dataset, root: Path = tmp_path / "data", more: tuple[object, ...] = ()) -> Any:
-        monkeypatch.setattr(manifest, "_study_manifest", lambda: {one.name: one for one in wanted})
+        monkeypatch.setattr(manifest, "load_manifest", lambda: {one.name: one for one in wanted})
         (tmp_path / "sources.json").write_text(json.dumps([{"name": one.name} for one in wanted]))
         return call(fetch_dataset.main, "--sources", tmp_path / "sources.json", "--root", root, *more)
 

@@ -84,9 +84,9 @@ a: { | a: } | line 1: not YAML
 @pytest.mark.parametrize("row", MISTAKES.strip().splitlines())
 def test_loading_is_strict(tmp_path: Path, row: str) -> None:
     old, new, problem = row.split(" | ")
-    path = tmp_path / "sources.yaml"
-    path.write_text(f"a: {MINIMAL}", encoding="utf-8")
-    assert load_manifest(path)["a"].files[0].urls == ("https://x/a",)
+    path, good = tmp_path / "sources.yaml", tmp_path / "good.yaml"
+    good.write_text(f"a: {MINIMAL}", encoding="utf-8")
+    assert load_manifest(good)["a"].files[0].urls == ("https://x/a",)
     path.write_text(f"a: {MINIMAL}".replace(old, new), encoding="utf-8")
     with pytest.raises(InputError) as caught:
         load_manifest(path)
