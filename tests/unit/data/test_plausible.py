@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from xling.core.errors import InputError
-from xling.data.conllu import read_conllu
 from xling.data.plausible import plausible
+from xling.data.tasks import read_conllu
 
 SCRIPTS = {"en": "Latin", "fr": "Latin", "de": "Latin", "ru": "Cyrillic", "zh": "Han"}
 ENGLISH = [

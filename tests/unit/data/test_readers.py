@@ -16,13 +16,21 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from xling.core.errors import InputError
 from xling.data import panlex
-from xling.data.conllu import find_cycle, read_conllu
 from xling.data.dictionary import Translation, read_muse, read_tsv
 from xling.data.fasttext import read_vectors
-from xling.data.ner import read_conll2003, read_msra, read_wikiann, realign, to_bio
-from xling.data.nli import read_xnli, read_xnli_mt
 from xling.data.panlex import read_panlex
 from xling.data.parallel import read_aligned, read_both, read_multiway
+from xling.data.tasks import (
+    find_cycle,
+    read_conll2003,
+    read_conllu,
+    read_msra,
+    read_wikiann,
+    read_xnli,
+    read_xnli_mt,
+    realign,
+    to_bio,
+)
 
 Reader = Callable[[Path], Iterable[object]]
 xnli = partial(read_xnli, language="fr", counts=Counter())

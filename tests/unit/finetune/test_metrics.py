@@ -5,7 +5,7 @@ import pytest
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.metrics.sequence_labeling import get_entities
 
-from xling.data.conllu import UPOS
+from xling.data.tasks import UPOS
 from xling.finetune.data import Example
 from xling.finetune.metrics import SPAN_SCORES, count_spans, select, spans
 from xling.finetune.parsing import PARTS, RELATIONS

@@ -54,7 +54,7 @@ section 3.2, data:
   data: {nli: {train: xnli-mt/multinli.train.en.tsv}}
   pairs: {en-fr: {ner: {train: wikiann, test: wikiann}}, en-ru: {ner: {train: wikiann, test: wikiann}},
     en-zh: {ner: {train: conll2003, test: msra}}}
-  xling.data.ner: {":TYPES": [LOC, MISC, ORG, PER]}
+  xling.data.tasks: {":TYPES": [LOC, MISC, ORG, PER]}
   languages:
     en: {treebank: {train: ud/UD_English-EWT/en_ewt-ud-train.conllu}}
     fr: {treebank: {test: ud/UD_French-GSD/fr_gsd-ud-test.conllu}}
