@@ -53,7 +53,8 @@ def train_bpe(paths: Sequence[Path], merges: int, max_lines: int, seed: int, bal
     if not words:
         raise InputError(paths[0], "no words in it", fix="BPE needs tokenised text")
     model = fit(words, merges)
-    possible = count_merges(sentencepiece.SentencePieceProcessor(model_proto=model))
+    trained = sentencepiece.SentencePieceProcessor(model_proto=model)
+    possible = sum(len(trained.id_to_piece(i)) > 1 for i in range(len(SPECIAL_TOKENS), len(trained)))
     if possible != merges:
         names = " + ".join(map(str, paths))
         raise XlingError(f"{names}: {merges} merges asked for, {possible} possible (more text, or fewer merges)")
@@ -127,11 +128,6 @@ def fit(words: Counter[str], merges: int) -> bytes:
             **SETTINGS,
         )
     return model.getvalue()
-
-
-def count_merges(model: sentencepiece.SentencePieceProcessor) -> int:
-    """Return the number of pieces that are neither special tokens nor single characters."""
-    return sum(len(model.id_to_piece(i)) > 1 for i in range(len(SPECIAL_TOKENS), len(model)))
 
 
 def main() -> None:

@@ -79,7 +79,6 @@ class Vocabulary:
 
     def __init__(self, kind: str, models: dict[str, Model], ids: dict[str, Ids], size: int) -> None:
         self.kind, self.languages, self.size = kind, tuple(models), size
-        self._ids = ids
         self._encoders = {language: WordEncoder(models[language], ids[language]) for language in models}
 
     @classmethod
@@ -118,8 +117,7 @@ class Vocabulary:
 
     def ids(self, language: str) -> Ids:
         """Return the vocabulary id of each piece of a language."""
-        self._encoder(language)
-        return self._ids[language]
+        return self._encoder(language).ids
 
     def own_ids(self, language: str) -> Ids:
         """Return the sorted ids of a language's pieces without special tokens."""
@@ -140,17 +138,16 @@ class WordEncoder(dict[str, tuple[int, ...]]):
 
     def __init__(self, model: Model, ids: Ids) -> None:
         super().__init__()
-        self.model = model
-        self._ids: list[int] = ids.tolist()
-        self.pieces = pieces_of(model)
-        if len(self.pieces) != len(self._ids):
-            raise XlingError(f"{len(self.pieces)} pieces but {len(self._ids)} ids: {AGAIN}")
+        self.model, self.pieces, self.ids = model, pieces_of(model), ids
+        self._numbers: list[int] = ids.tolist()
+        if len(self.pieces) != len(ids):
+            raise XlingError(f"{len(self.pieces)} pieces but {len(ids)} ids: {AGAIN}")
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         if not word or word.isspace():
             raise XlingError(f"{word!r} is no word: words must be neither empty nor white space")
         pieces = self.model.encode(word) or [UNKNOWN]  # empty for U+2581, which sentencepiece reads as a space
-        ids = tuple(self._ids[piece] for piece in pieces)
+        ids = tuple(self._numbers[piece] for piece in pieces)
         if len(self) >= CACHE_WORDS:
             self.clear()
         self[word] = ids

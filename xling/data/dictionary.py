@@ -50,7 +50,12 @@ def read_tsv(path: Path, counts: Counter[str] | None = None) -> Iterator[Transla
             problem = "no tab" if len(fields) == 1 else f"{len(fields)} columns"
             raise InputError(path, f"{problem} where source<TAB>target[<TAB>quality] was expected", line=number)
         source, target = (" ".join(field.split()) if counts is None else clean(field) for field in fields[:2])
-        quality = _quality(path, number, fields[2]) if len(fields) == 3 else 1.0
+        try:
+            quality = float(fields[2]) if len(fields) == 3 else 1.0
+        except ValueError:
+            quality = math.nan
+        if not 0 <= quality < math.inf:
+            raise InputError(path, f"quality {fields[2]!r} is not a number from 0", line=number)
         if source and target:
             yield Translation(source, target, quality)
         elif counts is None:
@@ -63,13 +68,3 @@ def clean(entry: str) -> str:
     """Return an entry without backslashes at its ends and with single spaces, or "" if it cannot be used."""
     text = " ".join(entry.strip(JUNK + " \u00a0").split())
     return "" if JUNK in text else text
-
-
-def _quality(path: Path, number: int, text: str) -> float:
-    try:
-        quality = float(text)
-    except ValueError:
-        quality = math.nan
-    if not math.isfinite(quality) or quality < 0:
-        raise InputError(path, f"quality {text!r} is not a number from 0", line=number)
-    return quality

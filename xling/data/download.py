@@ -17,6 +17,7 @@ import re
 import shutil
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,10 @@ class Expected:
 class _Session(requests.Session):
     """A session that never follows a redirect from https to http, because http data can be changed in transit."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.headers.update(HEADERS)
+
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         target = super().get_redirect_target(resp)
         if target and resp.url.startswith("https:") and not urljoin(resp.url, target).startswith("https:"):
@@ -82,9 +87,8 @@ class _Session(requests.Session):
 def download(urls: Sequence[str], target: Path, expected: Expected) -> str:
     """Download `target` from the first address that provides the expected bytes, and return its sha256."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    part, problems = _beside(target, ".part"), []
+    part, problems = Path(f"{target}.part"), []
     with _Session() as session:
-        session.headers.update(HEADERS)
         for url in urls:
             try:
                 _fetch_whole(session, url, part, expected)
@@ -95,14 +99,9 @@ def download(urls: Sequence[str], target: Path, expected: Expected) -> str:
     raise DownloadError(f"{target}: not fetched: {'; '.join(problems)} (run the same command again to go on)")
 
 
-def waiting_time(failures: int, asked: float) -> float:
-    """Return the seconds to wait: doubled per failure, with jitter, longer if the server asks, at most LONGEST_WAIT."""
-    return min(LONGEST_WAIT, max(FIRST_WAIT * 2.0 ** (failures - 1) * random.uniform(0.5, 1.0), asked))
-
-
 def set_aside(path: Path, target: Path) -> Path:
     """Rename a wrong file to `<target>.bad`, so the user can inspect it."""
-    return path.replace(_beside(target, ".bad"))
+    return path.replace(f"{target}.bad")
 
 
 def verify(path: Path, expected: Expected) -> str:
@@ -121,7 +120,7 @@ def listed_hash(url: str, name: str) -> str | None:
     """Return the hash of `name` in a publisher's list of `hash  name` lines, or None if it is not available."""
     try:
         with _Session() as session:
-            answer = session.get(url, headers=HEADERS, timeout=TIMEOUT)
+            answer = session.get(url, timeout=TIMEOUT)
         answer.raise_for_status()
     except (requests.RequestException, RefusedError) as problem:
         log.warning("%s: no list of hashes (%s)", url, _reason(problem))
@@ -137,7 +136,7 @@ def _accept(part: Path, target: Path, expected: Expected) -> str:
     except RefusedError as problem:
         raise RefusedError(f"{problem}; the bad file is kept as {set_aside(part, target)}") from None
     finally:
-        _beside(part, ".json").unlink(missing_ok=True)
+        Path(f"{part}.json").unlink(missing_ok=True)
     with part.open("rb") as handle:
         os.fsync(handle.fileno())
     part.replace(target)
@@ -155,20 +154,19 @@ def _fetch_whole(session: requests.Session, url: str, part: Path, expected: Expe
             furthest = max(furthest, _size(part))
             if failures >= TRIES:
                 raise RefusedError(f"{cut} (gave up after {failures} attempts)") from None
-            wait = waiting_time(failures, cut.wait)
+            doubled = FIRST_WAIT * 2.0 ** (failures - 1) * random.uniform(0.5, 1.0)
+            wait = min(LONGEST_WAIT, max(doubled, cut.wait))
             log.info("%s: %s; trying again in %.1f s", url, cut, wait)
             time.sleep(wait)
 
 
 def _continue(session: requests.Session, url: str, part: Path, expected: Expected) -> None:
-    """Request the missing bytes and append them."""
+    """Request the missing bytes and append them, without decoding them."""
     known = _resumable(part, url, expected)
     have = _size(part) if known else 0
     if known and have == known["total"]:
         return  # complete already: an earlier run ended between the last byte and the renaming
-    headers = {"Range": f"bytes={have}-"} if known else {}
-    if known and known["validator"]:
-        headers["If-Range"] = known["validator"]
+    headers = {"Range": f"bytes={have}-", "If-Range": known["validator"]} if known else {}  # None: not sent
     try:
         with session.get(url, headers=headers, stream=True, timeout=TIMEOUT) as answer:
             if answer.status_code == 416 and answer.headers.get("Content-Range") == f"bytes */{have}":
@@ -180,8 +178,13 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
             if total is not None and total > shutil.disk_usage(part.parent).free + _size(part):  # fail early
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part))
             about = {"url": url, "validator": _validator(answer), "total": total}
-            write_json(_beside(part, ".json"), about, sealed=False)
-            _append(answer, part, start, total)
+            write_json(Path(f"{part}.json"), about, sealed=False)
+            progress = Progress(part.stem, total and total - start, unit="bytes")
+            with part.open("ab" if start else "wb") as handle:
+                for chunk in answer.raw.stream(CHUNK, decode_content=False):
+                    handle.write(chunk)
+                    progress.add(len(chunk))
+            progress.finish()
     except HOPELESS as problem:
         raise RefusedError(_reason(problem)) from None
     except CUT as problem:
@@ -196,22 +199,12 @@ def _continue(session: requests.Session, url: str, part: Path, expected: Expecte
         raise RefusedError(f"sent {found:,} bytes, {total:,} expected" if found else "answered with an empty file")
 
 
-def _append(answer: requests.Response, part: Path, start: int, total: int | None) -> None:
-    """Write the bytes from `start` on, without decoding them."""
-    progress = Progress(part.stem, total and total - start, unit="bytes")
-    with part.open("ab" if start else "wb") as handle:
-        for chunk in answer.raw.stream(CHUNK, decode_content=False):
-            handle.write(chunk)
-            progress.add(len(chunk))
-    progress.finish()
-
-
 def _resumable(part: Path, url: str, expected: Expected) -> dict[str, Any] | None:
     """Return the notes on the bytes in `part` if the download can safely continue, otherwise None.
 
     That requires the same address, and a validator or a hash. Otherwise parts of two file versions could be joined.
     """
-    notes = _beside(part, ".json")
+    notes = Path(f"{part}.json")
     if not _size(part) or not notes.exists():
         return None
     known: dict[str, Any] = read_json(notes)
@@ -222,7 +215,10 @@ def _start_and_total(answer: requests.Response, part: Path, known: dict[str, Any
     """Return the first byte of a usable response and the size of the whole file; raise an error for other responses."""
     status, headers = answer.status_code, answer.headers
     if status in TRY_AGAIN:
-        raise _CutError(f"answered {status}", wait=_asked_to_wait(headers.get("Retry-After", "")))
+        wait = 0.0
+        with suppress(urllib3.exceptions.InvalidHeader):
+            wait = urllib3.Retry().parse_retry_after(headers.get("Retry-After", ""))  # a number or a date
+        raise _CutError(f"answered {status}", wait)
     if status == 200:
         if headers.get("Content-Type", "").lower().startswith("text/html"):
             raise RefusedError("answered with a web page instead of the file")
@@ -241,14 +237,6 @@ def _start_and_total(answer: requests.Response, part: Path, known: dict[str, Any
     raise _CutError("the file has changed since the cut; starting again")
 
 
-def _asked_to_wait(text: str) -> float:
-    """Return the seconds that Retry-After asks for, given as a number or a date; 0 if it is neither."""
-    try:
-        return urllib3.Retry().parse_retry_after(text)
-    except urllib3.exceptions.InvalidHeader:
-        return 0.0
-
-
 def _validator(answer: requests.Response) -> str | None:
     """Return the identifier of this version of the file: a strong ETag, otherwise the Last-Modified date."""
     tag = answer.headers.get("ETag", "")
@@ -261,10 +249,6 @@ def _reason(problem: BaseException) -> str:
         problem = problem.args[-1]
     text = " ".join(str(getattr(problem, "reason", None) or problem).split())
     return re.sub(r"<[^>]* at 0x[0-9a-f]+>: |^.*object at 0x[0-9a-f]+>: ", "", text)[:200] or type(problem).__name__
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
 
 
 def _size(path: Path) -> int:

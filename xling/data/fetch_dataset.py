@@ -29,7 +29,6 @@ from xling.data.manifest import Dataset, SourceFile, Unpack, resolve
 
 LEDGER = "sources.lock.json"  # below the data root: hash, size and time of each file when it was accepted
 NOTE = ".unpacked.json"  # inside an unpacked folder: the archive and options it was made with
-THERE, ASK, VERIFY, DOWNLOAD, UNPACK = "there", "yours to supply", "verify", "download", "unpack"  # states of a file
 VERIFIED, UNKNOWN, UNCHANGED = "verified", "accepted, checksum unknown", "unchanged or your own"
 log = log_to_stderr(__name__)
 Item = tuple[Dataset, SourceFile]
@@ -90,53 +89,55 @@ def list_items(requests: Sequence[Request]) -> list[Item]:
     return list(items.values())
 
 
-def to_do(file: SourceFile, ledger: Ledger) -> str:
-    """Return the next step for one file: THERE (none), ASK, VERIFY, DOWNLOAD or UNPACK."""
+def is_there(file: SourceFile, ledger: Ledger) -> bool:
+    """Return whether a file needs no work: supplied by the user, or unchanged since it was fetched or unpacked."""
     path, spec = ledger.root / file.path, file.unpack
     if not file.urls:
-        return THERE if path.exists() and path.stat().st_size else ASK
-    if spec and _is_unpacked(ledger.root / spec.to, spec, ledger.sha256(file.path)):
-        return THERE
-    if ledger.untouched(file.path):
-        return UNPACK if spec else THERE
-    return VERIFY if path.exists() else DOWNLOAD
+        return path.exists() and path.stat().st_size > 0
+    if spec:
+        return _is_unpacked(ledger.root / spec.to, spec, ledger.sha256(file.path))
+    return ledger.untouched(file.path)
 
 
 def obtain(file: SourceFile, ledger: Ledger) -> str:
     """Make sure that a file and the folder unpacked from it exist; return VERIFIED, UNKNOWN or UNCHANGED."""
-    sure, path, first = UNCHANGED, ledger.root / file.path, ledger.sha256(file.path)
-    expected = Expected(file.size, file.sha256)
-    if file.sha256 is None and first:  # without a hash in the manifest, the first download counts
-        expected = Expected(file.size, first, origin=f"{LEDGER}; remove the entry if the change is wanted")
-    if to_do(file, ledger) == VERIFY:  # unknown or changed: a wrong file is renamed and fetched again
+    path, spec = ledger.root / file.path, file.unpack
+    if not file.urls or is_there(file, ledger):
+        return UNCHANGED
+    sure = UNCHANGED if ledger.untouched(file.path) else _accept(file, ledger)
+    if spec:
         try:
-            sure = _accepted(ledger, file.path, verify(path, expected), expected)
-        except RefusedError as problem:
-            log.warning("%s %s; kept as %s", path, problem, set_aside(path, path))
-    if to_do(file, ledger) == DOWNLOAD:
-        if file.sums and expected.digest is None and (digest := listed_hash(file.sums.url, path.name)):
-            origin = "the publisher's list"
-            expected = replace(expected, digest=digest, algorithm=file.sums.algorithm, origin=origin)
-        sure = _accepted(ledger, file.path, download(file.urls, path, expected), expected)
-    if to_do(file, ledger) == UNPACK and file.unpack:
-        try:
-            sizes = unpack(path, ledger.root / file.unpack.to, file.unpack)
+            sizes = unpack(path, ledger.root / spec.to, spec)
         except BadArchiveError:
             if file.sha256 is None:  # the bytes were never verified, so a rerun must fetch new ones
                 set_aside(path, path)
                 ledger.record(file.path, None)
             raise
-        note = {"archive": ledger.sha256(file.path), "spec": _described(file.unpack), "files": sizes}
-        write_json(ledger.root / file.unpack.to / NOTE, note, sealed=False)
+        note = {"archive": ledger.sha256(file.path), "spec": _described(spec), "files": sizes}
+        write_json(ledger.root / spec.to / NOTE, note, sealed=False)
     return sure
 
 
-def _accepted(ledger: Ledger, path: str, sha256: str, expected: Expected) -> str:
-    """Record an accepted file in the ledger; return VERIFIED if its hash was known beforehand, otherwise UNKNOWN."""
-    ledger.record(path, sha256)
+def _accept(file: SourceFile, ledger: Ledger) -> str:
+    """Verify the file on disk or download it, and record it; return VERIFIED if its hash was known, else UNKNOWN."""
+    path, first, sha256 = ledger.root / file.path, ledger.sha256(file.path), ""
+    expected = Expected(file.size, file.sha256)
+    if file.sha256 is None and first:  # without a hash in the manifest, the first download counts
+        expected = Expected(file.size, first, origin=f"{LEDGER}; remove the entry if the change is wanted")
+    if path.exists():  # unknown or changed: a wrong file is renamed and fetched again
+        try:
+            sha256 = verify(path, expected)
+        except RefusedError as problem:
+            log.warning("%s %s; kept as %s", path, problem, set_aside(path, path))
+    if not sha256:
+        if file.sums and expected.digest is None and (digest := listed_hash(file.sums.url, path.name)):
+            origin = "the publisher's list"
+            expected = replace(expected, digest=digest, algorithm=file.sums.algorithm, origin=origin)
+        sha256 = download(file.urls, path, expected)
+    ledger.record(file.path, sha256)
     if expected.digest:
         return VERIFIED
-    log.warning("%s: %s; its sha256 %s is in %s, later fetches must match it", path, UNKNOWN, sha256, LEDGER)
+    log.warning("%s: %s; its sha256 %s is in %s, later fetches must match it", file.path, UNKNOWN, sha256, LEDGER)
     return UNKNOWN
 
 
@@ -144,7 +145,7 @@ def ask_block(items: Sequence[Item], ledger: Ledger) -> str:
     """Return a text that names the files that the user must supply, with their paths; empty if none is missing."""
     missing: dict[str, list[str]] = {}
     for dataset, file in items:
-        if to_do(file, ledger) == ASK:
+        if not (file.urls or is_there(file, ledger)):
             head = f"{dataset.name}: {dataset.description} ({dataset.licence})\n{dataset.ask.rstrip()}"
             missing.setdefault(head, []).append(f"  -> {ledger.root / file.path}\n")
     head = "These files need your own copy. Put them in place, then run the same command again.\n\n"
@@ -177,8 +178,8 @@ def main() -> None:
     with Lock(args.root, wait=True):  # only one fetch at a time may write
         ledger = Ledger.load(args.root)
         for dataset, file in items:
-            if (todo := to_do(file, ledger)) != THERE:
-                log.info("%s: %s (%s; terms: %s): %s", dataset.name, file.path, dataset.licence, dataset.terms, todo)
+            if file.urls and not is_there(file, ledger):
+                log.info("%s: %s (%s; terms: %s)", dataset.name, file.path, dataset.licence, dataset.terms)
             try:
                 sure[obtain(file, ledger)] += 1
             except XlingError as error:  # continue with the other files

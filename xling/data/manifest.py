@@ -124,12 +124,13 @@ class Dataset:
 
 def resolve(name: str, /, **substitutions: str) -> Dataset:
     """Return one dataset of the study with its paths and addresses filled in."""
-    datasets = _study_manifest()
+    datasets = load_manifest()
     if name not in datasets:
         raise InputError(MANIFEST, f"no dataset {name!r}, only {', '.join(datasets)}")
     return datasets[name].resolve(**substitutions)
 
 
+@cache
 def load_manifest(path: Path = MANIFEST) -> dict[str, Dataset]:
     """Read a manifest; an unknown or missing key or a value of the wrong type is an error that names its place."""
     try:
@@ -141,11 +142,6 @@ def load_manifest(path: Path = MANIFEST) -> dict[str, Dataset]:
         raise InputError(path, "expected a mapping from dataset names to datasets")
     named = {name: {"name": name, **body} if isinstance(body, dict) else body for name, body in raw.items()}
     return read_record(dict[str, Dataset], named, path)
-
-
-@cache
-def _study_manifest() -> dict[str, Dataset]:
-    return load_manifest()
 
 
 def _fill(value: Any, values: Mapping[str, str]) -> Any:

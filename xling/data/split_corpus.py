@@ -86,11 +86,6 @@ def shuffle(lines: Iterable[str], buckets: int, seed: int, folder: Path) -> Iter
             yield held[position].decode()
 
 
-def smallest_words(texts: Iterable[Sequence[Path]]) -> int:
-    """Return the number of words of the smallest text; each text is given by the stats files of its shards."""
-    return min(sum(int(read_json(path)["words"]) for path in paths) for paths in texts)
-
-
 def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, object]:
     """Write the train, valid and test splits of a text, either all or none, and return their statistics."""
     text = shards[0]
@@ -153,8 +148,8 @@ def main() -> None:
     parser.add_argument("--shuffle-seed", type=int, help="put the train lines in a random order of their own")
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
-    texts = [[Path(path) for path in text.split(os.pathsep)] for text in args.max_words_of or ()]
-    corpus_words = smallest_words(texts) if texts else None
+    texts = [text.split(os.pathsep) for text in args.max_words_of or ()]  # the stats files of each text's shards
+    corpus_words = min((sum(int(read_json(Path(path))["words"]) for path in text) for text in texts), default=None)
     plan = Plan(args.valid_lines, args.test_lines, args.seed, args.max_words, corpus_words, args.shuffle_seed)
     stats = split_corpus(args.input, args.out_dir, plan)
     write_json(args.out_dir / "stats.json", stats)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xling.core.stats import LEVEL, Counts, Measure, Scores, interval
-from xling.data.ner import OUTSIDE
+from xling.data.tasks import OUTSIDE
 
 RIGHT = ("right", "total")
 SPANS = ("right", "predicted", "gold")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from xling.data.conllu import UPOS, find_cycle
+from xling.data.tasks import UPOS, find_cycle
 from xling.finetune.settings import BiaffineSizes
 
 RELATIONS = (  # the 37 relations of Universal Dependencies v2

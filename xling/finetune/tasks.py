@@ -22,9 +22,7 @@ from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
 from xling.core.records import record
 from xling.core.stats import Counts
-from xling.data.conllu import UPOS, find_cycle
-from xling.data.ner import OUTSIDE, TYPES
-from xling.data.nli import LABELS as NLI_LABELS
+from xling.data.tasks import NLI_LABELS, OUTSIDE, TYPES, UPOS, find_cycle
 from xling.finetune import data, metrics
 from xling.finetune.data import BadRecordError, Example, Labels, Layout, Order, Record, Speller, rounded
 from xling.finetune.metrics import Result

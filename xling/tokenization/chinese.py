@@ -36,20 +36,15 @@ def make_jieba(dictionary: Path | None) -> Segmenter:
     jieba.setLogLevel(logging.WARNING)
     tokeniser = jieba.Tokenizer()
     if dictionary is not None:
-        tokeniser.dictionary = str(check_dictionary(dictionary))
+        for number, line in filled_lines(dictionary, "`word frequency` was"):
+            fields = line.strip().split(" ")
+            if len(fields) < 2 or not fields[1].isdecimal():
+                raise InputError(dictionary, "expected `word frequency`", line=number, fix="one space between them")
+        tokeniser.dictionary = str(dictionary.resolve())
     tokeniser.FREQ, tokeniser.total = tokeniser.gen_pfdict(tokeniser.get_dict_file())
     tokeniser.initialized = True
     guess_new_words = dictionary is None
     return lambda text: [word for word in tokeniser.cut(text, HMM=guess_new_words) if not word.isspace()]
-
-
-def check_dictionary(path: Path) -> Path:
-    """Raise an error if a line of a jieba dictionary is not `word frequency`; return the absolute path."""
-    for number, line in filled_lines(path, "`word frequency` was"):
-        fields = line.strip().split(" ")
-        if len(fields) < 2 or not fields[1].isdecimal():
-            raise InputError(path, "expected `word frequency`", line=number, fix="one space between them")
-    return path.resolve()
 
 
 class Stanford:

@@ -17,11 +17,9 @@ from pathlib import Path
 from xling.core.errors import InputError, run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
-from xling.data.conllu import read_conllu
 from xling.data.lines import Record
-from xling.data.ner import read_conll2003, read_msra, read_wikiann
-from xling.data.nli import read_xnli, read_xnli_mt
 from xling.data.plausible import add_flags, plausible
+from xling.data.tasks import read_conll2003, read_conllu, read_msra, read_wikiann, read_xnli, read_xnli_mt
 from xling.tokenization.tokeniser import Tokeniser, segmenter_from, tokeniser_from
 
 Reader = Callable[[Path, argparse.Namespace, Counter[str]], Iterator[Record]]

@@ -35,23 +35,18 @@ def tokenise_batch(options: Path, lines: list[str]) -> list[str]:
     return list(filter(None, map(load_tokeniser(options).line, lines)))
 
 
-def draw_lines(lines: Iterable[str], share: float, first: int) -> Iterator[str]:
-    """Yield a random sample, about `share`, of the lines; `first` is the number of the first line in the whole text."""
-    block, draws = -1, []
-    for number, line in enumerate(lines, start=first):
-        if number // DRAWN_LINES != block:
-            block = number // DRAWN_LINES
-            draws = numpy_rng("thin", block).random(DRAWN_LINES).tolist()
-        if draws[number % DRAWN_LINES] < share:
-            yield line
-
-
 def thin(
     lines: Iterable[str], margin: float, wanted: Sequence[Path], given: Sequence[Path], part: Part
 ) -> Iterator[str]:
     """Yield a sample of the lines of a shard; `wanted` and `given` are stats files of the other text and this text."""
     (needed, _), (there, _), (_, before) = (_totals(paths) for paths in (wanted, given, given[: part.number - 1]))
-    return draw_lines(lines, min(1.0, margin * needed / max(there, 1)), before)
+    share, block, draws = margin * needed / max(there, 1), -1, []
+    for number, line in enumerate(lines, start=before):  # the number of the line in the whole text
+        if number // DRAWN_LINES != block:
+            block = number // DRAWN_LINES
+            draws = numpy_rng("thin", block).random(DRAWN_LINES).tolist()
+        if draws[number % DRAWN_LINES] < share:
+            yield line
 
 
 def write_words(source: Path, batches: Iterable[list[str]], out: Path, part: Part) -> dict[str, int]:

@@ -20,7 +20,7 @@ class Tokeniser:
     """Splits text into words, and normalises single words in the same way."""
 
     def __init__(self, options: Options) -> None:
-        self._fold = make_fold(options.lowercase, options.strip_accents)
+        self._lowercase, self._strip_accents = options.lowercase, options.strip_accents
         self._moses = Moses(options.moses, self._fold) if options.moses is not None else None
         self._convert: Callable[[str], str] = str
         self._segment: Callable[[str], list[str]] | None = None
@@ -52,6 +52,14 @@ class Tokeniser:
             text = self._moses.normalise(text)
         return self._fold("".join(text.split())).replace(" ", "") or NOTHING
 
+    def _fold(self, text: str) -> str:
+        """Lower-case words and remove their combining marks (as in XLM's script); a word of marks alone is dropped."""
+        text = text.lower() if self._lowercase else text
+        if not self._strip_accents:
+            return text
+        decomposed = unicodedata.normalize("NFD", text)
+        return " ".join("".join(c for c in decomposed if unicodedata.category(c) != "Mn").split())
+
 
 def make_tokeniser(options: dict[str, Any]) -> Tokeniser:
     """Return the tokeniser for these options, or raise an error that names the wrong option."""
@@ -73,16 +81,3 @@ def read_options(path: Path) -> dict[str, Any]:
     options: dict[str, Any] = read_json(path)
     read_record(Options, options, path)
     return options
-
-
-def make_fold(lowercase: bool, strip_accents: bool) -> Callable[[str], str]:
-    """Return the function that lower-cases words joined by spaces and removes their accents, as the options say."""
-    if not strip_accents:
-        return str.lower if lowercase else str
-    return (lambda text: without_accents(text.lower())) if lowercase else without_accents
-
-
-def without_accents(text: str) -> str:
-    """Return the text without combining marks (as in XLM's script); a word that consists only of marks is dropped."""
-    decomposed = unicodedata.normalize("NFD", text)
-    return " ".join("".join(c for c in decomposed if unicodedata.category(c) != "Mn").split())

@@ -4,20 +4,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tiny_models import made_up, write_vocab
 
 from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.train_bpe import fit
 
 ENGLISH = Counter({"the": 50, "cat": 30, "cats": 20, "table": 17, "on": 11})
 FRENCH = Counter({"le": 50, "la": 40, "table": 30, "chat": 20, "chats": 12})
-
-
-@pytest.fixture(scope="session")
-def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a vocabulary of two languages, en second, so that its ids differ from sentencepiece's."""
-    texts = {"fr": made_up("fr", 300), "en": made_up("en", 600)}
-    return write_vocab(tmp_path_factory.mktemp("vocabulary"), "prefixed", texts, merges=120)
 
 
 @pytest.fixture(scope="session")

@@ -64,27 +64,19 @@ def test_the_narrowest_type_that_holds_every_id(tmp_path: Path, size: int, name:
     assert json.loads((tmp_path / "meta.json").read_text()) == {**meta, "others": {"train.idx": index}}
 
 
-@pytest.mark.parametrize(
-    ("ids", "lengths", "message"),
-    [
-        ([10, END], [2], "are outside the model's 10 pieces"),
-        ([-1, END], [2], "are outside the model's 10 pieces"),
-        ([5, END, 5], [2], "must end with </s>"),
-        ([5, 5], [2], "must end with </s>"),
-    ],
-)
-@pytest.mark.parametrize("before", [[], [[[5]]]])
-def test_wrong_ids_are_refused_and_what_was_there_stays(
-    tmp_path: Path, before: list[list[list[int]]], ids: list[int], lengths: list[int], message: str
-) -> None:
-    if before:
-        write(tmp_path, before)
-    files = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    writer = TokenStreamWriter(tmp_path, 10, "en")
-    with pytest.raises(ValueError, match=message), writer:  # noqa: PT012 (the second call is the wrong one)
-        writer.add("train", np.array([6, END]), np.array([2]))
-        writer.add("train", np.array(ids), np.array(lengths))
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == files
+def test_wrong_ids_are_refused_and_what_was_there_stays(tmp_path: Path) -> None:
+    files = {path: path.read_bytes() for path in write(tmp_path, [[[5]]]).iterdir()}
+    for ids, message in (
+        ([10, END], "outside the model's 10 pieces"),
+        ([-1, END], "outside the model's 10 pieces"),
+        ([5, END, 5], "must end with </s>"),
+        ([5, 5], "must end with </s>"),
+    ):
+        writer = TokenStreamWriter(tmp_path, 10, "en")
+        with pytest.raises(ValueError, match=message), writer:  # noqa: PT012 (the second call is the wrong one)
+            writer.add("train", np.array([6, END]), np.array([2]))
+            writer.add("train", np.array(ids), np.array([2]))
+        assert {path: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
 def edit(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
@@ -107,9 +99,6 @@ DAMAGE = [
     (edit("train.idx", lambda b: b + b"x"), r"train\.idx: 25 bytes, but meta.json says 24: missing, truncated"),
     (lambda folder: (folder / "train.bin").unlink(), r"train\.bin: 0 bytes"),
     (lambda folder: (folder / "meta.json").unlink(), r"meta\.json: file not found"),
-    (edit("train.bin", lambda b: b"\1" + b[1:]), r"train\.bin: damaged: its sha256 is not the one in meta\.json"),
-    (edit("train.idx", lambda b: b[:8] + b"\1" + b[9:]), r"train\.idx: damaged: its sha256 is not the one in meta"),
-    (edit("meta.json", lambda b: b.replace(b"en", b"fr")), r"meta\.json: damaged, or changed since it was written"),
     (forge(b'"uint17"', b'"float32"'), "expected splits with lines, .* and a dtype out of uint16, uint17, uint32"),
     (forge(b'"train"', b'"other"'), "no split 'train', only other"),
     (forge(b"70000", b"80001"), "encoded with 80001 pieces, but the vocabulary was built from 70000"),
@@ -138,9 +127,7 @@ def test_reading_maps_the_file_and_positions_outside_are_refused(tmp_path: Path)
     assert isinstance(stream.pieces.base, np.memmap)
     assert np.shares_memory(stream.slice(0, 3), stream.pieces)
     assert not stream.slice(0, 3).flags.writeable
-    for bad in ((-1, 2), (2, 1), (0, 6)):
-        with pytest.raises(IndexError):
-            stream.slice(*bad)
-    for line in (-1, 2):
-        with pytest.raises(IndexError):
-            stream.line(line)
+    cut, line = stream.slice, stream.line
+    for read, *bad in ((cut, -1, 2), (cut, 2, 1), (cut, 0, 6), (line, -1), (line, 2)):
+        with pytest.raises(IndexError, match="out of range"):
+            read(*bad)

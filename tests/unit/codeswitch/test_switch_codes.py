@@ -34,11 +34,13 @@ def switched(text: str, pairs: list[tuple[str, str, float]], **options: bool) ->
 
 
 def test_translations_are_drawn_by_quality() -> None:
-    weights = {"un": 1.0, "deux": 2.0, "trois": 7.0, "quatre": 0.5}
-    seen = Counter(switched("one " * 19999 + "one", [("one", *pair) for pair in weights.items()]).split())
-    found, expected = [seen[target] for target in weights], [20000 * weight / 10.5 for weight in weights.values()]
-    assert stats.chisquare(found, expected).pvalue > 1e-3
+    weights = {"un": 1.0, "deux": 2.0, "trois": 7.0, "quatre": 0.5, "zéro": 0.0}
+    pairs = [("One", *pair) for pair in weights.items()] + [("one", "Trois", 3.0), ("two", "deux", 0.0)]  # adds up
+    seen = Counter(switched("one " * 20000 + "two", pairs).split())
+    found, expected = [seen[target] for target in weights], [20000 * weight / 13.5 for weight in (1, 2, 10, 0.5)]
+    assert stats.chisquare(found[:4], expected).pvalue > 1e-3
     assert stats.chisquare(found[:2]).pvalue < 1e-6, "a wrong weighting would be noticed"
+    assert (seen["two"], found[4]) == (1, 0), "quality 0 is never drawn"
 
 
 def test_draws_stay_within_the_entry_at_the_end_of_a_large_dictionary() -> None:
@@ -68,12 +70,9 @@ def test_the_cap_holds_exactly_and_what_it_drops_is_uniform() -> None:
     # drawn without replacement: a position's count has the variance 400 * .15 * .85, so the plain statistic shrinks
     statistic = ((kept - 60) ** 2 / (60 * 0.85)).sum() * (len(WORDS) - 1) / len(WORDS)
     assert 1e-3 < stats.chi2(len(WORDS) - 1).sf(statistic) < 1 - 1e-3
-
-
-@pytest.mark.parametrize(("words", "limit"), [(20, 3), (40, 6), (60, 9), (6, 0), (7, 1), (140, 21)])
-def test_the_cap_is_a_whole_number_of_words(words: int, limit: int) -> None:
-    _, counts = switch_block([" ".join(WORDS[:words])], ALL_KNOWN, (1,), keep=0.0, cap=0.15)
-    assert counts["replaced"] == limit
+    for words, limit in ((20, 3), (60, 9), (6, 0), (7, 1), (140, 21)):  # a whole number of words
+        _, counts = switch_block([" ".join(WORDS[:words])], ALL_KNOWN, (1,), keep=0.0, cap=0.15)
+        assert counts["replaced"] == limit
 
 
 @pytest.mark.parametrize(
@@ -93,13 +92,6 @@ def test_a_translation_of_several_words_counts_once_and_such_a_source_is_left_ou
     assert dictionary.left_out == {"multiword_pairs": 1, "zero_quality_pairs": 0}
 
 
-def test_repeated_pairs_add_up_and_quality_zero_is_never_drawn() -> None:
-    dictionary = build_dictionary([("A", "x", 1.0), ("a", "X", 1.0), ("a", "y", 2.0), ("a", "z", 0.0), ("b", "c", 0.0)])
-    assert (dictionary.targets, list(dictionary.entries)) == (["x", "y"], ["a"])
-    assert dictionary.left_out == {"multiword_pairs": 0, "zero_quality_pairs": 2}
-    assert dictionary.cumulative.tolist() == [0.5, 1.0]
-
-
 def test_casing_is_taken_over_unless_the_entry_is_written_so() -> None:
     pairs = [("dog", "chien", 1.0), ("i", "je", 1.0), ("дом", "maison", 1.0)]
     assert switched("dog Dog DOG dOG I ДОМ", pairs) == "chien Chien CHIEN chien Je MAISON"
@@ -107,8 +99,8 @@ def test_casing_is_taken_over_unless_the_entry_is_written_so() -> None:
     assert switched("Turkey turkey TURKEY Of OF", pairs, lower=False) == "Türkei Truthahn TRUTHAHN Von VON"
 
 
-@given(st.lists(LINE, min_size=1, max_size=8))
-def test_all_dictionary_words_are_replaced_or_none_and_nothing_else(lines: list[str]) -> None:
+@given(st.lists(LINE, min_size=1, max_size=8), st.integers(1, 12))
+def test_all_dictionary_words_are_replaced_or_none_and_blocks_are_whole_lines(lines: list[str], size: int) -> None:
     words = [word for line in lines for word in line.split(" ") if word]
     dictionary = build_dictionary([(word, "<new>", 1.0) for word in words], lower=False)
     after, counts = switch_block(lines, dictionary, (1,), keep=0.0, cap=1.0)
@@ -117,10 +109,6 @@ def test_all_dictionary_words_are_replaced_or_none_and_nothing_else(lines: list[
     assert switch_block(lines, dictionary, (1,), keep=1.0)[0] == lines
     same = build_dictionary([(word, word, 1.0) for word in words], lower=False)
     assert switch_block(lines, same, (1,), keep=0.0, cap=1.0)[1]["identical"] == len(words)
-
-
-@given(st.lists(LINE, max_size=20), st.integers(1, 12))
-def test_blocks_are_whole_lines_in_order_and_small_enough(lines: list[str], size: int) -> None:
     blocks = list(split_blocks(lines, size))
     assert [line for block in blocks for line in block] == lines
     assert all(len(block) == 1 or len(" ".join(block).split(" ")) <= size for block in blocks)
@@ -167,15 +155,10 @@ def test_same_bytes_in_any_process_and_honest_stats(files: Path, call: Call, rep
     }  # fmt: skip
     assert told["blocks"] > 10
     assert told["share"] < told["largest_block_share"] <= 1
-
-
-def test_keep_everything_leaves_the_bytes_alone_and_the_default_cap_binds(files: Path, call: Call) -> None:
-    assert call(main, *FLAGS, "--keep", "1.0").code == 0
-    assert content("out.txt.zst") == content("train.txt.zst")
     assert call(main, *FLAGS).code == 0
     told = read_json(files / "stats.json")
     assert told["capped_blocks"] == told["blocks"] == 1
-    assert told["replaced"] == int(0.15 * told["words"])
+    assert told["replaced"] == int(0.15 * told["words"]), "the default cap binds"
 
 
 @pytest.mark.parametrize(
@@ -183,15 +166,12 @@ def test_keep_everything_leaves_the_bytes_alone_and_the_default_cap_binds(files:
     [
         ("dict.tsv", b"cat\tchat\t1\n\xff\tx\t1\n", "dict.tsv, line 2: not UTF-8 (byte 0xff at column 1)"),
         ("dict.tsv", "chien\tHund\n", "dict.tsv: none of the 650 words of train.txt.zst is in it (source<TAB>target"),
-        (
-            "dict.tsv",
-            "ice cream\tglace\t1\ncat\tchat\t0\n",
-            "dict.tsv: no forward translation of a single word (left out: 1 of several words, 1 of quality 0)",
-        ),
+        ("dict.tsv", "ice cream\tglace\t1\ncat\tchat\t0\n",
+         "dict.tsv: no forward translation of a single word (left out: 1 of several words, 1 of quality 0)"),
         ("train.txt.zst", b"not zstd", "train.txt.zst: truncated or damaged after line 0"),
         ("train.txt.zst", "", "train.txt.zst: no words to switch"),
     ],
-)
+)  # fmt: skip
 def test_one_clear_line_and_nothing_left_behind(
     files: Path, call: Call, name: str, damage: str | bytes, message: str
 ) -> None:

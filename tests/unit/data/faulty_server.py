@@ -6,18 +6,17 @@ import sys
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
+from typing import NamedTuple, Self
 
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"  # a proxy of the machine must not see the tests
 
 
 @dataclass
 class Served:
-    """One file and how it is to be served; the lists are used up one request at a time."""
+    """One file and how it is served; the lists are used up one request at a time."""
 
     body: bytes
     etag: str | None = '"v1"'
-    modified: str | None = None
     kind: str = "application/octet-stream"
     cuts: list[int] = field(default_factory=list)  # bytes sent before the connection is dropped
     statuses: list[int] = field(default_factory=list)  # answers given instead of the file
@@ -28,8 +27,7 @@ class Served:
     lie: int = 0  # bytes by which an answer to a range begins too early
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """One request as the server saw it."""
 
     path: str
@@ -37,79 +35,66 @@ class Asked:
     if_range: str | None
 
 
-class _Server(ThreadingHTTPServer):
-    """A server that prints no traceback when a client hangs up: on a busy machine it lands in the client's test."""
+class FaultyServer(ThreadingHTTPServer):
+    """Serves `files` by path and remembers what was asked."""
 
     daemon_threads = False  # closing waits for them, so that none is at work in the next test
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
-
-class FaultyServer:
-    """Serves `files` by path and remembers what was asked."""
-
     def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.files: dict[str, Served] = {}
         self.asked: list[Asked] = []
         self.sent = 0
-        self.http = _Server(("127.0.0.1", 0), self._handler())
 
     def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self.http.server_address[1]}{path}"
+        return f"http://127.0.0.1:{self.server_address[1]}{path}"
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.http.shutdown()
-        self.http.server_close()
+        self.shutdown()
+        self.server_close()
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        server = self
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a client that hangs up is no error of a test
+            super().handle_error(request, client_address)
 
-        class Handler(BaseHTTPRequestHandler):
-            timeout = 60.0  # of a read or a write: no client that stalls keeps the server from closing
 
-            def do_GET(self) -> None:
-                headers = self.headers
-                server.asked.append(Asked(self.path, headers.get("Range"), headers.get("If-Range")))
-                served = server.files.get(self.path)
-                if served is None:
-                    return self.send_error(404)
-                if served.statuses and (status := served.statuses.pop(0)) != 200:
-                    return self._answer(status, b"", served)
-                return self._file(served)
+class _Handler(BaseHTTPRequestHandler):
+    server: FaultyServer
+    timeout = 60.0  # of a read or a write: no client that stalls keeps the server from closing
 
-            def _file(self, served: Served) -> None:
-                wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-                condition = self.headers.get("If-Range")
-                unchanged = condition in (None, served.etag, served.modified) or not served.if_range
-                if not wanted or not served.ranges or not unchanged:
-                    return self._answer(200, served.body, served)
-                start, size = int(wanted[1]), len(served.body)
-                if start >= size:
-                    return self._answer(416, b"", served, **{"Content-Range": f"bytes */{size}"})
-                place = f"bytes {start}-{size - 1}/{size}"
-                body = served.body[start - served.lie : size - served.lie]
-                return self._answer(206, body, served, **{"Content-Range": place})
+    def do_GET(self) -> None:
+        wanted, condition = self.headers.get("Range"), self.headers.get("If-Range")
+        self.server.asked.append(Asked(self.path, wanted, condition))
+        served = self.server.files.get(self.path)
+        if served is None:
+            return self.send_error(404)
+        if served.statuses and (status := served.statuses.pop(0)) != 200:
+            return self._answer(status, b"", served)
+        known = condition in (None, served.etag, served.headers.get("Last-Modified")) or not served.if_range
+        found = re.fullmatch(r"bytes=(\d+)-", wanted or "")
+        if not (found and served.ranges and known):
+            return self._answer(200, served.body, served)
+        start, size = int(found[1]), len(served.body)
+        if start >= size:
+            return self._answer(416, b"", served, **{"Content-Range": f"bytes */{size}"})
+        body = served.body[start - served.lie : size - served.lie]
+        return self._answer(206, body, served, **{"Content-Range": f"bytes {start}-{size - 1}/{size}"})
 
-            def _answer(self, status: int, body: bytes, served: Served, **extra: str) -> None:
-                cut = served.cuts.pop(0) if served.cuts and status in (200, 206) else len(body)
-                self.send_response(status)
-                self.send_header("Content-Type", served.kind)
-                known = {"ETag": served.etag, "Last-Modified": served.modified}
-                length = {"Content-Length": str(len(body))} if served.say_length else {}
-                for name, value in {**known, **length, **served.headers, **extra}.items():
-                    if value is not None:
-                        self.send_header(name, value)
-                self.end_headers()
-                server.sent += len(body[:cut])  # first: the client may be done before the write returns
-                self.wfile.write(body[:cut])
+    def _answer(self, status: int, body: bytes, served: Served, **extra: str) -> None:
+        cut = served.cuts.pop(0) if served.cuts and status in (200, 206) else len(body)
+        length = str(len(body)) if served.say_length else None
+        usual = {"Content-Type": served.kind, "ETag": served.etag, "Content-Length": length}
+        self.send_response(status)
+        for name, value in {**usual, **served.headers, **extra}.items():
+            if value is not None:
+                self.send_header(name, value)
+        self.end_headers()
+        self.server.sent += len(body[:cut])  # first: the client may be done before the write returns
+        self.wfile.write(body[:cut])
 
-            def log_message(self, *_: object) -> None:
-                pass
-
-        return Handler
+    def log_message(self, *_: object) -> None:
+        pass

@@ -1,12 +1,10 @@
-"""Small datasets, and archives of every kind that the data comes in."""
+"""Archives of every kind that the data comes in."""
 
 import io
 import stat
 import tarfile
 import zipfile
 from pathlib import Path
-
-from xling.data.manifest import Dataset, SourceFile
 
 
 def tar_of(*entries: tuple[str, bytes, bytes, str], mode: str = "w") -> bytes:
@@ -26,9 +24,8 @@ def zip_of(entries: dict[str, bytes], link: str = "") -> bytes:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as handle:
         for name, body in entries.items():
             info = zipfile.ZipInfo(name)
-            info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = (stat.S_IFLNK | 0o777 if name == link else stat.S_IFREG | 0o644) << 16
-            handle.writestr(info, body)
+            handle.writestr(info, body, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
@@ -39,9 +36,3 @@ def make_archive(path: Path, files: dict[str, bytes]) -> Path:
     folder = ("top", tarfile.DIRTYPE, b"", "")
     path.write_bytes(tar_of(folder, *entries, mode=mode) if mode else zip_of({"top/": b"", **files}))
     return path
-
-
-def dataset(name: str, *files: SourceFile, **more: object) -> Dataset:
-    """Return a dataset of these files."""
-    texts = {"role": "r", "description": "d", "version": "1", "licence": "CC0", "terms": "none"}
-    return Dataset(**{"name": name, **texts, "files": files, **more})

@@ -26,25 +26,23 @@ def spec(*members: str, **more: object) -> Unpack:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_everything_asked_for_and_nothing_else(tmp_path: Path, kind: str) -> None:
-    archive = make_archive(tmp_path / kind, FILES)
+    archive, out = make_archive(tmp_path / kind, FILES), tmp_path / "out"
     (tmp_path / "plain").touch()
     (tmp_path / ".out.new").mkdir()
     (tmp_path / ".out.new/half").touch()  # left by a killed run
     wanted = {name: body for name, body in FILES.items() if name.startswith("top/")}
-    assert unpack(archive, tmp_path / "out", spec("top/*")) == {name: len(body) for name, body in wanted.items()}
-    assert tree(tmp_path / "out") == wanted
-    assert (tmp_path / "out/top/a.txt").stat().st_mode == (tmp_path / "plain").stat().st_mode  # not the archive's
-    unpack(archive, tmp_path / "out", spec("top/a.txt", "b.txt", flat=True))  # takes the place of the first
-    assert tree(tmp_path / "out") == {"a.txt": FILES["top/a.txt"], "b.txt": FILES["top/deep/b.txt"]}
+    assert unpack(archive, out, spec("top/*")) == {name: len(body) for name, body in wanted.items()}
+    assert tree(out) == wanted
+    assert (out / "top/a.txt").stat().st_mode == (tmp_path / "plain").stat().st_mode  # not the archive's
+    unpack(archive, out, spec("top/a.txt", "b.txt", flat=True))  # takes the place of the first
+    assert tree(out) == {"a.txt": FILES["top/a.txt"], "b.txt": FILES["top/deep/b.txt"]}
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["out", "plain", kind])
-
-
-@pytest.mark.parametrize("kind", ["x.zip", "x.tar"])
-def test_an_archive_inside_an_archive(tmp_path: Path, kind: str) -> None:
-    inner = make_archive(tmp_path / "fr.tar.gz", {"train": b"1", "dev": b"2", "extra": b"3"}).read_bytes()
-    archive = make_archive(tmp_path / kind, {"panx/fr.tar.gz": inner, "panx/frr.tar.gz": b"not an archive"})
-    unpack(archive, tmp_path / "out", spec("train", "dev", inside="fr.tar.gz", flat=True))
-    assert tree(tmp_path / "out") == {"train": b"1", "dev": b"2"}
+    outer = make_archive(
+        tmp_path / f"outer-{kind}", {f"panx/{kind}": archive.read_bytes(), f"panx/r{kind}": b"no archive"}
+    )
+    unpack(outer, out, spec("top/a.txt", "b.txt", inside=kind, flat=True))
+    assert tree(out) == {"a.txt": FILES["top/a.txt"], "b.txt": FILES["top/deep/b.txt"]}
+    assert sum(unpack(archive, out, spec("*", max_bytes=4012)).values()) == 4012  # the limit is on all bytes together
 
 
 def changed_zip(entries: dict[str, bytes], encrypted: bool) -> bytes:
@@ -61,31 +59,29 @@ def changed_zip(entries: dict[str, bytes], encrypted: bool) -> bytes:
 
 FILE, LINK, HARD = tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE
 GOOD, OUTSIDE = ("good.txt", FILE, b"good", ""), "points outside the folder"
-MUCH = {"good.txt": b"good", "bomb": bytes(200_000)}
-ALL = {"x.tar": tar_of(*((name, FILE, body, "") for name, body in FILES.items())), "x.zip": zip_of(FILES)}
+BOMB = {"bomb": bytes(200_000)}
+TAR = tar_of(*((name, FILE, body, "") for name, body in FILES.items()))
 REFUSED = [
-    ("x.tar", ALL["x.tar"], spec("top/a.txt", "top/z.txt"), "x.tar: holds no member top/z.txt (is it the right version?)"),
-    ("x.tar", ALL["x.tar"], spec("a.txt", flat=True), "two members would both become 'a.txt'"),
-    ("x.tar", ALL["x.tar"], spec("top/a.txt", max_members=3), "more than 3 members"),
-    *((name, body, spec("*", max_bytes=4011), "unpacks to more than 4,011 bytes") for name, body in ALL.items()),
+    ("x.tar", TAR, spec("top/a.txt", "top/z.txt"), "x.tar: holds no member top/z.txt (is it the right version?)"),
+    ("x.tar", TAR, spec("a.txt", flat=True), "two members would both become 'a.txt'"),
+    ("x.tar", TAR, spec("top/a.txt", max_members=3), "more than 3 members"),
+    *((name, body, spec("*", max_bytes=4011), "unpacks to more than 4,011 bytes")
+      for name, body in {"x.tar": TAR, "x.zip": zip_of(FILES)}.items()),
     ("x.rar", b"", spec("*"), "unknown kind of archive, expected one of .zip, .tar"),
+    ("x.zip", b"hello", spec("*"), "truncated or damaged"),
     ("x.zip", changed_zip(FILES, encrypted=True), spec("*"), "is encrypted"),
-    ("x.zip", changed_zip({"bomb": bytes(200_000)}, encrypted=False), spec("*"), "x.zip"),
-    ("x.tar", tar_of(GOOD, ("../evil.txt", FILE, b"e", "")), spec("*"), OUTSIDE),
-    ("x.tar.gz", tar_of(("a/../../evil", FILE, b"e", ""), mode="w:gz"), spec("*"), OUTSIDE),
-    ("x.tar", tar_of(GOOD, ("/evil.txt", FILE, b"e", "")), spec("*"), OUTSIDE),
+    ("x.zip", changed_zip(BOMB, encrypted=False), spec("*"), "x.zip"),
+    *((name, body, spec("*"), "more than 100,000 bytes") for name, body in {
+        "x.zip": zip_of(BOMB), "x.tar.xz": tar_of(GOOD, ("bomb", FILE, bytes(200_000), ""), mode="w:xz")}.items()),
+    *(("x.tar", tar_of(GOOD, (name, FILE, b"e", "")), spec("*"), OUTSIDE)
+      for name in ("../evil.txt", "/evil.txt", "a/../../evil")),
     *(("x.zip", zip_of({"good.txt": b"good", name: b"e"}), spec("*"), OUTSIDE)
       for name in ("../evil.txt", "/evil.txt", "a\\..\\..\\evil", "C:\\evil", "C:/evil", "\\\\host\\evil", "a\nevil")),
-    ("x.tar", tar_of(GOOD, ("s", LINK, b"", "/etc")), spec("*"), "'s' is a link"),
     ("x.tar", tar_of(("s", LINK, b"", "../.."), ("s/evil.txt", FILE, b"e", "")), spec("*"), "'s' is a link"),
     ("x.tar", tar_of(GOOD, ("h", HARD, b"", "../../x")), spec("*"), "'h' is a link"),
     ("x.zip", zip_of({"good.txt": b"g", "s": b"/etc/passwd"}, link="s"), spec("*"), "'s' is a link"),
     ("x.tar", tar_of(GOOD, ("null", tarfile.CHRTYPE, b"", "")), spec("*"), "'null' is a device"),
     ("x.tar", tar_of(GOOD, ("pipe", tarfile.FIFOTYPE, b"", "")), spec("*"), "'pipe' is a device"),
-    ("x.zip", zip_of(MUCH), spec("*"), "more than 100,000 bytes"),
-    *((f"x.tar.{mode}", tar_of(*((name, FILE, body, "") for name, body in MUCH.items()), mode=f"w:{mode}"), spec("*"),
-       "more than 100,000 bytes") for mode in ("gz", "xz")),
-    ("x.zip", b"hello", spec("*"), "truncated or damaged"),
 ]  # fmt: skip
 
 
@@ -100,13 +96,7 @@ def test_a_refusal_says_why_and_leaves_the_old_version(
         unpack(tmp_path / name, tmp_path / "out", asked)
     assert problem in str(caught.value)
     assert tree(tmp_path) == {name: body, "out/old": b"old"}
-    assert not list(tmp_path.parent.glob("evil*"))
-    assert not Path("/evil.txt").exists()  # what some of them aim at
-
-
-def test_the_limit_is_on_all_bytes_together(tmp_path: Path) -> None:
-    archive = make_archive(tmp_path / "x.tar.xz", FILES)
-    assert sum(unpack(archive, tmp_path / "out", spec("*", max_bytes=4012)).values()) == 4012
+    assert not [*tmp_path.parent.glob("evil*"), *Path("/").glob("evil*")]  # what some of them aim at
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -121,5 +111,5 @@ def test_any_damage_is_an_error_or_leaves_the_right_bytes(tmp_path: Path, kind: 
             assert tree(tmp_path / "out") == files
         except InputError:
             refused += 1
-            assert [p.name for p in tmp_path.iterdir() if p.name not in (kind, "out")] == []
+            assert {p.name for p in tmp_path.iterdir()} <= {kind, "out"}
     assert refused > 5

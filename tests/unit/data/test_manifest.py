@@ -1,59 +1,44 @@
 """The manifest of datasets: what the study needs is in it, filled in as asked, and mistakes are named."""
 
-import re
 from pathlib import Path
 
 import pytest
 
 from xling.core.errors import InputError
-from xling.data.manifest import Dataset, load_manifest, resolve
+from xling.data.manifest import load_manifest, resolve
 
 # The sources that the paper names (sections 3 to 5), and what stands in for those that were not published.
 SOURCES = {
     "wikipedia", "cc100", "panlex", "xnli", "xnli-mt", "wikiann", "conll2003", "msra", "ud", "muse", "fasttext",
     "xnli-15way", "tatoeba", "en-prime", "stanford-segmenter",
 }  # fmt: skip
-PER_LANGUAGE = {"cc100", "wikiann", "ud", "muse", "fasttext", "tatoeba"}
 MINIMAL = "{role: r, description: d, version: v, licence: l, terms: t, files: [{path: a.txt, urls: ['https://x/a']}]}"
 
 
-def every_resolved() -> list[Dataset]:
-    out = []
-    for name, dataset in load_manifest().items():
-        for lg in ["fr", "de", "ru", "zh"] if "lg" in dataset.parameters else [None]:
-            given = {"lg": lg, "date": "20190101"}
-            out.append(resolve(name, **{key: given[key] for key in dataset.parameters}))
-    return out
-
-
-def test_every_dataset_of_the_study_is_there_and_can_be_filled_in() -> None:
-    manifest = load_manifest()
+def test_every_dataset_of_the_study_can_be_filled_in_and_no_two_write_to_the_same_place() -> None:
+    manifest, places, folders, known = load_manifest(), dict[str, str](), set[str](), set[str]()
     assert manifest.keys() == SOURCES
-    assert {name for name in SOURCES if list(manifest[name].parameters) == ["lg"]} >= PER_LANGUAGE
-    assert not [dataset.name for dataset in every_resolved() if "{" in repr(dataset.files)]
-
-
-def test_no_two_datasets_write_to_the_same_place() -> None:
-    places: dict[str, str] = {}
-    for dataset in every_resolved():
-        for product in [product for file in dataset.files for product in file.products()]:
-            assert places.setdefault(product, dataset.name) == dataset.name
+    for name, template in manifest.items():
+        for lg in ["fr", "de", "ru", "zh"] if "lg" in template.parameters else [""]:
+            values = {"lg": lg, "date": "20190101"}
+            for file in resolve(name, **{key: values[key] for key in template.parameters}).files:
+                assert "{" not in repr(file)
+                assert [places.setdefault(product, name) for product in file.products()] == [name] * len(
+                    file.products()
+                )
+                folders |= {file.unpack.to} if file.unpack else set()
+                known |= {file.path} if file.sha256 else set()
     assert len(places) > 30
-    folders = {file.unpack.to for dataset in every_resolved() for file in dataset.files if file.unpack}
     assert not [(a, b) for a in folders for b in folders if b.startswith(f"{a}/")]
-
-
-def test_the_users_own_have_instructions_and_hashes_are_known_where_they_were_published() -> None:
-    for name in ("conll2003", "msra", "en-prime"):
+    assert known == {"archives/panlex-20190901-csv.zip", "archives/XNLI-1.0.zip"}
+    for name in ("conll2003", "msra", "en-prime"):  # the user's own
         assert resolve(name).ask.startswith("1. ")
         assert all(not file.urls and file.products() == (file.path,) for file in resolve(name).files)
-    known = {file.path: file.sha256 for dataset in every_resolved() for file in dataset.files if file.sha256}
-    assert set(known) == {"archives/panlex-20190901-csv.zip", "archives/XNLI-1.0.zip"}
-    dump = resolve("wikipedia", lg="fr", date="20190101").files[0]
-    assert {url.rpartition("/")[2] for url in dump.urls} == {"frwiki-20190101-pages-articles.xml.bz2"}
 
 
 def test_names_follow_from_the_language_unless_they_are_given() -> None:
+    dump = resolve("wikipedia", lg="fr", date="20190101").files[0]
+    assert {url.rpartition("/")[2] for url in dump.urls} == {"frwiki-20190101-pages-articles.xml.bz2"}
     assert resolve("ud", lg="fr").files[0].products()[0] == "ud/UD_French-GSD/fr_gsd-ud-train.conllu"
     assert resolve("tatoeba", lg="zh").files[0].path == "tatoeba/tatoeba.cmn-eng.cmn"
     assert resolve("cc100", lg="zh").files[0].path == "cc100/zh-Hans.txt.xz"
@@ -74,8 +59,9 @@ def test_names_follow_from_the_language_unless_they_are_given() -> None:
     ],
 )
 def test_a_wrong_request_is_one_line(name: str, given: dict[str, str], problem: str) -> None:
-    with pytest.raises(InputError, match=re.escape(problem)) as caught:
+    with pytest.raises(InputError) as caught:
         resolve(name, **given)
+    assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -98,9 +84,9 @@ a: { | a: } | line 1: not YAML
 @pytest.mark.parametrize("row", MISTAKES.strip().splitlines())
 def test_loading_is_strict(tmp_path: Path, row: str) -> None:
     old, new, problem = row.split(" | ")
-    path = tmp_path / "sources.yaml"
-    path.write_text(f"a: {MINIMAL}", encoding="utf-8")
-    assert load_manifest(path)["a"].files[0].urls == ("https://x/a",)
+    path, good = tmp_path / "sources.yaml", tmp_path / "good.yaml"
+    good.write_text(f"a: {MINIMAL}", encoding="utf-8")
+    assert load_manifest(good)["a"].files[0].urls == ("https://x/a",)
     path.write_text(f"a: {MINIMAL}".replace(old, new), encoding="utf-8")
     with pytest.raises(InputError) as caught:
         load_manifest(path)

@@ -9,43 +9,26 @@ from pathlib import Path
 import pytest
 
 from xling.core.errors import InputError
-from xling.data.conllu import read_conllu
 from xling.data.plausible import plausible
+from xling.data.tasks import read_conllu
 
 SCRIPTS = {"en": "Latin", "fr": "Latin", "de": "Latin", "ru": "Cyrillic", "zh": "Han"}
-WORDS = (
-    "the cat and dog of a man in that house was not to be seen with her by all who had his name on this day for it at"
-)
-ENGLISH = [f"{WORDS} we they so"] * 40
-GERMAN = [
-    "die katze und der hund von einem mann in dem haus war nicht zu sehen mit ihr bei allen die seinen namen"
-] * 60
+ENGLISH = [
+    "the cat and dog of a man in that house was not to be seen with her by all who had his name on this day for it at we"
+] * 40
+HALF = [line.replace("with her by all who had his name on this day", "xa xb xc xd xe xf xg xh") for line in ENGLISH]
+GERMAN = ["die katze und der hund von einem mann in dem haus war nicht zu sehen mit ihr bei allen die seinen"] * 60
 RUSSIAN = ["кошка и собака того человека не были видны ни в доме ни на улице, потому что она их не пустила"] * 60
-
-
-Row = tuple[list[str], str, str]  # a text, its script, and what is told of it
-TOLD: dict[str, Row] = {
-    "another script": (
-        RUSSIAN,
-        "Latin",
-        "error: t.txt: 0% of its letters are Latin, most are Cyrillic, as in 'кошка и",
-    ),
+TOLD = {  # a text, its script, and what is told of it beside an English text
+    "another script": (RUSSIAN, "Latin", "error: t.txt: 0% of its letters are Latin, most are Cyrillic, as in 'кошка и"),
     "a script that is not known is not checked": (RUSSIAN, "Runes", ""),
     "too little text to tell": (RUSSIAN[:2], "Latin", ""),
-    "mostly another script": (
-        [*RUSSIAN[:12], *ENGLISH],
-        "Cyrillic",
-        "t.txt: 19% of its letters are Cyrillic, most are",
-    ),
+    "mostly another script": ([*RUSSIAN[:12], *ENGLISH], "Cyrillic", "t.txt: 21% of its letters are Cyrillic, most are"),
     "half of it": ([*RUSSIAN, *ENGLISH], "Cyrillic", ""),
     "words of another language": (ENGLISH, "Latin", "error: t.txt: its most frequent words (the, "),
     "words of its own": (GERMAN, "Latin", ""),
-    "half of its words": (
-        [line.replace("with her by all who had his name on this day", "xa xb xc xd xe xf xg xh") for line in ENGLISH],
-        "Latin",
-        "t.txt: its most frequent words (the, ",
-    ),
-}
+    "half of its words": (HALF, "Latin", "t.txt: its most frequent words (the, "),
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -1,24 +1,38 @@
-"""Readers of line formats: what each makes of good files, and the place and the problem that it names in bad ones."""
+"""Readers of dictionaries, tasks, vectors and parallel text: what each makes of good files, and the place and the problem that it names in bad ones."""
 
+import csv
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+import conllu
+import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from seqeval.metrics.sequence_labeling import get_entities
 
 from xling.core.errors import InputError
-from xling.data.conllu import read_conllu
-from xling.data.dictionary import Translation, clean, read_muse, read_tsv
+from xling.data import panlex
+from xling.data.dictionary import Translation, read_muse, read_tsv
 from xling.data.fasttext import read_vectors
-from xling.data.ner import read_conll2003, read_msra, read_wikiann
-from xling.data.nli import read_xnli, read_xnli_mt
+from xling.data.panlex import read_panlex
 from xling.data.parallel import read_aligned, read_both, read_multiway
+from xling.data.tasks import (
+    find_cycle,
+    read_conll2003,
+    read_conllu,
+    read_msra,
+    read_wikiann,
+    read_xnli,
+    read_xnli_mt,
+    realign,
+    to_bio,
+)
 
 Reader = Callable[[Path], Iterable[object]]
-
-
 xnli = partial(read_xnli, language="fr", counts=Counter())
 training = partial(read_xnli_mt, counts=Counter())
 wiktionary = partial(read_tsv, counts=Counter())
@@ -58,7 +72,8 @@ MSRA = [ner("我在 北京", "O B-LOC")]
 
 GOOD: list[tuple[Reader, str, list[object]]] = [
     (read_muse, "the le\nthe\tla\na\u00a0b c\n", [("the", "le"), ("the", "la"), ("a\u00a0b", "c")]),
-    (wiktionary, "dog\tchien\na\t\\\nb\t1\t1e3\n", [("dog", "chien", 1.0), ("b", "1", 1000.0)]),
+    (wiktionary, "dog\tchien\na\t\\\nb\t1\t1e3\nh  \\\t\\ en  suspens\nx\ty  \\ z\n",
+     [("dog", "chien", 1.0), ("b", "1", 1000.0), ("h", "en suspens", 1.0)]),
     (read_tsv, "big  dog\t\\\n", [Translation("big dog", "\\", 1.0)]),
     (xnli, f'{XNLI}1\tfr\tneutral\tIl a dit "oui\tRien.\n1\ten\tneutral\ta\tb\n1\tfr\t-\tx\ty\n',
      [nli('Il a dit "oui', "Rien.", "neutral")]),
@@ -76,6 +91,13 @@ GOOD: list[tuple[Reader, str, list[object]]] = [
     (halves, "我 O\n在 O\n北 B-NS\n京 E-NS\n", MSRA),
     (halves, "我 O\n在 O\n北京 S-NS\n", MSRA),
     (halves, "我 O\n在 O\n北 B-LOC\n\u3000 I-LOC\n京 I-LOC\n\n\u3000 O\n", MSRA),  # white space may vanish
+    (read_conllu,  # words are the rows with plain numbers
+     f"# text = Allons du bois\n{row('0.1', 'x', 'X')}{row(1, 'Allons', 'VERB')}{row('2-3', 'du', '_')}"
+     f"{row(2, 'de', 'ADP', 4, 'case')}{row(3, 'le', 'DET', 4, 'det')}{row(4, 'bois  mort', 'NOUN', 1, 'obl:arg')}"
+     f"{row('4.1', 'x', 'X')}{row('4.2', 'x', 'X')}\n{row(1, '#', 'SYM')}\n",
+     [{"words": ["Allons", "de", "le", "bois  mort"], "heads": [0, 4, 4, 1],
+       "deprels": ["root", "case", "det", "obl"], "upos": ["VERB", "ADP", "DET", "NOUN"]},
+      {"words": ["#"], "heads": [0], "deprels": ["root"], "upos": ["SYM"]}]),
 ]  # fmt: skip
 
 
@@ -166,13 +188,43 @@ def test_what_is_left_out_or_changed_is_counted(tmp_path: Path) -> None:
     assert +counts == {"undecided": 1, "empty": 1, "repaired": 1, "junk": 1, "unsegmented": 1, "words": 3}
 
 
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=8))
+def test_cycles_are_those_of_the_graph(heads: list[int]) -> None:
+    heads = [min(head, len(heads)) for head in heads]
+    graph = nx.DiGraph((word, head) for word, head in enumerate(heads, start=1) if head)
+    on_cycles = {node for cycle in nx.simple_cycles(graph) for node in cycle}
+    assert (find_cycle(heads) in on_cycles) if on_cycles else find_cycle(heads) == 0
+
+
+# Chinese: 中国 人民 银行 在 北京, the bank one entity, Peking another
+BIO = ["B-ORG", "I-ORG", "I-ORG", "I-ORG", "I-ORG", "I-ORG", "O", "B-LOC", "I-LOC"]
+TAGS = st.lists(st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "I-MISC"]), max_size=12)
+
+
 @pytest.mark.parametrize(
-    ("entry", "expected"),
-    [("chien", "chien"), ("éole-harpe  \\", "éole-harpe"), ("\\ en suspens", "en suspens"), ("\\", ""),
-     ("Velo  \\ Drahtesel", ""), ("sich  halten", "sich halten")],
-)  # fmt: skip
-def test_junk_of_wiktionary(entry: str, expected: str) -> None:
-    assert clean(entry) == expected
+    ("words", "tags", "counts"),
+    [
+        ("中国 人民 银行 在 北京", "B-ORG I-ORG I-ORG O B-LOC", {"words": 5}),
+        ("中国 人民 银 行在 北 京", "B-ORG I-ORG I-ORG I-ORG B-LOC I-LOC", {"words": 6, "cut": 1}),
+        ("中国 人民 银行在北 京", "B-ORG I-ORG I-ORG B-LOC", {"words": 4, "cut": 1, "shared": 1}),
+        ("中国 人民 银行在北京", "B-ORG I-ORG I-ORG", {"words": 3, "cut": 1, "shared": 1, "lost": 1}),
+    ],
+)
+def test_labels_move_to_words(words: str, tags: str, counts: dict[str, int]) -> None:
+    tally: Counter[str] = Counter()
+    assert realign("中国人民银行在北京", BIO, words.split(), tally) == tags.split()
+    assert +tally == counts
+
+
+@given(TAGS, st.lists(st.booleans(), min_size=12, max_size=12))
+def test_any_segmentation_gives_bio_and_accounts_for_every_entity(tags: list[str], cuts: list[bool]) -> None:
+    characters, counts = [chr(0x4E00 + i) for i in range(len(tags))], Counter[str]()
+    words = "".join(" " * cut + character for character, cut in zip(characters, cuts, strict=False)).split()
+    assert realign(characters, tags, characters, Counter()) == to_bio(tags)
+    assert get_entities(to_bio(tags)) == get_entities(tags)
+    moved = realign(characters, tags, words, counts)
+    assert to_bio(moved) == moved
+    assert len(get_entities(moved)) + counts["lost"] == len(get_entities(tags))
 
 
 def test_vectors_are_split_from_the_right_and_read_up_to_the_limit(tmp_path: Path) -> None:
@@ -186,56 +238,114 @@ def test_vectors_are_split_from_the_right_and_read_up_to_the_limit(tmp_path: Pat
     assert read_vectors(path, 0).vectors.shape == (0, 2)
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "name", "line", "problem"),
-    [
-        ("1\n2\n3\n", "1\n2\n", "b", None, "ends after 2 lines"),
-        ("1\n2\n", "1\n2\n3\n", "a", None, "ends after 2 lines"),
-        ("1\n\n3\n", "1\n2\n3\n", "a", 2, "blank line"),
-        ("1\n2\n", "1\n \t\n", "b", 2, "blank line"),
-        ("", "", "a", None, "empty"),
-        ("", "1\n", "a", None, "ends after 0 lines"),
-    ],
-)
-def test_files_that_do_not_align(
-    tmp_path: Path, left: str, right: str, name: str, line: int | None, problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem) as caught:
-        list(read_aligned([write(tmp_path / "a", left), write(tmp_path / "b", right)]))
-    assert (caught.value.path.name, caught.value.line) == (name, line)
+UNEVEN = [
+    ("1\n2\n3\n", "1\n2\n", "b", None, "ends after 2 lines"),
+    ("1\n2\n", "1\n2\n3\n", "a", None, "ends after 2 lines"),
+    ("1\n\n3\n", "1\n2\n3\n", "a", 2, "blank line"),
+    ("1\n2\n", "1\n \t\n", "b", 2, "blank line"),
+    ("", "", "a", None, "empty"),
+    ("", "1\n", "a", None, "ends after 0 lines"),
+]
 
 
-@pytest.mark.parametrize(("extra", "short"), [("1\n", "back.txt"), ("1\n2\n3\n", "x.tsv")])
-def test_a_file_beside_a_table_has_to_be_as_long(tmp_path: Path, extra: str, short: str) -> None:
+def test_files_side_by_side_have_to_be_equally_long(tmp_path: Path) -> None:
+    for left, right, name, line, problem in UNEVEN:
+        with pytest.raises(InputError, match=problem) as caught:
+            list(read_aligned([write(tmp_path / "a", left), write(tmp_path / "b", right)]))
+        assert (caught.value.path.name, caught.value.line) == (name, line)
     table = write(tmp_path / "x.tsv", "en\nyes\nno\n")
-    assert list(read_both(table, ["en"], [write(tmp_path / "back.txt", "1\n2\n")])) == [("yes", "1"), ("no", "2")]
-    with pytest.raises(InputError, match=r"goes on") as caught:
-        list(read_both(table, ["en"], [write(tmp_path / "back.txt", extra)]))
-    assert caught.value.path.name == short
+    assert list(read_both(table, ["en"], [write(tmp_path / "b", "1\n2\n")])) == [("yes", "1"), ("no", "2")]
+    for beside, short in (("1\n", "b"), ("1\n2\n3\n", "x.tsv")):
+        with pytest.raises(InputError, match="goes on") as caught:
+            list(read_both(table, ["en"], [write(tmp_path / "b", beside)]))
+        assert caught.value.path.name == short
 
 
-REAL: list[tuple[Reader, str, int]] = [
-    (wiktionary, "dictionary/en-cmn.tsv", 66676),
-    (read_muse, "muse/en-zh.txt", 39334),
-    (multiway, "xnli/xnli.15way.orig.tsv", 10000),
-    (training, "xnli/multinli.train.en.subset10k.tsv", 10000),
-    (xnli, "xnli/xnli.test.tsv", 5010),
-]  # fmt: skip
+# `dog` and `chien` meet in four sources of two groups; the source of `hund` has no rating.
+PANLEX = {
+    "source": 'id,label,quality,grp,note\n1,a,3,50,"two\nlines, ""quoted"""\n2,b,7,50,\n3,c,5,60,\n4,d,2,60,\n5,e,,70,\n',
+    "langvar": "id,lang_code,var_code\n9,eng,1\n1,eng,0\n2,fra,0\n3,spa,0\n4,deu,12\n",
+    "expr": 'id,langvar,txt,txt_degr\n10,1,dog,\n11,1,"say ""x, y""\n z",\n5,2,chien,\n6,2,cabot,\n7,3,perro,\n8,4,hund,\n',
+    "meaning": "id,source\n100,1\n101,2\n102,3\n103,4\n104,1\n105,5\n106,1\n",
+    "denotation": "id,meaning,expr\n0,100,10\n1,100,5\n2,101,10\n3,101,5\n4,101,6\n5,102,10\n6,102,5\n7,103,10\n"
+    "8,103,5\n9,103,7\n10,104,11\n11,104,6\n12,105,10\n13,105,8\n14,106,7\n15,106,8\n",
+}
+
+
+ENGLISH_FRENCH = [("dog", "cabot", 7.0), ("dog", "chien", 12.0), ('say "x, y" z', "cabot", 3.0)]  # 12: best 7 + best 5
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    for name, text in PANLEX.items():
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8", newline="")
+    return tmp_path
+
+
+def test_quality_is_the_best_of_each_group_summed(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sorted(read_panlex(dump, "eng-000", "fra-000")) == ENGLISH_FRENCH
+    assert sorted(read_panlex(dump, "eng-000", "deu-012")) == [("dog", "hund", 0.0)]  # its source is not rated
+    assert sorted(read_panlex(dump, "fra-000", "eng-000"))[0] == ("cabot", "dog", 7.0)
+    assert sorted(read_panlex(dump, "fra-000", "deu-012")) == []
+    monkeypatch.setattr(panlex, "BLOCK_ROWS", 2)  # blocks of any size, and columns in any order
+    for path in dump.glob("*.csv"):
+        with path.open(encoding="utf-8", newline="") as handle:
+            rows = [fields[::-1] for fields in csv.reader(handle)]
+        with path.open("w", encoding="utf-8", newline="") as handle:
+            csv.writer(handle, lineterminator="\r\n").writerows(rows)
+    assert sorted(read_panlex(dump, "eng-000", "fra-000")) == ENGLISH_FRENCH
+
+
+BAD_PANLEX = [
+    ("expr", "id,langvar,txt", "id,langvar,text", "expr.csv: not a table with id, langvar, txt: .*not found.*'txt'"),
+    ("expr", "10,1,dog,", "10,1,dog,,", "expr.csv: not a table with id, langvar, txt"),
+    ("expr", "10,1,dog", "1O,1,dog", "expr.csv: .*1O"),
+    ("expr", "dog", "d\udcffg", "expr.csv: .*decode"),
+    ("expr", ",2,", ",3,", "expr.csv has no expression of fra-000"),
+    ("denotation", "1,100,5\n", "1,100,x\n", "denotation.csv: .*'x'"),
+    ("denotation", "1,100,5\n", "1,100\n", "denotation.csv: not a table with meaning, expr"),
+    ("meaning", "102,3\n", "", "meaning.csv: no meaning 102"),
+    ("meaning", "102,3\n", "102,77\n", "source.csv: no source 77"),
+    ("source", ",7,50,", ",good,50,", "source.csv: a quality that is no whole number: .*'good'"),
+    ("langvar", "2,fra,0", "2,fra,1", r"no language variety fra-000 \(it has: fra-001\)"),
+]
+
+
+@pytest.mark.parametrize(("table", "old", "new", "problem"), BAD_PANLEX)
+def test_malformed_panlex_dump(dump: Path, table: str, old: str, new: str, problem: str) -> None:
+    assert old in PANLEX[table]
+    (dump / f"{table}.csv").write_bytes(PANLEX[table].replace(old, new).encode(errors="surrogateescape"))
+    with pytest.raises(InputError, match=problem) as caught:
+        sorted(read_panlex(dump, "eng-000", "fra-000"))
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="both eng-000"):
+        sorted(read_panlex(dump, "eng-000", "eng-000"))
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize(("reader", "file", "count"), REAL)
-def test_real_files_are_read_whole(real_data: Path, reader: Reader, file: str, count: int) -> None:
-    assert len(list(reader(real_data / file))) == count
+def test_real_treebanks_have_the_words_heads_and_relations_that_the_conllu_library_finds(real_data: Path) -> None:
+    found: Counter[str] = Counter()
+    for path in real_data.glob("ud/*/*-ud-test.conllu"):
+        trees = list(read_conllu(path))
+        found.update(files=1, sentences=len(trees), words=sum(len(tree["words"]) for tree in trees))
+        with path.open(encoding="utf-8") as handle:
+            for tree, other in zip(trees[:100], conllu.parse_incr(handle), strict=False):
+                words = [token for token in other if isinstance(token["id"], int)]
+                for ours, theirs in {"words": "form", "heads": "head", "upos": "upos"}.items():
+                    assert tree[ours] == [token[theirs] for token in words]
+                assert tree["deprels"] == [token["deprel"].split(":")[0] for token in words]
+    assert found == {"files": 5, "sentences": 4571, "words": 75006}
 
 
 @pytest.mark.real_data
-def test_real_test_sets_are_aligned_and_not_swapped(real_data: Path) -> None:
-    for code in ("deu", "rus", "cmn", "fra"):
-        rows = list(read_aligned([real_data / f"tatoeba/tatoeba.{code}-eng.{side}" for side in (code, "eng")]))
-        assert len(rows) == 1000
-    english = "In the beginning God created the heaven and the earth."
-    assert rows[0] == ("Au commencement, Dieu créa le ciel et la terre.", english)
-    for code in ("de", "fr", "ru", "zh"):
-        parts = [real_data / f"muse/en-{code}.{part}.txt" for part in ("0-5000", "5000-6500")]
-        assert [len({pair.source for pair in read_muse(path)}) for path in parts] == [5000, 1500]
+@pytest.mark.parametrize("language", ["fr", "zh"])
+def test_real_wikiann_has_the_entities_that_seqeval_finds(real_data: Path, language: str) -> None:
+    path, counts = real_data / "wikiann" / language / "dev", Counter[str]()
+    read = list(read_wikiann(path, counts, language))
+    assert len(read) == 10000
+    assert (counts["repaired"] > 0) == (language == "zh")  # its character data has standalone I- tags
+    sentences = path.read_text(encoding="utf-8").split("\n\n")
+    for ours, text in list(zip(read, sentences, strict=False))[:300]:
+        words, tags = zip(*(line.split("\t") for line in text.split("\n")), strict=True)
+        assert [f"{language}:{word}" for word in ours["words"]] == list(words)
+        assert get_entities(ours["tags"]) == get_entities(list(tags))

@@ -3,15 +3,14 @@
 import hashlib
 import re
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xling.data.extract_text import read_namespaces, read_pages
 from xling.data.parts import Part
-from xling.data.wikidump import read_namespaces, read_pages
 from xling.data.wikitext import hidden_prefixes, paragraphs
 
 MARKUP = ("{{", "}}", "[[", "]]", "{|", "|}", "|-", "<ref", "</ref", "<!--", "-->", "<nowiki", "\n", "\x00")
@@ -66,13 +65,11 @@ SAME_LINE = {
     "two closing braces too many": ("Der Satz}} bleibt]] hier |}.", "Der Satz bleibt hier ."),
     "an unclosed template in a sentence": ("Der Satz {{ bleibt hier.", "Der Satz bleibt hier."),
     "an unclosed link": ("Der [[Satz bleibt [[hier]].", "Der Satz bleibt hier."),
+    "a comment on its own line": ("Eins\n<!-- x -->\nund zwei.", "Eins und zwei."),
+    "quantities, dates and quotations": ("{{convert|5|-|6|km|mi}} {{date|5|mai}} {{as of|2019}} {{citation|oui}} {{s|V}}.",
+                                         "5 - 6 km 5 mai As of 2019 « oui » Ve siècle."),
     "control characters": ("Der\u200b Satz\x07\u2028bleibt\u00ad.", "Der Satz bleibt."),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(("wikitext", "plain"), SAME_LINE.values(), ids=SAME_LINE.keys())
-def test_one_paragraph(wikitext: str, plain: str) -> None:
-    assert paragraphs(wikitext) == [plain]
 
 
 BLOCKS = {
@@ -90,37 +87,18 @@ BLOCKS = {
     "references": "Eins.\n<references>\n<ref name=a>b</ref>\n</references>\n\nZwei.\n<references />",
     "only marks": "Eins.\n\n{{x}} – .\n\nZwei.",
     "bare items": "Eins.\n* [[Haus]]\n** [[Baum]] 1999\n# Ende.\n; Wort\n: Sinn\n:<math>x</math>\nZwei.",
+    "quotations": "Eins.{{Zitat|Text=[[Null|Zwei]].|Autor=X}}",
 }
+ITEMS = "A:\n* Dies ist ein ganzer [[Satz]].\n* Nur Wörter ohne Ende da\n# 這是一個完整的句子。\n<ul><li>Auch das ist ein Satz.</li></ul>"
+ROWS = [(wikitext, [plain]) for wikitext, plain in SAME_LINE.values()]
+ROWS += [(wikitext, ["Eins.", "Zwei."]) for wikitext in BLOCKS.values()]
+ROWS += [(ITEMS, ["A:", "Dies ist ein ganzer Satz.", "這是一個完整的句子。", "Auch das ist ein Satz."])]
 
 
-@pytest.mark.parametrize("wikitext", BLOCKS.values(), ids=BLOCKS.keys())
-def test_what_stands_between_paragraphs(wikitext: str) -> None:
-    assert paragraphs(wikitext) == ["Eins.", "Zwei."]
-
-
-SEVERAL = {
-    "items that read as sentences": (
-        "Eins:\n* Dies ist ein ganzer [[Satz]].\n* Nur Wörter in einer Reihe da\n# 這是一個完整的句子。\n"
-        "<ul><li>Auch das ist ein Satz.</li></ul>",
-        ["Eins:", "Dies ist ein ganzer Satz.", "這是一個完整的句子。", "Auch das ist ein Satz."]),
-    "a comment on its own line": ("Eins\n<!-- x -->\nund zwei.", ["Eins und zwei."]),
-    "quotations": ("Er schrieb:{{Zitat|Text=Alles [[Sein|ist]] eins.|Autor=X}}Dann ging er.",
-                   ["Er schrieb:", "Alles ist eins.", "Dann ging er."]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("wikitext", "expected"), SEVERAL.values(), ids=SEVERAL.keys())
-def test_what_makes_a_paragraph_of_its_own(wikitext: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(("wikitext", "expected"), ROWS, ids=[*SAME_LINE, *BLOCKS, "items that read as sentences"])
+def test_paragraphs(wikitext: str, expected: list[str]) -> None:
     assert paragraphs(wikitext) == expected
-
-
-def test_the_least_length_counts_characters() -> None:
-    assert paragraphs("Kurz.\n\nEtwas länger.", min_characters=6) == ["Etwas länger."]
-
-
-def test_namespaces_of_the_dump_are_known() -> None:
-    wikitext = "[[Bildnis:a.jpg|Ein [[Haus]]]][[bildnis:b]][[Schublade:c]]Satz."
-    assert paragraphs(wikitext, hidden_prefixes({6: "Bildnis", 14: "Schublade", 0: ""})) == ["Satz."]
+    assert paragraphs(wikitext, min_characters=6) == [plain for plain in expected if len(plain) >= 6]
 
 
 WORDS = st.sampled_from(["Haus", "mot", "дом", "房子", "12", "x.", "a,", "(b)", "«c»", "–", "'", '"', "l'été"])
@@ -165,7 +143,6 @@ def test_deep_and_broken_nesting_takes_linear_time() -> None:
 REAL_MARKUP = re.compile(
     r"\{\{|\}\}|\[\[|\]\]|\{\||\|\}|\|-|</?ref|<!--|</?(?:br|sub|sup|span|div|small|math)\b|''|&nbsp;|thumb\|"
 )
-# Counted by hand: prose paragraphs of the page, and the list items that end like a sentence and have five words.
 # The text extracted from each dump; a change that is wanted changes these, and REV["data"] with them.
 GOLDEN = {
     "dewiki-minidump": "0aed74005b2a79b6",
@@ -179,19 +156,13 @@ GOLDEN = {
 }
 
 
-@cache
-def extracted(path: Path) -> dict[str, tuple[str, list[str]]]:
-    """Return wikitext and paragraphs of each page."""
-    hidden = hidden_prefixes(read_namespaces(path))
-    articles = read_pages(*Part().spans([path]), Counter())
-    return {title: (wikitext, paragraphs(wikitext, hidden)) for title, wikitext in articles}
-
-
 @pytest.mark.real_data
 def test_the_text_of_real_dumps_is_unchanged_and_without_markup(real_data: Path) -> None:
     found = {}
     for path in sorted(real_data.glob("wikidump/*.bz2")):
-        lines = [line for _, plain in extracted(path).values() for line in plain]
+        hidden = hidden_prefixes(read_namespaces(path))
+        articles = read_pages(*Part().spans([path]), Counter())
+        lines = [line for _, wikitext in articles for line in paragraphs(wikitext, hidden)]
         assert [line for line in lines if REAL_MARKUP.search(line)] == []
         found[path.name.split("-pages")[0]] = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
     assert found == GOLDEN

@@ -14,11 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xling.data.conllu import read_conllu
-from xling.data.ner import read_conll2003, read_wikiann
+from xling.data.extract_text import read_namespaces, read_pages
 from xling.data.panlex import read_panlex
 from xling.data.parts import Part
-from xling.data.wikidump import read_namespaces, read_pages
+from xling.data.tasks import read_conll2003, read_conllu, read_wikiann
 from xling.data.wikitext import hidden_prefixes
 from xling.data.wikitext import paragraphs as strip
 from xling.synthetic.corpus import Document, Translation, documents, take_sentences, translations

@@ -1,7 +1,6 @@
 """The quick path gives what plain calls of sacremoses give, line for line."""
 
 import sys
-from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -25,6 +24,9 @@ PARTS = [
 LINES = st.lists(st.sampled_from(PARTS) | st.characters(codec="utf-8"), max_size=24).map("".join)
 
 
+quick = cache(Moses)
+
+
 @cache
 def plain(language: str) -> tuple[MosesPunctNormalizer, MosesTokenizer]:
     normaliser = MosesPunctNormalizer(language, pre_replace_unicode_punct=True, post_remove_control_chars=True)
@@ -34,11 +36,6 @@ def plain(language: str) -> tuple[MosesPunctNormalizer, MosesTokenizer]:
 def plain_line(language: str, line: str) -> str:
     normaliser, tokeniser = plain(language)
     return " ".join(tokeniser.tokenize(normaliser.normalize(spaced(line)), escape=False))
-
-
-@cache
-def quick(language: str) -> Moses:
-    return Moses(language)
 
 
 @settings(max_examples=120)
@@ -52,29 +49,21 @@ def test_same_output_on_any_text(language: str, line: str) -> None:
     assert quick(language).normalise(line) == plain(language)[0].normalize(spaced(line))
 
 
-def real_lines(real_data: Path, language: str) -> Iterator[str]:
-    for path in sorted((real_data / "text").glob(f"*.{language}.txt.xz")):
-        yield from islice(read_lines(path), 80)
-
-
 @pytest.mark.real_data
 @pytest.mark.parametrize("language", ["en", "fr", "de", "ru"])
 def test_same_output_on_real_text(real_data: Path, language: str) -> None:
-    lines = [line[:1000] for line in real_lines(real_data, language)]
+    paths = sorted((real_data / "text").glob(f"*.{language}.txt.xz"))
+    lines = [line[:1000] for path in paths for line in islice(read_lines(path), 80)]
     assert len(lines) >= 200
-    different = [line for line in lines if quick(language).line(line) != plain_line(language, line)]
-    assert different == []
+    assert [line for line in lines if quick(language).line(line) != plain_line(language, line)] == []
+
+
+def test_tabs_part_words_soft_hyphens_do_not_and_finish_is_applied_to_every_word() -> None:
+    assert quick("en").line("one\ttwo co\u00adop") == "one two coop"
+    line = "The U.S. Army's \"ΟΔΟΣ\" in St. Louis, etc. and 'MULTI'"
+    assert Moses("en", str.lower).line(line) == plain_line("en", line).lower()
 
 
 def test_printable_text_has_nothing_for_sacremoses_to_remove() -> None:
     printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
     assert plain("en")[0].remove_control_chars(printable) == printable
-
-
-def test_a_tab_parts_words_and_a_soft_hyphen_does_not() -> None:
-    assert quick("en").line("one\ttwo co\u00adop") == "one two coop"
-
-
-def test_finish_is_applied_to_every_word() -> None:
-    line = "The U.S. Army's \"ΟΔΟΣ\" in St. Louis, etc. and 'MULTI'"
-    assert Moses("en", str.lower).line(line) == plain_line("en", line).lower()
