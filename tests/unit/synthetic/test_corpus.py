@@ -1,37 +1,12 @@
-"""Corpora and dictionaries: independent draws, the same bytes everywhere."""
+"""Corpora and dictionaries: independent draws, exact sizes, translations for every word."""
 
-import hashlib
 from itertools import combinations, islice
 
 import pytest
 
-from xling.core.seeds import python_rng
 from xling.synthetic.corpus import Document, documents, take_sentences, translations
 from xling.synthetic.grammar import Form
-from xling.synthetic.meaning import draw_meanings
-from xling.synthetic.nli import nli_pairs
 from xling.synthetic.world import CONCEPTS, CONTENT
-
-GOLDEN = "1d5165d248e650ee946ad43ad8698246702d12f9b6b2cdade389f987f7eb8600"
-
-
-def sample(languages) -> str:
-    """Return the hash of some of everything that is generated."""
-    lines = []
-    for language in languages.values():
-        for domain in ("wiki", "web"):
-            lines += [repr(tuple(document)) for document in islice(documents(language, domain, 3), 20)]
-        lines += [repr(language.realise(meaning)) for meaning in islice(draw_meanings((3,), "wiki"), 50)]
-        rng = python_rng("golden", language.code)
-        lines += [language.paraphrase(meaning, rng) for meaning in islice(draw_meanings((4,), "web"), 50)]
-        lines += [repr(tuple(entry)) for entry in translations(languages["en"], language)]
-        lines += [repr(language.word_list())]
-    lines += [repr(pair) for pair in islice(nli_pairs(3), 100)]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def test_the_same_seed_gives_the_same_bytes(languages) -> None:
-    assert sample(languages) == GOLDEN
 
 
 def sentences(pages: list[Document]) -> list[str]:
@@ -57,7 +32,8 @@ def test_half_the_paragraphs_are_single_sentences_and_titles_are_unique(language
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 50])
-def test_exactly_the_sentences_asked_for(pages: list[Document], count: int) -> None:
+def test_exactly_the_sentences_asked_for(languages, count: int) -> None:
+    pages = list(islice(documents(languages["fr"], "web", 1), 50))
     taken = list(take_sentences(pages, count))
     assert sentences(taken) == sentences(pages)[:count]
     assert all(page.paragraphs and all(page.paragraphs) for page in taken)

@@ -13,7 +13,7 @@ from sacremoses import MosesTokenizer
 
 from xling.core.errors import XlingError
 from xling.core.seeds import python_rng
-from xling.synthetic.formats.text import jieba_dictionary, write_lines
+from xling.synthetic.formats.text import jieba_dictionary, tokens, write_lines
 from xling.synthetic.grammar import Form
 from xling.synthetic.language import Language, Sentence, used_forms
 from xling.synthetic.meaning import LINK, SHARPNESS, WIKI, Meaning, draw_meanings, sampler
@@ -36,7 +36,10 @@ def test_a_sixth_language_is_data_alone(world) -> None:
         assert LINK in meaning.skeleton or sentence.tree.deprels[-2:] == ("root", "punct")
 
 
-def test_a_script_without_words_left_is_named() -> None:
+def test_characters_are_enough_and_the_same_in_both_chinese_scripts() -> None:
+    everything = ALONE + FIRST + SECOND
+    assert len(set(everything)) == len(everything)
+    assert [opencc.OpenCC(scheme).convert(everything) for scheme in ("t2s", "s2t")] == [everything] * 2
     with pytest.raises(XlingError, match="the script 'han' has no words left"):
         WordMaker("han", python_rng(1), taken=set(ALONE)).make(short=True)
 
@@ -79,22 +82,9 @@ def test_words_are_as_near_to_english_as_asked_and_stand_for_one_concept(languag
     assert all(len(concepts) == 1 for concepts in owners.values())
 
 
-def test_characters_are_the_same_in_both_chinese_scripts() -> None:
-    assert len(set(ALONE + FIRST + SECOND)) == len(ALONE) + len(FIRST) + len(SECOND)
-    for scheme in ("t2s", "s2t"):
-        assert opencc.OpenCC(scheme).convert(ALONE + FIRST + SECOND) == ALONE + FIRST + SECOND
-
-
 def some_meanings(seed: int, domain: str, count: int = 5) -> list[Meaning]:
     pair = next(nli_pairs(seed))
     return [pair.premise, pair.hypothesis, *islice(draw_meanings((seed,), domain), count)]
-
-
-def surface(sentence: Sentence) -> list[str]:
-    tokens = list(sentence.forms)
-    for place, form in reversed(sentence.merged.items()):
-        tokens[place : place + 2] = [form]
-    return tokens
 
 
 def check_tree(sentence: Sentence) -> None:
@@ -135,7 +125,8 @@ def test_moses_gives_back_the_words(languages, code: str) -> None:
     tokenizer = MosesTokenizer(lang=code)
     meanings = (*some_meanings(7, "wiki", 100), *some_meanings(8, "web", 100))
     for one, other in pairwise(map(languages[code].realise, meanings)):
-        assert tokenizer.tokenize(f"{one.text} {other.text}", escape=False) == surface(one) + surface(other)
+        words = [token.form for sentence in (one, other) for token in tokens(sentence)]
+        assert tokenizer.tokenize(f"{one.text} {other.text}", escape=False) == words
         assert one.text[0].isupper() or one.text[0].isdigit()
 
 
