@@ -10,6 +10,9 @@ from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.core.records import nearest
 
+NAME_VOCABULARY = "name the vocabulary with xling export --vocab"
+NAME_TOKENISER = "name it with xling export --tokeniser"
+
 
 def refuse_misspelt(folder: Path) -> None:
     """Raise an error if a folder does not exist but there is a model with a similar name beside it."""
@@ -29,24 +32,14 @@ def vocabulary_of(model: Path) -> Path:
         name = f"{'-'.join(codes)}.{made['vocabulary']['kind']}.{made['corpus'][codes[-1]]['domain']}"
     except KeyError as error:
         problem = f"no {error} in it, which says what vocabulary the model has" if run else "no such file"
-        raise InputError(path, problem, fix="name the vocabulary with --vocab") from None
-    return _found(model, f"vocab/{name}/vocab.json", "name the vocabulary with --vocab").parent
+        raise InputError(path, problem, fix=NAME_VOCABULARY) from None
+    return in_study(model, f"vocab/{name}/vocab.json", NAME_VOCABULARY).parent
 
 
-def tokeniser_of(model: Path, code: str) -> Path:
-    """Return the file with the tokeniser options of a language in the study of a model."""
-    return _found(model, f"tokenisers/{code}.json", "name it with --tokeniser")
-
-
-def sentences_of(model: Path, code: str) -> Path:
-    """Return the file with the tokenised parallel sentences of the study in a language."""
-    return _found(model, f"parallel/{code}.txt", "name sentences with --parallel")
-
-
-def _found(model: Path, name: str, otherwise: str) -> Path:
+def in_study(model: Path, name: str, otherwise: str) -> Path:
+    """Return a file of the study that a model belongs to; the error for a missing file also suggests `otherwise`."""
     path = model.absolute().parents[1] / name
     if not path.is_file():
-        raise InputError(
-            path, "no such file beside the model", fix=f"{otherwise}; or let snakemake make it, if the study has it"
-        )
+        fix = f"{otherwise}; or let snakemake make it, if the study has it"
+        raise InputError(path, "no such file beside the model", fix=fix)
     return path

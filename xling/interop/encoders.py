@@ -15,10 +15,10 @@ from torch import Tensor
 
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import Vocabulary
-from xling.core.errors import InputError, XlingError
+from xling.core.errors import XlingError
 from xling.core.io import read_json
 from xling.finetune.batches import by_length
-from xling.interop.beside import refuse_misspelt, tokeniser_of, vocabulary_of
+from xling.interop.beside import NAME_TOKENISER, in_study, refuse_misspelt, vocabulary_of
 from xling.interop.export import check_vocabulary, longest_text
 from xling.model.files import load_encoder
 from xling.tokenization.tokeniser import make_tokeniser
@@ -62,24 +62,16 @@ class AnyEncoder:
 
 
 def open_any_encoder(
-    name: str,
-    language: str | None = None,
-    vocab: Path | None = None,
-    tokeniser: Path | None = None,
-    device: str = "cpu",
-    tokenised: bool = False,
+    name: str, language: str | None = None, device: str = "cpu", tokenised: bool = False
 ) -> AnyEncoder:
     """Open an encoder from a folder or by its name on the hub.
 
-    `vocab` and `tokeniser` are for our own models; without `vocab`, the files of the model's study are the default.
     `tokenised` means that words in the text are already separated by spaces.
     """
     folder = Path(name)
     refuse_misspelt(folder)
     if (folder / "model.json").is_file():
-        return open_own(folder, language, vocab, tokeniser, device, tokenised)
-    if vocab is not None or tokeniser is not None:
-        raise InputError(folder, "no model of ours, but a vocabulary or a tokeniser was named for it")
+        return open_own(folder, language, device, tokenised)
     try:
         from xling.interop.published import open_published
     except ModuleNotFoundError as error:
@@ -87,19 +79,17 @@ def open_any_encoder(
     return AnyEncoder(name, *open_published(name, language, device), language)
 
 
-def open_own(
-    folder: Path, language: str | None, vocab: Path | None, tokeniser: Path | None, device: str, tokenised: bool
-) -> AnyEncoder:
-    """Open a model that xling trained."""
+def open_own(folder: Path, language: str | None, device: str, tokenised: bool) -> AnyEncoder:
+    """Open a model that xling trained, with the vocabulary and the tokeniser of its study."""
     encoder = load_encoder(folder).to(device)
     code = chosen_language(encoder.config.languages, language, str(folder))
-    if vocab is None:
-        vocab = vocabulary_of(folder)
-        tokeniser = tokeniser if tokeniser or tokenised else tokeniser_of(folder, code)
+    vocab = vocabulary_of(folder)
     vocabulary = Vocabulary.load(vocab)
     check_vocabulary(encoder.config, vocabulary, vocab)
+    words: Callable[[str], list[str]] = str.split
+    if not tokenised:
+        words = make_tokeniser(read_json(in_study(folder, f"tokenisers/{code}.json", NAME_TOKENISER))).words
     number, room = encoder.config.languages.index(code), longest_text(folder, encoder.config) - 2
-    words = make_tokeniser(read_json(tokeniser)).words if tokeniser else str.split
 
     def spell(text: str) -> Spelled:
         ids = vocabulary.encode_words(code, words(text))[:room]

@@ -23,7 +23,7 @@ from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json, write_json, write_text
 from xling.core.log import log_to_stderr
-from xling.interop.beside import refuse_misspelt, tokeniser_of, vocabulary_of
+from xling.interop.beside import NAME_TOKENISER, in_study, refuse_misspelt, vocabulary_of
 from xling.interop.card import model_card
 from xling.interop.fast_tokenizer import tokenizer_json
 from xling.interop.hugging_face import hugging_face_config, hugging_face_weights, separate_folders
@@ -131,7 +131,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.vocab is None:
         check_model(args.model)
         languages = read_json(args.model / "model.json")["languages"]
-        named = {code: tokeniser_of(args.model, code) for code in languages if code not in named} | named
+        own = {code: f"tokenisers/{code}.json" for code in languages if code not in named}
+        named |= {code: in_study(args.model, name, NAME_TOKENISER) for code, name in own.items()}
     options = {code: read_options(path) for code, path in named.items()}
     out = args.out or Path(f"{args.model.absolute().name}.hf")
     folders = export(args.model, args.vocab or vocabulary_of(args.model), out, options, args.licence)
