@@ -147,7 +147,6 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="xling export", description=__doc__.split("\n")[0])
     parser.add_argument("model", type=Path, help="folder of a trained model (model.json, model.safetensors)")
-    parser.add_argument("--to", choices=("hf",), default="hf", help="format: Hugging Face")
     parser.add_argument("--vocab", type=Path, help="folder of the model's vocabulary (default: its study's)")
     parser.add_argument(
         "--tokeniser",
