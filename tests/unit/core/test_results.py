@@ -15,11 +15,6 @@ RUN = DEMO.run("en-fr.default.s1")
 SLOWER = RUN | {"pretrain": RUN["pretrain"] | {"lr": 1e-9}}
 
 
-def written(path: Path, content: Any) -> Path:
-    path.write_text(json.dumps(content), encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize(
     ("content", "wanted", "problem"),
     [
@@ -37,7 +32,8 @@ def written(path: Path, content: Any) -> Path:
 def test_a_result_is_taken_if_it_is_of_the_wanted_configuration(
     tmp_path: Path, content: Any, wanted: str, problem: str | None
 ) -> None:
-    path = written(tmp_path / "result.json", content)
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(content))
     if problem is None:
         assert read_result(path, wanted) == content
     else:
@@ -46,7 +42,8 @@ def test_a_result_is_taken_if_it_is_of_the_wanted_configuration(
 
 
 def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
-    path = written(tmp_path / "states=1.json", {"config": "0123"})
+    path = tmp_path / "states=1.json"
+    path.write_text('{"config": "0123"}')
     assert run_module("workflow_scripts.expect", f"{path}=0123").returncode == 0
     done = run_module("workflow_scripts.expect", f"{path}=0123", f"{path}=4567")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
