@@ -1,7 +1,7 @@
-"""Languages: wrong descriptions are refused, words are as near to English as asked, sentences have trees and order."""
+"""Languages and their corpora: words as near to English as asked, sentences with trees and order, independent draws."""
 
 from collections import Counter
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 
 import jieba
 import networkx
@@ -13,6 +13,7 @@ from sacremoses import MosesTokenizer
 
 from xling.core.errors import XlingError
 from xling.core.seeds import python_rng
+from xling.synthetic.corpus import Document, documents, take_sentences, translations
 from xling.synthetic.formats.text import jieba_dictionary, tokens, write_lines
 from xling.synthetic.grammar import Form
 from xling.synthetic.language import Language, Sentence, used_forms
@@ -89,24 +90,20 @@ def some_meanings(seed: int, domain: str, count: int = 5) -> list[Meaning]:
 
 def check_tree(sentence: Sentence) -> None:
     upos, heads, deprels, ner = sentence.tree
-    count = len(sentence.forms)
-    assert 4 <= count <= 24
-    assert {len(column) for column in (sentence.lemmas, upos, heads, deprels, ner)} == {count}
-    assert heads.count(0) == deprels.count("root") == 1
-    assert heads.index(0) == deprels.index("root")
+    assert 4 <= len(sentence.forms) <= 24
+    assert {len(column) for column in (sentence.lemmas, upos, heads, deprels, ner)} == {len(sentence.forms)}
     arcs = [(head, i + 1) for i, head in enumerate(heads)]
     tree = networkx.DiGraph(arcs)
     assert networkx.is_arborescence(tree)
-    below = {word: networkx.descendants(tree, word) for word in tree}
     for head, child in arcs:
-        assert below[head].issuperset(range(min(head, child) + 1, max(head, child))), "not projective"
+        between = range(min(head, child) + 1, max(head, child))
+        assert networkx.descendants(tree, head).issuperset(between), "not projective"
+        assert (head == 0) == (deprels[child - 1] == "root")
     assert set(deprels) <= LABELS
-    previous = "O"
-    for tag, part, label in zip(ner, upos, deprels, strict=True):
+    for previous, tag, part, label in zip(("O", *ner), ner, upos, deprels, strict=False):
         assert (tag == "O") == (part != "PROPN")
         assert (label == "flat") == tag.startswith("I-")
         assert not tag.startswith("I-") or previous[2:] == tag[2:]
-        previous = tag
 
 
 @given(seed=st.integers(0, 2**32), domain=st.sampled_from(["wiki", "web"]))
@@ -174,3 +171,45 @@ def test_a_paraphrase_says_the_same_in_other_words(languages) -> None:
     pairs = [(english.text(meaning), english.paraphrase(meaning, rng)) for meaning in some_meanings(4, "wiki", 1_000)]
     assert all(len(plain.split()) == len(other.split()) for plain, other in pairs)
     assert sum(plain != other for plain, other in pairs) / len(pairs) > 0.75
+
+
+def sentences(pages: list[Document]) -> list[str]:
+    return [sentence for page in pages for paragraph in page.paragraphs for sentence in paragraph]
+
+
+def test_corpora_are_not_parallel_and_every_seed_and_domain_is_another_draw(languages) -> None:
+    drawn = {code: list(islice(documents(language, "wiki", 1), 100)) for code, language in languages.items()}
+    plans = [[tuple(map(len, page.paragraphs)) for page in pages] for pages in drawn.values()]
+    for one, other in combinations(plans, 2):
+        assert sum(a == b for a, b in zip(one, other, strict=True)) < 0.15 * 100
+    more = [islice(documents(languages["en"], domain, seed), 100) for domain, seed in (("wiki", 2), ("web", 1))]
+    for one, other in combinations([sentences(pages)[:200] for pages in (drawn["en"], *more)], 2):
+        assert sum(a == b for a, b in zip(one, other, strict=True)) < 10
+
+
+def test_half_the_paragraphs_are_single_sentences_and_titles_are_unique(languages) -> None:
+    pages = list(islice(documents(languages["en"], "wiki", 1), 400))
+    sizes = [len(paragraph) for page in pages for paragraph in page.paragraphs]
+    assert sizes.count(1) / len(sizes) == pytest.approx(0.5, abs=0.03)
+    assert set(sizes) == {1, 2, 3}
+    assert len({page.title for page in pages}) == len(pages)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 50])
+def test_exactly_the_sentences_asked_for(languages, count: int) -> None:
+    pages = list(islice(documents(languages["fr"], "web", 1), 50))
+    taken = list(take_sentences(pages, count))
+    assert sentences(taken) == sentences(pages)[:count]
+    assert all(page.paragraphs and all(page.paragraphs) for page in taken)
+
+
+@pytest.mark.parametrize(("source", "target"), [("en", "fr"), ("en", "zh"), ("ru", "en")])
+def test_dictionaries_cover_the_content_words(languages, source: str, target: str) -> None:
+    entries = translations(languages[source], languages[target])
+    assert len({(entry.source, entry.target) for entry in entries}) == len(entries)
+    assert {entry.quality for entry in entries} == set(range(1, 10))
+    best = {entry.source: entry.target for entry in sorted(entries, key=lambda entry: (entry.quality, entry.target))}
+    left, right = (languages[code].words[Form.BASE] for code in (source, target))
+    assert all(best[left[i]] == right[i] for i, concept in enumerate(CONCEPTS) if concept.kind in CONTENT)
+    assert len(entries) - len({entry.source for entry in entries}) > 10, "some words have several translations"
+    assert any(" " in entry.source for entry in entries)
