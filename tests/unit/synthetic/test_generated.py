@@ -9,6 +9,7 @@ import random
 import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,13 @@ from xling.data.wikitext import hidden_prefixes
 from xling.data.wikitext import paragraphs as strip
 from xling.synthetic import generate_language, generate_parallel
 from xling.synthetic.corpus import Translation, documents, take_sentences, translations
-from xling.synthetic.flags import counts, share
 from xling.synthetic.formats import text
 from xling.synthetic.formats.dictionaries import TRAINING_SHARE, write_muse, write_panlex
-from xling.synthetic.formats.wikitext import mark_up
-from xling.synthetic.generate_language import draw
+from xling.synthetic.formats.mediawiki import mark_up
+from xling.synthetic.generate_language import counts, draw
+from xling.synthetic.generate_parallel import share
 from xling.synthetic.language import Language
+from xling.synthetic.meaning import draw_meanings
 from xling.synthetic.nli import balanced_pairs
 
 Languages = dict[str, Language]
@@ -142,10 +144,10 @@ def test_treebanks_read_back(root: Path, languages: Languages, code: str) -> Non
         spaces = ["" if (token["misc"] or {}).get("SpaceAfter") == "No" else " " for token in printed]
         shown = "".join(token["form"] + space for token, space in zip(printed, spaces, strict=True))
         assert shown.rstrip() == tree.metadata["text"] == sentence.text
-        assert empty in ([], [(sentence.tree.heads.index(0) + 1, ".", 1)])
+        assert empty in ([], [(sentence.heads.index(0) + 1, ".", 1)])
         assert {token["deps"] is not None for token in tree if isinstance(token["id"], int)} == {bool(empty)}
-        assert (read["words"], read["heads"]) == (list(sentence.forms), list(sentence.tree.heads))
-        assert read["deprels"] == [deprel.partition(":")[0] for deprel in sentence.tree.deprels]
+        assert (read["words"], read["heads"]) == (list(sentence.forms), list(sentence.heads))
+        assert read["deprels"] == [deprel.partition(":")[0] for deprel in sentence.deprels]
         with_empty += bool(empty)
     assert 0 < with_empty < 0.2 * 120
 
@@ -156,17 +158,17 @@ def test_entities_read_back(root: Path, languages: Languages, code: str) -> None
     found = list(read_wikiann(root / "wikiann" / code / "train", Counter(), code))
     if code == "zh":  # by character; only the first one of an entity has a B tag
         for record, sentence in zip(found, wiki, strict=True):
-            starts = [tag for form, tag in zip(sentence.forms, sentence.tree.ner, strict=True) for _ in form]
+            starts = [tag for form, tag in zip(sentence.forms, sentence.ner, strict=True) for _ in form]
             assert record["words"] == list("".join(sentence.forms))
             assert [tag[2:] for tag in record["tags"]] == [tag[2:] for tag in starts]
-            assert [tag for tag in record["tags"] if tag[0] == "B"] == [t for t in sentence.tree.ner if t[0] == "B"]
+            assert [tag for tag in record["tags"] if tag[0] == "B"] == [t for t in sentence.ner if t[0] == "B"]
         forms = {"".join(sentence.forms): list(sentence.forms) for sentence in news}
         found, wiki = list(read_msra(root / "msra/msra.train.bio", forms.__getitem__, Counter())), news
     elif code == "en":
         assert [sentence.text for sentence in wiki] != [sentence.text for sentence in news]
         found, wiki = found + list(read_conll2003(root / "conll2003/eng.train")), wiki + news
     plain = [record for record, sentence in zip(found, wiki, strict=True) if not sentence.merged]
-    assert plain == [{"words": list(s.forms), "tags": list(s.tree.ner)} for s in wiki if not s.merged]
+    assert plain == [{"words": list(s.forms), "tags": list(s.ner)} for s in wiki if not s.merged]
 
 
 def test_conll2003_has_iob1_tags_chunks_and_documents(root: Path) -> None:
@@ -195,12 +197,12 @@ def test_inference_pairs_and_parallel_sentences_read_back(root: Path, languages:
     assert list(read_xnli_mt(xnli / "multinli.train.en.tsv", Counter())) == examples("train", 90, languages["en"])
     for code, language in languages.items():
         assert list(read_xnli(xnli / "xnli.dev.tsv", code, Counter())) == examples("dev", 30, language)
-    meanings = generate_parallel.draw(50, 1, "15way")
+    meanings = islice(draw_meanings((1, "15way"), "wiki", "web"), 50)
     parallel = [tuple(language.text(meaning) for language in languages.values()) for meaning in meanings]
     assert list(read_multiway(xnli / "xnli.15way.orig.tsv", codes)) == parallel
     for code in codes[1:]:
         paths = [root / f"tatoeba/tatoeba.{ISO3[code]}-eng.{ISO3[side]}" for side in ("en", code)]
-        meanings = generate_parallel.draw(40, 1, "tatoeba", code)
+        meanings = islice(draw_meanings((1, "tatoeba", code), "wiki", "web"), 40)
         assert list(read_aligned(paths)) == [(languages["en"].text(m), languages[code].text(m)) for m in meanings]
 
 

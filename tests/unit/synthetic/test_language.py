@@ -34,7 +34,7 @@ def test_a_sixth_language_is_data_alone(world) -> None:
     for meaning in islice(draw_meanings((1,), "wiki"), 200):
         sentence = greek.realise(meaning)
         assert any("α" <= letter <= "ω" for letter in sentence.text.lower())
-        assert LINK in meaning.skeleton or sentence.tree.deprels[-2:] == ("root", "punct")
+        assert LINK in meaning.skeleton or sentence.deprels[-2:] == ("root", "punct")
 
 
 def test_characters_are_enough_and_the_same_in_both_chinese_scripts() -> None:
@@ -89,7 +89,7 @@ def some_meanings(seed: int, domain: str, count: int = 5) -> list[Meaning]:
 
 
 def check_tree(sentence: Sentence) -> None:
-    upos, heads, deprels, ner = sentence.tree
+    upos, heads, deprels, ner = sentence[2:6]
     assert 4 <= len(sentence.forms) <= 24
     assert {len(column) for column in (sentence.lemmas, upos, heads, deprels, ner)} == {len(sentence.forms)}
     arcs = [(head, i + 1) for i, head in enumerate(heads)]
@@ -114,7 +114,7 @@ def test_every_meaning_is_a_sentence_in_every_language(languages, seed: int, dom
         for sentence, language in zip(said, languages.values(), strict=True):
             check_tree(sentence)
             assert sentence.text == language.text(meaning)
-        assert len({tuple(sorted(tag for tag in sentence.tree.ner if tag != "O")) for sentence in said}) == 1
+        assert len({tuple(sorted(tag for tag in sentence.ner if tag != "O")) for sentence in said}) == 1
 
 
 @pytest.mark.parametrize("code", ["en", "fr", "de", "ru"])
@@ -150,14 +150,14 @@ def test_jieba_gives_back_the_words_where_there_are_no_spaces(languages, tmp_pat
 )
 def test_each_language_has_its_own_word_order(languages, before: set[bool], words: list[str]) -> None:
     for code, label in map(str.split, words):
-        trees = [languages[code].realise(meaning).tree for meaning in some_meanings(5, "wiki", 500)]
+        trees = [languages[code].realise(meaning) for meaning in some_meanings(5, "wiki", 500)]
         assert {i + 1 < head for t in trees for i, head in enumerate(t.heads) if t.deprels[i] == label} == before
 
 
 def test_german_main_verbs_are_second_and_russian_objects_lead_only_where_nobody_can_mistake_them(languages) -> None:
     orders = set()
     for meaning in some_meanings(5, "wiki", 1_000):
-        german, russian = (languages[code].realise(meaning).tree for code in ("de", "ru"))
+        german, russian = (languages[code].realise(meaning) for code in ("de", "ru"))
         verb = german.heads.index(0) + 1
         assert sum(head == verb for head in german.heads[: verb - 1]) == 1
         places = {russian.deprels[i]: i for i, head in enumerate(russian.heads) if head == russian.heads.index(0) + 1}
