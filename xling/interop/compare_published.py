@@ -31,8 +31,8 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import numbered_lines, read_json, write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned, read_multiway
-from xling.interop.beside import in_study, refuse_misspelt
 from xling.interop.encoders import SENTENCES, AnyEncoder, Matrix, open_any_encoder
+from xling.interop.trained import in_study, refuse_misspelt
 from xling.model.device import local_device
 from xling.model.similarity import cka_matrix
 from xling.report import style

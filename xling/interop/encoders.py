@@ -7,6 +7,7 @@ code that comes with a model is not run.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
@@ -14,13 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from xling.bpe.streams import END
-from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
 from xling.core.io import read_json
 from xling.finetune.batches import by_length
-from xling.interop.beside import NAME_TOKENISER, in_study, refuse_misspelt, vocabulary_of
-from xling.interop.export import check_vocabulary, longest_text
-from xling.model.files import load_encoder
+from xling.interop.trained import open_trained, refuse_misspelt, tokeniser_of
 from xling.tokenization.tokeniser import make_tokeniser
 
 Matrix = NDArray[np.floating]
@@ -81,18 +79,15 @@ def open_any_encoder(
 
 def open_own(folder: Path, language: str | None, device: str, tokenised: bool) -> AnyEncoder:
     """Open a model that xling trained, with the vocabulary and the tokeniser of its study."""
-    encoder = load_encoder(folder).to(device)
-    code = chosen_language(encoder.config.languages, language, str(folder))
-    vocab = vocabulary_of(folder)
-    vocabulary = Vocabulary.load(vocab)
-    check_vocabulary(encoder.config, vocabulary, vocab)
-    words: Callable[[str], list[str]] = str.split
+    encoder, vocabulary, longest = open_trained(folder)
+    encoder, languages = encoder.to(device), encoder.config.languages
+    code = chosen_language(languages, language, str(folder))
+    number, words = languages.index(code), cast(Callable[[str], list[str]], str.split)
     if not tokenised:
-        words = make_tokeniser(read_json(in_study(folder, f"tokenisers/{code}.json", NAME_TOKENISER))).words
-    number, room = encoder.config.languages.index(code), longest_text(folder, encoder.config) - 2
+        words = make_tokeniser(read_json(tokeniser_of(folder, code))).words
 
     def spell(text: str) -> Spelled:
-        ids = vocabulary.encode_words(code, words(text))[:room]
+        ids = vocabulary.encode_words(code, words(text))[: longest - 2]
         return [END, *ids, END], [False, *([True] * len(ids)), False]
 
     def states(tokens: Tensor, keep: Tensor) -> list[Tensor]:

@@ -124,6 +124,8 @@ def test_two_models_of_studies_need_no_flags(
     assert axis_names(["one/models/toy", "org/bert"], ["en", None]) == ["toy (en)", "org/bert"]
     assert len(table(result).splitlines()) == 1 + 5 + 1
     assert caution(result) is None
+    unnamed = call(main, *["one/models/toy"] * 2, "--parallel", "one/parallel/en.txt", "one/parallel/fr.txt").error
+    assert "name one of its languages with --languages A B, en, fr (given: none)" in unnamed
     assert "48 pairs for vectors 100 wide are few" in str(caution(result | {"widths": [24, 100]}))
 
 
@@ -194,7 +196,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("broken --parallel parallel.tsv", "cannot load its model"),
         ("xlm --parallel parallel.tsv", "name one of its languages with --languages A B, en, fr (given: none)"),
         ("exported --parallel parallel.tsv --languages de fr", "languages with --languages A B, en, fr (given: de)"),
-        ("own --parallel parallel.tsv", "name one of its languages with --languages A B, en, fr (given: none)"),
         ("own --parallel parallel.tsv --languages fr en", "en-fr.joint.wiki/vocab.json: no such file beside the model"),
         ("no-such-owner/no-such-model --parallel parallel.tsv", "cannot load its config"),
     ],

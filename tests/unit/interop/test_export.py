@@ -21,10 +21,10 @@ from tiny_models import SETTINGS, made_up, write_model, write_vocab
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.io import read_lines, write_json
 from xling.finetune.data import Speller
-from xling.interop.beside import vocabulary_of
 from xling.interop.encoders import open_any_encoder
 from xling.interop.export import export, main
 from xling.interop.fast_tokenizer import tokenizer_json
+from xling.interop.trained import vocabulary_of
 from xling.tokenization.options import check_options
 from xling.tokenization.tokeniser import make_tokeniser
 
