@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from xling.bpe.streams import END
 from xling.core.errors import XlingError
@@ -49,11 +50,9 @@ class AnyEncoder:
         return [np.concatenate(layer)[order] for layer in zip(*parts, strict=True)]
 
     def _means(self, spelled: Sequence[Spelled]) -> list[Matrix]:
-        length = max(len(ids) for ids, _ in spelled)
-        rows = [(ids + [self.padding] * (length - len(ids)), len(ids), own) for ids, own in spelled]
-        tokens = torch.tensor([ids for ids, _, _ in rows])
-        keep = torch.arange(length) < torch.tensor([size for _, size, _ in rows])[:, None]
-        mine = torch.tensor([own + [False] * (length - size) for _, size, own in rows]).float().unsqueeze(-1)
+        tokens = pad_sequence([torch.tensor(ids) for ids, _ in spelled], True, self.padding)
+        keep = pad_sequence([torch.ones(len(ids), dtype=torch.bool) for ids, _ in spelled], True)
+        mine = pad_sequence([torch.tensor(own, dtype=torch.float) for _, own in spelled], True).unsqueeze(-1)
         with torch.inference_mode():
             states = [layer.float().cpu() for layer in self.states(tokens, keep)]
             return [((layer * mine).sum(dim=1) / mine.sum(dim=1)).numpy() for layer in states]
