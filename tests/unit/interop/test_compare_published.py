@@ -5,7 +5,8 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,22 +45,17 @@ def test_a_turned_space_is_found_with_the_map_only_and_the_map_never_saw_what_is
     assert retrieval(few, states("unrelated", rows=100, width=60))[1] < 0.3
 
 
-class Toy(NamedTuple):
-    """An encoder whose sentences are the numbers of rows."""
-
-    layers: list[np.ndarray]
-    name: str = "toy"
-    language: None = None
-
-    def sentence_means(self, texts: list[str]) -> list[np.ndarray]:
-        return [layer[[int(text) for text in texts]] for layer in self.layers]
+def toy(layers: list[np.ndarray]) -> Any:
+    """Return an encoder whose sentences are the numbers of rows."""
+    means = lambda texts: [layer[[int(text) for text in texts]] for layer in layers]  # noqa: E731
+    return SimpleNamespace(name="toy", language=None, sentence_means=means)
 
 
 @pytest.mark.parametrize(("count", "depths"), [(2, [0, 2]), (3, [0, 1, 2]), (1, [0])])
 def test_layers_are_compared_at_the_same_depth(count: int, depths: list[int]) -> None:
     both = states("a", rows=100)
     right = [both, both[::-1], both]
-    found = compare([Toy([both] * count), Toy(right)], [(str(row), str(row)) for row in range(100)])
+    found = compare([toy([both] * count), toy(right)], [(str(row), str(row)) for row in range(100)])
     assert [(pair["right"], pair["plain"] == 1.0) for pair in found["layers"]] == [(i, i != 1) for i in depths]
     assert (found["fitted"], found["looked_for"], found["chance"]) == (75, 25, 1 / 25)
     np.testing.assert_allclose(found["matrix"], [[linear_cka(both, y) for y in right]] * count, atol=1e-9)

@@ -61,11 +61,8 @@ def tokens(sentence: Sentence) -> list[Token]:
 
 
 def tagged_tokens(sentence: Sentence) -> list[tuple[str, str]]:
-    """Return printed tokens with their entity tags; a merged token has the first tag that is not O."""
-    return [
-        (token.form, next((tag for tag in sentence.ner[token.first : token.last + 1] if tag != "O"), "O"))
-        for token in tokens(sentence)
-    ]
+    """Return printed tokens with their entity tags; merged words are never names."""
+    return [(token.form, sentence.ner[token.first]) for token in tokens(sentence)]
 
 
 def tagged_characters(sentence: Sentence) -> list[tuple[str, str]]:
