@@ -204,53 +204,47 @@ def test_bad_input_is_one_line(
 # Tokenizers
 
 
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory, vocabularies: Vocabularies) -> dict[str, Path]:
-    """Return exported folders of a model of each kind of vocabulary, with Moses for both languages."""
-    root = tmp_path_factory.mktemp("exported")
-    for setting, (kind, *_) in SETTINGS.items():
-        write_model(root / "models" / setting, vocabularies[kind], setting)
-        options = {code: OPTIONS[code] for code in TEXTS}
-        export(root / "models" / setting, vocabularies[kind], root / setting, options)
-    return {setting: root / setting for setting in SETTINGS}
-
-
 @cache
-def fast(folder: Path) -> Any:
-    return tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-
-
-def ids_of(folder: Path, texts: list[str]) -> list[list[int]]:
-    return [found.ids for found in fast(folder).encode_batch(texts, add_special_tokens=False)]
+def fast(vocab: Path, code: str, raw: bool = True) -> Any:
+    """Return the tokenizer of a language, for raw text or for words between spaces."""
+    content = tokenizer_json(loaded(vocab), code, check_options(OPTIONS[code]) if raw else None)
+    return tokenizers.Tokenizer.from_str(json.dumps(content))
 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("code", OPTIONS)
 def test_ids_of_real_text_are_those_of_training(real_data: Path, tmp_path: Path, code: str) -> None:
-    """The whole way from raw text in one setting; in the others from its words, after which alone they differ."""
-
-    def real_words(language: str, number: int) -> tuple[list[str], list[str]]:
-        raw = list(islice(read_lines(real_data / "text" / f"webdocs.{language}.txt.xz"), number))
-        return raw, [moses(language).line(line) for line in raw]
-
-    raw, words = real_words(code, LINES)
-    other = "de" if code == "en" else "en"
-    texts = {other: real_words(other, 300)[1], code: words[:300]}
-    assert len(raw) == LINES
-    for setting, (kind, *_) in SETTINGS.items():
-        vocab = write_vocab(tmp_path / "vocab", kind, texts, 600)
-        write_model(tmp_path / f"{setting}.model", vocab, setting)
-        options = {code: OPTIONS[code]} if setting == "default" else {}
-        export(tmp_path / f"{setting}.model", vocab, tmp_path / setting, options)
-        some = LINES // 4 if not options else LINES // 16 if code == "zh" else LINES  # its thousands of rules are slow
-        given = ids_of(tmp_path / setting / code, (raw if options else words)[:some])
-        expected = [loaded(vocab).encode_line(code, line) for line in words[:some]]
-        if options and code == "zh":  # an approximation: docs/share.md says how close it is with a larger vocabulary
+    """The whole way from raw text with one vocabulary; with the others from its words, after which alone they differ."""
+    raw, words = {}, {}
+    for language in (code, "de" if code == "en" else "en"):
+        raw[language] = list(islice(read_lines(real_data / f"text/webdocs.{language}.txt.xz"), LINES))
+        words[language] = [moses(language).line(line) for line in raw[language][: LINES if language == code else 300]]
+    for kind in ("joint", "prefixed", "separate", "union"):
+        vocab = write_vocab(tmp_path, kind, {language: lines[:300] for language, lines in words.items()}, 600)
+        whole = kind == "joint"
+        some = LINES // 4 if not whole else LINES // 16 if code == "zh" else LINES  # its thousands of rules are slow
+        spelled = fast(vocab, code, whole).encode_batch(
+            (raw if whole else words)[code][:some], add_special_tokens=False
+        )
+        given, expected = (
+            [found.ids for found in spelled],
+            [loaded(vocab).encode_line(code, line) for line in words[code][:some]],
+        )
+        if whole and code == "zh":  # an approximation: docs/share.md says how close it is with a larger vocabulary
             matches = [SequenceMatcher(None, *pair, False) for pair in zip(given, expected, strict=True)]
             same = sum(block.size for match in matches for block in match.get_matching_blocks())
             assert 2 * same > 0.75 * sum(map(len, given + expected))
         else:
             assert given == expected
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory, vocabularies: Vocabularies) -> Path:
+    """Return the exported folder of a model with Moses for both languages."""
+    root = tmp_path_factory.mktemp("exported")
+    write_model(root / "model", vocabularies["joint"])
+    export(root / "model", vocabularies["joint"], root / "hf", {code: OPTIONS[code] for code in TEXTS})
+    return root / "hf"
 
 
 @pytest.mark.parametrize(
@@ -262,26 +256,24 @@ def test_ids_of_real_text_are_those_of_training(real_data: Path, tmp_path: Path,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("code", ["en", "fr"])
-def test_rules_of_moses_as_tokenizer_json(
-    exported: dict[str, Path], vocabularies: Vocabularies, code: str, text: str
-) -> None:
-    folder = exported["default"] if code == "en" else exported["default"] / code  # English is beside the weights
+def test_rules_of_moses_as_tokenizer_json(exported: Path, vocabularies: Vocabularies, code: str, text: str) -> None:
+    folder = exported if code == "en" else exported / code  # English is beside the weights
     tokenizer, vocabulary = transformers.AutoTokenizer.from_pretrained(folder), loaded(vocabularies["joint"])
     assert tokenizer(text)["input_ids"] == [2, *vocabulary.encode_line(code, moses(code).line(text)), 2]
     assert set(tokenizer(text)) == {"input_ids", "attention_mask"}
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("kind", ["joint", "prefixed", "separate", "union"])
 @settings(max_examples=15)
 @given(text=st.text() | st.sampled_from(["<mask> </s> <pad>", "Il\u00a0dit : «oui», 1999…", "▁a", ""]))
 def test_any_text_is_framed_and_our_own_lines_have_the_ids_of_training(
-    exported: dict[str, Path], vocabularies: Vocabularies, setting: str, text: str
+    vocabularies: Vocabularies, kind: str, text: str
 ) -> None:
-    ids = fast(exported[setting] / "fr").encode(text).ids
+    ids = fast(vocabularies[kind], "fr").encode(text).ids
     assert (ids[0], ids[-1]) == (2, 2)  # whatever the text
     for code, lines in TEXTS.items():
-        expected = [loaded(vocabularies[SETTINGS[setting][0]]).encode_line(code, line) for line in lines[:9]]
-        assert ids_of(exported[setting] / code, lines[:9]) == expected
+        expected = [[2, *loaded(vocabularies[kind]).encode_line(code, line), 2] for line in lines[:9]]
+        assert [found.ids for found in fast(vocabularies[kind], code).encode_batch(lines[:9])] == expected
 
 
 @pytest.mark.parametrize("own", [{}, {"strip_accents": True}, {"lowercase": False, "strip_accents": True}])
@@ -292,9 +284,9 @@ def test_case_and_accents_without_moses(vocabularies: Vocabularies, own: dict[st
     assert given.ids == vocabulary.encode_line("fr", make_tokeniser(options).line("  Bé dÉ,\ttE\u0301 "))
 
 
-def test_text_is_framed_as_the_tasks_frame_it(exported: dict[str, Path], vocabularies: Vocabularies) -> None:
+def test_text_is_framed_as_the_tasks_frame_it(exported: Path, vocabularies: Vocabularies) -> None:
     first, second = TEXTS["fr"][:2]
-    tokenizer = transformers.AutoTokenizer.from_pretrained(exported["default"], subfolder="fr")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(exported, subfolder="fr")
     speller = Speller(loaded(vocabularies["joint"]), "fr", 200)
     assert np.array_equal(tokenizer(first, second)["input_ids"], speller.pair(first.split(), second.split())[0])
     assert np.array_equal(tokenizer(first)["input_ids"], speller.sentence(first.split())[0][0])
@@ -305,8 +297,7 @@ def test_text_is_framed_as_the_tasks_frame_it(exported: dict[str, Path], vocabul
 
 
 def test_chinese_is_cut_into_the_longest_words_of_the_vocabulary(tmp_path: Path) -> None:
-    vocabulary = loaded(write_vocab(tmp_path, "mono", {"zh": ["天地 天地 天地 人 天 地 国"] * 3}, 6))
-    assert "▁天地" in vocabulary.pieces("zh")
-    spelled = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(vocabulary, "zh", check_options(OPTIONS["zh"]))))
-    found = spelled.encode("天地人國天", add_special_tokens=False)
-    assert found.ids == vocabulary.encode_words("zh", ["天地", "人", "国", "天"])
+    vocab = write_vocab(tmp_path, "mono", {"zh": ["天地 天地 天地 人 天 地 国"] * 3}, 6)
+    assert "▁天地" in loaded(vocab).pieces("zh")
+    found = fast(vocab, "zh").encode("天地人國天", add_special_tokens=False)
+    assert found.ids == loaded(vocab).encode_words("zh", ["天地", "人", "国", "天"])
