@@ -122,6 +122,10 @@ def test_two_models_of_studies_need_no_flags(
     assert caution(result) is None
     unnamed = call(main, *["one/models/toy"] * 2, "--parallel", "one/parallel/en.txt", "one/parallel/fr.txt").error
     assert "name one of its languages with --languages A B, en, fr (given: none)" in unnamed
+    Path("one/tokenisers").mkdir()
+    Path("one/tokenisers/fr.json").write_text('{"language": "fr", "moses": "fr"}')
+    raw = open_any_encoder("one/models/toy", "fr").sentence_means([text.upper() for text in TEXTS["fr"]])
+    np.testing.assert_array_equal(raw[-1], sides[1][-1])
     assert "48 pairs for vectors 100 wide are few" in str(caution(result | {"widths": [24, 100]}))
 
 

@@ -174,7 +174,9 @@ def test_the_same_bytes_twice_no_code_and_a_card_that_says_what_the_run_says(
         ("none/model", "none/model: no such folder (expected the folder of a model trained by xling)"),
         ("cut --vocab JOINT", "no model.safetensors in it"),
         ("model --vocab .", "vocab.json: no such file"),
-        ("model --vocab SEPARATE", "but the model has"),
+        ("model --vocab SEPARATE", "94 ids for en, but the model has 101 (name the model's own vocabulary)"),
+        ("model --vocab UNION", "147 ids for en, but the model has 101"),
+        ("model --vocab MONO", "no language 'en', which the model has"),
         ("model --vocab JOINT --out cut", "exists already"),
         ("wide --vocab JOINT", "a feed-forward part of 120 cannot be exported"),
         ("model --vocab JOINT --tokeniser de=empty.json", "empty.json: language: missing key"),
@@ -194,7 +196,7 @@ def test_bad_input_is_one_line(
     Path("cut/model.json").write_text(Path("model/model.json").read_text())
     Path("empty.json").write_text("{}")
     Path("de.json").write_text(json.dumps(OPTIONS["de"]))
-    for kind in ("JOINT", "SEPARATE"):
+    for kind in ("JOINT", "SEPARATE", "UNION", "MONO"):
         arguments = arguments.replace(kind, str(vocabularies[kind.lower()]))
     before, (model, *flags) = sorted(Path().iterdir()), arguments.split()
     assert problem in refused(main, model, "--out", "out", *flags, out=Path("out"))
