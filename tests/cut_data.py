@@ -2,7 +2,7 @@
 
 import lzma
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -11,23 +11,18 @@ WORDS = 2000  # of a list: so many that some of them occur in so little text
 
 
 def cut_file(source: Path, target: Path) -> None:
-    """Write the beginning of a file."""
+    """Write the beginning of a file; the name that its publishers gave it says how it is cut."""
     target.parent.mkdir(parents=True, exist_ok=True)
     opened = lzma.open if source.suffix == ".xz" else open
     with opened(source, "rt", encoding="utf-8") as lines, opened(target, "wt", encoding="utf-8") as kept:
-        kept.writelines(_cutter(source)(lines))
-
-
-def _cutter(source: Path) -> Callable[[Iterable[str]], Iterator[str]]:
-    """Return what keeps the beginning of a file, by the name that its publishers gave it."""
-    if source.suffix == ".conllu" or "wikiann" in source.parts:
-        return first_sentences
-    if source.name in ("xnli.dev.tsv", "xnli.test.tsv"):
-        return first_rows
-    if source.parent.name == "text":
-        return first_paragraphs
-    size = PAIRS if source.parent.name in ("xnli", "tatoeba") else WORDS
-    return lambda lines: islice(lines, size)
+        if source.suffix == ".conllu" or "wikiann" in source.parts:
+            kept.writelines(first_sentences(lines))
+        elif source.name in ("xnli.dev.tsv", "xnli.test.tsv"):
+            kept.writelines(first_rows(lines))
+        elif source.parent.name == "text":
+            kept.writelines(first_paragraphs(lines))
+        else:
+            kept.writelines(islice(lines, PAIRS if source.parent.name in ("xnli", "tatoeba") else WORDS))
 
 
 def first_paragraphs(lines: Iterable[str]) -> Iterator[str]:

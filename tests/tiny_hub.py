@@ -11,6 +11,8 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
+SMALL = {"num_attention_heads": 2, "intermediate_size": 32, "pad_token_id": 1}
+
 
 def write_tokenizer(folder: Path, lines: Sequence[str], start: str, end: str, pad: str, **options: Any) -> int:
     """Write a tokenizer of whole words that frames a text with two special tokens, and return its size."""
@@ -26,22 +28,22 @@ def write_tokenizer(folder: Path, lines: Sequence[str], start: str, end: str, pa
     return len(numbers)
 
 
-def write_bert(folder: Path, lines: Sequence[str], width: int = 16, layers: int = 2, seed: int = 1) -> Path:
+def write_bert(folder: Path, lines: Sequence[str], layers: int = 2) -> Path:
     """Write a small BERT."""
     size = write_tokenizer(folder, lines, "[CLS]", "[SEP]", "[PAD]", model_max_length=24)
-    torch.manual_seed(seed)
-    sizes = {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": 2, "intermediate_size": 32}
-    config = transformers.BertConfig(vocab_size=size, pad_token_id=1, max_position_embeddings=24, **sizes)
+    torch.manual_seed(1)
+    sizes = SMALL | {"hidden_size": 16, "num_hidden_layers": layers}
+    config = transformers.BertConfig(vocab_size=size, max_position_embeddings=24, **sizes)
     transformers.BertModel(config, add_pooling_layer=False).save_pretrained(folder)
     return folder
 
 
-def write_xlm_roberta(folder: Path, lines: Sequence[str], width: int = 16, layers: int = 3) -> Path:
-    """Write a small XLM-R, whose tokenizer knows no longest text."""
+def write_xlm_roberta(folder: Path, lines: Sequence[str], width: int = 16) -> Path:
+    """Write a small XLM-R of three layers, whose tokenizer knows no longest text."""
     size = write_tokenizer(folder, lines, "<s>", "</s>", "<pad>")
     torch.manual_seed(2)
-    sizes = {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": 2, "intermediate_size": 32}
-    config = transformers.XLMRobertaConfig(vocab_size=size, pad_token_id=1, max_position_embeddings=26, **sizes)
+    sizes = SMALL | {"hidden_size": width, "num_hidden_layers": 3}
+    config = transformers.XLMRobertaConfig(vocab_size=size, max_position_embeddings=26, **sizes)
     transformers.XLMRobertaModel(config).save_pretrained(folder)
     return folder
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,7 @@ from xling.pretrain.record import Metrics
 from xling.report.items import read_items, write_items
 from xling.report.records import Cell, read_records, write_records
 from xling.report.style import save_images
+from xling.synthetic.formats.text import write_lines
 from xling.tokenization import prepare_task
 from xling.tokenization.prepare_parallel import write_sides
 from xling.tokenization.tokeniser import tokeniser_from
@@ -49,20 +50,11 @@ FLIPS = 40  # in each kind of file
 LINES = made_up("en", 60)
 TEXTS = {"en": LINES, "fr": made_up("fr", 60)}
 ARRAY = numpy_rng("stored files").standard_normal((64, 300)).astype(np.float32)  # does not compress
-CELLS = [
-    Cell(setting="Default", task="ner", language="fr", seed=seed, score=50.25 + seed, chance=1.5) for seed in (1, 2, 3)
-]
+CELL = {"setting": "Default", "task": "ner", "language": "fr", "chance": 1.5}
+CELLS = [Cell(**CELL, seed=seed, score=50.25 + seed) for seed in (1, 2, 3)]
 HEX = [value.tobytes().hex() for value in ARRAY]
 SCORE = {"config": "0123", "languages": {"fr": HEX}}
-NER = [
-    f"en:{word}\t{'B-LOC' if number % 3 else 'O'}\n" + "\n" * (number % 4 == 3)
-    for number, word in enumerate("abcdefghijkl")
-]
-
-
-def write_lines(path: Path, lines: Iterable[str]) -> None:
-    with io.write_text(path) as handle:
-        handle.writelines(f"{line}\n" for line in lines)
+NER = ["en:a\tB-LOC", "en:b\tO", "en:c\tB-PER", ""] * 3
 
 
 def write_streams(folder: Path) -> None:
@@ -79,14 +71,8 @@ def read_vocabulary(folder: Path) -> Any:
     vocabulary = Vocabulary.load(folder)
     encoded = [vocabulary.encode_line(code, line) for code, lines in TEXTS.items() for line in lines]
     parts = [(vocabulary.ids(code).tolist(), vocabulary.pieces(code)) for code in TEXTS]
-    return (
-        vocabulary.kind,
-        vocabulary.languages,
-        vocabulary.size,
-        parts,
-        encoded,
-        list(io.read_lines(folder / "pieces.txt")),
-    )
+    about = vocabulary.kind, vocabulary.languages, vocabulary.size
+    return about, parts, encoded, list(io.read_lines(folder / "pieces.txt"))
 
 
 def read_weights(folder: Path) -> Any:
@@ -141,10 +127,8 @@ def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def kinds(tmp_path: Path, vocab: Path) -> dict[str, Kind]:
     """Return every kind of file that a later job reads and a function writes."""
     models, plain = {code: vocab / f"{code}.model" for code in TEXTS}, tokeniser_from(None)
-    encoder, items = (
-        write_model(tmp_path / "encoder", vocab, "no-anchors"),
-        {("ner", "fr", "Default", 1): ARRAY.view(np.uint8)[None]},
-    )
+    encoder = write_model(tmp_path / "encoder", vocab, "no-anchors")
+    items = {("ner", "fr", "Default", 1): ARRAY.view(np.uint8)[None]}
     return {
         "text": one_file("a.txt.zst", lambda path: write_lines(path, HEX), lambda path: list(io.read_lines(path))),
         "streams": Kind(write_streams, read_streams, "train.bin train.idx meta.json"),
@@ -220,13 +204,9 @@ def said(read: Callable[[], Any], known: Any, caplog: Any, capfd: Any) -> str | 
 
 
 def test_every_flip_is_noticed(
-    kinds: dict[str, Kind],
-    made_by_commands: dict[str, Kind],
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    kinds: dict[str, Kind], made_by_commands: dict[str, Kind], tmp_path: Path, caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     monkeypatch.setattr(logging.getLogger("xling"), "propagate", True)
     caplog.set_level(logging.WARNING, "xling")
     rng, missed, flips, without_effect = python_rng("flips"), [], 0, 0

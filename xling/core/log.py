@@ -1,4 +1,4 @@
-"""Logs with one line per event and UTC time; progress as a bar on a terminal, or as an occasional line in a file."""
+"""Logs with one line per event and UTC time, and progress as an occasional line."""
 
 import logging
 import sys
@@ -9,7 +9,6 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 SECONDS_BETWEEN_LINES = 30.0
-SECONDS_BETWEEN_BARS = 0.2
 
 
 class _ToStderr(logging.Handler):
@@ -51,20 +50,18 @@ class Progress:
         self.what, self.total, self.unit = what, total, unit
         self.done = 0.0
         self.start = self.last_shown = time.monotonic()
-        self.bar = sys.stderr.isatty()
 
     def add(self, amount: float = 1) -> None:
         """Add to the finished work, and show the progress if the last display is long enough ago."""
         self.done += amount
         now = time.monotonic()
-        if now - self.last_shown >= (SECONDS_BETWEEN_BARS if self.bar else SECONDS_BETWEEN_LINES):
+        if now - self.last_shown >= SECONDS_BETWEEN_LINES:
             self.last_shown = now
-            self.finish(end="\r" if self.bar else "\n")
+            self.finish()
 
-    def finish(self, end: str = "\n") -> None:
+    def finish(self) -> None:
         """Show the amount of finished work and the rate."""
-        clear = "\x1b[2K" if self.bar else ""
-        print(f"{clear}{self.text(time.monotonic() - self.start)}", end=end, file=sys.stderr, flush=True)
+        print(self.text(time.monotonic() - self.start), file=sys.stderr, flush=True)
 
     def text(self, elapsed: float) -> str:
         """Return the progress line after `elapsed` seconds."""

@@ -31,8 +31,8 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import numbered_lines, read_json, write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned, read_multiway
-from xling.interop.beside import refuse_misspelt, sentences_of
 from xling.interop.encoders import SENTENCES, AnyEncoder, Matrix, open_any_encoder
+from xling.interop.trained import in_study, refuse_misspelt
 from xling.model.device import local_device
 from xling.model.similarity import cka_matrix
 from xling.report import style
@@ -178,14 +178,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     models, tokenised = (args.model_a, args.model_b), not args.parallel
     if tokenised:
         args.languages = args.languages or first_and_last(*models)
-        args.parallel = [sentences_of(Path(name), code) for name, code in zip(models, args.languages, strict=True)]
+        args.parallel = [
+            in_study(Path(name), f"parallel/{code}.txt", "name sentences with --parallel")
+            for name, code in zip(models, args.languages, strict=True)
+        ]
     pairs = read_pairs(args.parallel, args.languages, args.sentences)
     device = str(local_device("auto")) if args.device == "auto" else args.device
     encoders = [
-        open_any_encoder(
-            name, code, getattr(args, f"vocab_{side}"), getattr(args, f"tokeniser_{side}"), device, tokenised
-        )
-        for name, code, side in zip(models, args.languages or (None, None), "ab", strict=True)
+        open_any_encoder(name, code, device, tokenised)
+        for name, code in zip(models, args.languages or (None, None), strict=True)
     ]
     result = compare(encoders, pairs)
     names = axis_names(result["models"], result["languages"])
@@ -218,9 +219,6 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
         "--parallel", type=Path, nargs="+", default=(), help="one file or two (default: the studies' own)"
     )
     parser.add_argument("--languages", nargs=2, metavar=("A", "B"), help="columns of a table; languages of the models")
-    for side in "ab":
-        parser.add_argument(f"--vocab-{side}", type=Path, help="vocabulary of a model of ours (default: its study's)")
-        parser.add_argument(f"--tokeniser-{side}", type=Path, help="JSON of its tokeniser (default: its study's)")
     parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most this many pairs")
     parser.add_argument("--device", default="auto", help="cpu, cuda, or auto (default)")
     parser.add_argument(

@@ -7,20 +7,19 @@ code that comes with a model is not run.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from xling.bpe.streams import END
-from xling.bpe.vocabulary import Vocabulary
-from xling.core.errors import InputError, XlingError
+from xling.core.errors import XlingError
 from xling.core.io import read_json
 from xling.finetune.data import by_length
-from xling.interop.beside import refuse_misspelt, tokeniser_of, vocabulary_of
-from xling.interop.export import check_vocabulary, longest_text
-from xling.model.files import load_encoder
+from xling.interop.trained import open_trained, refuse_misspelt, tokeniser_of
 from xling.tokenization.tokeniser import make_tokeniser
 
 Matrix = NDArray[np.floating]
@@ -51,35 +50,25 @@ class AnyEncoder:
         return [np.concatenate(layer)[order] for layer in zip(*parts, strict=True)]
 
     def _means(self, spelled: Sequence[Spelled]) -> list[Matrix]:
-        length = max(len(ids) for ids, _ in spelled)
-        rows = [(ids + [self.padding] * (length - len(ids)), len(ids), own) for ids, own in spelled]
-        tokens = torch.tensor([ids for ids, _, _ in rows])
-        keep = torch.arange(length) < torch.tensor([size for _, size, _ in rows])[:, None]
-        mine = torch.tensor([own + [False] * (length - size) for _, size, own in rows]).float().unsqueeze(-1)
+        tokens = pad_sequence([torch.tensor(ids) for ids, _ in spelled], True, self.padding)
+        keep = pad_sequence([torch.ones(len(ids), dtype=torch.bool) for ids, _ in spelled], True)
+        mine = pad_sequence([torch.tensor(own, dtype=torch.float) for _, own in spelled], True).unsqueeze(-1)
         with torch.inference_mode():
             states = [layer.float().cpu() for layer in self.states(tokens, keep)]
             return [((layer * mine).sum(dim=1) / mine.sum(dim=1)).numpy() for layer in states]
 
 
 def open_any_encoder(
-    name: str,
-    language: str | None = None,
-    vocab: Path | None = None,
-    tokeniser: Path | None = None,
-    device: str = "cpu",
-    tokenised: bool = False,
+    name: str, language: str | None = None, device: str = "cpu", tokenised: bool = False
 ) -> AnyEncoder:
     """Open an encoder from a folder or by its name on the hub.
 
-    `vocab` and `tokeniser` are for our own models; without `vocab`, the files of the model's study are the default.
     `tokenised` means that words in the text are already separated by spaces.
     """
     folder = Path(name)
     refuse_misspelt(folder)
     if (folder / "model.json").is_file():
-        return open_own(folder, language, vocab, tokeniser, device, tokenised)
-    if vocab is not None or tokeniser is not None:
-        raise InputError(folder, "no model of ours, but a vocabulary or a tokeniser was named for it")
+        return open_own(folder, language, device, tokenised)
     try:
         from xling.interop.published import open_published
     except ModuleNotFoundError as error:
@@ -87,22 +76,17 @@ def open_any_encoder(
     return AnyEncoder(name, *open_published(name, language, device), language)
 
 
-def open_own(
-    folder: Path, language: str | None, vocab: Path | None, tokeniser: Path | None, device: str, tokenised: bool
-) -> AnyEncoder:
-    """Open a model that xling trained."""
-    encoder = load_encoder(folder).to(device)
-    code = chosen_language(encoder.config.languages, language, str(folder))
-    if vocab is None:
-        vocab = vocabulary_of(folder)
-        tokeniser = tokeniser if tokeniser or tokenised else tokeniser_of(folder, code)
-    vocabulary = Vocabulary.load(vocab)
-    check_vocabulary(encoder.config, vocabulary, vocab)
-    number, room = encoder.config.languages.index(code), longest_text(folder, encoder.config) - 2
-    words = make_tokeniser(read_json(tokeniser)).words if tokeniser else str.split
+def open_own(folder: Path, language: str | None, device: str, tokenised: bool) -> AnyEncoder:
+    """Open a model that xling trained, with the vocabulary and the tokeniser of its study."""
+    encoder, vocabulary, longest = open_trained(folder)
+    encoder, languages = encoder.to(device), encoder.config.languages
+    code = chosen_language(languages, language, str(folder))
+    number, words = languages.index(code), cast(Callable[[str], list[str]], str.split)
+    if not tokenised:
+        words = make_tokeniser(read_json(tokeniser_of(folder, code))).words
 
     def spell(text: str) -> Spelled:
-        ids = vocabulary.encode_words(code, words(text))[:room]
+        ids = vocabulary.encode_words(code, words(text))[: longest - 2]
         return [END, *ids, END], [False, *([True] * len(ids)), False]
 
     def states(tokens: Tensor, keep: Tensor) -> list[Tensor]:

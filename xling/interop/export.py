@@ -8,6 +8,7 @@ model card. The default vocabulary and tokenisers are those of the model's study
 """
 
 import argparse
+import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,20 +16,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import jinja2
 from safetensors.torch import save_file
 
 from xling.bpe.train_bpe import SPECIAL_TOKENS
 from xling.bpe.vocabulary import Vocabulary
 from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
-from xling.core.io import read_json, write_json, write_text
+from xling.core.io import numbered_lines, read_json, write_json, write_text
 from xling.core.log import log_to_stderr
-from xling.interop.beside import refuse_misspelt, tokeniser_of, vocabulary_of
-from xling.interop.card import model_card
 from xling.interop.fast_tokenizer import tokenizer_json
 from xling.interop.hugging_face import hugging_face_config, hugging_face_weights, separate_folders
+from xling.interop.trained import check_model, open_trained, read_beside, tokeniser_of
 from xling.model.config import ModelConfig
-from xling.model.files import load_encoder
 from xling.tokenization.options import check_options
 from xling.tokenization.tokeniser import read_options
 
@@ -38,19 +38,16 @@ FAST_TOKENIZER = {
     **dict(zip(("pad_token", "unk_token", "eos_token", "mask_token"), SPECIAL_TOKENS, strict=True)),
     **dict.fromkeys(("bos_token", "cls_token", "sep_token"), SPECIAL_TOKENS[2]),
 }
+SEPARATED = {True: "the embeddings and the softmax", "tokens": "the token vectors and the softmax"}
 Options = Mapping[str, dict[str, Any]]  # tokeniser options by language
 
 
-def export(model: Path, vocab: Path, out: Path, options: Options, licence: str | None = None) -> list[Path]:
+def export(model: Path, vocab: Path | None, out: Path, options: Options, licence: str | None = None) -> list[Path]:
     """Write one folder, or one folder per language, and return the folders; they appear only when all are complete."""
-    check_model(model)
-    encoder = load_encoder(model)
-    config = encoder.config
+    encoder, vocabulary, longest = open_trained(model, vocab)
+    config, apart = encoder.config, separate_folders(encoder.config)
     for code in sorted(set(options) - set(config.languages)):
         raise XlingError(f"--tokeniser {code}: the model speaks {', '.join(config.languages)}")
-    vocabulary = Vocabulary.load(vocab)
-    check_vocabulary(config, vocabulary, vocab)
-    longest, apart = longest_text(model, config), separate_folders(config)
     folders = [out / code for code in config.languages] if apart else [out]
     with whole_folder(out) as temporary:
         for number, final in enumerate(folders):
@@ -68,29 +65,54 @@ def export(model: Path, vocab: Path, out: Path, options: Options, licence: str |
     return folders
 
 
-def check_model(model: Path) -> None:
-    """Raise an error if a path is not the folder of a trained model."""
-    refuse_misspelt(model)
-    for name in ("model.json", "model.safetensors"):
-        if not (model / name).is_file():
-            problem = f"no {name} in it" if model.exists() else "no such folder"
-            raise InputError(model, problem, fix="expected the folder of a model trained by xling")
+def model_card(
+    config: ModelConfig, language: int | None, model: Path, longest: int, licence: str | None, segmented: Sequence[str]
+) -> str:
+    """Return the README.md of a model, or of one of its languages, from the files of its training run.
+
+    `segmented` lists the languages that need a word segmenter.
+    """
+    run, provenance = (read_beside(model, name) for name in ("run.json", "provenance.json"))
+    own = [SEPARATED[config.separate.embeddings]] if config.separate.embeddings else []
+    own += [f"the first {config.separate.layers} layers"] if config.separate.layers else []
+    shape, made = config.shape, run.get("made_from", {})
+    sizes = {
+        "layers, width, heads, feed-forward": [shape.layers, shape.width, shape.heads, shape.feedforward],
+        "LayerNorm": f"{shape.norm} (eps {shape.norm_eps})",
+        "activation": shape.activation,
+        "positions": shape.positions,
+        "vocabulary": [f"{code} {size}" for code, size in zip(config.languages, config.sizes, strict=True)],
+        "language embeddings": "yes" if config.has_language_embeddings else "no",
+    }
+    parts = {"vocabulary": made.get("vocabulary")} | {f"text of {c}": v for c, v in made.get("corpus", {}).items()}
+    described = {
+        name: [f"{key}: {str(values[key]).lower()}" for key in sorted(values)]
+        for name, values in parts.items()
+        if values
+    }
+    training = {"seed": run.get("seed", "not known")} | described | dict(sorted(run.get("pretrain", {}).items()))
+    devices = sorted({str(attempt.get("device")) for attempt in provenance.get("attempts", [])})
+    origin = {"commit": provenance.get("commit", "unknown"), "hardware": devices, "seconds": provenance.get("seconds")}
+    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    kept = {"keep_trailing_newline": True, "trim_blocks": True, "lstrip_blocks": True}
+    return jinja2.Environment(loader=loader, **kept).get_template("card.md.j2").render(  # type: ignore[arg-type]  # noqa: S701 (Markdown)
+        codes=config.languages if language is None else (config.languages[language],),
+        apart=language is not None, own=own, config=config, longest=longest, licence=licence, folder=model.name,
+        segmented=segmented, run=run, shape=sizes, made=training, last=_last_validation(model / "metrics.jsonl"),
+        provenance=origin | provenance.get("versions", {}) if provenance else None,
+    )  # fmt: skip
 
 
-def longest_text(model: Path, config: ModelConfig) -> int:
-    """Return the longest input of a model in tokens: positions beyond the training length are untrained."""
-    run = read_json(model / "run.json") if (model / "run.json").is_file() else {}
-    return int(min(config.shape.positions, run.get("pretrain", {}).get("length", config.shape.positions)))
-
-
-def check_vocabulary(config: ModelConfig, vocabulary: Vocabulary, folder: Path) -> None:
-    """Raise an error if a vocabulary does not belong to the model."""
-    fix = "name the model's own vocabulary"
-    for code, size in zip(config.languages, config.sizes, strict=True):
-        if code not in vocabulary.languages:
-            raise InputError(folder, f"no language {code!r}, which the model has", fix=fix)
-        if vocabulary.size_of(code) != size:
-            raise InputError(folder, f"{vocabulary.size_of(code)} ids for {code}, but the model has {size}", fix=fix)
+def _last_validation(metrics: Path) -> dict[str, Any] | None:
+    """Return the last validation record in the metrics of a run; None if there is none."""
+    last = None
+    for number, line in numbered_lines(metrics) if metrics.is_file() else ():
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError:
+            raise InputError(metrics, "not JSON", line=number) from None
+        last = record if record.get("kind") == "validation" else last
+    return last
 
 
 def write_tokenizer(
@@ -134,7 +156,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         named = {code: tokeniser_of(args.model, code) for code in languages if code not in named} | named
     options = {code: read_options(path) for code, path in named.items()}
     out = args.out or Path(f"{args.model.absolute().name}.hf")
-    folders = export(args.model, args.vocab or vocabulary_of(args.model), out, options, args.licence)
+    folders = export(args.model, args.vocab, out, options, args.licence)
     log = log_to_stderr(__name__)
     if not options:
         log.info("no --tokeniser: the exported tokenizer takes text whose words stand between spaces")
@@ -146,7 +168,6 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="xling export", description=__doc__.split("\n")[0])
     parser.add_argument("model", type=Path, help="folder of a trained model (model.json, model.safetensors)")
-    parser.add_argument("--to", choices=("hf",), default="hf", help="format: Hugging Face")
     parser.add_argument("--vocab", type=Path, help="folder of the model's vocabulary (default: its study's)")
     parser.add_argument(
         "--tokeniser",

@@ -19,7 +19,6 @@ from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.core.records import read_record
 from xling.synthetic.corpus import documents, take_sentences
-from xling.synthetic.flags import counts, shared_flags
 from xling.synthetic.formats.mediawiki import write_dump
 from xling.synthetic.formats.text import conll2003, crawl, jieba_dictionary, msra, treebank, wikiann, write_lines
 from xling.synthetic.language import Language, Sentence
@@ -58,6 +57,23 @@ def write_language(language: Language, args: argparse.Namespace) -> None:
 def draw(language: Language, number: int, parts: tuple[object, ...], *domains: Domain) -> Iterator[Sentence]:
     """Yield `number` sentences, alternating between the domains; `parts` seed the random generators."""
     return map(language.realise, islice(draw_meanings((language.code, *parts), *domains), number))
+
+
+def shared_flags(description: str) -> argparse.ArgumentParser:
+    """Return a parser with the flags that both commands of the generator have."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--world-seed", required=True, type=int, help="the world that all languages of a study share")
+    parser.add_argument("--seed", required=True, type=int, help="which draw of text")
+    parser.add_argument("--root", required=True, type=Path, help="the data root to write below")
+    return parser
+
+
+def counts(text: str) -> dict[str, int]:
+    """Parse the sizes of train, dev and test, such as 4000,500,500."""
+    parts = text.split(",")
+    if len(parts) != 3:
+        raise argparse.ArgumentTypeError(f"expected three whole numbers such as 400,50,50, found {text!r}")
+    return dict(zip(("train", "dev", "test"), map(positive, parts), strict=True))
 
 
 def main() -> None:

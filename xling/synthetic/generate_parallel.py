@@ -21,11 +21,11 @@ from xling.core.log import log_to_stderr
 from xling.core.records import Text, matching, read_record, record
 from xling.core.seeds import derive_seed, python_rng
 from xling.synthetic.corpus import translations
-from xling.synthetic.flags import counts, share, shared_flags
 from xling.synthetic.formats.dictionaries import write_muse, write_panlex
 from xling.synthetic.formats.text import parallel_columns, write_lines, xnli_evaluation, xnli_training
+from xling.synthetic.generate_language import counts, shared_flags
 from xling.synthetic.language import Language
-from xling.synthetic.meaning import Meaning, draw_meanings
+from xling.synthetic.meaning import draw_meanings
 from xling.synthetic.nli import balanced_pairs
 from xling.synthetic.traits import Differences
 from xling.synthetic.world import World, build_world
@@ -53,14 +53,14 @@ def write_sentences(languages: Sequence[Language], iso3: Mapping[str, str], args
             for language in languages
         }
         write_lines(folder / f"xnli.{split}.tsv", xnli_evaluation(pairs, columns))
-    meanings = draw(args.parallel, seed, "15way")
+    meanings = list(islice(draw_meanings((seed, "15way"), "wiki", "web"), args.parallel))
     table = {language.code: list(map(language.text, meanings)) for language in languages}
     write_lines(folder / "xnli.15way.orig.tsv", parallel_columns(table))
     rng = python_rng(seed, "paraphrase", source.code)
     paraphrases = (source.paraphrase(meaning, rng) for meaning in meanings)
     write_lines(folder / f"xnli.15way.{source.code}2.txt", paraphrases)
     for target in languages[1:]:  # different sentences for each language, as in LASER's Tatoeba sets
-        meanings = draw(args.tatoeba, seed, "tatoeba", target.code)
+        meanings = list(islice(draw_meanings((seed, "tatoeba", target.code), "wiki", "web"), args.tatoeba))
         for language in (source, target):
             name = f"tatoeba.{iso3[target.code]}-{iso3[source.code]}.{iso3[language.code]}"
             write_lines(args.root / "tatoeba" / name, map(language.text, meanings))
@@ -80,17 +80,19 @@ def write_dictionaries(languages: Sequence[Language], iso3: Mapping[str, str], a
     write_panlex(args.root / "panlex", iso3[source.code], kept)
 
 
-def draw(number: int, *parts: object) -> list[Meaning]:
-    """Return `number` meanings, alternating between both domains; `parts` seed the random generators."""
-    return list(islice(draw_meanings(parts, "wiki", "web"), number))
-
-
 def read_languages(path: Path, world: World) -> tuple[list[Language], dict[str, str]]:
     """Return the languages that a file lists, the source first, and the three-letter code of each."""
     listed = read_record(list[Listed], read_json(path), path)
     if not listed:
         raise InputError(path, "lists no language", fix="a list of {code, iso3, traits}, the source first")
     return [Language(one.code, one.traits, world) for one in listed], {one.code: one.iso3 for one in listed}
+
+
+def share(text: str) -> float:
+    """Parse a share above 0 and at most 1."""
+    if not 0 < float(text) <= 1:
+        raise argparse.ArgumentTypeError(f"expected a share above 0 and at most 1, found {text!r}")
+    return float(text)
 
 
 def main() -> None:

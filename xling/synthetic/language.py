@@ -1,6 +1,5 @@
 """One embedded language: its words, and the sentences for meanings, as running text or with tree and entities."""
 
-from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
@@ -33,22 +32,15 @@ WORD = {Form.FUSED: Form.BASE}
 LEMMA = WORD | {Form.COUNTED: Form.BASE, Form.OBLIQUE: Form.BASE}
 
 
-class Tree(NamedTuple):
-    """The annotations of the words of a sentence, as in a treebank."""
+class Sentence(NamedTuple):
+    """One sentence of one language: the words with annotations, as in a treebank, and the running text."""
 
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
     upos: tuple[str, ...]
     heads: tuple[int, ...]  # 1-based, 0 is the root
     deprels: tuple[str, ...]
     ner: tuple[str, ...]  # BIO tags of PER, LOC and ORG
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence of one language: the words as in a treebank, with annotations, and the running text."""
-
-    forms: tuple[str, ...]
-    lemmas: tuple[str, ...]
-    tree: Tree
     merged: dict[int, str]  # index of a word that is merged with the next word -> printed form: `du` for `de le`
     text: str  # as printed: punctuation attached, and no spaces if the script has none
 
@@ -75,12 +67,10 @@ class Language:
         return Sentence(
             forms=(self._first(forms[0]), *forms[1:]),
             lemmas=tuple([self.words[LEMMA.get(node.form, node.form)][concepts[node.concept]] for node in nodes]),
-            tree=Tree(
-                upos=tuple([node.upos for node in nodes]),
-                heads=tuple([numbers[id(node.head)] for node in nodes]),
-                deprels=tuple([node.deprel for node in nodes]),
-                ner=tuple([node.ner for node in nodes]),
-            ),
+            upos=tuple([node.upos for node in nodes]),
+            heads=tuple([numbers[id(node.head)] for node in nodes]),
+            deprels=tuple([node.deprel for node in nodes]),
+            ner=tuple([node.ner for node in nodes]),
             merged={i: word if i else self._first(word) for i, word in fused.items()},
             text=self._text(nodes, meaning, self.words),
         )

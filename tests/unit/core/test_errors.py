@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,7 @@ from xling.core.errors import EXIT_NO_SPACE, InputError, XlingError, run
 
 
 def fail_with(error: Exception) -> None:
-    def main() -> None:
-        raise error
-
-    run(main)
+    raise error
 
 
 def os_error(code: int, *names: str | None) -> OSError:
@@ -36,8 +34,6 @@ def os_error(code: int, *names: str | None) -> OSError:
         (RuntimeError("I/O error: No space left on device (os error 28)"), 3, "error: no space left on the disk (make"),
         (os_error(errno.ENOENT, "c.txt"), 2, "error: c.txt: no such file or directory"),
         (os_error(errno.EACCES, "d.txt"), 2, "error: d.txt: permission denied"),
-        (os_error(errno.EROFS, "/mnt/x"), 2, "error: /mnt/x: read-only file system"),
-        (os_error(errno.EEXIST, "out"), 2, "error: out: file exists"),
         (os_error(errno.ENOTDIR, "a/b"), 2, "error: a/b: not a directory"),
         (os_error(errno.EISDIR, ".o.json.x1", None, "o.json"), 2, "error: o.json: is a directory"),  # of a rename
         (os_error(errno.EIO, "e.txt"), 1, "error: e.txt: input/output error"),
@@ -46,7 +42,7 @@ def os_error(code: int, *names: str | None) -> OSError:
 )
 def test_one_line_and_an_exit_code(error: Exception, code: int, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
-        fail_with(error)
+        run(partial(fail_with, error))
     said = capsys.readouterr().err
     assert (left.value.code, said.count("\n")) == (code, 1)
     assert said.startswith(line)
@@ -55,7 +51,7 @@ def test_one_line_and_an_exit_code(error: Exception, code: int, line: str, capsy
 @pytest.mark.parametrize("error", [OSError("a library's own"), KeyError("x")])
 def test_a_bug_is_not_hidden(error: Exception) -> None:
     with pytest.raises(type(error)):
-        fail_with(error)
+        run(partial(fail_with, error))
 
 
 def test_a_log_on_the_full_disk_does_not_change_the_exit_code(mount_disk: Callable[[str], Path]) -> None:

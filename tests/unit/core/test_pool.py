@@ -27,22 +27,17 @@ def test_results_are_in_order_and_few_items_are_taken_ahead(depth: int) -> None:
     assert list(pool.ahead(iter(range(50)), depth)) == list(range(50))
 
 
-def test_errors_of_a_thread_come_where_they_happened() -> None:
+def test_errors_of_a_thread_come_where_they_happened_and_one_that_stops_early_leaves_no_thread() -> None:
     def broken() -> Iterator[int]:
         yield 1
         raise ValueError("no more text")
 
-    made = pool.ahead(broken(), 2)
-    assert next(made) == 1
+    before = set(threading.enumerate())
+    made, endless = pool.ahead(broken(), 2), pool.ahead(iter(range(10**9)), 2)
+    assert (next(made), next(endless)) == (1, 0)
     with pytest.raises(ValueError, match="no more text"):
         next(made)
-
-
-def test_one_that_stops_early_leaves_no_thread() -> None:
-    before = set(threading.enumerate())
-    made = pool.ahead(iter(range(10**9)), 2)
-    assert next(made) == 0
-    made.close()  # type: ignore[attr-defined]
+    endless.close()  # type: ignore[attr-defined]
     give_up = time.monotonic() + 10
     while set(threading.enumerate()) - before and time.monotonic() < give_up:
         time.sleep(0.01)

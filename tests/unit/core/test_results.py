@@ -1,6 +1,7 @@
-"""A result or an encoder of another configuration is refused in one line, whatever Snakemake thinks of its time."""
+"""A result of another configuration is refused in one line, and the commit that made a result is known."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,11 @@ from dag import run_module
 from embedded import DEMO
 
 from xling.core.errors import InputError
+from xling.core.provenance import commit, git
 from xling.core.results import hashed, read_result, untrained_parts
 
 RUN = DEMO.run("en-fr.default.s1")
 SLOWER = RUN | {"pretrain": RUN["pretrain"] | {"lr": 1e-9}}
-
-
-def written(path: Path, content: Any) -> Path:
-    path.write_text(json.dumps(content), encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize(
@@ -37,7 +34,8 @@ def written(path: Path, content: Any) -> Path:
 def test_a_result_is_taken_if_it_is_of_the_wanted_configuration(
     tmp_path: Path, content: Any, wanted: str, problem: str | None
 ) -> None:
-    path = written(tmp_path / "result.json", content)
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(content))
     if problem is None:
         assert read_result(path, wanted) == content
     else:
@@ -46,8 +44,22 @@ def test_a_result_is_taken_if_it_is_of_the_wanted_configuration(
 
 
 def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
-    path = written(tmp_path / "states=1.json", {"config": "0123"})
+    path = tmp_path / "states=1.json"
+    path.write_text('{"config": "0123"}')
     assert run_module("workflow_scripts.expect", f"{path}=0123").returncode == 0
     done = run_module("workflow_scripts.expect", f"{path}=0123", f"{path}=4567")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert f"{path}: of another configuration: 0123, not 4567" in done.stderr
+
+
+def test_the_commit_of_a_checkout_or_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.delenv("XLING_COMMIT", raising=False)
+    assert (git(tmp_path, "status"), commit(tmp_path)) == (None, "unknown")
+    monkeypatch.setenv("XLING_COMMIT", "abc")
+    assert commit(tmp_path) == "abc"
+    (tmp_path / "inner").mkdir()
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for arguments in (["init", "-q"], [*identity, "commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run(["git", "-C", tmp_path, *arguments], check=True)
+    assert commit(tmp_path / "inner") == git(tmp_path, "rev-parse", "HEAD") != "abc"

@@ -12,7 +12,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 from torch import Tensor, nn
 from torch.nn import functional
 
-from xling.data.conllu import UPOS
+from xling.data.tasks import UPOS
 from xling.finetune.data import Example, Layout
 from xling.finetune.metrics import SPAN_SCORES, count_spans, select, spans
 from xling.finetune.parsing import NUMBERS, PARTS, RELATIONS, ROOT, SLOPE, Biaffine, best_tree, drop_alike

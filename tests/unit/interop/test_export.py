@@ -1,25 +1,43 @@
-"""A round trip through Hugging Face's classes: the same logits and states, for every setting and both norms."""
+"""A round trip through Hugging Face's classes: the same ids, logits and states, for every setting and both norms."""
 
 import json
 import re
 import shutil
 from collections.abc import Callable
+from difflib import SequenceMatcher
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from embedded import DEMO
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tiny_models import SETTINGS, made_up, write_model, write_vocab
 
-from xling.core.io import write_json
-from xling.interop.beside import vocabulary_of
+from xling.bpe.vocabulary import Vocabulary
+from xling.core.io import read_lines, write_json
+from xling.finetune.data import Speller
+from xling.interop.encoders import open_any_encoder
 from xling.interop.export import export, main
+from xling.interop.fast_tokenizer import tokenizer_json
+from xling.interop.trained import vocabulary_of
+from xling.tokenization.options import check_options
+from xling.tokenization.tokeniser import make_tokeniser
 
 transformers = pytest.importorskip("transformers")
+tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("xling.interop.published")  # mends transformers for models with pre_norm
 Vocabularies = dict[str, Path]
 TEXTS = {code: made_up(code, 200) for code in ("en", "fr")}
+OPTIONS = {code: {"language": code, "moses": code} for code in ("en", "fr", "de", "ru")} | {
+    "zh": {"language": "zh", "moses": "zh", "segmenter": "jieba", "script": "simplified"}
+}
+LINES = 1000  # of raw text; the words of the first quarter go through every kind of vocabulary
+loaded, moses = cache(Vocabulary.load), cache(lambda code: make_tokeniser(OPTIONS[code]))
 
 
 @pytest.fixture(scope="module")
@@ -29,99 +47,43 @@ def vocabularies(tmp_path_factory: pytest.TempPathFactory) -> Vocabularies:
     return made | {"mono": write_vocab(root / "mono", "mono", {"fr": TEXTS["fr"]}, 60)}
 
 
-def spelled(folder: Path, code: str, texts: list[str], number: int | None) -> dict[str, torch.Tensor]:
-    """Return texts as a user of transformers spells them, with the number of their language where there are several."""
-    below = code if (folder / code).is_dir() else ""
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, subfolder=below)
-    batch = dict(tokenizer(texts, padding=True, truncation=True, return_tensors="pt"))
-    return batch if number is None else batch | {"langs": torch.full_like(batch["input_ids"], number)}
-
-
-def logits_and_states(folder: Path, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    model, report = transformers.AutoModelForMaskedLM.from_pretrained(folder, output_loading_info=True)
-    assert not any(report.values()), report
-    with torch.no_grad():
-        out = model.eval()(**batch, output_hidden_states=True)
-    return out.logits, list(out.hidden_states)
+# Models
 
 
 @pytest.mark.parametrize("setting", [*SETTINGS, "mono"])
 @pytest.mark.parametrize(("norm", "activation", "inner"), [("post", "gelu", 4), ("pre", "relu", 2), ("pre", "gelu", 4)])
-def test_logits_and_states_survive(
+def test_logits_states_and_means_survive(
     tmp_path: Path, vocabularies: Vocabularies, setting: str, norm: str, activation: str, inner: int
 ) -> None:
     kind, embeddings, layers = SETTINGS.get(setting, ("mono", False, 0))
     made = "default" if setting == "mono" else setting
-    encoder = write_model(tmp_path / "model", vocabularies[kind], made, norm, activation, inner)
-    folders = export(tmp_path / "model", vocabularies[kind], tmp_path / "out", {})
+    model = tmp_path / "models/toy"
+    encoder = write_model(model, vocabularies[kind], made, norm, activation, inner)
+    folders = export(model, vocabularies[kind], tmp_path / "out", {})
     codes, apart = encoder.config.languages, embeddings or layers > 0
+    (tmp_path / "vocab").mkdir()
+    (tmp_path / "vocab" / f"{'-'.join(codes)}.{kind}.wiki").symlink_to(vocabularies[kind])
     assert folders == ([tmp_path / "out" / code for code in codes] if apart else [tmp_path / "out"])
     for number, code in enumerate(codes):
-        folder = folders[number if apart else 0]
-        batch = spelled(folder, code, TEXTS[code][:20], number if len(codes) > 1 else None)
-        keep = batch["attention_mask"].bool()
-        theirs, hidden = logits_and_states(folder, batch)
+        folder, texts = folders[number if apart else 0], TEXTS[code][:20]
+        below = code if (folder / code).is_dir() else ""
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, subfolder=below)
+        batch = tokenizer(texts, padding=True, truncation=True, return_tensors="pt")
+        ids, keep = batch["input_ids"], batch["attention_mask"].bool()
+        langs = {"langs": torch.full_like(ids, number)} if len(codes) > 1 else {}
+        theirs, report = transformers.AutoModelForMaskedLM.from_pretrained(folder, output_loading_info=True)
+        assert not any(report.values()), report
         with torch.no_grad():
-            states = encoder(batch["input_ids"], number, keep)
+            out = theirs.eval()(**batch, **langs, output_hidden_states=True)
+            states = encoder(ids, number, keep)
             ours = encoder.logits(states[-1], number)
         assert not keep.all()
-        assert ours.shape == theirs.shape
-        torch.testing.assert_close(theirs[keep], ours[keep], atol=1e-5, rtol=0)
-        for mine, other in zip(states, hidden, strict=True):
+        assert ours.shape == out.logits.shape
+        for mine, other in zip([ours, *states], [out.logits, *out.hidden_states], strict=True):
             torch.testing.assert_close(other[keep], mine[keep], atol=1e-5, rtol=0)
-
-
-def test_the_command_exports_and_the_languages_are_told_apart(
-    call: Callable[..., Any], tmp_path: Path, vocabularies: Vocabularies
-) -> None:
-    folder, options = tmp_path / "out", tmp_path / "fr.json"
-    options.write_text('{"language": "fr", "moses": "fr"}')
-    write_model(tmp_path / "model", vocabularies["joint"])
-    flags = ["--vocab", vocabularies["joint"], "--tokeniser", f"fr={options}", "--out", folder]
-    assert call(main, tmp_path / "model", *flags).code == 0
-    steps = [json.loads((folder / f"{code}/tokenizer.json").read_text())["normalizer"] for code in ("en", "fr")]
-    assert [bool(own["normalizers"]) for own in steps] == [False, True]  # French is tokenised as Moses does
-    batch = spelled(folder, "fr", TEXTS["fr"][:1], 1)
-    right, _ = logits_and_states(folder, batch)
-    wrong, _ = logits_and_states(folder, dict(batch) | {"langs": 0 * batch["langs"]})
-    assert (right - wrong).abs().max() > 1e-2
-    assert json.loads((folder / "config.json").read_text())["lang2id"] == {"en": 0, "fr": 1}
-
-
-@pytest.mark.parametrize(("setting", "own"), [("sep-emb", "the embeddings"), ("sep-tokens", "the token vectors")])
-def test_the_same_bytes_twice_no_code_and_a_card_of_what_is_a_languages_own(
-    tmp_path: Path, vocabularies: Vocabularies, setting: str, own: str
-) -> None:
-    write_model(tmp_path / "model", vocabularies["separate"], setting)
-    for name in ("a", "b"):
-        export(tmp_path / "model", vocabularies["separate"], tmp_path / name, {})
-    files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
-    assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in files)
-    assert not [name for name in files if name.suffix in (".py", ".bin", ".pt", ".pkl")]
-    assert f"Each language has {own} and the softmax to itself" in (tmp_path / "a/fr/README.md").read_text()
-
-
-def test_the_card_says_what_the_run_says(tmp_path: Path, vocabularies: Vocabularies) -> None:
-    model, loss = tmp_path / "model", {"kind": "validation", "loss": {"en": 2.25}, "perplexity": {"en": 9.49}}
-    write_model(model, vocabularies["union"], "sep-l1-3", "pre")
-    lines = [loss | {"update": 0}, loss | {"update": 50, "unigram_entropy": {"en": 4.5}}, {"kind": "train"}]
-    (model / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (model / "provenance.json").write_text(json.dumps({"commit": "1db4", "attempts": [{"device": "A|B"}]}))
-    export(model, vocabularies["union"], tmp_path / "out", {}, "CC-BY-SA-4.0")
-    card = (tmp_path / "out" / "fr" / "README.md").read_text()
-    assert card.startswith("---\nlanguage:\n- fr\nlicense: CC-BY-SA-4.0\n")
-    for part in (
-        "# toy.sep-l1-3, the part of fr", "the first 3 layers to itself", "| seed | 7 |", "| lr | 0.5 |",
-        "| vocabulary | kind: union, merges: 60 |", "| en | 2.2500 | 9.49 | 4.5000 |", "after 50 updates",
-        "at most 32 tokens", "EncoderDecoderCache", "CC-BY-SA-4.0, as stated", "| commit | 1db4 |", "| hardware | A\\|B |",
-    ):  # fmt: skip
-        assert part in card
-    for name in ("run.json", "metrics.jsonl"):
-        (model / name).unlink()
-    export(model, vocabularies["union"], tmp_path / "bare", {})
-    bare = (tmp_path / "bare" / "en" / "README.md").read_text()
-    for part in ("came without a run.json", "came without a validation", "license: other"):
-        assert part in bare
+        opened = open_any_encoder(str(model), code, tokenised=True), open_any_encoder(str(folder), code)
+        for own, exported in zip(*(encoder.sentence_means(texts) for encoder in opened), strict=True):
+            np.testing.assert_allclose(own, exported, atol=1e-5)
 
 
 def test_the_vocabulary_beside_a_model_is_the_study_s(tmp_path: Path) -> None:
@@ -141,11 +103,14 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
     model, study = tmp_path / "study" / "models" / "toy", tmp_path / "study"
     encoder = write_model(model, vocabularies["joint"], norm=norm)
     monkeypatch.chdir(tmp_path)
-    assert "or let snakemake make it, if the study has it)" in call(main, model).error
+    assert (
+        "name it with xling export --tokeniser; or let snakemake make it, if the study has it)"
+        in call(main, model).error
+    )
     (study / "tokenisers").mkdir()
     for code in TEXTS:
-        (study / "tokenisers" / f"{code}.json").write_text(json.dumps({"language": code, "moses": code}))
-    assert "name the vocabulary with --vocab" in call(main, model).error
+        (study / "tokenisers" / f"{code}.json").write_text(json.dumps(OPTIONS[code]))
+    assert "name the vocabulary with xling export --vocab; or let snakemake" in call(main, model).error
     shutil.copytree(vocabularies["joint"], study / "vocab" / "en-fr.joint.wiki")
     assert call(main, model).code == 0
     pages = [Path("toy.hf/README.md")] + [repository / "docs" / "share.md"] * (norm == "pre")
@@ -159,6 +124,45 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
         with torch.no_grad():
             own = encoder.logits(encoder(ids, number, keep.bool())[-1], number)
         torch.testing.assert_close(names["outputs"].logits, own, atol=1e-5, rtol=0)
+    flags = ["--vocab", vocabularies["joint"], "--tokeniser", f"fr={study / 'tokenisers/fr.json'}", "--out", "own"]
+    assert call(main, model, *flags).code == 0
+    steps = [json.loads(Path(f"own/{code}/tokenizer.json").read_text())["normalizer"] for code in ("en", "fr")]
+    assert [bool(own["normalizers"]) for own in steps] == [False, True]  # French is tokenised as Moses does
+
+
+def test_the_same_bytes_twice_no_code_and_a_card_that_says_what_the_run_says(
+    tmp_path: Path, vocabularies: Vocabularies
+) -> None:
+    model, loss = tmp_path / "model", {"kind": "validation", "loss": {"en": 2.25}, "perplexity": {"en": 9.49}}
+    write_model(model, vocabularies["union"], "sep-l1-3", "pre")
+    lines = [loss | {"update": 0}, loss | {"update": 50, "unigram_entropy": {"en": 4.5}}, {"kind": "train"}]
+    (model / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (model / "provenance.json").write_text(json.dumps({"commit": "1db4", "attempts": [{"device": "A|B"}]}))
+    for name in ("a", "b"):
+        export(model, vocabularies["union"], tmp_path / name, {}, "CC-BY-SA-4.0")
+    files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
+    assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in files)
+    assert not [name for name in files if name.suffix in (".py", ".bin", ".pt", ".pkl")]
+    card = (tmp_path / "a" / "fr" / "README.md").read_text()
+    assert card.startswith("---\nlanguage:\n- fr\nlicense: CC-BY-SA-4.0\n")
+    for part in (
+        "# toy.sep-l1-3, the part of fr", "the first 3 layers to itself", "| seed | 7 |", "| lr | 0.5 |",
+        "| vocabulary | kind: union, merges: 60 |", "| en | 2.2500 | 9.49 | 4.5000 |", "after 50 updates",
+        "at most 32 tokens", "EncoderDecoderCache", "CC-BY-SA-4.0, as stated", "| commit | 1db4 |", "| hardware | A\\|B |",
+    ):  # fmt: skip
+        assert part in card
+    for setting, own in (("sep-emb", "the embeddings"), ("sep-tokens", "the token vectors")):
+        write_model(tmp_path / setting, vocabularies["separate"], setting)
+        (tmp_path / setting / "run.json").unlink()
+        export(tmp_path / setting, vocabularies["separate"], tmp_path / f"{setting}.hf", {})
+        bare = (tmp_path / f"{setting}.hf" / "fr" / "README.md").read_text()
+        for part in (
+            "came without a run.json",
+            "came without a validation",
+            "license: other",
+            f"has {own} and the softmax",
+        ):
+            assert part in bare
 
 
 @pytest.mark.parametrize(
@@ -170,7 +174,9 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
         ("none/model", "none/model: no such folder (expected the folder of a model trained by xling)"),
         ("cut --vocab JOINT", "no model.safetensors in it"),
         ("model --vocab .", "vocab.json: no such file"),
-        ("model --vocab SEPARATE", "but the model has"),
+        ("model --vocab SEPARATE", "94 ids for en, but the model has 101 (name the model's own vocabulary)"),
+        ("model --vocab UNION", "147 ids for en, but the model has 101"),
+        ("model --vocab MONO", "no language 'en', which the model has"),
         ("model --vocab JOINT --out cut", "exists already"),
         ("wide --vocab JOINT", "a feed-forward part of 120 cannot be exported"),
         ("model --vocab JOINT --tokeniser de=empty.json", "empty.json: language: missing key"),
@@ -180,7 +186,7 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
     ],
 )
 def test_bad_input_is_one_line(
-    call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vocabularies: Vocabularies,
+    refused: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vocabularies: Vocabularies,
     arguments: str, problem: str,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
@@ -189,12 +195,111 @@ def test_bad_input_is_one_line(
     Path("cut").mkdir()
     Path("cut/model.json").write_text(Path("model/model.json").read_text())
     Path("empty.json").write_text("{}")
-    Path("de.json").write_text('{"language": "de", "moses": "de"}')
-    before = sorted(Path().iterdir())
-    for kind in ("JOINT", "SEPARATE"):
+    Path("de.json").write_text(json.dumps(OPTIONS["de"]))
+    for kind in ("JOINT", "SEPARATE", "UNION", "MONO"):
         arguments = arguments.replace(kind, str(vocabularies[kind.lower()]))
-    model, *flags = arguments.split()
-    done = call(main, model, "--out", "out", *flags)
-    assert (done.code, done.error.count("\n")) == (2, 1)
-    assert problem in done.error
+    before, (model, *flags) = sorted(Path().iterdir()), arguments.split()
+    assert problem in refused(main, model, "--out", "out", *flags, out=Path("out"))
     assert sorted(Path().iterdir()) == before
+
+
+# Tokenizers
+
+
+@cache
+def fast(vocab: Path, code: str, raw: bool = True) -> Any:
+    """Return the tokenizer of a language, for raw text or for words between spaces."""
+    content = tokenizer_json(loaded(vocab), code, check_options(OPTIONS[code]) if raw else None)
+    return tokenizers.Tokenizer.from_str(json.dumps(content))
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("code", OPTIONS)
+def test_ids_of_real_text_are_those_of_training(real_data: Path, tmp_path: Path, code: str) -> None:
+    """The whole way from raw text with one vocabulary; with the others from its words, after which alone they differ."""
+    raw, words = {}, {}
+    for language in (code, "de" if code == "en" else "en"):
+        raw[language] = list(islice(read_lines(real_data / f"text/webdocs.{language}.txt.xz"), LINES))
+        words[language] = [moses(language).line(line) for line in raw[language][: LINES if language == code else 300]]
+    for kind in ("joint", "prefixed", "separate", "union"):
+        vocab = write_vocab(tmp_path, kind, {language: lines[:300] for language, lines in words.items()}, 600)
+        whole = kind == "joint"
+        some = LINES // 4 if not whole else LINES // 16 if code == "zh" else LINES  # its thousands of rules are slow
+        spelled = fast(vocab, code, whole).encode_batch(
+            (raw if whole else words)[code][:some], add_special_tokens=False
+        )
+        given, expected = (
+            [found.ids for found in spelled],
+            [loaded(vocab).encode_line(code, line) for line in words[code][:some]],
+        )
+        if whole and code == "zh":  # an approximation: docs/share.md says how close it is with a larger vocabulary
+            matches = [SequenceMatcher(None, *pair, False) for pair in zip(given, expected, strict=True)]
+            same = sum(block.size for match in matches for block in match.get_matching_blocks())
+            assert 2 * same > 0.75 * sum(map(len, given + expected))
+        else:
+            assert given == expected
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory, vocabularies: Vocabularies) -> Path:
+    """Return the exported folder of a model with Moses for both languages."""
+    root = tmp_path_factory.mktemp("exported")
+    write_model(root / "model", vocabularies["joint"])
+    export(root / "model", vocabularies["joint"], root / "hf", {code: OPTIONS[code] for code in TEXTS})
+    return root / "hf"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'He said "no", "yes." and ",.", too', "the '70s, rock'n'roll, '2' and 5's dogs'", "U.S. and Mr. X. No. 5 No. x etc.",
+        "... wait.. what...no .", "1,000,5 , ,a,", "100 % (sure ) ; it's `so` ''here''", "«\u00a0oui\u00a0» 5\u00a0000\u00a0%",
+        "", " ", "!", "\t!", "Σ ΟΔΟΣ", "it. is. done. 5. x",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("code", ["en", "fr"])
+def test_rules_of_moses_as_tokenizer_json(exported: Path, vocabularies: Vocabularies, code: str, text: str) -> None:
+    folder = exported if code == "en" else exported / code  # English is beside the weights
+    tokenizer, vocabulary = transformers.AutoTokenizer.from_pretrained(folder), loaded(vocabularies["joint"])
+    assert tokenizer(text)["input_ids"] == [2, *vocabulary.encode_line(code, moses(code).line(text)), 2]
+    assert set(tokenizer(text)) == {"input_ids", "attention_mask"}
+
+
+@pytest.mark.parametrize("kind", ["joint", "prefixed", "separate", "union"])
+@settings(max_examples=15)
+@given(text=st.text() | st.sampled_from(["<mask> </s> <pad>", "Il\u00a0dit : «oui», 1999…", "▁a", ""]))
+def test_any_text_is_framed_and_our_own_lines_have_the_ids_of_training(
+    vocabularies: Vocabularies, kind: str, text: str
+) -> None:
+    ids = fast(vocabularies[kind], "fr").encode(text).ids
+    assert (ids[0], ids[-1]) == (2, 2)  # whatever the text
+    for code, lines in TEXTS.items():
+        expected = [[2, *loaded(vocabularies[kind]).encode_line(code, line), 2] for line in lines[:9]]
+        assert [found.ids for found in fast(vocabularies[kind], code).encode_batch(lines[:9])] == expected
+
+
+@pytest.mark.parametrize("own", [{}, {"strip_accents": True}, {"lowercase": False, "strip_accents": True}])
+def test_case_and_accents_without_moses(vocabularies: Vocabularies, own: dict[str, bool]) -> None:
+    vocabulary, options = loaded(vocabularies["joint"]), {"language": "fr", "moses": None} | own
+    content = tokenizer_json(vocabulary, "fr", check_options(options))
+    given = tokenizers.Tokenizer.from_str(json.dumps(content)).encode("  Bé dÉ,\ttE\u0301 ", add_special_tokens=False)
+    assert given.ids == vocabulary.encode_line("fr", make_tokeniser(options).line("  Bé dÉ,\ttE\u0301 "))
+
+
+def test_text_is_framed_as_the_tasks_frame_it(exported: Path, vocabularies: Vocabularies) -> None:
+    first, second = TEXTS["fr"][:2]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(exported, subfolder="fr")
+    speller = Speller(loaded(vocabularies["joint"]), "fr", 200)
+    assert np.array_equal(tokenizer(first, second)["input_ids"], speller.pair(first.split(), second.split())[0])
+    assert np.array_equal(tokenizer(first)["input_ids"], speller.sentence(first.split())[0][0])
+    mask = tokenizer(first, return_special_tokens_mask=True)["special_tokens_mask"]
+    assert mask == [1, *([0] * (len(mask) - 2)), 1]
+    assert tokenizer.decode(tokenizer(first)["input_ids"], skip_special_tokens=True) == first
+    assert len(tokenizer(" ".join(TEXTS["fr"][:20]), truncation=True)["input_ids"]) == tokenizer.model_max_length == 32
+
+
+def test_chinese_is_cut_into_the_longest_words_of_the_vocabulary(tmp_path: Path) -> None:
+    vocab = write_vocab(tmp_path, "mono", {"zh": ["天地 天地 天地 人 天 地 国"] * 3}, 6)
+    assert "▁天地" in loaded(vocab).pieces("zh")
+    found = fast(vocab, "zh").encode("天地人國天", add_special_tokens=False)
+    assert found.ids == loaded(vocab).encode_words("zh", ["天地", "人", "国", "天"])

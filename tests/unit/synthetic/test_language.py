@@ -1,7 +1,7 @@
-"""Languages: wrong descriptions are refused, words are as near to English as asked, sentences have trees and order."""
+"""Languages and their corpora: words as near to English as asked, sentences with trees and order, independent draws."""
 
 from collections import Counter
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 
 import jieba
 import networkx
@@ -13,7 +13,8 @@ from sacremoses import MosesTokenizer
 
 from xling.core.errors import XlingError
 from xling.core.seeds import python_rng
-from xling.synthetic.formats.text import jieba_dictionary, write_lines
+from xling.synthetic.corpus import Document, documents, take_sentences, translations
+from xling.synthetic.formats.text import jieba_dictionary, tokens, write_lines
 from xling.synthetic.grammar import Form
 from xling.synthetic.language import Language, Sentence, used_forms
 from xling.synthetic.meaning import LINK, SHARPNESS, WIKI, Meaning, draw_meanings, sampler
@@ -33,10 +34,13 @@ def test_a_sixth_language_is_data_alone(world) -> None:
     for meaning in islice(draw_meanings((1,), "wiki"), 200):
         sentence = greek.realise(meaning)
         assert any("α" <= letter <= "ω" for letter in sentence.text.lower())
-        assert LINK in meaning.skeleton or sentence.tree.deprels[-2:] == ("root", "punct")
+        assert LINK in meaning.skeleton or sentence.deprels[-2:] == ("root", "punct")
 
 
-def test_a_script_without_words_left_is_named() -> None:
+def test_characters_are_enough_and_the_same_in_both_chinese_scripts() -> None:
+    everything = ALONE + FIRST + SECOND
+    assert len(set(everything)) == len(everything)
+    assert [opencc.OpenCC(scheme).convert(everything) for scheme in ("t2s", "s2t")] == [everything] * 2
     with pytest.raises(XlingError, match="the script 'han' has no words left"):
         WordMaker("han", python_rng(1), taken=set(ALONE)).make(short=True)
 
@@ -79,44 +83,27 @@ def test_words_are_as_near_to_english_as_asked_and_stand_for_one_concept(languag
     assert all(len(concepts) == 1 for concepts in owners.values())
 
 
-def test_characters_are_the_same_in_both_chinese_scripts() -> None:
-    assert len(set(ALONE + FIRST + SECOND)) == len(ALONE) + len(FIRST) + len(SECOND)
-    for scheme in ("t2s", "s2t"):
-        assert opencc.OpenCC(scheme).convert(ALONE + FIRST + SECOND) == ALONE + FIRST + SECOND
-
-
 def some_meanings(seed: int, domain: str, count: int = 5) -> list[Meaning]:
     pair = next(nli_pairs(seed))
     return [pair.premise, pair.hypothesis, *islice(draw_meanings((seed,), domain), count)]
 
 
-def surface(sentence: Sentence) -> list[str]:
-    tokens = list(sentence.forms)
-    for place, form in reversed(sentence.merged.items()):
-        tokens[place : place + 2] = [form]
-    return tokens
-
-
 def check_tree(sentence: Sentence) -> None:
-    upos, heads, deprels, ner = sentence.tree
-    count = len(sentence.forms)
-    assert 4 <= count <= 24
-    assert {len(column) for column in (sentence.lemmas, upos, heads, deprels, ner)} == {count}
-    assert heads.count(0) == deprels.count("root") == 1
-    assert heads.index(0) == deprels.index("root")
+    upos, heads, deprels, ner = sentence[2:6]
+    assert 4 <= len(sentence.forms) <= 24
+    assert {len(column) for column in (sentence.lemmas, upos, heads, deprels, ner)} == {len(sentence.forms)}
     arcs = [(head, i + 1) for i, head in enumerate(heads)]
     tree = networkx.DiGraph(arcs)
     assert networkx.is_arborescence(tree)
-    below = {word: networkx.descendants(tree, word) for word in tree}
     for head, child in arcs:
-        assert below[head].issuperset(range(min(head, child) + 1, max(head, child))), "not projective"
+        between = range(min(head, child) + 1, max(head, child))
+        assert networkx.descendants(tree, head).issuperset(between), "not projective"
+        assert (head == 0) == (deprels[child - 1] == "root")
     assert set(deprels) <= LABELS
-    previous = "O"
-    for tag, part, label in zip(ner, upos, deprels, strict=True):
+    for previous, tag, part, label in zip(("O", *ner), ner, upos, deprels, strict=False):
         assert (tag == "O") == (part != "PROPN")
         assert (label == "flat") == tag.startswith("I-")
         assert not tag.startswith("I-") or previous[2:] == tag[2:]
-        previous = tag
 
 
 @given(seed=st.integers(0, 2**32), domain=st.sampled_from(["wiki", "web"]))
@@ -127,7 +114,7 @@ def test_every_meaning_is_a_sentence_in_every_language(languages, seed: int, dom
         for sentence, language in zip(said, languages.values(), strict=True):
             check_tree(sentence)
             assert sentence.text == language.text(meaning)
-        assert len({tuple(sorted(tag for tag in sentence.tree.ner if tag != "O")) for sentence in said}) == 1
+        assert len({tuple(sorted(tag for tag in sentence.ner if tag != "O")) for sentence in said}) == 1
 
 
 @pytest.mark.parametrize("code", ["en", "fr", "de", "ru"])
@@ -135,7 +122,8 @@ def test_moses_gives_back_the_words(languages, code: str) -> None:
     tokenizer = MosesTokenizer(lang=code)
     meanings = (*some_meanings(7, "wiki", 100), *some_meanings(8, "web", 100))
     for one, other in pairwise(map(languages[code].realise, meanings)):
-        assert tokenizer.tokenize(f"{one.text} {other.text}", escape=False) == surface(one) + surface(other)
+        words = [token.form for sentence in (one, other) for token in tokens(sentence)]
+        assert tokenizer.tokenize(f"{one.text} {other.text}", escape=False) == words
         assert one.text[0].isupper() or one.text[0].isdigit()
 
 
@@ -162,14 +150,14 @@ def test_jieba_gives_back_the_words_where_there_are_no_spaces(languages, tmp_pat
 )
 def test_each_language_has_its_own_word_order(languages, before: set[bool], words: list[str]) -> None:
     for code, label in map(str.split, words):
-        trees = [languages[code].realise(meaning).tree for meaning in some_meanings(5, "wiki", 500)]
+        trees = [languages[code].realise(meaning) for meaning in some_meanings(5, "wiki", 500)]
         assert {i + 1 < head for t in trees for i, head in enumerate(t.heads) if t.deprels[i] == label} == before
 
 
 def test_german_main_verbs_are_second_and_russian_objects_lead_only_where_nobody_can_mistake_them(languages) -> None:
     orders = set()
     for meaning in some_meanings(5, "wiki", 1_000):
-        german, russian = (languages[code].realise(meaning).tree for code in ("de", "ru"))
+        german, russian = (languages[code].realise(meaning) for code in ("de", "ru"))
         verb = german.heads.index(0) + 1
         assert sum(head == verb for head in german.heads[: verb - 1]) == 1
         places = {russian.deprels[i]: i for i, head in enumerate(russian.heads) if head == russian.heads.index(0) + 1}
@@ -183,3 +171,45 @@ def test_a_paraphrase_says_the_same_in_other_words(languages) -> None:
     pairs = [(english.text(meaning), english.paraphrase(meaning, rng)) for meaning in some_meanings(4, "wiki", 1_000)]
     assert all(len(plain.split()) == len(other.split()) for plain, other in pairs)
     assert sum(plain != other for plain, other in pairs) / len(pairs) > 0.75
+
+
+def sentences(pages: list[Document]) -> list[str]:
+    return [sentence for page in pages for paragraph in page.paragraphs for sentence in paragraph]
+
+
+def test_corpora_are_not_parallel_and_every_seed_and_domain_is_another_draw(languages) -> None:
+    drawn = {code: list(islice(documents(language, "wiki", 1), 100)) for code, language in languages.items()}
+    plans = [[tuple(map(len, page.paragraphs)) for page in pages] for pages in drawn.values()]
+    for one, other in combinations(plans, 2):
+        assert sum(a == b for a, b in zip(one, other, strict=True)) < 0.15 * 100
+    more = [islice(documents(languages["en"], domain, seed), 100) for domain, seed in (("wiki", 2), ("web", 1))]
+    for one, other in combinations([sentences(pages)[:200] for pages in (drawn["en"], *more)], 2):
+        assert sum(a == b for a, b in zip(one, other, strict=True)) < 10
+
+
+def test_half_the_paragraphs_are_single_sentences_and_titles_are_unique(languages) -> None:
+    pages = list(islice(documents(languages["en"], "wiki", 1), 400))
+    sizes = [len(paragraph) for page in pages for paragraph in page.paragraphs]
+    assert sizes.count(1) / len(sizes) == pytest.approx(0.5, abs=0.03)
+    assert set(sizes) == {1, 2, 3}
+    assert len({page.title for page in pages}) == len(pages)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 50])
+def test_exactly_the_sentences_asked_for(languages, count: int) -> None:
+    pages = list(islice(documents(languages["fr"], "web", 1), 50))
+    taken = list(take_sentences(pages, count))
+    assert sentences(taken) == sentences(pages)[:count]
+    assert all(page.paragraphs and all(page.paragraphs) for page in taken)
+
+
+@pytest.mark.parametrize(("source", "target"), [("en", "fr"), ("en", "zh"), ("ru", "en")])
+def test_dictionaries_cover_the_content_words(languages, source: str, target: str) -> None:
+    entries = translations(languages[source], languages[target])
+    assert len({(entry.source, entry.target) for entry in entries}) == len(entries)
+    assert {entry.quality for entry in entries} == set(range(1, 10))
+    best = {entry.source: entry.target for entry in sorted(entries, key=lambda entry: (entry.quality, entry.target))}
+    left, right = (languages[code].words[Form.BASE] for code in (source, target))
+    assert all(best[left[i]] == right[i] for i, concept in enumerate(CONCEPTS) if concept.kind in CONTENT)
+    assert len(entries) - len({entry.source for entry in entries}) > 10, "some words have several translations"
+    assert any(" " in entry.source for entry in entries)

@@ -3,9 +3,10 @@
 from collections import Counter
 from itertools import islice, product
 
-import numpy as np
 import pytest
+from scipy.sparse import hstack
 from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
@@ -77,33 +78,29 @@ def test_exchanged_roles_keep_the_words_and_only_negation_changes_the_length(lan
     assert abs(counts[0] - counts[1]) < 0.05 * len(PAIRS)  # generic slots stand on both sides
 
 
-def hypothesis_bag(_: list[str], hypothesis: list[str], __: str) -> dict[str, float]:
-    return {f"h {word}": count for word, count in Counter(hypothesis).items()}
-
-
-def both_bags(premise: list[str], hypothesis: list[str], negation: str) -> dict[str, float]:
-    one, other = set(premise), set(hypothesis)
+def surface(premise: str, hypothesis: str, negation: str) -> dict[str, float]:
+    """Return overlap, lengths and negations of a pair, all that a glance at two bags of words shows."""
+    sizes = [len(premise.split()), len(hypothesis.split())]
+    one, other = set(premise.split()), set(hypothesis.split())
     negated = (negation in one, negation in other)
     return (
-        hypothesis_bag(premise, hypothesis, negation)
-        | {f"p {word}": count for word, count in Counter(premise).items()}
-        | {"overlap": len(one & other) / len(one | other), "covered": len(one & other) / len(other)}
+        {"overlap": len(one & other) / len(one | other), "covered": len(one & other) / len(other)}
         | {"only premise": len(one - other), "only hypothesis": len(other - one)}
-        | {"length": len(premise), "other length": len(hypothesis), "longer": len(hypothesis) - len(premise)}
+        | {"length": sizes[0], "other length": sizes[1], "longer": sizes[1] - sizes[0]}
         | {"not": negated[0], "other not": negated[1], "one not": negated[0] != negated[1], "both": all(negated)}
     )
 
 
-@pytest.mark.parametrize(("features", "bar"), [(hypothesis_bag, 0.40), (both_bags, 0.50)])
-def test_surface_statistics_do_not_give_it_away(languages, features, bar: float) -> None:
-    english = languages["en"]
+def test_surface_statistics_do_not_give_it_away(languages) -> None:
+    english, labels = languages["en"], [pair.label for pair in PAIRS]
     negation = english.words[Form.BASE][BY_GLOSS["not"]]
-    sides = [[english.text(m).lower().rstrip(".").split() for m in (p.premise, p.hypothesis)] for p in PAIRS]
-    vectors = DictVectorizer().fit_transform([features(*side, negation) for side in sides])
-    labels = np.array([pair.label for pair in PAIRS])
-    model = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1_000, tol=1e-2))
-    model.fit(vectors[:TRAIN], labels[:TRAIN])
-    assert model.score(vectors[TRAIN:], labels[TRAIN:]) <= bar
+    sides = [[english.text(m).lower().rstrip(".") for m in (p.premise, p.hypothesis)] for p in PAIRS]
+    premise, hypothesis = (CountVectorizer(analyzer=str.split).fit_transform(side) for side in zip(*sides, strict=True))
+    both = hstack([premise, hypothesis, DictVectorizer().fit_transform([surface(*side, negation) for side in sides])])
+    for vectors, bar in ((hypothesis, 0.40), (both.tocsr(), 0.50)):
+        model = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1_000, tol=1e-2))
+        model.fit(vectors[:TRAIN], labels[:TRAIN])
+        assert model.score(vectors[TRAIN:], labels[TRAIN:]) <= bar
 
 
 @pytest.mark.parametrize("number", [1, 300, 301, 302])

@@ -12,14 +12,10 @@ from xling.synthetic.nli import NliPair
 
 EMPTY_NODE_SHARE = 0.05  # of sentences; about 1% in EWT, but small files must have empty nodes too
 CONLL2003_SENTENCES = 12  # per document
-PENN_TAGS = {
-    "ADJ": "JJ", "ADP": "IN", "ADV": "RB", "AUX": "VBZ", "CCONJ": "CC", "DET": "DT", "INTJ": "UH", "NOUN": "NN",
-    "NUM": "CD", "PART": "RB", "PRON": "WP", "PROPN": "NNP", "PUNCT": ".", "SCONJ": "IN", "SYM": "SYM",
-    "VERB": "VBZ", "X": "FW",
-}  # fmt: skip
-CHUNKS = {
-    "ADJ": "NP", "ADP": "PP", "ADV": "ADVP", "AUX": "VP", "DET": "NP", "NOUN": "NP", "NUM": "NP", "PART": "VP",
-    "PRON": "NP", "PROPN": "NP", "SCONJ": "SBAR", "VERB": "VP",
+PENN_AND_CHUNK = {  # the Penn tag and the phrase of each part of speech that the generator uses
+    "ADJ": ("JJ", "NP"), "ADP": ("IN", "PP"), "ADV": ("RB", "ADVP"), "CCONJ": ("CC", ""), "DET": ("DT", "NP"),
+    "NOUN": ("NN", "NP"), "NUM": ("CD", "NP"), "PART": ("RB", "VP"), "PRON": ("WP", "NP"), "PROPN": ("NNP", "NP"),
+    "PUNCT": (".", ""), "VERB": ("VBZ", "VP"),
 }  # fmt: skip
 CHUNK_OPENERS = ("DET", "PRON")  # these start a new noun phrase right after another
 XNLI_COLUMNS = (
@@ -65,11 +61,8 @@ def tokens(sentence: Sentence) -> list[Token]:
 
 
 def tagged_tokens(sentence: Sentence) -> list[tuple[str, str]]:
-    """Return printed tokens with their entity tags; a merged token has the first tag that is not O."""
-    return [
-        (token.form, next((tag for tag in sentence.tree.ner[token.first : token.last + 1] if tag != "O"), "O"))
-        for token in tokens(sentence)
-    ]
+    """Return printed tokens with their entity tags; merged words are never names."""
+    return [(token.form, sentence.ner[token.first]) for token in tokens(sentence)]
 
 
 def tagged_characters(sentence: Sentence) -> list[tuple[str, str]]:
@@ -101,9 +94,9 @@ def conll2003(sentences: Iterable[Sentence]) -> Iterator[str]:
     for number, sentence in enumerate(sentences):
         if number % CONLL2003_SENTENCES == 0:
             yield from ("-DOCSTART- -X- O O", "")
-        upos = [sentence.tree.upos[token.last] for token in tokens(sentence)]
+        upos = [sentence.upos[token.last] for token in tokens(sentence)]
         forms, entities = zip(*tagged_tokens(sentence), strict=True)
-        parts = [PENN_TAGS[tag] for tag in upos]
+        parts = [PENN_AND_CHUNK[tag][0] for tag in upos]
         yield from map(" ".join, zip(forms, parts, iob1(chunks(upos)), iob1(entities), strict=True))
         yield ""
 
@@ -113,7 +106,7 @@ def chunks(upos: Sequence[str]) -> list[str]:
     tags: list[str] = []
     previous = ""
     for tag in upos:
-        kind = CHUNKS.get(tag, "")
+        kind = PENN_AND_CHUNK[tag][1]
         opens = kind != previous or (kind == "NP" and tag in CHUNK_OPENERS)
         tags.append(f"{'B' if opens else 'I'}-{kind}" if kind else "O")
         previous = kind
@@ -147,8 +140,8 @@ def _tree_rows(s: Sentence, enhanced: bool) -> Iterator[tuple[str, ...]]:
             yield (f"{token.first + 1}-{token.last + 1}", token.form, *"_" * 7, misc)
             misc = "_"
         for i in range(token.first, token.last + 1):
-            head, relation = str(s.tree.heads[i]), s.tree.deprels[i]
-            word = (s.forms[i], s.lemmas[i], s.tree.upos[i], "_", "_")
+            head, relation = str(s.heads[i]), s.deprels[i]
+            word = (s.forms[i], s.lemmas[i], s.upos[i], "_", "_")
             yield (str(i + 1), *word, head, relation, f"{head}:{relation}" if enhanced else "_", misc)
             if enhanced and head == "0":
                 yield (f"{i + 1}.1", *word, "_", "_", f"{i + 1}:conj", f"CopyOf={i + 1}")
