@@ -40,7 +40,7 @@ class Study(Files):
     def __init__(self, config: Config, revisions: Mapping[str, int] | None = None) -> None:
         super().__init__(config)
         self.revisions = revisions or {}
-        self.results = expand_path(config["study"]["results"]) / config["study"]["name"]
+        self.results: Path = expand_path(config["study"]["results"]) / config["study"]["name"]
 
     identity = cached_property(Identity)  # the hashes of everything that the study makes
     transfer = cached_property(Transfer)  # Table 1 and Figure 3

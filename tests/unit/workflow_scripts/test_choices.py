@@ -34,13 +34,3 @@ def test_a_choice_says_why_and_where() -> None:
         places = re.findall("`([^`]+)`", where)
         assert places, f"no key and no file: {question}"
         assert [place for place in places if not exists(place)] == [], question
-
-
-def test_settled_ambiguities_have_their_switch() -> None:
-    """What a plausible reading of the paper would do otherwise can be had by a key."""
-    switches = {place for row in ROWS for place in re.findall("`([^`/]+)`", row[3])}
-    assert switches >= {
-        "text.lowercase", "text.strip_accents", "text.han_script", "languages.zh.segmenter", "bpe.train_lines",
-        "codeswitch.block_words", "pretrain.random_words", "pretrain.updates", "model.language_embeddings",
-        "tasks.xnli.examples_per_epoch", "tasks.parsing.biaffine", "align.word_sentences",
-    }  # fmt: skip
