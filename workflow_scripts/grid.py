@@ -37,11 +37,11 @@ class Model:
 
 
 class Grid:
-    """The models, settings and languages of a study, derived from its description only."""
+    """The models, settings and languages of a study, derived from its config alone."""
 
     def __init__(self, config: Config) -> None:
         self.config, study = config, config["study"]
-        self.source: str = study["source"]  # tasks are trained in it, and other languages are compared with it
+        self.source: str = study["source"]  # models are fine-tuned in it; other languages are compared with it
         self.settings = {name: whole_setting(config["settings"], name) for name in config["settings"]}
         crossings = [f"{pair}.{setting}" for pair, setting in product(study["pairs"], study["settings"])]
         self.table_cells = [cell for cell in crossings if not matches_any(cell, study["skip"])]  # those of Table 1
@@ -78,7 +78,7 @@ class Grid:
         return found if len({*found.values()}) > 1 else {}
 
     def language(self, code: str) -> dict[str, Any]:
-        """Return the entry of a language without null sources; a copy inherits the entry of its original."""
+        """Return a language's entry without its null sources; a copy inherits the keys that it does not set itself."""
         languages, original = self.config["languages"], self.original(code)
         whole = languages[code] if original == code else merge(languages[original], languages[code])
         there = {key: value for key, value in whole.items() if value is not None or key == "moses"}
@@ -115,7 +115,7 @@ class Grid:
     def describe_run(self, model: Model) -> dict[str, Any]:
         """Return the content of a model's run.json; it has no commit or date, so it changes only with the experiment.
 
-        A copy of a language reads the text of the original in a different order (en' in section 5.2).
+        A language that is a copy (en' in section 5.2) uses the text of its original (`text_of`) in another order.
         """
         config, setting, kind = self.config, self.setting_of(model), self.vocabulary_kind(model)
         merges = int(config["bpe"]["joint_merges" if kind == "joint" else "language_merges"])
@@ -175,5 +175,5 @@ def deciding(training: Config) -> dict[str, Any]:
 
 
 def without_added(section: Config) -> dict[str, Any]:
-    """Return a config section without the keys of ADDED that have their earlier value."""
+    """Return a config section without the keys whose value is the one in ADDED."""
     return {key: value for key, value in section.items() if key not in ADDED or value != ADDED[key]}

@@ -1,15 +1,15 @@
 """Exact k-nearest-neighbour search by dot product, on CPU or GPU, without holding the n x m score matrix in memory.
 
-Groups: candidates are searched in groups of 32, in a layout that lets one vectorised pass find every group's maximum.
-The k groups with the highest maxima contain the k best candidates, so only those groups are searched. Selecting over
-whole rows instead would cost about as much as the product itself.
+Groups: scores are laid out in groups of 32 candidates, so that one vectorised pass finds every group's maximum. The k
+groups with the highest maxima contain the k best candidates, so only those groups are searched. Taking the best k of a
+whole row of scores would cost about as much as the matrix product that computes the row.
 
 Half precision with exact results: if the hardware multiplies 16-bit numbers much faster (a GPU, or a CPU with AMX), a
-16-bit product selects a shortlist, which is then scored in float32. The error of a 16-bit score is bounded by the
-actual rounding of the vectors (Cauchy-Schwarz on the residuals). A query is settled, that is, its result is proved
-exact, if its k-th float32 score is above every score that a candidate outside the shortlist could have. The few other
-queries are searched again in float32. Results therefore do not depend on device or precision, except for scores that
-float32 cannot distinguish. Ties go to the lower index.
+16-bit product selects a shortlist, which is then scored in float32. A bound on the error of a 16-bit score is
+computed from the rounding errors of the vectors (Cauchy-Schwarz on the residuals). A query is settled, that is, its
+result is proved exact, if its k-th float32 score is above every score that a candidate outside the shortlist could
+have. The few other queries are searched again in float32. Results therefore do not depend on device or precision,
+except for scores that float32 cannot distinguish. Ties go to the lower index.
 
 CSLS (Conneau et al. 2018) is the measure of Figures 4a and 4b: CSLS(x, y) = 2 cos(x, y) - r_T(x) - r_S(y), where r is
 the mean cosine to the K nearest vectors of the other side. r_T(x) is the same for every candidate of x and cannot
@@ -135,7 +135,7 @@ def _search_shortlists(x: Tensor, y: Tensor, k: int, half: torch.dtype) -> tuple
 
 
 def _by_block(work: Callable[..., Result], parts: Sequence[Tensor], y: Tensor) -> list[Result]:
-    """Call `work` with a buffer for the products and each block of queries in turn, and return the results.
+    """Call `work` with a buffer for the products and each block of queries; return the results in order.
 
     On a CPU, blocks run in parallel, with one thread per block.
     """
@@ -202,7 +202,7 @@ class _Grid:
         return values, start + groups.gather(1, places % count) * GROUP + places // count
 
     def _products(self, queries: Tensor, room: Tensor) -> Tensor:
-        """Write the scores into the buffer `room`: allocating memory of this size would cost a third of the product."""
+        """Write the scores into the buffer `room`: allocating it would take a third of the time of the product."""
         out = room[: len(queries) * len(self.vectors)].view(len(queries), -1)
         scores = torch.mm(queries, self.vectors.T, out=out).view(len(queries), GROUP, self.width)
         if self.missing:
@@ -217,7 +217,7 @@ def _lay_out(y: Tensor) -> list[tuple[int, _Grid]]:
 
 
 def _keys(scores: Tensor, indices: Tensor) -> Tensor:
-    """Return integers that sort by score and, among equal scores, by lower index, so the best k are unique."""
+    """Return integers that are larger for higher scores and, among equal scores, for lower indices."""
     bits = (scores + 0.0).view(torch.int32)  # adding 0.0 turns -0.0 into 0.0
     ordered = torch.where(bits < 0, bits ^ LOW, bits)  # the bits of negative floats sort in reverse
     return (ordered.long() << 32) | (LOW - indices)

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 EXIT_AGAIN = 75  # EX_TEMPFAIL: not finished, run again
 AHEAD = 4  # number of updates whose batches are prepared in advance on a GPU
 LOGS_PER_VALIDATION = 10
-GPU_LOOKS_EVERY = 10  # updates between checks whether to stop; each check waits for the GPU
+GPU_LOOKS_EVERY = 10  # updates between two checks for a reason to stop; each check waits for the GPU
 PATIENCE = timedelta(days=1)  # other processes wait while the first waits for the lock, validates or saves
 
 
@@ -99,7 +99,8 @@ class State:
     tokens: int = 0
     best_update: int | None = None
     best_perplexity: float | None = None
-    sums: list[float] = field(default_factory=list)  # losses, then counts, of each language since the last metrics line
+    # Since the last metrics line: the sum of the losses of each language, then their number for each language.
+    sums: list[float] = field(default_factory=list)
 
 
 class Trainer:
@@ -122,7 +123,7 @@ class Trainer:
         self.metrics = Metrics(work / "metrics.jsonl")
         self.state = State(sums=[0.0] * (2 * len(run.languages)))
         self.new_tokens, self.checked, self.began_at = 0, 0, 0
-        self.took = {"update": 0.0, "validation": 0.0, "saving": 0.0}  # seconds of the most recent of each
+        self.took = {"update": 0.0, "validation": 0.0, "saving": 0.0}  # seconds of the last one (update: mean)
         self.aside = 0.0  # seconds spent on validation and saving
         self.window = self.looked = (self._clock(), 0, 0)
         self.peak = 0.0
@@ -142,7 +143,8 @@ class Trainer:
             self._after_update()
             if self.state.update < self.settings.updates and self._must_leave():
                 self._save()
-                raise NotFinishedError(f"left at update {self.state.update} of {self.settings.updates}: run me again")
+                reached = f"stopped at update {self.state.update} of {self.settings.updates}"
+                raise NotFinishedError(f"{reached} and saved the state: run the same command again to resume")
 
     def batches_to_do(self) -> Iterator[tuple[list[int], list[Batch]]]:
         """Yield for each remaining update the languages of all micro-batches and the batches of this process."""
@@ -291,7 +293,7 @@ class Trainer:
         folder, fields = self.work / "checkpoints", [*State.__dataclass_fields__]
         found = self.workers.broadcast(checkpoint.newest(folder, fields) if self.workers.first else None)
         if found is None:
-            if self.workers.first:  # an attempt that was killed before its first checkpoint may have validated
+            if self.workers.first:  # an attempt killed before its first checkpoint may have left lines
                 self.metrics.rewind(0, validated=False)
             return False
         self.state = State(**{name: found.meta[name] for name in fields})
@@ -300,9 +302,10 @@ class Trainer:
         if self.workers.first:
             best = self.state.best_update
             if best is not None and checkpoint.damage(folder / f"step-{best:07d}"):
-                # The best checkpoint was deleted when a later one, which is now damaged, was better.
+                # This checkpoint is damaged, or it was deleted for a better one that is now damaged.
                 log.warning(
-                    "the best checkpoint so far, of update %d, is gone; the one resumed from takes its place", best
+                    "the best checkpoint so far (update %d) is missing or damaged; the one to resume from replaces it",
+                    best,
                 )
                 self.state.best_update = self.state.best_perplexity = None
             self.metrics.rewind(self.state.update, validated=self.state.best_update is not None)
@@ -310,12 +313,14 @@ class Trainer:
         return True
 
     def _must_leave(self) -> bool:
-        """Return whether the deadline is near or SIGTERM came; on a GPU, check rarely, because checks wait for it."""
+        """Return whether the deadline is near or SIGTERM came; on a GPU, check every GPU_LOOKS_EVERY updates only."""
         looks = GPU_LOOKS_EVERY if self.engine.device.type == "cuda" else 1
         if self.state.update % looks:
             return False
         if self.lock is not None and self.lock.lost:
-            raise InputError(self.lock.path, "another process took this directory over while this one stood still")
+            raise InputError(
+                self.lock.path, "another process took over, because this one had stopped renewing the lock"
+            )
         self.engine.pace()
         (then, before, _), now = self.looked, self._clock()
         self.looked = (now, self.state.update, 0)

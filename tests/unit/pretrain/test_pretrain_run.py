@@ -114,7 +114,7 @@ def test_it_saves_and_leaves_in_time(reason: str, command: Command, launch: Laun
         wait_until("a checkpoint", (tmp_path / "work/checkpoints/step-0000003").exists)
         left.process.terminate()
     assert left.wait() == 75
-    assert "run me again" in left.said
+    assert "run the same command again to resume" in left.said
     assert not (tmp_path / "work.out").exists()
     (attempt,) = attempts(tmp_path / "work")
     assert attempt["outcome"] == "left"
@@ -156,7 +156,7 @@ def test_lost_and_damaged_checkpoints_and_records_do_not_end_a_run(
     shutil.rmtree(work / "checkpoints" / "step-0000003", ignore_errors=True)
     again = call(main, *arguments)
     assert again.code == 0, again.said
-    assert "is gone; the one resumed from takes its place" in again.said
+    assert "is missing or damaged; the one to resume from replaces it" in again.said
     assert model.read_bytes() == before
     assert [line.split('"kind"')[1] for line in metrics.read_text().splitlines()] == said
     for path in (work / "provenance.json", meta):
