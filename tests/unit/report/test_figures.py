@@ -191,7 +191,7 @@ def test_any_number_of_layers_can_be_drawn(name: str, layers: int) -> None:
 def test_matrices_have_the_first_encoder_across_and_the_second_upwards() -> None:
     _, panels = drawn("cka_matrix", [LayerPair("en-fr", "bilingual", layer, 0, 0.1 + 0.8 * layer) for layer in (0, 1)])
     colours = panels[0].images[0].get_array()
-    assert colours[0][0].sum() > colours[0][1].sum()  # a higher value is darker; row 0 is the lowest
+    assert colours[0][0].sum() > colours[0][1].sum() > 1  # a higher value is darker, no value is 0; row 0 is the lowest
     assert panels[0].images[0].origin == "lower"
 
 
@@ -201,6 +201,8 @@ def test_the_forest_plot_puts_what_holds_on_the_right() -> None:
     with style.styled():
         marks, nothing = forest(claims)[1], forest(claims | {"claims": []})[1]
     means = marks[marks["kind"] == "mean"]
-    holds = [p["high"] < p["border"] if p["relation"] == "at most" else p["low"] > p["border"] for p in parts]
-    assert [margin > 1 for margin in means["margin"]] == holds  # the interval is one to each side
+    for part, margin in zip(parts, means["margin"], strict=True):
+        sign, end = (-1, part["high"]) if part["relation"] == "at most" else (1, part["low"])
+        assert (margin > 0) == (sign * (part["value"] - part["border"]) > 0)
+        assert (margin > 1) == (sign * (end - part["border"]) > 0)  # the interval is one to each side
     assert (len(nothing), list(nothing)) == (0, list(marks))
