@@ -37,7 +37,7 @@ rule draw_training:
     output:
         overview=drawn("training"),
         emergence=drawn("emergence") if shows_emergence() else [],
-        models=expand(FIGURES / "training/{model}.{suffix}", model=STUDY.models, suffix=["png", "pdf", "svg"]),
+        models=expand(FIGURES / "training/{model}.svg", model=STUDY.models),
     log:
         LOGS / "draw_training.log",
     benchmark:

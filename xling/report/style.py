@@ -200,15 +200,15 @@ def save_figure(figure: Figure, folder: Path, name: str, records: Any) -> None:
         table.to_csv(handle, index=False, na_rep="nan", lineterminator="\n")
 
 
-def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str], dpi: int = DOTS_PER_INCH) -> None:
+def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str]) -> None:
     """Write a figure in the given formats, reproducibly; the layout is computed once for all formats."""
     if figure.get_layout_engine() is not None:
-        figure.set_dpi(dpi)
+        figure.set_dpi(DOTS_PER_INCH)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
     for suffix in suffixes:
         with atomic_path(folder / f"{name}.{suffix}") as temporary:
-            figure.savefig(temporary, format=suffix, dpi=dpi, metadata=FORMATS[suffix])
+            figure.savefig(temporary, format=suffix, dpi=DOTS_PER_INCH, metadata=FORMATS[suffix])
             if suffix == "png":  # a palette of 256 colours reduces the file to a third
                 with Image.open(temporary) as picture:
                     few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)

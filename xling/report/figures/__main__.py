@@ -23,7 +23,6 @@ from xling.report.figures.study import read_study
 from xling.report.figures.training import training, updates
 from xling.report.records import KINDS, Cell, LayerPair, Setting, read_records, some_records
 
-SCREEN_DPI = 130  # for the PNG of one model's training, which is read on a screen; the SVG and PDF are for print
 # Each function returns a figure and the rows of its CSV file; `training` yields several with their names. The
 # parameters of a function that are in FLAGS are the flags of its figure.
 DRAWING = (figure1, figure2, figure3, figure4a, figure4b, figure5, figure6, figure7, figure8, cka_matrix)
@@ -69,7 +68,7 @@ def main() -> None:
         made = FIGURES[name](**inputs(name, given))
         for title, figure, rows in made if name == "training" else [(name, *made)]:
             if rows is None:
-                style.save_images(figure, folder, title, style.FORMATS, SCREEN_DPI)
+                style.save_images(figure, folder, title, ["svg"])
             else:
                 style.save_figure(figure, folder, title, rows)
 
