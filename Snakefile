@@ -41,7 +41,6 @@ rule all:
     default_target: True
     input:
         expand(MODELS / "{model}/model.safetensors", model=STUDY.models),
-        expand(MODELS / "{model}/anchors.json", model=bilingual_models()),
         [STUDY.task_file(*file) for file in STUDY.task_files],
         expand(RESULTS / "parallel/{code}.txt", code=STUDY.parallel_sides),
         rules.record_alignment.output,

@@ -1,12 +1,12 @@
 """Fine-tuning: one training against Hugging Face's BERT, and six grid points side by side, of NER and of inference.
 
-python -m bench.finetune --out bench-finetune.json [--device cpu --shape tiny] [--parts peer streams processes]
+python -m bench.finetune --out bench-finetune.json [--device cpu --shape tiny] [--parts peer ner xnli processes]
 peer: the same bucketed batches for both sides in the same order from the same code; SDPA, bf16, dropout and Adam on
 both. Tokens are those of the sentences, padding not counted. Times are the median of rounds, which alternate.
-streams: an epoch of six grid points in one process, so many at once, with recorded steps, and with steps that are
+ner, xnli: an epoch of six grid points in one process, so many at once, with recorded steps, and with steps that are
 compiled as well; and as it was before, one after the other with all rows of the token table in the optimiser.
 processes: the same of NER in six processes, with and without NVIDIA's MPS. All graphs are recorded beforehand.
-Parts that are not run keep what an earlier run wrote to --out.
+Parts that are not run keep what an earlier run wrote to --out; every part has its own date.
 """
 
 import argparse
@@ -59,6 +59,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "streams": {},
     "streams, compiled": {"compiled": True},
 }
+PARTS = ("processes", *GRIDS, "peer")  # processes first: this process holds no GPU memory yet
 WAIT = 120.0  # seconds until processes that do not answer are given up
 HF: Any = transformers  # typed in parts only
 Step = Callable[[Sequence[Example], int], None]
@@ -201,7 +202,7 @@ def by_streams(
         chosen = len(six) * copies
         times = [epoch_seconds(tuners[:chosen], streams[:count]) / copies for _ in range(rounds)]
         steps = sum(material.steps(point.batch) for point in six)
-        rows.append({"task": grid, "how": how, "at_once": count, "steps": steps, "seconds": statistics.median(times)})
+        rows.append({"how": how, "at_once": count, "steps": steps, "seconds": statistics.median(times)})
         print(f"  {count} at once: {rows[-1]['seconds']:.3f} s", flush=True)
     if device.type == "cuda":
         used = torch.cuda.max_memory_reserved() / len(points)
@@ -274,16 +275,13 @@ def measure(part: str, args: argparse.Namespace, device: torch.device) -> dict[s
         for row in rows:
             speeds = f"{row['ours_tokens_s']:12.0f} {row['peer_tokens_s']:12.0f} {row['ratio']:6.2f}"
             print(f"{row['batch']:5} {row['padding']:8.3f} {speeds}", flush=True)
-        return {"rows": rows, "transformers": transformers.__version__}
-    if part == "streams":
-        known, found = (args.shape, args.examples, args.rounds, device), []
-        for grid in GRIDS:
-            rows = []
-            for how, options in WAYS.items():
-                rows += by_streams(grid, how, *known, **options)
-                gc.collect()  # the tuners hold each other, and the GPU's memory
-            found += [row | {"faster": rows[0]["seconds"] / row["seconds"]} for row in rows]
-        return {"streams": found}
+        return {"peer": rows, "transformers": transformers.__version__}
+    if part in GRIDS:
+        known, made = (args.shape, args.examples, args.rounds, device), []
+        for how, options in WAYS.items():
+            made += by_streams(part, how, *known, **options)
+            gc.collect()  # the tuners hold each other, and the GPU's memory
+        return {part: [row | {"faster": made[0]["seconds"] / row["seconds"]} for row in made]}
     ways: dict[str, Any] = {"processes": nullcontext()}
     if device.type == "cuda" and shutil.which("nvidia-cuda-mps-control"):
         ways["processes with MPS"] = mps()
@@ -304,17 +302,17 @@ def main() -> None:
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--examples", type=int, default=1600, help="sentences of an epoch")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--parts", nargs="+", choices=["peer", "streams", "processes"])
+    parser.add_argument("--parts", nargs="+", choices=PARTS)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     if args.device == "cpu":
         torch.set_num_threads(1)
     device = torch.device(args.device, 0) if args.device == "cuda" else torch.device("cpu")
     found = read_json(args.out) if args.out.is_file() else {}
-    for part in args.parts or ("processes", "streams", "peer"):  # processes first: this one holds no GPU memory yet
-        found |= measure(part, args, device)
+    for part in args.parts or PARTS:
+        found |= measure(part, args, device) | {f"{part}_date": utc()}
         name = torch.cuda.get_device_name(0) if args.device == "cuda" else "cpu"
-        write_json(args.out, found | {"date": utc(), "device": name, "torch": torch.__version__})
+        write_json(args.out, found | {"device": name, "torch": torch.__version__})
 
 
 if __name__ == "__main__":

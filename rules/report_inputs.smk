@@ -41,7 +41,9 @@ def figure_inputs(wildcards):
         case "figure1" | "figure2":
             return {"study": RECORDS / "study.json"}
         case "anchors":
-            audits = expand(MODELS / "{model}/anchors.json", model=bilingual_models())
+            seed = config["study"]["seeds"][0]  # the seeds of a setting share vocabulary and text
+            first = [name for name in bilingual_models() if STUDY.models[name].seed == seed]
+            audits = expand(MODELS / "{model}/anchors.json", model=first)
             return {"study": RECORDS / "study.json", "audits": audits}
         case "updates":
             return {"records": RECORDS / "figure3.csv", "study": RECORDS / "study.json"}
