@@ -69,6 +69,7 @@ def test_each_preset_is_sound_holds_only_what_differs_and_takes_a_second_seed(pr
 
 
 SETTINGS = {"sep-tokens": ["demo-full", "mini", "paper"], "mini-levers": ["mini"], "mini-seeds": ["mini"]}
+SETTINGS |= {"starts": ["demo-full"]}
 # On top of mini: studies of their own, with other budgets, text or subwords.
 STUDIES = {"mini-exposure": "ru", "mini-web": "ru", "mini-longer": "ru", "mini-merges": "zh"}
 
