@@ -25,6 +25,8 @@ def test_a_folder_is_read_by_the_names_of_its_files(tmp_path: Path) -> None:
     write_records(tmp_path / "more/figure3.csv", Cell, results.figure3[-1:])
     (tmp_path / "table1.csv").write_text("not a record file\n", encoding="utf-8")
     assert read_results([tmp_path, tmp_path / "more/figure3.csv"], paper_scale=True) == results
+    with pytest.raises(InputError, match=r"figure3.csv: given twice: Default xnli fr \(one record each"):
+        read_results([tmp_path, tmp_path / "figure3.csv"])
 
 
 @settings(max_examples=50)
