@@ -136,8 +136,11 @@ def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_p
     known = provenance()
     known["config"]["study"]["notes"] = ["Books & encyclopaedia."]
     sources = write_sources(tmp_path, {**verdicts(Results()), "at_floor": AT_FLOOR}, known)
+    (tmp_path / "figures/figure7.csv").write_text("layer,pair,cka\n", encoding="utf-8")
     text = build(sources)
     check_page(text, tmp_path)
+    assert {"#figure-figure3", "#figure-figure7"} & {*Page(text).ids} == {"#figure-figure3"}  # one has data
+    assert re.search(r'<td class="absent"[^>]*>not run</td>', text)
     told = ["demo", AT_FLOOR, "Table 1. Zero-shot transfer", "Not run in this study: 17 of the paper's claims"]
     told += [VERDICTS["claims"][0]["says"], "Books & encyclopaedia.", "docs/choices.md: Choices."]
     places = [Page(text).text.find(part) for part in told]
