@@ -245,10 +245,10 @@ def test_a_full_disk_while_any_kind_of_file_is_written(
     mount_disk: Callable[[str], Path], kinds: dict[str, Kind], capfd: pytest.CaptureFixture[str]
 ) -> None:
     disk = mount_disk("2m")
-    out, filler, figure = disk / "out", disk / "filler", Figure()
+    out, filler, figure = disk / "out", disk / "filler", Figure((1, 1))
     figure.subplots().plot(ARRAY[0])
     writers: dict[str, Callable[[], Any]] = {name: partial(kind.write, out) for name, kind in kinds.items()} | {
-        "figure": lambda: save_images(figure, out, "figure", ("png", "svg"), dpi=20),
+        "figure": lambda: save_images(figure, out, "figure", ("png", "svg")),
         "metrics": lambda: [out.mkdir(exist_ok=True), Metrics(out / "metrics.jsonl").add(kind="train", update=1)],
         "lock": lambda: Lock(out).__enter__().__exit__(),
     }

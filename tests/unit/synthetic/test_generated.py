@@ -18,14 +18,13 @@ import pytest
 from embedded import EMBEDDED
 from hypothesis import given
 from hypothesis import strategies as st
-from xling.data.nli import read_xnli, read_xnli_mt
 
 from xling.core.seeds import derive_seed
 from xling.data.extract_text import read_namespaces, read_pages
 from xling.data.panlex import read_panlex
 from xling.data.parallel import read_aligned, read_multiway
 from xling.data.parts import Part
-from xling.data.tasks import read_conll2003, read_conllu, read_msra, read_wikiann
+from xling.data.tasks import read_conll2003, read_conllu, read_msra, read_wikiann, read_xnli, read_xnli_mt
 from xling.data.wikitext import hidden_prefixes
 from xling.data.wikitext import paragraphs as strip
 from xling.synthetic import generate_language, generate_parallel
