@@ -58,7 +58,7 @@ def cpu_seconds(command: list[str], search_path: Path) -> float:
 def commands(dump: Path, folder: Path, peer: Path) -> dict[str, tuple[list[str], Path, Path]]:
     """Return for each tool its command, where Python finds it, and where it writes."""
     ours, theirs = folder / "ours.txt", folder / "theirs"
-    flags = ["--format", "wikipedia", "--input", str(dump), "--out", str(ours), "--processes", "1"]
+    flags = ["--format", "wikipedia", "--input", str(dump), "--out", str(ours)]
     peer_flags = ["--no-templates", "--processes", "1", "--quiet", "--bytes", "1G", "--output", str(theirs), str(dump)]
     return {
         "xling": ([sys.executable, "-m", "xling.data.extract_text", *flags], REPOSITORY, ours),

@@ -11,6 +11,7 @@ rule train_bpe:
         LOGS / "train_bpe/{languages}.{domain}.log",
     benchmark:
         BENCHMARKS / "train_bpe/{languages}.{domain}.tsv"
+    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     resources:
@@ -36,6 +37,7 @@ rule build_vocabulary:
         vocabulary=RESULTS / "vocab/{languages}.{kind}.{domain}/vocab.json",
     log:
         LOGS / "build_vocabulary/{languages}.{kind}.{domain}.log",
+    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     resources:
@@ -63,6 +65,7 @@ rule encode_text:
         LOGS / "encode_text/{languages}.{kind}.{domain}.{language}.{variant}.log",
     benchmark:
         BENCHMARKS / "encode_text/{languages}.{kind}.{domain}.{language}.{variant}.tsv"
+    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     threads: lambda wildcards: cores_of(wildcards)

@@ -47,9 +47,9 @@ rule extract_text:
         BENCHMARKS / "extract_text/{language}.{domain}{shard}.tsv"
     wildcard_constraints:
         shard=SHARD,
+    priority: TEXT_FIRST
     conda:
         TEXT_ENV
-    threads: 2
     resources:
         **resource_class("cpu-many"),
     params:
@@ -63,5 +63,5 @@ rule extract_text:
         """
         python -m xling.data.extract_text \
             --format {params.format:q} --input {params.raw:q} --min-characters {params.characters} \
-            --processes {threads} {params.part} {params.checks} --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
+            {params.part} {params.checks} --stats {output.stats:q} --out {output.text:q} >>{log:q} 2>&1
         """

@@ -24,6 +24,7 @@ rule pretrain:
         LOGS / "pretrain/{model}.log",
     benchmark:
         BENCHMARKS / "pretrain/{model}.tsv"
+    priority: TRAINING_NEXT
     conda:
         ENV
     resources:

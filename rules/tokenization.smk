@@ -17,9 +17,9 @@ rule tokenise_text:
         BENCHMARKS / "tokenise_text/{language}.{domain}{shard}.tsv"
     wildcard_constraints:
         shard=SHARD,
+    priority: TEXT_FIRST
     conda:
         TEXT_ENV
-    threads: 2
     resources:
         **resource_class("cpu-many"),
     params:
@@ -30,7 +30,7 @@ rule tokenise_text:
     shell:
         """
         python -m xling.tokenization.tokenise_text \
-            --input {input.text:q} --options {input.tokeniser:q} --processes {threads} {params.part} {params.thin} \
+            --input {input.text:q} --options {input.tokeniser:q} {params.part} {params.thin} \
             --stats {output.stats:q} --out {output.words:q} >>{log:q} 2>&1
         """
 
@@ -49,6 +49,7 @@ rule split_corpus:
         LOGS / "split_corpus/{language}.{domain}.log",
     benchmark:
         BENCHMARKS / "split_corpus/{language}.{domain}.tsv"
+    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     resources:

@@ -45,11 +45,12 @@ class Grid:
         self.settings = {name: whole_setting(config["settings"], name) for name in config["settings"]}
         crossings = [f"{pair}.{setting}" for pair, setting in product(study["pairs"], study["settings"])]
         self.table_cells = [cell for cell in crossings if not matches_any(cell, study["skip"])]  # those of Table 1
-        # The models of every cell, such as en-fr.default or en.mono: one model per seed.
+        # The models of every cell (languages and setting, such as en-fr.default or en.mono): one model per seed.
         alone = [f"{code}.{MONO}" for code in study["languages"]]
         self.cells = {cell: self._cell(cell) for cell in [*self.table_cells, *study["extra"], *alone]}
         self.models = {model.name: model for cell in self.cells.values() for model in cell}
-        # Languages that models read; originals has each copy replaced by the language that it is a copy of.
+        # All languages that models read; then the same with each copy (en2, English in another order) replaced by its
+        # original.
         self.languages = list(dict.fromkeys(code for model in self.models.values() for code in model.languages))
         self.originals = list(dict.fromkeys(map(self.original, self.languages)))
         # Languages whose monolingual models are compared with those of the source language (section 5).
@@ -96,7 +97,12 @@ class Grid:
         return whole | {"domain": "wiki", "train": self.config["monolingual"]["train"]}
 
     def vocabulary_kind(self, model: Model) -> str:
-        """Return the kind of the model's vocabulary: mono, joint, union, prefixed or separate."""
+        """Return the kind of the model's vocabulary.
+
+        mono: one language. joint: one BPE model for both languages. The others have one BPE model per language: union
+        shares equal subwords, prefixed marks subwords by language so that none is shared, separate is for separate
+        embeddings.
+        """
         setting = self.setting_of(model)
         if setting["bpe"] != "per-language":
             return str(setting["bpe"])
@@ -154,7 +160,7 @@ def matches_any(cell: str, patterns: Iterable[str]) -> bool:
 
 
 def pair_languages(pair: str) -> tuple[str, ...]:
-    """Return the two language codes in the name of a pair."""
+    """Return the language codes in a name such as en-fr or en."""
     return tuple(pair.split("-"))
 
 

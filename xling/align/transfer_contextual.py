@@ -1,8 +1,9 @@
-"""Contextual transfer from one source encoder: every layer, task and target language of a plan (section 5.1.2).
+"""Zero-shot transfer with word representations in context, from frozen encoders that are aligned (section 5.1.2).
 
     python -m xling.align.transfer_contextual --plan plan.json --work-below DIR --out result.json
 
-For every encoder layer, data set and treatment of the hidden states, task layers are trained on the source language,
+A plan (below) covers one source encoder and its target languages. For every encoder layer, data set and treatment of
+the hidden states, task layers are trained on the source language,
 the epoch with the best score on the dev set is kept, and every language is tested (Figures 5 and 8). The treatments
 (`ways`) are `aligned` (all states are normalised, and the states of other languages are mapped onto the source states)
 and `plain` (states are left unchanged, which makes sense if one encoder reads both languages).
@@ -13,8 +14,8 @@ The plan is {"name": "en.mono.s1", "source": "en", "languages": {"en": {"encoder
 
 `links` is the file of word alignments between the sentences of a language and of the source. Languages may share the
 folder of a bilingual encoder. For untrained encoders only run.json is read; they get the initial weights, and their
-scores are the baseline that figures call the floor. A killed job resumes from its last saved epoch, in a folder below
---work-below whose name holds a hash of everything that determines the result.
+scores are the baseline that figures call the floor. A killed job resumes from its last saved epoch. It keeps its state
+in a subfolder of --work-below whose name holds a hash of everything that determines the result.
 """
 
 import argparse
@@ -95,7 +96,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Job:
-    """A plan with its inputs loaded; `sides` has the source first. Test sets are used only in the final evaluation."""
+    """A plan with its inputs loaded: `sides` holds the encoder and sentences of each language, the source first.
+
+    Test sets are used only in the final evaluation.
+    """
 
     plan: Plan
     sides: Mapping[str, Side]
@@ -160,9 +164,9 @@ def check_layers(options: Options, shapes: Mapping[str, Shape]) -> None:
     widths = {code: shape.width for code, shape in shapes.items()}
     width = next(iter(widths.values()))
     if set(widths.values()) != {width}:
-        raise XlingError(f"an orthogonal map needs encoders of one width, not {widths}")
+        raise XlingError(f"all encoders must have the same width for an orthogonal map; the widths are {widths}")
     if width % options.heads:
-        raise XlingError(f"{options.heads} heads do not divide the width {width}")
+        raise XlingError(f"options.heads: the width {width} is not divisible by {options.heads}")
 
 
 def open_job(plan: Plan, device: torch.device) -> Job:

@@ -1,4 +1,4 @@
-"""Extract the text of a corpus, one paragraph per line; the output does not depend on the number of processes.
+"""Extract the text of a corpus, one paragraph per line.
 
 python -m xling.data.extract_text --format wikipedia --input dump.xml.bz2 --out en.txt.zst [--part 3-of-16]
 
@@ -13,7 +13,6 @@ import html
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,8 +20,7 @@ from xling.core.cli import positive
 from xling.core.errors import InputError, run
 from xling.core.io import COMPRESSED, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
-from xling.core.pool import workers
-from xling.data.lines import chunk_lines, clean_line
+from xling.data.lines import clean_line
 from xling.data.parts import Part, Span, read_head, read_records, span_lines
 from xling.data.plausible import add_flags, plausible
 from xling.data.wikitext import hidden_prefixes, is_redirect, paragraphs
@@ -32,8 +30,6 @@ AGAIN = "fetch the dump again"
 # A file that was cut out of a dump may begin with a page.
 DUMP = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<mediawiki\b|\Z)")
 NAMESPACE = re.compile(r'<namespace key="(-?\d+)"[^>]*>([^<]+)</namespace>')
-BATCH_CHARACTERS = 1 << 20  # of wikitext: large for little overhead per batch, small enough to hold several
-Batch = tuple[list[str], frozenset[str]]  # wikitexts, and the link prefixes that show no text
 EXPORT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<mediawiki\b|<page>\s*$)")  # <page>: start of a part of a dump
 EXPORT_LINES = 2  # the first line may be the XML declaration alone
 
@@ -98,17 +94,14 @@ def _after(title: str) -> str:
     return f"after page {title!r}" if title else "the first of the file"
 
 
-def extract_wikipedia(spans: list[Span], counts: Counter[str], processes: int, least: int) -> Iterator[str]:
-    """Yield the clean paragraphs of the articles of dumps, in order, using one or more processes."""
-    with workers(processes) as share:
-        for cleaned in share(partial(clean_batch, least=least), _batches(spans, counts)):
-            yield from cleaned
-
-
-def clean_batch(batch: Batch, least: int) -> list[str]:
-    """Return the paragraphs of a batch of pages that have at least `least` characters."""
-    wikitexts, hidden = batch
-    return [plain for text in wikitexts for plain in paragraphs(text, hidden, least)]
+def extract_wikipedia(spans: list[Span], counts: Counter[str], least: int) -> Iterator[str]:
+    """Yield the clean paragraphs of the articles of dumps; progress is counted in bytes of the compressed files."""
+    progress = Progress("extract", sum(span.stop - span.start for span in spans), unit="bytes of dump")
+    for span in spans:
+        hidden = hidden_prefixes(read_namespaces(span.path))
+        for _, wikitext in read_pages(span, counts, progress.add):
+            yield from paragraphs(wikitext, hidden, least)
+    progress.finish()
 
 
 def extract_lines(spans: list[Span], counts: Counter[str], least: int) -> Iterator[str]:
@@ -137,16 +130,6 @@ def extract_lines(spans: list[Span], counts: Counter[str], least: int) -> Iterat
     progress.finish()
 
 
-def _batches(spans: list[Span], counts: Counter[str]) -> Iterator[Batch]:
-    """Yield the articles of the dumps in batches; progress is counted in bytes of the compressed files."""
-    progress = Progress("extract", sum(span.stop - span.start for span in spans), unit="bytes of dump")
-    for span in spans:
-        hidden = hidden_prefixes(read_namespaces(span.path))
-        wikitexts = (wikitext for _, wikitext in read_pages(span, counts, progress.add))
-        yield from ((texts, hidden) for texts in chunk_lines(wikitexts, BATCH_CHARACTERS))
-    progress.finish()
-
-
 def main() -> None:
     """Write the paragraphs of the inputs to one file, and the counts to another."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -154,14 +137,13 @@ def main() -> None:
     parser.add_argument("--input", type=Path, nargs="+", required=True, help="files, read in this order")
     parser.add_argument("--out", type=Path, required=True, help="one paragraph per line, compressed by its suffix")
     parser.add_argument("--stats", type=Path, help="JSON file for the counts of pages, paragraphs and characters")
-    parser.add_argument("--processes", type=positive, default=1, help="that clean pages, besides the one that reads")
     parser.add_argument("--min-characters", type=positive, default=1, help="drop shorter paragraphs")
     parser.add_argument("--part", type=Part.parse, default=Part(), help="read this part of the inputs, as 3-of-16")
     add_flags(parser)
     args = parser.parse_args()
     counts, spans = Counter[str](paragraphs=0, characters=0), args.part.spans(args.input)
     if args.format == "wikipedia":
-        found = extract_wikipedia(spans, counts, args.processes, args.min_characters)
+        found = extract_wikipedia(spans, counts, args.min_characters)
     else:
         found = extract_lines(spans, counts, args.min_characters)
     with write_text(args.out) as out:

@@ -1,7 +1,8 @@
 """The training loop: updates, metrics, validation, checkpoints, and a clean exit before the deadline.
 
 Several processes, which torchrun starts, can train one model: they split the micro-batches of an update and sum their
-gradients. The sum is over flat buffers after accumulation, so there is no need to find parameters that no batch used.
+gradients once per update, in flat buffers, after all micro-batches. Unlike with DistributedDataParallel, parameters
+that no batch used need no special treatment.
 """
 
 import logging
@@ -36,8 +37,8 @@ log = logging.getLogger(__name__)
 EXIT_AGAIN = 75  # EX_TEMPFAIL: not finished, run again
 AHEAD = 4  # number of updates whose batches are prepared in advance on a GPU
 LOGS_PER_VALIDATION = 10
-GPU_LOOKS_EVERY = 10  # updates between two checks for a reason to stop; each check waits for the GPU
-PATIENCE = timedelta(days=1)  # other processes wait while the first waits for the lock, validates or saves
+GPU_LOOKS_EVERY = 10  # updates between two checks whether to stop, because each check waits for the GPU
+TIMEOUT = timedelta(days=1)  # of waiting for the first process, which may wait for the lock, validate or save
 
 
 class NotFinishedError(XlingError):
@@ -58,7 +59,7 @@ class Workers:
         self.device, self.first = device, self.rank == 0  # the first process writes the files
         if self.world > 1:
             backend = "nccl" if device.type == "cuda" else "gloo"
-            dist.init_process_group(backend, timeout=PATIENCE)
+            dist.init_process_group(backend, timeout=TIMEOUT)
 
     def add(self, tensors: Iterable[Tensor]) -> None:
         """Sum tensors over all processes, in place."""
@@ -75,14 +76,14 @@ class Workers:
         return bool(votes.item() > 0)
 
     def broadcast(self, value: Any) -> Any:
-        """Return the value of the first process in all processes."""
+        """Return, in every process, the value that the first process passed."""
         box = [value]
         if self.world > 1:
             dist.broadcast_object_list(box, device=self.device)
         return box[0]
 
     def wait(self) -> None:
-        """Wait for all processes; torchrun kills the others soon after the first of them exits."""
+        """Wait for the first process, so that no other exits early: torchrun would then kill the rest."""
         self.broadcast(None)
 
     def leave(self) -> None:
@@ -99,7 +100,7 @@ class State:
     tokens: int = 0
     best_update: int | None = None
     best_perplexity: float | None = None
-    # Since the last metrics line: the sum of the losses of each language, then their number for each language.
+    # Since the last metrics line: the summed loss of each language, then the number of losses of each language.
     sums: list[float] = field(default_factory=list)
 
 
@@ -123,7 +124,7 @@ class Trainer:
         self.metrics = Metrics(work / "metrics.jsonl")
         self.state = State(sums=[0.0] * (2 * len(run.languages)))
         self.new_tokens, self.checked, self.began_at = 0, 0, 0
-        self.took = {"update": 0.0, "validation": 0.0, "saving": 0.0}  # seconds of the last one (update: mean)
+        self.took = {"update": 0.0, "validation": 0.0, "saving": 0.0}  # seconds of the last; update: mean
         self.aside = 0.0  # seconds spent on validation and saving
         self.window = self.looked = (self._clock(), 0, 0)
         self.peak = 0.0
@@ -240,7 +241,7 @@ class Trainer:
         log.info("update %d: loss %.3f, %.0f tokens/s, %d s left", state.update, mean, speed, left)
 
     def _validate(self) -> bool:
-        """Validate in the first process; return whether the perplexity of the selection language is the best so far."""
+        """Validate in the first process; return whether run.selection_language has its best perplexity so far."""
         self._check_losses()
         state, better = self.state, False
         with self._aside("validation"):
@@ -293,7 +294,7 @@ class Trainer:
         folder, fields = self.work / "checkpoints", [*State.__dataclass_fields__]
         found = self.workers.broadcast(checkpoint.newest(folder, fields) if self.workers.first else None)
         if found is None:
-            if self.workers.first:  # an attempt killed before its first checkpoint may have left lines
+            if self.workers.first:  # an attempt killed before its first checkpoint may have left metrics
                 self.metrics.rewind(0, validated=False)
             return False
         self.state = State(**{name: found.meta[name] for name in fields})
@@ -304,7 +305,7 @@ class Trainer:
             if best is not None and checkpoint.damage(folder / f"step-{best:07d}"):
                 # This checkpoint is damaged, or it was deleted for a better one that is now damaged.
                 log.warning(
-                    "the best checkpoint so far (update %d) is missing or damaged; the one to resume from replaces it",
+                    "the best checkpoint so far (update %d) is missing or damaged; this one now counts as the best",
                     best,
                 )
                 self.state.best_update = self.state.best_perplexity = None

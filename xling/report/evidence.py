@@ -125,13 +125,13 @@ def pearson(left: Sequence[Value], right: Sequence[Value]) -> Value:
     return together(correlate, *left, *right)
 
 
-def share(top: Value, bottom: Value, border: float | None = None) -> Value:
+def share(top: Value, bottom: Value, threshold: float | None = None) -> Value:
     """Return the ratio top / bottom, with redraws derived from the linear contrast top - c bottom (Fieller 1954).
 
     If bottom is positive, top / bottom is above c exactly when top - c bottom is above 0. That difference is nearly
-    normal, but a ratio with a noisy denominator is not. c is the threshold `border`, or the observed ratio if None.
+    normal, but a ratio with a noisy denominator is not. c is the threshold `threshold`, or the observed ratio if None.
     """
-    at = top.observed / bottom.observed if border is None else border
+    at = top.observed / bottom.observed if threshold is None else threshold
     return (top - at * bottom) * (1 / bottom.observed) + at
 
 

@@ -88,9 +88,9 @@ def is_signal(gain: Value) -> bool:
     return gain.observed >= SIGNAL - 1e-9  # tolerance for rounding errors
 
 
-def kept_share(study: Study, setting: str, task: str, language: str, border: float | None = None) -> Value:
+def kept_share(study: Study, setting: str, task: str, language: str, threshold: float | None = None) -> Value:
     """Return the share of Default's transfer that a setting keeps; Default must score above its floor."""
-    return share(study.gain(setting, task, language), study.gain(DEFAULT, task, language), border)
+    return share(study.gain(setting, task, language), study.gain(DEFAULT, task, language), threshold)
 
 
 def difference(left: Value | None, right: Value | None) -> Value | None:

@@ -76,20 +76,20 @@ class Standing:
         return "clear" if self.confidence >= 1 - TAIL else "open"
 
 
-def standing(value: Value, relation: Relation, border: float) -> Standing:
+def standing(value: Value, relation: Relation, threshold: float) -> Standing:
     """Return the interval of a value and the confidence that it satisfies the relation to the threshold."""
     reach = float(stdtrit(value.freedom, 1 - TAIL)) * value.spread
-    margin = relation.sign * (value.observed - border)
+    margin = relation.sign * (value.observed - threshold)
     exact = 0.5 + 0.5 * float(np.sign(margin))
     confidence = float(stdtr(value.freedom, margin / value.spread)) if value.spread > 0 else exact
     return Standing(value.observed, value.observed - reach, value.observed + reach, confidence)
 
 
-def decide(checks: Sequence[Check], relation: Relation, border: float) -> Verdict:
+def decide(checks: Sequence[Check], relation: Relation, threshold: float) -> Verdict:
     """Return the verdict on one inequality over its cells."""
-    whole = standing(mean([check.value for check in checks]), relation, border)
-    ends = sorted(relation.sign * (end - border) for end in (whole.low, whole.high))
-    against = any(standing(c.value, relation, border).state(len(checks)) == "against" for c in checks)
+    whole = standing(mean([check.value for check in checks]), relation, threshold)
+    ends = sorted(relation.sign * (end - threshold) for end in (whole.low, whole.high))
+    against = any(standing(c.value, relation, threshold).state(len(checks)) == "against" for c in checks)
     if ends[1] < 0 or (ends[0] <= 0 and against):
         # Without a second seed the seed variance is unknown, so the failure may be chance.
         unknown = any("unknown" in check.value.origins for check in checks)
@@ -99,10 +99,10 @@ def decide(checks: Sequence[Check], relation: Relation, border: float) -> Verdic
     return Verdict.MIXED if against else Verdict.SUPPORTED
 
 
-def seeds_to_decide(value: Value, border: float) -> int | None:
+def seeds_to_decide(value: Value, threshold: float) -> int | None:
     """Return how many seeds of every model involved would exclude the threshold; None if more seeds cannot do it."""
     factor = float(stdtrit(value.freedom, 1 - TAIL))
-    left = (value.observed - border) ** 2 - (factor * value.item_spread) ** 2
+    left = (value.observed - threshold) ** 2 - (factor * value.item_spread) ** 2
     seed_part = max(value.spread**2 - value.item_spread**2, 0.0)
     if left <= 0 or "unknown" in value.origins:
         return None
@@ -122,7 +122,7 @@ class Part:
     what: str
     unit: Unit = Unit.POINTS
     relation: Relation = Relation.ABOVE
-    border: float = 0.0  # the threshold
+    threshold: float = 0.0  # the threshold
     over: str = "cells"  # the noun with which the report counts the judged cells
     ours: bool = False  # whether we chose the threshold, because the paper gives no number
     checks: list[Check] = field(default_factory=list)
@@ -168,16 +168,16 @@ class Part:
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict on the part."""
-        if self.checks and decide(self.checks, self.relation, self.border) is Verdict.CONTRADICTED:
+        if self.checks and decide(self.checks, self.relation, self.threshold) is Verdict.CONTRADICTED:
             return Verdict.CONTRADICTED
         if self._whole:
-            return decide(self._whole, self.relation, self.border)
+            return decide(self._whole, self.relation, self.threshold)
         return Verdict.NO_SIGNAL if self.left_out and not self.not_run else Verdict.NOT_RUN
 
     @property
     def seeds(self) -> int | None:
         """The number of seeds that would decide the part; None if more seeds cannot."""
-        return seeds_to_decide(self.mean, self.border)
+        return seeds_to_decide(self.mean, self.threshold)
 
     @property
     def judged(self) -> set[str]:
@@ -187,7 +187,7 @@ class Part:
     @property
     def support(self) -> tuple[float, float]:
         """The confidence that the part holds, and the share of its cells that were judged."""
-        confidence = standing(self.mean, self.relation, self.border).confidence if self.checks else 1.0
+        confidence = standing(self.mean, self.relation, self.threshold).confidence if self.checks else 1.0
         return confidence, len(self.judged) / max(len(self.cells), 1)
 
 

@@ -6,33 +6,16 @@ this text is trimmed later (section 4.1, Wiki-CC). The draw depends on the line 
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
 from pathlib import Path
 
-from xling.core.cli import positive
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, read_lines, write_json, write_text
 from xling.core.log import Progress, log_to_stderr
-from xling.core.pool import workers
 from xling.core.seeds import numpy_rng
-from xling.data.lines import chunk_lines
 from xling.data.parts import Part
-from xling.tokenization.tokeniser import read_options, tokeniser_from
+from xling.tokenization.tokeniser import Tokeniser, tokeniser_from
 
-BATCH_CHARACTERS = 1 << 18
 DRAWN_LINES = 1 << 14  # number of lines per random generator
-load_tokeniser = cache(tokeniser_from)  # one tokeniser per process, not one per batch
-
-
-def tokenise(lines: Iterable[str], options: Path, processes: int) -> Iterator[list[str]]:
-    """Yield batches of tokenised lines in the order of the input, without lines that have no words."""
-    with workers(processes) as share:
-        yield from share(partial(tokenise_batch, options), chunk_lines(lines, BATCH_CHARACTERS))
-
-
-def tokenise_batch(options: Path, lines: list[str]) -> list[str]:
-    """Return the tokenised lines, without empty ones."""
-    return list(filter(None, map(load_tokeniser(options).line, lines)))
 
 
 def thin(
@@ -49,18 +32,18 @@ def thin(
             yield line
 
 
-def write_words(source: Path, batches: Iterable[list[str]], out: Path, part: Part) -> dict[str, int]:
-    """Write tokenised lines to a file and return its numbers of lines, words and characters without spaces."""
+def write_words(source: Path, lines: Iterable[str], tokeniser: Tokeniser, out: Path, part: Part) -> dict[str, int]:
+    """Write lines as words, without empty lines; return the numbers of lines, words and characters without spaces."""
     counts = {"lines": 0, "words": 0, "characters": 0}
     progress = Progress(f"tokenising {source.name}")
     with write_text(out) as handle:
-        for batch in batches:
-            handle.writelines(f"{line}\n" for line in batch)
-            spaces = sum(line.count(" ") for line in batch)
-            counts["lines"] += len(batch)
-            counts["words"] += spaces + len(batch)
-            counts["characters"] += sum(map(len, batch)) - spaces
-            progress.add(len(batch))
+        for line in filter(None, map(tokeniser.line, lines)):
+            handle.write(f"{line}\n")
+            spaces = line.count(" ")
+            counts["lines"] += 1
+            counts["words"] += spaces + 1
+            counts["characters"] += len(line) - spaces
+            progress.add(1)
         if counts["lines"] == 0 and part.of == 1:
             raise InputError(source, "no words in it", fix="an empty language: check the source it was made from")
     progress.finish()
@@ -80,17 +63,16 @@ def main() -> None:
     parser.add_argument("--options", type=Path, required=True, help="JSON file of tokeniser options")
     parser.add_argument("--out", type=Path, required=True, help="words joined by spaces, one paragraph per line")
     parser.add_argument("--stats", type=Path, required=True, help="counts of lines, words and characters (JSON)")
-    parser.add_argument("--processes", type=positive, default=1)
     parser.add_argument("--part", type=Part.parse, default=Part(), help="which shard of a text it is, as 3-of-16")
     parser.add_argument("--thin", type=float, metavar="MARGIN", help="keep so many times the size of --wanted")
     parser.add_argument("--wanted", type=Path, nargs="+", default=[], help="stats of the shards of the other text")
     parser.add_argument("--given", type=Path, nargs="+", default=[], help="stats of all shards of this text, in order")
     args = parser.parse_args()
     lines = read_lines(args.input)
-    read_options(args.options)  # report a mistake before any work
+    tokeniser = tokeniser_from(args.options)
     if args.thin is not None:
         lines = thin(lines, args.thin, args.wanted, args.given, args.part)
-    counts = write_words(args.input, tokenise(lines, args.options, args.processes), args.out, args.part)
+    counts = write_words(args.input, lines, tokeniser, args.out, args.part)
     write_json(args.stats, counts)
     log_to_stderr(__name__).info("%(lines)d lines, %(words)d words", counts)
 

@@ -176,7 +176,7 @@ def test_precision_decides_the_folder_and_widths_whether_there_is_a_map(
         folders.add(choose_work(plan, tmp_path, torch.device(kind)))
     assert len(folders) == len(KINDS)
     shape = load_encoder(toy[1]).config.shape
-    with pytest.raises(XlingError, match=r"encoders of one width, not \{'en': 16, 'fr': 32\}"):
+    with pytest.raises(XlingError, match=r"same width .* the widths are \{'en': 16, 'fr': 32\}"):
         check_layers(plan.options, {"en": shape, "fr": replace(shape, width=32)})
 
 
@@ -207,7 +207,7 @@ TESTED = {"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}}
         ("fr.txt", lambda lines: lines[:-1], "links 60 sentences with 59"),
         ("fr.txt", lambda lines: [*lines[:2], "", *lines[3:]], "fr.txt, line 3: a blank line"),
         ("plan", {"options": OPTIONS | {"layers": [0, 9]}}, "no layer 9 in the encoder of en: its layers are 0 to 2"),
-        ("plan", {"options": OPTIONS | {"heads": 3}}, "3 heads do not divide the width 16"),
+        ("plan", {"options": OPTIONS | {"heads": 3}}, "options.heads: the width 16 is not divisible by 3"),
         ("plan", {"languages": {"en": ONE}}, "job.plan: languages: expected en and at least one other"),
         ("plan", {"languages": {"en": ONE, "fr": ONE}}, "job.plan: languages.fr.links: missing key"),
         ("plan", {"data": TESTED}, "job.plan: data.x.test: ru not among languages"),

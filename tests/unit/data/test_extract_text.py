@@ -1,4 +1,4 @@
-"""Text out of dumps and crawls: the right pages, the same lines in any number of processes and parts, one line on failure."""
+"""Text out of dumps and crawls: the right pages, the same lines in any number of parts, one line on failure."""
 
 import bz2
 import gzip
@@ -86,24 +86,20 @@ def test_only_the_newest_text_of_articles_that_are_no_redirects_is_read(tmp_path
     assert read_namespaces(path) == {6: "Bildnis", 14: "Schublade"}
 
 
-def test_wikipedia_in_one_and_in_several_processes(extract: Extract, tmp_path: Path) -> None:
+def test_wikipedia_from_two_dumps(extract: Extract, tmp_path: Path) -> None:
     pages = [page_xml(f"Seite {n}", f"'''Seite''' {n} ist {{{{x}}}}hier. " * (1 + 997 * n % 400)) for n in range(100)]
     pages += [page_xml("Bild", "[[Bildnis:x]]Ein Bild.")]  # the dump names its namespaces
     piece = page_xml("Ende", "Das Ende.\n\nKurz") + page_xml("Weg", "#REDIRECT [[x]]") + page_xml("T", "t", ns=1)
     texts = [dump_xml(*pages), piece]
     dumps = [write(tmp_path / f"{n}.xml.bz2", bz2.compress(text.encode())) for n, text in enumerate(texts)]
-    outputs = []
-    for processes in (1, 2):
-        code, _, said = extract("wikipedia", *dumps, more=("--processes", processes, "--min-characters", 5))
-        assert (code, "1.xml.bz2: no </mediawiki> after page 'T': a part of a dump?" in said) == (0, True)
-        outputs.append([(tmp_path / "out" / name).read_bytes() for name in ("text.txt.zst", "stats.json")])
-    assert outputs[0] == outputs[1]
+    code, _, said = extract("wikipedia", *dumps, more=("--min-characters", 5))
+    assert (code, "1.xml.bz2: no </mediawiki> after page 'T': a part of a dump?" in said) == (0, True)
     lines = list(read_lines(tmp_path / "out/text.txt.zst"))
     assert [line.split(" ist hier.")[0] for line in lines[:100]] == [f"Seite {n}" for n in range(100)]
     assert lines[100:] == ["Ein Bild.", "Das Ende."]
     kinds = {"pages": 102, "redirects": 1, "other_namespaces": 1, "paragraphs": 102, "characters": sum(map(len, lines))}
     inputs = {"format": "wikipedia", "input_bytes": len("".join(texts).encode()), "inputs": ["0.xml.bz2", "1.xml.bz2"]}
-    assert json.loads(outputs[0][1]) == kinds | inputs
+    assert json.loads((tmp_path / "out/stats.json").read_bytes()) == kinds | inputs
 
 
 def test_crawl_counts_documents_and_cleans_lines(extract: Extract, tmp_path: Path) -> None:
@@ -206,7 +202,7 @@ def extracted(form: str, paths: list[Path], count: int) -> tuple[list[str], Coun
     counts: Counter[str] = Counter()
     spans = [Part(number, count).spans(paths) for number in range(1, count + 1)]
     if form == "wikipedia":
-        return [line for some in spans for line in extract_wikipedia(some, counts, 1, 1)], counts
+        return [line for some in spans for line in extract_wikipedia(some, counts, 1)], counts
     lines = [line for some in spans for line in extract_lines(some, counts, 1)]
     del counts["documents"]  # one that begins where a part does is not counted
     return lines, counts

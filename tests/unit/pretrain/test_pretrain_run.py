@@ -156,7 +156,7 @@ def test_lost_and_damaged_checkpoints_and_records_do_not_end_a_run(
     shutil.rmtree(work / "checkpoints" / "step-0000003", ignore_errors=True)
     again = call(main, *arguments)
     assert again.code == 0, again.said
-    assert "is missing or damaged; the one to resume from replaces it" in again.said
+    assert "is missing or damaged; this one now counts as the best" in again.said
     assert model.read_bytes() == before
     assert [line.split('"kind"')[1] for line in metrics.read_text().splitlines()] == said
     for path in (work / "provenance.json", meta):

@@ -131,9 +131,10 @@ def parts_of(number: str, results: Results | Study, redraws: int = 0) -> list[Pa
 
 
 def holds(parts: Sequence[Part]) -> bool:
-    """Return whether every value is on the right side of its border."""
+    """Return whether every value is on the right side of its threshold."""
     return all(
-        part.relation.sign * (check.value.observed - part.border) > (1e-9 if part.relation is Relation.ABOVE else -1e-9)
+        part.relation.sign * (check.value.observed - part.threshold)
+        > (1e-9 if part.relation is Relation.ABOVE else -1e-9)
         for part in parts
         for check in part.checks
     )

@@ -1,4 +1,4 @@
-"""Each claim's predicate on made-up results: both sides of every border, too little signal, what was not run."""
+"""Each claim's predicate on made-up results: both sides of every threshold, too little signal, what was not run."""
 
 from dataclasses import replace
 from itertools import product

@@ -203,6 +203,6 @@ def test_the_forest_plot_puts_what_holds_on_the_right() -> None:
     means = marks[marks["kind"] == "mean"]
     for part, margin in zip(parts, means["margin"], strict=True):
         sign, end = (-1, part["high"]) if part["relation"] == "at most" else (1, part["low"])
-        assert (margin > 0) == (sign * (part["value"] - part["border"]) > 0)
-        assert (margin > 1) == (sign * (end - part["border"]) > 0)  # the interval is one to each side
+        assert (margin > 0) == (sign * (part["value"] - part["threshold"]) > 0)
+        assert (margin > 1) == (sign * (end - part["threshold"]) > 0)  # the interval is one to each side
     assert (len(nothing), list(nothing)) == (0, list(marks))

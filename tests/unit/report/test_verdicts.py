@@ -56,11 +56,11 @@ def test_all_that_is_said_of_mini_follows_from_its_numbers_and_is_what_the_analy
 
 
 @pytest.mark.parametrize(
-    ("value", "border", "text"),
+    ("value", "threshold", "text"),
     [(0.62, 0.75, "0.62"), (0.749, 0.75, "0.749"), (0.75, 0.75, "0.75"), (-0.001, 0.9, "0.00")],
 )
-def test_a_number_is_not_rounded_onto_its_border(value: float, border: float, text: str) -> None:
-    assert number(value, {"unit": "share", "border": border}) == text
+def test_a_number_is_not_rounded_onto_its_border(value: float, threshold: float, text: str) -> None:
+    assert number(value, {"unit": "share", "threshold": threshold}) == text
 
 
 FEW = ("xnli", "ner", "ru", "zh", "Default anchors")  # what a small study leaves out: it has parsing in French

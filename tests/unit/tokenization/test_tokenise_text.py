@@ -1,4 +1,4 @@
-"""The tokenising command: same bytes for any number of processes, empty lines dropped, faults told in one line."""
+"""The tokenising command: words and counts, empty lines dropped, faults told in one line."""
 
 import json
 from collections.abc import Callable
@@ -28,36 +28,30 @@ def tokenise(call: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
     return command
 
 
-def test_any_number_of_processes_gives_the_same_bytes(
-    tokenise: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("xling.tokenization.tokenise_text.BATCH_CHARACTERS", 900)
+def test_words_and_counts_without_empty_lines(tokenise: Callable[..., Any], tmp_path: Path) -> None:
     text = "".join(f"Line no. {number}, isn't it?\n" if number % 5 else " \u200b\n" for number in range(117))
-    assert tokenise(text, out="one").code == tokenise(text, "--processes", 2, out="two").code == 0
-    for name in ("tok.txt.zst", "stats.json"):
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    lines = list(read_lines(tmp_path / "one/tok.txt.zst"))
+    assert tokenise(text).code == 0
+    lines = list(read_lines(tmp_path / "out/tok.txt.zst"))
     assert lines == [f"line no . {n} , isn 't it ?" for n in range(117) if n % 5]
     words = [word for line in lines for word in line.split()]
     counts = {"lines": len(lines), "words": len(words), "characters": len("".join(words))}
-    assert read_json(tmp_path / "one/stats.json") == counts
+    assert read_json(tmp_path / "out/stats.json") == counts
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "processes", "problem"),
+    ("content", "options", "problem"),
     [
-        ("\n \n", OPTIONS, 1, "text.txt: no words in it"),
-        ("a\n", "{", 1, "options.json, line 1: not JSON"),
-        ("a\n", "[]", 1, "options.json: (top level): expected keys and values"),
-        ("a\n", "", 1, "options.json: no such file"),
-        ("a\n", '{"language": "xx", "moses": "xx"}', 2, "'xx' is not a language of sacremoses"),  # before any worker
-        ("a\n", OPTIONS, 0, ""),
+        ("\n \n", OPTIONS, "text.txt: no words in it"),
+        ("a\n", "{", "options.json, line 1: not JSON"),
+        ("a\n", "[]", "options.json: (top level): expected keys and values"),
+        ("a\n", "", "options.json: no such file"),
+        ("a\n", '{"language": "xx", "moses": "xx"}', "'xx' is not a language of sacremoses"),
     ],
 )
 def test_faults_are_one_line_and_leave_nothing(
-    tokenise: Callable[..., Any], tmp_path: Path, content: str, options: str, processes: int, problem: str
+    tokenise: Callable[..., Any], tmp_path: Path, content: str, options: str, problem: str
 ) -> None:
-    code, error, _ = tokenise(content, "--processes", processes, options=options)
+    code, error, _ = tokenise(content, options=options)
     assert (code, problem in error) == (2, True)
     assert error.count("\n") <= 1
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} <= {"text.txt", "options.json"}

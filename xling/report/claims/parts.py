@@ -61,11 +61,11 @@ def leads(study: Study, upper: str, lower: str, tasks: Sequence[str]) -> Part:
 
 
 def kept(
-    study: Study, setting: str, relation: Relation, border: float, languages: Sequence[str] = ALL_LANGUAGES
+    study: Study, setting: str, relation: Relation, threshold: float, languages: Sequence[str] = ALL_LANGUAGES
 ) -> Part:
     """Judge in each cell the share of Default's transfer that a setting keeps; the threshold is ours."""
-    part = Part(f"kept share of {setting}", Unit.SHARE, relation, border, ours=True)
-    value = partial(kept_share, study, setting, border=border)
+    part = Part(f"kept share of {setting}", Unit.SHARE, relation, threshold, ours=True)
+    value = partial(kept_share, study, setting, threshold=threshold)
     return by_cell(study, part, (setting,), value, product(ALL_TASKS, languages))
 
 
@@ -81,7 +81,7 @@ def hardly_worse(study: Study) -> Part:
     what = "mean kept share of No anchors minus that of Default anchors"
     part = Part(what, Unit.SHARE, AT_LEAST, -0.15, ours=True)
     lead, default = partial(study.lead_above_floors, *settings), partial(study.gain, DEFAULT)
-    return by_task(study, part, settings, lambda *cell: share(lead(*cell), default(*cell), part.border), NOT_NER)
+    return by_task(study, part, settings, lambda *cell: share(lead(*cell), default(*cell), part.threshold), NOT_NER)
 
 
 def more_for_the_distant(study: Study) -> Part:
@@ -260,7 +260,7 @@ def shrinking(study: Study) -> Part:
 def correlation(study: Study) -> Part:
     """Judge for each language whether monolingual CKA and sentence retrieval correlate above .9 over the layers."""
     what = "Pearson correlation of monolingual CKA with sentence retrieval"
-    part = Part(what, Unit.PEARSON, border=0.9, over="pairs")
+    part = Part(what, Unit.PEARSON, threshold=0.9, over="pairs")
     for language in OTHERS:
         alike = study.curve("figure7", f"en-{language}", MONOLINGUAL)
         found = study.curve("figure6", language, MONOLINGUAL)

@@ -111,7 +111,7 @@ def row(claim: Stored) -> list[str]:
     """Return the row of a claim: number, claim, effect, threshold, the paper's value, verdict, seeds to decide."""
     part = claim["parts"][claim["deciding"]]
     effect = effect_text(part) if part["checks"] else "-"
-    told = [border_text(part), paper_text(part) or claim["paper"], f"**{worded(claim)}**", seeds_text(claim)]
+    told = [threshold_text(part), paper_text(part) or claim["paper"], f"**{worded(claim)}**", seeds_text(claim)]
     return [claim["claim"], claim["says"], effect, *told]
 
 
@@ -122,7 +122,7 @@ def headline(claims: Sequence[Stored]) -> str:
     by_ours = sum(claim["parts"][claim["deciding"]]["ours"] for claim in fallen)
     by_seeds = sum(claim["seeds_to_decide"] is not None for claim in claims)
     aside = {
-        Verdict.CONTRADICTED: f" ({_count(by_ours)} of them against a threshold that we set)" if by_ours else "",
+        Verdict.CONTRADICTED: f" ({_count(by_ours)} of them by our own threshold, not the paper's)" if by_ours else "",
         Verdict.UNDECIDED: f" (more seeds would decide {_count(by_seeds)} of them)" if by_seeds else "",
     }
     told = [f"{_count(n)} {TOLD[v][n > 1]}{aside.get(v, '')}" for v in Verdict if (n := counts[v])]
@@ -150,9 +150,9 @@ def effect_text(part: Stored) -> str:
     return f"{number(part['value'], part)} {ends}{SUFFIX.get(Unit(part['unit']), '')}"
 
 
-def border_text(part: Stored) -> str:
+def threshold_text(part: Stored) -> str:
     """Return the required relation and threshold, marked if the threshold is ours."""
-    return f"{part['relation']} {part['border']:g}" + (" (ours)" if part["ours"] else "")
+    return f"{part['relation']} {part['threshold']:g}" + (" (ours)" if part["ours"] else "")
 
 
 def paper_text(part: Stored) -> str:
@@ -166,8 +166,8 @@ def paper_text(part: Stored) -> str:
 def number(value: float, part: Stored) -> str:
     """Return a value with the digits of its unit, or with more if rounding would put it on the threshold."""
     digits = DIGITS[Unit(part["unit"])]
-    enough = (n for n in range(digits, MOST_DIGITS + 1) if float(f"{value:.{n}f}") != part["border"])
-    text = f"{value:.{digits if value == part['border'] else next(enough, digits)}f}"
+    enough = (n for n in range(digits, MOST_DIGITS + 1) if float(f"{value:.{n}f}") != part["threshold"])
+    text = f"{value:.{digits if value == part['threshold'] else next(enough, digits)}f}"
     return text.lstrip("-") if float(text) == 0 else text
 
 
@@ -195,13 +195,13 @@ def _claim(claim: Claim, own: list[Part], paper: list[Part], above_chance: list[
 
 
 def _part(part: Part, paper: Part | None, above_chance: Part | None) -> dict[str, Any]:
-    each = [standing(check.value, part.relation, part.border) for check in part.checks]
-    own = standing(part.mean, part.relation, part.border) if each else None
+    each = [standing(check.value, part.relation, part.threshold) for check in part.checks]
+    own = standing(part.mean, part.relation, part.threshold) if each else None
     printed = [check.value.observed for check in paper.checks] if paper else []
     states = [found.state(len(each)) for found in each]
     chance = above_chance.mean.observed if above_chance and own else None
     return {
-        **{key: getattr(part, key) for key in ("what", "unit", "relation", "border", "ours", "verdict", "lacking")},
+        **{key: getattr(part, key) for key in ("what", "unit", "relation", "threshold", "ours", "verdict", "lacking")},
         **(vars(own) if own else {}),
         "above_chance": None if chance is None or own is None or math.isclose(chance, own.value) else chance,
         "paper": {"value": sum(printed) / len(printed), "low": min(printed), "high": max(printed)} if printed else None,
@@ -245,7 +245,7 @@ def _why(part: Stored) -> str:
     named = f" ({_some(against)})" if against else ""
     rests = f"{part['judged']} of {part['wanted']} {part['counted_in']}"
     return (
-        f"{part['what']} is {effect_text(part)} on average, wanted {border_text(part)}, on {rests}: "
+        f"{part['what']} is {effect_text(part)} on average, wanted {threshold_text(part)}, on {rests}: "
         f"{', '.join(counts)}{named}"
     )
 

@@ -15,7 +15,7 @@ def verdict_lines(stored: Stored) -> list[str]:
     """Return the headline, a line with the effect of each claim, and one line for all claims that were not run."""
     absent = [claim["claim"] for claim in stored["claims"] if worded(claim) is Verdict.NOT_RUN]
     rows = [row(claim) for claim in stored["claims"] if claim["claim"] not in absent]
-    table = [(number, text.strip("*"), effect, border, says) for number, says, effect, border, _, text, _ in rows]
+    table = [(number, text.strip("*"), effect, threshold, says) for number, says, effect, threshold, _, text, _ in rows]
     wide = [max(map(len, column)) for column in zip(*table, strict=True)][:-1]
     lines = [
         "  ".join([*(cell.ljust(n) for cell, n in zip(cells, wide, strict=False)), cells[-1]]).rstrip()

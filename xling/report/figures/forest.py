@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from xling.report import style
-from xling.report.claims.render import border_text, effect_text
+from xling.report.claims.render import effect_text, threshold_text
 from xling.report.names import LANGUAGES, in_order
 from xling.report.rule import Relation, Verdict
 
@@ -29,7 +29,7 @@ LEFT, RIGHT = 0.37, 0.63  # shares of the width at which the plot begins and end
 LETTERS = 48  # letters per line of the name of a part
 COLUMNS = {"effect, interval, wanted": 0.64, "clear/open/\nagainst": 0.825, "verdict,\nseeds needed": 0.995}
 NOTE = (
-    "Distance from the border in half-widths of the part's own 95% interval: right of 0 the claim holds. "
+    "Distance from the threshold in half-widths of the part's own 95% interval: right of 0 the claim holds. "
     "Bar: mean with its interval; dots: cells, coloured by language; diamond: the paper; arrows: further out."
 )
 MARK = ["claim", "part", "kind", "where", "language", "value", "margin"]
@@ -46,7 +46,7 @@ def marks(claim: Stored, part: Stored) -> pd.DataFrame:
     found += [("cell", check["where"], check["language"] or "", check["value"]) for check in shown]
     found += [("paper", "", "", part["paper"]["value"])] if part["paper"] is not None else []
     sign, width = Relation(part["relation"]).sign, (part["high"] - part["low"]) / 2
-    margins = [sign * (value - part["border"]) for *_, value in found]
+    margins = [sign * (value - part["threshold"]) for *_, value in found]
     units = [margin / width if width else float(np.sign(margin)) * (LIMIT + 1) for margin in margins]
     rows = [(claim["claim"], part["what"], *one, unit) for one, unit in zip(found, units, strict=True)]
     return pd.DataFrame(rows, columns=MARK, dtype=object)
@@ -108,7 +108,7 @@ def _write_row(axes: Axes, place: int, number: str, part: Stored) -> None:
     """Write the number of the claim and the part on the left, and the effect, counts and verdict on the right."""
     seeds = f"\n{part['seeds_to_decide']} seeds" if part["seeds_to_decide"] else ""
     counts = f"{part['clear']}/{part['open']}/{part['against']}"
-    texts = (f"{effect_text(part)}\n{border_text(part)}", counts, f"{part['verdict']}{seeds}")
+    texts = (f"{effect_text(part)}\n{threshold_text(part)}", counts, f"{part['verdict']}{seeds}")
     written: list[tuple[float, str, dict[str, Any]]] = [(0.003, number, {"fontweight": "bold"})] if number else []
     written.append((0.035, fill(part["what"], LETTERS), {"linespacing": 0.95}))
     tone = style.ink(COLOURS[Verdict(part["verdict"])])

@@ -124,7 +124,7 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters["duration"] = duration
-    texts = (render.effect_text, render.border_text, render.seeds_text)
+    texts = (render.effect_text, render.threshold_text, render.seeds_text)
     return environment.get_template("page.html.j2", globals={text.__name__: text for text in texts})
 
 
@@ -206,6 +206,6 @@ def _cells(claim: Stored) -> Table | None:
             value, low, high = (render.number(check[key], part) for key in ("value", "low", "high"))
             shown = f"{value} [{low}, {high}]" if check["shown"] else "denominator too noisy"
             rows.append((check["where"], shown, check["state"]))
-            groups.append(f"{part['what'][:1].upper()}{part['what'][1:]}, wanted {render.border_text(part)}")
+            groups.append(f"{part['what'][:1].upper()}{part['what'][1:]}, wanted {render.threshold_text(part)}")
     titles = ("Where", "This run", "State")
     return data_table(titles, rows, f"checks of claim {claim['claim']}", groups) if rows else None
