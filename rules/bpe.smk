@@ -11,7 +11,6 @@ rule train_bpe:
         LOGS / "train_bpe/{languages}.{domain}.log",
     benchmark:
         BENCHMARKS / "train_bpe/{languages}.{domain}.tsv"
-    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     resources:
@@ -37,7 +36,6 @@ rule build_vocabulary:
         vocabulary=RESULTS / "vocab/{languages}.{kind}.{domain}/vocab.json",
     log:
         LOGS / "build_vocabulary/{languages}.{kind}.{domain}.log",
-    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     resources:
@@ -65,7 +63,6 @@ rule encode_text:
         LOGS / "encode_text/{languages}.{kind}.{domain}.{language}.{variant}.log",
     benchmark:
         BENCHMARKS / "encode_text/{languages}.{kind}.{domain}.{language}.{variant}.tsv"
-    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     threads: lambda wildcards: cores_of(wildcards)

@@ -42,7 +42,6 @@ rule switch_codes:
         LOGS / "switch_codes/{pair}.{domain}.{language}.log",
     benchmark:
         BENCHMARKS / "switch_codes/{pair}.{domain}.{language}.tsv"
-    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     threads: lambda wildcards: cores_of(wildcards)

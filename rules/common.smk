@@ -37,8 +37,8 @@ BENCHMARKS = RESULTS / "benchmarks"
 RECORDS = RESULTS / "records"
 ENV, TEXT_ENV = "../envs/xling.yaml", "../envs/text.yaml"  # text stages never import torch
 
-# Jobs with a higher priority start first: trainings wait for text, and almost everything else waits for trainings.
-TEXT_FIRST, TRAINING_NEXT = 2, 1
+# Jobs with a lower priority start later: trainings after text, other long jobs after trainings. Then no training is late.
+AFTER_TEXT, AFTER_TRAINING = -1, -2
 
 # Resources that each class of jobs requests; local rules have no class. See profiles/slurm/site.yaml for a cluster.
 RESOURCE_CLASSES = {

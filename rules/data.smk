@@ -47,7 +47,6 @@ rule extract_text:
         BENCHMARKS / "extract_text/{language}.{domain}{shard}.tsv"
     wildcard_constraints:
         shard=SHARD,
-    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     resources:

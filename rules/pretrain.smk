@@ -24,7 +24,7 @@ rule pretrain:
         LOGS / "pretrain/{model}.log",
     benchmark:
         BENCHMARKS / "pretrain/{model}.tsv"
-    priority: TRAINING_NEXT
+    priority: AFTER_TEXT
     conda:
         ENV
     resources:

@@ -17,7 +17,6 @@ rule tokenise_text:
         BENCHMARKS / "tokenise_text/{language}.{domain}{shard}.tsv"
     wildcard_constraints:
         shard=SHARD,
-    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     resources:
@@ -49,7 +48,6 @@ rule split_corpus:
         LOGS / "split_corpus/{language}.{domain}.log",
     benchmark:
         BENCHMARKS / "split_corpus/{language}.{domain}.tsv"
-    priority: TEXT_FIRST
     conda:
         TEXT_ENV
     resources:
