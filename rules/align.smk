@@ -72,7 +72,6 @@ rule train_vectors:
         LOGS / "train_vectors/{language}.log",
     benchmark:
         BENCHMARKS / "train_vectors/{language}.tsv"
-    priority: AFTER_TRAINING
     conda:
         ENV
     resources:

@@ -37,8 +37,7 @@ BENCHMARKS = RESULTS / "benchmarks"
 RECORDS = RESULTS / "records"
 ENV, TEXT_ENV = "../envs/xling.yaml", "../envs/text.yaml"  # text stages never import torch
 
-# Jobs with a lower priority start later: trainings after text, other long jobs after trainings. Then no training is late.
-AFTER_TEXT, AFTER_TRAINING = -1, -2
+AFTER_TEXT = -1  # priority of long jobs: the text of all trainings is ready first, so that no training starts late
 
 # Resources that each class of jobs requests; local rules have no class. See profiles/slurm/site.yaml for a cluster.
 RESOURCE_CLASSES = {

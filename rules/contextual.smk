@@ -44,7 +44,7 @@ rule transfer_contextual:
         BENCHMARKS / "transfer_contextual/{job}.tsv"
     wildcard_constraints:
         job=r"[^/]+",
-    priority: AFTER_TRAINING
+    priority: AFTER_TEXT
     conda:
         ENV
     resources:

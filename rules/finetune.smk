@@ -22,7 +22,7 @@ rule fine_tune:
         BENCHMARKS / "fine_tune/{encoder}.tsv"
     wildcard_constraints:
         encoder="|".join(TRANSFER.encoders) or "(?!)",
-    priority: AFTER_TRAINING
+    priority: AFTER_TEXT
     conda:
         ENV
     resources:
