@@ -83,7 +83,7 @@ pretrain | {length: 128, micro_batch_tokens: 128} | pretrain.length: 128 is long
 pretrain.micro_batch_tokens | 32 | : 32 holds no sequence of length 64
 pretrain.sequences | streams | : expected lines, because the model has sentence vectors
 monolingual.train | {mask_share: 0.95} | monolingual.train.random_share: mask_share and random_share together exceed 1
-settings.sep-emb.train | {warmup: 5000} | settings.sep-emb.train.warmup: 5000 updates of warm-up leave none of 800
+settings.sep-emb.train | {warmup: 5000} | settings.sep-emb.train.warmup: 5000 updates of warm-up leave none of 750
 tasks.ner.best | 5 | : 5 of 1 grid points (expected at most 1)
 pairs.en-fr.ner | - | : missing, but the study has the task ner
 pairs.en-fr.ner.test | wikian | : French has no NER data set 'wikian' (did you mean 'wikiann'?)
