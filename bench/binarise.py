@@ -23,10 +23,9 @@ import numpy as np
 import psutil
 import sentencepiece
 
-from xling.bpe.encode_text import CHUNK_CHARACTERS, encode_chunk, load_pieces
+from xling.bpe.encode_text import CHUNK_CHARACTERS, chunk_lines, encode_chunk, load_pieces
 from xling.core.io import read_json, write_json, write_text
 from xling.core.seeds import python_rng
-from xling.data.lines import chunk_lines
 
 LIMIT_MEGABYTES = 1024
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -67,12 +67,12 @@ text, tokenised, corpus = map(_size_of, ("text", "tokenised", "corpus"))
 def extraction(sizes: Sizes, job: Job) -> float:
     """Return the core-seconds to extract raw text, or the XML of dumps.
 
-    For every shard, a crawl is unpacked from the start of the file on one core.
+    For every shard, a crawl is unpacked from the start of the file.
     """
     ((language, domain),), study, (share, end) = texts(job), sizes.study, share_of(job)
     if study.language(language)["text"][domain]["format"] != "wikipedia":
         before = (end - share) * sizes.text(language, domain) / sizes.rate("unpack_xz")
-        return before * job.threads + text(sizes, job) / sizes.rate("extract_text")
+        return before + text(sizes, job) / sizes.rate("extract_text")
     xml = XML_OF_TEXT * sizes.text(language, domain)
     if not study.generated:
         xml = sum(map(sizes.raw, study.raw_text(language, domain))) * sizes.rate("xml_per_bz2")

@@ -22,11 +22,24 @@ from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_lines
 from xling.core.log import Progress, log_to_stderr
 from xling.core.pool import workers
-from xling.data.lines import chunk_lines
 
 CHUNK_CHARACTERS = 1 << 20
 FINAL = frozenset(".!?。！？")  # words that end a sentence
 Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]  # packed lines
+
+
+def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
+    """Yield lists of consecutive lines with about the given number of characters per list."""
+    chunk: list[str] = []
+    size = 0
+    for line in lines:
+        chunk.append(line)
+        size += len(line) + 1
+        if size >= characters:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def split_sentences(words: Sequence[str]) -> list[Sequence[str]]:

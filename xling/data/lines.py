@@ -1,7 +1,7 @@
 """Helpers for readers of line formats: clean lines, non-empty files, tables, blocks between blank lines."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
@@ -66,20 +66,6 @@ def read_header(path: Path) -> list[str]:
     if len(set(names)) < len(names):
         raise InputError(path, f"the header names a column twice: {', '.join(names)}", line=1)
     return names
-
-
-def chunk_lines(lines: Iterable[str], characters: int) -> Iterator[list[str]]:
-    """Yield lists of consecutive lines, or texts, with about the given number of characters per list."""
-    chunk: list[str] = []
-    size = 0
-    for line in lines:
-        chunk.append(line)
-        size += len(line) + 1
-        if size >= characters:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
 
 
 def blocks(path: Path) -> Iterator[list[NumberedLine]]:

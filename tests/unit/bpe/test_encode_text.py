@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 from tiny_models import made_up, write_vocab
 
-from xling.bpe.encode_text import encode_chunk, encode_sentences, load_pieces, main
+from xling.bpe.encode_text import chunk_lines, encode_chunk, encode_sentences, load_pieces, main
 from xling.bpe.streams import END, TokenStream
 from xling.core.errors import XlingError
 from xling.core.io import write_text
 from xling.core.pool import workers
-from xling.data.lines import chunk_lines
 
 Call = Callable[..., Any]
 SPLITS = {"train": 600, "valid": 20, "test": 30}
