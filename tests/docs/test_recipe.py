@@ -22,6 +22,9 @@ def described(run: dict[str, Any]) -> str:
     row = f"{f'{dropout:g}'.lstrip('0') or '0'}, {rate * 1000:g}e-3"
     row += "" if eps == 1e-6 else ", Adam's eps 1e-8"
     row += "" if run["pretrain"]["updates"] == 12200 else f", {run['pretrain']['updates']:,} updates"
+    row += " of 4,096 tokens" if run["pretrain"]["micro_batches"] * run["pretrain"]["micro_batch_tokens"] == 4096 else ""
+    row += "" if run["pretrain"]["betas"] == [0.9, 0.999] else ", Adam's beta2 .98"
+    row += "" if run["shape"]["norm"] == "pre" else ", LayerNorm after"
     return row + ("" if "fr" in run["languages"] else ", Russian")
 
 
@@ -50,7 +53,7 @@ def test_the_overlays_describe_the_long_runs(dropout: float, runs: int) -> None:
     config = read_config(ROOT / "config.yaml", *(ROOT / name for name in names))
     config["model"] |= {"dropout": dropout, "attention_dropout": dropout}
     grid = Grid(config)
-    long = [one["run"] for one in RUNS if one["run"]["pretrain"]["updates"] == 24400]
+    long = [one["run"] for one in RUNS if one["variant"] in ("24400", "24400drop")]
     own = [run for run in long if run["shape"]["dropout"] == dropout]
     assert len(own) == runs
     for run in own:
