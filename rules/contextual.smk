@@ -57,7 +57,7 @@ rule transfer_contextual:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.align.transfer_contextual \
-            --plan {input.plan:q} --work-below {params.work:q} --wait-for-lock --out {output.result:q} >>{log:q} 2>&1
+            --plan {input.plan:q} --work-root {params.work:q} --wait-for-lock --out {output.result:q} >>{log:q} 2>&1
         """
 
 

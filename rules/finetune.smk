@@ -38,6 +38,6 @@ rule fine_tune:
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
         python -m workflow_scripts.gpu_slots xling.finetune.fine_tune \
             --encoder "$(dirname {input.encoder[0]:q})" {params.untrained} --vocab "$(dirname {input.vocabulary:q})" \
-            --plan {input.plan:q} --seed {params.seed} --work-below {params.work:q} --wait-for-lock \
+            --plan {input.plan:q} --seed {params.seed} --work-root {params.work:q} --wait-for-lock \
             --out-dir {params.folder:q} >>{log:q} 2>&1
         """

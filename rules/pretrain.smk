@@ -40,6 +40,6 @@ rule pretrain:
         exec python -m workflow_scripts.launch \
             --gpus {resources.gpu} --nodes {resources.nodes} xling.pretrain.run --run-json {input.run:q} \
             {params.streams} {params.parallel} --vocab "$(dirname {input.vocabulary:q})" {params.saving} \
-            --work-below {params.work:q} --revision {params.rev} --wait-for-lock \
+            --work-root {params.work:q} --revision {params.rev} --wait-for-lock \
             --out "$(dirname {output.model:q})" >>{log:q} 2>&1
         """

@@ -31,7 +31,7 @@ def figure_names():
     names = ["forest", "figure1", "figure2", "training", *recorded]
     names += ["anchors"] if bilingual_models() else []
     names += ["emergence"] if shows_emergence() else []
-    names += ["updates"] if STUDY.lengths and TRANSFER.models else []
+    names += ["updates"] if STUDY.differing_updates and TRANSFER.models else []
     return names + (["kept", "figure3"] if TRANSFER.models else [])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workflow_scripts.files import data_paths
 from workflow_scripts.flags import named_flags
-from workflow_scripts.grid import MONO, OWN, pair_languages
+from workflow_scripts.grid import MONO, OWN, split_languages
 
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
@@ -174,13 +174,13 @@ class Alignment:
     def _pairs(self, code: str) -> list[dict[str, str]]:
         """Return the monolingual models of the source and of a language, for each seed that both have."""
         both = (self.study.source, code)
-        seeds = [{model.seed for model in self.study.cells.get(f"{c}.{MONO}", [])} for c in both]
+        seeds = [{model.seed for model in self.study.groups.get(f"{c}.{MONO}", [])} for c in both]
         return [{c: f"{c}.{MONO}.s{seed}" for c in both} for seed in sorted(seeds[0] & seeds[1])]
 
     def _bilingual(self, code: str) -> list[str]:
         """Return a pair's bilingual model for each seed: Default, or Sep Emb if the language is a copy."""
         setting = DEFAULT if self.study.original(code) == code else OF_A_COPY
-        return [model.name for model in self.study.cells.get(f"{self.study.source}-{code}.{setting}", [])]
+        return [model.name for model in self.study.groups.get(f"{self.study.source}-{code}.{setting}", [])]
 
     def shown(self, code: str) -> str:
         """Return the name of a language in figures: a copy of English is en'."""
@@ -236,7 +236,7 @@ class Contextual:
 
     def targets(self) -> list[str]:
         """Return the target languages of Table 1 that have monolingual models."""
-        columns = [pair_languages(pair)[1] for pair in self.study.config["study"]["pairs"]]
+        columns = [split_languages(pair)[1] for pair in self.study.config["study"]["pairs"]]
         return [code for code in columns if code in self.study.compared]
 
     def tasks(self) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from workflow_scripts.config import Config, ConfigError, expand_path, merge
 from workflow_scripts.files import Files
-from workflow_scripts.grid import OWN, pair_languages
+from workflow_scripts.grid import OWN, split_languages
 from workflow_scripts.schema import Setting, schema_problems
 from xling.core.errors import InputError
 from xling.core.records import find_problems, missing_keys, nearest
@@ -68,7 +68,7 @@ def _names(config: Config) -> Problems:
     yield from _unknown("study.source", [study["source"]], languages, "language")
     yield from _unknown("study.languages", study["languages"], languages, "language")
     for pair in study["pairs"]:
-        yield from _unknown(f"study.pairs: {pair}", pair_languages(pair), languages, "language")
+        yield from _unknown(f"study.pairs: {pair}", split_languages(pair), languages, "language")
     yield from _unknown("study.settings", study["settings"], settings, "setting")
     bases = [name for name, setting in settings.items() if "like" not in setting]
     for name in settings.keys() - bases:
@@ -79,24 +79,24 @@ def _names(config: Config) -> Problems:
         yield from _unknown(f"languages.{code}.copy_of", copied, originals, "language without `copy_of`")
     for cell in study["extra"]:
         pair, setting = cell.split(".", 1)
-        yield from _unknown(f"study.extra: {cell}", pair_languages(pair), languages, "language")
+        yield from _unknown(f"study.extra: {cell}", split_languages(pair), languages, "language")
         yield from _unknown(f"study.extra: {cell}", [setting], settings, "setting")
     for pair in pairs:
-        yield from _unknown(f"pairs.{pair}", pair_languages(pair), languages, "language")
+        yield from _unknown(f"pairs.{pair}", split_languages(pair), languages, "language")
 
 
 def _choices(study: Files) -> Problems:
     config, chosen = study.config, study.config["study"]
     for pair in config["pairs"]:
-        if len(set(pair_languages(pair))) < 2:
+        if len(set(split_languages(pair))) < 2:
             yield f"pairs.{pair}: expected two different languages (a second model of one is a copy_of it)"
     for pair in [*chosen["pairs"], *(cell.split(".")[0] for cell in chosen["extra"])]:
-        if pair_languages(pair)[0] != study.source:
+        if split_languages(pair)[0] != study.source:
             yield f"pairs.{pair}: expected the source language {study.source!r} first (dictionaries start from it)"
-    crossings = [f"{pair}.{setting}" for pair, setting in product(chosen["pairs"], chosen["settings"])]
-    yield from _unmatched("study.skip", chosen["skip"], crossings)
+    combinations = [f"{pair}.{setting}" for pair, setting in product(chosen["pairs"], chosen["settings"])]
+    yield from _unmatched("study.skip", chosen["skip"], combinations)
     for group in chosen["more_seeds"]:
-        yield from _unmatched("study.more_seeds.models", group["models"], [*crossings, *study.cells])
+        yield from _unmatched("study.more_seeds.models", group["models"], [*combinations, *study.groups])
     if study.source not in study.languages:
         wanted = "expected it in study.languages or in a pair: tasks and comparisons start from it"
         yield f"study.source: no model of the study reads {study.source!r} ({wanted})"
@@ -204,7 +204,7 @@ def _ner(study: Files) -> Problems:
         if not (chosen := config["pairs"].get(pair, {}).get("ner")):
             yield f"pairs.{pair}.ner: missing, but the study has the task ner (expected the sets to train and test on)"
             continue
-        for split, code in zip(("train", "test"), pair_languages(pair), strict=True):
+        for split, code in zip(("train", "test"), split_languages(pair), strict=True):
             name, sets = chosen[split], study.language(code).get("ner", {})
             if name not in sets:
                 owner = config["languages"][code]["name"]

@@ -32,7 +32,7 @@ def drawn_study(study: "Study") -> dict[str, Any]:
     """Return the settings, layers and languages that figures need."""
     chosen = study.config["study"]
     names = dict.fromkeys([*chosen["settings"], *(cell.split(".", 1)[1] for cell in chosen["extra"])])
-    updates = {name: {"updates": length} for name, length in study.lengths.items()}
+    updates = {name: {"updates": length} for name, length in study.differing_updates.items()}
     return {
         "records": [_drawn_setting(study, name) | updates.get(name, {}) for name in names],
         "layers": study.config["model"]["layers"],

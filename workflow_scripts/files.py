@@ -11,7 +11,7 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 from workflow_scripts.config import Config, expand_path
-from workflow_scripts.grid import OWN, Grid, pair_languages
+from workflow_scripts.grid import OWN, Grid, split_languages
 from xling.core.errors import InputError
 from xling.data.manifest import SAFE_VALUE, Dataset, SourceFile, load_manifest
 
@@ -108,7 +108,7 @@ class Files(Grid):
 
     def task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
         """Return language, data set and split of a pair's files: every split of the source, only test of the target."""
-        (source, target), name = pair_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
+        (source, target), name = split_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
         ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
         return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
 

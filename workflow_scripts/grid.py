@@ -11,10 +11,10 @@ from workflow_scripts.config import Config, merge
 
 MONO = "mono"
 SAVING = ("save_every", "keep_checkpoints")  # these keys do not affect the weights
-# Keys added after the first results, with the value that gives the earlier behaviour. A key with that value is left out
-# of hashes, so that earlier results stay valid.
+# Keys of pretrain, settings.*.separate and bpe that were added after the first results, with the value that gives the
+# earlier behaviour. A key with that value is left out of run.json and of hashes, so that earlier results stay valid.
 ADDED = {"language_share": "lines", "language_draws": "independent", "start": "apart", "balance": "lines"}
-OWN = "own"  # value of `vectors` for vectors trained on the study's own text
+OWN = "own"  # value of languages.*.vectors: trained on the study's own text
 
 
 @dataclass(frozen=True, order=True)
@@ -41,14 +41,15 @@ class Grid:
 
     def __init__(self, config: Config) -> None:
         self.config, study = config, config["study"]
-        self.source: str = study["source"]  # models are fine-tuned in it; other languages are compared with it
+        self.source: str = study["source"]  # language of the fine-tuning data; the others are compared with it
         self.settings = {name: whole_setting(config["settings"], name) for name in config["settings"]}
-        crossings = [f"{pair}.{setting}" for pair, setting in product(study["pairs"], study["settings"])]
-        self.table_cells = [cell for cell in crossings if not matches_any(cell, study["skip"])]  # those of Table 1
-        # The models of every cell (languages and setting, such as en-fr.default or en.mono): one model per seed.
-        alone = [f"{code}.{MONO}" for code in study["languages"]]
-        self.cells = {cell: self._cell(cell) for cell in [*self.table_cells, *study["extra"], *alone]}
-        self.models = {model.name: model for cell in self.cells.values() for model in cell}
+        # A group is the models of the same languages and setting, such as en-fr.default or en.mono: one model per seed.
+        combinations = [f"{pair}.{setting}" for pair, setting in product(study["pairs"], study["settings"])]
+        self.table_groups = [group for group in combinations if not matches_any(group, study["skip"])]  # in Table 1
+        monolingual = [f"{code}.{MONO}" for code in study["languages"]]
+        names = [*self.table_groups, *study["extra"], *monolingual]  # extra: bilingual models for Figure 7 alone
+        self.groups = {name: self._group(name) for name in names}
+        self.models = {model.name: model for group in self.groups.values() for model in group}
         # All languages that models read; then the same with each copy (en2, English in another order) replaced by its
         # original.
         self.languages = list(dict.fromkeys(code for model in self.models.values() for code in model.languages))
@@ -57,29 +58,32 @@ class Grid:
         others = [code for code in study["languages"] if code != self.source]
         self.compared: list[str] = others if self.source in study["languages"] else []
 
-    def _cell(self, cell: str) -> list[Model]:
-        study, (languages, setting) = self.config["study"], cell.split(".", 1)
-        more = [group["seeds"] for group in study["more_seeds"] if matches_any(cell, group["models"])]
-        return [Model(pair_languages(languages), setting, s) for s in dict.fromkeys(chain(study["seeds"], *more))]
+    def _group(self, name: str) -> list[Model]:
+        study, (languages, setting) = self.config["study"], name.split(".", 1)
+        more = [added["seeds"] for added in study["more_seeds"] if matches_any(name, added["models"])]
+        return [Model(split_languages(languages), setting, s) for s in dict.fromkeys(chain(study["seeds"], *more))]
 
     @cached_property
     def domains(self) -> dict[str, list[str]]:
         """The domains of the text that models read in each language."""
         read: dict[str, set[str]] = {}
-        for model, *_ in self.cells.values():
+        for model, *_ in self.groups.values():
             for code in model.languages:
                 read.setdefault(code, set()).add(self.domain_of(model, code))
         return {code: sorted(domains) for code, domains in read.items()}
 
     @cached_property
-    def lengths(self) -> dict[str, int]:
-        """The number of training updates of each bilingual setting; empty if all settings have the same number."""
-        both = [model for model, *_ in self.cells.values() if model.bilingual]
-        found = {model.setting: int(self.training(model)["updates"]) for model in both}
+    def differing_updates(self) -> dict[str, int]:
+        """The training updates of each bilingual setting if they differ (the figure against updates), otherwise {}."""
+        bilingual = [model for model, *_ in self.groups.values() if model.bilingual]
+        found = {model.setting: int(self.training(model)["updates"]) for model in bilingual}
         return found if len({*found.values()}) > 1 else {}
 
     def language(self, code: str) -> dict[str, Any]:
-        """Return a language's entry without its null sources; a copy inherits the keys that it does not set itself."""
+        """Return a language's entry without null keys, except `moses`, whose null means that Moses rules are not used.
+
+        A copy inherits the keys that it does not set itself.
+        """
         languages, original = self.config["languages"], self.original(code)
         whole = languages[code] if original == code else merge(languages[original], languages[code])
         there = {key: value for key, value in whole.items() if value is not None or key == "moses"}
@@ -119,7 +123,9 @@ class Grid:
         return merge(self.config["pretrain"], self.setting_of(model)["train"])
 
     def describe_run(self, model: Model) -> dict[str, Any]:
-        """Return the content of a model's run.json; it has no commit or date, so it changes only with the experiment.
+        """Return a model's run.json without the hashes of its vocabulary and text, which `Study.run` adds.
+
+        It has no commit or date, so it changes only with the experiment.
 
         A language that is a copy (en' in section 5.2) uses the text of its original (`text_of`) in another order.
         """
@@ -142,7 +148,7 @@ class Grid:
             "shape": dict(config["model"]),
             "separate": without_added(setting["separate"]),
             "softmax": setting["softmax"],
-            "pretrain": deciding(self.training(model)),
+            "pretrain": affecting_weights(self.training(model)),
             "made_from": {"vocabulary": {"kind": kind, "merges": merges}, "corpus": corpora},
         }
 
@@ -154,17 +160,17 @@ def whole_setting(settings: Config, name: str) -> dict[str, Any]:
     return {key: whole[key] for key in whole if key != "like"}
 
 
-def matches_any(cell: str, patterns: Iterable[str]) -> bool:
-    """Return whether the name of a cell matches one of these patterns."""
-    return any(fnmatchcase(cell, pattern) for pattern in patterns)
+def matches_any(name: str, patterns: Iterable[str]) -> bool:
+    """Return whether a name matches one of these patterns."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def pair_languages(pair: str) -> tuple[str, ...]:
+def split_languages(pair: str) -> tuple[str, ...]:
     """Return the language codes in a name such as en-fr or en."""
     return tuple(pair.split("-"))
 
 
-def parts_of(vocabulary: str) -> tuple[list[str], str, str]:
+def parse_vocabulary(vocabulary: str) -> tuple[list[str], str, str]:
     """Return the languages, kind and domain of a vocabulary with a name such as en-fr.joint.wiki."""
     languages, kind, domain = vocabulary.split(".")
     return languages.split("-"), kind, domain
@@ -175,7 +181,7 @@ def domain_in(languages: Sequence[str], domain: str, code: str) -> str:
     return domain if code == languages[-1] else "wiki"
 
 
-def deciding(training: Config) -> dict[str, Any]:
+def affecting_weights(training: Config) -> dict[str, Any]:
     """Return the training options that affect the weights."""
     return {key: value for key, value in without_added(training).items() if key not in SAVING}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workflow_scripts.files import data_paths
-from workflow_scripts.grid import OWN, domain_in, parts_of, without_added
+from workflow_scripts.grid import OWN, domain_in, parse_vocabulary, without_added
 from xling.core.results import hashed, untrained_parts
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Identity:
 
     def vocabulary(self, name: str) -> Any:
         """Return the recipe of a vocabulary such as en-fr.joint.wiki (rules train_bpe and build_vocabulary)."""
-        codes, kind, domain = parts_of(name)
+        codes, kind, domain = parse_vocabulary(name)
         bpe = self.config["bpe"]
         texts = [self("corpus", code, domain_in(codes, domain, code)) for code in codes]
         merges = bpe["joint_merges" if kind == "joint" else "language_merges"]
@@ -94,7 +94,7 @@ class Identity:
         """Return the recipe of the token ids of a text, such as en-fr.joint.wiki/fr.switched (rule encode_text)."""
         name, _, text = path.partition("/")
         code, _, variant = text.partition(".")
-        codes, _, domain = parts_of(name)
+        codes, _, domain = parse_vocabulary(name)
         texts = [self("corpus", code, domain_in(codes, domain, code))]
         texts += [self("switched", "-".join(codes), domain, code)] if variant == "switched" else []
         return [self.revision("bpe"), self("vocabulary", name), code, texts, self.config["bpe"]["sentence_ends"]]

@@ -12,7 +12,7 @@ from workflow_scripts.checks import check
 from workflow_scripts.config import Config, ConfigError, expand_path, read_config
 from workflow_scripts.files import SPLITS, TASK_DATA, Files
 from workflow_scripts.flags import expected_run
-from workflow_scripts.grid import domain_in, pair_languages, parts_of
+from workflow_scripts.grid import domain_in, parse_vocabulary, split_languages
 from workflow_scripts.identity import Identity
 from workflow_scripts.transfer import Transfer
 from xling.core.results import hashed
@@ -103,7 +103,7 @@ class Study(Files):
 
     def vocabulary_models(self, vocabulary: str) -> dict[str, Path]:
         """Return the BPE model of each language of a vocabulary."""
-        codes, kind, domain = parts_of(vocabulary)
+        codes, kind, domain = parse_vocabulary(vocabulary)
         own = {code: (code, domain_in(codes, domain, code)) for code in codes}
         names = dict.fromkeys(codes, ("-".join(codes), domain)) if kind == "joint" else own
         return {code: self.results / f"bpe/{name}.{text}.model" for code, (name, text) in names.items()}
@@ -122,7 +122,7 @@ class Study(Files):
 
     def task_data(self, task: str, pair: str) -> dict[str, Any]:
         """Return the prepared files of a task: train and dev of the source language, test sets of both languages."""
-        kind, (source, target) = TASK_DATA[task], pair_languages(pair)
+        kind, (source, target) = TASK_DATA[task], split_languages(pair)
         train, dev, test, other = (self.task_file(kind, *key) for key in self.task_keys(kind, pair))
         return {"train": train, "dev": dev, "test": {source: test, target: other}}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workflow_scripts.describe import settings_rows
 from workflow_scripts.files import data_paths
 from workflow_scripts.flags import expected_run
-from workflow_scripts.grid import Model, deciding
+from workflow_scripts.grid import Model, affecting_weights
 
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
@@ -31,7 +31,7 @@ class Transfer:
     @cached_property
     def models(self) -> dict[str, Model]:
         """The models of Table 1 with all seeds, by name."""
-        return {model.name: model for cell in self.study.table_cells for model in self.study.cells[cell]}
+        return {model.name: model for cell in self.study.table_groups for model in self.study.groups[cell]}
 
     @cached_property
     def floors(self) -> dict[str, Model]:
@@ -74,7 +74,7 @@ class Transfer:
         floor, described = self.floors[name], self.study.run(self._pattern(name))
         separate = described["separate"] | {"embeddings": floor.setting == f"{FLOOR}separate", "layers": 0}
         made_from = {"vocabulary": described["made_from"]["vocabulary"]}
-        pretrain = deciding(self.study.config["pretrain"]) | UNTRAINED
+        pretrain = affecting_weights(self.study.config["pretrain"]) | UNTRAINED
         own = {"model": name, "seed": floor.seed, "separate": separate, "pretrain": pretrain, "made_from": made_from}
         return described | own
 

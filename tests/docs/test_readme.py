@@ -102,7 +102,7 @@ def planned(command: str, folder: Path, own_data: bool = True) -> tuple[list[str
 def test_the_cost_of_the_embedded_study_is_the_plan_s(tmp_path: Path) -> None:
     (gpu, _, disk, download), _ = planned(f"{RUN[1]} RATES=cpu", tmp_path)  # not those of a calibrated machine
     assert (gpu, download) == ("-", "-")
-    assert (cost("disk", 0), cost("data to download", 0)) == (disk, "none")
+    assert (cost("disk, without `.venv`", 0), cost("data to download", 0)) == (disk, "none")
 
 
 @pytest.mark.real_data
@@ -110,7 +110,7 @@ def test_the_cost_of_mini_is_the_plan_s(real_data: Path, tmp_path: Path, monkeyp
     monkeypatch.setenv("XLING_DATA", str(real_data))
     (gpu, _, disk, _), _ = planned("make plan PRESET=presets/mini.yaml RATES=h200", tmp_path, own_data=False)
     assert (cost("GPU time", 1), cost("wall-clock time", 1)) == (gpu, f"{gpu}, one job at a time")
-    assert (cost("disk", 1), cost("data to download", 1)) == (disk, "none")
+    assert (cost("disk, without `.venv`", 1), cost("data to download", 1)) == (disk, "none")
 
 
 def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
     assert "bench/results/pretrain-h200.json" in said.split("Assumptions:")[1]
     eight, best = re.findall(r"(?:8|32) GPUs ([\d,.]+ h)", said)
     assert cost("GPU time", 2) == gpu
-    assert (cost("disk", 2), cost("data to download", 2)) == (disk, download)
+    assert (cost("disk, without `.venv`", 2), cost("data to download", 2)) == (disk, download)
     assert cost("wall-clock time", 2) == f"{eight} with 8 GPUs, {best} with 32"
 
 

@@ -22,7 +22,9 @@ def described(run: dict[str, Any]) -> str:
     row = f"{f'{dropout:g}'.lstrip('0') or '0'}, {rate * 1000:g}e-3"
     row += "" if eps == 1e-6 else ", Adam's eps 1e-8"
     row += "" if run["pretrain"]["updates"] == 12200 else f", {run['pretrain']['updates']:,} updates"
-    row += " of 4,096 tokens" if run["pretrain"]["micro_batches"] * run["pretrain"]["micro_batch_tokens"] == 4096 else ""
+    row += (
+        " of 4,096 tokens" if run["pretrain"]["micro_batches"] * run["pretrain"]["micro_batch_tokens"] == 4096 else ""
+    )
     row += "" if run["pretrain"]["betas"] == [0.9, 0.999] else ", Adam's beta2 .98"
     row += "" if run["shape"]["norm"] == "pre" else ", LayerNorm after"
     return row + ("" if "fr" in run["languages"] else ", Russian")

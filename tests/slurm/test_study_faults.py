@@ -119,7 +119,7 @@ def time_limit(desk: Desk) -> None:
     place.finish(desk.train(place), PATIENCE)
     made = attempts(place)
     assert len(made) >= 3
-    assert [one["outcome"] for one in made] == ["left"] * (len(made) - 1) + ["finished"]
+    assert [one["outcome"] for one in made] == ["stopped"] * (len(made) - 1) + ["finished"]
     log = (place.model.parent / "train.log").read_text()
     for left in made[:-1]:  # nothing is trained twice
         assert f"step-{left['update']:07d}" in log

@@ -1,6 +1,6 @@
 """Zero-shot transfer with word representations in context, from frozen encoders that are aligned (section 5.1.2).
 
-    python -m xling.align.transfer_contextual --plan plan.json --work-below DIR --out result.json
+    python -m xling.align.transfer_contextual --plan plan.json --work-root DIR --out result.json
 
 A plan (below) covers one source encoder and its target languages. For every encoder layer, data set and treatment of
 the hidden states, task layers are trained on the source language,
@@ -15,7 +15,7 @@ The plan is {"name": "en.mono.s1", "source": "en", "languages": {"en": {"encoder
 `links` is the file of word alignments between the sentences of a language and of the source. Languages may share the
 folder of a bilingual encoder. For untrained encoders only run.json is read; they get the initial weights, and their
 scores are the baseline that figures call the floor. A killed job resumes from its last saved epoch. It keeps its state
-in a subfolder of --work-below whose name holds a hash of everything that determines the result.
+in a subfolder of --work-root whose name holds a hash of everything that determines the result.
 """
 
 import argparse
@@ -239,7 +239,7 @@ def main() -> None:
     device = local_device(args.device)
     use_one_thread(device)
     plan = read_record(Plan, read_json(args.plan), args.plan)
-    work = choose_work(plan, args.work_below, device)
+    work = choose_work(plan, args.work_root, device)
     with Lock(work, args.wait_for_lock) as lock:
         job = open_job(plan, device)
         result = describe(job) | {"trainings": run_job(job, work)}
@@ -253,7 +253,7 @@ def main() -> None:
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = plan_parser(__doc__)
-    parser.add_argument("--work-below", type=Path, required=True, help="folder of work files, to resume killed jobs")
+    parser.add_argument("--work-root", type=Path, required=True, help="folder in which the work folder is created")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this job")
     return parser.parse_args()
 

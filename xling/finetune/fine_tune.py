@@ -1,6 +1,6 @@
 """Fine-tune an encoder on tasks in its source language and evaluate it on other languages (section 3.2 of the paper).
 
-python -m xling.finetune.fine_tune --encoder model/ --vocab vocab/ --plan plan.json --seed 1 --work-below resume/ \
+python -m xling.finetune.fine_tune --encoder model/ --vocab vocab/ --plan plan.json --seed 1 --work-root resume/ \
     --out-dir scores/
 
 The plan is a JSON object with one entry per task:
@@ -14,7 +14,7 @@ memory is short. This number does not affect the scores.
 
 --encoder is a folder with run.json, model.json and model.safetensors. With --untrained only run.json is needed: the
 encoder is randomly initialised and not pretrained. Its score is the reference for pretrained encoders.
-After a kill, run the same command with the same --work-below: finished grid points are kept, and each of the others
+After a kill, run the same command with the same --work-root: finished grid points are kept, and each of the others
 resumes from its last saved epoch.
 """
 
@@ -85,7 +85,7 @@ def work_folder(args: argparse.Namespace, jobs: Mapping[str, Job], model: str, d
     files += [] if args.untrained else [args.encoder / "model.safetensors"]
     decides = [(name, job.task, list(job.test), job.settings, job.config) for name, job in jobs.items()]
     known = [decides, args.seed, args.untrained, [sha256_of(path) for path in files], precision(device)]
-    work: Path = args.work_below / f"{model}.{'+'.join(jobs)}-{hashed(known)}"
+    work: Path = args.work_root / f"{model}.{'+'.join(jobs)}-{hashed(known)}"
     return work
 
 
@@ -141,7 +141,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
     parser.add_argument("--plan", type=Path, required=True, help="JSON file: tasks, their data and settings")
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--work-below", type=Path, required=True, help="where the directory to resume from is made")
+    parser.add_argument("--work-root", type=Path, required=True, help="folder in which the work folder is created")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
     parser.add_argument("--side-by-side", type=int, metavar="N", help="grid points at once; otherwise as many as fit")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this plan")

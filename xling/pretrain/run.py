@@ -1,9 +1,10 @@
-"""Train one model: python -m xling.pretrain.run --run run.json --streams en=DIR --vocab DIR --work-below DIR --out DIR
+"""Train one model: python -m xling.pretrain.run --run run.json --streams en=DIR --vocab DIR --work-root DIR --out DIR
 
-The work folder below --work-below is named by a hash of all that determines the weights, so no other run can resume it.
-The same command resumes from the last checkpoint there. Exit code 75: saved and stopped before the deadline, run again.
-Several processes: torchrun --nproc-per-node N -m xling.pretrain.run --run-json run.json … (torchrun takes `--run` for
-one of its own flags). torchrun exits with 1 after any failure; provenance.json records how the attempt ended.
+The work folder is MODEL-HASH in --work-root; the hash covers everything that determines the weights, so no other run
+can resume it. The same command resumes from the last checkpoint there. Exit code 75 means that the run saved its state
+and stopped early, at its deadline or on SIGTERM: run it again. For several processes use torchrun --nproc-per-node N
+-m xling.pretrain.run --run-json run.json … (torchrun takes `--run` for one of its own flags). torchrun exits with 1
+after any failure; provenance.json records how the attempt ended.
 """
 
 import argparse
@@ -35,13 +36,13 @@ from xling.pretrain.loop import DivergedError, NotFinishedError, Trainer, Worker
 from xling.pretrain.record import DIVERGED, begin_attempt, device_name, end_attempt, times_diverged
 from xling.pretrain.validate import Validation, read_parallel
 
-MOST_TIMES_DIVERGED = 2
+MAX_DIVERGENCES = 2
 PRECISION = "precision.txt"  # in the work folder
-RECORDS = ("train.log", "metrics.jsonl")
+LOGS = ("train.log", "metrics.jsonl")
 
 
 def read_named(given: list[str], run: Run, flag: str) -> dict[str, Path]:
-    """Return the path given for each language of the run by LANGUAGE=PATH values of a flag."""
+    """Parse the LANGUAGE=PATH values of a flag and return the path of each language of the run."""
     found = named_paths(given, flag)
     missing = [code for code in run.languages if code not in found]
     if missing:
@@ -53,7 +54,9 @@ def vocabulary_sizes(vocab: Path, run: Run) -> dict[str, int]:
     """Return the number of ids in the embedding table of each language."""
     about = read_json(vocab / "vocab.json")
     if about.get("kind") == "separate" and not run.separate.embeddings:
-        raise InputError(vocab / "vocab.json", "ids of its own for each language need separate.embeddings")
+        raise InputError(
+            vocab / "vocab.json", "its languages are numbered separately, so run.json must set separate.embeddings"
+        )
     try:
         own = {code: int(about["languages"][code]["size"]) for code in run.languages}
         return own if run.separate.embeddings else dict.fromkeys(run.languages, int(about["size"]))
@@ -63,18 +66,18 @@ def vocabulary_sizes(vocab: Path, run: Run) -> dict[str, int]:
 
 
 def choose_work(args: argparse.Namespace) -> Path:
-    """Return the work folder of this run; its name has a hash of everything that determines the weights."""
+    """Return the work folder of this run, MODEL-HASH; the hash covers everything that determines the weights."""
     run = read_run(args.run)
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
     meta = {code: read_json(folder / "meta.json") for code, folder in sorted(folders.items())}
     inputs = {"sizes": dict(sizes), "splits": {code: about.get("splits") for code, about in meta.items()}}
-    decides = {"run": read_json(args.run), "inputs": inputs, "revision": args.revision}
-    below: Path = args.work_below
-    return below / f"{run.model}-{hashed(decides)}"
+    identity = {"run": read_json(args.run), "inputs": inputs, "revision": args.revision}
+    root: Path = args.work_root
+    return root / f"{run.model}-{hashed(identity)}"
 
 
 def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int) -> None:
-    """Write the records of the run and the model of the best update to the output folder, the weights last."""
+    """Write the logs of the run and the model of the best update to the output folder, the weights last."""
     out, best = args.out, work / "checkpoints" / f"step-{update:07d}"
     problem = checkpoint.damage(best)
     if problem:
@@ -82,7 +85,7 @@ def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int)
     out.mkdir(parents=True, exist_ok=True)
     if not (out / "run.json").is_file():  # the workflow may have written it as its input
         write_json(out / "run.json", read_json(args.run))
-    for name in RECORDS:
+    for name in LOGS:
         with atomic_path(out / name, sealed=True) as temporary:
             shutil.copyfile(work / name, temporary)
     put_weights(encoder, checkpoint.Checkpoint(best, {}).tensors("weights"), best)
@@ -92,15 +95,19 @@ def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int)
 def choose_precision(asked: str, device: torch.device, work: Path) -> str:
     """Return the name of the activation type; a resumed run keeps its type, even if the device would use another."""
     dtype, note = working_dtype(asked, device), work / PRECISION
-    own = next(name for name, known in DTYPES.items() if known == dtype)
+    preferred = next(name for name, known in DTYPES.items() if known == dtype)
     if not note.is_file() or not any(work.glob("checkpoints/step-*")):
-        return own
-    begun = note.read_text(encoding="utf-8", errors="replace").strip()
-    if begun not in DTYPES:
-        raise InputError(note, f"expected one of {', '.join(DTYPES)}, found {begun!r}", fix="write what it was")
-    if begun != own:
-        log_to_stderr(__name__).warning("resumed in %s, as it began; this device would take %s", begun, own)
-    return begun
+        return preferred
+    started = note.read_text(encoding="utf-8", errors="replace").strip()
+    if started not in DTYPES:
+        raise InputError(
+            note, f"expected one of {', '.join(DTYPES)}, found {started!r}", fix="delete the work folder to start again"
+        )
+    if started != preferred:
+        log_to_stderr(__name__).warning(
+            "continuing in %s, as the run started; by default this device would use %s", started, preferred
+        )
+    return started
 
 
 def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | None) -> Trainer:
@@ -110,8 +117,8 @@ def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
     run = replace(run, pretrain=replace(run.pretrain, **given))  # these do not affect the weights
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
     times = times_diverged(record) if workers.first else 0
-    if times >= MOST_TIMES_DIVERGED:  # otherwise a script might resubmit it for ever
-        problem = f"this training has diverged {times} times from its last checkpoint"
+    if times >= MAX_DIVERGENCES:  # otherwise a script might resubmit it for ever
+        problem = f"training diverged {times} times after its last checkpoint"
         fix = "lower pretrain.lr or lengthen pretrain.warmup; to try that checkpoint again, delete this file"
         raise InputError(record, problem, fix=fix)
     encoder = Encoder(run.model_config(sizes, args.run), run.seed).to(workers.device)
@@ -133,7 +140,7 @@ def build(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
 
 
 def train(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | None) -> None:
-    """Train to the end and publish the model."""
+    """Train, record how the attempt ended and, if it finished, write the model to the output folder."""
     log = log_to_stderr(__name__)
     trainer = build(args, work, workers, lock)
     log.info("%s on %s, %d process(es)", trainer.run.model, device_name(workers.device), workers.world)
@@ -142,13 +149,13 @@ def train(args: argparse.Namespace, work: Path, workers: Workers, lock: Lock | N
         trainer.train()
         outcome = "finished"
     except (NotFinishedError, DivergedError) as error:
-        outcome = "left" if isinstance(error, NotFinishedError) else DIVERGED
+        outcome = "stopped" if isinstance(error, NotFinishedError) else DIVERGED
         raise
     finally:
         if workers.first:
             updates = trainer.began_at, trainer.state.update
             end_attempt(work / "provenance.json", outcome, updates, time.monotonic() - began)
-        if outcome == "left":
+        if outcome == "stopped":  # torchrun stops all processes once one has exited
             workers.wait()
     if workers.first:
         publish(args, work, trainer.engine.encoder, trainer.state.best_update or 0)
@@ -169,7 +176,8 @@ def main() -> None:
         with Lock(work, args.wait_for_lock) if workers.first else nullcontext() as lock:
             # While this process waited, the holder of the lock may have finished the model and removed the folder.
             begun, made = any(work.glob("checkpoints/step-*")), (args.out / "model.safetensors").is_file()
-            if not workers.broadcast(lock is not None and lock.waited and made and not begun):
+            already_done = workers.broadcast(lock is not None and lock.waited and made and not begun)
+            if not already_done:
                 train(args, work, workers, lock)
             if lock is not None:
                 lock.remove_folder()  # all results are in the output; a forced rerun starts anew
@@ -183,11 +191,15 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--run", "--run-json", dest="run", type=Path, required=True, help="the resolved run.json")
     parser.add_argument("--streams", action="append", required=True, metavar="LANGUAGE=DIR", help="token streams")
     parser.add_argument("--vocab", type=Path, required=True, help="vocabulary directory")
-    parser.add_argument("--work-below", type=Path, required=True, help="where the directory to resume from is made")
-    parser.add_argument("--revision", type=int, default=0, help="of the code that trains; decides the weights")
+    parser.add_argument("--work-root", type=Path, required=True, help="folder in which the work folder is created")
+    parser.add_argument("--revision", type=int, default=0, help="revision of the training code; part of the hash")
     parser.add_argument("--out", type=Path, required=True, help="where the finished model goes")
-    parser.add_argument("--deadline", type=float, default=math.inf, help="leave before this time (seconds since 1970)")
-    parser.add_argument("--parallel", action="append", metavar="LANGUAGE=FILE", help="sentences for retrieval and CKA")
+    parser.add_argument(
+        "--deadline", type=float, default=math.inf, help="save and stop before this time (seconds since 1970)"
+    )
+    parser.add_argument(
+        "--parallel", action="append", metavar="LANGUAGE=FILE", help="sentences to monitor retrieval and CKA on"
+    )
     parser.add_argument("--save-every", type=positive, help="updates between checkpoints, whatever run.json says")
     parser.add_argument("--keep-checkpoints", type=positive, help="newest checkpoints kept besides the best")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process trains this model")

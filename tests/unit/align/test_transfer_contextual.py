@@ -65,7 +65,7 @@ def make_plan(folder: Path, model: Toy, *tasks: str, **changes: Any) -> dict[str
 def command(folder: Path, model: Toy, out: str, *tasks: str, **changes: Any) -> list[str]:
     """Write the inputs of a job and return its flags."""
     write_json(folder / f"{out}.plan", make_plan(folder, model, *tasks, **changes))
-    files = {"--plan": f"{out}.plan", "--work-below": f"{out}.work", "--out": f"{out}.json"}
+    files = {"--plan": f"{out}.plan", "--work-root": f"{out}.work", "--out": f"{out}.json"}
     return [*(str(part) for flag, name in files.items() for part in (flag, folder / name)), "--device", "cpu"]
 
 

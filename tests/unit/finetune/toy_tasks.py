@@ -129,7 +129,7 @@ def command(folder: Path, tasks: str, model: tuple[Path, Path], out: str, size: 
         plan[task] = {"task": task, **data, "settings": section(task), "config": "abc"} | changes
     (folder / f"{out}.plan").write_text(json.dumps(plan))
     given = {"encoder": encoder, "vocab": model[0], "plan": folder / f"{out}.plan", "seed": 7, "device": "cpu"}
-    given |= {"work-below": folder / f"{out}.work", "out-dir": folder / out}
+    given |= {"work-root": folder / f"{out}.work", "out-dir": folder / out}
     return [part for name, value in given.items() for part in (f"--{name}", str(value))]
 
 

@@ -36,7 +36,7 @@ def command(toy: Path, tmp_path: Path) -> Callable[..., list[str]]:
         path = tmp_path / f"{work}.run.json"
         path.write_text(json.dumps(run))
         streams = [flag for code in run["languages"] for flag in ("--streams", f"{code}={toy / code}")]
-        given = ["--run", path, "--vocab", toy / "vocab", "--work-below", tmp_path / work, "--device", "cpu"]
+        given = ["--run", path, "--vocab", toy / "vocab", "--work-root", tmp_path / work, "--device", "cpu"]
         return [str(word) for word in (*given, "--out", f"{tmp_path / work}.out", *streams, *flags)]
 
     return make

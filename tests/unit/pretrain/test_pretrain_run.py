@@ -117,7 +117,7 @@ def test_it_saves_and_leaves_in_time(reason: str, command: Command, launch: Laun
     assert "run the same command again to resume" in left.said
     assert not (tmp_path / "work.out").exists()
     (attempt,) = attempts(tmp_path / "work")
-    assert attempt["outcome"] == "left"
+    assert attempt["outcome"] == "stopped"
     assert checkpoints(tmp_path / "work")[-1].name == f"step-{attempt['update']:07d}"
     assert (tmp_path / "work/precision.txt").read_text() == "float32\n"
 
@@ -173,7 +173,7 @@ def test_lost_and_damaged_checkpoints_and_records_do_not_end_a_run(
 def test_a_loss_that_is_no_number_stops_the_run(command: Command, refused: Callable[..., str], tmp_path: Path) -> None:
     wild = command(changed(pretrain__lr=1e30, pretrain__warmup=0, pretrain__clip=1e30, shape__norm="pre"))
     good = f"the last good checkpoint is {tmp_path / 'work' / 'checkpoints/step-0000000'}"
-    often = "provenance.json: this training has diverged 2 times from its last checkpoint"
+    often = "provenance.json: training diverged 2 times after its last checkpoint"
     for problem in ("the loss is nan at update", good, often):
         assert problem in refused(main, *wild, out=tmp_path / "work.out")
     assert [attempt["outcome"] for attempt in attempts(tmp_path / "work")] == ["diverged", "diverged"]

@@ -90,7 +90,7 @@ def make_vocab(folder: Path) -> None:
 # The peak of the processor takes as long to measure as a toy to train; the folder of a run has a known name and stays.
 WATCHED: list[tuple[Any, str, Any]] = [
     (loop, "measured_peak", lambda *_: 1e12),
-    (command, "choose_work", lambda args: args.work_below),
+    (command, "choose_work", lambda args: args.work_root),
     (Lock, "remove_folder", lambda _: None),
 ]
 

@@ -87,7 +87,7 @@ def test_the_study_of_updates_has_every_setting_at_four_lengths_and_else_as_in_m
         base = known[f"{cell}.s1" if length in lengths else name]
         own = {"updates": lengths[length]} if length in lengths else {}
         assert run == base | {"model": name, "pretrain": base["pretrain"] | own}
-    counted = Counter(read("mini", "mini-next", "mini-updates").lengths.values())
+    counted = Counter(read("mini", "mini-next", "mini-updates").differing_updates.values())
     assert counted == {24400: 10, 3050: 10, 6100: 10, 12200: 10, 244000: 2}
 
 

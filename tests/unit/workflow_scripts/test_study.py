@@ -47,9 +47,9 @@ def test_a_setting_is_like_another_in_all_that_it_does_not_say() -> None:
     assert {key for key in whole if short_run[key] != whole[key]} == {"model", "pretrain"}
     assert short_run["pretrain"] == whole["pretrain"] | {"updates": 107}
     updates = whole["pretrain"]["updates"]
-    assert Study(config).lengths == {"default": updates, "sep-l1-3": updates, "short": 107}
+    assert Study(config).differing_updates == {"default": updates, "sep-l1-3": updates, "short": 107}
     assert [row["group"] for row in settings_rows(Study(config))][1:] == 2 * ["Parameter Sharing (§4.3)"]
-    assert DEMO.lengths == {}  # nothing to draw against updates
+    assert DEMO.differing_updates == {}  # nothing to draw against updates
 
 
 def test_texts_are_unlike_those_before_them_and_tasks_unlike_all_others(tmp_path: Path) -> None:
