@@ -53,7 +53,7 @@ def test_alignment_makes_rotated_scaled_spaces_equal_on_held_out_vectors() -> No
     mapped, target = map_pair(vectors[3000:], turned[3000:], vectors[:3000], turned[:3000])
     np.testing.assert_allclose(mapped, target, atol=1e-6)
     assert not np.allclose(mapped, normalise(vectors[3000:])[0], atol=1e-2)
-    with pytest.raises(XlingError, match="one width: 2 at the source, 5"):
+    with pytest.raises(XlingError, match="equal widths: source 2, target 5"):
         procrustes(np.ones((3, 2)), np.ones((3, 5)))
 
 
