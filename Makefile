@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ALIGNER := $(VENV)/.aligner
-PYTEST_FLAGS ?= -n 2 --dist loadfile
+# Files with the longest tests come first (testpaths in pyproject.toml); xdist would begin with those of most tests.
+PYTEST_FLAGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 # Snakemake with one line per stage; failures are shown in full, and what was made comes last.
 WATCHED := $(BIN)/python -m workflow_scripts.watch
 VERDICTS := $(BIN)/python -m xling.report.claims.show
 
-.PHONY: help demo demo-full run paper-figures plan calibrate slurm-check aligner test test-slurm lint types unit bench lock clean
+.PHONY: help demo demo-full run paper-figures plan calibrate slurm-check aligner test test-slurm lint types unit coverage bench lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -50,8 +51,11 @@ lint: $(READY)  ## ruff, snakefmt, snakemake --lint
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
-unit: $(READY) aligner  ## pytest, and that it runs nine lines of ten of the package
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) --cov --cov-report=term --ignore=tests/slurm
+unit: $(READY) aligner  ## pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) $(COVERAGE)
+
+coverage: COVERAGE := --cov --cov-report=term
+coverage: unit  ## pytest, half as slow again, and a check that it runs nine lines of ten of the package
 
 test-slurm: $(READY)  ## a study, and everything that goes wrong, on a real SLURM cluster started for it (root, Debian)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/slurm
