@@ -32,7 +32,7 @@ def without_signal(ours: Study) -> list[str]:
     known = languages_with_signal(ours)
     names = ", ".join(TASKS[task] for task in PAPER_TASKS if task not in known)
     return (
-        [f"Not judged: {names}, because in no language is Default at least 5 points above the untrained encoder."]
+        [f"Not judged: {names}, because Default is less than 5 points above the untrained encoder in every language."]
         if names
         else []
     )

@@ -14,7 +14,7 @@ SAVING = ("save_every", "keep_checkpoints")  # these keys do not affect the weig
 # Keys of pretrain, settings.*.separate and bpe that were added after the first results, with the value that gives the
 # earlier behaviour. A key with that value is left out of run.json and of hashes, so that earlier results stay valid.
 ADDED = {"language_share": "lines", "language_draws": "independent", "start": "apart", "balance": "lines"}
-OWN = "own"  # value of languages.*.vectors: trained on the study's own text
+OWN = "own"  # the value of languages.*.vectors for vectors that are trained on the study's own text
 
 
 @dataclass(frozen=True, order=True)
@@ -43,7 +43,7 @@ class Grid:
         self.config, study = config, config["study"]
         self.source: str = study["source"]  # language of the fine-tuning data; the others are compared with it
         self.settings = {name: whole_setting(config["settings"], name) for name in config["settings"]}
-        # A group is the models of the same languages and setting, such as en-fr.default or en.mono: one model per seed.
+        # A group consists of the models with the same languages and setting, one per seed: en-fr.default, en.mono, …
         combinations = [f"{pair}.{setting}" for pair, setting in product(study["pairs"], study["settings"])]
         self.table_groups = [group for group in combinations if not matches_any(group, study["skip"])]  # in Table 1
         monolingual = [f"{code}.{MONO}" for code in study["languages"]]
@@ -74,13 +74,13 @@ class Grid:
 
     @cached_property
     def differing_updates(self) -> dict[str, int]:
-        """The training updates of each bilingual setting if they differ (the figure against updates), otherwise {}."""
+        """The updates of each bilingual setting, for the figure of transfer against updates; {} if all are equal."""
         bilingual = [model for model, *_ in self.groups.values() if model.bilingual]
         found = {model.setting: int(self.training(model)["updates"]) for model in bilingual}
         return found if len({*found.values()}) > 1 else {}
 
     def language(self, code: str) -> dict[str, Any]:
-        """Return a language's entry without null keys, except `moses`, whose null means that Moses rules are not used.
+        """Return a language's entry without null keys, except `moses`, where null means that no Moses rules are used.
 
         A copy inherits the keys that it does not set itself.
         """
@@ -103,9 +103,9 @@ class Grid:
     def vocabulary_kind(self, model: Model) -> str:
         """Return the kind of the model's vocabulary.
 
-        mono: one language. joint: one BPE model for both languages. The others have one BPE model per language: union
-        shares equal subwords, prefixed marks subwords by language so that none is shared, separate is for separate
-        embeddings.
+        mono: one language. joint: one BPE model for both languages. The others have one BPE model per language. union:
+        identical subwords are shared. prefixed: subwords are marked by language, so that none is shared. separate: for
+        separate embeddings.
         """
         setting = self.setting_of(model)
         if setting["bpe"] != "per-language":

@@ -36,7 +36,7 @@ def test_the_kept_share_is_a_mean_over_languages_with_signal_and_tasks_without_a
     ]
     assert kept.languages_with_signal(cells(14.9, 12.0)) == {}
     assert headline.without_signal(known) == [
-        "Not judged: XNLI, Parsing, because in no language is Default at least 5 points above the untrained encoder."
+        "Not judged: XNLI, Parsing, because Default is less than 5 points above the untrained encoder in every language."
     ]
 
 

@@ -1,7 +1,7 @@
 """Align two vector spaces: iterative normalisation, then an orthogonal map in closed form (section 5.1).
 
-Normalisation (Zhang et al. 2019): scale to unit length, then five times subtract the mean and rescale to unit length.
-`normalise` also returns the means, so that held-out vectors can be normalised with those of the vectors used to fit.
+Normalisation (Zhang et al. 2019): scale to unit length; then, five times over, subtract the mean and rescale.
+`normalise` also returns the means, so that held-out vectors can be normalised with the means of the fitted ones.
 
 The map (Smith et al. 2017): the paper writes vectors as columns, W* = argmin ||W X - Y||_F = U V^T with
 U S V^T = SVD(Y X^T). Here vectors are rows, x = X^T and y = Y^T of shape (n, d), so that Y X^T is y^T x, and W applied
@@ -42,7 +42,7 @@ def _scale(rows: Matrix) -> None:
 
 
 def map_pair(source: Matrix, target: Matrix, fit_source: Matrix, fit_target: Matrix) -> tuple[Matrix, Matrix]:
-    """Normalise both sides and map source onto target; row i of fit_source translates row i of fit_target."""
+    """Normalise both sides and map source onto target; both are fitted on translation pairs, the rows of fit_*."""
     (x, source_means), (y, target_means) = normalise(fit_source), normalise(fit_target)
     return apply_map(procrustes(x, y), normalise(source, source_means)[0]), normalise(target, target_means)[0]
 

@@ -1,10 +1,10 @@
 """Train one model: python -m xling.pretrain.run --run run.json --streams en=DIR --vocab DIR --work-root DIR --out DIR
 
-The work folder is MODEL-HASH in --work-root; the hash covers everything that determines the weights, so no other run
-can resume it. The same command resumes from the last checkpoint there. Exit code 75 means that the run saved its state
-and stopped early, at its deadline or on SIGTERM: run it again. For several processes use torchrun --nproc-per-node N
--m xling.pretrain.run --run-json run.json … (torchrun takes `--run` for one of its own flags). torchrun exits with 1
-after any failure; provenance.json records how the attempt ended.
+The work folder is MODEL-HASH in --work-root; the hash covers everything that determines the weights, so a different run
+cannot resume from it. The same command resumes from the last checkpoint there. Exit code 75 means that the run saved
+its state and stopped early, at its deadline or on SIGTERM: run it again. For several processes use torchrun
+--nproc-per-node N -m xling.pretrain.run --run-json run.json … (torchrun takes `--run` for one of its own flags).
+torchrun exits with 1 after any failure; provenance.json records how the attempt ended.
 """
 
 import argparse
@@ -55,14 +55,16 @@ def vocabulary_sizes(vocab: Path, run: Run) -> dict[str, int]:
     about = read_json(vocab / "vocab.json")
     if about.get("kind") == "separate" and not run.separate.embeddings:
         raise InputError(
-            vocab / "vocab.json", "its languages are numbered separately, so run.json must set separate.embeddings"
+            vocab / "vocab.json", "each language has its own subword ids, so run.json must set separate.embeddings"
         )
     try:
         own = {code: int(about["languages"][code]["size"]) for code in run.languages}
         return own if run.separate.embeddings else dict.fromkeys(run.languages, int(about["size"]))
     except (KeyError, TypeError):
         languages = ", ".join(run.languages)
-        raise InputError(vocab / "vocab.json", f"no size for each of {languages}") from None
+        raise InputError(
+            vocab / "vocab.json", f"vocabulary sizes are missing or invalid (languages: {languages})"
+        ) from None
 
 
 def choose_work(args: argparse.Namespace) -> Path:
@@ -83,7 +85,7 @@ def publish(args: argparse.Namespace, work: Path, encoder: Encoder, update: int)
     if problem:
         raise InputError(best, f"the best checkpoint is damaged: {problem}", fix="delete it and run again")
     out.mkdir(parents=True, exist_ok=True)
-    if not (out / "run.json").is_file():  # the workflow may have written it as its input
+    if not (out / "run.json").is_file():  # in the workflow it is the input of this job
         write_json(out / "run.json", read_json(args.run))
     for name in LOGS:
         with atomic_path(out / name, sealed=True) as temporary:
@@ -105,7 +107,9 @@ def choose_precision(asked: str, device: torch.device, work: Path) -> str:
         )
     if started != preferred:
         log_to_stderr(__name__).warning(
-            "continuing in %s, as the run started; by default this device would use %s", started, preferred
+            "continuing in %s, the precision the run started with; by default this device would use %s",
+            started,
+            preferred,
         )
     return started
 
@@ -200,11 +204,15 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument(
         "--parallel", action="append", metavar="LANGUAGE=FILE", help="sentences to monitor retrieval and CKA on"
     )
-    parser.add_argument("--save-every", type=positive, help="updates between checkpoints, whatever run.json says")
-    parser.add_argument("--keep-checkpoints", type=positive, help="newest checkpoints kept besides the best")
+    parser.add_argument(
+        "--save-every", type=positive, help="number of updates between checkpoints (overrides run.json)"
+    )
+    parser.add_argument(
+        "--keep-checkpoints", type=positive, help="how many of the newest checkpoints to keep, besides the best"
+    )
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process trains this model")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
-    parser.add_argument("--deterministic", action="store_true", help="same bits every time on a GPU, slower")
+    parser.add_argument("--deterministic", action="store_true", help="bit-for-bit reproducible on a GPU, but slower")
     return parser.parse_args()
 
 
