@@ -66,6 +66,7 @@ def test_each_preset_is_sound_holds_only_what_differs_and_takes_a_second_seed(pr
     more = read(preset, "two-seeds").models.keys() - one.models
     assert {name.rsplit(".", 1)[1] for name in more} == {"s2"}
     assert len(more) == 6 * 3 + 2 + 6  # settings of every pair, what Figure 7 has besides, monolingual models
+    assert len(read(preset, "three-seeds").models) == 3 * len(one.models)
 
 
 SETTINGS = {"sep-tokens": ["demo-full", "mini", "paper"], "mini-levers": ["mini"], "mini-seeds": ["mini"]}
@@ -76,7 +77,13 @@ STUDIES = {"mini-exposure": "ru", "mini-web": "ru", "mini-longer": "ru", "mini-m
 
 def test_every_preset_is_tried() -> None:
     assert {path.stem for path in (ROOT / "presets").glob("*.yaml")} == {"demo-full", "mini", "paper"}
-    elsewhere = {"two-seeds", "mini-next", "mini-recipe", "mini-updates"}  # here, tests/docs/test_recipe.py
+    elsewhere = {
+        "two-seeds",
+        "three-seeds",
+        "mini-next",
+        "mini-recipe",
+        "mini-updates",
+    }  # here, tests/docs/test_recipe.py
     assert {path.stem for path in OVERLAYS.glob("*.yaml")} == elsewhere | {*STUDIES, *SETTINGS}
 
 
