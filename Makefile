@@ -55,7 +55,7 @@ unit: $(READY) aligner  ## pytest
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) $(COVERAGE)
 
 coverage: COVERAGE := --cov --cov-report=term
-coverage: unit  ## pytest, half as slow again, and a check that it runs nine lines of ten of the package
+coverage: unit  ## pytest with a check that it runs nine lines of ten of the package; takes half as long again
 
 test-slurm: $(READY)  ## a study, and everything that goes wrong, on a real SLURM cluster started for it (root, Debian)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/slurm

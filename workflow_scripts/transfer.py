@@ -31,7 +31,7 @@ class Transfer:
     @cached_property
     def models(self) -> dict[str, Model]:
         """The models of Table 1 with all seeds, by name."""
-        return {model.name: model for cell in self.study.table_groups for model in self.study.groups[cell]}
+        return {model.name: model for group in self.study.table_groups for model in self.study.groups[group]}
 
     @cached_property
     def floors(self) -> dict[str, Model]:

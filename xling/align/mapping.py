@@ -42,7 +42,7 @@ def _scale(rows: Matrix) -> None:
 
 
 def map_pair(source: Matrix, target: Matrix, fit_source: Matrix, fit_target: Matrix) -> tuple[Matrix, Matrix]:
-    """Normalise both sides and map source onto target; both are fitted on translation pairs, the rows of fit_*."""
+    """Normalise both sides and map source onto target; means and map are fitted on the pairs of rows of fit_*."""
     (x, source_means), (y, target_means) = normalise(fit_source), normalise(fit_target)
     return apply_map(procrustes(x, y), normalise(source, source_means)[0]), normalise(target, target_means)[0]
 

@@ -123,11 +123,15 @@ def test_stanford_is_started_once_asked_line_by_line_and_its_failures_are_named(
     assert {text: " ".join(segmenter(text)) for text in texts} == texts
     for _ in range(300):  # more than a pipe holds if answers were not taken
         assert len(segmenter("天" * 500)) == 500
+    segmenter.close()
+    assert process.returncode == 0
+    segmenter = Stanford(tmp_path, str(java))
+    process = segmenter._process
     segmenter("乱")
     with pytest.raises(XlingError, match="out of step"):
         segmenter("天")
     segmenter.close()
-    assert process.returncode is not None  # it may end with an error because nobody reads its last answer
+    assert process.returncode is not None  # its last answer is not read, so it may end with an error
     with pytest.raises(XlingError, match="the Stanford segmenter stopped: OutOfMemoryError: heap"):
         Stanford(tmp_path, str(java))("停")
     with pytest.raises(XlingError, match="no-such-java not found"):
