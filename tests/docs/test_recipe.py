@@ -12,12 +12,14 @@ from workflow_scripts.grid import Grid
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = [json.loads(line) for line in (ROOT / "results/controls/recipe.jsonl").read_text().splitlines()]
-TABLE = [line for line in (ROOT / "docs/recipe.md").read_text().splitlines() if line.startswith("|")]
+ROWS = [line for line in (ROOT / "docs/recipe.md").read_text().splitlines() if line.startswith("|")]
+TABLE, PLATEAU = ([line for line in ROWS if (line.count("|") == 7) == wide] for wide in (True, False))
 SETTINGS = [cell.strip() for cell in TABLE[0].strip("|").split("|")][1:]
 
 
-def described(run: dict[str, Any]) -> str:
+def described(one: dict[str, Any]) -> str:
     """Return the row that a run belongs to."""
+    run = one["run"]
     dropout, rate, eps = run["shape"]["dropout"], run["pretrain"]["lr"], run["pretrain"]["eps"]
     row = f"{f'{dropout:g}'.lstrip('0') or '0'}, {rate * 1000:g}e-3"
     row += "" if eps == 1e-6 else ", Adam's eps 1e-8"
@@ -27,6 +29,8 @@ def described(run: dict[str, Any]) -> str:
     )
     row += "" if run["pretrain"]["betas"] == [0.9, 0.999] else ", Adam's beta2 .98"
     row += "" if run["shape"]["norm"] == "pre" else ", LayerNorm after"
+    row += "" if run["pretrain"]["mask_rate"] == 0.3 else ", .15 masked"
+    row += one.get("patch", "").replace("positions begin as sinusoids", ", sinusoids")
     return row + ("" if "fr" in run["languages"] else ", Russian")
 
 
@@ -35,7 +39,7 @@ def test_every_cell_is_what_the_runs_scored(line: str) -> None:
     """Seeds in order: LAS on dev trees of the other language, and in brackets the last retrieval."""
     row, *cells = (cell.strip() for cell in line.strip("|").split("|"))
     for setting, cell in zip(SETTINGS, cells, strict=True):
-        own = [run for run in RUNS if run["setting"] == setting and described(run["run"]) == row]
+        own = [run for run in RUNS if run["setting"] == setting and described(run) == row]
         own.sort(key=lambda run: run["run"]["seed"])
         scores = ", ".join(f"{run['las'][run['run']['languages'][1]]:.1f}" for run in own)
         ends = ", ".join(f"{run['retrieval'][-1][1]:.1f}" for run in own)
@@ -45,7 +49,17 @@ def test_every_cell_is_what_the_runs_scored(line: str) -> None:
 def test_no_run_is_left_out() -> None:
     """Every line of the file belongs to a row."""
     rows = {line.strip("|").split("|")[0].strip() for line in TABLE[2:]}
-    assert {described(run["run"]) for run in RUNS} == rows
+    assert {described(run) for run in RUNS} == rows
+
+
+def test_the_plateau_table_is_that_of_its_runs() -> None:
+    """The first update whose validation loss is below each threshold, or a dash."""
+    lines = (ROOT / "results/controls/plateau.jsonl").read_text().splitlines()
+    expected = []
+    for run in map(json.loads, lines):
+        below = [next((update for update, loss in run["loss"] if loss < most), None) for most in (6.3, 5.5)]
+        expected.append("| " + " | ".join([run["what"], *(f"{at:,}" if at else "–" for at in below)]) + " |")
+    assert sorted(PLATEAU[2:]) == sorted(expected)
 
 
 @pytest.mark.parametrize(("dropout", "runs"), [(0.0, 22), (0.1, 7)])
