@@ -1,9 +1,9 @@
 """Hashes of everything that a study produces, from corpora to verdicts.
 
-A recipe is a method with the name of its stage. It returns everything that determines one product: the revision of the
-code, the config values used, and the hashes of the inputs. The hash of a final result therefore depends on every value
-that affects it. File locations (study.results, data.root) and the division of work into jobs do not affect results, so
-recipes leave them out. The docstring of a recipe names the rules that it covers.
+Each stage has a method named after it, which returns a recipe: everything that determines one product, namely the
+revision of the code, the config values used, and the hashes of the inputs. The hash of a final result therefore depends
+on every value that affects it. File locations (study.results, data.root) and the division of work into jobs do not
+affect results, so recipes leave them out. The docstring of each method names the rules that it covers.
 """
 
 import json
@@ -42,7 +42,7 @@ class Identity:
     def raw(self, path: str, codes: Iterable[str], sizes: Iterable[str] = ()) -> dict[str, Any]:
         """Return the identity of a raw file: its path, its origin and, for generated data, the generator's settings.
 
-        `codes` and `sizes` are the languages and the generator's size keys that affect the part that is read.
+        `codes` are the languages, and `sizes` the generator's size keys, that affect the part of the file that is read.
         """
         about: dict[str, Any] = {"path": path, "origin": self.config["data"]["origin"]}
         if not self.study.generated:
@@ -70,7 +70,7 @@ class Identity:
         source, original = self.study.language(code)["text"][domain], self.study.original(code)
         raw = [self.raw(path, [original], [f"{domain}_sentences"]) for path in source["files"]]
         least, margin = self.config["text"]["min_characters"], self.study.thinned_to(code, domain)
-        thinned = [] if margin is None else [margin, self("words", original, "wiki")]  # older hashes stay valid
+        thinned = [] if margin is None else [margin, self("words", original, "wiki")]  # unchanged if nothing is thinned
         return [self.revision("data"), source["format"], least, raw, self.tokeniser(original), *thinned]
 
     def corpus(self, code: str, domain: str) -> Any:
@@ -156,7 +156,7 @@ class Identity:
         return [self.revision("align"), self("corpus", code, "wiki"), self.config["align"]["own_vectors"]]
 
     def score(self, encoder: str, name: str) -> Any:
-        """Return the recipe of an encoder's score in one task (rule fine_tune)."""
+        """Return the recipe of an encoder's score on one task (rule fine_tune)."""
         transfer = self.study.transfer
         return {
             "encoder": self("untrained" if encoder in transfer.floors else "model", encoder),

@@ -34,7 +34,7 @@ Matrix = NDArray[np.floating]
 Result = TypeVar("Result")
 NEIGHBOURS = 10  # K of CSLS (section 5.1.1 of the paper)
 GROUP = 32  # candidates per group
-BLOCKS = {"cpu": (512, 32768), "cuda": (4096, 65536)}  # queries and candidates per product: 64 MB and 1 GB
+BLOCKS = {"cpu": (512, 32768), "cuda": (4096, 65536)}  # queries and candidates per product
 SPARE = 14  # shortlist entries beyond k: enough to settle nearly every query in bfloat16
 ROUNDING = 2.0**-22  # relative error allowed in a float32 score
 WORTH_LISTING = 16384  # with fewer candidates, scoring the shortlists costs more than the faster product saves
@@ -135,7 +135,7 @@ def _search_shortlists(x: Tensor, y: Tensor, k: int, half: torch.dtype) -> tuple
 
 
 def _by_block(work: Callable[..., Result], parts: Sequence[Tensor], y: Tensor) -> list[Result]:
-    """Call `work` with a buffer for the products and each block of queries; return the results in order.
+    """Call `work` on each block of queries, with a buffer for the products; return the results in order.
 
     On a CPU, blocks run in parallel, with one thread per block.
     """
@@ -159,7 +159,7 @@ def _by_block(work: Callable[..., Result], parts: Sequence[Tensor], y: Tensor) -
 
 
 def _margins(x: Tensor, y: Tensor, x_half: Tensor, y_half: Tensor) -> Tensor:
-    """Return for each query a bound, over all candidates, on the error of a score computed from rounded vectors."""
+    """Return for each query a bound on the error of its scores, computed from rounded vectors, with all candidates."""
     x_off, y_off = _lengths(x - x_half.float()), _lengths(y - y_half.float()).max()
     x_long, y_long = _lengths(x_half.float()), _lengths(y).max()
     summing = x.shape[1] * torch.finfo(torch.float32).eps + ROUNDING
@@ -202,7 +202,7 @@ class _Grid:
         return values, start + groups.gather(1, places % count) * GROUP + places // count
 
     def _products(self, queries: Tensor, room: Tensor) -> Tensor:
-        """Write the scores into the buffer `room`: allocating it would take a third of the time of the product."""
+        """Write the scores into the buffer `room`; allocating a new one would take a third as long as the product."""
         out = room[: len(queries) * len(self.vectors)].view(len(queries), -1)
         scores = torch.mm(queries, self.vectors.T, out=out).view(len(queries), GROUP, self.width)
         if self.missing:

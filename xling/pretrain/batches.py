@@ -2,7 +2,7 @@
 
 Each random generator is seeded from its purpose, the run's seed, the update and the micro-batch. So any process can
 build any batch in any order, a resumed run replays nothing, and the number of processes does not affect the result.
-Sequences are drawn with replacement, so the update number is the only data position that must be saved.
+Sequences are drawn with replacement, so the only position to save is the update number.
 """
 
 import math
@@ -29,7 +29,7 @@ Tables = Mapping[str, NDArray[np.int32]]  # by language: the vocabulary's id for
 
 
 class Batch(NamedTuple):
-    """n sequences of s tokens in one language, with their targets; the other tensors are views of `packed`.
+    """n sequences of s tokens in one language, with their targets; all tensors but `packed` are views of it.
 
     `places` is the number of prediction slots; an unused slot has the target IGNORED.
     """
@@ -60,14 +60,14 @@ class StreamSampler:
 class LineSampler:
     """Each sequence is one line, `</s> line </s>`. All lines of a batch have the same length, so no padding is needed.
 
-    The length is drawn in proportion to the tokens that lines of this length hold: every token is equally likely.
+    A length is as likely as its lines have tokens, so every token is equally likely.
     """
 
     def __init__(self, stream: TokenStream, where: Path, length: int, budget: int) -> None:
         self.stream, self.budget = stream, budget
         lengths = line_lengths(stream, length)
         self.order = np.argsort(lengths, kind="stable")
-        self.order = self.order[np.searchsorted(lengths[self.order], 3) :]  # shorter: two </s> and no token
+        self.order = self.order[np.searchsorted(lengths[self.order], 3) :]  # shorter lines are two </s>
         if not len(self.order):
             raise InputError(where, "no line with a token in it")
         self.lengths, self.first, self.counts = np.unique(lengths[self.order], return_index=True, return_counts=True)
@@ -83,13 +83,13 @@ class LineSampler:
 
 
 def line_lengths(stream: TokenStream, longest: int) -> NDArray[np.int64]:
-    """Return the length of each line as a sequence: `</s>` before and after it, cut at the longest allowed."""
+    """Return the length of each line's sequence: its tokens plus `</s>` before and after, at most `longest`."""
     lengths: NDArray[np.int64] = np.minimum(np.diff(stream.starts) + 1, longest)
     return lengths
 
 
 def read_lines(stream: TokenStream, numbers: NDArray[np.int64], length: int) -> Ids:
-    """Return the lines as sequences of `length` tokens, which begin with `</s>`."""
+    """Return the lines as sequences of `length` tokens, each beginning with `</s>`."""
     tokens = np.empty((len(numbers), length), dtype=np.int64)
     tokens[:, 0] = END
     tokens[:, 1:] = stream.at(stream.starts[numbers][:, None] + np.arange(length - 1))
@@ -123,7 +123,7 @@ def mask_tokens(
     """
     draws = _draw(tokens, rng, ends_stay)
     picks = np.flatnonzero(draws < settings.mask_rate)
-    if not len(picks):  # possible in a tiny batch; the mean loss of no predictions would be NaN
+    if not len(picks):  # possible in a tiny batch; the mean loss over zero predictions would be NaN
         picks = rng.integers(tokens.shape[0], size=1) * tokens.shape[1] + rng.integers(1, tokens.shape[1])
     picks = picks[: capacity(tokens.size, settings.mask_rate)]
     fate = draws.ravel()[picks] / settings.mask_rate
@@ -144,7 +144,7 @@ def mask_fixed(tokens: Ids, rng: np.random.Generator, rate: float, ends_stay: bo
 
 
 def _draw(tokens: Ids, rng: np.random.Generator, ends_stay: bool) -> NDArray[np.float64]:
-    """Return a uniform number for each token, 1 for those that are never predicted."""
+    """Return a uniform random number for each token, or 1 if the token is never predicted."""
     draws = rng.random(tokens.shape)
     draws[:, 0] = 1.0
     if ends_stay:
@@ -163,10 +163,10 @@ def capacity(tokens: int, rate: float) -> int:
 
 
 def random_words(run: Run, size: int, stream: TokenStream) -> Ids:
-    """Return the ids that may replace a token: the whole vocabulary, or those of the language (`random_words`).
+    """Return the ids that may replace a token; `random_words` decides between the whole vocabulary and the language's.
 
-    With one softmax per language, every id belongs to the language. Otherwise its ids are those that occur in its
-    training text.
+    With one softmax per language, every id belongs to the language. Otherwise a language's ids are those that
+    occur in its training text.
     """
     if run.pretrain.random_words == "language" and run.softmax == "shared":
         return np.flatnonzero(stream.counts(size)[SPECIAL:]) + SPECIAL
