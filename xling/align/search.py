@@ -159,7 +159,7 @@ def _by_block(work: Callable[..., Result], parts: Sequence[Tensor], y: Tensor) -
 
 
 def _margins(x: Tensor, y: Tensor, x_half: Tensor, y_half: Tensor) -> Tensor:
-    """Return for each query a bound on the error of its scores, computed from rounded vectors, with all candidates."""
+    """Return for each query a bound, valid for every candidate, on the error of scores of rounded vectors."""
     x_off, y_off = _lengths(x - x_half.float()), _lengths(y - y_half.float()).max()
     x_long, y_long = _lengths(x_half.float()), _lengths(y).max()
     summing = x.shape[1] * torch.finfo(torch.float32).eps + ROUNDING

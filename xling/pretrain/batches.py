@@ -60,7 +60,7 @@ class StreamSampler:
 class LineSampler:
     """Each sequence is one line, `</s> line </s>`. All lines of a batch have the same length, so no padding is needed.
 
-    A length is as likely as its lines have tokens, so every token is equally likely.
+    The probability of a length is proportional to the number of tokens in its lines, so every token is equally likely.
     """
 
     def __init__(self, stream: TokenStream, where: Path, length: int, budget: int) -> None:
