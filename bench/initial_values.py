@@ -1,26 +1,34 @@
 """Train a model that begins with other values, for the runs of docs/recipe.md that no config key describes.
 
-python -m bench.initial_values sinusoids=2 --run-json run.json --streams en=DIR … (the flags of xling.pretrain.run)
+python -m bench.initial_values sinusoids=2,equal --run-json run.json … (the flags of xling.pretrain.run)
 
 sinusoids=N: position vectors begin as sinusoids of norm N. longer=N: random position vectors are N times as long.
-small: weights and embeddings have a standard deviation of .02, biases are 0. zero: the last matrix of each half of a
-layer begins at 0. extra-norm: the softmax reads its input through one more LayerNorm without parameters.
+equal: all language vectors begin with the same values. small: weights and embeddings have a standard deviation of .02,
+biases are 0. zero: the last matrix of each half of a layer begins at 0. extra-norm: the softmax reads its input through
+one more LayerNorm without parameters. constant=N: the learning rate stays at its peak until share N of the updates,
+then falls linearly to 0.
 """
 
 import math
 import sys
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from xling.core.errors import run
+from xling.core.seeds import numpy_rng
 from xling.model import encoder as encoder_module
 from xling.model import layers
 from xling.model.encoder import Encoder
+from xling.pretrain import loop
 from xling.pretrain import run as training
+from xling.pretrain.config import Pretrain
+from xling.pretrain.optimiser import learning_rate
 
 USUAL, LOGITS = encoder_module.initialise, layers.logits
+KINDS = ("sinusoids", "longer", "equal", "small", "zero", "extra-norm", "constant")
 LAST = ("out_weight", "down_weight", "out_bias", "down_bias")
 DEVIATION = 0.02
 
@@ -32,24 +40,36 @@ def sinusoids(rows: int, width: int) -> Tensor:
 
 
 @torch.no_grad()
-def initialise(encoder: Encoder, seed: int, kind: str, size: float) -> None:
+def initialise(encoder: Encoder, seed: int, changes: Mapping[str, float]) -> None:
     """Draw the usual values, then replace some of them."""
     USUAL(encoder, seed)
     width, generator = encoder.config.shape.width, torch.Generator().manual_seed(seed)
     for name, parameter in encoder.named_parameters():
         last = name.split(".")[-1]
-        if kind == "sinusoids" and last == "position":
-            parameter.copy_(size * sinusoids(len(parameter), width))
-        elif kind == "longer" and last == "position":
-            parameter.mul_(size)
-        elif kind == "zero" and last in LAST:
+        if "sinusoids" in changes and last == "position":
+            parameter.copy_(changes["sinusoids"] * sinusoids(len(parameter), width))
+        if "longer" in changes and last == "position":
+            parameter.mul_(changes["longer"])
+        if "equal" in changes and name.startswith("language."):
+            drawn = numpy_rng("weights", seed, "language.shared").normal(0.0, width**-0.5, width)
+            parameter.copy_(torch.from_numpy(drawn))
+        if "zero" in changes and last in LAST:
             parameter.zero_()
-        elif kind == "small" and last in ("token", "position"):
+        if "small" not in changes or "norm" in last:
+            continue
+        if last in ("token", "position"):
             parameter.mul_(DEVIATION * math.sqrt(width))
-        elif kind == "small" and "norm" not in last and parameter.dim() == 2:
+        elif parameter.dim() == 2:
             parameter.copy_(DEVIATION * torch.randn(parameter.shape, generator=generator))
-        elif kind == "small" and last.endswith("bias") and "norm" not in last:
+        elif last.endswith("bias"):
             parameter.zero_()
+
+
+def held(update: int, settings: Pretrain, share: float) -> float:
+    """Return the usual rate of the warm-up, then the peak until `share` of the updates, then a linear decay to 0."""
+    if update < settings.warmup:
+        return learning_rate(update, settings)
+    return settings.lr * min(1.0, (1 - update / settings.updates) / (1 - share))
 
 
 def with_extra_norm(path: layers.Path, states: Tensor) -> Tensor:
@@ -58,14 +78,15 @@ def with_extra_norm(path: layers.Path, states: Tensor) -> Tensor:
 
 
 def main() -> None:
-    """Replace the initial values, then train as usual."""
-    kind, _, size = sys.argv.pop(1).partition("=")
-    if kind not in ("sinusoids", "longer", "small", "zero", "extra-norm"):
+    """Make the changes, then train as usual."""
+    changes = {kind: float(size or 1) for kind, _, size in (item.partition("=") for item in sys.argv.pop(1).split(","))}
+    if not changes.keys() <= set(KINDS):
         sys.exit(__doc__)
-    if kind == "extra-norm":
+    if "extra-norm" in changes:
         layers.logits = with_extra_norm
-    else:
-        encoder_module.initialise = lambda encoder, seed: initialise(encoder, seed, kind, float(size or 1))
+    if share := changes.get("constant"):
+        vars(loop)["learning_rate"] = lambda update, settings: held(update, settings, share)
+    encoder_module.initialise = lambda encoder, seed: initialise(encoder, seed, changes)
     training.main()
 
 

@@ -30,7 +30,10 @@ def described(one: dict[str, Any]) -> str:
     row += "" if run["pretrain"]["betas"] == [0.9, 0.999] else ", Adam's beta2 .98"
     row += "" if run["shape"]["norm"] == "pre" else ", LayerNorm after"
     row += "" if run["pretrain"]["mask_rate"] == 0.3 else ", .15 masked"
-    row += one.get("patch", "").replace("positions begin as sinusoids", ", sinusoids")
+    row += "" if run["pretrain"]["random_share"] == 0.1 else ", .3 random"
+    row += "" if run["pretrain"]["length"] == 128 else ", sequences of 64"
+    row += "" if run["shape"]["width"] == 128 else f", width {run['shape']['width']}"
+    row += f", {one['patch']}" if "patch" in one else ""
     return row + ("" if "fr" in run["languages"] else ", Russian")
 
 
