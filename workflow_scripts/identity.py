@@ -1,9 +1,10 @@
 """Hashes of everything that a study produces, from corpora to verdicts.
 
-Each stage has a method named after it, which returns a recipe: everything that determines one product, namely the
-revision of the code, the config values used, and the hashes of the inputs. The hash of a final result therefore depends
-on every value that affects it. File locations (study.results, data.root) and the division of work into jobs do not
-affect results, so recipes leave them out. The docstring of each method names the rules that it covers.
+Each kind of product (corpus, vocabulary, model, score, …) has a method named after it. The method returns a recipe:
+everything that determines the product, namely the revisions of the code that makes it, the config values used, and the
+hashes of the inputs. The hash of a final result therefore depends on every value that affects it. File locations
+(study.results, data.root) and the division of work into jobs do not affect results, so recipes leave them out. The
+docstrings of the recipes name the rules that make the product.
 """
 
 import json
@@ -22,17 +23,17 @@ TASK_SIZES = {"nli": "nli_pairs", "ner": "ner_sentences", "parsing": "treebank_s
 
 
 class Identity:
-    """The hashes of a study's products, by stage: identity("corpus", "fr", "wiki")."""
+    """The hashes of a study's products, by kind: identity("corpus", "fr", "wiki")."""
 
     def __init__(self, study: "Study") -> None:
         self.study, self.config = study, study.config
         self._known: dict[tuple[str, ...], str] = {}
 
-    def __call__(self, stage: str, *key: str) -> str:
-        """Return the hash of one product of a stage."""
-        known = (stage, *key)
+    def __call__(self, kind: str, *key: str) -> str:
+        """Return the hash of one product."""
+        known = (kind, *key)
         if known not in self._known:
-            self._known[known] = hashed(getattr(self, stage)(*key))
+            self._known[known] = hashed(getattr(self, kind)(*key))
         return self._known[known]
 
     def revision(self, *stages: str) -> list[int]:
@@ -66,15 +67,15 @@ class Identity:
     # The recipes follow, in the order of the paper.
 
     def words(self, code: str, domain: str) -> Any:
-        """Return the recipe of a tokenised text (rules extract_text and tokenise_text)."""
+        """Return the recipe for a tokenised text (rules extract_text and tokenise_text)."""
         source, original = self.study.language(code)["text"][domain], self.study.original(code)
         raw = [self.raw(path, [original], [f"{domain}_sentences"]) for path in source["files"]]
         least, margin = self.config["text"]["min_characters"], self.study.thinned_to(code, domain)
-        thinned = [] if margin is None else [margin, self("words", original, "wiki")]  # unchanged if nothing is thinned
+        thinned = [] if margin is None else [margin, self("words", original, "wiki")]  # only if a crawl is sampled
         return [self.revision("data"), source["format"], least, raw, self.tokeniser(original), *thinned]
 
     def corpus(self, code: str, domain: str) -> Any:
-        """Return the recipe of a corpus with its held-out lines (rule split_corpus)."""
+        """Return the recipe for a corpus with its held-out lines (rule split_corpus)."""
         text, original = self.config["text"], self.study.original(code)
         held_out = [text["valid_lines"], text["test_lines"]]
         trimmed = [self("words", original, other) for other in self.study.trimmed_to(code, domain)]
@@ -82,7 +83,7 @@ class Identity:
         return [self.revision("tokenization"), self("words", original, domain), held_out, trimmed, order]
 
     def vocabulary(self, name: str) -> Any:
-        """Return the recipe of a vocabulary such as en-fr.joint.wiki (rules train_bpe and build_vocabulary)."""
+        """Return the recipe for a vocabulary such as en-fr.joint.wiki (rules train_bpe and build_vocabulary)."""
         codes, kind, domain = parse_vocabulary(name)
         bpe = self.config["bpe"]
         texts = [self("corpus", code, domain_in(codes, domain, code)) for code in codes]
@@ -91,7 +92,7 @@ class Identity:
         return [self.revision("bpe"), kind, codes, texts, merges, *sample]
 
     def stream(self, path: str) -> Any:
-        """Return the recipe of the token ids of a text, such as en-fr.joint.wiki/fr.switched (rule encode_text)."""
+        """Return the recipe for the token ids of a text, such as en-fr.joint.wiki/fr.switched (rule encode_text)."""
         name, _, text = path.partition("/")
         code, _, variant = text.partition(".")
         codes, _, domain = parse_vocabulary(name)
@@ -100,13 +101,13 @@ class Identity:
         return [self.revision("bpe"), self("vocabulary", name), code, texts, self.config["bpe"]["sentence_ends"]]
 
     def switched(self, pair: str, domain: str, code: str) -> Any:
-        """Return the recipe of a code-switched corpus (rule switch_codes)."""
+        """Return the recipe for a code-switched corpus (rule switch_codes)."""
         text = self("corpus", code, domain_in(pair.split("-"), domain, code))
         options = [self.config["codeswitch"], self.config["text"]["lowercase"]]
         return [self.revision("codeswitch"), text, self("dictionary", pair), options]
 
     def dictionary(self, pair: str) -> Any:
-        """Return the recipe of a pair's dictionary (rule build_dictionary).
+        """Return the recipe for a pair's dictionary (rule build_dictionary).
 
         A generated dictionary depends on all languages, because its source words are sampled for all of them together.
         """
@@ -117,34 +118,34 @@ class Identity:
         return [self.revision("data"), entries[1]["format"], raw, names, [*map(self.tokeniser, codes)]]
 
     def model(self, name: str) -> Any:
-        """Return the recipe of a trained model (rule pretrain): run.json includes the hashes of vocabulary and text."""
+        """Return the recipe for a model (rule pretrain): run.json contains the hashes of vocabulary and text."""
         return [self.revision("pretrain"), self.study.run(name)]
 
     def untrained(self, name: str) -> Any:
-        """Return the recipe of an untrained encoder; the only pretraining setting in it is the length of sequences."""
+        """Return the recipe for an untrained encoder (rule fine_tune); of pretraining, only the length counts."""
         return [self.revision("pretrain"), *untrained_parts(self.study.transfer.run(name))]
 
     def task(self, kind: str, code: str, dataset: str, split: str) -> Any:
-        """Return the recipe of one split of a task's data (rule prepare_task)."""
+        """Return the recipe for one split of a task's data (rule prepare_task)."""
         form, paths = self.study.task_source(kind, code, dataset, split)
         names = [Path(path).relative_to(self.study.root).as_posix() for path in paths]
         first, *more = [self.raw(name, [code], [TASK_SIZES[kind]]) for name in names]
         return [form, first, self.tokeniser(code), split, *more]
 
     def parallel(self, code: str) -> Any:
-        """Return the recipe of a language's parallel sentences (rule prepare_parallel)."""
+        """Return the recipe for a language's parallel sentences (rule prepare_parallel)."""
         side = self.study.parallel_side(code)
         path = self.study.parallel_sides[side] or self.config["data"]["parallel"]
         return [side, self.raw(path, [side], ["parallel_sentences"]), self.tokeniser(side)]
 
     def tatoeba(self, source: str, code: str) -> Any:
-        """Return the recipe of both sides of a Tatoeba test set (rule prepare_tatoeba)."""
+        """Return the recipe for both sides of a Tatoeba test set (rule prepare_tatoeba)."""
         names = [self.study.language(one).get("tatoeba") for one in (source, code)]
         raw = self.raw(self.config["data"]["tatoeba"], [source, code], ["tatoeba_sentences"])
         return [names, raw, *map(self.tokeniser, (source, code))]
 
     def translations(self, source: str, code: str) -> Any:
-        """Return the recipe of the word pairs and vectors that are used to evaluate word translation."""
+        """Return the recipe for the word pairs and vectors that rule translate_words is evaluated with."""
         codes = [source, code]
         pairs = {split: self.raw(path, codes) for split, path in self.study.language(code)["muse"].items()}
         paths = {one: self.study.language(one).get("vectors") for one in codes}
@@ -152,11 +153,11 @@ class Identity:
         return [pairs, vectors, *map(self.tokeniser, codes)]
 
     def vectors(self, code: str) -> Any:
-        """Return the recipe of a language's fastText vectors (rule train_vectors)."""
+        """Return the recipe for a language's fastText vectors (rule train_vectors)."""
         return [self.revision("align"), self("corpus", code, "wiki"), self.config["align"]["own_vectors"]]
 
     def score(self, encoder: str, name: str) -> Any:
-        """Return the recipe of an encoder's score on one task (rule fine_tune)."""
+        """Return the recipe for an encoder's score on one task (rule fine_tune)."""
         transfer = self.study.transfer
         return {
             "encoder": self("untrained" if encoder in transfer.floors else "model", encoder),
@@ -168,7 +169,7 @@ class Identity:
         }
 
     def states(self, name: str) -> Any:
-        """Return the recipe of an encoder's hidden states (rule represent_encoder)."""
+        """Return the recipe for an encoder's hidden states (rule represent_encoder)."""
         alignment, codes = self.study.alignment, self.study.models[name].languages
         read = [self("corpus", codes[0], "wiki"), *alignment.word_options()] if alignment.text(name) else None
         return {
@@ -180,7 +181,7 @@ class Identity:
         }
 
     def analysis(self, name: str) -> Any:
-        """Return the recipe of an analysis (rules translate_words, retrieve_sentences and compare_encoders)."""
+        """Return the recipe for an analysis (rules translate_words, retrieve_sentences and compare_encoders)."""
         alignment = self.study.alignment
         source, codes = self.study.source, [self.study.source, *alignment.languages(name)]
         if name == "words":
@@ -201,7 +202,7 @@ class Identity:
         }
 
     def contextual(self, name: str) -> Any:
-        """Return the recipe of one job of contextual transfer (rule transfer_contextual)."""
+        """Return the recipe for one transfer through aligned layers, Figures 5 and 8 (rule transfer_contextual)."""
         own = self.study.contextual
         job, kind = own.jobs[name], "untrained" if own.jobs[name].untrained else "model"
         options = [self.config["align"]["contextual"], self.config["tasks"]["parsing"]["biaffine"]]
@@ -215,7 +216,7 @@ class Identity:
         }
 
     def verdicts(self) -> Any:
-        """Return the recipe of the verdicts (rule claims): the hashes of all results that the claims are judged on."""
+        """Return the recipe for the verdicts (rule claims): the hashes of all results that the claims are judged on."""
         study = self.study
         return {
             "transfer": study.transfer.plan() if study.transfer.models else None,

@@ -1,9 +1,10 @@
 """Token streams: an encoded text on disk as a flat array of ids with an index of its lines, read through a memory map.
 
 A directory holds two files per split: `<split>.bin`, the ids of each line followed by `</s>` (little-endian uint16, or
-uint32 if there are too many pieces), and `<split>.idx`, the start position of each line, then the total number of ids
-(little-endian int64). Ids of 17 bits, such as those of the paper's joint vocabularies, need a third file: `<split>.bin`
-holds their lower 16 bits and `<split>.top` the highest bit, eight ids per byte, lowest bit first.
+uint32 if there are more than 2^17 pieces), and `<split>.idx`, the start position of each line, then the total number of
+ids (little-endian int64). With more than 2^16 and up to 2^17 pieces, as in the paper's joint vocabularies, there is a
+third file: `<split>.bin` holds the lower 16 bits and `<split>.top` the highest bit, eight ids per byte, lowest bit
+first.
 One `meta.json` per directory is written last; it holds the sha256 of these files, which `TokenStream` checks.
 The ids are those of the pieces (subwords) of the sentencepiece model; `vocab_size` is the number of pieces. Each
 vocabulary assigns its own ids to the pieces, so callers pass `table`, which maps piece ids to vocabulary ids: one
@@ -61,7 +62,7 @@ class TokenStreamWriter:
     def add(self, split: str, ids: Ids, lengths: Ids) -> None:
         """Append packed lines to a split; raise an error for an id outside the vocabulary or a line without `</s>`."""
         if len(ids) and not (ids.min() >= 0 and ids.max() < self.vocab_size):
-            raise ValueError(f"ids from {ids.min()} to {ids.max()} are outside the model's {self.vocab_size} pieces")
+            raise ValueError(f"ids range from {ids.min()} to {ids.max()}, but the model has {self.vocab_size} pieces")
         if len(ids) != np.sum(lengths) or np.any(ids[np.cumsum(lengths) - 1] != END):
             raise ValueError("lengths and ids disagree: every line must end with </s>")
         sizes = self.sizes.setdefault(split, {"lines": 0, "tokens": 0, "unknown": 0})
@@ -126,7 +127,7 @@ class TokenStream:
             self.lines, self.tokens = int(sizes[split]["lines"]), int(sizes[split]["tokens"])
             hashes[f"{split}.bin"] = str(sizes[split]["sha256"])
         except (KeyError, TypeError, ValueError, AttributeError):
-            problem = f"expected splits with lines, tokens and sha256, and a dtype out of {', '.join(TYPES)}"
+            problem = f"expected splits with lines, tokens and sha256, and one of the dtypes {', '.join(TYPES)}"
             raise InputError(path, problem, fix=AGAIN) from None
         if table is not None and len(table) != self.meta.get("vocab_size"):
             found = self.meta.get("vocab_size")
@@ -161,7 +162,7 @@ class TokenStream:
     def slice(self, start: int, stop: int) -> Ids:
         """Return the ids from `start` up to, but not including, `stop`, across lines."""
         if not 0 <= start <= stop <= self.tokens:
-            raise IndexError(f"ids {start} to {stop} are out of range: the stream has {self.tokens}")
+            raise IndexError(f"positions {start} to {stop} are out of range: the stream has {self.tokens} ids")
         return self._in_vocabulary(self._block(start, stop))
 
     def _in_vocabulary(self, found: Ids) -> Ids:

@@ -1,7 +1,7 @@
 """Means over seeds: one row per cell of Table 1 and per point of a figure, from records with one entry per seed.
 
-Records become rows of scores (`Measured`), and claims are judged on the same rows. Intervals therefore cover the noise
-of seeds and of test items, as verdicts do (docs/verdicts.md).
+Each score of each seed becomes a `Measured`. Claims are judged on the same objects, so the intervals given here account
+for the noise of seeds and of test items in the same way as the verdicts do (docs/verdicts.md).
 """
 
 import math
@@ -149,8 +149,8 @@ def by_key(cells: Iterable[CellMean]) -> dict[Key, CellMean]:
 def _means(kind: Any, rows_of: Callable[..., Iterable[Measured]], value: str, records: Sequence[Any]) -> list[Any]:
     """Return the mean and interval of each quantity that has a record, in the unit and order of the records.
 
-    Values are rounded to DECIMALS digits to hide floating-point error. Untrained encoders get no rows if `kind` has a
-    column for their scores, `floor`.
+    Values are rounded to DECIMALS digits to hide floating-point error. If `kind` has a column `floor`, which holds the
+    scores of untrained encoders, these encoders get no rows of their own.
     """
     rows, scale = list(rows_of(records)), 1 if value == "cka" else 100
     found = {
