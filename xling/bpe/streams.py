@@ -27,6 +27,7 @@ from xling.core.errors import InputError
 from xling.core.io import known_sha256, read_json, sha256_of, write_json
 
 UNKNOWN, END = 1, 2  # <unk> and </s> in every model and every vocabulary
+SPECIAL = 4  # ids below this one are special: <pad>, <unk>, </s>, <mask>
 INDEX = np.dtype("<i8")
 AGAIN = "encode the text again (rule encode_text)"
 TYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint17": np.dtype("<u2"), "uint32": np.dtype("<u4")}

@@ -43,8 +43,10 @@ class Separate:
 
     embeddings: Embeddings = key("Everything below the first layer (true), or only token embeddings (tokens).")
     layers: Size = key("How many of the lowest layers.")
-    start: Literal["copies", "apart"] = key(
-        "Separate positions and layers begin as equal copies, or each with its own random values.", default="apart"
+    start: Literal["equal", "copies", "apart"] = key(
+        "Initial values of separate positions and layers: the same copies for all languages, or drawn apart. With "
+        "`equal`, language vectors and the vectors of special tokens begin as copies as well.",
+        default="apart",
     )
 
 

@@ -13,10 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from xling.bpe.streams import SPECIAL
 from xling.core.seeds import numpy_rng
 from xling.model.config import SHARED, ModelConfig
 from xling.model.device import autocast
 from xling.model.layers import EmbeddingWeights, LayerWeights, Path, embed_rows, layer, logits, padded
+
+# Parts of which separate parameters start as copies; with `equal`, special tokens do so as well.
+COPIED = {"apart": (), "copies": ("embeddings", "layers"), "equal": ("embeddings", "layers", "language")}
 
 
 class Encoder(nn.Module):
@@ -142,14 +146,14 @@ def initialise(encoder: Encoder, seed: int) -> None:
 
     Embeddings are normal with standard deviation d^-1/2. Linear layers use PyTorch's default: weights and biases are
     uniform within 1/sqrt(inputs), as in XLM's code, which the paper uses. Parameters that start as copies are seeded by
-    the name of the shared parameter they replace, so all languages start with the values of the Default model. Token
-    vectors are never copies, because vocabularies differ.
+    the name of the shared parameter they replace, so all languages start with the values of the Default model. The
+    vectors of words and the softmax are never copies, because vocabularies differ.
     """
-    width, copies = encoder.config.shape.width, encoder.config.separate.start == "copies"
+    width, start = encoder.config.shape.width, encoder.config.separate.start
     for name, parameter in encoder.named_parameters():
-        part, *middle, last = name.split(".")
-        copied = copies and part not in ("language", "softmax") and last != "token"
-        rng = numpy_rng("weights", seed, ".".join([part, *middle[:-1], SHARED, last]) if copied else name)
+        part, last = name.split(".")[0], name.split(".")[-1]
+        of_all = name.replace(f".{owner_of(name)}", f".{SHARED}", 1)
+        rng = numpy_rng("weights", seed, of_all if part in COPIED[start] and last != "token" else name)
         size = (encoder.vocabulary(name) or parameter.shape[0], *parameter.shape[1:])
         if "norm" in last:
             drawn = np.full(size, float(last.endswith("weight")))
@@ -158,5 +162,7 @@ def initialise(encoder: Encoder, seed: int) -> None:
         else:
             bound = 1 / math.sqrt(encoder.config.shape.feedforward if last.startswith("down_") else width)
             drawn = rng.uniform(-bound, bound, size)
+        if last == "token" and start == "equal":
+            drawn[:SPECIAL] = numpy_rng("weights", seed, of_all).normal(0.0, width**-0.5, (SPECIAL, width))
         with torch.no_grad():
             parameter.zero_()[: size[0]].copy_(torch.from_numpy(drawn))

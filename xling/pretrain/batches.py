@@ -15,13 +15,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from xling.bpe.streams import END, TokenStream
+from xling.bpe.streams import END, SPECIAL, TokenStream
 from xling.core.errors import InputError
 from xling.core.seeds import derive_seed, numpy_rng
 from xling.pretrain.config import Pretrain, Run
 
 MASK = 3  # the id of <mask> in every vocabulary
-SPECIAL = 4  # ids below this one are special: <pad>, <unk>, </s>, <mask>
 IGNORED = -100  # target value that the loss skips: cross_entropy's default ignore_index
 Ids = NDArray[np.int64]
 Sampler = Callable[[np.random.Generator], Ids]  # draws sequences of one language, all of one length

@@ -16,7 +16,7 @@ from toy_runs import SIZE, make, plain_loss, read, separated
 
 from xling.align.pooling import Window, add_up
 from xling.bpe import encode_text
-from xling.bpe.streams import END, TokenStream, TokenStreamWriter, pack
+from xling.bpe.streams import END, SPECIAL, TokenStream, TokenStreamWriter, pack
 from xling.bpe.vocabulary import read_parts
 from xling.core.errors import InputError
 from xling.core.io import read_json, write_text
@@ -24,7 +24,6 @@ from xling.core.seeds import numpy_rng
 from xling.pretrain import validate
 from xling.pretrain.batches import (
     MASK,
-    SPECIAL,
     Batches,
     LineSampler,
     StreamSampler,
