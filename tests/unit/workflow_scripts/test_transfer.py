@@ -53,7 +53,7 @@ def test_a_floor_shares_its_layers_and_never_trains(setting: str) -> None:
     name = "en-fr.untrained-separate.s1"
     described = only.run(name)
     assert (described["model"], described["pretrain"]["updates"]) == (name, 0)
-    assert described["separate"] == {"embeddings": True, "layers": 0, "start": "copies"}
+    assert described["separate"] == {"embeddings": True, "layers": 0, "start": "equal"}
     assert only.encoder_files(name) == [Path(f"results/demo/transfer/{name}/run.json")]
 
 
