@@ -1,7 +1,6 @@
 """One small study, run: that of docs/extend.md, then with more settings and models to it, then what edits make again."""
 
 import importlib
-import json
 import os
 import re
 import shutil
@@ -13,15 +12,12 @@ from typing import Any
 
 import pytest
 import yaml
-from dag import dry_run, fill, job_counts, nothing_to_do, output, run_module, snakemake
+from dag import fill, job_counts, nothing_to_do, run_module, snakemake
 from doc_blocks import GENERATED, Reader
 from embedded import ROOT
-from tiny_hub import write_bert
-from tiny_models import made_up
 
 from workflow_scripts.config import read_config
 from workflow_scripts.plan.jobs import open_dag
-from xling.cli import dispatch
 from xling.core.errors import EXIT_NO_SPACE
 from xling.core.io import sha256_of
 
@@ -79,16 +75,6 @@ def test_all_of_it_is_made_and_nothing_is_left_whatever_module_is_touched(finish
     assert nothing_to_do(snakemake("-n", "all", "--configfile", *finished))
 
 
-@pytest.mark.usefixtures("finished")
-def test_a_model_of_the_study_is_compared_with_a_published_one_on_the_studys_sentences(reader: Reader) -> None:
-    results, data, out = reader.folder / "results/greek", reader.folder / "data", reader.folder / "compared"
-    published = write_bert(reader.folder / "bert", made_up("en", 64))
-    text = ["--languages", "el", "en", "--parallel", data / "xnli/xnli.15way.orig.tsv"]
-    dispatch(["compare", *map(str, [results / "models/el.mono.s1", published, *text, "--out", out])])
-    found = json.loads((out / "compare.json").read_text())
-    assert (found["sentences"], found["looked_for"], len(found["layers"])) == (50, 12, 9)
-
-
 def test_a_plan_leaves_out_what_is_done_and_sets_it_against_what_it_used(finished: list[str], reader: Reader) -> None:
     target = str(reader.folder / "results/greek/text/el.wiki.txt.zst")
     after = run_module("workflow_scripts.plan", target, "--configfile", *finished)
@@ -100,20 +86,6 @@ def test_a_plan_leaves_out_what_is_done_and_sets_it_against_what_it_used(finishe
     assert "not estimated" not in whole.stdout, "a rule of the embedded study"
     again = dict(re.findall(r"^(pretrain|fine_tune) +(\d) +- +[0-9.]+", whole.stdout, flags=re.MULTILINE))
     assert again == {"pretrain": "4", "fine_tune": "3"}  # untrained encoders learn at no rate
-
-
-def test_weights_of_another_rate_are_not_scored(finished: list[str], reader: Reader) -> None:
-    slower = edited(finished, {"pretrain": {"lr": 0.001}})
-    # Looking at times alone nothing but the cell itself would be made again, of weights that learnt at another rate.
-    cell = reader.folder / "results/greek/transfer/en-el.default.s1/ner.json"
-    before = cell.read_text(encoding="utf-8")
-    late = ["--rerun-triggers", "mtime", "--force", str(cell), *slower]
-    remade, _ = dry_run(*late)
-    assert set(remade) == {"fine_tune", "total"}
-    stale = snakemake("--cores", "1", *late)
-    assert stale.returncode == 1
-    assert "models/en-el.default.s1/run.json: of another configuration: " in output(stale)
-    assert not cell.exists() or cell.read_text(encoding="utf-8") == before
 
 
 # Files that say when and how fast, the last one Snakemake's.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from embedded import DEMO
+from embedded import made
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_models import SETTINGS, made_up, write_model, write_vocab
@@ -24,7 +24,7 @@ from xling.finetune.data import Speller
 from xling.interop.encoders import open_any_encoder
 from xling.interop.export import export, main
 from xling.interop.fast_tokenizer import tokenizer_json
-from xling.interop.trained import vocabulary_of
+from xling.interop.trained import in_study, tokeniser_of, vocabulary_of
 from xling.tokenization.options import check_options
 from xling.tokenization.tokeniser import make_tokeniser
 
@@ -86,13 +86,18 @@ def test_logits_states_and_means_survive(
             np.testing.assert_allclose(own, exported, atol=1e-5)
 
 
-def test_the_vocabulary_beside_a_model_is_the_study_s(tmp_path: Path) -> None:
-    for name in DEMO.models:
-        expected = tmp_path / "vocab" / DEMO.vocabulary(name)
-        expected.mkdir(parents=True, exist_ok=True)
-        (expected / "vocab.json").touch()
-        write_json(tmp_path / "models" / name / "run.json", DEMO.run(name))
-        assert vocabulary_of(tmp_path / "models" / name) == expected
+def test_the_files_beside_a_model_are_the_study_s(tmp_path: Path) -> None:
+    one = made(study={"results": str(tmp_path)})
+    for name, described in one.models.items():
+        run, vocabulary = one.model_file(name, "run.json"), one.vocabulary_folder(name) / "vocab.json"
+        write_json(run, one.run(name))
+        code = described.languages[0]
+        for path in (vocabulary, one.tokeniser_file(code), one.parallel(code)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        assert vocabulary_of(run.parent) == vocabulary.parent
+        assert tokeniser_of(run.parent, code) == one.tokeniser_file(code)
+        assert in_study(run.parent, f"parallel/{one.parallel_side(code)}.txt", "") == one.parallel(code)
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
