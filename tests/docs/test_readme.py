@@ -21,7 +21,7 @@ PLAN = "make plan PRESET=presets/paper.yaml RATES=h200"
 RUN = ["make demo", "make plan", PLAN]  # the first one as a dry run
 NOT_RUN = {
     "make test": "runs this test",
-    "make aligner": "compiles; tests/unit/align/test_contextual_environment.py has what it runs",
+    "make aligner": "compiles; tests/unit/align/test_align_words.py has what it runs",
     "make slurm-check": "asks a cluster; tests/unit/workflow_scripts/test_slurm_check.py and tests/slurm run it",
     ".venv/bin/snakemake --profile slurm --configfile presets/paper.yaml": "a cluster; tests/slurm runs a study on one",
     "make run PRESET=presets/mini.yaml TARGET=table1": "test_extend.py runs a smaller study so",
