@@ -75,11 +75,12 @@ def snakemake(*arguments: str, timeout: int = 300, **variables: str) -> subproce
     return run_module("snakemake", "--nolock", *arguments, timeout=timeout, **variables)
 
 
-def preset(folder: Path, **changes: Any) -> str:
-    """Write a preset that keeps all files in a folder of its own."""
+def preset(folder: Path, own_data: bool = True, **changes: Any) -> str:
+    """Write a preset that keeps what it makes, and its raw data too, in a folder of its own."""
     path = folder / "preset.yaml"
     changes.setdefault("study", {})["results"] = str(folder / "results")
-    changes.setdefault("data", {}).setdefault("root", str(folder / "data"))
+    if own_data:
+        changes.setdefault("data", {}).setdefault("root", str(folder / "data"))
     path.write_text(yaml.safe_dump(changes), encoding="utf-8")
     return str(path)
 

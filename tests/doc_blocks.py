@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-import yaml
-from dag import Laid, lay_out
+from dag import Laid, lay_out, preset
 from embedded import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -50,15 +49,6 @@ def commands(page: Path) -> list[str]:
     return [COMMENT.sub("", line.strip()) for line in lines if line.strip()]
 
 
-def isolated(folder: Path, own_data: bool) -> Path:
-    """Write a file that, laid over a study, keeps what it makes, and its raw data too, in a folder."""
-    path = folder / "isolated.yaml"
-    changes = {"study": {"results": str(folder / "results")}}
-    changes |= {"data": {"root": str(folder / "data")}} if own_data else {}
-    path.write_text(yaml.safe_dump(changes), encoding="utf-8")
-    return path
-
-
 def expanded(command: str) -> str:
     """Return a command with the Makefile's target replaced by what it runs, as `make -n` tells it."""
     variables, words = split_variables(command)
@@ -85,7 +75,7 @@ def run(command: str, folder: Path, *extra: str, own_data: bool = True) -> str:
     files = list(takewhile(lambda word: not word.startswith("-"), words[start + 1 :]))
     program = ["-m", *words[:start]] if words[0].endswith("snakemake") else words[:start][1:]
     program = [word.removeprefix(".venv/bin/") for word in program]
-    presets = ["--configfile", *files, str(isolated(folder, own_data))]
+    presets = ["--configfile", *files, preset(folder, own_data)]
     flags = [*(["--nolock"] if WATCH in program or "snakemake" in program[:2] else []), *extra]
     line = [*program, *presets, "--", *flags] if WATCH in program else [*program, *flags, *presets]
     done = subprocess.run(
@@ -106,7 +96,7 @@ def laid_out(command: str, folder: Path, own_data: bool = True) -> list[Laid]:
         _, args = parse_args(words)
         targets = [str(folder / target) if target.startswith("results/") else target for target in args.targets]
         with patch.object(sys, "argv", ["snakemake", *targets]):  # where the Snakefile looks for wrong targets
-            return lay_out(targets=targets, files=[*map(Path, args.configfile or []), isolated(folder, own_data)])
+            return lay_out(targets=targets, files=[*map(Path, args.configfile or []), Path(preset(folder, own_data))])
 
 
 def trained(jobs: list[Laid]) -> set[str]:
@@ -145,9 +135,7 @@ class Reader:
 
 
 def texts_and_marks(svg: Path) -> tuple[list[str], list[float]]:
-    """Return what a drawing says and where its marks stand; the bytes themselves differ with the processor's rounding."""
+    """Return what a drawing says and all coordinates of its lines and marks; the bytes themselves differ with the processor's rounding."""
     text = svg.read_text(encoding="utf-8")
-    places = re.findall(r' [xy]="(-?[\d.]+)"', text) + re.findall(
-        r"(?<=translate\()-?[\d.]+|(?<=\d )-?[\d.]+(?=\))", text
-    )
-    return re.findall(r"<!-- (.+?) -->", text), [float(place) for place in places]
+    drawn = re.findall(r"-?\d+\.?\d*", " ".join(re.findall(r' (?:d|x|y|transform)="([^"]+)"', text)))
+    return re.findall(r"<!-- (.+?) -->", text), [float(number) for number in drawn]

@@ -44,6 +44,15 @@ def nested(edit: Mapping[str, Any]) -> dict[str, Any]:
     return reduce(merge, parts, {})
 
 
+def results(one: Study) -> list[tuple[str, ...]]:
+    """Return every model and every result of a study."""
+    keys: list[tuple[str, ...]] = [("model", name) for name in one.models]
+    keys += [("score", name, task) for name in one.transfer.encoders for task in one.transfer.tasks]
+    keys += [("analysis", name) for name in one.alignment.analyses]
+    keys += [("states", name) for name in one.alignment.encoders]
+    return keys + [("contextual", name) for name in one.contextual.jobs]
+
+
 DEMO = made()
 PAPER = Study(read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml"))
 

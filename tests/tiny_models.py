@@ -1,6 +1,6 @@
 """Small encoders in the layout of a training run, with vocabularies of the kinds of the study's settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from xling.bpe.build_vocabulary import write_vocabulary
@@ -11,6 +11,7 @@ from xling.core.seeds import python_rng
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.model.files import save_encoder
+from xling.synthetic.formats.text import write_lines
 
 # kind of vocabulary, separate embeddings, separate layers (Table 1 of the paper, and token vectors alone)
 SETTINGS = {
@@ -29,6 +30,12 @@ def made_up(language: str, number: int, seed: int = 1) -> list[str]:
     own = ["".join(rng.choice(LETTERS[language]) + rng.choice("aeiouéя") for _ in range(1 + i % 3)) for i in range(300)]
     words = [*own, *(str(year) for year in range(1990, 2020))]
     return [" ".join(rng.choice(words) for _ in range(rng.randrange(2, 14))) for _ in range(number)]
+
+
+def write(path: Path, lines: Iterable[str]) -> Path:
+    """Write lines to a file and return it."""
+    write_lines(path, lines)
+    return path
 
 
 def write_vocab(folder: Path, kind: str, texts: Mapping[str, Sequence[str]], merges: int) -> Path:

@@ -1,12 +1,10 @@
 """Every kind of stored file: a flipped bit is noticed in one line that names the file, a full disk in one line too."""
 
 import logging
-import os
 import shutil
 import subprocess
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
-from dag import lay_out
+from dag import fill, lay_out
 from embedded import study
 from matplotlib.figure import Figure
 from tiny_models import made_up, write_model, write_vocab
@@ -253,8 +251,8 @@ def test_a_full_disk_while_any_kind_of_file_is_written(
         "lock": lambda: Lock(out).__enter__().__exit__(),
     }
     for name, write in writers.items():
-        for free in (0, 1, 2, 4, 8):  # blocks: it ends at another place each time
-            fill(filler, free)
+        for free in (0, 1, 2, 4, 8):  # pages: it ends at another place each time
+            fill(filler, free * 4096)
             try:
                 run(write)
                 code = 0
@@ -270,12 +268,3 @@ def test_a_full_disk_while_any_kind_of_file_is_written(
             shutil.rmtree(out, ignore_errors=True)
         run(write)
         shutil.rmtree(out)
-
-
-def fill(filler: Path, free: int) -> None:
-    """Fill a disk with a file, but for some blocks."""
-    block = os.statvfs(filler.parent).f_bsize
-    with suppress(OSError), filler.open("wb", buffering=0) as handle:
-        while handle.write(bytes(block)):
-            pass
-    os.truncate(filler, filler.stat().st_size - free * block)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from dag import Laid, lay_out
-from embedded import PAPER, ROOT, nested, study
+from embedded import PAPER, ROOT, nested, results, study
 
 from workflow_scripts.config import merge
 from workflow_scripts.study import Study
@@ -60,6 +60,10 @@ KINDS = {
     "claims": r"claims.*",
     "raw": r"raw/([^/]+).*",
 }
+FILES = {  # of results, by kind
+    "model": "models/{}/model.safetensors", "score": "transfer/{}/{}.json", "analysis": "analyses/{}.json",
+    "states": "states/{}/states.json", "contextual": "contextual/{}.json",
+}  # fmt: skip
 CHEAP = re.compile(
     r"(?:tables|figures|paper|plans|records|tokenisers|raw/traits)/.*|raw/traits.json|transfer/plan.json"
     r"|provenance.json|report.html"
@@ -87,13 +91,8 @@ def snapshot(config: Mapping[str, Any], snakefile: Path = ROOT / "Snakefile") ->
 def identities(config: Mapping[str, Any], revisions: Mapping[str, int]) -> dict[str, str]:
     """Return the hash that every model and every result carries, by the file that it is in."""
     one = Study(config, revisions)
-    made, scored = one.identity, [(name, task) for name in one.transfer.encoders for task in one.transfer.tasks]
-    found = {f"models/{name}/model.safetensors": made("model", name) for name in one.models}
-    found |= {f"transfer/{name}/{task}.json": made("score", name, task) for name, task in scored}
-    found |= {f"analyses/{name}.json": made("analysis", name) for name in one.alignment.analyses}
-    found |= {f"states/{name}/states.json": made("states", name) for name in one.alignment.encoders}
-    found |= {f"contextual/{name}.json": made("contextual", name) for name in one.contextual.jobs}
-    return found | {"claims.json": made("verdicts")}
+    found = {FILES[kind].format(*names): one.identity(kind, *names) for kind, *names in results(one)}
+    return found | {"claims.json": one.identity("verdicts")}
 
 
 def run_again(before: Snapshot, after: Snapshot) -> set[str]:

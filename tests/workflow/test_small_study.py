@@ -38,7 +38,7 @@ def finished(reader: Reader) -> list[str]:
     more = {"study": {"settings": ["default", "sep-emb-l1-7", "extra-anchors"], "languages": ["el"]}}
     (reader.folder / "more.yaml").write_text(yaml.safe_dump(more), encoding="utf-8")
     presets = reader.own(GENERATED).split("--configfile ")[1].split()
-    files = [*presets, str(reader.folder / "isolated.yaml"), str(reader.folder / "more.yaml")]
+    files = [*presets, str(reader.folder / "preset.yaml"), str(reader.folder / "more.yaml")]
     done = snakemake("--cores", "2", "all", "--configfile", *files, timeout=600)
     assert done.returncode == 0, done.stderr[-5000:]
     return files

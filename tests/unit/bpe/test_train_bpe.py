@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import sentencepiece
 from scipy import stats
+from tiny_models import write
 
 from xling.bpe.train_bpe import (
     SPECIAL_TOKENS,
@@ -26,7 +27,6 @@ from xling.bpe.train_bpe import (
 )
 from xling.bpe.vocabulary import pieces_of
 from xling.core.errors import InputError, XlingError
-from xling.core.io import write_text
 
 rng = random.Random(5)
 SYLLABLES = ["ba", "ko", "mi", "ru", "te", "lan", "sor", "dé", "жи", "漢"]
@@ -36,12 +36,6 @@ LINES = [" ".join(rng.choices(WORDS, k=8)) for _ in range(300)]
 
 def pieces(model: bytes) -> list[str]:
     return pieces_of(sentencepiece.SentencePieceProcessor(model_proto=model))
-
-
-def write(path: Path, lines: list[str]) -> Path:
-    with write_text(path) as handle:
-        handle.writelines(f"{line}\n" for line in lines)
-    return path
 
 
 def test_merges_are_those_of_the_definition() -> None:

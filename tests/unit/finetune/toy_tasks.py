@@ -4,7 +4,6 @@ import copy
 import json
 import os
 import signal
-from collections import Counter
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -12,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from tiny_models import write_vocab
 from unit.pretrain.toy_runs import Child, changed
 
-from xling.bpe.build_vocabulary import write_vocabulary
-from xling.bpe.train_bpe import fit
 from xling.bpe.vocabulary import Vocabulary
 from xling.finetune import trainer
 from xling.finetune.data import Example
@@ -102,17 +100,14 @@ def write_model(folder: Path, embeddings: bool | str = False, layers: int = 0) -
 
 def write_described(folder: Path, kind: str, described: dict[str, Any], seed: int = 1) -> tuple[Path, Path]:
     """Write the toy languages' vocabulary of a kind and the encoder that a run.json describes; return their folders."""
-    (folder / "encoder").mkdir(parents=True, exist_ok=True)
-    models = {code: folder / f"{code}.model" for code in described["languages"]}
-    for code, model in models.items():
-        model.write_bytes(fit(Counter(dict.fromkeys(all_words(code), 10)), 25))
-    write_vocabulary(kind, models, folder / "vocab")
+    vocab = write_vocab(folder, kind, {code: all_words(code) * 10 for code in described["languages"]}, 25)
     path = folder / "encoder" / "run.json"
+    path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(described))
-    vocabulary, parsed = Vocabulary.load(folder / "vocab"), read_run(path)
+    vocabulary, parsed = Vocabulary.load(vocab), read_run(path)
     sizes = {code: vocabulary.size_of(code) for code in parsed.languages}
     save_encoder(Encoder(parsed.model_config(sizes, path), seed), folder / "encoder")
-    return folder / "vocab", folder / "encoder"
+    return vocab, folder / "encoder"
 
 
 def command(folder: Path, tasks: str, model: tuple[Path, Path], out: str, size: int = 48, **changes: Any) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doc_blocks import texts_and_marks
 from embedded import ROOT
 from figure_files import REFERENCE, STUDY, write_model
 
@@ -64,13 +65,6 @@ def names(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def said_and_drawn(svg: Path) -> tuple[list[str], list[float]]:
-    """Return the texts of a picture and all coordinates of its lines."""
-    text = svg.read_text(encoding="utf-8")
-    drawn = re.findall(r"-?\d+\.?\d*", " ".join(re.findall(r' (?:d|x|y|transform)="([^"]+)"', text)))
-    return re.findall(r"<!-- (.+?) -->", text), [float(number) for number in drawn]
-
-
 def test_a_reference_run_comes_out_again_and_every_figure_has_its_files(rebuilt: Path) -> None:
     expected = [f"{name}.{suffix}" for name in (*FIGURES, "emergence") for suffix in (*PICTURES, "csv")]
     expected += [f"training/{model}.svg" for model in MODELS]
@@ -80,7 +74,7 @@ def test_a_reference_run_comes_out_again_and_every_figure_has_its_files(rebuilt:
     for name in (*TABLES, "claims.md", *(f"figures/{figure}.csv" for figure in (*KINDS, "cka_matrix", "figure2"))):
         assert (rebuilt / name).read_bytes() == (REFERENCE / name).read_bytes(), name
     for name in {*FIGURES} - {"training", "anchors", "updates"}:
-        (said, drawn), again = (said_and_drawn(folder / f"figures/{name}.svg") for folder in (REFERENCE, rebuilt))
+        (said, drawn), again = (texts_and_marks(folder / f"figures/{name}.svg") for folder in (REFERENCE, rebuilt))
         assert (again[0], len(again[1]), len(drawn) > 1000) == (said, len(drawn), True), name
         assert np.allclose(again[1], drawn, rtol=0, atol=0.1), name  # the bytes differ with the processor's rounding
     assert "demo-full: what the study found" in (rebuilt / "report.html").read_text(encoding="utf-8")

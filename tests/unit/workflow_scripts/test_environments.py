@@ -1,6 +1,5 @@
 """Every way to install the software has the same pins: the lock file's."""
 
-import ast
 import re
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ import yaml
 from embedded import ROOT
 from packaging.utils import canonicalize_name
 from pins import read_pins
+from unit.test_layers import imported
 
 from workflow_scripts.collect_provenance import direct_dependencies
 
@@ -18,14 +18,9 @@ STANDARD = set(sys.stdlib_module_names) | {"compression", "xling"}  # compressio
 VERSIONS = read_pins(ROOT / "requirements.lock")
 
 
-def imported(path: Path) -> set[str]:
+def distributions(path: Path) -> set[str]:
     """Return the distributions that a file imports."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.split(".")[0])
+    names = {name.split(".")[0] for name in imported(path)}
     return {PROVIDES.get(name, canonicalize_name(name)) for name in names - STANDARD}
 
 
@@ -50,7 +45,7 @@ def test_every_environment_pins_what_the_lock_file_does() -> None:
 
 def test_the_text_stack_has_what_its_stages_import_and_no_torch() -> None:
     files = [path for stage in TEXT_STAGES for path in (ROOT / "xling" / stage).rglob("*.py")]
-    assert set().union(*map(imported, files)) <= set(TEXT[1])
+    assert set().union(*map(distributions, files)) <= set(TEXT[1])
     assert set(TEXT[1]) <= set(XLING[1]) - {"torch"}
 
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
-from embedded import PAPER, ROOT, leaves, nested, study
+from embedded import PAPER, ROOT, leaves, nested, results, study
 
 from workflow_scripts.collect_provenance import is_own
 from workflow_scripts.config import merge, read_config
@@ -37,23 +37,11 @@ DECIDES_NOTHING = [
 ]  # fmt: skip
 STRUCTURE = ("study.", "pairs.", "languages.en2.copy_of")  # names of other parts: no value can just be another
 
-Key = tuple[str, ...]
-
-
-def results(one: Study) -> list[Key]:
-    """Return every model and every result of a study."""
-    keys: list[Key] = [("model", name) for name in one.models]
-    keys += [("score", name, task) for name in one.transfer.encoders for task in one.transfer.tasks]
-    keys += [("analysis", name) for name in one.alignment.analyses]
-    keys += [("states", name) for name in one.alignment.encoders]
-    return keys + [("contextual", name) for name in one.contextual.jobs]
-
-
 FIRST = Study(study(study=SMALL))
 BEFORE = {key: FIRST.identity(*key) for key in results(FIRST)}
 
 
-def changes(config: dict[str, Any]) -> Iterator[Key]:
+def changes(config: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield the results whose hashes are no longer what they were; those that are gone come last."""
     one = Study(config)
     now = results(one)
