@@ -12,6 +12,7 @@ from embedded import PAPER, ROOT, leaves, nested, results, study
 
 from workflow_scripts.collect_provenance import is_own
 from workflow_scripts.config import merge, read_config
+from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import Study
 from xling.core.io import read_json
 
@@ -100,15 +101,19 @@ def test_a_published_text_is_known_by_its_path_and_not_by_the_generator() -> Non
     assert known("words", "fr", "wiki") != known("words", "fr", "crawl")
 
 
+RULES = (ROOT / "rules" / "common.smk").read_text(encoding="utf-8")
+REVISIONS = ast.literal_eval(re.findall(r"^REV = ({.*?^})", RULES, re.MULTILINE | re.DOTALL)[0])
+CONTROLS = {path.parent.name: path for path in sorted((ROOT / "results" / "controls").glob("*/models.jsonl"))}
+
+
 @pytest.mark.parametrize("name", ["demo-full", "mini"])
 def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fails for a change of the hashes that is not meant: everybody's results would be refused or made again."""
     monkeypatch.setenv("XLING_DATA", "/data")
-    kept, rules = ROOT / "results" / "reference" / name, (ROOT / "rules" / "common.smk").read_text(encoding="utf-8")
-    revisions = ast.literal_eval(re.findall(r"^REV = ({.*?^})", rules, re.MULTILINE | re.DOTALL)[0])
-    one = Study(read_config(ROOT / "config.yaml", kept / "config.yaml"), revisions)
+    kept = ROOT / "results" / "reference" / name
+    one = Study(read_config(ROOT / "config.yaml", kept / "config.yaml"), REVISIONS)
     scored = [(model, task) for model in one.transfer.encoders for task in one.transfer.tasks]
     wanted = [("score", *key) for key in scored] + [("contextual", key) for key in one.contextual.jobs]
     lines = {
@@ -126,6 +131,20 @@ def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
     runs = {line["model"]: line["run"] for line in lines["models"] if line["model"] in one.models}
     assert [model for model, run in runs.items() if run != one.run(model)] == []
     assert (len(carried) > 150, len(runs)) == (True, 64)
+
+
+@pytest.mark.parametrize("folder", CONTROLS)
+def test_an_overlay_of_mini_describes_the_runs_that_were_made_with_it(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And has a name of its own, so that it overwrites nothing of mini."""
+    monkeypatch.setenv("XLING_DATA", "/data")
+    name = folder.removesuffix("-transfer")  # mini-web in two parts
+    files = [ROOT / name for name in ("config.yaml", "presets/mini.yaml", f"presets/overlays/{name}.yaml")]
+    one = Study(read_config(*files), REVISIONS)
+    assert (schema_problems(one.config), one.config["study"]["name"]) == ([], name)
+    runs = {line["model"]: line["run"] for line in map(json.loads, CONTROLS[folder].read_text().splitlines())}
+    assert [model for model, run in runs.items() if run != one.run(model)] == []
 
 
 def test_only_the_studys_own_jobs_are_its_time() -> None:

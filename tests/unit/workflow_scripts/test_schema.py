@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from math import prod
 from typing import Any
 
 import jsonschema
@@ -71,8 +70,8 @@ def test_each_preset_is_sound_holds_only_what_differs_and_takes_a_second_seed(pr
 
 SETTINGS = {"sep-tokens": ["demo-full", "mini", "paper"], "mini-levers": ["mini"], "mini-seeds": ["mini"]}
 SETTINGS |= {"starts": ["demo-full"]}
-# On top of mini: studies of their own, with other budgets, text or subwords.
-STUDIES = {"mini-exposure": "ru", "mini-web": "ru", "mini-longer": "ru", "mini-merges": "zh"}
+# On top of mini: studies of their own, with other budgets, text or subwords (test_identity.py).
+STUDIES = {"mini-exposure", "mini-web", "mini-longer", "mini-merges"}
 
 
 def test_every_preset_is_tried() -> None:
@@ -96,33 +95,6 @@ def test_the_study_of_updates_has_every_setting_at_four_lengths_and_else_as_in_m
         assert run == base | {"model": name, "pretrain": base["pretrain"] | own}
     counted = Counter(read("mini", "mini-next", "mini-updates").differing_updates.values())
     assert counted == {24400: 10, 3050: 10, 6100: 10, 12200: 10, 244000: 2}
-
-
-@pytest.mark.parametrize(("overlay", "other"), STUDIES.items())
-def test_a_study_on_top_of_mini_has_a_name_of_its_own_and_the_same_models(overlay: str, other: str) -> None:
-    """So that neither overwrites what the other made, and they can be compared model by model."""
-    one = read("mini", overlay)
-    assert one.config["study"]["name"] == overlay
-    assert {"en.mono.s1", f"{other}.mono.s1", f"en-{other}.default.s1"} <= set(one.models) <= set(read("mini").models)
-
-
-def test_a_third_seed_changes_nothing_but_the_seed() -> None:
-    third, twice = runs("mini", "mini-seeds"), runs("mini", "two-seeds")
-    assert third.keys().isdisjoint(twice)
-    for name, run in third.items():
-        first = twice[f"{name.rsplit('.', 1)[0]}.s1"]
-        assert {key for key in run | first if run.get(key) != first.get(key)} == {"model", "seed"}
-
-
-def test_monolingual_models_of_equal_exposure_read_as_much_of_a_language_as_bilingual_ones() -> None:
-    def tokens(*names: str) -> dict[str, float]:
-        """Return how many tokens of each of its languages a model reads, the languages taken as equally large."""
-        size = ("updates", "micro_batches", "micro_batch_tokens")
-        return {m: prod(r["pretrain"][key] for key in size) / len(r["languages"]) for m, r in runs(*names).items()}
-
-    here, below = tokens("mini", "mini-exposure"), tokens("mini")
-    assert here["ru.mono.s1"] == here["en-ru.default.s1"] == below["en-ru.default.s1"]
-    assert below["ru.mono.s1"] == 2 * here["ru.mono.s1"]
 
 
 @pytest.mark.parametrize(("overlay", "preset"), [(name, one) for name, some in SETTINGS.items() for one in some])
