@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,12 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
-from report_files import SVG, provenance, verdicts, write_sources
 
 from xling.core.errors import InputError
-from xling.report import style
+from xling.core.io import read_json
+from xling.report import published, style
 from xling.report.__main__ import TABLES
-from xling.report.claims.render import AT_FLOOR
+from xling.report.claims.render import AT_FLOOR, judged
 from xling.report.page.__main__ import main
 from xling.report.page.build import asset, build
 from xling.report.page.files import Files
@@ -32,7 +33,14 @@ from xling.report.records import Results
 REFERENCE = Path(__file__).resolve().parents[3] / "results/reference"
 HOSTILE = '<script>alert(\'x\')</script>" onload="x" &amp; </td></table><!-- ]]> \x00\ud800 {{ }}'
 AGEING = re.compile(r'src="[^"]*"(?= alt="[^"]*, from the paper[^"]*published)|<p><b>docs/.*?</p>')
-VERDICTS = verdicts()
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="60" viewBox="0 0 120 60">'
+    '<rect width="120" height="60" fill="#fff"/><circle cx="60" cy="30" r="20" fill="#0072B2"/></svg>'
+)
+VERDICTS = judged(published.results(), "0123456789abcdef")
+KNOWN = read_json(REFERENCE / "demo-full/provenance.json")  # of which one model and one file are shown
+KNOWN |= {"models": [x for x in KNOWN["models"] if x["model"] == "en-fr.default.s1"], "data": KNOWN["data"][:1]}
+KNOWN |= {"config": {"study": {"name": "demo"}, "pretrain": {"updates": 1250}}, "changed": True}
 
 
 class Page(HTMLParser):
@@ -106,9 +114,25 @@ def test_the_page_of_a_reference_run_comes_out_again_and_can_be_read_and_sent(na
     assert len(Page(wanted).text.split()) <= 6000
 
 
+def write_sources(folder: Path, claims: Any = VERDICTS, origin: Any = KNOWN) -> Files:
+    """Write the files of a report with three figures and the tables of a reference run, and return where they are."""
+    texts = {f"figures/{name}.svg": SVG for name in ("forest", "figure3", "figure7")} | {"paper/figure3.svg": SVG}
+    texts |= {name.replace("svg", "csv"): "layer,pair,cka\nL0,en-fr,0.6123456789\n" for name in texts}
+    texts |= {"claims.json": json.dumps(claims), "provenance.json": json.dumps(origin), "choices.md": "# Choices\n"}
+    for name in ("table1", "table1-compared"):
+        table = (REFERENCE / f"demo-full/tables/{name}.csv").read_text(encoding="utf-8")
+        texts[f"{name}.csv"] = table.replace("40.0", "not run", 1)
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    shown = {"figures": [folder / "figures"], "paper_figures": [folder / "paper"], "choices": [folder / "choices.md"]}
+    tables = [folder / "table1.csv", folder / "table1-compared.csv"]
+    return Files(folder, "Study demo", folder / "claims.json", folder / "provenance.json", tables, **shown)
+
+
 @pytest.fixture
 def sources(tmp_path: Path) -> Files:
-    return write_sources(tmp_path, VERDICTS)
+    return write_sources(tmp_path)
 
 
 def with_text(value: Any, text: str) -> Any:
@@ -125,17 +149,16 @@ def with_text(value: Any, text: str) -> Any:
 @given(text=st.text(alphabet=st.sampled_from("<>&\"'`|*[]()#\\ \n\x00\ud800a=-/{}%"), max_size=24) | st.just(HOSTILE))
 def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     folder = tmp_path_factory.mktemp("page")
-    plain = Page(build(write_sources(folder, VERDICTS)))
-    hostile = build(write_sources(folder, with_text(VERDICTS, text), with_text(provenance(), text)))
+    plain = Page(build(write_sources(folder)))
+    hostile = build(write_sources(folder, with_text(VERDICTS, text), with_text(KNOWN, text)))
     shape, wanted = ([(tag, sorted(own)) for tag, own in page.elements] for page in (Page(hostile), plain))
     assert shape == wanted
     assert "\x00" not in hostile.encode("utf-8").decode("utf-8")
 
 
 def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_path: Path) -> None:
-    known = provenance()
-    known["config"]["study"]["notes"] = ["Books & encyclopaedia."]
-    sources = write_sources(tmp_path, {**verdicts(Results()), "at_floor": AT_FLOOR}, known)
+    known = KNOWN | {"config": {"study": {"name": "demo", "notes": ["Books & encyclopaedia."]}}}
+    sources = write_sources(tmp_path, {**judged(Results(), "0123"), "at_floor": AT_FLOOR}, known)
     (tmp_path / "figures/figure7.csv").write_text("layer,pair,cka\n", encoding="utf-8")
     text = build(sources)
     check_page(text, tmp_path)
@@ -179,7 +202,7 @@ def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(sources: F
     (tmp_path / "transfer.csv").write_text(transfer, encoding="utf-8")
     beside = {"logs": tmp_path / "logs", "models": tmp_path / "models", "scores": tmp_path / "scores"}
     text = build(replace(sources, tables=(*sources.tables, tmp_path / "transfer.csv"), **beside))
-    assert f'<a href="scores/{model}/xnli.json">73.6</a>' in text
+    assert f'<a href="scores/{model}/xnli.json">58.3</a>' in text
     assert f'<a href="models/{model}">{model}</a>' in text
     assert {str(link["href"]) for link in Page(text).all("a")} >= {*linked, f"scores/{model}"}
     assert sources.address(tmp_path.parent) == ""  # nothing outside the page's folder
