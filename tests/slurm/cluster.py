@@ -1,4 +1,4 @@
-"""A real SLURM cluster of pretended nodes on this one machine, for tests: python tests/slurm/cluster.py start|stop
+"""A real SLURM cluster of pretended nodes on this one machine, for tests.
 
 Needs root and Debian's packages, which it installs if they are missing. Everything lives below one folder, except links
 in /etc/slurm (a job's environment does not carry SLURM_CONF) and a line in /etc/hosts (nodes must have names).
@@ -98,7 +98,7 @@ class Cluster:
             self._prepare()
             self._start_daemons()
             self.guard = subprocess.Popen(
-                [sys.executable, __file__, "guard", str(os.getpid())], stdin=subprocess.DEVNULL, start_new_session=True
+                [sys.executable, __file__, str(os.getpid())], stdin=subprocess.DEVNULL, start_new_session=True
             )
         except BaseException:
             self.stop()
@@ -184,7 +184,10 @@ class Cluster:
 
     def stop(self) -> None:
         """End all jobs and daemons of this cluster, known by their pid files, and take its links away."""
-        self.dismiss_guard()
+        if self.guard:
+            self.guard.kill()
+            self.guard.wait()
+            self.guard = None
         if self._pids("slurmctld"):
             self._cancel_jobs()
         for pattern in ("slurmd.*", "slurmctld", "munged"):
@@ -195,13 +198,6 @@ class Cluster:
         kept = [line for line in HOSTS.read_text().splitlines(keepends=True) if MARK not in line]
         if "".join(kept) != HOSTS.read_text():
             HOSTS.write_text("".join(kept))
-
-    def dismiss_guard(self) -> None:
-        """Let the cluster outlive this process."""
-        if self.guard:
-            self.guard.kill()
-            self.guard.wait()
-            self.guard = None
 
     def _cancel_jobs(self) -> None:
         try:
@@ -264,18 +260,7 @@ def install_packages() -> None:
             raise ClusterError(f"apt-get {' '.join(command)}: {done.stderr.strip()[-500:]}")
 
 
-def main() -> None:
-    """Start a cluster that stays, stop it, or stop it once a process is gone."""
-    if sys.argv[1:] == ["start"]:
-        made = Cluster()
-        made.start()
-        made.dismiss_guard()
-    if sys.argv[1:2] == ["guard"]:
-        while Path(f"/proc/{sys.argv[2]}").exists():
-            time.sleep(1)
-    if sys.argv[1:2] in (["guard"], ["stop"]):
-        Cluster().stop()
-
-
-if __name__ == "__main__":
-    main()
+if __name__ == "__main__":  # the guard: stop the cluster once a process is gone
+    while Path(f"/proc/{sys.argv[1]}").exists():
+        time.sleep(1)
+    Cluster().stop()
