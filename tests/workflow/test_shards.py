@@ -1,7 +1,5 @@
 """Text in shards: the same corpora as in one piece, a lost shard is made again alone, read text can be deleted."""
 
-from pathlib import Path
-
 import pytest
 from dag import TINY, job_counts, nothing_to_do, output, preset, snakemake
 
@@ -10,7 +8,7 @@ from xling.core.io import read_json
 CORPORA = ("fr.wiki", "fr.crawl")
 
 
-def chosen(folder: Path, shards: int, **text: bool) -> list[str]:
+def chosen(folder, shards, **text):
     """Return the flags of a tiny study with a thinned crawl, of which French text is read in shards."""
     path = preset(
         folder,
@@ -22,7 +20,7 @@ def chosen(folder: Path, shards: int, **text: bool) -> list[str]:
     return ["--configfile", path]
 
 
-def corpora(made: Path, *flags: str) -> tuple[dict[str, int], dict[Path, bytes]]:
+def corpora(made, *flags):
     """Make the corpora of some statistics and return the jobs that it took, and all files of all corpora."""
     done = snakemake("--cores", "2", *flags)
     assert done.returncode == 0, output(done)[-3000:]
@@ -30,7 +28,7 @@ def corpora(made: Path, *flags: str) -> tuple[dict[str, int], dict[Path, bytes]]
 
 
 @pytest.mark.timeout(600)
-def test_shards_change_no_corpus_and_one_that_is_lost_is_made_again_alone(tmp_path: Path) -> None:
+def test_shards_change_no_corpus_and_one_that_is_lost_is_made_again_alone(tmp_path):
     made = tmp_path / "results/demo"
     wiki, crawl = stats = [made / f"corpus/{name}/stats.json" for name in CORPORA]
     _, whole = corpora(made, str(wiki), str(crawl), *chosen(tmp_path, 1))

@@ -6,10 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +28,7 @@ SHORT = STUDY["records"][0] | {"updates": 1000}
 LENGTHS = [SHORT, SHORT | {"name": "longer", "label": "Sep Emb", "updates": 4000}]  # so called to have scores
 
 
-def from_study(folder: Path) -> list[list[object]]:
+def from_study(folder):
     """Write the files of a few models and return the commands of the figures that are not drawn from records alone."""
     for name, study in (("study", STUDY), ("lengths", STUDY | {"records": LENGTHS})):
         (folder / f"{name}.json").write_text(json.dumps(study), encoding="utf-8")
@@ -46,7 +44,7 @@ def from_study(folder: Path) -> list[list[object]]:
 
 
 @pytest.fixture(scope="module")
-def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rebuilt(tmp_path_factory):
     """Return a copy of a reference run with a report made anew, and with the figures of made-up trainings."""
     folder = tmp_path_factory.mktemp("rebuilt")
     old = shutil.ignore_patterns("*.html", "contextual*", "figures", "table1*", "claims.md")
@@ -60,12 +58,12 @@ def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     """Return all files below a folder."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_a_reference_run_comes_out_again_and_every_figure_has_its_files(rebuilt: Path) -> None:
+def test_a_reference_run_comes_out_again_and_every_figure_has_its_files(rebuilt):
     expected = [f"{name}.{suffix}" for name in (*FIGURES, "emergence") for suffix in (*PICTURES, "csv")]
     expected += [f"training/{model}.svg" for model in MODELS]
     assert names(rebuilt / "figures") == sorted(expected)
@@ -80,7 +78,7 @@ def test_a_reference_run_comes_out_again_and_every_figure_has_its_files(rebuilt:
     assert "demo-full: what the study found" in (rebuilt / "report.html").read_text(encoding="utf-8")
 
 
-def test_pictures_carry_their_fonts_and_say_nothing_of_when_and_where(rebuilt: Path) -> None:
+def test_pictures_carry_their_fonts_and_say_nothing_of_when_and_where(rebuilt):
     for path in rebuilt.parent.rglob("*.svg"):
         assert not re.search("<dc:date>|<text", path.read_text(encoding="utf-8"))
     for path in rebuilt.parent.rglob("*.pdf"):
@@ -88,7 +86,7 @@ def test_pictures_carry_their_fonts_and_say_nothing_of_when_and_where(rebuilt: P
         assert b"/FontFile2" in path.read_bytes()
 
 
-def test_another_process_with_other_settings_draws_the_same_bytes(rebuilt: Path, tmp_path: Path) -> None:
+def test_another_process_with_other_settings_draws_the_same_bytes(rebuilt, tmp_path):
     rc, out = tmp_path / "matplotlibrc", tmp_path / "out"
     rc.write_text("font.size: 20\naxes.facecolor: black\n", encoding="utf-8")
     line = ["figure4b", "--records", str(rebuilt / "records/figure4b.csv"), "--out-dir", str(out)]
@@ -98,7 +96,7 @@ def test_another_process_with_other_settings_draws_the_same_bytes(rebuilt: Path,
     assert [x for x in names(out) if (out / x).read_bytes() != (rebuilt / "figures" / x).read_bytes()] == []
 
 
-def test_a_report_that_fails_changes_nothing(tmp_path: Path, call: Callable[..., Any]) -> None:
+def test_a_report_that_fails_changes_nothing(tmp_path, call):
     copy = Path(shutil.copytree(REFERENCE, tmp_path / "study", ignore=shutil.ignore_patterns("contextual*", "*.npz")))
     (copy / "tables/table1.md").write_text("old")
     (copy / "records/figure3.csv").write_text("colour\nred\n")
@@ -109,7 +107,7 @@ def test_a_report_that_fails_changes_nothing(tmp_path: Path, call: Callable[...,
 
 
 @pytest.mark.parametrize("name", sorted({*RECORDED} - {"updates"}))
-def test_nothing_to_draw_and_nonsense_are_one_line(name: str, tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_nothing_to_draw_and_nonsense_are_one_line(name, tmp_path, refused):
     path, out = tmp_path / "in.csv", tmp_path / "out"
     write_records(path, RECORDED[name], [])
     command = (main, name, "--records", path, "--out-dir", out)
@@ -137,9 +135,7 @@ FILE = "en-fr.x.s1/m.jsonl"
         ("figure1", "s.json", STUDY | {"records": [SHORT | {"anchors": "some"}]}, "records[0].anchors: expected text like ^(all|none|extra)$, found 'some'"),
     ],
 )  # fmt: skip
-def test_bad_inputs_of_the_other_figures_are_one_line(
-    tmp_path: Path, refused: Callable[..., str], figure: str, file: str, content: object, problem: str
-) -> None:
+def test_bad_inputs_of_the_other_figures_are_one_line(tmp_path, refused, figure, file, content, problem):
     path, out, known = tmp_path / file, tmp_path / "out", tmp_path / "known.json"
     path.parent.mkdir(exist_ok=True)
     if content is not None:

@@ -4,12 +4,10 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -46,30 +44,30 @@ KNOWN |= {"config": {"study": {"name": "demo"}, "pretrain": {"updates": 1250}}, 
 class Page(HTMLParser):
     """A page taken apart: elements with their attributes, and the text with single spaces."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
         self.feed(page)
         self.text = " ".join(self.text.split())
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.text += data
 
-    def all(self, tag: str) -> list[dict[str, str | None]]:
+    def all(self, tag):
         """Return the attributes of every element of a kind."""
         return [attributes for name, attributes in self.elements if name == tag]
 
     @property
-    def ids(self) -> list[str]:
+    def ids(self):
         """All ids, as links to them."""
         return [f"#{attributes['id']}" for _, attributes in self.elements if attributes.get("id")]
 
 
-def check_page(text: str, folder: Path) -> None:
+def check_page(text, folder):
     """Check that a page needs no network, that its links lead somewhere, and that it can be read without pictures."""
     page = Page(text)
     assert all(str(image["src"]).startswith("data:image/") for image in page.all("img"))
@@ -95,7 +93,7 @@ def check_page(text: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["mini", "demo-full"])
-def test_the_page_of_a_reference_run_comes_out_again_and_can_be_read_and_sent(name: str, tmp_path: Path) -> None:
+def test_the_page_of_a_reference_run_comes_out_again_and_can_be_read_and_sent(name, tmp_path):
     """Its style, the paper's figures (drawn again each time) and the headings of docs/ may have changed since."""
     folder = REFERENCE / name
     for figure in ("figure3", "figure7"):
@@ -114,7 +112,7 @@ def test_the_page_of_a_reference_run_comes_out_again_and_can_be_read_and_sent(na
     assert len(Page(wanted).text.split()) <= 6000
 
 
-def write_sources(folder: Path, claims: Any = VERDICTS, origin: Any = KNOWN) -> Files:
+def write_sources(folder, claims=VERDICTS, origin=KNOWN):
     """Write the files of a report with three figures and the tables of a reference run, and return where they are."""
     texts = {f"figures/{name}.svg": SVG for name in ("forest", "figure3", "figure7")} | {"paper/figure3.svg": SVG}
     texts |= {name.replace("svg", "csv"): "layer,pair,cka\nL0,en-fr,0.6123456789\n" for name in texts}
@@ -131,11 +129,11 @@ def write_sources(folder: Path, claims: Any = VERDICTS, origin: Any = KNOWN) -> 
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Files:
+def sources(tmp_path):
     return write_sources(tmp_path)
 
 
-def with_text(value: Any, text: str) -> Any:
+def with_text(value, text):
     """Return a structure with a text at the end of every string that is shown and decides nothing."""
     fixed = {"verdict", "unit", "relation", "counted_in", "state", "origin"}
     if isinstance(value, dict):
@@ -147,7 +145,7 @@ def with_text(value: Any, text: str) -> Any:
 
 @settings(max_examples=10)
 @given(text=st.text(alphabet=st.sampled_from("<>&\"'`|*[]()#\\ \n\x00\ud800a=-/{}%"), max_size=24) | st.just(HOSTILE))
-def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("page")
     plain = Page(build(write_sources(folder)))
     hostile = build(write_sources(folder, with_text(VERDICTS, text), with_text(KNOWN, text)))
@@ -156,7 +154,7 @@ def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory: pytest.TempPa
     assert "\x00" not in hostile.encode("utf-8").decode("utf-8")
 
 
-def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_path: Path) -> None:
+def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_path):
     known = KNOWN | {"config": {"study": {"name": "demo", "notes": ["Books & encyclopaedia."]}}}
     sources = write_sources(tmp_path, {**judged(Results(), "0123"), "at_floor": AT_FLOOR}, known)
     (tmp_path / "figures/figure7.csv").write_text("layer,pair,cka\n", encoding="utf-8")
@@ -176,13 +174,13 @@ def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_p
     assert "When does transfer emerge?" not in text  # no study lacks it
 
 
-def test_a_value_without_an_interval_has_no_bar_and_stands_at_the_edge(sources: Files) -> None:
+def test_a_value_without_an_interval_has_no_bar_and_stands_at_the_edge(sources):
     row = build(sources).split('<details id="claim-1a"')[1].split("</summary>")[0]
     assert ("<rect" in row, row.count("<circle")) == (False, len(VERDICTS["claims"][0]["parts"][0]["checks"]))
     assert '<path d="M40.0 3.5v10" class="mean">' in row
 
 
-def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_others_are_left_to_their_files(tmp_path: Path) -> None:
+def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_others_are_left_to_their_files(tmp_path):
     for name, size in (("a", 1), ("figure7", 500_000), ("figure3", 1), ("kept", 1)):
         (tmp_path / f"{name}.svg").write_bytes(b"x" * size)
         (tmp_path / f"{name}.png").write_bytes(b"p")
@@ -191,7 +189,7 @@ def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_others_are_left
     assert list(find_figures([tmp_path], ["figure3"])) == ["figure3"]  # what else lies in the folder is not shown
 
 
-def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(sources: Files, tmp_path: Path) -> None:
+def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(sources, tmp_path):
     model = "en-fr.default.s1"
     linked = [f"scores/{model}/xnli.json", f"logs/pretrain/{model}.log", f"figures/training/{model}.svg"]
     linked += ["logs/draw_figure/figure3.log", "logs/table1.log", "logs/claims.log"]
@@ -208,7 +206,7 @@ def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(sources: F
     assert sources.address(tmp_path.parent) == ""  # nothing outside the page's folder
 
 
-def painted(drawing: str) -> tuple[list[tuple[str, str, list[str]]], list[float]]:
+def painted(drawing):
     """Return the shapes and letters of a drawing in their order, by outline and style, and all their numbers."""
     root = ElementTree.fromstring(drawing)  # noqa: S314
     named = {f"#{element.get('id')}": element for element in root.iter()}
@@ -225,7 +223,7 @@ def painted(drawing: str) -> tuple[list[tuple[str, str, list[str]]], list[float]
     return looks, numbers
 
 
-def test_a_light_drawing_paints_the_same_in_half_the_bytes(tmp_path: Path) -> None:
+def test_a_light_drawing_paints_the_same_in_half_the_bytes(tmp_path):
     with style.styled():
         figure = style.new_figure()
         axes = figure.subplots()
@@ -248,7 +246,7 @@ def test_a_light_drawing_paints_the_same_in_half_the_bytes(tmp_path: Path) -> No
         embedded(tmp_path / "f.svg")
 
 
-def test_tables_align_numbers_and_leave_long_files_to_links(sources: Files, tmp_path: Path) -> None:
+def test_tables_align_numbers_and_leave_long_files_to_links(sources, tmp_path):
     rows = [("A", "1", "x" * 40, "1a", "-3 [1, 2]"), ("B", "not run", "y", "", "+2.0 (fr)")]
     table = data_table(("Model", "XNLI (Acc) fr", "note", "code", "value"), rows, "t", ["", "Two"])
     assert table.overs == [("", 1), ("XNLI (Acc)", 1), ("", 3)]
@@ -261,7 +259,7 @@ def test_tables_align_numbers_and_leave_long_files_to_links(sources: Files, tmp_
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_text_can_be_read_on_its_background(scheme: int) -> None:
+def test_text_can_be_read_on_its_background(scheme):
     found = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", asset("style.css"))
     colours = {name: shades[scheme] for name, *shades in found}
     pairs = [(name, "paper") for name in ("ink", "soft", "link", "absent")] + [("soft", "mark"), ("ink", "mark")]
@@ -271,7 +269,7 @@ def test_text_can_be_read_on_its_background(scheme: int) -> None:
     assert [pair for pair, contrast in contrasts.items() if contrast < 4.5] == []  # WCAG 2
 
 
-def test_the_command_writes_the_page_or_one_line(sources: Files, tmp_path: Path, call: Callable[..., Any]) -> None:
+def test_the_command_writes_the_page_or_one_line(sources, tmp_path, call):
     inputs = ["--claims", sources.claims, "--provenance", sources.provenance, "--tables", *sources.tables]
     command = (main, "--title", "T", *inputs, "--figures", *sources.figures, "--out", tmp_path / "out/report.html")
     assert call(*command).code == 0

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from typing import Any
 
 import jsonschema
 import pytest
@@ -19,13 +18,13 @@ SCHEMA = json_schema()
 OVERLAYS = ROOT / "presets/overlays"
 
 
-def test_the_reference_is_up_to_date() -> None:
+def test_the_reference_is_up_to_date():
     """After a change of a key: python -m workflow_scripts.config_reference"""
     assert json.loads((ROOT / "docs/config.schema.json").read_text(encoding="utf-8")) == SCHEMA
     assert (ROOT / "docs/config.md").read_text(encoding="utf-8") == markdown(SCHEMA, EMBEDDED)
 
 
-def test_an_editor_takes_what_is_right_and_marks_what_is_wrong() -> None:
+def test_an_editor_takes_what_is_right_and_marks_what_is_wrong():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     editor = jsonschema.Draft202012Validator(SCHEMA)
     for path in [ROOT / "config.yaml", *(ROOT / "presets").rglob("*.yaml")]:
@@ -34,12 +33,12 @@ def test_an_editor_takes_what_is_right_and_marks_what_is_wrong() -> None:
         assert not editor.is_valid(wrong)
 
 
-def test_the_languages_of_moses_are_those_that_it_has_rules_for() -> None:
+def test_the_languages_of_moses_are_those_that_it_has_rules_for():
     listed = SCHEMA["$defs"]["Language"]["properties"]["moses"]["enum"]
     assert listed == [None, *sorted(set(NonbreakingPrefixes().available_langs.values()))]
 
 
-def read(*names: str) -> Study:
+def read(*names):
     """Return the study of config.yaml with a preset and overlays on top, each named without its suffix."""
     folders = [ROOT / "presets" if (ROOT / f"presets/{name}.yaml").exists() else OVERLAYS for name in names]
     paths = [folder / f"{name}.yaml" for folder, name in zip(folders, names, strict=True)]
@@ -48,14 +47,14 @@ def read(*names: str) -> Study:
     return Study(config)
 
 
-def runs(*names: str) -> dict[str, dict[str, Any]]:
+def runs(*names):
     """Return what decides each model, apart from the data it reads."""
     one = read(*names)
     return {name: one.describe_run(model) for name, model in one.models.items()}
 
 
 @pytest.mark.parametrize("preset", ["demo-full", "mini", "paper"])
-def test_each_preset_is_sound_holds_only_what_differs_and_takes_a_second_seed(preset: str) -> None:
+def test_each_preset_is_sound_holds_only_what_differs_and_takes_a_second_seed(preset):
     one, base = read(preset), dict(leaves(EMBEDDED))
     if one.config["data"]["origin"] != "local":
         check(one.config)
@@ -74,7 +73,7 @@ SETTINGS |= {"starts": ["demo-full"]}
 STUDIES = {"mini-exposure", "mini-web", "mini-longer", "mini-merges"}
 
 
-def test_every_preset_is_tried() -> None:
+def test_every_preset_is_tried():
     assert {path.stem for path in (ROOT / "presets").glob("*.yaml")} == {"demo-full", "mini", "paper"}
     elsewhere = {
         "two-seeds",
@@ -86,7 +85,7 @@ def test_every_preset_is_tried() -> None:
     assert {path.stem for path in OVERLAYS.glob("*.yaml")} == elsewhere | {*STUDIES, *SETTINGS}
 
 
-def test_the_study_of_updates_has_every_setting_at_four_lengths_and_else_as_in_mini_next() -> None:
+def test_the_study_of_updates_has_every_setting_at_four_lengths_and_else_as_in_mini_next():
     known, lengths = runs("mini", "mini-next"), {"3k": 3050, "6k": 6100, "12k": 12200, "244k": 244000}
     for name, run in runs("mini", "mini-next", "mini-updates").items():
         cell, _, length = name.removesuffix(".s1").rpartition("-")
@@ -98,7 +97,7 @@ def test_the_study_of_updates_has_every_setting_at_four_lengths_and_else_as_in_m
 
 
 @pytest.mark.parametrize(("overlay", "preset"), [(name, one) for name, some in SETTINGS.items() for one in some])
-def test_each_setting_of_an_overlay_is_a_model_of_its_own(overlay: str, preset: str) -> None:
+def test_each_setting_of_an_overlay_is_a_model_of_its_own(overlay, preset):
     """All differ in what decides their weights, and those of the paper stay what they are."""
     known, now = runs(preset), runs(preset, overlay)
     described = [json.dumps({k: v for k, v in run.items() if k != "model"}, sort_keys=True) for run in now.values()]
