@@ -5,10 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,7 +36,7 @@ class Outcome(NamedTuple):
 
 
 @pytest.fixture(autouse=True)
-def _same_matrix_products() -> Iterator[None]:
+def _same_matrix_products():
     """Switch oneDNN on again: on a CPU without bfloat16 torch switches it off for good at the first such product.
 
     Tests that run later in the process would then compare its results with those of a process that still has it.
@@ -48,10 +47,10 @@ def _same_matrix_products() -> Iterator[None]:
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+def call(monkeypatch, capfd):
     """Return a function that runs a command's main as the command line would, without a new interpreter."""
 
-    def call_main(main: Callable[[], None], *arguments: object) -> Outcome:
+    def call_main(main, *arguments):
         monkeypatch.setattr(sys, "argv", ["command", *map(str, arguments)])
         capfd.readouterr()
         try:
@@ -67,10 +66,10 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.fixture
-def refused(call: Callable[..., Outcome]) -> Callable[..., str]:
+def refused(call):
     """Return a function that runs a command, checks that it fails in one line and writes nothing, and returns the line."""
 
-    def check(main: Callable[[], None], *arguments: object, out: Path) -> str:
+    def check(main, *arguments, out):
         found = call(main, *arguments)
         assert (found.code, found.error.count("\n")) == (2, 1), found.error
         assert not out.exists()
@@ -80,7 +79,7 @@ def refused(call: Callable[..., Outcome]) -> Callable[..., str]:
 
 
 @contextmanager
-def _process_as_it_was() -> Iterator[None]:
+def _process_as_it_was():
     """Undo what a command leaves behind that ends with its process: its handlers of SIGTERM and of the log."""
     log, on_sigterm = logging.getLogger("xling"), signal.getsignal(signal.SIGTERM)
     handlers, level, propagate = log.handlers[:], log.level, log.propagate
@@ -96,11 +95,11 @@ def _process_as_it_was() -> Iterator[None]:
 
 
 @pytest.fixture
-def mount_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+def mount_disk(tmp_path):
     """Return a function that mounts a disk of a size, or skips the test and says why."""
     mounted: list[Path] = []
 
-    def mount(size: str) -> Path:
+    def mount(size):
         if os.geteuid() != 0:
             pytest.skip("no small disk: mounting a tmpfs needs root")
         disk = tmp_path / "disk"
@@ -118,20 +117,20 @@ def mount_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
 
 @pytest.fixture(scope="session")
-def repository() -> Path:
+def repository():
     """Return the root of the repository."""
     return REPOSITORY
 
 
 @pytest.fixture(scope="session")
-def real_data() -> Path:
+def real_data():
     """Return the folder of real data, or skip the test and say why."""
     if not REAL_DATA.is_dir():
         pytest.skip(f"real data absent: {REAL_DATA} (set XLING_DATA)")
     return REAL_DATA
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Measure coverage in tests of the package alone: it makes Snakemake and reading real files three times as slow."""
     package = REPOSITORY / "tests" / "unit"
     for item in items:
@@ -141,7 +140,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
+def pytest_runtest_makereport(item, call):
     """Where the real data must be used (XLING_REQUIRE_DATA), a skipped test that needs it has failed."""
     report = yield
     if os.environ.get("XLING_REQUIRE_DATA") and report.skipped and "real_data" in getattr(item, "fixturenames", ()):

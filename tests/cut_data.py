@@ -2,15 +2,13 @@
 
 import lzma
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
-from pathlib import Path
 
 CHARACTERS, SENTENCES, ROWS, PAIRS = 60_000, 12, 12, 50
 WORDS = 2000  # of a list: so many that some of them occur in so little text
 
 
-def cut_file(source: Path, target: Path) -> None:
+def cut_file(source, target):
     """Write the beginning of a file; the name that its publishers gave it says how it is cut."""
     target.parent.mkdir(parents=True, exist_ok=True)
     opened = lzma.open if source.suffix == ".xz" else open
@@ -25,7 +23,7 @@ def cut_file(source: Path, target: Path) -> None:
             kept.writelines(islice(lines, PAIRS if source.parent.name in ("xnli", "tatoeba") else WORDS))
 
 
-def first_paragraphs(lines: Iterable[str]) -> Iterator[str]:
+def first_paragraphs(lines):
     """Yield the first paragraphs of a text; their lengths differ much between sources, so characters are counted."""
     left = CHARACTERS
     for line in lines:
@@ -35,14 +33,14 @@ def first_paragraphs(lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def first_sentences(lines: Iterable[str]) -> Iterator[str]:
+def first_sentences(lines):
     """Yield the first sentences of a file that sets them apart by empty lines."""
     groups = groupby(lines, key=lambda line: bool(line.strip()))
     for sentence in islice((list(group) for full, group in groups if full), SENTENCES):
         yield from [*sentence, "\n"]
 
 
-def first_rows(lines: Iterable[str]) -> Iterator[str]:
+def first_rows(lines):
     """Yield the heading of XNLI's table and the first rows of every language, which stand one language after another."""
     seen: Counter[str] = Counter()
     for line in lines:

@@ -3,11 +3,9 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 from embedded import ROOT
@@ -15,7 +13,6 @@ from embedded import ROOT
 from workflow_scripts.config import read_config
 from workflow_scripts.plan.jobs import open_dag
 
-Read = TypeVar("Read")
 TINY: dict[str, Any] = {
     "wiki_sentences": 600,
     "crawl_sentences": 600,
@@ -38,7 +35,7 @@ class Laid:
     ancient: frozenset[str]
 
 
-def laid(job: Any) -> Laid:
+def laid(job):
     """Return what these tests ask of one of Snakemake's jobs."""
     return Laid(
         job.rule.name,
@@ -49,19 +46,13 @@ def laid(job: Any) -> Laid:
     )
 
 
-def lay_out(
-    config: Mapping[str, Any] | None = None,
-    targets: Iterable[str] = (),
-    snakefile: Path = ROOT / "Snakefile",
-    read: Callable[[Any], Read] = laid,  # type: ignore[assignment]
-    files: Iterable[Path] = (),
-) -> list[Read]:
+def lay_out(config=None, targets=(), snakefile=ROOT / "Snakefile", read=laid, files=()):
     """Return all jobs of some targets, made or not, from Snakemake itself but in this process: half a second."""
     merged = read_config(ROOT / "config.yaml", *files) if config is None else config
     return [read(job) for job in open_dag(merged, targets, snakefile).jobs]
 
 
-def run_module(*command: str, timeout: int = 300, **variables: str) -> subprocess.CompletedProcess[str]:
+def run_module(*command, timeout=300, **variables):
     """Run a Python module from the repository root."""
     environment = os.environ | {"OMP_NUM_THREADS": "1"} | variables
     words = [sys.executable, "-m", *command]
@@ -70,45 +61,46 @@ def run_module(*command: str, timeout: int = 300, **variables: str) -> subproces
     )
 
 
-def snakemake(*arguments: str, timeout: int = 300, **variables: str) -> subprocess.CompletedProcess[str]:
+def snakemake(*arguments, timeout=300, **variables):
     """Run Snakemake from the repository root."""
     return run_module("snakemake", "--nolock", *arguments, timeout=timeout, **variables)
 
 
-def preset(folder: Path, **changes: Any) -> str:
-    """Write a preset that keeps all files in a folder of its own."""
+def preset(folder, own_data=True, **changes):
+    """Write a preset that keeps what it makes, and its raw data too, in a folder of its own."""
     path = folder / "preset.yaml"
     changes.setdefault("study", {})["results"] = str(folder / "results")
-    changes.setdefault("data", {}).setdefault("root", str(folder / "data"))
+    if own_data:
+        changes.setdefault("data", {}).setdefault("root", str(folder / "data"))
     path.write_text(yaml.safe_dump(changes), encoding="utf-8")
     return str(path)
 
 
-def dry_run(*arguments: str) -> tuple[dict[str, int], str]:
+def dry_run(*arguments):
     """Return the jobs of a dry run by rule, and all that it said."""
     done = snakemake("-n", *arguments)
     assert done.returncode == 0, output(done)
     return job_counts(output(done)), output(done)
 
 
-def job_counts(said: str) -> dict[str, int]:
+def job_counts(said):
     """Return how many jobs of each rule a dry run shows."""
     table = said.split("Job stats:")[1].split("Reasons:")[0].splitlines()
     rows = [line.split() for line in table]
     return {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit() and row[0].isidentifier()}
 
 
-def nothing_to_do(done: subprocess.CompletedProcess[str]) -> bool:
+def nothing_to_do(done):
     """Tell whether a dry run found everything made."""
     return done.returncode == 0 and "Nothing to be done" in output(done)
 
 
-def output(done: subprocess.CompletedProcess[str]) -> str:
+def output(done):
     """Return all that a run said."""
     return done.stdout + done.stderr
 
 
-def fill(filler: Path, free: int = 0) -> None:
+def fill(filler, free=0):
     """Fill a disk with a file, but for some bytes."""
     for mode, size in (("wb", 1 << 20), ("ab", 1 << 12)):
         with suppress(OSError), filler.open(mode, buffering=0) as handle:

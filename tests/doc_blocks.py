@@ -5,15 +5,13 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import chdir
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-import yaml
-from dag import Laid, lay_out
+from dag import lay_out, preset
 from embedded import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -35,7 +33,7 @@ class Block(NamedTuple):
     text: str
 
 
-def blocks(page: Path) -> Iterator[Block]:
+def blocks(page):
     """Yield the blocks of a page, fenced and indented."""
     text, name = page.read_text(encoding="utf-8"), str(page.relative_to(ROOT))
     for language, body in FENCE.findall(text):
@@ -44,22 +42,13 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(name, "", body)
 
 
-def commands(page: Path) -> list[str]:
+def commands(page):
     """Return the command lines of a page, without what is said beside them."""
     lines = [line for block in blocks(page) if block.language == "" for line in block.text.splitlines()]
     return [COMMENT.sub("", line.strip()) for line in lines if line.strip()]
 
 
-def isolated(folder: Path, own_data: bool) -> Path:
-    """Write a file that, laid over a study, keeps what it makes, and its raw data too, in a folder."""
-    path = folder / "isolated.yaml"
-    changes = {"study": {"results": str(folder / "results")}}
-    changes |= {"data": {"root": str(folder / "data")}} if own_data else {}
-    path.write_text(yaml.safe_dump(changes), encoding="utf-8")
-    return path
-
-
-def expanded(command: str) -> str:
+def expanded(command):
     """Return a command with the Makefile's target replaced by what it runs, as `make -n` tells it."""
     variables, words = split_variables(command)
     if words[0] != "make":
@@ -70,14 +59,14 @@ def expanded(command: str) -> str:
     return " ".join([*(f"{key}={value}" for key, value in variables.items()), calls[0]])
 
 
-def split_variables(command: str) -> tuple[dict[str, str], list[str]]:
+def split_variables(command):
     """Return the environment variables that a command line sets, and the words after them."""
     words = shlex.split(command)
     count = next(i for i, word in enumerate(words) if not re.fullmatch(r"[A-Z_]+=.*", word))
     return dict(word.split("=", 1) for word in words[:count]), words[count:]
 
 
-def run(command: str, folder: Path, *extra: str, own_data: bool = True) -> str:
+def run(command, folder, *extra, own_data=True):
     """Run a command of the documentation with this interpreter, its results in a folder; return what it said."""
     variables, words = split_variables(expanded(command))
     environment = os.environ | {"OMP_NUM_THREADS": "1"} | {k: v for k, v in variables.items() if v != "…"}
@@ -85,7 +74,7 @@ def run(command: str, folder: Path, *extra: str, own_data: bool = True) -> str:
     files = list(takewhile(lambda word: not word.startswith("-"), words[start + 1 :]))
     program = ["-m", *words[:start]] if words[0].endswith("snakemake") else words[:start][1:]
     program = [word.removeprefix(".venv/bin/") for word in program]
-    presets = ["--configfile", *files, str(isolated(folder, own_data))]
+    presets = ["--configfile", *files, preset(folder, own_data)]
     flags = [*(["--nolock"] if WATCH in program or "snakemake" in program[:2] else []), *extra]
     line = [*program, *presets, "--", *flags] if WATCH in program else [*program, *flags, *presets]
     done = subprocess.run(
@@ -96,7 +85,7 @@ def run(command: str, folder: Path, *extra: str, own_data: bool = True) -> str:
     return done.stdout + done.stderr
 
 
-def laid_out(command: str, folder: Path, own_data: bool = True) -> list[Laid]:
+def laid_out(command, folder, own_data=True):
     """Return the jobs of a Snakemake command of the documentation: Snakemake reads its flags, results go to a folder."""
     from snakemake.cli import parse_args
 
@@ -106,10 +95,10 @@ def laid_out(command: str, folder: Path, own_data: bool = True) -> list[Laid]:
         _, args = parse_args(words)
         targets = [str(folder / target) if target.startswith("results/") else target for target in args.targets]
         with patch.object(sys, "argv", ["snakemake", *targets]):  # where the Snakefile looks for wrong targets
-            return lay_out(targets=targets, files=[*map(Path, args.configfile or []), isolated(folder, own_data)])
+            return lay_out(targets=targets, files=[*map(Path, args.configfile or []), Path(preset(folder, own_data))])
 
 
-def trained(jobs: list[Laid]) -> set[str]:
+def trained(jobs):
     """Return the models that jobs train."""
     return {Path(path).parent.name for job in jobs if job.rule == "pretrain" for path in job.outputs}
 
@@ -117,7 +106,7 @@ def trained(jobs: list[Laid]) -> set[str]:
 class Reader:
     """Somebody who has written the files of docs/extend.md, in a folder of their own, and runs its commands on them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         texts = [block.text for block in blocks(EXTEND) if block.language == "yaml"]
         self.folder = folder
         self.files = {text.splitlines()[0].removeprefix("# "): text for text in texts}
@@ -125,29 +114,27 @@ class Reader:
         for name in self.files:
             self.write(name)
 
-    def write(self, name: str, old: str = "", new: str = "") -> None:
+    def write(self, name, old="", new=""):
         """Write a file of the page, with one text in it replaced by another."""
         (self.folder / name).write_text(self.files[name].replace(old, new), encoding="utf-8")
 
-    def lay_out(self, command: str) -> list[Laid]:
+    def lay_out(self, command):
         """Return the jobs of a command of the page."""
         return laid_out(self.own(command), self.folder)
 
-    def run(self, command: str, *extra: str) -> str:
+    def run(self, command, *extra):
         """Run a command of the page and return what it says."""
         return run(self.own(command), self.folder, *extra)
 
-    def own(self, command: str) -> str:
+    def own(self, command):
         """Return a command of the page with our copies of its files."""
         for name in self.files:
             command = command.replace(name, str(self.folder / name))
         return command
 
 
-def texts_and_marks(svg: Path) -> tuple[list[str], list[float]]:
-    """Return what a drawing says and where its marks stand; the bytes themselves differ with the processor's rounding."""
+def texts_and_marks(svg):
+    """Return what a drawing says and all coordinates of its lines and marks; the bytes themselves differ with the processor's rounding."""
     text = svg.read_text(encoding="utf-8")
-    places = re.findall(r' [xy]="(-?[\d.]+)"', text) + re.findall(
-        r"(?<=translate\()-?[\d.]+|(?<=\d )-?[\d.]+(?=\))", text
-    )
-    return re.findall(r"<!-- (.+?) -->", text), [float(place) for place in places]
+    drawn = re.findall(r"-?\d+\.?\d*", " ".join(re.findall(r' (?:d|x|y|transform)="([^"]+)"', text)))
+    return re.findall(r"<!-- (.+?) -->", text), [float(number) for number in drawn]

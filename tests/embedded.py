@@ -2,11 +2,9 @@
 
 import copy
 import json
-from collections.abc import Iterator, Mapping
 from functools import reduce
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any
 
 from workflow_scripts.config import merge, read_config
 from workflow_scripts.study import Study
@@ -19,17 +17,17 @@ SEP_TOKENS = {  # a setting beside the ten: token vectors are a language's own, 
 }  # fmt: skip
 
 
-def study(**changes: Any) -> dict[str, Any]:
+def study(**changes):
     """Return the embedded description with changes laid over it, as a preset would."""
     return copy.deepcopy(merge(EMBEDDED, changes))
 
 
-def made(**changes: Any) -> Study:
+def made(**changes):
     """Return the embedded study with changes laid over its description."""
     return Study(study(**changes))
 
 
-def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(value, path=""):
     """Yield every value of a description with its path, as pretrain.lr; a list is one value."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
@@ -38,17 +36,26 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def nested(edit: Mapping[str, Any]) -> dict[str, Any]:
+def nested(edit):
     """Return the description that an edit lays over a study, from paths as pretrain.lr."""
     parts = [reduce(lambda inner, key: {key: inner}, reversed(path.split(".")), edit[path]) for path in edit]
     return reduce(merge, parts, {})
+
+
+def results(one):
+    """Return every model and every result of a study."""
+    keys: list[tuple[str, ...]] = [("model", name) for name in one.models]
+    keys += [("score", name, task) for name in one.transfer.encoders for task in one.transfer.tasks]
+    keys += [("analysis", name) for name in one.alignment.analyses]
+    keys += [("states", name) for name in one.alignment.encoders]
+    return keys + [("contextual", name) for name in one.contextual.jobs]
 
 
 DEMO = made()
 PAPER = Study(read_config(ROOT / "config.yaml", ROOT / "presets" / "paper.yaml"))
 
 
-def many_languages(count: int, **chosen: Any) -> dict[str, Any]:
+def many_languages(count, **chosen):
     """Return a study of so many languages beside English, each with all ten settings and three seeds."""
     languages, traits = {}, {}
     for code in (f"l{letter}" for letter in ascii_lowercase[:count]):

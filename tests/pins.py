@@ -1,9 +1,7 @@
 """What a lock file pins, for tests of the ways to install the software."""
 
-from pathlib import Path
 
-
-def read_pins(lock: Path) -> dict[str, str]:
+def read_pins(lock):
     """Return the versions that a lock file holds."""
     lines = [line for line in lock.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     return dict(line.split("==", 1) for line in lines)

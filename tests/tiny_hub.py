@@ -1,9 +1,5 @@
 """Folders of small random encoders as Hugging Face's libraries write them."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
 import torch
 import transformers
 from tokenizers import Tokenizer
@@ -14,7 +10,7 @@ from tokenizers.processors import TemplateProcessing
 SMALL = {"num_attention_heads": 2, "intermediate_size": 32, "pad_token_id": 1}
 
 
-def write_tokenizer(folder: Path, lines: Sequence[str], start: str, end: str, pad: str, **options: Any) -> int:
+def write_tokenizer(folder, lines, start, end, pad, **options):
     """Write a tokenizer of whole words that frames a text with two special tokens, and return its size."""
     special = [start, pad, end, "<unk>"]
     words = sorted({word for line in lines for word in line.split()})
@@ -28,7 +24,7 @@ def write_tokenizer(folder: Path, lines: Sequence[str], start: str, end: str, pa
     return len(numbers)
 
 
-def write_bert(folder: Path, lines: Sequence[str], layers: int = 2) -> Path:
+def write_bert(folder, lines, layers=2):
     """Write a small BERT."""
     size = write_tokenizer(folder, lines, "[CLS]", "[SEP]", "[PAD]", model_max_length=24)
     torch.manual_seed(1)
@@ -38,7 +34,7 @@ def write_bert(folder: Path, lines: Sequence[str], layers: int = 2) -> Path:
     return folder
 
 
-def write_xlm_roberta(folder: Path, lines: Sequence[str], width: int = 16) -> Path:
+def write_xlm_roberta(folder, lines, width=16):
     """Write a small XLM-R of three layers, whose tokenizer knows no longest text."""
     size = write_tokenizer(folder, lines, "<s>", "</s>", "<pad>")
     torch.manual_seed(2)
@@ -48,7 +44,7 @@ def write_xlm_roberta(folder: Path, lines: Sequence[str], width: int = 16) -> Pa
     return folder
 
 
-def write_xlm(folder: Path, lines: Sequence[str]) -> Path:
+def write_xlm(folder, lines):
     """Write a small XLM of two languages."""
     size = write_tokenizer(folder, lines, "<s>", "</s>", "<pad>", model_max_length=24)
     torch.manual_seed(3)

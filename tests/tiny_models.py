@@ -1,8 +1,5 @@
 """Small encoders in the layout of a training run, with vocabularies of the kinds of the study's settings."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-
 from xling.bpe.build_vocabulary import write_vocabulary
 from xling.bpe.train_bpe import count_words, fit
 from xling.bpe.vocabulary import Vocabulary
@@ -11,6 +8,7 @@ from xling.core.seeds import python_rng
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.model.files import save_encoder
+from xling.synthetic.formats.text import write_lines
 
 # kind of vocabulary, separate embeddings, separate layers (Table 1 of the paper, and token vectors alone)
 SETTINGS = {
@@ -23,7 +21,7 @@ SETTINGS = {
 LETTERS = {"en": "bdfgklmnprst", "fr": "bdfgzvkwyxqj"}
 
 
-def made_up(language: str, number: int, seed: int = 1) -> list[str]:
+def made_up(language, number, seed=1):
     """Return lines of made-up words, some of which both languages have."""
     rng = python_rng("tiny models", language, seed)
     own = ["".join(rng.choice(LETTERS[language]) + rng.choice("aeiouéя") for _ in range(1 + i % 3)) for i in range(300)]
@@ -31,7 +29,13 @@ def made_up(language: str, number: int, seed: int = 1) -> list[str]:
     return [" ".join(rng.choice(words) for _ in range(rng.randrange(2, 14))) for _ in range(number)]
 
 
-def write_vocab(folder: Path, kind: str, texts: Mapping[str, Sequence[str]], merges: int) -> Path:
+def write(path, lines):
+    """Write lines to a file and return it."""
+    write_lines(path, lines)
+    return path
+
+
+def write_vocab(folder, kind, texts, merges):
     """Train BPE on tokenised lines, where it is not there yet, and write a vocabulary of a kind."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = {"joint": [line for lines in texts.values() for line in lines]} if kind == "joint" else texts
@@ -43,16 +47,14 @@ def write_vocab(folder: Path, kind: str, texts: Mapping[str, Sequence[str]], mer
     return folder / kind
 
 
-def write_model(
-    folder: Path, vocab: Path, setting: str = "default", norm: str = "post", activation: str = "gelu", inner: int = 4
-) -> Encoder:
+def write_model(folder, vocab, setting="default", norm="post", activation="gelu", inner=4):
     """Draw an encoder for a vocabulary and write it with the files of a run."""
     vocabulary = Vocabulary.load(vocab)
     _, embeddings, layers = SETTINGS[setting]
-    shape = Shape(4, 24, 2, 24 * inner, activation, 0.1, 0.1, norm, 1e-12, 40, True)  # type: ignore[arg-type]
+    shape = Shape(4, 24, 2, 24 * inner, activation, 0.1, 0.1, norm, 1e-12, 40, True)
     sizes = tuple(vocabulary.size_of(code) for code in vocabulary.languages)
     softmax = "per-language" if embeddings else "shared"
-    config = ModelConfig(vocabulary.languages, sizes, shape, Separate(embeddings, layers), softmax)  # type: ignore[arg-type]
+    config = ModelConfig(vocabulary.languages, sizes, shape, Separate(embeddings, layers), softmax)
     encoder = Encoder(config, seed=3).eval()
     save_encoder(encoder, folder)
     made = {

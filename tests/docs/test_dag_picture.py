@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 import pytest
@@ -17,16 +16,16 @@ BESIDE = {"common", "inputs", "report_inputs", "plans"}  # no stages of a study
 STAGE_OF = {rules: stage.name for stage in STAGES.values() for rules in stage.rules}
 
 
-def test_every_rule_file_of_a_study_is_in_the_picture() -> None:
+def test_every_rule_file_of_a_study_is_in_the_picture():
     snakefile = (ROOT / "Snakefile").read_text(encoding="utf-8")
     included = set(re.findall(r'^include: "rules/(\w+)\.smk"', snakefile, re.MULTILINE))
     assert set(STAGE_OF) == included - BESIDE
 
 
-def test_every_arrow_is_real_and_no_way_is_missing() -> None:
+def test_every_arrow_is_real_and_no_way_is_missing():
     """Compare the arrows with the stages that hand files to each other in the embedded study."""
 
-    def read(job: Any) -> tuple[str | None, list[str], list[str]]:
+    def read(job):
         return STAGE_OF.get(Path(job.rule.snakefile).stem), list(map(str, job.input)), list(map(str, job.output))
 
     jobs = lay_out(study(study={"results": "/nonexistent"}, data={"root": "/nonexistent"}), read=read)
@@ -37,7 +36,7 @@ def test_every_arrow_is_real_and_no_way_is_missing() -> None:
     assert real - set(nx.transitive_closure(nx.DiGraph(drawn_edges())).edges) == set()
 
 
-def test_the_committed_picture_is_the_drawn_one(tmp_path: Path) -> None:
+def test_the_committed_picture_is_the_drawn_one(tmp_path):
     with style.styled():
         style.save_images(draw(), tmp_path, "dag", ["svg"])
     said, marks = texts_and_marks(ROOT / "docs/dag.svg")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from cut_data import first_sentences
-from dag import Laid
 from doc_blocks import EXTEND, GENERATED, Reader, blocks, commands, expanded, trained
 
 OWN = "presets/my-german.yaml"
@@ -25,22 +24,22 @@ CLUSTER = (
 
 
 @pytest.fixture
-def follow(tmp_path: Path) -> Reader:
+def follow(tmp_path):
     """Return a reader of the page."""
     return Reader(tmp_path)
 
 
-def count(jobs: list[Laid], rule: str) -> int:
+def count(jobs, rule):
     """Return how many jobs of a rule there are."""
     return [job.rule for job in jobs].count(rule)
 
 
-def test_the_page_has_these_files_and_commands_and_no_others(follow: Reader) -> None:
+def test_the_page_has_these_files_and_commands_and_no_others(follow):
     assert list(follow.files) == [OWN, TOP, POSITIONS, GREEK, GERMAN, ARABIC]
     assert commands(EXTEND) == [LOCAL, SETTING, TOKENS, GENERATED, SWAPPED, REAL, PLAN, FETCH, CLUSTER]
 
 
-def test_a_small_study_of_ones_own_language(follow: Reader, real_data: Path) -> None:
+def test_a_small_study_of_ones_own_language(follow, real_data):
     assert len(follow.files[OWN].splitlines()) < 50
     data = follow.folder / "data"
     data.mkdir()
@@ -65,15 +64,13 @@ def test_a_small_study_of_ones_own_language(follow: Reader, real_data: Path) -> 
     assert "Parsing (LAS) nds" in table
 
 
-def test_a_setting(follow: Reader) -> None:
+def test_a_setting(follow):
     assert trained(follow.lay_out(SETTING)) == {
         f"en-fr.{name}.s1" for name in ("default", "sep-emb-l1-6", "sep-emb-l1-7")
     }
 
 
-def test_a_setting_that_cannot_be_is_refused_as_the_page_says(
-    follow: Reader, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_setting_that_cannot_be_is_refused_as_the_page_says(follow, capfd):
     (shown,) = [block.text.strip() for block in blocks(EXTEND) if block.language == "text"]
     follow.write(TOP, "separate:", "bpe: joint\n    separate:")
     with pytest.raises(SystemExit, match="2"):
@@ -81,7 +78,7 @@ def test_a_setting_that_cannot_be_is_refused_as_the_page_says(
     assert shown in capfd.readouterr().err.splitlines()
 
 
-def test_separate_tokens_beside_separate_embeddings(follow: Reader) -> None:
+def test_separate_tokens_beside_separate_embeddings(follow):
     jobs = follow.lay_out(TOKENS)
     assert trained(jobs) == {f"en-fr.{name}.s1" for name in ("default", "sep-emb", "sep-tokens")}
     assert (
@@ -91,7 +88,7 @@ def test_separate_tokens_beside_separate_embeddings(follow: Reader) -> None:
     assert untrained == {"en-fr.untrained-joint.s1", "en-fr.untrained-separate.s1"}
 
 
-def test_a_swapped_language(follow: Reader) -> None:
+def test_a_swapped_language(follow):
     jobs = follow.lay_out(SWAPPED)
     assert count(jobs, "pretrain") == len(trained(jobs)) == 23
     assert len([name for name in trained(jobs) if name.startswith("en-de.")]) == 10
@@ -99,7 +96,7 @@ def test_a_swapped_language(follow: Reader) -> None:
     assert any("transfer/en-de.no-anchors.s1/" in path for job in jobs for path in job.outputs)
 
 
-def test_a_real_language(follow: Reader, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_real_language(follow, capfd):
     jobs = follow.lay_out(REAL)
     assert len([name for name in trained(jobs) if name.startswith("en-ar.")]) == 10
     assert "ar.mono.s1" in trained(jobs)
@@ -110,6 +107,6 @@ def test_a_real_language(follow: Reader, capfd: pytest.CaptureFixture[str]) -> N
     assert "languages.ar.moses: expected one of null, as," in capfd.readouterr().err
 
 
-def test_its_files_are_fetched_and_its_plan_reads_both_files(follow: Reader) -> None:
+def test_its_files_are_fetched_and_its_plan_reads_both_files(follow):
     assert count(follow.lay_out(FETCH), "fetch_dataset") == 15
     assert expanded(PLAN).endswith("--configfile presets/paper.yaml presets/arabic.yaml")

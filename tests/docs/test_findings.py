@@ -12,7 +12,7 @@ TABLE = [[cell.strip() for cell in line.strip("|").split("|")] for line in TEXT.
 STUDENT = 4.303  # the 97.5% quantile of Student's t with two degrees of freedom
 
 
-def scores(setting: str, language: str) -> list[float]:
+def scores(setting, language):
     """Return the scores of a row, seed by seed."""
     with (ROOT / "results/controls/starts/figure3.csv").open(newline="") as handle:
         own = [row for row in csv.DictReader(handle) if (row["setting"], row["language"]) == (setting, language)]
@@ -20,7 +20,7 @@ def scores(setting: str, language: str) -> list[float]:
 
 
 @pytest.mark.parametrize(("column", "language"), [(1, "fr"), (2, "ru")])
-def test_every_cell_is_what_the_models_scored(column: int, language: str) -> None:
+def test_every_cell_is_what_the_models_scored(column, language):
     """Scores of three seeds; a difference is that of the two rows above it, with its interval."""
     for number, row in enumerate(TABLE[2:], start=2):
         if row[0] != "difference":
@@ -34,7 +34,7 @@ def test_every_cell_is_what_the_models_scored(column: int, language: str) -> Non
 
 
 @pytest.mark.parametrize(("language", "kept"), [("fr", ".85"), ("ru", ".91")])
-def test_the_share_that_is_kept(language: str, kept: str) -> None:
+def test_the_share_that_is_kept(language, kept):
     """Sep Emb with copies against Default, both raw."""
     share = fmean(scores("Sep Emb", language)) / fmean(scores("Default", language))
     assert f"{share:.2f}".lstrip("0") == kept

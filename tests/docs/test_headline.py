@@ -1,7 +1,5 @@
 """The front page shows what the reference run found: its verdicts and its figure are those that the files give."""
 
-from pathlib import Path
-
 import pytest
 from doc_blocks import texts_and_marks
 from embedded import ROOT
@@ -13,7 +11,7 @@ from xling.report.measured import Study
 from xling.report.records import Cell, Results
 
 
-def cells(default: float, other: float, floor: float = 10.0) -> Study:
+def cells(default, other, floor=10.0):
     rows = [
         Cell(setting=setting, task="ner", language=language, score=score, chance=floor)
         for language in ("fr", "ru")
@@ -22,7 +20,7 @@ def cells(default: float, other: float, floor: float = 10.0) -> Study:
     return Study(Results(figure3=tuple(rows)), redraws=0)
 
 
-def test_the_kept_share_is_a_mean_over_languages_with_signal_and_tasks_without_are_named() -> None:
+def test_the_kept_share_is_a_mean_over_languages_with_signal_and_tasks_without_are_named():
     known = cells(30.0, 20.0)
     assert kept.languages_with_signal(known) == {"ner": ["fr", "ru"]}
     shares = kept.kept_shares([known] * 3, ["No anchors", "Sep Emb"])
@@ -40,7 +38,7 @@ def test_the_kept_share_is_a_mean_over_languages_with_signal_and_tasks_without_a
     ]
 
 
-def test_the_readme_and_the_committed_figure_show_the_reference_run(tmp_path: Path) -> None:
+def test_the_readme_and_the_committed_figure_show_the_reference_run(tmp_path):
     read, claims = headline.read_reference()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     block = headline.block(Study(Results(figure3=tuple(read)), redraws=0), claims)

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -24,13 +24,13 @@ FULLY_APART = ("sep-emb-l1-3", "sep-emb-l1-6")
 
 
 @cache
-def results(study: str) -> dict[tuple[str, str], Any]:
+def results(study):
     """Return the scores of a study by encoder and task."""
     lines = (STUDIES[study] / "transfer.jsonl").read_text(encoding="utf-8").splitlines()
     return {(line["model"], line["task"]): line for line in map(json.loads, lines)}
 
 
-def score(study: str, encoder: str, task: str) -> float:
+def score(study, encoder, task):
     """Return the mean test score of mini's grid points in the other language."""
     result = results(study)[encoder, task]
     tests = [point["test"][encoder[3:5]] for point in result["points"] if point["encoder_lr"] in GRID]
@@ -38,12 +38,12 @@ def score(study: str, encoder: str, task: str) -> float:
     return fmean(test[result["measure"]] for test in tests)
 
 
-def shown(value: float, digits: int) -> str:
+def shown(value, digits):
     """Return a number as one writes it, halves rounded up."""
     return f"{math.floor(value * 10**digits + 0.5 + 1e-6) / 10**digits:.{digits}f}"
 
 
-def lower_layers(study: str, seed: int | None, languages: str = "fr ru zh") -> Iterator[str]:
+def lower_layers(study, seed, languages="fr ru zh"):
     """6c: by how many points the best of layers 0 to 3 is ahead of the best above in sentence retrieval."""
     records = read_json(STUDIES[study] / "analyses/sentences.json")["records"]
     for language in ("fr", "ru", "zh"):
@@ -55,7 +55,7 @@ def lower_layers(study: str, seed: int | None, languages: str = "fr ru zh") -> I
         yield shown(max(curve[:4]) - max(curve[4:]), 2) if curve else ""
 
 
-def kept_in_russian(study: str, seed: int) -> list[str]:
+def kept_in_russian(study, seed):
     """1a: Default, No anchors, and the share that is kept."""
     default, without = (score(study, f"en-ru.{setting}.s{seed}", "parsing") for setting in ("default", "no-anchors"))
     floors = [score("mini", f"en-ru.untrained-{kind}.s1", "parsing") for kind in ("joint", "prefixed")]
@@ -63,12 +63,12 @@ def kept_in_russian(study: str, seed: int) -> list[str]:
     return [shown(default, 1), shown(without, 1), shown(share, 2).removeprefix("0")]
 
 
-def lowest_in_chinese(study: str, seed: int) -> list[str]:
+def lowest_in_chinese(study, seed):
     """4d: the two lowest settings."""
     return [shown(score(study, f"en-zh.{name}.s{seed}", "ner"), 2) for name in ("sep-l1-6", "sep-emb-l1-6")]
 
 
-def at_the_floor(study: str, *settings: str) -> Iterator[str]:
+def at_the_floor(study, *settings):
     """5: French and Russian in rows at the floor, means over seeds."""
     for setting in settings:
         cells = [f"en-{code}.{setting}.s" for code in ("fr", "ru")]
@@ -76,7 +76,7 @@ def at_the_floor(study: str, *settings: str) -> Iterator[str]:
         yield " / ".join(shown(fmean(score(study, *key) for key in own), 1) for own in keys)
 
 
-def one_domain(study: str) -> list[str]:
+def one_domain(study):
     """7a: bilingual and monolingual encoders."""
     records = read_json(STUDIES[study] / "analyses/cka.json")["records"]
     found = {record["model"]: shown(record["cka"]["AVER"], 3).removeprefix("0") for record in records}
@@ -107,7 +107,5 @@ TABLES: list[tuple[str, Callable[..., Iterable[str]], tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("what", "cells", "arguments"), TABLES)
-def test_every_row_is_that_of_the_results(
-    what: str, cells: Callable[..., Iterable[str]], arguments: tuple[Any, ...]
-) -> None:
+def test_every_row_is_that_of_the_results(what, cells, arguments):
     assert "|" + "".join(f" {cell} |" if cell else " |" for cell in (what, *cells(*arguments))) in ROWS

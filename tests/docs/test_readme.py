@@ -3,7 +3,6 @@
 import pkgutil
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
@@ -21,7 +20,7 @@ PLAN = "make plan PRESET=presets/paper.yaml RATES=h200"
 RUN = ["make demo", "make plan", PLAN]  # the first one as a dry run
 NOT_RUN = {
     "make test": "runs this test",
-    "make aligner": "compiles; tests/unit/align/test_contextual_environment.py has what it runs",
+    "make aligner": "compiles; tests/unit/align/test_align_words.py has what it runs",
     "make slurm-check": "asks a cluster; tests/unit/workflow_scripts/test_slurm_check.py and tests/slurm run it",
     ".venv/bin/snakemake --profile slurm --configfile presets/paper.yaml": "a cluster; tests/slurm runs a study on one",
     "make run PRESET=presets/mini.yaml TARGET=table1": "test_extend.py runs a smaller study so",
@@ -48,7 +47,7 @@ README, TEXT = (
 )
 
 
-def test_every_command_is_run_or_has_a_reason() -> None:
+def test_every_command_is_run_or_has_a_reason():
     tables = {*RUN, *DRY, *NOT_RUN}
     asked = [line for line in COMMANDS if not line.startswith("xling ")]
     assert [line for line in asked if line not in tables] == []
@@ -58,7 +57,7 @@ def test_every_command_is_run_or_has_a_reason() -> None:
     assert {block.page for page in PAGES for block in blocks(page) if block.language == "python"} == set(PYTHON)
 
 
-def test_a_dry_run_of_the_first_command_shows_its_jobs_and_makes_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_of_the_first_command_shows_its_jobs_and_makes_nothing(tmp_path):
     assert "pretrain" in run(RUN[0], tmp_path, "-n")
     assert not (tmp_path / "results").exists()
 
@@ -66,9 +65,7 @@ def test_a_dry_run_of_the_first_command_shows_its_jobs_and_makes_nothing(tmp_pat
 @pytest.mark.parametrize(
     "command", [pytest.param(x, marks=pytest.mark.real_data if x.startswith("XLING_DATA") else ()) for x in DRY]
 )
-def test_a_command_lays_out_its_jobs(
-    command: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_lays_out_its_jobs(command, request, tmp_path, monkeypatch):
     real = command.startswith("XLING_DATA")
     if real:
         monkeypatch.setenv("XLING_DATA", str(request.getfixturevalue("real_data")))
@@ -77,19 +74,19 @@ def test_a_command_lays_out_its_jobs(
     assert set(re.findall(r"/transfer/([^/]+)/", command)) <= trained(jobs)
 
 
-def cost(row: str, column: int) -> str:
+def cost(row, column):
     """Return a cell of the README's table of costs: the embedded study, mini, paper."""
     (line,) = [line for line in README.splitlines() if line.startswith(f"| {row} |")]
     return line.split("|")[2 + column].strip()
 
 
-def jobs_in(plan: str) -> dict[str, int]:
+def jobs_in(plan):
     """Return how many jobs of each rule a plan has."""
     counted = re.findall(r"^(\w+) +(\d+) ", plan.split("longest chain")[0], re.MULTILINE)
     return {rule: int(count) for rule, count in counted}
 
 
-def planned(command: str, folder: Path, own_data: bool = True) -> tuple[list[str], str]:
+def planned(command, folder, own_data=True):
     """Return GPU time, CPU time, disk and download of a plan, - for none, and all that it said; no job lacks a cost."""
     said = run(command, folder, own_data=own_data)
     assert "not estimated" not in said
@@ -99,21 +96,21 @@ def planned(command: str, folder: Path, own_data: bool = True) -> tuple[list[str
     return re.split(r" {2,}", line)[2:], said
 
 
-def test_the_cost_of_the_embedded_study_is_the_plan_s(tmp_path: Path) -> None:
+def test_the_cost_of_the_embedded_study_is_the_plan_s(tmp_path):
     (gpu, _, disk, download), _ = planned(f"{RUN[1]} RATES=cpu", tmp_path)  # not those of a calibrated machine
     assert (gpu, download) == ("-", "-")
     assert (cost("disk, without `.venv`", 0), cost("data to download", 0)) == (disk, "none")
 
 
 @pytest.mark.real_data
-def test_the_cost_of_mini_is_the_plan_s(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cost_of_mini_is_the_plan_s(real_data, tmp_path, monkeypatch):
     monkeypatch.setenv("XLING_DATA", str(real_data))
     (gpu, _, disk, _), _ = planned("make plan PRESET=presets/mini.yaml RATES=h200", tmp_path, own_data=False)
     assert (cost("GPU time", 1), cost("wall-clock time", 1)) == (gpu, f"{gpu}, one job at a time")
     assert (cost("disk, without `.venv`", 1), cost("data to download", 1)) == (disk, "none")
 
 
-def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
+def test_the_cost_of_the_paper_is_the_plan_s(tmp_path):
     (gpu, _, disk, download), said = planned(f"{PLAN} ASSUMPTIONS=1", tmp_path)
     found = jobs_in(said)
     once = ["translate_words", "retrieve_sentences", "compare_encoders", "table1", "claims", "page"]
@@ -127,13 +124,13 @@ def test_the_cost_of_the_paper_is_the_plan_s(tmp_path: Path) -> None:
     assert cost("wall-clock time", 2) == f"{eight} with 8 GPUs, {best} with 32"
 
 
-def test_the_figures_of_the_paper_take_no_study(tmp_path: Path) -> None:
+def test_the_figures_of_the_paper_take_no_study(tmp_path):
     jobs = laid_out(expanded("make paper-figures"), tmp_path)  # test_small_study.py draws them
     assert [job.rule for job in jobs] == ["paper_figures"]
 
 
 @pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("xling ")])
-def test_flags_of_the_package_s_command_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_flags_of_the_package_s_command_exist(command, capsys):
     with pytest.raises(SystemExit, match="0"):
         dispatch([command.split()[1], "--help"])
     said, flags = capsys.readouterr().out, re.findall(r"--[a-z-]+", command)
@@ -141,21 +138,21 @@ def test_flags_of_the_package_s_command_exist(command: str, capsys: pytest.Captu
     assert [flag for flag in flags if flag not in said] == []
 
 
-def test_make_targets_named_in_the_text_exist() -> None:
+def test_make_targets_named_in_the_text_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     named = set(re.findall(r"(?:`|^)make ([a-z-]+)", TEXT, re.MULTILINE))
     assert {"demo", "test", "plan"} <= named
     assert [name for name in sorted(named) if not re.search(rf"^{name}:", makefile, re.MULTILINE)] == []
 
 
-def test_modules_and_functions_named_in_the_text_exist() -> None:
+def test_modules_and_functions_named_in_the_text_exist():
     names = set(re.findall(r"`((?:xling|workflow_scripts)(?:\.\w+)+)`", TEXT))
     modules = set(re.findall(r"python -m ((?:xling|workflow_scripts|bench|docs)(?:\.\w+)+)", TEXT))
     assert len(names) > 20
     assert [name for name in sorted(names | modules) if not exists(name)] == []
 
 
-def exists(name: str) -> bool:
+def exists(name):
     """Tell whether a dotted name is a module, or something in one."""
     try:
         return bool(pkgutil.resolve_name(name))
@@ -164,7 +161,7 @@ def exists(name: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere_and_files_named_in_the_text_exist(page: Path) -> None:
+def test_links_lead_somewhere_and_files_named_in_the_text_exist(page):
     text = page.read_text(encoding="utf-8")
     inside = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
     assert [link for link in inside if not (page.parent / link).exists()] == []
@@ -175,7 +172,7 @@ def test_links_lead_somewhere_and_files_named_in_the_text_exist(page: Path) -> N
     assert [name for name in ours if not (ROOT / name).exists() and not list(ROOT.glob(name))] == []
 
 
-def test_the_readme_s_setting_can_be_added() -> None:
+def test_the_readme_s_setting_can_be_added():
     (shown,) = [block.text for block in blocks(ROOT / "README.md") if block.language == "yaml"]
     changes = yaml.safe_load(shown)
     check(study(**changes))
@@ -183,7 +180,7 @@ def test_the_readme_s_setting_can_be_added() -> None:
     assert name == base | {"label": "Sep Emb + L1-7", "separate": base["separate"] | {"layers": 7}}
 
 
-def test_the_site_file_s_example_can_be_read(tmp_path: Path) -> None:
+def test_the_site_file_s_example_can_be_read(tmp_path):
     (shown,) = [block.text for block in blocks(ROOT / "docs" / "cluster.md") if block.language == "yaml"]
     path = tmp_path / "site.yaml"
     path.write_text(shown, encoding="utf-8")
@@ -191,11 +188,11 @@ def test_the_site_file_s_example_can_be_read(tmp_path: Path) -> None:
     assert site.requests("gpu-long", {})["gpu"] == 8
 
 
-def test_the_readme_links_every_page() -> None:
+def test_the_readme_links_every_page():
     assert [page.name for page in PAGES if page.parent.name == "docs" and f"(docs/{page.name})" not in README] == []
 
 
-def test_the_catalog_github_and_citations_find_what_they_ask_for() -> None:
+def test_the_catalog_github_and_citations_find_what_they_ask_for():
     names = (".snakemake-workflow-catalog.yml", ".github/workflows/test.yml", "CITATION.cff")
     catalog, workflow, citation = (yaml.safe_load((ROOT / name).read_text(encoding="utf-8")) for name in names)
     assert {"conda", "apptainer"} == set(catalog["usage"]["software-stack-deployment"])

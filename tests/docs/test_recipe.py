@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,7 @@ TABLE, PLATEAU = ([line for line in ROWS if (line.count("|") == 7) == wide] for 
 SETTINGS = [cell.strip() for cell in TABLE[0].strip("|").split("|")][1:]
 
 
-def described(one: dict[str, Any]) -> str:
+def described(one):
     """Return the row that a run belongs to."""
     run = one["run"]
     dropout, rate, eps = run["shape"]["dropout"], run["pretrain"]["lr"], run["pretrain"]["eps"]
@@ -38,7 +37,7 @@ def described(one: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("line", TABLE[2:], ids=lambda line: line.split("|")[1].strip())
-def test_every_cell_is_what_the_runs_scored(line: str) -> None:
+def test_every_cell_is_what_the_runs_scored(line):
     """Seeds in order: LAS on dev trees of the other language, and in brackets the last retrieval."""
     row, *cells = (cell.strip() for cell in line.strip("|").split("|"))
     for setting, cell in zip(SETTINGS, cells, strict=True):
@@ -49,13 +48,13 @@ def test_every_cell_is_what_the_runs_scored(line: str) -> None:
         assert cell == (f"{scores} ({ends})" if own else "")
 
 
-def test_no_run_is_left_out() -> None:
+def test_no_run_is_left_out():
     """Every line of the file belongs to a row."""
     rows = {line.strip("|").split("|")[0].strip() for line in TABLE[2:]}
     assert {described(run) for run in RUNS} == rows
 
 
-def test_the_plateau_table_is_that_of_its_runs() -> None:
+def test_the_plateau_table_is_that_of_its_runs():
     """The first update whose validation loss is below each threshold, or a dash."""
     lines = (ROOT / "results/controls/plateau.jsonl").read_text().splitlines()
     expected = []
@@ -66,7 +65,7 @@ def test_the_plateau_table_is_that_of_its_runs() -> None:
 
 
 @pytest.mark.parametrize(("dropout", "runs"), [(0.0, 22), (0.1, 7)])
-def test_the_overlays_describe_the_long_runs(dropout: float, runs: int) -> None:
+def test_the_overlays_describe_the_long_runs(dropout, runs):
     """What was measured is what will be run, apart from the tasks; the earlier rounds had no dropout."""
     names = ("presets/mini.yaml", "presets/overlays/mini-next.yaml", "presets/overlays/mini-recipe.yaml")
     config = read_config(ROOT / "config.yaml", *(ROOT / name for name in names))
@@ -80,7 +79,7 @@ def test_the_overlays_describe_the_long_runs(dropout: float, runs: int) -> None:
         assert {key: value for key, value in described.items() if key != "made_from"} == run
 
 
-def test_the_next_run_has_the_seeds_that_were_planned() -> None:
+def test_the_next_run_has_the_seeds_that_were_planned():
     """Four of what varies most, three of most rows of Table 1, two of everything else."""
     config = read_config(
         *(ROOT / name for name in ("config.yaml", "presets/mini.yaml", "presets/overlays/mini-next.yaml"))

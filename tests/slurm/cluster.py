@@ -1,4 +1,4 @@
-"""A real SLURM cluster of pretended nodes on this one machine, for tests: python tests/slurm/cluster.py start|stop
+"""A real SLURM cluster of pretended nodes on this one machine, for tests.
 
 Needs root and Debian's packages, which it installs if they are missing. Everything lives below one folder, except links
 in /etc/slurm (a job's environment does not carry SLURM_CONF) and a line in /etc/hosts (nodes must have names).
@@ -13,11 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 ETC = Path("/etc/slurm")
 HOSTS = Path("/etc/hosts")
@@ -32,7 +30,7 @@ class ClusterError(Exception):
     """The cluster cannot be started here, and why."""
 
 
-def attempt(look: Callable[[], Any]) -> Any:
+def attempt(look):
     """Return what a look finds: nothing where a command failed or took too long, as it may on a busy machine."""
     try:
         return look()
@@ -40,7 +38,7 @@ def attempt(look: Callable[[], Any]) -> Any:
         return None
 
 
-def wait_for(what: str, is_so: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_for(what, is_so, seconds=60.0):
     """Wait until something is so."""
     end = time.monotonic() + seconds
     while not attempt(is_so):
@@ -49,17 +47,17 @@ def wait_for(what: str, is_so: Callable[[], bool], seconds: float = 60.0) -> Non
         time.sleep(0.1)
 
 
-def works(*command: str) -> bool:
+def works(*command):
     """Say whether a command succeeds."""
     return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
 
 
-def output(*command: str) -> str:
+def output(*command):
     """Return what a command prints."""
     return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout.strip()
 
 
-def queue() -> str:
+def queue():
     """Return the jobs in the queue for people to read, or why they cannot be told."""
     try:
         return output("squeue", "-h", "-o", "%i %T %N")
@@ -80,13 +78,13 @@ class Cluster:
     guard: subprocess.Popen[bytes] | None = None  # stops the cluster should this process be killed
 
     @property
-    def names(self) -> list[str]:
+    def names(self):
         """The nodes' names."""
         return [f"n{number}" for number in range(1, self.nodes + 1)]
 
     # ------------------------------------------------------------------ up
 
-    def start(self) -> None:
+    def start(self):
         """Bring the cluster up from nothing; whatever goes wrong, nothing of it stays."""
         if os.geteuid() != 0:
             raise ClusterError("a test cluster needs root")
@@ -98,13 +96,13 @@ class Cluster:
             self._prepare()
             self._start_daemons()
             self.guard = subprocess.Popen(
-                [sys.executable, __file__, "guard", str(os.getpid())], stdin=subprocess.DEVNULL, start_new_session=True
+                [sys.executable, __file__, str(os.getpid())], stdin=subprocess.DEVNULL, start_new_session=True
             )
         except BaseException:
             self.stop()
             raise
 
-    def _prepare(self) -> None:
+    def _prepare(self):
         shutil.rmtree(self.root, ignore_errors=True)
         for name in ("etc", "run", "log", "state", "spool", "munge", "dev"):
             (self.root / name).mkdir(parents=True, mode=0o755)
@@ -116,7 +114,7 @@ class Cluster:
         with HOSTS.open("a") as hosts:
             hosts.write(f"127.0.0.1 {' '.join(self.names)} {MARK}\n")
 
-    def _config(self) -> str:
+    def _config(self):
         host = socket.gethostname().split(".")[0]
         lines = [(HERE / "slurm.conf").read_text().format(host=host, port=self.port, root=self.root)]
         for number, name in enumerate(self.names, start=1):
@@ -128,7 +126,7 @@ class Cluster:
             lines.append(f"PartitionName={name} Nodes={','.join(nodes)} Default={default} MaxTime=1-00:00:00\n")
         return "".join(lines)
 
-    def _gpus(self) -> str:
+    def _gpus(self):
         """Return gres.conf; a GPU is a link to a device that every machine has."""
         lines = []
         for name in self.names:
@@ -139,7 +137,7 @@ class Cluster:
                 lines.append(f"NodeName={name} Name=gpu Type=fake File={link}\n")
         return "".join(lines)
 
-    def _start_daemons(self) -> None:
+    def _start_daemons(self):
         run, key = self.root / "run", self.root / "munge" / "munge.key"
         key.touch(mode=0o400)
         key.write_bytes(secrets.token_bytes(1024))
@@ -153,22 +151,22 @@ class Cluster:
             self._daemon("slurmd", "-N", name, "-c")
         wait_for("idle nodes", lambda: len(output("sinfo", "-hN", "-t", "idle", "-o", "%N").split()) >= self.nodes)
 
-    def _daemon(self, *command: str) -> None:
+    def _daemon(self, *command):
         program = shutil.which(command[0], path=f"{os.environ.get('PATH', '')}:/usr/sbin") or command[0]
         with (self.root / "log" / f"{command[0]}.start").open("ab") as log:
             subprocess.run([program, *command[1:]], stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=True)
 
-    def start_controller(self, *flags: str) -> None:
+    def start_controller(self, *flags):
         """Start the controller, which knows what it knew when it stopped."""
         self._daemon("slurmctld", *flags)
         wait_for("slurmctld", lambda: works("scontrol", "ping"))
 
-    def stop_controller(self) -> None:
+    def stop_controller(self):
         """Stop the controller; jobs and nodes go on."""
         self._end(self._pids("slurmctld"))
 
     @contextmanager
-    def remembering(self, seconds: int) -> Iterator[None]:
+    def remembering(self, seconds):
         """Let the controller forget finished jobs sooner than it does otherwise."""
         config = self.root / "etc" / "slurm.conf"
         usual = config.read_text()
@@ -182,9 +180,12 @@ class Cluster:
 
     # ------------------------------------------------------------------ down
 
-    def stop(self) -> None:
+    def stop(self):
         """End all jobs and daemons of this cluster, known by their pid files, and take its links away."""
-        self.dismiss_guard()
+        if self.guard:
+            self.guard.kill()
+            self.guard.wait()
+            self.guard = None
         if self._pids("slurmctld"):
             self._cancel_jobs()
         for pattern in ("slurmd.*", "slurmctld", "munged"):
@@ -196,14 +197,7 @@ class Cluster:
         if "".join(kept) != HOSTS.read_text():
             HOSTS.write_text("".join(kept))
 
-    def dismiss_guard(self) -> None:
-        """Let the cluster outlive this process."""
-        if self.guard:
-            self.guard.kill()
-            self.guard.wait()
-            self.guard = None
-
-    def _cancel_jobs(self) -> None:
+    def _cancel_jobs(self):
         try:
             works("scancel", "--user=root")
             works("scancel", "--user=root", "--signal=KILL", "--full")
@@ -211,11 +205,11 @@ class Cluster:
         except (ClusterError, subprocess.SubprocessError):
             print("jobs of the test cluster would not end", file=sys.stderr)
 
-    def _is_ours(self, name: str) -> bool:
+    def _is_ours(self, name):
         link = ETC / name
         return link.is_symlink() and link.readlink() == self.root / "etc" / name
 
-    def _pids(self, pattern: str) -> list[int]:
+    def _pids(self, pattern):
         """Return the processes of pid files that still are what the files say."""
         found = []
         for path in (self.root / "run").glob(f"{pattern}.pid"):
@@ -225,7 +219,7 @@ class Cluster:
                 found.append(int(pid))
         return found
 
-    def _end(self, pids: list[int]) -> None:
+    def _end(self, pids):
         for number in (signal.SIGTERM, signal.SIGKILL):
             for pid in pids:
                 if Path(f"/proc/{pid}").exists():
@@ -235,7 +229,7 @@ class Cluster:
                 time.sleep(0.1)
 
 
-def end_processes_in(folder: Path) -> None:
+def end_processes_in(folder):
     """Kill what still works below a folder; SLURM forgets the processes of a node that is set down."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -247,7 +241,7 @@ def end_processes_in(folder: Path) -> None:
             continue
 
 
-def install_packages() -> None:
+def install_packages():
     """Install what is missing of SLURM and munge, from Debian."""
     path = f"{os.environ.get('PATH', '')}:/usr/sbin"
     missing = [name for name, programs in PROGRAMS.items() if not all(shutil.which(p, path=path) for p in programs)]
@@ -264,18 +258,7 @@ def install_packages() -> None:
             raise ClusterError(f"apt-get {' '.join(command)}: {done.stderr.strip()[-500:]}")
 
 
-def main() -> None:
-    """Start a cluster that stays, stop it, or stop it once a process is gone."""
-    if sys.argv[1:] == ["start"]:
-        made = Cluster()
-        made.start()
-        made.dismiss_guard()
-    if sys.argv[1:2] == ["guard"]:
-        while Path(f"/proc/{sys.argv[2]}").exists():
-            time.sleep(1)
-    if sys.argv[1:2] in (["guard"], ["stop"]):
-        Cluster().stop()
-
-
-if __name__ == "__main__":
-    main()
+if __name__ == "__main__":  # the guard: stop the cluster once a process is gone
+    while Path(f"/proc/{sys.argv[1]}").exists():
+        time.sleep(1)
+    Cluster().stop()

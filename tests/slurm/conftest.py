@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ QUICK = {"updates": 6, "warmup": 1, "validate_every": 3, "validation_tokens": 20
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(tmp_path_factory):
     """Return a running cluster, which is gone after the tests."""
     made = Cluster()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that fixtures are taken down
@@ -29,7 +28,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def study(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Workplace:
+def study(cluster, tmp_path_factory):
     """Return a place where a small study ran on the cluster from nothing to its table, training over two nodes."""
     folder: Path = tmp_path_factory.mktemp("study")
     place = Workplace(folder / "place", QUICK, folder / "data", gpu_long={"gpu": 2, "nodes": 2})

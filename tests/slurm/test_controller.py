@@ -5,12 +5,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 
 import pytest
-from cluster import Cluster, works
+from cluster import works
 from embedded import ROOT
-from workplace import MODEL, Workplace
+from workplace import MODEL
 
 from xling.core.io import read_json
 
@@ -21,10 +20,10 @@ AUDIT = "anchors.json"
 
 
 @pytest.fixture
-def place(study: Workplace) -> Callable[[str], Workplace]:
+def place(study):
     """Return a function that makes a place whose model is to be trained and audited, in a job each."""
 
-    def make(name: str) -> Workplace:
+    def make(name):
         made = study.beside(name, gpu_long={"gpu": 1, "nodes": 1})
         made.take_inputs(study)
         made.variables["XLING_SUBMIT_PAUSE"] = "5"
@@ -33,17 +32,17 @@ def place(study: Workplace) -> Callable[[str], Workplace]:
     return make
 
 
-def begin(place: Workplace) -> "subprocess.Popen[bytes]":
+def begin(place):
     """Start both jobs of a place."""
     return place.start(place.model, place.model.parent / AUDIT)
 
 
-def logs(place: Workplace, rule: str) -> int:
+def logs(place, rule):
     """Return how many jobs of a rule SLURM has started here."""
     return len(list((place.folder / f"logs/slurm/rule_{rule}" / MODEL).glob("*.log")))
 
 
-def test_a_controller_that_is_away_costs_no_retry(cluster: Cluster, place: Callable[[str], Workplace]) -> None:
+def test_a_controller_that_is_away_costs_no_retry(cluster, place):
     running, submitting = place("running"), place("submitting")
     first = begin(running)
     running.wait_until("a job", lambda: running.jobs("RUNNING"))
@@ -64,9 +63,7 @@ def test_a_controller_that_is_away_costs_no_retry(cluster: Cluster, place: Calla
     assert "Unable to contact slurm controller" in waiting.read_text()
 
 
-def test_jobs_that_slurm_forgets_at_once_are_known_by_their_files(
-    cluster: Cluster, place: Callable[[str], Workplace]
-) -> None:
+def test_jobs_that_slurm_forgets_at_once_are_known_by_their_files(cluster, place):
     forgotten = place("forgotten")
     with cluster.remembering(2):
         check = [sys.executable, "-m", "workflow_scripts.slurm_check"]

@@ -5,14 +5,14 @@ import csv
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
-from workplace import MODEL, Workplace
+from workplace import MODEL
 
 from xling.core.io import read_json
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(1200)]
 
 
-def test_the_study_ends_with_its_table_after_training_over_two_nodes(study: Workplace) -> None:
+def test_the_study_ends_with_its_table_after_training_over_two_nodes(study):
     with (study.study / "tables/table1.csv").open(encoding="utf-8") as handle:
         rows = list(csv.DictReader(handle))
     assert [row["Model"] for row in rows] == ["Default"]
@@ -24,7 +24,7 @@ def test_the_study_ends_with_its_table_after_training_over_two_nodes(study: Work
     assert len(list((study.folder / "logs/slurm/rule_pretrain" / MODEL).glob("*.log"))) == 1  # as the docs say
 
 
-def test_two_nodes_train_the_model_that_one_process_trains(study: Workplace) -> None:
+def test_two_nodes_train_the_model_that_one_process_trains(study):
     alone = study.beside("alone", gpu_long={"gpu": 1, "nodes": 1})
     alone.take_inputs(study)
     alone.finish(alone.start_here(alone.model))
@@ -35,7 +35,7 @@ def test_two_nodes_train_the_model_that_one_process_trains(study: Workplace) -> 
 
 
 @pytest.mark.parametrize("profile", [("--profile", "profiles/slurm"), ("--workflow-profile", "slurm")])
-def test_every_other_way_to_name_the_profile_submits(study: Workplace, profile: tuple[str, str]) -> None:
+def test_every_other_way_to_name_the_profile_submits(study, profile):
     made, logs = study.model.parent / "anchors.json", study.folder / "logs/slurm/rule_audit_anchors" / MODEL
     made.unlink(missing_ok=True)
     before = set(logs.glob("*.log"))

@@ -8,10 +8,9 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cluster import queue, works
@@ -36,7 +35,7 @@ DISK_MEGABYTES = 32
 class Desk:
     """Makes places for faults, and knows what an undisturbed training gives."""
 
-    def __init__(self, study: Workplace, folder: Path) -> None:
+    def __init__(self, study, folder):
         self.study, self.folder = study, folder
         self.long: Future[Workplace] = Future()
         self.processes: list[subprocess.Popen[bytes]] = []
@@ -44,13 +43,13 @@ class Desk:
         self.short = self.undisturbed("short", SHORT_UPDATES)
         self.long_updates = int(SHORT_UPDATES * LONG_SECONDS / seconds_of(self.short))
 
-    def undisturbed(self, name: str, updates: int) -> Workplace:
+    def undisturbed(self, name, updates):
         """Train without the cluster and without faults."""
         place = self.place(name, updates)
         place.finish(self.started(place.start_here(place.model)), PATIENCE)
         return place
 
-    def place(self, name: str, updates: int = SHORT_UPDATES, disk: int = 0, **classes: dict[str, Any]) -> Workplace:
+    def place(self, name, updates=SHORT_UPDATES, disk=0, **classes):
         """Return a place that is to train a model, saving it often; its results may be on a disk of some megabytes."""
         often = {"updates": updates, "warmup": 10, "validate_every": 200, "validation_tokens": 500, "save_every": 50}
         place = Workplace(self.folder / name, often, self.study.data, **classes)
@@ -61,16 +60,16 @@ class Desk:
         place.take_inputs(self.study)
         return place
 
-    def started(self, process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+    def started(self, process):
         """Remember a process, to end it with the tests."""
         self.processes.append(process)
         return process
 
-    def train(self, place: Workplace) -> subprocess.Popen[bytes]:
+    def train(self, place):
         """Start training on the cluster."""
         return self.started(place.start(place.model))
 
-    def clear(self) -> None:
+    def clear(self):
         """End what still runs and give disks back."""
         for process in self.processes:
             end(process)
@@ -78,30 +77,30 @@ class Desk:
             works("umount", "--lazy", str(mount))
 
 
-def seconds_of(place: Workplace) -> float:
+def seconds_of(place):
     """Return how long a training takes here; a machine that was busy with other things may not be so later."""
     header, row = (place.study / f"benchmarks/pretrain/{MODEL}.tsv").read_text().splitlines()
     used = dict(zip(header.split("\t"), row.split("\t"), strict=True))
     return min(2 * float(used["cpu_time"]), float(read_json(place.model.parent / "provenance.json")["seconds"]))
 
 
-def attempts(place: Workplace) -> list[dict[str, Any]]:
+def attempts(place):
     """Return what the finished run says of its attempts."""
     return list(read_json(place.model.parent / "provenance.json")["attempts"])
 
 
-def submitted(place: Workplace) -> list[Path]:
+def submitted(place):
     """Return the logs of all training jobs that SLURM started here."""
     return list((place.folder / "logs/slurm/rule_pretrain").rglob("*.log"))
 
 
-def validations(place: Workplace) -> list[Any]:
+def validations(place):
     """Return what every validation of a run found."""
     lines = [json.loads(line) for line in (place.model.parent / "metrics.jsonl").read_text().splitlines()]
     return [(line["update"], line["loss"]) for line in lines if line["kind"] == "validation"]
 
 
-def check_same(place: Workplace, undisturbed: Workplace) -> None:
+def check_same(place, undisturbed):
     """Hold a finished run against the undisturbed one, bit for bit."""
     assert validations(place) == validations(undisturbed)
     digests = [hashlib.sha256(one.model.read_bytes()).hexdigest() for one in (place, undisturbed)]
@@ -113,7 +112,7 @@ def check_same(place: Workplace, undisturbed: Workplace) -> None:
 # ---------------------------------------------------------------------- the faults
 
 
-def time_limit(desk: Desk) -> None:
+def time_limit(desk):
     """The allocation is over before the training is, at least twice."""
     place = desk.place("time_limit", desk.long_updates, gpu_long={"runtime": 1})
     place.finish(desk.train(place), PATIENCE)
@@ -126,7 +125,7 @@ def time_limit(desk: Desk) -> None:
     check_same(place, desk.long.result(PATIENCE))
 
 
-def scancelled(desk: Desk) -> None:
+def scancelled(desk):
     """Someone cancels the running job."""
     place = desk.place("scancelled")
     process = desk.train(place)
@@ -138,7 +137,7 @@ def scancelled(desk: Desk) -> None:
     check_same(place, desk.short)
 
 
-def node_down(desk: Desk) -> None:
+def node_down(desk):
     """The node that trains is set down; SLURM queues the job again, on another."""
     place = desk.place("node_down", gpu_long={"partition": "shaky"})
     process = desk.train(place)
@@ -151,7 +150,7 @@ def node_down(desk: Desk) -> None:
     check_same(place, desk.short)
 
 
-def broken_gpu(desk: Desk) -> None:
+def broken_gpu(desk):
     """The GPUs of the node that the job comes to first do not work; the next attempt avoids it."""
     place = desk.place("broken_gpu")
     broken = place.folder / "broken"  # the prolog of the cluster's tasks writes the first node into it
@@ -166,7 +165,7 @@ def broken_gpu(desk: Desk) -> None:
     check_same(place, desk.short)
 
 
-def controller_killed(desk: Desk) -> None:
+def controller_killed(desk):
     """Snakemake is killed and started again while its orphaned job still trains: the second copy waits for the first."""
     place = desk.place("controller_killed")
     process = desk.train(place)
@@ -180,7 +179,7 @@ def controller_killed(desk: Desk) -> None:
     subprocess.run(command, cwd=place.folder, capture_output=True, timeout=120, check=True)
     again = desk.train(place)
 
-    def second_waits() -> bool:
+    def second_waits():
         os.kill(training, signal.SIGCONT)  # a moment to renew its lock: it is not dead
         time.sleep(0.2)
         os.kill(training, signal.SIGSTOP)
@@ -195,7 +194,7 @@ def controller_killed(desk: Desk) -> None:
     check_same(place, desk.short)
 
 
-def over_memory(desk: Desk) -> None:
+def over_memory(desk):
     """The job needs more memory than it asked for; the next attempt asks for twice as much."""
     place = desk.place("over_memory", gpu_long={"mem_mb": 300})
     place.finish(desk.train(place), PATIENCE)
@@ -204,7 +203,7 @@ def over_memory(desk: Desk) -> None:
     check_same(place, desk.short)
 
 
-def disk_full(desk: Desk) -> None:
+def disk_full(desk):
     """The disk of the results fills up during training, and somebody makes room."""
     place = desk.place("disk_full", disk=DISK_MEGABYTES)
     process = desk.train(place)
@@ -231,9 +230,7 @@ FAULTS: list[Callable[[Desk], None]] = [
 
 
 @pytest.fixture(scope="module")
-def results(
-    study: Workplace, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[dict[str, Future[None]]]:
+def results(study, tmp_path_factory, request):
     """Start the faults that are asked for, some at once, and return what becomes of them."""
     asked = {getattr(item, "callspec", None) and item.callspec.params.get("fault") for item in request.session.items}
     desk = Desk(study, tmp_path_factory.mktemp("faults"))
@@ -246,7 +243,7 @@ def results(
             desk.clear()
 
 
-def timed(fault: Callable[[Desk], None], desk: Desk) -> None:
+def timed(fault, desk):
     """Let a fault happen, and say how long it took."""
     began = time.monotonic()
     try:
@@ -256,6 +253,6 @@ def timed(fault: Callable[[Desk], None], desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-def test_a_fault_changes_no_result(results: dict[str, Future[None]], fault: Callable[[Desk], None]) -> None:
+def test_a_fault_changes_no_result(results, fault):
     failure = results[fault.__name__].exception(timeout=PATIENCE + 300)
     assert failure is None, "".join(traceback.format_exception(failure))

@@ -4,7 +4,6 @@ import sys
 import tomllib
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -21,10 +20,7 @@ from xling.cli import COMMANDS, main
         ("export . --vocab v --out o", 2, "error: .: no model.json in it (expected the folder of a model trained by"),
     ],
 )
-def test_help_is_shown_and_bad_commands_are_one_line(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    arguments: str, code: int, said: str,
-) -> None:  # fmt: skip
+def test_help_is_shown_and_bad_commands_are_one_line(repository, tmp_path, monkeypatch, capsys, arguments, code, said):
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
     module, function = project["scripts"]["xling"].split(":")
     assert getattr(import_module(module), function) is main

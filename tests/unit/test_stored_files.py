@@ -1,21 +1,18 @@
 """Every kind of stored file: a flipped bit is noticed in one line that names the file, a full disk in one line too."""
 
 import logging
-import os
 import shutil
 import subprocess
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import torch
-from dag import lay_out
+from dag import fill, lay_out
 from embedded import study
 from matplotlib.figure import Figure
 from tiny_models import made_up, write_model, write_vocab
@@ -57,17 +54,17 @@ SCORE = {"config": "0123", "languages": {"fr": HEX}}
 NER = ["en:a\tB-LOC", "en:b\tO", "en:c\tB-PER", ""] * 3
 
 
-def write_streams(folder: Path) -> None:
+def write_streams(folder):
     with TokenStreamWriter(folder, 60_000, "en") as writer:
         writer.add("train", *pack([[ord(letter) for letter in line] for line in LINES]))
 
 
-def read_streams(folder: Path) -> Any:
+def read_streams(folder):
     stream = TokenStream(folder, "train")
     return stream.meta, stream.pieces.tobytes(), stream.starts.tobytes()
 
 
-def read_vocabulary(folder: Path) -> Any:
+def read_vocabulary(folder):
     vocabulary = Vocabulary.load(folder)
     encoded = [vocabulary.encode_line(code, line) for code, lines in TEXTS.items() for line in lines]
     parts = [(vocabulary.ids(code).tolist(), vocabulary.pieces(code)) for code in TEXTS]
@@ -75,24 +72,24 @@ def read_vocabulary(folder: Path) -> Any:
     return about, parts, encoded, list(io.read_lines(folder / "pieces.txt"))
 
 
-def read_weights(folder: Path) -> Any:
+def read_weights(folder):
     encoder = load_encoder(folder)
     return encoder.config, {name: value.tolist() for name, value in weights_of(encoder).items()}
 
 
-def write_checkpoints(folder: Path) -> None:
+def write_checkpoints(folder):
     for update in (1, 2):
         parts = {name: {"w": torch.full((20,), float(update))} for name in ("weights", "optimiser")}
         checkpoint.save(folder, parts, {"update": update, "tokens": 77, "best_perplexity": 3.5})
 
 
-def read_checkpoint(folder: Path) -> Any:
+def read_checkpoint(folder):
     found = checkpoint.newest(folder, ("tokens", "best_perplexity"))
     assert found is not None
     return found.meta, {name: found.tensors(name)["w"].tolist() for name in ("weights", "optimiser")}
 
 
-def read_states(path: Path) -> Any:
+def read_states(path):
     states = States(path)
     return states.meta, [states.read(layer).tolist() for layer in range(states.layers)]
 
@@ -105,11 +102,11 @@ class Kind(NamedTuple):
     names: str
 
 
-def one_file(name: str, write: Callable[[Path], Any], read: Callable[[Path], Any]) -> Kind:
+def one_file(name, write, read):
     return Kind(lambda folder: write(folder / name), lambda folder: read(folder / name), name)
 
 
-def write_plan(folder: Path) -> None:
+def write_plan(folder):
     """Write a plan as its rule does: the description of a model of the embedded study."""
     plan = folder / PLAN
     (command,) = lay_out(study(study={"results": str(folder)}), [str(plan)], read=lambda job: job.shellcmd)
@@ -119,12 +116,12 @@ def write_plan(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def vocab(tmp_path_factory):
     return write_vocab(tmp_path_factory.mktemp("vocabulary"), "prefixed", TEXTS, merges=20)
 
 
 @pytest.fixture
-def kinds(tmp_path: Path, vocab: Path) -> dict[str, Kind]:
+def kinds(tmp_path, vocab):
     """Return every kind of file that a later job reads and a function writes."""
     models, plain = {code: vocab / f"{code}.model" for code in TEXTS}, tokeniser_from(None)
     encoder = write_model(tmp_path / "encoder", vocab, "no-anchors")
@@ -157,14 +154,14 @@ def kinds(tmp_path: Path, vocab: Path) -> dict[str, Kind]:
 
 
 @pytest.fixture
-def made_by_commands(tmp_path: Path, vocab: Path, call: Callable[..., Any]) -> dict[str, Kind]:
+def made_by_commands(tmp_path, vocab, call):
     """Return further kinds, which only a command writes."""
     write_lines(tmp_path / "lines", LINES)
     write_lines(tmp_path / "raw", NER)
     (tmp_path / "raw.tsv").write_text("cat\tchat\ndog\tchien\t0.5\n")
     vocabulary, task = Vocabulary.load(vocab), make_task("ner", None)
 
-    def write(module: ModuleType, raw: str, flags: str, path: Path) -> None:
+    def write(module, raw, flags, path):
         assert call(module.main, *flags.split(), "--input", tmp_path / raw, "--out", path).code == 0
 
     return {
@@ -183,12 +180,12 @@ def made_by_commands(tmp_path: Path, vocab: Path, call: Callable[..., Any]) -> d
     }  # fmt: skip
 
 
-def flipped(content: bytes, rng: Any) -> bytes:
+def flipped(content, rng):
     place = rng.randrange(len(content))
     return content[:place] + bytes([content[place] ^ (1 << rng.randrange(8))]) + content[place + 1 :]
 
 
-def said(read: Callable[[], Any], known: Any, caplog: Any, capfd: Any) -> str | None:
+def said(read, known, caplog, capfd):
     """Return the line that a command would end with or warns with; None where it reads what is known, else `changed`."""
     io._sha256_once.cache_clear()  # as in a new process
     caplog.clear()
@@ -203,10 +200,7 @@ def said(read: Callable[[], Any], known: Any, caplog: Any, capfd: Any) -> str | 
     return str(caplog.records[0].getMessage()) if caplog.records else None if values == [known] else "changed"
 
 
-def test_every_flip_is_noticed(
-    kinds: dict[str, Kind], made_by_commands: dict[str, Kind], tmp_path: Path, caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+def test_every_flip_is_noticed(kinds, made_by_commands, tmp_path, caplog, capfd, monkeypatch):
     monkeypatch.setattr(logging.getLogger("xling"), "propagate", True)
     caplog.set_level(logging.WARNING, "xling")
     rng, missed, flips, without_effect = python_rng("flips"), [], 0, 0
@@ -241,9 +235,7 @@ def test_every_flip_is_noticed(
     assert without_effect < flips / 50
 
 
-def test_a_full_disk_while_any_kind_of_file_is_written(
-    mount_disk: Callable[[str], Path], kinds: dict[str, Kind], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_full_disk_while_any_kind_of_file_is_written(mount_disk, kinds, capfd):
     disk = mount_disk("2m")
     out, filler, figure = disk / "out", disk / "filler", Figure((1, 1))
     figure.subplots().plot(ARRAY[0])
@@ -253,8 +245,8 @@ def test_a_full_disk_while_any_kind_of_file_is_written(
         "lock": lambda: Lock(out).__enter__().__exit__(),
     }
     for name, write in writers.items():
-        for free in (0, 1, 2, 4, 8):  # blocks: it ends at another place each time
-            fill(filler, free)
+        for free in (0, 1, 2, 4, 8):  # pages: it ends at another place each time
+            fill(filler, free * 4096)
             try:
                 run(write)
                 code = 0
@@ -270,12 +262,3 @@ def test_a_full_disk_while_any_kind_of_file_is_written(
             shutil.rmtree(out, ignore_errors=True)
         run(write)
         shutil.rmtree(out)
-
-
-def fill(filler: Path, free: int) -> None:
-    """Fill a disk with a file, but for some blocks."""
-    block = os.statvfs(filler.parent).f_bsize
-    with suppress(OSError), filler.open("wb", buffering=0) as handle:
-        while handle.write(bytes(block)):
-            pass
-    os.truncate(filler, filler.stat().st_size - free * block)

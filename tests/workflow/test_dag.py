@@ -3,30 +3,28 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from dag import lay_out, preset, snakemake
+from dag import lay_out, preset
 from embedded import PAPER, study
 
 from workflow_scripts.config import merge
 from workflow_scripts.plan.__main__ import main as plan
 
 
-def without_json(jobs: list[tuple[str, str]]) -> bool:
+def without_json(jobs):
     """Tell whether no command holds JSON but those that write plans, which are files."""
     written = {name for name, command in jobs if "<<'END'" in command}
     assert {"write_run", "write_tokeniser"} <= written
     return {name for name, command in jobs if re.search(r"""[\[{]\s*["{\[]""", command)} <= written
 
 
-def command(job: Any) -> tuple[str, str]:
+def command(job):
     return job.rule.name, job.shellcmd or ""
 
 
-def test_a_sixth_language_and_an_eleventh_setting_take_config_alone(tmp_path: Path) -> None:
+def test_a_sixth_language_and_an_eleventh_setting_take_config_alone(tmp_path):
     italian = study()["languages"]["fr"] | {"name": "Italian", "moses": "it"}
     italian = json.loads(
         json.dumps(italian).replace("/fr", "/it").replace("fr.", "it.").replace("-fr", "-it").replace("fra", "ita")
@@ -46,15 +44,7 @@ def test_a_sixth_language_and_an_eleventh_setting_take_config_alone(tmp_path: Pa
     assert without_json(jobs)
 
 
-def test_a_mistake_is_told_before_any_job_starts(tmp_path: Path) -> None:
-    done = snakemake("--configfile", preset(tmp_path, pretrain={"warm_up": 3}))
-    assert done.returncode == 2
-    assert "config: pretrain.warm_up: unknown key (did you mean 'warmup'?)" in done.stderr.splitlines()
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "results").exists()
-
-
-def test_no_command_line_of_the_papers_jobs_holds_json(tmp_path: Path) -> None:
+def test_no_command_line_of_the_papers_jobs_holds_json(tmp_path):
     """On one pair; docs/test_readme.py counts the jobs of the whole study."""
     small = {"pairs": ["en-fr"], "languages": ["en", "fr"], "settings": ["default", "extra-anchors"], "extra": []}
     places = {"study": small | {"results": str(tmp_path / "results")}, "data": {"root": str(tmp_path / "data")}}
@@ -63,7 +53,28 @@ def test_no_command_line_of_the_papers_jobs_holds_json(tmp_path: Path) -> None:
     assert without_json(jobs)
 
 
-def test_a_plan_of_a_wrong_target_is_told_in_a_line(tmp_path: Path, call: Callable[..., Any]) -> None:
+def test_whatever_reads_weights_or_states_refuses_those_of_another_configuration(tmp_path):
+    """Snakemake that was told to compare times alone would score weights that learnt at another rate."""
+    small = {"pairs": ["en-fr"], "languages": ["en", "fr"], "settings": ["default", "sep-emb"], "extra": [], "skip": []}
+    places = {"study": small | {"results": str(tmp_path)}, "data": {"root": str(tmp_path / "data")}}
+    found: list[dict[tuple[str, str], str]] = []
+    for rate in (0.001, 0.002):
+        jobs = lay_out(study(**places, pretrain={"lr": rate}), ["all"], read=lambda job: job)
+        found.append({})
+        for job in (job for job in jobs if job.shellcmd and job.rule.name != "pretrain"):
+            weights = [Path(path).parent for path in job.input if path.endswith(("/model.safetensors", "/run.json"))]
+            read = {f"{folder}/run.json" for folder in weights} | {p for p in job.input if p.endswith("/states.json")}
+            first = job.shellcmd.split(" >>")[0].split()
+            if read:
+                expected = dict(word.rsplit("=", 1) for word in first[3:])
+                assert (first[:3], {*expected}) == (["python", "-m", "workflow_scripts.expect"], read), job.rule
+                found[-1] |= {(str(job.output[0]), path): expected[path] for path in read}
+    kept = {key for key, hashed in found[0].items() if found[1][key] == hashed}
+    assert kept == {key for key in found[0] if ".untrained" in key[0]}  # these learn at no rate
+    assert len(found[0]) > len(kept) > 3
+
+
+def test_a_plan_of_a_wrong_target_is_told_in_a_line(tmp_path, call):
     told = call(plan, "table99", "--configfile", preset(tmp_path))
     assert told.code == 2
     assert told.said == "target: table99: no such target (did you mean table1?)\n"
@@ -95,9 +106,7 @@ MONO, TABLE = 6, 15  # monolingual models, and those of the embedded study's Tab
         ("all", {"study": {"skip": []}}, {"pretrain": 38, "write_run": 38, "train_vectors": 5}, set()),
     ],
 )  # fmt: skip
-def test_a_target_brings_what_it_takes(
-    tmp_path: Path, target: str, changes: dict[str, Any], brings: dict[str, int], not_brought: set[str]
-) -> None:
+def test_a_target_brings_what_it_takes(tmp_path, target, changes, brings, not_brought):
     config = study(**changes)
     config["study"]["results"], config["data"]["root"] = str(tmp_path / "results"), str(tmp_path / "data")
     jobs = lay_out(config, [str(tmp_path / target) if "/" in target else target])

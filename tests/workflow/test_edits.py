@@ -8,15 +8,14 @@ and `same` what of it is a result that keeps its identity, because it only share
 """
 
 import re
-from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from dag import Laid, lay_out
-from embedded import PAPER, ROOT, nested, study
+from dag import lay_out
+from embedded import PAPER, ROOT, nested, results, study
 
 from workflow_scripts.config import merge
 from workflow_scripts.study import Study
@@ -60,17 +59,18 @@ KINDS = {
     "claims": r"claims.*",
     "raw": r"raw/([^/]+).*",
 }
+FILES = {  # of results, by kind
+    "model": "models/{}/model.safetensors", "score": "transfer/{}/{}.json", "analysis": "analyses/{}.json",
+    "states": "states/{}/states.json", "contextual": "contextual/{}.json",
+}  # fmt: skip
 CHEAP = re.compile(
     r"(?:tables|figures|paper|plans|records|tokenisers|raw/traits)/.*|raw/traits.json|transfer/plan.json"
     r"|provenance.json|report.html"
 )
 
 
-Snapshot = dict[str, Laid]  # the job behind every file, by the file's path below the study's folder or the data root
-
-
 @cache
-def below(path: str) -> str:
+def below(path):
     """Return a path below the study's folder, or raw/… for one below the data root."""
     folder = FOLDER / "data"
     if Path(path).is_relative_to(folder):
@@ -79,24 +79,20 @@ def below(path: str) -> str:
     return "/".join(Path(path).relative_to(results).parts[1:]) if Path(path).is_relative_to(results) else path
 
 
-def snapshot(config: Mapping[str, Any], snakefile: Path = ROOT / "Snakefile") -> Snapshot:
+# The job behind every file, by the file's path below the study's folder or the data root.
+def snapshot(config, snakefile=ROOT / "Snakefile"):
     jobs = lay_out(config, ["all"], snakefile)
     return {below(path): job for job in jobs for path in job.outputs}
 
 
-def identities(config: Mapping[str, Any], revisions: Mapping[str, int]) -> dict[str, str]:
+def identities(config, revisions):
     """Return the hash that every model and every result carries, by the file that it is in."""
     one = Study(config, revisions)
-    made, scored = one.identity, [(name, task) for name in one.transfer.encoders for task in one.transfer.tasks]
-    found = {f"models/{name}/model.safetensors": made("model", name) for name in one.models}
-    found |= {f"transfer/{name}/{task}.json": made("score", name, task) for name, task in scored}
-    found |= {f"analyses/{name}.json": made("analysis", name) for name in one.alignment.analyses}
-    found |= {f"states/{name}/states.json": made("states", name) for name in one.alignment.encoders}
-    found |= {f"contextual/{name}.json": made("contextual", name) for name in one.contextual.jobs}
-    return found | {"claims.json": made("verdicts")}
+    found = {FILES[kind].format(*names): one.identity(kind, *names) for kind, *names in results(one)}
+    return found | {"claims.json": one.identity("verdicts")}
 
 
-def run_again(before: Snapshot, after: Snapshot) -> set[str]:
+def run_again(before, after):
     """Return the files of the study before an edit that Snakemake makes again after it.
 
     Of a job behind a file that is made again it compares no params or inputs: an ancient input that is made again hides
@@ -109,7 +105,7 @@ def run_again(before: Snapshot, after: Snapshot) -> set[str]:
     return again | behind(again | new, after, ancient=False) & set(before)
 
 
-def behind(files: set[str], after: Snapshot, ancient: bool) -> set[str]:
+def behind(files, after, ancient):
     """Return what reads these files, directly or not; `ancient` counts inputs that Snakemake takes for old."""
     readers: dict[str, set[str]] = {}
     for path, job in after.items():
@@ -124,7 +120,7 @@ def behind(files: set[str], after: Snapshot, ancient: bool) -> set[str]:
     return found
 
 
-def summary(paths: Iterable[str], whole: Iterable[str]) -> str:
+def summary(paths, whole):
     """Return paths as words: a kind where all of the kind are among them, else kind[things]."""
     chosen, every = by_kind(paths), by_kind(whole)
     return " ".join(
@@ -134,7 +130,7 @@ def summary(paths: Iterable[str], whole: Iterable[str]) -> str:
     )
 
 
-def things(chosen: set[str], every: set[str]) -> list[str]:
+def things(chosen, every):
     """Return names; of those with two parts (default:ner) one part stands for all that have it, if all are chosen."""
     words = set()
     for name in chosen:
@@ -146,7 +142,7 @@ def things(chosen: set[str], every: set[str]) -> list[str]:
     return sorted(words)
 
 
-def by_kind(paths: Iterable[str]) -> dict[str, set[str]]:
+def by_kind(paths):
     found: dict[str, set[str]] = {}
     for path in (path for path in paths if not CHEAP.fullmatch(path)):
         kind, match = next((kind, m) for kind, pattern in KINDS.items() if (m := re.fullmatch(pattern, path)))
@@ -154,7 +150,7 @@ def by_kind(paths: Iterable[str]) -> dict[str, set[str]]:
     return found
 
 
-def raised(folder: Path, stage: str) -> Path:
+def raised(folder, stage):
     """Return a Snakefile in which the revision of one stage is raised."""
     for name in ("workflow_scripts", "profiles", "envs", "docs", "report", "config.yaml"):
         (folder / name).symlink_to(ROOT / name)
@@ -168,7 +164,7 @@ def raised(folder: Path, stage: str) -> Path:
 
 
 @cache
-def usual() -> tuple[dict[str, Any], Snapshot, dict[str, str]]:
+def usual():
     config = study(**BASE)
     return config, snapshot(config), identities(config, {})
 
@@ -177,7 +173,7 @@ ROWS = yaml.safe_load(Path(__file__).with_name("edits.yaml").read_text(encoding=
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[str(row.get("edit", row.get("raise"))) for row in ROWS])
-def test_an_edit_makes_exactly_this_again(row: dict[str, Any], tmp_path: Path) -> None:
+def test_an_edit_makes_exactly_this_again(row, tmp_path):
     config, before, known = usual()
     if "raise" in row:
         after, now = snapshot(config, raised(tmp_path, row["raise"])), identities(config, {row["raise"]: 1})
@@ -192,7 +188,7 @@ def test_an_edit_makes_exactly_this_again(row: dict[str, Any], tmp_path: Path) -
     assert changed <= again, "the result would keep its old file and be refused by whoever collects it"
 
 
-def test_weights_that_are_trained_again_are_scored_again_and_floors_stay() -> None:
+def test_weights_that_are_trained_again_are_scored_again_and_floors_stay():
     _, before, _ = usual()
     scored = {
         "transfer/en-fr.default.s1/ner.json",
@@ -205,13 +201,13 @@ def test_weights_that_are_trained_again_are_scored_again_and_floors_stay() -> No
     assert floors <= behind(runs, before, ancient=True) - behind(runs, before, ancient=False)
 
 
-def test_where_files_lie_and_a_studys_name_are_no_part_of_any_identity() -> None:
+def test_where_files_lie_and_a_studys_name_are_no_part_of_any_identity():
     config, _, known = usual()
     moved = {"study": {"name": "renamed", "results": "/elsewhere"}, "data": {"root": "/somewhere"}}
     assert identities(merge(config, moved), {}) == known
 
 
-def test_a_local_raw_file_counts_by_its_path_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_raw_file_counts_by_its_path_alone(tmp_path, monkeypatch):
     monkeypatch.setitem(globals(), "FOLDER", tmp_path)
     local = study(**merge(BASE, {"study": {"results": str(tmp_path / "results")}, "data": {"origin": "local"}}))
     local["data"]["root"] = str(tmp_path / "data")
@@ -229,7 +225,7 @@ def test_a_local_raw_file_counts_by_its_path_alone(tmp_path: Path, monkeypatch: 
     assert again["model"] == {"default", "wiki-cc", "extra-anchors", "sep-emb", "fr.mono"}
 
 
-def test_a_fetched_file_of_another_name_is_read_again_and_a_new_language_changes_no_other() -> None:
+def test_a_fetched_file_of_another_name_is_read_again_and_a_new_language_changes_no_other():
     small = BASE["study"] | {"languages": ["en", "fr"], "settings": ["default"]}
     fetched = merge(PAPER.config, {"study": small, "data": BASE["data"]})
     dump = "wikipedia/{}wiki-20261101-pages-articles.xml.bz2"

@@ -5,7 +5,6 @@ import json
 import re
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -25,13 +24,13 @@ CUT = yaml.safe_load(Path(__file__).with_name("mini-cut.yaml").read_text(encodin
 SETTINGS = CUT["study"]["settings"]
 
 
-def written(path: Path, *overlays: dict[str, Any]) -> str:
+def written(path, *overlays):
     """Write what goes on top of the preset."""
     path.write_text(yaml.safe_dump(reduce(merge, overlays, CUT)), encoding="utf-8")
     return str(path)
 
 
-def rows(path: Path) -> list[dict[str, str]]:
+def rows(path):
     """Return a table's rows."""
     with path.open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
@@ -40,7 +39,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 @pytest.mark.real_data
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(find_program() is None, reason=f"{PROGRAM} is not installed (make aligner)")
-def test_every_rule_of_mini_runs_on_real_data(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_rule_of_mini_runs_on_real_data(real_data, tmp_path, monkeypatch):
     monkeypatch.setenv("XLING_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     full = read_config(ROOT / "config.yaml", MINI)
@@ -68,7 +67,7 @@ def test_every_rule_of_mini_runs_on_real_data(real_data: Path, tmp_path: Path, m
     check_weights_can_stay_behind(results, overlay)
 
 
-def check_one_more_language(overlay: str) -> None:
+def check_one_more_language(overlay):
     """A language that is added is read and trained; of the others only English is read again, for its test sentences."""
     counts, _ = dry_run("--configfile", str(MINI), overlay)
     once = {"prepare_parallel", "prepare_tatoeba", "pretrain", "translate_words", "compare_encoders"}
@@ -77,7 +76,7 @@ def check_one_more_language(overlay: str) -> None:
     assert not {"align_words", "transfer_contextual", "prepare_task", "fine_tune"} & set(counts)
 
 
-def check_weights_can_stay_behind(results: Path, overlay: str) -> None:
+def check_weights_can_stay_behind(results, overlay):
     """Results that were brought here from another machine go on to tables, verdicts and page (docs/mini.md)."""
     for path in [*results.glob("models/*/model.safetensors"), results / "tables/table1.csv", results / "report.html"]:
         path.unlink()
@@ -85,7 +84,7 @@ def check_weights_can_stay_behind(results: Path, overlay: str) -> None:
     assert set(counts) == {"table1", "collect_provenance", "page", "report", "total"}
 
 
-def check_table(results: Path, labels: list[str], tasks: list[str]) -> None:
+def check_table(results, labels, tasks):
     """Every cell of Table 1 has a score, which stands in its records with interval and floor."""
     table = {row["Model"]: row for row in rows(results / "tables/table1.csv")}
     found = rows(results / "records/figure3.csv")
@@ -99,7 +98,7 @@ def check_table(results: Path, labels: list[str], tasks: list[str]) -> None:
         assert table[label][f"{task_title(task)} zh"].startswith(f"{score:.1f}")
 
 
-def check_page(results: Path) -> None:
+def check_page(results):
     """Figures, verdicts and the page are there."""
     names = [f"figure{number}" for number in ("1", "2", "3", "4a", "4b", "5", "6", "7", "8")]
     drawn = [results / f"figures/{name}.{suffix}" for name in names for suffix in ("png", "pdf", "svg", "csv")]

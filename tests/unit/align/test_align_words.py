@@ -3,9 +3,7 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from embedded import ROOT
@@ -19,7 +17,6 @@ from xling.align import align_words as module
 from xling.align.align_words import (
     PROGRAM,
     SEED_FILE,
-    Links,
     align_words,
     find_program,
     grow_diag_final_and,
@@ -34,13 +31,13 @@ LENGTH = 7
 WORDS = st.lists(st.one_of(st.none(), st.integers(0, LENGTH - 1)), min_size=LENGTH, max_size=LENGTH)
 
 
-def by_definition(forward: Links, backward: Links) -> Links:
+def by_definition(forward, backward):
     """The pseudo-code of Koehn et al., loop by loop over a table; e is the target side, f the source side."""
     around = [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)]
     points = [(e, f) for e in range(LENGTH) for f in range(LENGTH)]
     table = {(e, f): (f, e) in forward and (f, e) in backward for e, f in points}
 
-    def free(e: int, f: int) -> tuple[bool, bool]:
+    def free(e, f):
         return not any(table.get((e, x)) for x in range(LENGTH)), not any(table.get((x, f)) for x in range(LENGTH))
 
     added = True
@@ -59,23 +56,23 @@ def by_definition(forward: Links, backward: Links) -> Links:
     return frozenset((f, e) for (e, f), linked in table.items() if linked)
 
 
-def links(text: str) -> Links:
+def links(text):
     return frozenset((int(link[0]), int(link[2])) for link in text.split())
 
 
 @settings(max_examples=80)
 @given(sources=WORDS, targets=WORDS)
-def test_equals_the_definition(sources: list[int | None], targets: list[int | None]) -> None:
+def test_equals_the_definition(sources, targets):
     forward = frozenset((f, e) for e, f in enumerate(sources) if f is not None)
     backward = frozenset((f, e) for f, e in enumerate(targets) if e is not None)
     assert grow_diag_final_and(forward, backward) == by_definition(forward, backward)
 
 
-def test_links_of_words_with_several_links_go() -> None:
+def test_links_of_words_with_several_links_go():
     assert one_to_one(links("0-0 1-1 1-2 3-4 2-4 5-5")) == links("0-0 5-5")
 
 
-def write_bitext(folder: Path, sentences: int = 800) -> tuple[Path, Path]:
+def write_bitext(folder, sentences=800):
     """Write sentences of made-up words and their word-for-word translation in reverse order, an article before it."""
     rng = python_rng("bitext")
     left, right = folder / "left.txt.zst", folder / "right.txt"
@@ -88,9 +85,7 @@ def write_bitext(folder: Path, sentences: int = 800) -> tuple[Path, Path]:
 
 
 @needs_eflomal
-def test_a_generated_bitext_is_aligned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[..., Any]
-) -> None:
+def test_a_generated_bitext_is_aligned(tmp_path, monkeypatch, call):
     (left, right), seen = write_bitext(tmp_path), []
     monkeypatch.setattr(module, "grow_diag_final_and", lambda *sides: seen.append(sides) or grow_diag_final_and(*sides))
     done = call(module.main, "--left", left, "--right", right, "--out", tmp_path / "links.txt")
@@ -108,7 +103,7 @@ def test_a_generated_bitext_is_aligned(
 
 
 @needs_eflomal
-def test_a_seed_gives_the_same_links_and_another_seed_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seed_gives_the_same_links_and_another_seed_others(tmp_path, monkeypatch):
     rng, (left, right) = python_rng("noise"), (tmp_path / "left.txt", tmp_path / "right.txt")
     for path in (left, right):  # nothing belongs together, so what is linked is a matter of chance
         path.write_text("".join(" ".join(f"w{rng.randrange(40)}" for _ in range(8)) + "\n" for _ in range(30)))
@@ -132,9 +127,7 @@ def test_a_seed_gives_the_same_links_and_another_seed_others(tmp_path: Path, mon
         ("one\n", "un\n", "echo first >&2\necho no memory >&2\nexit 7\n", "with exit code 7: no memory"),
     ],
 )
-def test_bad_input_and_a_missing_or_failing_aligner(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str, right: str, program: str | None, problem: str
-) -> None:
+def test_bad_input_and_a_missing_or_failing_aligner(tmp_path, monkeypatch, left, right, program, problem):
     (tmp_path / "a").write_text(left)
     (tmp_path / "b").write_text(right)
     (tmp_path / "aligner").write_text(f"#!/bin/sh\n{program}")
@@ -144,7 +137,7 @@ def test_bad_input_and_a_missing_or_failing_aligner(
         next(align_words(tmp_path / "a", tmp_path / "b"))
 
 
-def test_the_build_reads_our_headers_first(tmp_path: Path) -> None:
+def test_the_build_reads_our_headers_first(tmp_path):
     made = build_environment(tmp_path, "cc", {"PATH": "/bin", "CFLAGS": "-O0"})
     assert (made["PATH"], made["CC"], made["MAKEFLAGS"]) == ("/bin", "cc", "e")
     header = re.search(r"-include (.+)", made["CFLAGS"])
@@ -154,7 +147,7 @@ def test_the_build_reads_our_headers_first(tmp_path: Path) -> None:
     assert f"eflomal=={read_pins(PINS)['eflomal']}" in (ROOT / "envs/eflomal.yaml").read_text()
 
 
-def test_a_machine_without_a_compiler_fetches_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_a_compiler_fetches_one(tmp_path, monkeypatch):
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(install_aligner, "pip", lambda *arguments: asked.append(arguments))
     monkeypatch.delenv("CC", raising=False)
@@ -168,7 +161,7 @@ def test_a_machine_without_a_compiler_fetches_one(tmp_path: Path, monkeypatch: p
     assert f'exec "{tmp_path}/zig/ziglang/zig" cc' in script.read_text()
 
 
-def test_a_build_that_fails_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_that_fails_is_told_in_one_line(monkeypatch):
     monkeypatch.setattr(install_aligner.sys, "executable", "/bin/false")
     with pytest.raises(
         XlingError, match=r"pip could not install nothing==1: .* \(Figures 5 and 8 need it: install a C"

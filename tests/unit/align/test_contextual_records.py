@@ -2,9 +2,6 @@
 
 import json
 import math
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from embedded import study
@@ -15,16 +12,15 @@ from xling.report.evidence import to_z
 from xling.report.means import contextual_means
 from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore, read_records
 
-Call = Callable[..., Any]
 REACH = 8.0  # of the interval of test sentences
 ALONE = {"en": "en.mono.s1", "fr": "fr.mono.s1", "ru": "ru.mono.s1"}
 BOTH = dict.fromkeys(("en", "fr"), "en-fr.default.s1")
 
 
-def result(models: dict[str, str], scores: dict[str, float], untrained: bool = False) -> dict[str, Any]:
+def result(models, scores, untrained=False):
     """Return what a job writes; `plain` scores are ten points below `aligned` ones, and no result has its counts."""
 
-    def found(score: float) -> dict[str, Any]:
+    def found(score):
         return {"measure": "f1", "score": float(score), "low": score - REACH, "high": score + REACH}
 
     trainings = []
@@ -37,7 +33,7 @@ def result(models: dict[str, str], scores: dict[str, float], untrained: bool = F
     return about | {"trainings": trainings}
 
 
-def write_results(folder: Path) -> list[str]:
+def write_results(folder):
     """Write the results of four jobs and return the flags that collect them."""
     results = {
         "alone": result(ALONE, {"fr": 60.0, "ru": 40.0}),
@@ -52,7 +48,7 @@ def write_results(folder: Path) -> list[str]:
     return flags
 
 
-def test_both_figures_and_their_floors(tmp_path: Path, call: Call) -> None:
+def test_both_figures_and_their_floors(tmp_path, call):
     assert call(record_contextual.main, *write_results(tmp_path)).code == 0
     five, eight = (contextual_means(read_records(tmp_path / f"figure{n}.csv", ContextualScore)) for n in (5, 8))
     expected = [("fr", MLM_ALIGN, 60, 20), ("fr", BI_MLM, 60, 35), ("ru", MLM_ALIGN, 40, 10)]
@@ -76,9 +72,7 @@ def test_both_figures_and_their_floors(tmp_path: Path, call: Call) -> None:
         ("floor", {"trainings": None, "source": None}, "floor.json: not the result of a contextual transfer job"),
     ],
 )
-def test_results_that_do_not_go_together(
-    name: str, change: dict[str, Any], problem: str, tmp_path: Path, refused: Callable[..., str]
-) -> None:
+def test_results_that_do_not_go_together(name, change, problem, tmp_path, refused):
     flags, path = write_results(tmp_path), tmp_path / f"{name}.json"
     value = json.loads(path.read_text()) | change
     path.write_text(json.dumps({key: kept for key, kept in value.items() if kept is not None}))
@@ -97,6 +91,6 @@ def test_results_that_do_not_go_together(
         ),
     ],
 )
-def test_a_study_has_the_figures_that_its_models_allow(changes: dict[str, Any], cells: list[str]) -> None:
+def test_a_study_has_the_figures_that_its_models_allow(changes, cells):
     jobs = Study(study(study={"skip": []} | changes)).contextual.jobs
     assert list(jobs) == [f"{cell}.s{seed}" for seed in changes.get("seeds", [1]) for cell in cells]

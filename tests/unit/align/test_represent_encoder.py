@@ -2,9 +2,6 @@
 
 import copy
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,14 +23,13 @@ from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
 from xling.pretrain.config import read_run
 
-Call = Callable[..., Any]
 WORDS = all_words("en")
 RNG = python_rng("toy lines", 1)  # of very different length, some longer than the encoder reads
 LINES = [" ".join(RNG.choices(WORDS, weights=range(len(WORDS), 0, -1), k=RNG.randrange(1, 15))) for _ in range(60)]
 LENGTH = 12  # of the toy encoder's training
 
 
-def write_model(folder: Path, norm: str = "pre") -> tuple[Path, Path]:
+def write_model(folder, norm="pre"):
     """Write a vocabulary, in which some words are one subword, and an encoder of English alone."""
     described = copy.deepcopy(RUN) | {"model": "en.mono.s1", "languages": ["en"]}
     described["shape"] |= {"norm": norm, "positions": 16}
@@ -41,7 +37,7 @@ def write_model(folder: Path, norm: str = "pre") -> tuple[Path, Path]:
     return write_described(folder, "mono", described, seed=5)
 
 
-def oracle(encoder: Encoder, vocabulary: Vocabulary, line: str) -> tuple[list[int], np.ndarray]:
+def oracle(encoder, vocabulary, line):
     """Return for each subword of a line the number of its word, and its states (layers, subwords, width) in float64."""
     pieces = [vocabulary.encode_line("en", word) for word in line.split()]
     owners = [number for number, ids in enumerate(pieces) for _ in ids]
@@ -55,12 +51,12 @@ def oracle(encoder: Encoder, vocabulary: Vocabulary, line: str) -> tuple[list[in
     return owners, torch.cat(found, dim=1).numpy()
 
 
-def _normed(state: torch.Tensor) -> torch.Tensor:
+def _normed(state):
     centred = state - state.mean(dim=-1, keepdim=True)
     return centred / (centred.square().mean(dim=-1, keepdim=True) + 1e-5).sqrt()
 
 
-def represent(call: Call, folder: Path, *more: object, norm: str = "pre") -> tuple[Path, Path, Any]:
+def represent(call, folder, *more, norm="pre"):
     """Run the command on the toy lines and return vocabulary, encoder and how it ended."""
     vocab, encoder = write_model(folder, norm)
     text = folder / "text.txt"
@@ -69,14 +65,12 @@ def represent(call: Call, folder: Path, *more: object, norm: str = "pre") -> tup
     return vocab, encoder, call(main, *flags, "--out", folder / "out", *more)
 
 
-def read(folder: Path, name: str, kind: str = "trained") -> States:
+def read(folder, name, kind="trained"):
     return States(states_file(folder / "out", kind, name, "en"))
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_words_and_sentences_are_the_means_of_their_subwords(
-    call: Call, tmp_path: Path, norm: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_and_sentences_are_the_means_of_their_subwords(call, tmp_path, norm, monkeypatch):
     monkeypatch.setattr(pooling, "POOL", 7)
     monkeypatch.setitem(pooling.BATCH_TOKENS, "cpu", 30)  # many small batches
     vocab, folder, done = represent(call, tmp_path, "--words", 8, norm=norm)
@@ -98,7 +92,7 @@ def test_words_and_sentences_are_the_means_of_their_subwords(
     np.testing.assert_allclose([words.read(i) for i in range(3)], expected, atol=2e-3)  # kept in float16
 
 
-def test_rows_of_single_subwords_of_the_encoder_and_of_its_untrained_twin(call: Call, tmp_path: Path) -> None:
+def test_rows_of_single_subwords_of_the_encoder_and_of_its_untrained_twin(call, tmp_path):
     vocab, folder, done = represent(call, tmp_path, "--untrained", "--config-hash", "abc")
     assert done.code == 0, done.error
     trained, vocabulary = load_encoder(folder), Vocabulary.load(vocab)
@@ -130,9 +124,7 @@ def test_rows_of_single_subwords_of_the_encoder_and_of_its_untrained_twin(call: 
         (["--encoder", "nowhere"], "run.json: no such file"),
     ],
 )
-def test_bad_input_is_one_line(
-    call: Call, tmp_path: Path, flags: list[str], problem: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_input_is_one_line(call, tmp_path, flags, problem, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "blank.txt").write_text("the cat\n \n")
     (tmp_path / "empty.txt").write_text("")
@@ -147,7 +139,7 @@ def test_bad_input_is_one_line(
     st.lists(st.lists(st.tuples(st.integers(4, 9), st.integers(NOWHERE, 3)), min_size=1, max_size=9), max_size=40),
     st.sampled_from(["cpu", "cuda"]),
 )
-def test_every_subword_is_in_exactly_one_batch(lines: list[list[tuple[int, int]]], device: str) -> None:
+def test_every_subword_is_in_exactly_one_batch(lines, device):
     whole = [Window(*map(np.array, ([i for i, _ in line], [r for _, r in line], [1.0] * len(line)))) for line in lines]
     found: Counter[tuple[int, int]] = Counter()
     for batch in batches((window for line in whole for window in cut(line, 6)), device):
@@ -160,7 +152,7 @@ def test_every_subword_is_in_exactly_one_batch(lines: list[list[tuple[int, int]]
     assert found == Counter(pair for line in lines for pair in line if pair[1] != NOWHERE)
 
 
-def test_a_sample_is_spread_evenly(tmp_path: Path) -> None:
+def test_a_sample_is_spread_evenly(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text("".join(f"w{number}\n" for number in range(100)))
     sample = Sample.take(path, 10)
@@ -169,7 +161,7 @@ def test_a_sample_is_spread_evenly(tmp_path: Path) -> None:
     assert len(list(Sample.take(path, 1000))) == 100
 
 
-def test_ends_of_sentences_stand_where_training_had_them(tmp_path: Path) -> None:
+def test_ends_of_sentences_stand_where_training_had_them(tmp_path):
     vocabulary, line = Vocabulary.load(write_model(tmp_path)[0]), "the cat . sees ."
     rows = {word: row for row, word in enumerate(WORDS)}
     plain, window = (word_window(vocabulary, "en", line.split(), rows, ends) for ends in (False, True))

@@ -1,9 +1,5 @@
 """Sentence retrieval: equal to a direct count, the map undoes a rotation, intervals, and input that is wrong."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,14 +11,13 @@ from xling.core.io import read_json, write_json
 from xling.core.seeds import numpy_rng
 from xling.core.stats import summarise
 
-Call = Callable[..., Any]
 RNG = numpy_rng("sentences")
 TURN = np.linalg.qr(RNG.normal(size=(32, 32)))[0].astype(np.float32)
 FIT, TEST = RNG.normal(size=(600, 32)).astype(np.float32), RNG.normal(size=(300, 32)).astype(np.float32)
 SETS = {"parallel": FIT, "tatoeba-fr": TEST}
 
 
-def test_both_directions_equal_a_direct_count() -> None:
+def test_both_directions_equal_a_direct_count():
     other = TEST + 1.5 * numpy_rng("noise").normal(size=TEST.shape).astype(np.float32)
     cosines = (TEST / np.linalg.norm(TEST, axis=1)[:, None]) @ (other / np.linalg.norm(other, axis=1)[:, None]).T
     expected = [cosines.argmax(axis=axis) == np.arange(300) for axis in (1, 0)]
@@ -33,7 +28,7 @@ def test_both_directions_equal_a_direct_count() -> None:
     np.testing.assert_array_equal(one, swapped[::-1])  # the side that is mapped does not matter
 
 
-def write_folder(folder: Path, code: str) -> str:
+def write_folder(folder, code):
     """Write two layers: what the sentences mean, turned in French, and noise; untrained encoders are noise only."""
     for name, meaning in SETS.items():
         for kind in ("trained", "untrained"):
@@ -46,13 +41,13 @@ def write_folder(folder: Path, code: str) -> str:
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> dict[str, Any]:
+def plan(tmp_path):
     folders = {code: write_folder(tmp_path / code, code) for code in ("en", "fr")}
     fr = {"seeds": [folders], "fit": "parallel", "test": "tatoeba-fr"}
     return {"source": "en", "config": "abc", "languages": {"fr": fr}}
 
 
-def test_a_study_has_every_layer_direction_and_space(call: Call, tmp_path: Path, plan: dict[str, Any]) -> None:
+def test_a_study_has_every_layer_direction_and_space(call, tmp_path, plan):
     write_json(tmp_path / "plan.json", plan)
     flags = ["--plan", tmp_path / "plan.json", "--device", "cpu"]
     done = call(main, *flags, "--out", tmp_path / "out.json")
@@ -68,9 +63,7 @@ def test_a_study_has_every_layer_direction_and_space(call: Call, tmp_path: Path,
     assert result["config"] == "abc"
 
 
-def test_sides_that_do_not_belong_together_are_one_line(
-    refused: Callable[..., str], tmp_path: Path, plan: dict[str, Any]
-) -> None:
+def test_sides_that_do_not_belong_together_are_one_line(refused, tmp_path, plan):
     flags = ["--plan", tmp_path / "plan.json", "--device", "cpu", "--out", tmp_path / "out.json"]
     write_json(tmp_path / "plan.json", plan)
     for code in ("en", "fr"):  # parallel to each other, but deeper than the set that the map is fitted on
@@ -85,7 +78,7 @@ def test_sides_that_do_not_belong_together_are_one_line(
     assert problem in refused(main, *flags, out=tmp_path / "out.json")
 
 
-def test_seeds_are_averaged_item_by_item() -> None:
+def test_seeds_are_averaged_item_by_item():
     hits = np.arange(400) % 4 == 0
     (both,) = summarise([({"x": 1}, [hits, ~hits])], "a")
     expected = {"x": 1, "p1": 0.5, "low": 0.5, "high": 0.5, "by_seed": [0.25, 0.75]}

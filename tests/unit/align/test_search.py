@@ -1,7 +1,5 @@
 """Normalisation, the orthogonal map and nearest neighbours equal their definitions: ties, half precision, threads included."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import scipy.linalg
@@ -21,7 +19,7 @@ SOURCE = RNG.normal(size=(500, 20))
 ROTATION = np.linalg.qr(RNG.normal(size=(20, 20)))[0]
 
 
-def test_every_round_as_defined_and_replayed() -> None:
+def test_every_round_as_defined_and_replayed():
     expected = VECTORS / np.linalg.norm(VECTORS, axis=1, keepdims=True)
     for _ in range(ROUNDS):
         expected = expected - expected.mean(axis=0)
@@ -37,7 +35,7 @@ def test_every_round_as_defined_and_replayed() -> None:
     assert np.isfinite(normalise(np.vstack([VECTORS[:9], np.zeros(40)]))[0]).all()
 
 
-def test_the_map_equals_scipys_and_recovers_a_hidden_rotation_in_the_papers_orientation() -> None:
+def test_the_map_equals_scipys_and_recovers_a_hidden_rotation_in_the_papers_orientation():
     rng = numpy_rng("mapping", "scipy")
     target = SOURCE @ rng.normal(size=(20, 20)) + rng.normal(size=(500, 20))
     found = procrustes(SOURCE, target)
@@ -47,7 +45,7 @@ def test_the_map_equals_scipys_and_recovers_a_hidden_rotation_in_the_papers_orie
     np.testing.assert_allclose(apply_map(procrustes(SOURCE, turned), SOURCE), turned, atol=1e-10)
 
 
-def test_alignment_makes_rotated_scaled_spaces_equal_on_held_out_vectors() -> None:
+def test_alignment_makes_rotated_scaled_spaces_equal_on_held_out_vectors():
     vectors = numpy_rng("mapping", "held out").normal(size=(4000, 20))
     turned = vectors @ ROTATION.T * 3
     mapped, target = map_pair(vectors[3000:], turned[3000:], vectors[:3000], turned[:3000])
@@ -60,17 +58,17 @@ def test_alignment_makes_rotated_scaled_spaces_equal_on_held_out_vectors() -> No
 HALVES = [None, torch.bfloat16, torch.float16]
 
 
-def vectors(name: str, rows: int, width: int) -> np.ndarray:
+def vectors(name, rows, width):
     return unit_length(numpy_rng("csls", name).normal(size=(rows, width)).astype(np.float32))
 
 
-def best(scores: np.ndarray, k: int) -> np.ndarray:
+def best(scores, k):
     """The k best of each row by full sorting; the lower index first among equals."""
     return np.argsort(-scores, axis=1, kind="stable")[:, :k]
 
 
 @pytest.mark.parametrize("rows", [(700, 700), (699, 1011)])
-def test_csls_equals_the_direct_computation(rows: tuple[int, int]) -> None:
+def test_csls_equals_the_direct_computation(rows):
     source, target = vectors("source", rows[0], 64), vectors("target", rows[1], 64)
     cosines = source.astype(np.float64) @ target.T.astype(np.float64)
     r_source = np.sort(cosines, axis=0)[-10:].mean(axis=0)
@@ -85,7 +83,7 @@ def test_csls_equals_the_direct_computation(rows: tuple[int, int]) -> None:
 
 
 @pytest.fixture(params=[1, 3])
-def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+def threads(request):
     before = torch.get_num_threads()
     torch.set_num_threads(request.param)
     yield request.param
@@ -94,7 +92,7 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
 
 @pytest.mark.parametrize("half", HALVES)
 @pytest.mark.usefixtures("threads")
-def test_many_blocks_and_a_ragged_last_one(half: torch.dtype | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_blocks_and_a_ragged_last_one(half, monkeypatch):
     monkeypatch.setattr(engine, "BLOCKS", {"cpu": (7, 64)})
     x, y = vectors("x", 50, 24), vectors("y", 1003, 24)
     found = search(x, y, 4, half=half)
@@ -103,7 +101,7 @@ def test_many_blocks_and_a_ragged_last_one(half: torch.dtype | None, monkeypatch
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_crowded_doubled_and_negative_candidates_are_settled_in_float32(half: torch.dtype | None) -> None:
+def test_crowded_doubled_and_negative_candidates_are_settled_in_float32(half):
     """Candidates that differ by less than 16 bits can say, each three times over; and scores below zero."""
     crowd = unit_length(vectors("centre", 1, 32) + 1e-4 * vectors("crowd", 700, 32))
     y = np.vstack([crowd, crowd, crowd])
@@ -117,7 +115,7 @@ def test_crowded_doubled_and_negative_candidates_are_settled_in_float32(half: to
     np.testing.assert_array_equal(search(x, y, 3, half=half).indices, best(x.astype(np.float64) @ y.T, 3))
 
 
-def test_shortlists_settle_nearly_every_query_of_ordinary_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shortlists_settle_nearly_every_query_of_ordinary_vectors(monkeypatch):
     again: list[int] = []
     plain = engine._search
     monkeypatch.setattr(engine, "_search", lambda x, y, k: again.append(len(x)) or plain(x, y, k))
@@ -130,7 +128,7 @@ def test_shortlists_settle_nearly_every_query_of_ordinary_vectors(monkeypatch: p
     seed=st.integers(0, 10**6), n=st.integers(1, 9), m=st.integers(1, 150), k=st.integers(1, 12),
     half=st.sampled_from(HALVES),
 )  # fmt: skip
-def test_ties_go_to_the_lower_index(seed: int, n: int, m: int, k: int, half: torch.dtype | None) -> None:
+def test_ties_go_to_the_lower_index(seed, n, m, k, half):
     rng = numpy_rng("ties", seed)
     x, y = (rng.integers(-1, 2, size=(rows, 3)).astype(np.float32) for rows in (n, m))  # exact, and full of ties
     k = min(k, m)

@@ -1,7 +1,5 @@
 """Files of layer states: what is written is read, and what is wrong is reported in one line."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
@@ -14,7 +12,7 @@ from xling.core.seeds import numpy_rng
 LAYERS = [numpy_rng("states", layer).normal(size=(7, 3)).astype(np.float16) for layer in range(2)]
 
 
-def test_round_trip_and_the_same_bytes_each_time(tmp_path: Path) -> None:
+def test_round_trip_and_the_same_bytes_each_time(tmp_path):
     paths = [tmp_path / f"{name}.safetensors" for name in "ab"]
     for path in paths:
         write_states(path, LAYERS, {"model": "en", "a": 1}, items=list("abcdefg"))
@@ -27,7 +25,7 @@ def test_round_trip_and_the_same_bytes_each_time(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == [*map(seal_of, paths), *paths]
 
 
-def test_damaged_files_and_numbers_that_are_not_finite(tmp_path: Path) -> None:
+def test_damaged_files_and_numbers_that_are_not_finite(tmp_path):
     path, broken = tmp_path / "en.safetensors", LAYERS[0].copy()
     broken[4, 1] = np.nan
     write_states(path, [LAYERS[0], broken], {})

@@ -3,9 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,13 +14,11 @@ WORDS = [a + b + c for a, b, c in zip(LETTERS * 2, LETTERS[3:] * 3, LETTERS[7:] 
 TOPICS = [WORDS[start : start + 4] for start in range(0, 40, 4)]
 
 
-def flags(text: Path, out: Path) -> list[str]:
+def flags(text, out):
     return ["--text", str(text), "--width", "16", "--epochs", "20", "--buckets", "2000", "--out", str(out)]
 
 
-def test_words_of_a_topic_are_near_each_other_and_every_run_gives_the_same_bytes(
-    call: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_words_of_a_topic_are_near_each_other_and_every_run_gives_the_same_bytes(call, tmp_path):
     """Sentences are of one topic each; letters say nothing about it, rare words are left out, nor do hashes decide."""
     rng, text = np.random.default_rng(1), tmp_path / "train.txt"
     lines = [" ".join(rng.permutation(TOPICS[topic] * 3)) for topic in rng.choice(len(TOPICS), 1500)]
@@ -43,7 +38,7 @@ def test_words_of_a_topic_are_near_each_other_and_every_run_gives_the_same_bytes
         assert (unit[own] @ unit[own].T).min() > (unit[own] @ unit[others].T).max()
 
 
-def test_too_little_text_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
+def test_too_little_text_is_refused(refused, tmp_path):
     (tmp_path / "short.txt").write_text("one two three\n")
     problem = "short.txt: no word occurs 5 times (give it more text or lower min_count)"
     assert problem in refused(main, *flags(tmp_path / "short.txt", tmp_path / "out.vec"), out=tmp_path / "out.vec")

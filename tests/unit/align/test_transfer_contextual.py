@@ -1,6 +1,5 @@
 """Contextual transfer: a hidden rotation is undone, the encoder stays as it is; whole jobs, restarts, floors, wrong input."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 from unit.finetune.toy_tasks import BIAFFINE, KINDS, in_language, run_killed, sentence, write_model, write_set
 
 from xling.align.frozen import Fitted, Side, first_words, fit_map, read_sentences
@@ -24,8 +22,6 @@ from xling.model import device
 from xling.model.encoder import Encoder
 from xling.model.files import load_encoder, weights_of
 
-Call = Callable[..., Any]
-Toy = tuple[Path, Path]  # a vocabulary and a bilingual encoder
 WIDTH, LONGEST, CPU = 16, 24, torch.device("cpu")
 ROTATION = torch.from_numpy(np.linalg.qr(numpy_rng("rotation").normal(size=(WIDTH, WIDTH)))[0]).float()
 OPTIONS: dict[str, Any] = {
@@ -36,11 +32,11 @@ SHORT = OPTIONS | {"layers": [1], "epochs": 2}
 
 
 @pytest.fixture(scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
+def toy(tmp_path_factory):
     return write_model(tmp_path_factory.mktemp("contextual"))
 
 
-def make_plan(folder: Path, model: Toy, *tasks: str, **changes: Any) -> dict[str, Any]:
+def make_plan(folder, model, *tasks, **changes):
     """Write parallel text, its links and task data, and return the plan of one bilingual encoder for both languages."""
     rng = np.random.default_rng(5)
     sentences = [sentence(rng)[0] for _ in range(60)]
@@ -62,7 +58,7 @@ def make_plan(folder: Path, model: Toy, *tasks: str, **changes: Any) -> dict[str
     } | changes  # fmt: skip
 
 
-def command(folder: Path, model: Toy, out: str, *tasks: str, **changes: Any) -> list[str]:
+def command(folder, model, out, *tasks, **changes):
     """Write the inputs of a job and return its flags."""
     write_json(folder / f"{out}.plan", make_plan(folder, model, *tasks, **changes))
     files = {"--plan": f"{out}.plan", "--work-root": f"{out}.work", "--out": f"{out}.json"}
@@ -72,11 +68,11 @@ def command(folder: Path, model: Toy, out: str, *tasks: str, **changes: Any) -> 
 class Rotated(Side):
     """A side whose every state is turned and scaled: another encoder of the same language."""
 
-    def states(self, tokens: Tensor, number: int, keep: Tensor | None = None) -> Tensor:
+    def states(self, tokens, number, keep=None):
         return 3.0 * super().states(tokens, number, keep) @ ROTATION
 
 
-def test_aligned_transfer_to_a_rotated_encoder_equals_english(toy: Toy, tmp_path: Path) -> None:
+def test_aligned_transfer_to_a_rotated_encoder_equals_english(toy, tmp_path):
     plan = make_plan(tmp_path, toy, "parsing", options=OPTIONS | {"layers": [2], "epochs": 4})
     job = open_job(read_record(Plan, plan, "plan"), CPU)
     english, ((name, (material, tests)),) = job.sides["en"], job.data.items()
@@ -96,7 +92,7 @@ def test_aligned_transfer_to_a_rotated_encoder_equals_english(toy: Toy, tmp_path
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_a_side_gives_the_states_of_all_analyses_and_never_drops_out(norm: str, toy: Toy) -> None:
+def test_a_side_gives_the_states_of_all_analyses_and_never_drops_out(norm, toy):
     config = load_encoder(toy[1]).config
     other = Side(Encoder(replace(config, shape=replace(config.shape, norm=norm)), 3), 1, [])
     tokens = torch.tensor([[2, 7, 9, 2, 0], [2, 8, 2, 0, 0]])
@@ -106,7 +102,7 @@ def test_a_side_gives_the_states_of_all_analyses_and_never_drops_out(norm: str, 
         torch.testing.assert_close(other.states(tokens, number, tokens != 0), expected, rtol=0, atol=0)
 
 
-def test_a_view_normalises_and_maps() -> None:
+def test_a_view_normalises_and_maps():
     _, means = normalise(numpy_rng("view").normal(size=(50, WIDTH)) + 1)
     view = Fitted(means, ROTATION.double().numpy()).view(torch.device("cpu"))
     held_out = numpy_rng("held out").normal(size=(3, 4, WIDTH))
@@ -115,7 +111,7 @@ def test_a_view_normalises_and_maps() -> None:
     np.testing.assert_allclose(view(torch.from_numpy(held_out).float()), expected, atol=1e-5)
 
 
-def test_word_states_are_those_of_first_subwords_in_order(toy: Toy, tmp_path: Path) -> None:
+def test_word_states_are_those_of_first_subwords_in_order(toy, tmp_path):
     path, expected = tmp_path / "long.txt", []
     path.write_text("tom sees the horse .\n" + "the river likes paris . " * 9 + "\nacme eats tom .\n")
     side = Side(load_encoder(toy[1]), 0, read_sentences(path, Speller(Vocabulary.load(toy[0]), "en", LONGEST)))
@@ -127,20 +123,20 @@ def test_word_states_are_those_of_first_subwords_in_order(toy: Toy, tmp_path: Pa
     np.testing.assert_allclose(side.word_states(1, LONGEST), torch.stack(expected), atol=1e-5)
 
 
-def test_a_map_takes_linked_words_and_each_side_is_normalised_over_all_its_words() -> None:
+def test_a_map_takes_linked_words_and_each_side_is_normalised_over_all_its_words():
     source = numpy_rng("source").normal(size=(400, WIDTH))
     source /= np.linalg.norm(source, axis=1, keepdims=True)
     target = numpy_rng("noise").normal(size=(400, WIDTH))
     rows = np.arange(300)
     target[rows + 100] = source[rows] @ ROTATION.numpy()  # word i is linked with word i + 100
     linked, wrong = (fit_map(source, target, np.stack([rows, others])) for others in (rows + 100, rows))
-    assert linked.cosine > 0.99  # type: ignore[operator]
-    assert wrong.cosine < 0.6  # type: ignore[operator]
+    assert linked.cosine > 0.99
+    assert wrong.cosine < 0.6
     for fitted in (linked, wrong):
         np.testing.assert_array_equal(fitted.means, normalise(target)[1])
 
 
-def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Call) -> None:
+def test_a_job_tests_every_layer_task_and_way(toy, tmp_path, call):
     arguments = command(tmp_path, toy, "job", "ner", "pos", options=OPTIONS | {"epochs": 1})
     assert call(main, *arguments).code == 0
     result = read_json(tmp_path / "job.json")
@@ -157,7 +153,7 @@ def test_a_job_tests_every_layer_task_and_way(toy: Toy, tmp_path: Path, call: Ca
     assert result["links"]["fr"] == sum(len(line.split()) for line in (tmp_path / "links.txt").read_text().splitlines())
 
 
-def test_a_killed_job_goes_on_to_the_same_result(toy: Toy, tmp_path: Path, call: Call) -> None:
+def test_a_killed_job_goes_on_to_the_same_result(toy, tmp_path, call):
     assert call(main, *command(tmp_path, toy, "whole", options=SHORT)).code == 0
     broken = command(tmp_path, toy, "broken", options=SHORT)
     module = "xling.align.transfer_contextual"
@@ -167,9 +163,7 @@ def test_a_killed_job_goes_on_to_the_same_result(toy: Toy, tmp_path: Path, call:
     assert read_json(tmp_path / "broken.json") == read_json(tmp_path / "whole.json")
 
 
-def test_precision_decides_the_folder_and_widths_whether_there_is_a_map(
-    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_precision_decides_the_folder_and_widths_whether_there_is_a_map(toy, tmp_path, monkeypatch):
     plan, folders = read_record(Plan, make_plan(tmp_path, toy), "plan"), set()
     for kind, half in KINDS:  # a job goes on in no other precision than it began in
         monkeypatch.setattr(device, "half_type", lambda half=half: half)
@@ -180,7 +174,7 @@ def test_precision_decides_the_folder_and_widths_whether_there_is_a_map(
         check_layers(plan.options, {"en": shape, "fr": replace(shape, width=32)})
 
 
-def test_untrained_encoders_need_run_json_alone(toy: Toy, tmp_path: Path, call: Call) -> None:
+def test_untrained_encoders_need_run_json_alone(toy, tmp_path, call):
     bare = tmp_path / "bare"
     bare.mkdir()
     (bare / "run.json").write_text((toy[1] / "run.json").read_text())
@@ -213,9 +207,7 @@ TESTED = {"x": {"task": "ner", "train": "a", "dev": "b", "test": {"ru": "c"}}}
         ("plan", {"data": TESTED}, "job.plan: data.x.test: ru not among languages"),
     ],
 )
-def test_wrong_files_and_plans_are_one_line(
-    name: str, change: Any, problem: str, toy: Toy, tmp_path: Path, refused: Callable[..., str]
-) -> None:
+def test_wrong_files_and_plans_are_one_line(name, change, problem, toy, tmp_path, refused):
     arguments, path = command(tmp_path, toy, "job", **(change if name == "plan" else {})), tmp_path / name
     if name != "plan":
         path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))

@@ -1,9 +1,7 @@
 """Word translation: MUSE's rules, Figures 4a and 4b for several seeds, and real dictionaries and text."""
 
 import json
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,20 +13,19 @@ from xling.core.io import read_json
 from xling.core.seeds import numpy_rng
 from xling.data.dictionary import WordPair
 
-Call = Callable[..., Any]
 SPACE = numpy_rng("study space").normal(size=(300, 24)).astype(np.float32)
 TURN = np.linalg.qr(numpy_rng("study turn").normal(size=(24, 24)))[0].astype(np.float32)
 PLAIN = {"language": "x", "moses": None}
 HERE = Path("dictionary.txt")
 
 
-def test_the_first_spelling_of_allowed_words_counts() -> None:
+def test_the_first_spelling_of_allowed_words_counts():
     assert fold_case(["Paris", "paris", "the", "THE", "Été"]) == {"paris": 0, "the": 2, "été": 4}
     some = fold_case(["Paris", "paris", "the", "cat"], allowed=["PARIS", "Cat", "dog"])
     assert list(some.items()) == [("paris", 0), ("cat", 3)]
 
 
-def test_words_are_written_as_the_text_is_and_unknown_ones_are_left_out_and_counted() -> None:
+def test_words_are_written_as_the_text_is_and_unknown_ones_are_left_out_and_counted():
     listed = "cat=chat Cat=Chat dog=chien dog=clebs bird=oiseau fish=chat"
     pairs = [WordPair(*pair.split("=")) for pair in listed.split()]
     known = known_pairs(HERE, pairs, fold_case(["Cat", "dog"]), fold_case(["chat", "CHIEN"]))
@@ -39,7 +36,7 @@ def test_words_are_written_as_the_text_is_and_unknown_ones_are_left_out_and_coun
     assert known.counts == kept
 
 
-def test_a_source_word_with_several_translations_counts_once() -> None:
+def test_a_source_word_with_several_translations_counts_once():
     train = KnownPairs(tuple((row, row) for row in range(100)), {})
     wrong = tuple((row, (row + 50) % 300) for row in range(100, 110))  # a second translation that is not found
     right = tuple((row, row) for row in range(100, 108))
@@ -48,11 +45,11 @@ def test_a_source_word_with_several_translations_counts_once() -> None:
     assert chance([{0}, {1, 2, 3}], 20) == pytest.approx((1 / 20 + 3 / 20) / 2)
 
 
-def noise(*parts: object) -> np.ndarray:
+def noise(*parts):
     return numpy_rng("study noise", *parts).normal(size=SPACE.shape).astype(np.float32)
 
 
-def write_side(folder: Path, code: str, layers: Sequence[np.ndarray], words: Sequence[str]) -> str:
+def write_side(folder, code, layers, words):
     """Write a folder of states whose embedding rows are its last layer, and untrained ones that are noise."""
     sets = {"trained": layers, "untrained": [noise(folder.name, code, i) for i in range(len(layers))]}
     for kind, states in sets.items():
@@ -61,13 +58,13 @@ def write_side(folder: Path, code: str, layers: Sequence[np.ndarray], words: Seq
     return str(folder)
 
 
-def write_vec(path: Path, words: Sequence[str], vectors: np.ndarray) -> str:
+def write_vec(path, words, vectors):
     rows = "".join(f"{w} {' '.join(f'{x:.4f}' for x in v)}\n" for w, v in zip(words, vectors, strict=True))
     path.write_text(f"{len(words)} {vectors.shape[1]}\n{rows}")
     return str(path)
 
 
-def write_plan(folder: Path, seeds: int = 1, vectors: bool = True) -> dict[str, Any]:
+def write_plan(folder, seeds=1, vectors=True):
     """Two layers: noise below a rotation of the same space; fastText is a rotation too and knows 280 of 300 words."""
     words = {code: [f"{code[0]}{row}" for row in range(300)] for code in ("en", "fr")}
     folders = []
@@ -88,27 +85,27 @@ def write_plan(folder: Path, seeds: int = 1, vectors: bool = True) -> dict[str, 
     return {"source": "en", "config": "abc", "languages": {"fr": fr}}
 
 
-def written(folder: Path, plan: object) -> list[object]:
+def written(folder, plan):
     """Write a plan and return the flags of the command."""
     (folder / "plan.json").write_text(json.dumps(plan))
     return ["--plan", folder / "plan.json", "--device", "cpu", "--out", folder / "out.json"]
 
 
-def study(call: Call, folder: Path, plan: object) -> Any:
+def study(call, folder, plan):
     """Run the command and return its result."""
     done = call(main, *written(folder, plan))
     assert done.code == 0, done.error
     return read_json(folder / "out.json")
 
 
-def found(result: Any, figure: str, vectors: str, layer: int | None = None) -> Any:
+def found(result, figure, vectors, layer=None):
     """Return the one record that is asked for."""
     keys = (figure, vectors, layer)
     (record,) = (r for r in result["records"] if (r["figure"], r["vectors"], r["layer"]) == keys)
     return record
 
 
-def test_layers_fasttext_and_untrained_encoders_are_asked_the_same_words(call: Call, tmp_path: Path) -> None:
+def test_layers_fasttext_and_untrained_encoders_are_asked_the_same_words(call, tmp_path):
     result = study(call, tmp_path, write_plan(tmp_path, seeds=2))
     record = found(result, "figure4b", "trained", 1)  # the second seed's French is noise
     assert record["by_seed"][0] > 0.95
@@ -135,9 +132,7 @@ def test_layers_fasttext_and_untrained_encoders_are_asked_the_same_words(call: C
     assert result["counts"]["figure4b"]["fr"]["source_words"] == 300  # without fastText, every word of the encoders
 
 
-def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
-    refused: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_dictionary_is_read_before_the_first_language_is_evaluated(refused, tmp_path, monkeypatch):
     monkeypatch.setattr(translate_words, "evaluate", lambda *_: pytest.fail("evaluated"))
     plan = write_plan(tmp_path)
     (tmp_path / "broken.txt").write_text("dog\n")
@@ -157,7 +152,7 @@ def test_every_dictionary_is_read_before_the_first_language_is_evaluated(
         (lambda folder: write_side(folder / "fr1", "fr", [SPACE] * 2, ["g"] * 300), "other words or sentences than"),
     ],
 )
-def test_bad_input_is_one_line(refused: Callable[..., str], tmp_path: Path, fault: Any, problem: str) -> None:
+def test_bad_input_is_one_line(refused, tmp_path, fault, problem):
     plan = write_plan(tmp_path, seeds=2)
     if callable(fault):
         fault(tmp_path)

@@ -1,7 +1,6 @@
 """Small vocabularies for the tests of this folder."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ FRENCH = Counter({"le": 50, "la": 40, "table": 30, "chat": 20, "chats": 12})
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(tmp_path_factory):
     """Return the folder of three BPE models (en.model, fr.model, joint.model) and a vocabulary of each kind."""
     folder = tmp_path_factory.mktemp("built")
     for name, words in (("en", ENGLISH), ("fr", FRENCH), ("joint", ENGLISH + FRENCH)):

@@ -1,9 +1,6 @@
 """The anchor audit: counts and shares in closed form, and the proof that No anchors and Sep Emb have none."""
 
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +14,7 @@ TEXTS = {"en": ["the table", "the cat", "cat the"], "fr": ["la table", "table la
 
 
 @pytest.fixture(scope="module")
-def streams(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def streams(built, tmp_path_factory):
     """Return the folder of both texts as pieces of their own BPE and of the joint one."""
     folder = tmp_path_factory.mktemp("streams")
     for kind in ("union", "joint"):
@@ -29,10 +26,10 @@ def streams(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def audited(built: Path, streams: Path, tmp_path: Path, call: Callable[..., Any]) -> Callable[..., Any]:
+def audited(built, streams, tmp_path, call):
     """Return a function that runs the command on a kind and gives its error, or its result."""
 
-    def run(kind: str, *more: str, languages: tuple[str, ...] = ("en", "fr")) -> Any:
+    def run(kind, *more, languages=("en", "fr")):
         place, out = streams / ("joint" if kind == "joint" else "union"), tmp_path / "anchors.json"
         flags = [argument for code in languages for argument in ("--streams", f"{code}={place / code}")]
         code, error, _ = call(main, "--vocab", built / kind, *flags, "--out", out, *more)
@@ -43,9 +40,7 @@ def audited(built: Path, streams: Path, tmp_path: Path, call: Callable[..., Any]
 
 
 @pytest.mark.parametrize("kind", ["joint", "union"])
-def test_shared_pieces_are_those_with_the_same_string_in_both_texts(
-    built: Path, audited: Callable[..., Any], kind: str
-) -> None:
+def test_shared_pieces_are_those_with_the_same_string_in_both_texts(built, audited, kind):
     found, vocabulary, used = audited(kind), Vocabulary.load(built / kind), {}
     for code, lines in TEXTS.items():
         names = dict(zip(vocabulary.ids(code).tolist(), vocabulary.pieces(code), strict=True))
@@ -58,7 +53,7 @@ def test_shared_pieces_are_those_with_the_same_string_in_both_texts(
         assert {entry["piece"]: entry[code] for entry in found["top"]} == {piece: used[code][piece] for piece in shared}
 
 
-def test_special_tokens_are_left_out_and_the_strongest_anchor_comes_first(built: Path) -> None:
+def test_special_tokens_are_left_out_and_the_strongest_anchor_comes_first(built):
     vocabulary = Vocabulary.load(built / "joint")
     counts = {code: np.zeros(vocabulary.size, dtype=np.int64) for code in TEXTS}
     counts["en"][[0, 3, 5, 6, 7]] = [1000, 1000, 90, 6, 4]  # shares .90 .06 .04
@@ -70,13 +65,13 @@ def test_special_tokens_are_left_out_and_the_strongest_anchor_comes_first(built:
 
 
 @pytest.mark.parametrize("kind", ["prefixed", "separate"])
-def test_no_anchors_and_sep_emb_share_nothing(built: Path, audited: Callable[..., Any], kind: str) -> None:
+def test_no_anchors_and_sep_emb_share_nothing(built, audited, kind):
     found = audited(kind, "--require-none")
     assert (found["in_both_vocabularies"], found["used_by_both"], found["mean_share"], found["top"]) == (0, 0, 0.0, [])
     require_none(Vocabulary.load(built / kind))
 
 
-def test_what_cannot_be_audited_is_one_line(audited: Callable[..., Any]) -> None:
+def test_what_cannot_be_audited_is_one_line(audited):
     problem = "16 pieces shared in a union vocabulary where none may be: ▁t, at, ab, le, able"
     assert problem in audited("union", "--require-none")
     assert "anchors need two languages, the vocabulary has en" in audited("mono", languages=("en",))

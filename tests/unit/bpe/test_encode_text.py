@@ -5,7 +5,6 @@ import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from xling.core.errors import XlingError
 from xling.core.io import write_text
 from xling.core.pool import workers
 
-Call = Callable[..., Any]
 SPLITS = {"train": 600, "valid": 20, "test": 30}
 # U+2581 is sentencepiece's own mark of a word start, which the vocabulary deals with
 LINE = st.text(alphabet=st.characters(blacklist_characters="\n\u2581", blacklist_categories=["Cs"]), max_size=40)
@@ -28,20 +26,20 @@ KNOWN = st.lists(st.sampled_from(["bada", "ko", "ké", "<mask>", "</s>", "☃", 
 
 
 @pytest.fixture(scope="session")
-def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def vocab(tmp_path_factory):
     """Return a vocabulary of two languages, en second, so that its ids differ from sentencepiece's."""
     texts = {"fr": made_up("fr", 300), "en": made_up("en", 600)}
     return write_vocab(tmp_path_factory.mktemp("vocabulary"), "prefixed", texts, merges=120)
 
 
-def by_sentencepiece(vocab: Path, lines: list[str]) -> list[list[int]]:
+def by_sentencepiece(vocab, lines):
     processor = SentencePieceProcessor(model_file=str(vocab / "en.model"))
     return [processor.encode(" ".join(line.split())) for line in lines]
 
 
 @settings(max_examples=50)
 @given(st.lists(LINE | KNOWN, min_size=1, max_size=6), st.integers(1, 60))
-def test_the_ids_are_those_of_sentencepiece_for_the_whole_line(vocab: Path, lines: list[str], characters: int) -> None:
+def test_the_ids_are_those_of_sentencepiece_for_the_whole_line(vocab, lines, characters):
     found, chunks = [], list(chunk_lines(lines, characters))
     assert [line for chunk in chunks for line in chunk] == lines
     assert all(sum(len(line) + 1 for line in chunk) >= characters for chunk in chunks[:-1])
@@ -54,7 +52,7 @@ def test_the_ids_are_those_of_sentencepiece_for_the_whole_line(vocab: Path, line
 
 @settings(max_examples=50)
 @given(st.lists(st.sampled_from(["bada", "ko", ".", "!", "。", "...", "</s>"]), max_size=12))
-def test_sentences_are_parted_and_nothing_else_changes(vocab: Path, words: list[str]) -> None:
+def test_sentences_are_parted_and_nothing_else_changes(vocab, words):
     vocabulary = load_pieces(vocab, "en")
     found = encode_sentences(vocabulary, "en", " ".join(words))
     assert [number for number in found if number != END] == vocabulary.encode_words("en", words)
@@ -62,13 +60,13 @@ def test_sentences_are_parted_and_nothing_else_changes(vocab: Path, words: list[
     assert encode_chunk(vocab, "en", True, [" ".join(words)])[0].tolist() == [*found, END]
 
 
-def write_raw(path: Path, raw: bytes) -> None:
+def write_raw(path, raw):
     with write_text(path) as handle:
         handle.buffer.write(raw)
 
 
 @pytest.fixture
-def encode(vocab: Path, tmp_path: Path, call: Call) -> Callable[..., Any]:
+def encode(vocab, tmp_path, call):
     """Return a function that encodes three texts into a folder; more flags replace the usual ones."""
     for split, number in SPLITS.items():
         lines = [*made_up("en", number, seed=number), "☃"]
@@ -77,9 +75,7 @@ def encode(vocab: Path, tmp_path: Path, call: Call) -> Callable[..., Any]:
     return lambda out, *more: call(main, "--vocab", vocab, "--language", "en", *splits, "--out", tmp_path / out, *more)
 
 
-def test_same_bytes_for_any_number_of_processes(
-    vocab: Path, tmp_path: Path, encode: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_same_bytes_for_any_number_of_processes(vocab, tmp_path, encode, monkeypatch):
     monkeypatch.setattr("xling.bpe.encode_text.CHUNK_CHARACTERS", 3000)
     assert encode("one").code == encode("two", "--processes", 2).code == 0
     one, two = ({path.name: path.read_bytes() for path in (tmp_path / out).iterdir()} for out in ("one", "two"))
@@ -104,9 +100,7 @@ WRONG: list[tuple[Callable[[Path], object], list[str], str]] = [
 
 
 @pytest.mark.parametrize(("damage", "flags", "message"), WRONG)
-def test_one_clear_line_and_nothing_half_written(
-    tmp_path: Path, encode: Call, damage: Callable[[Path], object], flags: list[str], message: str
-) -> None:
+def test_one_clear_line_and_nothing_half_written(tmp_path, encode, damage, flags, message):
     whole = (tmp_path / "valid.txt.zst").read_bytes()
     damage(tmp_path / "valid.txt.zst")
     code, error, _ = encode("out", *flags)
@@ -117,7 +111,7 @@ def test_one_clear_line_and_nothing_half_written(
     assert TokenStream(tmp_path / "out", "test").lines == 31
 
 
-def test_a_process_that_dies_is_one_line(vocab: Path) -> None:
+def test_a_process_that_dies_is_one_line(vocab):
     with pytest.raises(XlingError, match="a worker process died"), workers(2) as share:  # noqa: PT012
         encoded = share(partial(encode_chunk, vocab, "en", False), ([line] for line in made_up("en", 50)))
         next(encoded)
@@ -126,9 +120,7 @@ def test_a_process_that_dies_is_one_line(vocab: Path) -> None:
         list(encoded)
 
 
-def test_eight_times_the_text_needs_no_more_memory(
-    tmp_path: Path, encode: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_eight_times_the_text_needs_no_more_memory(tmp_path, encode, monkeypatch):
     monkeypatch.setattr("xling.bpe.encode_text.CHUNK_CHARACTERS", 1 << 13)
     block = "".join(f"{line}\n" for line in made_up("en", 1_000)).encode()
     peaks = []

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ LINES = st.lists(st.lists(st.integers(0, VOCAB - 1), max_size=6), max_size=8)
 RENUMBERED = np.concatenate([np.arange(4), np.arange(VOCAB + 9, 13, -1)])  # special tokens stay where they are
 
 
-def write(folder: Path, chunks: list[list[list[int]]], vocab_size: int = VOCAB) -> Path:
+def write(folder, chunks, vocab_size=VOCAB):
     with TokenStreamWriter(folder, vocab_size, "en") as writer:
         for chunk in chunks:
             writer.add("train", *pack(chunk))
@@ -29,9 +28,7 @@ def write(folder: Path, chunks: list[list[list[int]]], vocab_size: int = VOCAB) 
 
 @settings(max_examples=25)  # each waits for the disk
 @given(st.lists(LINES, min_size=1, max_size=4))
-def test_lines_come_back_under_any_numbering_and_bytes_do_not_depend_on_the_chunks(
-    chunks: list[list[list[int]]],
-) -> None:
+def test_lines_come_back_under_any_numbering_and_bytes_do_not_depend_on_the_chunks(chunks):
     lines = [line for chunk in chunks for line in chunk]
     flat = [token for line in lines for token in [*line, END]]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -53,7 +50,7 @@ def test_lines_come_back_under_any_numbering_and_bytes_do_not_depend_on_the_chun
 
 
 @pytest.mark.parametrize(("size", "name", "width"), [(65_536, "uint16", 2), (131_073, "uint32", 4)])
-def test_the_narrowest_type_that_holds_every_id(tmp_path: Path, size: int, name: str, width: int) -> None:
+def test_the_narrowest_type_that_holds_every_id(tmp_path, size, name, width):
     write(tmp_path, [[[1, size - 1, 1], [0]]], vocab_size=size)
     ids = b"".join(number.to_bytes(width, "little") for number in (1, size - 1, 1, END, 0, END))
     assert (tmp_path / "train.bin").read_bytes() == ids
@@ -64,7 +61,7 @@ def test_the_narrowest_type_that_holds_every_id(tmp_path: Path, size: int, name:
     assert json.loads((tmp_path / "meta.json").read_text()) == {**meta, "others": {"train.idx": index}}
 
 
-def test_wrong_ids_are_refused_and_what_was_there_stays(tmp_path: Path) -> None:
+def test_wrong_ids_are_refused_and_what_was_there_stays(tmp_path):
     files = {path: path.read_bytes() for path in write(tmp_path, [[[5]]]).iterdir()}
     for ids, message in (
         ([10, END], "but the model has 10 pieces"),
@@ -79,14 +76,14 @@ def test_wrong_ids_are_refused_and_what_was_there_stays(tmp_path: Path) -> None:
         assert {path: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
-def edit(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+def edit(name, change):
     return lambda folder: (folder / name).write_bytes(change((folder / name).read_bytes()))
 
 
-def forge(old: bytes, new: bytes) -> Callable[[Path], None]:
+def forge(old, new):
     """Return a change of meta.json that its seal does not betray."""
 
-    def both(folder: Path) -> None:
+    def both(folder):
         edit("meta.json", lambda b: b.replace(old, new))(folder)
         (folder / ".meta.json.sha256").unlink()
 
@@ -106,15 +103,13 @@ DAMAGE = [
 
 
 @pytest.mark.parametrize(("damage", "message"), DAMAGE)
-def test_a_damaged_stream_or_one_of_another_model_is_named(
-    tmp_path: Path, damage: Callable[[Path], object], message: str
-) -> None:
+def test_a_damaged_stream_or_one_of_another_model_is_named(tmp_path, damage, message):
     damage(write(tmp_path, [[[5, 6, 7], [8]]]))
     with pytest.raises(InputError, match=message):
         TokenStream(tmp_path, "train", RENUMBERED).counts(VOCAB + 10)
 
 
-def test_an_id_that_the_model_does_not_have_is_named_wherever_it_is_read(tmp_path: Path) -> None:
+def test_an_id_that_the_model_does_not_have_is_named_wherever_it_is_read(tmp_path):
     forge(b"70000", b"7")(write(tmp_path, [[[5, 6, 7], [8]]]))
     stream = TokenStream(tmp_path, "train", RENUMBERED[:7])
     for read in (lambda: stream.at(np.array([1, 2])), lambda: stream.line(0), lambda: stream.counts(VOCAB + 10)):
@@ -122,7 +117,7 @@ def test_an_id_that_the_model_does_not_have_is_named_wherever_it_is_read(tmp_pat
             read()
 
 
-def test_reading_maps_the_file_and_positions_outside_are_refused(tmp_path: Path) -> None:
+def test_reading_maps_the_file_and_positions_outside_are_refused(tmp_path):
     stream = TokenStream(write(tmp_path, [[[5, 6], [7]]], 100), "train")
     assert isinstance(stream.pieces.base, np.memmap)
     assert np.shares_memory(stream.slice(0, 3), stream.pieces)

@@ -5,13 +5,11 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 import sentencepiece
 from scipy import stats
+from tiny_models import write
 
 from xling.bpe.train_bpe import (
     SPECIAL_TOKENS,
@@ -26,7 +24,6 @@ from xling.bpe.train_bpe import (
 )
 from xling.bpe.vocabulary import pieces_of
 from xling.core.errors import InputError, XlingError
-from xling.core.io import write_text
 
 rng = random.Random(5)
 SYLLABLES = ["ba", "ko", "mi", "ru", "te", "lan", "sor", "dé", "жи", "漢"]
@@ -34,17 +31,11 @@ WORDS = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 4))) for _ in range(400
 LINES = [" ".join(rng.choices(WORDS, k=8)) for _ in range(300)]
 
 
-def pieces(model: bytes) -> list[str]:
+def pieces(model):
     return pieces_of(sentencepiece.SentencePieceProcessor(model_proto=model))
 
 
-def write(path: Path, lines: list[str]) -> Path:
-    with write_text(path) as handle:
-        handle.writelines(f"{line}\n" for line in lines)
-    return path
-
-
-def test_merges_are_those_of_the_definition() -> None:
+def test_merges_are_those_of_the_definition():
     words = Counter({"a": 40, "ab": 20, "b": 11, "bb": 6, "abb": 2})  # counts of pairs: 62 ▁a, 22 ▁ab, 17 ▁b, …
     assert pieces(fit(words, 5))[4:9] == ["▁a", "▁ab", "▁b", "▁bb", "▁abb"]
 
@@ -57,14 +48,14 @@ def test_merges_are_those_of_the_definition() -> None:
         (count_words([" ".join(WORDS * 30), "é" * 1000]), 100),  # long lines and long words
     ],
 )
-def test_vocabulary_is_special_tokens_merges_and_characters(words: Counter[str], merges: int) -> None:
+def test_vocabulary_is_special_tokens_merges_and_characters(words, merges):
     found, characters = pieces(fit(words, merges)), {*"".join(words), WORD_START}
     assert tuple(found[:4]) == SPECIAL_TOKENS == ("<pad>", "<unk>", "</s>", "<mask>")
     assert {piece for piece in found[4:] if len(piece) == 1} == characters
     assert len(found) == 4 + merges + len(characters)
 
 
-def test_unusable_words_are_left_out_and_special_tokens_never_come_from_text() -> None:
+def test_unusable_words_are_left_out_and_special_tokens_never_come_from_text():
     words = Counter({"aa": 49, "b漢": 1, "<pad": 9, "mask": 9})
     unusable = dict.fromkeys(["<mask>", "a</s>b", "a" * 1001, "x\u2581y", "\u2585"], 50)
     assert usable_words(words + Counter(unusable)) == words
@@ -73,7 +64,7 @@ def test_unusable_words_are_left_out_and_special_tokens_never_come_from_text() -
     assert model.bos_id() == -1
 
 
-def test_same_bytes_in_every_process(tmp_path: Path, call: Callable[..., Any]) -> None:
+def test_same_bytes_in_every_process(tmp_path, call):
     sources = [write(tmp_path / f"{name}.txt.zst", lines) for name, lines in (("a", LINES), ("b", LINES[:150]))]
     flags = ["--input", *sources, "--merges", 100, "--max-lines", 100, "--seed", 3, "--out"]
     assert call(main, *flags, tmp_path / "here" / "x.model").code == 0
@@ -93,15 +84,13 @@ def test_same_bytes_in_every_process(tmp_path: Path, call: Callable[..., Any]) -
         ("words", 100, 300, 300),
     ],
 )
-def test_languages_give_the_same_number_of_lines_or_words(
-    tmp_path: Path, balance: str, max_lines: int, left: int, right: int
-) -> None:
+def test_languages_give_the_same_number_of_lines_or_words(tmp_path, balance, max_lines, left, right):
     texts = [["ab " * 20] * 1000, ["漢字 漢字 漢字"] * 500]
     paths = [write(tmp_path / f"{number}.txt", lines) for number, lines in enumerate(texts)]
     assert count_words(sample_texts(paths, max_lines, 1, balance)) == Counter({"ab": left, "漢字": right})
 
 
-def test_a_sample_is_exact_ordered_repeatable_and_uniform() -> None:
+def test_a_sample_is_exact_ordered_repeatable_and_uniform():
     counts, lines = Counter[str](), [str(number) for number in range(12)]
     for seed in range(4000):
         sample = list(sample_lines(lines, seed % 13, 12, (seed, 0)))
@@ -111,7 +100,7 @@ def test_a_sample_is_exact_ordered_repeatable_and_uniform() -> None:
     assert stats.chisquare([counts[line] for line in lines]).pvalue > 1e-3
 
 
-def test_counting_stays_within_its_limit() -> None:
+def test_counting_stays_within_its_limit():
     lines = ["common words here"] * 3 + [f"rare{number}" for number in range(100)] + ["common"] * 3
     counted = count_words(lines, limit=10)
     assert len(counted) == 10
@@ -119,7 +108,7 @@ def test_counting_stays_within_its_limit() -> None:
     assert set(count_words(["b a c c"], limit=2)) == {"c", "b"}  # of equally rare ones the first
 
 
-def test_a_text_that_is_too_small_is_named(tmp_path: Path) -> None:
+def test_a_text_that_is_too_small_is_named(tmp_path):
     path = write(tmp_path / "small.txt", ["ab ab", "abc"])
     with pytest.raises(XlingError, match=r"small.txt: 1000 merges asked for, 6 possible"):
         train_bpe([path], 1000, 10, 1)

@@ -4,9 +4,6 @@ import io
 import itertools
 import re
 import shutil
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +30,7 @@ SPECIAL = list(range(len(SPECIAL_TOKENS)))
         ("separate", [4, 5, 6], 7, ["a", "b", *SPECIAL_TOKENS, "b", "c", "d"]),
     ],
 )
-def test_ids_of_a_small_vocabulary_in_full(kind: str, french: list[int], size: int, names: list[str]) -> None:
+def test_ids_of_a_small_vocabulary_in_full(kind, french, size, names):
     pieces = {"en": [*SPECIAL_TOKENS, "a", "b"], "fr": [*SPECIAL_TOKENS, "b", "c", "d"]}
     ids, found_size, found_names = assign_ids(kind, pieces)
     assert (ids["en"].tolist(), ids["fr"].tolist()) == ([*SPECIAL, 4, 5], [*SPECIAL, *french])
@@ -41,9 +38,7 @@ def test_ids_of_a_small_vocabulary_in_full(kind: str, french: list[int], size: i
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_directory_has_the_agreed_form_and_the_same_bytes_every_time(
-    built: Path, tmp_path: Path, call: Callable[..., Any], kind: str
-) -> None:
+def test_directory_has_the_agreed_form_and_the_same_bytes_every_time(built, tmp_path, call, kind):
     vocabulary, described = Vocabulary.load(built / kind), read_json(built / kind / "vocab.json")
     own = {code: "joint" if kind == "joint" else code for code in vocabulary.languages}
     sizes = {code: len(vocabulary.pieces(code)) for code in own}
@@ -63,15 +58,13 @@ def test_directory_has_the_agreed_form_and_the_same_bytes_every_time(
 
 
 @pytest.fixture(scope="module")
-def union(built: Path) -> Vocabulary:
+def union(built):
     return Vocabulary.load(built / "union")
 
 
 @settings(max_examples=50)
 @given(words=st.lists(st.text(alphabet="chatslebX", min_size=1)))
-def test_words_part_into_pieces_that_spell_them_and_model_ids_are_looked_up(
-    union: Vocabulary, words: list[str]
-) -> None:
+def test_words_part_into_pieces_that_spell_them_and_model_ids_are_looked_up(union, words):
     names = dict(zip(union.ids("fr").tolist(), union.pieces("fr"), strict=True))
     ids, firsts = union.word_pieces("fr", words)
     parts = [ids[start:end] for start, end in itertools.pairwise([*firsts, len(ids)])]
@@ -85,7 +78,7 @@ def test_words_part_into_pieces_that_spell_them_and_model_ids_are_looked_up(
     assert (pieces.languages, pieces.size, pieces.pieces("fr")) == (("fr",), len(names), union.pieces("fr"))
 
 
-def test_odd_words_and_a_full_cache(union: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_odd_words_and_a_full_cache(union, monkeypatch):
     assert union.word_pieces("en", ["cat", WORD_START, "on"])[1] == [0, 1, 2]
     assert union.encode_words("en", [WORD_START]) == [SPECIAL_TOKENS.index("<unk>")]  # sentencepiece: a space
     expected = union.encode_line("en", "the cats on table cat the")
@@ -95,7 +88,7 @@ def test_odd_words_and_a_full_cache(union: Vocabulary, monkeypatch: pytest.Monke
         union.encode_words("en", ["cat", ""])
 
 
-def test_wrong_models_are_refused(built: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_wrong_models_are_refused(built, tmp_path, refused):
     foreign, options = io.BytesIO(), {"model_type": "bpe", "vocab_size": 12, "minloglevel": 2}
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(["the cat"] * 9), model_writer=foreign, **options)
     for name, content in (("bad.model", b"nonsense"), ("foreign.model", foreign.getvalue())):
@@ -110,7 +103,7 @@ def test_wrong_models_are_refused(built: Path, tmp_path: Path, refused: Callable
         assert problem in refused(main, "--kind", kind, *flags, "--out", tmp_path / "v", out=tmp_path / "v")
 
 
-def ids_of(size: int, kind: str = "int32") -> Callable[[Path], None]:
+def ids_of(size, kind="int32"):
     return lambda folder: np.save(folder / "fr.ids.npy", np.arange(size, dtype=kind))
 
 
@@ -124,9 +117,7 @@ def ids_of(size: int, kind: str = "int32") -> Callable[[Path], None]:
         (lambda folder: write_json(folder / "vocab.json", {"kind": "union"}), "vocab.json: 'languages' missing"),
     ],
 )
-def test_an_incomplete_or_mixed_directory_is_named(
-    built: Path, tmp_path: Path, damage: Callable[[Path], None], problem: str
-) -> None:
+def test_an_incomplete_or_mixed_directory_is_named(built, tmp_path, damage, problem):
     folder = shutil.copytree(built / "union", tmp_path / "union", ignore=shutil.ignore_patterns("*.sha256"))
     damage(folder)
     with pytest.raises(XlingError, match=problem):

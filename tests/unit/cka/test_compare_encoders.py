@@ -1,9 +1,5 @@
 """Figure 7: all pairs of a plan, averaged over seeds, read in blocks; input that is wrong."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -13,21 +9,19 @@ from xling.core.io import read_json, write_json
 from xling.core.seeds import numpy_rng
 from xling.model.similarity import linear_cka
 
-Call = Callable[..., Any]
 
-
-def layers(name: str, rows: int = 1500) -> list[np.ndarray]:
+def layers(name, rows=1500):
     base, own = numpy_rng("study base").normal(size=(rows, 8)), numpy_rng("study own", name)
     return [(base @ own.normal(size=(8, 8)) + own.normal(size=(rows, 8))).astype(np.float32) for _ in range(3)]
 
 
-def side(folder: Path, name: str, language: str, kind: str = "trained") -> dict[str, str]:
+def side(folder, name, language, kind="trained"):
     """Write the states of one side and return how the plan names it."""
     write_states(states_file(folder / name, kind, "parallel", language), layers(f"{name} {kind}"), {})
     return {"folder": str(folder / name), "kind": kind, "language": language}
 
 
-def write_plan(folder: Path) -> dict[str, Any]:
+def write_plan(folder):
     seeds = [[side(folder, f"en{s}", "en"), side(folder, f"fr{s}", "fr")] for s in (1, 2)]
     untrained = [[side(folder, "en1", "en"), side(folder, "fr1", "fr", "untrained")]]
     mono = {"pair": "en-fr", "model": "monolingual", "seeds": seeds}
@@ -35,9 +29,7 @@ def write_plan(folder: Path) -> dict[str, Any]:
     return {"set": "parallel", "config": "abc", "comparisons": [mono, random]}
 
 
-def test_every_comparison_is_the_mean_over_seeds_of_every_layer_with_every_layer(
-    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_comparison_is_the_mean_over_seeds_of_every_layer_with_every_layer(call, tmp_path, monkeypatch):
     asked, read = [], States.read
     monkeypatch.setattr(States, "read", lambda *given: asked.append(given) or read(*given))
     write_json(tmp_path / "plan.json", write_plan(tmp_path))
@@ -67,9 +59,7 @@ def test_every_comparison_is_the_mean_over_seeds_of_every_layer_with_every_layer
         ([], "comparisons: expected at least 1 items"),
     ],
 )
-def test_plans_that_lack_something_and_states_that_cannot_be_compared(
-    refused: Callable[..., str], tmp_path: Path, states: list[Any], problem: str
-) -> None:
+def test_plans_that_lack_something_and_states_that_cannot_be_compared(refused, tmp_path, states, problem):
     plan, out = write_plan(tmp_path), tmp_path / "out.json"
     if states:
         write_states(states_file(tmp_path / "fr2", "trained", "parallel", "fr"), states, {})

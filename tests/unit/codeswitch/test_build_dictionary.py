@@ -1,9 +1,6 @@
 """The dictionary command: both forms in, the words of the text out, and nothing half-written."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,11 +9,10 @@ from xling.data.dictionary import Translation
 from xling.data.panlex import read_panlex
 from xling.synthetic.formats.dictionaries import write_panlex
 
-Call = Callable[..., Any]
 ENGLISH, FRENCH = ({"language": code, "moses": code} for code in ("en", "fr"))
 
 
-def test_a_simple_dictionary_comes_in_the_words_of_the_text_with_the_best_quality(call: Call, tmp_path: Path) -> None:
+def test_a_simple_dictionary_comes_in_the_words_of_the_text_with_the_best_quality(call, tmp_path):
     # The first two become one, one is of quality 0 and could never be drawn, and nothing is left of the last.
     text = "Dog\tChien\ndog\tchien\t3\nhello\tBonjour,\t2\nzero\tnul\t0\nnothing\t\u200b\n"
     (tmp_path / "in.tsv").write_text(text, encoding="utf-8")
@@ -28,7 +24,7 @@ def test_a_simple_dictionary_comes_in_the_words_of_the_text_with_the_best_qualit
     assert (tmp_path / "out.tsv").read_text(encoding="utf-8") == "dog\tchien\t3\nhello\tbonjour ,\t2\n"
 
 
-def test_a_panlex_dump(call: Call, tmp_path: Path) -> None:
+def test_a_panlex_dump(call, tmp_path):
     write_panlex(tmp_path / "dump", "eng", {"fra": [Translation("dog", "chien", 5), Translation("cat", "chat", 3)]})
     arguments = ["--format", "panlex", "--input", tmp_path / "dump", "--out", tmp_path / "out.tsv"]
     assert call(main, *arguments).code == 2  # which varieties?
@@ -41,7 +37,7 @@ def test_a_panlex_dump(call: Call, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"), [("dog\tchien\t0\n", "in.tsv: no translation in it"), ("a\tb\nc\n", "in.tsv, line 2: no tab")]
 )
-def test_a_failure_leaves_the_old_file(call: Call, tmp_path: Path, text: str, problem: str) -> None:
+def test_a_failure_leaves_the_old_file(call, tmp_path, text, problem):
     (tmp_path / "in.tsv").write_text(text)
     (tmp_path / "out.tsv").write_text("old\n")
     done = call(main, "--format", "tsv", "--input", tmp_path / "in.tsv", "--out", tmp_path / "out.tsv")

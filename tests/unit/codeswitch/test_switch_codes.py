@@ -4,9 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,16 +22,15 @@ PAIRS = "cat\tchat\t3\ncat\tmatou\t1\nice cream\tglace\t2\nhouse\tmaison\n"
 TEXT = ["the cat sat in the  house", "", "cat house cat", "Cat CAT ☃ house"] * 50
 FLAGS = ["--input", "train.txt.zst", "--dictionary", "dict.tsv", "--direction", "forward", "--seed", "7"]
 FLAGS += ["--out", "out.txt.zst", "--stats", "stats.json"]
-Call = Callable[..., Any]
 
 
-def switched(text: str, pairs: list[tuple[str, str, float]], **options: bool) -> str:
+def switched(text, pairs, **options):
     """Return one line in which every word of a dictionary is replaced."""
     (line,), _ = switch_block([text], build_dictionary(pairs, **options), (1,), keep=0.0, cap=1.0)
     return line
 
 
-def test_translations_are_drawn_by_quality() -> None:
+def test_translations_are_drawn_by_quality():
     weights = {"un": 1.0, "deux": 2.0, "trois": 7.0, "quatre": 0.5, "zéro": 0.0}
     pairs = [("One", *pair) for pair in weights.items()] + [("one", "Trois", 3.0), ("two", "deux", 0.0)]  # adds up
     seen = Counter(switched("one " * 20000 + "two", pairs).split())
@@ -43,7 +40,7 @@ def test_translations_are_drawn_by_quality() -> None:
     assert (seen["two"], found[4]) == (1, 0), "quality 0 is never drawn"
 
 
-def test_draws_stay_within_the_entry_at_the_end_of_a_large_dictionary() -> None:
+def test_draws_stay_within_the_entry_at_the_end_of_a_large_dictionary():
     pairs = [(f"s{i}", f"t{i}.{j}", 1e-9 if j else 1.0) for i in range(20_000) for j in range(2)]
     source = [f"s{i}" for i in range(19_000, 20_000)]
     line = switched(" ".join(source), pairs)
@@ -51,7 +48,7 @@ def test_draws_stay_within_the_entry_at_the_end_of_a_large_dictionary() -> None:
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.25, 0.7, 1.0])
-def test_dictionary_words_are_left_alone_as_often_as_asked(keep: float) -> None:
+def test_dictionary_words_are_left_alone_as_often_as_asked(keep):
     lines = [" ".join(WORDS)] * 100
     after, counts = switch_block(lines, ALL_KNOWN, (5,), keep=keep, cap=1.0)
     replaced = sum(a != b for a, b in zip(" ".join(lines).split(), " ".join(after).split(), strict=True))
@@ -59,7 +56,7 @@ def test_dictionary_words_are_left_alone_as_often_as_asked(keep: float) -> None:
     assert stats.binomtest(replaced, 20000, 1 - keep).pvalue > 1e-3
 
 
-def test_the_cap_holds_exactly_and_what_it_drops_is_uniform() -> None:
+def test_the_cap_holds_exactly_and_what_it_drops_is_uniform():
     kept = np.zeros(len(WORDS), dtype=int)
     for number in range(400):
         (after,), counts = switch_block([" ".join(WORDS)], ALL_KNOWN, (number,), keep=0.0)
@@ -82,9 +79,7 @@ def test_the_cap_holds_exactly_and_what_it_drops_is_uniform() -> None:
         (True, "glace pomme de terre x x x x x", "ice cream pomme de terre x x x x x"),
     ],
 )
-def test_a_translation_of_several_words_counts_once_and_such_a_source_is_left_out(
-    backward: bool, before: str, after: str
-) -> None:
+def test_a_translation_of_several_words_counts_once_and_such_a_source_is_left_out(backward, before, after):
     dictionary = build_dictionary([("potato", "pomme de terre", 1.0), ("ice cream", "glace", 1.0)], backward)
     lines, counts = switch_block([before], dictionary, (1,), keep=0.0)
     assert lines == [after]
@@ -92,7 +87,7 @@ def test_a_translation_of_several_words_counts_once_and_such_a_source_is_left_ou
     assert dictionary.left_out == {"multiword_pairs": 1, "zero_quality_pairs": 0}
 
 
-def test_casing_is_taken_over_unless_the_entry_is_written_so() -> None:
+def test_casing_is_taken_over_unless_the_entry_is_written_so():
     pairs = [("dog", "chien", 1.0), ("i", "je", 1.0), ("дом", "maison", 1.0)]
     assert switched("dog Dog DOG dOG I ДОМ", pairs) == "chien Chien CHIEN chien Je MAISON"
     pairs = [("Turkey", "Türkei", 1.0), ("turkey", "Truthahn", 1.0), ("of", "von", 1.0)]
@@ -100,7 +95,7 @@ def test_casing_is_taken_over_unless_the_entry_is_written_so() -> None:
 
 
 @given(st.lists(LINE, min_size=1, max_size=8), st.integers(1, 12))
-def test_all_dictionary_words_are_replaced_or_none_and_blocks_are_whole_lines(lines: list[str], size: int) -> None:
+def test_all_dictionary_words_are_replaced_or_none_and_blocks_are_whole_lines(lines, size):
     words = [word for line in lines for word in line.split(" ") if word]
     dictionary = build_dictionary([(word, "<new>", 1.0) for word in words], lower=False)
     after, counts = switch_block(lines, dictionary, (1,), keep=0.0, cap=1.0)
@@ -114,13 +109,13 @@ def test_all_dictionary_words_are_replaced_or_none_and_blocks_are_whole_lines(li
     assert all(len(block) == 1 or len(" ".join(block).split(" ")) <= size for block in blocks)
 
 
-def write(name: str, text: str) -> None:
+def write(name, text):
     with write_text(Path(name)) as handle:
         handle.write(text)
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def files(tmp_path, monkeypatch):
     """Return the folder of a text and a dictionary; commands run in it."""
     monkeypatch.chdir(tmp_path)
     load_dictionary.cache_clear()  # of a file with the same name in another test's folder
@@ -129,12 +124,12 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def content(path: str) -> bytes:
+def content(path):
     with open_binary(Path(path)) as handle:
         return handle.read()
 
 
-def test_same_bytes_in_any_process_and_honest_stats(files: Path, call: Call, repository: Path) -> None:
+def test_same_bytes_in_any_process_and_honest_stats(files, call, repository):
     more = ["--cap", "1", "--block-words", "40"]
     assert call(main, *FLAGS, *more).code == 0
     first, told = content("out.txt.zst"), read_json(files / "stats.json")
@@ -172,9 +167,7 @@ def test_same_bytes_in_any_process_and_honest_stats(files: Path, call: Call, rep
         ("train.txt.zst", "", "train.txt.zst: no words to switch"),
     ],
 )  # fmt: skip
-def test_one_clear_line_and_nothing_left_behind(
-    files: Path, call: Call, name: str, damage: str | bytes, message: str
-) -> None:
+def test_one_clear_line_and_nothing_left_behind(files, call, name, damage, message):
     (files / name).write_bytes(damage) if isinstance(damage, bytes) else write(name, damage)
     code, error, _ = call(main, *FLAGS)
     assert (code, error.count("\n")) == (2, 1)
@@ -183,7 +176,7 @@ def test_one_clear_line_and_nothing_left_behind(
 
 
 @pytest.mark.usefixtures("files")
-def test_a_dictionary_that_hardly_fits_and_shares_above_one_are_told(call: Call) -> None:
+def test_a_dictionary_that_hardly_fits_and_shares_above_one_are_told(call):
     for others in (98, 100):
         write("train.txt.zst", "dog " * others + "cat\n")
         said = call(main, *FLAGS).said

@@ -5,7 +5,6 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,11 +14,11 @@ import pytest
 from xling.core.errors import EXIT_NO_SPACE, InputError, XlingError, run
 
 
-def fail_with(error: Exception) -> None:
+def fail_with(error):
     raise error
 
 
-def os_error(code: int, *names: str | None) -> OSError:
+def os_error(code, *names):
     return OSError(code, os.strerror(code), *names)
 
 
@@ -40,7 +39,7 @@ def os_error(code: int, *names: str | None) -> OSError:
         (FileNotFoundError("No such file or directory: f.bin"), 2, "error: No such file or directory: f.bin"),
     ],
 )
-def test_one_line_and_an_exit_code(error: Exception, code: int, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_and_an_exit_code(error, code, line, capsys):
     with pytest.raises(SystemExit) as left:
         run(partial(fail_with, error))
     said = capsys.readouterr().err
@@ -49,12 +48,12 @@ def test_one_line_and_an_exit_code(error: Exception, code: int, line: str, capsy
 
 
 @pytest.mark.parametrize("error", [OSError("a library's own"), KeyError("x")])
-def test_a_bug_is_not_hidden(error: Exception) -> None:
+def test_a_bug_is_not_hidden(error):
     with pytest.raises(type(error)):
         run(partial(fail_with, error))
 
 
-def test_a_log_on_the_full_disk_does_not_change_the_exit_code(mount_disk: Callable[[str], Path]) -> None:
+def test_a_log_on_the_full_disk_does_not_change_the_exit_code(mount_disk):
     disk = mount_disk("64k")
     with (disk / "log").open("wb", buffering=0) as log, suppress(OSError):
         while log.write(bytes(4096)):
@@ -67,7 +66,7 @@ def test_a_log_on_the_full_disk_does_not_change_the_exit_code(mount_disk: Callab
     assert [path.name for path in disk.iterdir()] == ["log"]
 
 
-def test_an_input_error_survives_the_way_from_a_worker() -> None:
+def test_an_input_error_survives_the_way_from_a_worker():
     error = InputError("a.txt", "no tab", line=7, fix="write one")
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own)
     assert (str(again), again.line, again.path) == (str(error), 7, Path("a.txt"))

@@ -3,7 +3,6 @@
 import os
 import stat
 import subprocess
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -20,9 +19,7 @@ LINES = st.lists(st.text(alphabet=st.characters(exclude_characters="\n\r", exclu
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @settings(max_examples=20)
 @given(lines=LINES)
-def test_text_comes_back_as_it_was_written(
-    tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]
-) -> None:
+def test_text_comes_back_as_it_was_written(tmp_path_factory, suffix, lines):
     path = tmp_path_factory.mktemp("io") / f"text{suffix}"
     with write_text(path) as handle:
         handle.writelines(f"{line}\n" for line in lines)
@@ -30,14 +27,14 @@ def test_text_comes_back_as_it_was_written(
     assert list(read_lines(path)) == [*first, *lines[1:]]
 
 
-def test_only_a_line_feed_ends_a_line_and_one_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+def test_only_a_line_feed_ends_a_line_and_one_byte_order_mark_is_no_text(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text("\ufeff\ufeffone\u2028still one\x0cand\x85more\n\ufefftwo\r\n", encoding="utf-8", newline="")
     assert list(numbered_lines(path)) == [(1, "\ufeffone\u2028still one\x0cand\x85more"), (2, "\ufefftwo")]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES[1:])
-def test_a_truncated_archive_is_named(tmp_path: Path, suffix: str) -> None:
+def test_a_truncated_archive_is_named(tmp_path, suffix):
     path = tmp_path / f"text{suffix}"
     with write_text(path) as handle:
         handle.writelines(f"{os.urandom(20).hex()}\n" for _ in range(3_000))
@@ -59,19 +56,19 @@ def test_a_truncated_archive_is_named(tmp_path: Path, suffix: str) -> None:
         ("a.json", b'{\n"a": 1,\n}', r"line 3: not JSON"),
     ],
 )
-def test_a_broken_file_is_named_with_its_line(tmp_path: Path, name: str, content: bytes, problem: str) -> None:
+def test_a_broken_file_is_named_with_its_line(tmp_path, name, content, problem):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=rf"/{name}, {problem}"):
         read_json(tmp_path / name) if name == "a.json" else list(read_lines(tmp_path / name))
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_one_that_succeeds_the_usual_permissions(tmp_path: Path) -> None:
+def test_a_write_that_fails_leaves_the_old_file_and_one_that_succeeds_the_usual_permissions(tmp_path):
     path, usual = tmp_path / "text.txt.zst", tmp_path / "usual"
     usual.touch()
     with write_text(path) as handle:
         handle.write("old")
 
-    def fail() -> None:
+    def fail():
         with write_text(path) as handle:
             handle.write("half")
             raise RuntimeError("stop")
@@ -83,7 +80,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_one_that_succeeds_the_usual_
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(usual.stat().st_mode)
 
 
-def test_json_is_sorted_and_its_seal_is_what_sha256sum_reads_and_goes_with_the_file(tmp_path: Path) -> None:
+def test_json_is_sorted_and_its_seal_is_what_sha256sum_reads_and_goes_with_the_file(tmp_path):
     path = tmp_path / "x.json"
     write_json(path, {"b": [1, 2.5], "a": "й"})
     assert path.read_text(encoding="utf-8").startswith('{\n  "a": "й",')
@@ -103,13 +100,11 @@ def test_json_is_sorted_and_its_seal_is_what_sha256sum_reads_and_goes_with_the_f
     assert read_json(path) == {"a": 4}
 
 
-def test_a_file_that_is_replaced_while_it_is_read_is_not_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_replaced_while_it_is_read_is_not_damaged(tmp_path, monkeypatch):
     path, slow = tmp_path / "x.json", io.known_sha256
     write_json(path, {"a": 1})
 
-    def replaced(given: Path) -> str:
+    def replaced(given):
         monkeypatch.setattr(io, "known_sha256", slow)
         write_json(path, {"a": 2})
         return slow(given)
@@ -118,7 +113,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_not_damaged(
     assert read_json(path) == {"a": 2}
 
 
-def test_what_an_earlier_attempt_saved_is_passed_over_where_it_is_damaged(tmp_path: Path) -> None:
+def test_what_an_earlier_attempt_saved_is_passed_over_where_it_is_damaged(tmp_path):
     path = tmp_path / "point-1.json"
     assert read_saved(path) is None
     write_json(path, {"a": 1})

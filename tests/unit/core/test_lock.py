@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -14,11 +13,11 @@ from xling.core.lock import Lock
 HERE = socket.gethostname()
 
 
-def holder(host: str, pid: int | str) -> str:
+def holder(host, pid):
     return json.dumps({"host": host, "pid": pid, "token": "other"})
 
 
-def dead_process() -> int:
+def dead_process():
     child = os.fork()
     if child == 0:
         os._exit(0)
@@ -39,7 +38,7 @@ def dead_process() -> int:
         ],
     ],
 )
-def test_a_lock_counts_while_its_holder_lives(tmp_path: Path, content: str, age: float, counts: bool) -> None:
+def test_a_lock_counts_while_its_holder_lives(tmp_path, content, age, counts):
     path = tmp_path / "lock.json"
     content = content.replace('"PARENT"', str(os.getppid())).replace('"DEAD"', str(dead_process()))
     path.write_text(content, encoding="latin-1")
@@ -56,7 +55,7 @@ def test_a_lock_counts_while_its_holder_lives(tmp_path: Path, content: str, age:
         assert list(tmp_path.iterdir()) == []
 
 
-def test_it_beats_until_it_was_replaced_and_then_leaves_the_lock_alone(tmp_path: Path) -> None:
+def test_it_beats_until_it_was_replaced_and_then_leaves_the_lock_alone(tmp_path):
     path, waiter = tmp_path / "lock.json", threading.Event()
     with Lock(tmp_path, beat=0.02) as lock:
         os.utime(path, (0, 0))
@@ -67,7 +66,7 @@ def test_it_beats_until_it_was_replaced_and_then_leaves_the_lock_alone(tmp_path:
     assert json.loads(path.read_text())["host"] == "node17"
 
 
-def test_the_folder_can_be_removed_while_the_lock_is_held(tmp_path: Path) -> None:
+def test_the_folder_can_be_removed_while_the_lock_is_held(tmp_path):
     (tmp_path / "work" / "inside").mkdir(parents=True)
     with Lock(tmp_path / "work", beat=0.02) as lock:
         lock.remove_folder()
@@ -76,7 +75,7 @@ def test_the_folder_can_be_removed_while_the_lock_is_held(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_that_waits_gets_it_when_it_is_free(tmp_path: Path) -> None:
+def test_one_that_waits_gets_it_when_it_is_free(tmp_path):
     first = Lock(tmp_path, beat=0.02).__enter__()
     threading.Timer(0.2, first.__exit__).start()
     with Lock(tmp_path, wait=True, beat=0.02) as second:

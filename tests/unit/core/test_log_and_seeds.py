@@ -22,18 +22,18 @@ TIME = "0000-00-00T00:00:00Z"
         (None, 2_500_000, 1.0, "read: 2.5M tokens, 2.5M tokens/s"),
     ],
 )
-def test_progress_says_count_share_rate_and_time_left(total: int, done: int, elapsed: float, text: str) -> None:
+def test_progress_says_count_share_rate_and_time_left(total, done, elapsed, text):
     progress = Progress("read", total, unit="tokens")
     progress.done = done
     assert progress.text(elapsed) == text
 
 
-def test_tracking_yields_everything_and_says_so_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tracking_yields_everything_and_says_so_at_the_end(capsys):
     assert list(track(range(3), "count", total=3, unit="items")) == [0, 1, 2]
     assert capsys.readouterr().err.startswith("count: 3 of 3 items, 100%")
 
 
-def test_logs_carry_utc_time_once_and_go_where_standard_error_is_now(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logs_carry_utc_time_once_and_go_where_standard_error_is_now(monkeypatch):
     for _ in range(2):
         with monkeypatch.context() as here, io.StringIO() as stream:
             here.setattr(sys, "stderr", stream)
@@ -43,7 +43,7 @@ def test_logs_carry_utc_time_once_and_go_where_standard_error_is_now(monkeypatch
         assert [re.sub(r"[0-9]", "0", line) for line in told] == [f"{TIME} INFO told", f"{TIME} INFO more"]
 
 
-def test_seeds_are_equal_everywhere_and_differ_by_name() -> None:
+def test_seeds_are_equal_everywhere_and_differ_by_name():
     assert derive_seed("demo", 1) == 135746278864662943
     assert python_rng("demo").randrange(10**9) == 287362355
     assert numpy_rng("demo").integers(10**9) == 268022530

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,10 +10,10 @@ from xling.core import pool
 
 
 @pytest.mark.parametrize("depth", [1, 3, 50])
-def test_results_are_in_order_and_few_items_are_taken_ahead(depth: int) -> None:
+def test_results_are_in_order_and_few_items_are_taken_ahead(depth):
     taken: list[int] = []
 
-    def items() -> Iterator[int]:
+    def items():
         for item in range(20):
             taken.append(item)
             yield item
@@ -27,8 +26,8 @@ def test_results_are_in_order_and_few_items_are_taken_ahead(depth: int) -> None:
     assert list(pool.ahead(iter(range(50)), depth)) == list(range(50))
 
 
-def test_errors_of_a_thread_come_where_they_happened_and_one_that_stops_early_leaves_no_thread() -> None:
-    def broken() -> Iterator[int]:
+def test_errors_of_a_thread_come_where_they_happened_and_one_that_stops_early_leaves_no_thread():
+    def broken():
         yield 1
         raise ValueError("no more text")
 
@@ -37,7 +36,7 @@ def test_errors_of_a_thread_come_where_they_happened_and_one_that_stops_early_le
     assert (next(made), next(endless)) == (1, 0)
     with pytest.raises(ValueError, match="no more text"):
         next(made)
-    endless.close()  # type: ignore[attr-defined]
+    endless.close()
     give_up = time.monotonic() + 10
     while set(threading.enumerate()) - before and time.monotonic() < give_up:
         time.sleep(0.01)

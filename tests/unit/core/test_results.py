@@ -2,8 +2,6 @@
 
 import json
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 from dag import run_module
@@ -31,9 +29,7 @@ SLOWER = RUN | {"pretrain": RUN["pretrain"] | {"lr": 1e-9}}
         (RUN | {"seed": 9}, hashed(untrained_parts(RUN)), "of another configuration"),
     ],
 )
-def test_a_result_is_taken_if_it_is_of_the_wanted_configuration(
-    tmp_path: Path, content: Any, wanted: str, problem: str | None
-) -> None:
+def test_a_result_is_taken_if_it_is_of_the_wanted_configuration(tmp_path, content, wanted, problem):
     path = tmp_path / "result.json"
     path.write_text(json.dumps(content))
     if problem is None:
@@ -43,7 +39,7 @@ def test_a_result_is_taken_if_it_is_of_the_wanted_configuration(
             read_result(path, wanted)
 
 
-def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
+def test_the_command_says_it_in_one_line(tmp_path):
     path = tmp_path / "states=1.json"
     path.write_text('{"config": "0123"}')
     assert run_module("workflow_scripts.expect", f"{path}=0123").returncode == 0
@@ -52,7 +48,7 @@ def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:
     assert f"{path}: of another configuration: 0123, not 4567" in done.stderr
 
 
-def test_the_commit_of_a_checkout_or_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commit_of_a_checkout_or_of_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     monkeypatch.delenv("XLING_COMMIT", raising=False)
     assert (git(tmp_path, "status"), commit(tmp_path)) == (None, "unknown")

@@ -6,7 +6,7 @@ from xling.core.stats import interval, resampled_points, unanimous_reach
 from xling.finetune.metrics import ACCURACY, SPAN_SCORES
 
 
-def test_accuracy_interval_has_the_width_of_a_binomial() -> None:
+def test_accuracy_interval_has_the_width_of_a_binomial():
     n, p = 2000, 0.7
     right = (np.arange(n) < p * n).astype(np.int64)
     counts = np.stack([right, np.ones(n, dtype=np.int64)], axis=1)[None]
@@ -17,7 +17,7 @@ def test_accuracy_interval_has_the_width_of_a_binomial() -> None:
     assert (low, high) != interval(counts, ACCURACY["accuracy"], "another name")
 
 
-def test_resamples_equal_a_loop_over_drawn_items() -> None:
+def test_resamples_equal_a_loop_over_drawn_items():
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 4, size=(2, 30, 3))
     found = resampled_points(counts, SPAN_SCORES["f1"], 40, np.random.default_rng(9)).mean(axis=1)
@@ -28,7 +28,7 @@ def test_resamples_equal_a_loop_over_drawn_items() -> None:
         assert score == pytest.approx(expected)
 
 
-def test_the_same_items_are_drawn_at_all_points() -> None:
+def test_the_same_items_are_drawn_at_all_points():
     right = np.random.default_rng(1).integers(0, 2, size=500)
     one, other = (np.stack([values, np.ones_like(values)], axis=1) for values in (right, 1 - right))
     low, high = interval(np.stack([one, other]), ACCURACY["accuracy"], "paired")
@@ -36,5 +36,5 @@ def test_the_same_items_are_drawn_at_all_points() -> None:
 
 
 @pytest.mark.parametrize("items", [1, 22, 1000])
-def test_items_that_all_agree_are_not_taken_as_known(items: int) -> None:
+def test_items_that_all_agree_are_not_taken_as_known(items):
     assert unanimous_reach(items) == pytest.approx(binomtest(0, items).proportion_ci(method="exact").high)

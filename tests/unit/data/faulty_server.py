@@ -6,7 +6,7 @@ import sys
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"  # a proxy of the machine must not see the tests
 
@@ -40,24 +40,24 @@ class FaultyServer(ThreadingHTTPServer):
 
     daemon_threads = False  # closing waits for them, so that none is at work in the next test
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files: dict[str, Served] = {}
         self.asked: list[Asked] = []
         self.sent = 0
 
-    def url(self, path: str) -> str:
+    def url(self, path):
         return f"http://127.0.0.1:{self.server_address[1]}{path}"
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.shutdown()
         self.server_close()
 
-    def handle_error(self, request: object, client_address: object) -> None:
+    def handle_error(self, request, client_address):
         if not isinstance(sys.exception(), ConnectionError):  # a client that hangs up is no error of a test
             super().handle_error(request, client_address)
 
@@ -66,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: FaultyServer
     timeout = 60.0  # of a read or a write: no client that stalls keeps the server from closing
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         wanted, condition = self.headers.get("Range"), self.headers.get("If-Range")
         self.server.asked.append(Asked(self.path, wanted, condition))
         served = self.server.files.get(self.path)
@@ -84,7 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = served.body[start - served.lie : size - served.lie]
         return self._answer(206, body, served, **{"Content-Range": f"bytes {start}-{size - 1}/{size}"})
 
-    def _answer(self, status: int, body: bytes, served: Served, **extra: str) -> None:
+    def _answer(self, status, body, served, **extra):
         cut = served.cuts.pop(0) if served.cuts and status in (200, 206) else len(body)
         length = str(len(body)) if served.say_length else None
         usual = {"Content-Type": served.kind, "ETag": served.etag, "Content-Length": length}
@@ -96,5 +96,5 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.sent += len(body[:cut])  # first: the client may be done before the write returns
         self.wfile.write(body[:cut])
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass

@@ -4,10 +4,9 @@ import io
 import stat
 import tarfile
 import zipfile
-from pathlib import Path
 
 
-def tar_of(*entries: tuple[str, bytes, bytes, str], mode: str = "w") -> bytes:
+def tar_of(*entries, mode="w"):
     """Return a tar of (name, type, body, target of a link), with odd modes."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode=mode) as handle:
@@ -18,7 +17,7 @@ def tar_of(*entries: tuple[str, bytes, bytes, str], mode: str = "w") -> bytes:
     return out.getvalue()
 
 
-def zip_of(entries: dict[str, bytes], link: str = "") -> bytes:
+def zip_of(entries, link=""):
     """Return a zip of these files, one of them perhaps a link."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as handle:
@@ -29,7 +28,7 @@ def zip_of(entries: dict[str, bytes], link: str = "") -> bytes:
     return out.getvalue()
 
 
-def make_archive(path: Path, files: dict[str, bytes]) -> Path:
+def make_archive(path, files):
     """Write files into an archive whose kind its name tells, a folder among them."""
     mode = {".tgz": "w:gz", ".gz": "w:gz", ".bz2": "w:bz2", ".xz": "w:xz", ".tar": "w"}.get(path.suffix)
     entries = [(name, tarfile.REGTYPE, body, "") for name, body in files.items()]

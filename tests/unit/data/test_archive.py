@@ -16,16 +16,16 @@ FILES = {"top/a.txt": b"alpha", "top/deep/b.txt": b"beta" * 1000, "top/c.csv": b
 KINDS = ["x.zip", "x.tar", "x.tgz", "x.tar.gz", "x.tar.bz2", "x.tar.xz"]
 
 
-def tree(folder: Path) -> dict[str, bytes]:
+def tree(folder):
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def spec(*members: str, **more: object) -> Unpack:
+def spec(*members, **more):
     return Unpack(**{"to": "out", "members": members, "max_bytes": 100_000, **more})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_everything_asked_for_and_nothing_else(tmp_path: Path, kind: str) -> None:
+def test_everything_asked_for_and_nothing_else(tmp_path, kind):
     archive, out = make_archive(tmp_path / kind, FILES), tmp_path / "out"
     (tmp_path / "plain").touch()
     (tmp_path / ".out.new").mkdir()
@@ -45,7 +45,7 @@ def test_everything_asked_for_and_nothing_else(tmp_path: Path, kind: str) -> Non
     assert sum(unpack(archive, out, spec("*", max_bytes=4012)).values()) == 4012  # the limit is on all bytes together
 
 
-def changed_zip(entries: dict[str, bytes], encrypted: bool) -> bytes:
+def changed_zip(entries, encrypted):
     """Return a zip whose headers say that it is encrypted, or that its first member has ten bytes."""
     body = bytearray(zip_of(entries))
     for magic, flag, size in ((b"PK\x03\x04", 6, 22), (b"PK\x01\x02", 8, 24)):
@@ -86,9 +86,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "body", "asked", "problem"), REFUSED)
-def test_a_refusal_says_why_and_leaves_the_old_version(
-    tmp_path: Path, name: str, body: bytes, asked: Unpack, problem: str
-) -> None:
+def test_a_refusal_says_why_and_leaves_the_old_version(tmp_path, name, body, asked, problem):
     (tmp_path / name).write_bytes(body)
     (tmp_path / "out").mkdir()
     (tmp_path / "out/old").write_bytes(b"old")
@@ -100,7 +98,7 @@ def test_a_refusal_says_why_and_leaves_the_old_version(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_damage_is_an_error_or_leaves_the_right_bytes(tmp_path: Path, kind: str) -> None:
+def test_any_damage_is_an_error_or_leaves_the_right_bytes(tmp_path, kind):
     files = {"a": random.Random(1).randbytes(5000), "b": b"text " * 500}
     whole = make_archive(tmp_path / kind, files).read_bytes()
     rng, refused = random.Random(2), 0

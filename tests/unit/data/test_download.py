@@ -6,8 +6,6 @@ import io
 import json
 import random
 import socket
-from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -26,7 +24,7 @@ RIGHT, FLAGGED, WRONG_HASH = "right", "flagged", "has sha256 "
 Row = tuple[Served, str, str, list[int | None]]
 
 
-def get(server: FaultyServer, target: Path, *paths: str, tries: int = 3, **expected: object) -> str:
+def get(server, target, *paths, tries=3, **expected):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "TRIES", tries)
         patch.setattr(module, "FIRST_WAIT", 0.001)
@@ -63,9 +61,7 @@ FAULTS: dict[str, Row] = {
 
 @pytest.mark.parametrize("hashed", [False, True], ids=["without a hash", "with a hash"])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_no_fault_of_a_server_brings_a_wrong_byte_in_silence(
-    server: FaultyServer, tmp_path: Path, fault: str, hashed: bool
-) -> None:
+def test_no_fault_of_a_server_brings_a_wrong_byte_in_silence(server, tmp_path, fault, hashed):
     served, *outcomes, starts = copy.deepcopy(FAULTS[fault])
     server.files["/f"] = served
     try:
@@ -83,7 +79,7 @@ def test_no_fault_of_a_server_brings_a_wrong_byte_in_silence(
 
 
 @pytest.mark.parametrize("obeys", [True, False], ids=["with If-Range", "server ignores If-Range"])
-def test_a_file_that_changed_is_not_spliced(server: FaultyServer, tmp_path: Path, obeys: bool) -> None:
+def test_a_file_that_changed_is_not_spliced(server, tmp_path, obeys):
     server.files["/f"] = Served(BODY, etag='"v1"', cuts=[300])
     with pytest.raises(DownloadError):
         get(server, tmp_path / "f", tries=1)
@@ -92,7 +88,7 @@ def test_a_file_that_changed_is_not_spliced(server: FaultyServer, tmp_path: Path
     assert (tmp_path / "f").read_bytes() == BODY[::-1]
 
 
-def test_bytes_of_one_mirror_are_not_continued_from_another(server: FaultyServer, tmp_path: Path) -> None:
+def test_bytes_of_one_mirror_are_not_continued_from_another(server, tmp_path):
     server.files |= {"/f": Served(BODY, cuts=[300, 0, 0, 0, 0, 0, 0]), "/g": Served(BODY), "/wrong": Served(b"not it")}
     with pytest.raises(DownloadError, match=r"/gone answered 404"):
         get(server, tmp_path / "f", "/f", "/gone")
@@ -116,9 +112,7 @@ def test_bytes_of_one_mirror_are_not_continued_from_another(server: FaultyServer
         (BODY[:100], 9000, ["bytes=1000-", None]),  # the file has shrunk
     ],
 )
-def test_a_killed_download_goes_on(
-    server: FaultyServer, tmp_path: Path, body: bytes, total: int | None, asked: list[str | None]
-) -> None:
+def test_a_killed_download_goes_on(server, tmp_path, body, total, asked):
     server.files["/f"] = Served(body)
     (tmp_path / "f.part").write_bytes(BODY)
     note = {"url": server.url("/f"), "validator": '"v1"', "total": total}
@@ -128,9 +122,7 @@ def test_a_killed_download_goes_on(
     assert [one.range for one in server.asked] == asked
 
 
-def test_attempts_are_bounded_but_those_that_bring_the_file_forward_do_not_count(
-    server: FaultyServer, tmp_path: Path
-) -> None:
+def test_attempts_are_bounded_but_those_that_bring_the_file_forward_do_not_count(server, tmp_path):
     body = BODY * 8400  # 8.4 MB, cut after each stretch of a little more than a chunk
     server.files |= {"/f": Served(body, cuts=[CHUNK + 1] * 7), "/g": Served(body, ranges=False, cuts=[2 * CHUNK] * 50)}
     get(server, tmp_path / "f", tries=2)
@@ -140,10 +132,10 @@ def test_attempts_are_bounded_but_those_that_bring_the_file_forward_do_not_count
     assert [asked.path for asked in server.asked].count("/g") == 3
 
 
-def test_a_redirect_never_leaves_https(server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_redirect_never_leaves_https(server, tmp_path, monkeypatch):
     send = requests.adapters.HTTPAdapter.send
 
-    def redirect(self: requests.adapters.HTTPAdapter, request: requests.PreparedRequest, **how: Any) -> Any:
+    def redirect(self, request, **how):
         if not str(request.url).startswith("https:"):
             return send(self, request, **how)
         answer = requests.Response()
@@ -162,8 +154,8 @@ def test_a_redirect_never_leaves_https(server: FaultyServer, tmp_path: Path, mon
     ("asked", "least"), [("7", 7.0), ("Fri, 31 Dec 9999 23:59:59 GMT", 120.0), (DATE, 0.0), ("soon", 0.0)]
 )
 def test_waits_double_with_jitter_and_are_as_long_as_the_server_asks_within_bounds(
-    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, least: float
-) -> None:
+    server, tmp_path, monkeypatch, asked, least
+):
     waits: list[float] = []
     monkeypatch.setattr(module, "TRIES", 11)
     monkeypatch.setattr("xling.data.download.time.sleep", waits.append)
@@ -175,14 +167,14 @@ def test_waits_double_with_jitter_and_are_as_long_as_the_server_asks_within_boun
     assert least or waits != full
 
 
-def test_a_host_that_is_not_there_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_is_not_there_is_told_in_one_line(tmp_path, monkeypatch):
     with FaultyServer() as gone:
         pass
     with pytest.raises(DownloadError, match=r"^[^\n]*f: not fetched: http://127[^\n]* refused[^\n]*$") as caught:
         get(gone, tmp_path / "f")
     assert "0x" not in str(caught.value)
 
-    def unknown(*_: object, **__: object) -> None:
+    def unknown(*_, **__):
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
@@ -194,7 +186,7 @@ def test_a_host_that_is_not_there_is_told_in_one_line(tmp_path: Path, monkeypatc
         get(gone, tmp_path / "f")
 
 
-def test_the_publishers_list_is_read(server: FaultyServer) -> None:
+def test_the_publishers_list_is_read(server):
     server.files["/sums"] = Served(b"ABC1  other.bz2\nABC2  mine.bz2\nABC3 *starred.bz2\nnonsense\n")
     names = {"mine.bz2": "abc2", "starred.bz2": "abc3", "absent.bz2": None}
     assert {name: listed_hash(server.url("/sums"), name) for name in names} == names

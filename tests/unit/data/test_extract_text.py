@@ -10,7 +10,6 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
@@ -24,7 +23,6 @@ from xling.data.extract_text import extract_lines, extract_wikipedia, read_names
 from xling.data.lines import clean_line
 from xling.data.parts import Part
 
-Extract = Callable[..., Any]
 HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
   <siteinfo><namespaces>
       <namespace key="0" case="first-letter" />
@@ -43,31 +41,31 @@ PAGE = """  <page>
 """
 
 
-def page_xml(title: str, wikitext: str, ns: int = 0, redirect: str = "") -> str:
+def page_xml(title, wikitext, ns=0, redirect=""):
     return PAGE.format(title=escape(title), ns=ns, redirect=redirect, text=escape(wikitext, {'"': "&quot;"}))
 
 
-def dump_xml(*pages: str) -> str:
+def dump_xml(*pages):
     return HEADER + "".join(pages) + "</mediawiki>\n"
 
 
-def write(path: Path, body: bytes | str) -> Path:
+def write(path, body):
     path.write_bytes(body.encode(errors="surrogateescape") if isinstance(body, str) else body)
     return path
 
 
 @pytest.fixture
-def extract(call: Callable[..., Any], tmp_path: Path) -> Extract:
+def extract(call, tmp_path):
     """Return a function that runs the command; what it writes is in `out`."""
 
-    def command(form: str, *inputs: Path, more: tuple[object, ...] = ()) -> Any:
+    def command(form, *inputs, more=()):
         outputs = ["--out", tmp_path / "out/text.txt.zst", "--stats", tmp_path / "out/stats.json"]
         return call(extract_text.main, "--format", form, "--input", *inputs, *outputs, *more)
 
     return command
 
 
-def test_only_the_newest_text_of_articles_that_are_no_redirects_is_read(tmp_path: Path) -> None:
+def test_only_the_newest_text_of_articles_that_are_no_redirects_is_read(tmp_path):
     twice = page_xml("A", "new").replace("    <revision>", "    <revision><text>old</text></revision><revision>", 1)
     given = [
         page_xml("Haus & Hof", 'a < b & "c" &nbsp; &lt;i&gt;'),
@@ -86,7 +84,7 @@ def test_only_the_newest_text_of_articles_that_are_no_redirects_is_read(tmp_path
     assert read_namespaces(path) == {6: "Bildnis", 14: "Schublade"}
 
 
-def test_wikipedia_from_two_dumps(extract: Extract, tmp_path: Path) -> None:
+def test_wikipedia_from_two_dumps(extract, tmp_path):
     pages = [page_xml(f"Seite {n}", f"'''Seite''' {n} ist {{{{x}}}}hier. " * (1 + 997 * n % 400)) for n in range(100)]
     pages += [page_xml("Bild", "[[Bildnis:x]]Ein Bild.")]  # the dump names its namespaces
     piece = page_xml("Ende", "Das Ende.\n\nKurz") + page_xml("Weg", "#REDIRECT [[x]]") + page_xml("T", "t", ns=1)
@@ -102,7 +100,7 @@ def test_wikipedia_from_two_dumps(extract: Extract, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out/stats.json").read_bytes()) == kinds | inputs
 
 
-def test_crawl_counts_documents_and_cleans_lines(extract: Extract, tmp_path: Path) -> None:
+def test_crawl_counts_documents_and_cleans_lines(extract, tmp_path):
     text = "Eins\tund\u00a0 zwei \r\n\u200b\n \nDrei\x07.\nVier\n\n\n"
     about = "\n\nFünf\u2028sechs\nEin <mediawiki> am Anfang.\n<mediawiki>"  # text about dumps is text
     paths = [write(tmp_path / "a.txt.xz", lzma.compress(text.encode()))]
@@ -148,9 +146,7 @@ BROKEN: list[tuple[str, str, bytes | str | None, str]] = [
 
 
 @pytest.mark.parametrize(("form", "name", "body", "problem"), BROKEN)
-def test_broken_inputs_are_one_line_and_leave_nothing(
-    extract: Extract, tmp_path: Path, form: str, name: str, body: bytes | str | None, problem: str
-) -> None:
+def test_broken_inputs_are_one_line_and_leave_nothing(extract, tmp_path, form, name, body, problem):
     if body is not None:
         write(tmp_path / name, body)
     code, error, _ = extract(form, tmp_path / name)
@@ -159,7 +155,7 @@ def test_broken_inputs_are_one_line_and_leave_nothing(
     assert not list((tmp_path / "out").glob("*"))
 
 
-def test_memory_stays_flat(tmp_path: Path) -> None:
+def test_memory_stays_flat(tmp_path):
     path = write(tmp_path / "dump.xml", dump_xml(*[page_xml("X", "Ein Satz. " * 2000)] * 800))  # 16 MB
     tracemalloc.start()
     try:
@@ -172,19 +168,19 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
 
 @settings(max_examples=50)
 @given(st.text())
-def test_a_clean_line_is_one_line_and_stays_so(text: str) -> None:
+def test_a_clean_line_is_one_line_and_stays_so(text):
     line = clean_line(text)
     assert clean_line(line) == line == " ".join(line.split())
     assert len(line.splitlines()) <= 1
     assert [c for c in line if c.isalnum()] == [c for c in text if c.isalnum()]
 
 
-def streams(text: bytes) -> bytes:
+def streams(text):
     """Return a .bz2 of many streams, as a multistream dump is one."""
     return b"".join(bz2.compress(text[at : at + 9000]) for at in range(0, len(text), 9000))
 
 
-def blocks(text: bytes) -> bytes:
+def blocks(text):
     """Return a .bz2 of one stream with blocks of 100 kB, which begin at any bit."""
     return bz2.compress(text, 1)
 
@@ -198,7 +194,7 @@ PAGES = [page_xml(f"Seite {n}", f"Seite {n}: {RANDOM.randbytes(1500).hex()}.") f
 TEXTS = {"crawl": "\n".join(LINES) + "\n", "wikipedia": dump_xml(*PAGES)}
 
 
-def extracted(form: str, paths: list[Path], count: int) -> tuple[list[str], Counter[str]]:
+def extracted(form, paths, count):
     counts: Counter[str] = Counter()
     spans = [Part(number, count).spans(paths) for number in range(1, count + 1)]
     if form == "wikipedia":
@@ -210,7 +206,7 @@ def extracted(form: str, paths: list[Path], count: int) -> tuple[list[str], Coun
 
 @pytest.mark.parametrize("form", TEXTS)
 @pytest.mark.parametrize("packed", PACKED)
-def test_parts_in_a_row_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, packed: str) -> None:
+def test_parts_in_a_row_are_the_whole(tmp_path, monkeypatch, form, packed):
     monkeypatch.setattr(parts, "CHUNK", 9000)
     texts = [TEXTS[form], TEXTS[form].replace("é", "è").replace("Seite", "Blatt")]
     paths = [write(tmp_path / f"{n}{packed}", PACKED[packed](text.encode())) for n, text in enumerate(texts)]
@@ -226,7 +222,7 @@ PIECES = st.lists(st.sampled_from([b"<page>", b"<pa", b"ge>", b"<", b"a", b"\r",
 
 @settings(max_examples=100)
 @given(PIECES.map(b"".join), st.sampled_from([b"<page>", b"\n"]), st.integers(1, 9), st.sampled_from([1, 2, 3, 64]))
-def test_any_records_in_any_number_of_parts(text: bytes, mark: bytes, count: int, chunk: int) -> None:
+def test_any_records_in_any_number_of_parts(text, mark, count, chunk):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "CHUNK", chunk)
         path = write(Path(folder) / "a.txt", text)
@@ -237,13 +233,11 @@ def test_any_records_in_any_number_of_parts(text: bytes, mark: bytes, count: int
         assert [line for span in spans for _, line in parts.span_lines(span)] == list(read_lines(path))
 
 
-def test_a_magic_number_that_stands_in_a_block_by_chance_does_not_end_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_magic_number_that_stands_in_a_block_by_chance_does_not_end_it(tmp_path, monkeypatch):
     path = write(tmp_path / "a.bz2", blocks(TEXTS["wikipedia"].encode()))
     whole, found = extracted("wikipedia", [path], 1), parts._magic_numbers
 
-    def more(data: Any, start: int) -> Any:
+    def more(data, start):
         for bit, magic in found(data, start):
             yield from [(bit, magic), (bit + 999, parts.BLOCK)] if magic == parts.BLOCK else [(bit, magic)]
 
@@ -251,7 +245,7 @@ def test_a_magic_number_that_stands_in_a_block_by_chance_does_not_end_it(
     assert extracted("wikipedia", [path], 3) == whole
 
 
-def test_damage_in_a_part_is_told_with_its_place(tmp_path: Path) -> None:
+def test_damage_in_a_part_is_told_with_its_place(tmp_path):
     for form, text in TEXTS.items():
         packed = bytearray(blocks(text.encode()))
         packed[len(packed) // 2] ^= 255
@@ -265,7 +259,7 @@ def test_damage_in_a_part_is_told_with_its_place(tmp_path: Path) -> None:
         extracted("crawl", [path], 2)
 
 
-def test_the_command_reads_one_part_and_a_part_may_be_empty(extract: Extract, tmp_path: Path) -> None:
+def test_the_command_reads_one_part_and_a_part_may_be_empty(extract, tmp_path):
     paths, found = [write(tmp_path / "a.txt", "eins\nzwei\n"), write(tmp_path / "b.txt", "drei\n")], list[str]()
     documents = 0
     for number in range(1, 21):

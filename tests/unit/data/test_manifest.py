@@ -1,7 +1,5 @@
 """The manifest of datasets: what the study needs is in it, filled in as asked, and mistakes are named."""
 
-from pathlib import Path
-
 import pytest
 
 from xling.core.errors import InputError
@@ -15,7 +13,7 @@ SOURCES = {
 MINIMAL = "{role: r, description: d, version: v, licence: l, terms: t, files: [{path: a.txt, urls: ['https://x/a']}]}"
 
 
-def test_every_dataset_of_the_study_can_be_filled_in_and_no_two_write_to_the_same_place() -> None:
+def test_every_dataset_of_the_study_can_be_filled_in_and_no_two_write_to_the_same_place():
     manifest, places, folders, known = load_manifest(), dict[str, str](), set[str](), set[str]()
     assert manifest.keys() == SOURCES
     for name, template in manifest.items():
@@ -36,7 +34,7 @@ def test_every_dataset_of_the_study_can_be_filled_in_and_no_two_write_to_the_sam
         assert all(not file.urls and file.products() == (file.path,) for file in resolve(name).files)
 
 
-def test_names_follow_from_the_language_unless_they_are_given() -> None:
+def test_names_follow_from_the_language_unless_they_are_given():
     dump = resolve("wikipedia", lg="fr", date="20190101").files[0]
     assert {url.rpartition("/")[2] for url in dump.urls} == {"frwiki-20190101-pages-articles.xml.bz2"}
     assert resolve("ud", lg="fr").files[0].products()[0] == "ud/UD_French-GSD/fr_gsd-ud-train.conllu"
@@ -58,7 +56,7 @@ def test_names_follow_from_the_language_unless_they_are_given() -> None:
         ("xnly", {}, "no dataset 'xnly', only wikipedia"),
     ],
 )
-def test_a_wrong_request_is_one_line(name: str, given: dict[str, str], problem: str) -> None:
+def test_a_wrong_request_is_one_line(name, given, problem):
     with pytest.raises(InputError) as caught:
         resolve(name, **given)
     assert problem in str(caught.value)
@@ -82,7 +80,7 @@ a: { | a: } | line 1: not YAML
 
 
 @pytest.mark.parametrize("row", MISTAKES.strip().splitlines())
-def test_loading_is_strict(tmp_path: Path, row: str) -> None:
+def test_loading_is_strict(tmp_path, row):
     old, new, problem = row.split(" | ")
     path, good = tmp_path / "sources.yaml", tmp_path / "good.yaml"
     good.write_text(f"a: {MINIMAL}", encoding="utf-8")

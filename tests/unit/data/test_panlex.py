@@ -1,7 +1,6 @@
 """PanLex: translations with their qualities from its tables, and the table and problem named in bad ones."""
 
 import csv
-from pathlib import Path
 
 import pytest
 
@@ -24,13 +23,13 @@ ENGLISH_FRENCH = [("dog", "cabot", 7.0), ("dog", "chien", 12.0), ('say "x, y" z'
 
 
 @pytest.fixture
-def dump(tmp_path: Path) -> Path:
+def dump(tmp_path):
     for name, text in PANLEX.items():
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8", newline="")
     return tmp_path
 
 
-def test_quality_is_the_best_of_each_group_summed(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quality_is_the_best_of_each_group_summed(dump, monkeypatch):
     assert sorted(read_panlex(dump, "eng-000", "fra-000")) == ENGLISH_FRENCH
     assert sorted(read_panlex(dump, "eng-000", "deu-012")) == [("dog", "hund", 0.0)]  # its source is not rated
     assert sorted(read_panlex(dump, "fra-000", "eng-000"))[0] == ("cabot", "dog", 7.0)
@@ -60,7 +59,7 @@ BAD_PANLEX = [
 
 
 @pytest.mark.parametrize(("table", "old", "new", "problem"), BAD_PANLEX)
-def test_malformed_panlex_dump(dump: Path, table: str, old: str, new: str, problem: str) -> None:
+def test_malformed_panlex_dump(dump, table, old, new, problem):
     assert old in PANLEX[table]
     (dump / f"{table}.csv").write_bytes(PANLEX[table].replace(old, new).encode(errors="surrogateescape"))
     with pytest.raises(InputError, match=problem) as caught:

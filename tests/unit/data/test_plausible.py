@@ -2,7 +2,6 @@
 
 import lzma
 from argparse import Namespace
-from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -32,10 +31,10 @@ TOLD = {  # a text, its script, and what is told of it beside an English text
 
 
 @pytest.fixture
-def look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def look(tmp_path, capsys):
     """Return a function that says what is told of a text beside one of another language."""
 
-    def looked(sample: list[str], script: str, other: list[str]) -> str:
+    def looked(sample, script, other):
         (tmp_path / "other.txt").write_text("\n".join(other), encoding="utf-8")
         flags = Namespace(script=script, unlike=[f"English={tmp_path / 'other.txt'}"] if other else [])
         try:
@@ -48,14 +47,12 @@ def look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., st
 
 
 @pytest.mark.parametrize(("sample", "script", "told"), TOLD.values(), ids=TOLD.keys())
-def test_what_is_told_of_a_text(look: Callable[..., str], sample: list[str], script: str, told: str) -> None:
+def test_what_is_told_of_a_text(look, sample, script, told):
     found = look(sample, script, ENGLISH if script == "Latin" else [])
     assert found.startswith(told) if told else found == ""
 
 
-def test_real_texts_of_every_kind_pass_and_their_languages_are_told_apart(
-    look: Callable[..., str], real_data: Path
-) -> None:
+def test_real_texts_of_every_kind_pass_and_their_languages_are_told_apart(look, real_data):
     samples: dict[str, list[str]] = {}
     for path in sorted((real_data / "text").glob("*.xz")):
         with lzma.open(path, "rt", encoding="utf-8") as handle:

@@ -39,16 +39,16 @@ french = partial(read_wikiann, counts=Counter(), expected="fr")
 halves = partial(read_msra, segment=lambda line: [line[:2], "".join(line[2:].split())], counts=Counter())
 
 
-def vectors(path: Path) -> Iterable[object]:
+def vectors(path):
     return read_vectors(path, 10).words
 
 
-def write(path: Path, text: str) -> Path:
+def write(path, text):
     path.write_text(text, encoding="utf-8", newline="\n")
     return path
 
 
-def row(number: object, form: str = "w", upos: str = "NOUN", head: object = 0, deprel: str = "root") -> str:
+def row(number, form="w", upos="NOUN", head=0, deprel="root"):
     return f"{number}\t{form}\t_\t{upos}\t_\t_\t{head}\t{deprel}\t_\t_\n"
 
 
@@ -57,11 +57,11 @@ XNLI = "pairID\tlanguage\tgold_label\tsentence1\tsentence2\n"
 TRAIN = "premise\thypo\tlabel\n"
 
 
-def ner(words: str, tags: str) -> dict[str, object]:
+def ner(words, tags):
     return {"words": words.split(), "tags": tags.split()}
 
 
-def nli(premise: str, hypothesis: str, label: str) -> dict[str, object]:
+def nli(premise, hypothesis, label):
     return {"premise": premise, "hypothesis": hypothesis, "label": label}
 
 
@@ -100,7 +100,7 @@ GOOD: list[tuple[Reader, str, list[object]]] = [
 
 @pytest.mark.parametrize(("reader", "text", "expected"), GOOD)
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "byte-order mark"])
-def test_good_files(tmp_path: Path, reader: Reader, text: str, expected: list[object], mark: str) -> None:
+def test_good_files(tmp_path, reader, text, expected, mark):
     assert list(reader(write(tmp_path / "good", mark + text))) == expected
 
 
@@ -162,9 +162,7 @@ BAD: list[tuple[Reader, str, int | None, str]] = [
 
 
 @pytest.mark.parametrize(("reader", "text", "line", "problem"), BAD)
-def test_bad_files_are_named_with_line_and_problem(
-    tmp_path: Path, reader: Reader, text: str, line: int | None, problem: str
-) -> None:
+def test_bad_files_are_named_with_line_and_problem(tmp_path, reader, text, line, problem):
     path = write(tmp_path / "bad", text)
     with pytest.raises(InputError) as caught:
         list(reader(path))
@@ -173,7 +171,7 @@ def test_bad_files_are_named_with_line_and_problem(
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_left_out_or_changed_is_counted(tmp_path: Path) -> None:
+def test_what_is_left_out_or_changed_is_counted(tmp_path):
     counts: Counter[str] = Counter()
     list(read_xnli(write(tmp_path / "a", f"{XNLI}1\tfr\t-\tx\ty\n1\tfr\tneutral\tx\ty\n"), "fr", counts))
     list(read_xnli_mt(write(tmp_path / "b", f"{TRAIN}a\t \tneutral\n"), counts))
@@ -186,7 +184,7 @@ def test_what_is_left_out_or_changed_is_counted(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=8))
-def test_cycles_are_those_of_the_graph(heads: list[int]) -> None:
+def test_cycles_are_those_of_the_graph(heads):
     heads = [min(head, len(heads)) for head in heads]
     graph = nx.DiGraph((word, head) for word, head in enumerate(heads, start=1) if head)
     on_cycles = {node for cycle in nx.simple_cycles(graph) for node in cycle}
@@ -207,14 +205,14 @@ TAGS = st.lists(st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "I-MIS
         ("中国 人民 银行在北京", "B-ORG I-ORG I-ORG", {"words": 3, "cut": 1, "shared": 1, "lost": 1}),
     ],
 )
-def test_labels_move_to_words(words: str, tags: str, counts: dict[str, int]) -> None:
+def test_labels_move_to_words(words, tags, counts):
     tally: Counter[str] = Counter()
     assert realign("中国人民银行在北京", BIO, words.split(), tally) == tags.split()
     assert +tally == counts
 
 
 @given(TAGS, st.lists(st.booleans(), min_size=12, max_size=12))
-def test_any_segmentation_gives_bio_and_accounts_for_every_entity(tags: list[str], cuts: list[bool]) -> None:
+def test_any_segmentation_gives_bio_and_accounts_for_every_entity(tags, cuts):
     characters, counts = [chr(0x4E00 + i) for i in range(len(tags))], Counter[str]()
     words = "".join(" " * cut + character for character, cut in zip(characters, cuts, strict=False)).split()
     assert realign(characters, tags, characters, Counter()) == to_bio(tags)
@@ -224,7 +222,7 @@ def test_any_segmentation_gives_bio_and_accounts_for_every_entity(tags: list[str
     assert len(get_entities(moved)) + counts["lost"] == len(get_entities(tags))
 
 
-def test_vectors_are_split_from_the_right_and_read_up_to_the_limit(tmp_path: Path) -> None:
+def test_vectors_are_split_from_the_right_and_read_up_to_the_limit(tmp_path):
     path = write(tmp_path / "w.vec", "5 2\na 1 2 \nb\u00a0c 0.5 -1e-3 \nd e  3 4 \na 9 9 \nf 5 6 \n")
     for limit in (4, 10):  # a duplicate does not use up the limit
         found = read_vectors(path, limit)
@@ -245,7 +243,7 @@ UNEVEN = [
 ]
 
 
-def test_files_side_by_side_have_to_be_equally_long(tmp_path: Path) -> None:
+def test_files_side_by_side_have_to_be_equally_long(tmp_path):
     for left, right, name, line, problem in UNEVEN:
         with pytest.raises(InputError, match=problem) as caught:
             list(read_aligned([write(tmp_path / "a", left), write(tmp_path / "b", right)]))
@@ -259,7 +257,7 @@ def test_files_side_by_side_have_to_be_equally_long(tmp_path: Path) -> None:
 
 
 @pytest.mark.real_data
-def test_real_treebanks_have_the_words_heads_and_relations_that_the_conllu_library_finds(real_data: Path) -> None:
+def test_real_treebanks_have_the_words_heads_and_relations_that_the_conllu_library_finds(real_data):
     found: Counter[str] = Counter()
     for path in real_data.glob("ud/*/*-ud-test.conllu"):
         trees = list(read_conllu(path))
@@ -275,7 +273,7 @@ def test_real_treebanks_have_the_words_heads_and_relations_that_the_conllu_libra
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("language", ["fr", "zh"])
-def test_real_wikiann_has_the_entities_that_seqeval_finds(real_data: Path, language: str) -> None:
+def test_real_wikiann_has_the_entities_that_seqeval_finds(real_data, language):
     path, counts = real_data / "wikiann" / language / "dev", Counter[str]()
     read = list(read_wikiann(path, counts, language))
     assert len(read) == 10000

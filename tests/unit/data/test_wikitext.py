@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -96,7 +95,7 @@ ROWS += [(ITEMS, ["A:", "Dies ist ein ganzer Satz.", "這是一個完整的句�
 
 
 @pytest.mark.parametrize(("wikitext", "expected"), ROWS, ids=[*SAME_LINE, *BLOCKS, "items that read as sentences"])
-def test_paragraphs(wikitext: str, expected: list[str]) -> None:
+def test_paragraphs(wikitext, expected):
     assert paragraphs(wikitext) == expected
     assert paragraphs(wikitext, min_characters=6) == [plain for plain in expected if len(plain) >= 6]
 
@@ -115,12 +114,12 @@ MIXTURE = st.lists(st.one_of(PIECES, WORDS, st.sampled_from(["\n", "\n\n", " "])
 
 @settings(max_examples=40)
 @given(st.lists(PROSE, min_size=1))
-def test_plain_prose_is_unchanged(texts: list[str]) -> None:
+def test_plain_prose_is_unchanged(texts):
     assert paragraphs("\n\n".join(texts)) == texts
 
 
 @given(MIXTURE)
-def test_any_mixture_leaves_no_markup(wikitext: str) -> None:
+def test_any_mixture_leaves_no_markup(wikitext):
     for paragraph in paragraphs(wikitext):
         assert paragraph == paragraph.strip()
         assert not any(mark in paragraph.lower() for mark in MARKUP)
@@ -129,11 +128,11 @@ def test_any_mixture_leaves_no_markup(wikitext: str) -> None:
 
 
 @given(PROSE, st.sampled_from(["{{x|[[y]]}}", "<ref>{{z}}</ref>", "<!-- a -->", "[[Datei:a.jpg|b]]", "<ref name=a />"]))
-def test_prose_around_markup_survives(prose: str, markup: str) -> None:
+def test_prose_around_markup_survives(prose, markup):
     assert paragraphs(f"{prose}{markup}\n\nUnd {prose}")[0] == prose
 
 
-def test_deep_and_broken_nesting_takes_linear_time() -> None:
+def test_deep_and_broken_nesting_takes_linear_time():
     size = 20_000
     nested = ("{{a|" * size + "}}" * size, "[[a|" * size + "]]" * size)
     for wikitext in (*nested, *(mark * size for mark in ("{{", "[[", "<ref>", "<!--"))):
@@ -157,7 +156,7 @@ GOLDEN = {
 
 
 @pytest.mark.real_data
-def test_the_text_of_real_dumps_is_unchanged_and_without_markup(real_data: Path) -> None:
+def test_the_text_of_real_dumps_is_unchanged_and_without_markup(real_data):
     found = {}
     for path in sorted(real_data.glob("wikidump/*.bz2")):
         hidden = hidden_prefixes(read_namespaces(path))

@@ -1,7 +1,6 @@
 """Task data: records, windows, batches. Bad data is named by file and line."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,13 +50,13 @@ WORDS = ["table", "cat", "horse", "river", "the", "paris", "zzzqqqxxxyyyvvvwww" 
 
 
 @pytest.fixture(scope="module")
-def vocabulary(toy_model: tuple[Path, Path]) -> Vocabulary:
+def vocabulary(toy_model):
     return Vocabulary.load(toy_model[0])
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=60), st.integers(5, 40))
 @settings(max_examples=60)
-def test_every_word_is_at_its_place_in_one_window(vocabulary: Vocabulary, chosen: list[int], limit: int) -> None:
+def test_every_word_is_at_its_place_in_one_window(vocabulary, chosen, limit):
     words = [WORDS[i] for i in chosen]  # one of them is longer than any window here
     windows, rows, places = Speller(vocabulary, "en", limit).sentence(words)
     ids, firsts = vocabulary.word_pieces("en", words)
@@ -72,7 +71,7 @@ def test_every_word_is_at_its_place_in_one_window(vocabulary: Vocabulary, chosen
         assert [window.tolist() for window in windows] == [[END, *ids, END]]
 
 
-def test_pairs_are_joined_and_long_ones_windowed_on_both_sides(vocabulary: Vocabulary) -> None:
+def test_pairs_are_joined_and_long_ones_windowed_on_both_sides(vocabulary):
     first, second = ["the", "cat"], ["paris"]
     left, right = vocabulary.encode_words("en", first), vocabulary.encode_words("en", second)
     (window,) = Speller(vocabulary, "en", 30).pair(first, second)
@@ -88,13 +87,13 @@ def test_pairs_are_joined_and_long_ones_windowed_on_both_sides(vocabulary: Vocab
 
 
 @given(st.integers(1, 50), st.integers(1, 120), st.integers(1, 6))
-def test_epochs_pass_over_everything_again_and_again(count: int, per_epoch: int, epochs: int) -> None:
+def test_epochs_pass_over_everything_again_and_again(count, per_epoch, epochs):
     seen = np.concatenate([epoch_order(count, per_epoch, 3, epoch) for epoch in range(epochs)])
     assert len(seen) == per_epoch * epochs
     assert np.ptp(np.bincount(seen, minlength=count)) <= 1
 
 
-def test_training_batches_hold_each_example_once_with_little_padding() -> None:
+def test_training_batches_hold_each_example_once_with_little_padding():
     lengths = np.random.default_rng(0).integers(4, 25, size=5000)
     batches, again = (training_batches(lengths, epoch_order(5000, 0, 1, 0), 32, 1, epoch) for epoch in (0, 1))
     assert sorted(np.concatenate(batches).tolist()) == list(range(5000))
@@ -105,7 +104,7 @@ def test_training_batches_hold_each_example_once_with_little_padding() -> None:
     assert [batch.tolist() for batch in again] != [batch.tolist() for batch in batches]
 
 
-def test_a_layout_puts_windows_in_rows_and_finds_words_again() -> None:
+def test_a_layout_puts_windows_in_rows_and_finds_words_again():
     windows = [np.array(ids, np.int32) for ids in ([7, 7], [2, 5, 6, 2], [2, 8, 2])]
     rows, places = np.array([0, 1], np.int32), np.array([2, 1], np.int32)
     one = Example((windows[0],), rows[:1], places[1:], np.zeros(1, np.int64))
@@ -121,9 +120,7 @@ def test_a_layout_puts_windows_in_rows_and_finds_words_again() -> None:
 
 
 @pytest.mark.parametrize(("task", "line", "problem"), BAD)
-def test_a_bad_record_is_named_by_file_and_line(
-    task: str, line: str, problem: str, vocabulary: Vocabulary, tmp_path: Path
-) -> None:
+def test_a_bad_record_is_named_by_file_and_line(task, line, problem, vocabulary, tmp_path):
     path, made = tmp_path / "data.jsonl", make_task(task, read_settings(section(task)).biaffine)
     encode = partial(made.encode, speller=Speller(vocabulary, "en", 24))
     path.write_text(f"{GOOD[task]}\n{line}\n")
@@ -135,7 +132,7 @@ def test_a_bad_record_is_named_by_file_and_line(
         read_examples(path, encode)
 
 
-def test_grid_points_follow_the_order_of_the_configuration() -> None:
+def test_grid_points_follow_the_order_of_the_configuration():
     grid = {"batch": [4, 8], "encoder_lr": [1e-6, 2e-6], "head_lr": [1e-5, 2e-5]}
     found = grid_points(read_settings(section("xnli", grid=grid)))
     assert [found[i] for i in (0, 1, 2, 7)] == [

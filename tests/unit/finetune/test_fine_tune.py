@@ -2,9 +2,7 @@
 
 import copy
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,33 +13,29 @@ from xling.align.frozen import FrozenTuner, Side
 from xling.align.plan import Options
 from xling.core.io import read_json
 from xling.finetune import fine_tune, trainer
-from xling.finetune.data import Example
 from xling.finetune.settings import Point, read_settings
-from xling.finetune.tasks import Material
 from xling.finetune.trainer import in_turn, lanes, rate_scale, train, train_epoch, tune_point
 from xling.finetune.tuner import Tuner, shared_parameters
 from xling.model import device
-from xling.model.encoder import Encoder
 from xling.model.files import load_encoder
 
 POINT = Point(0, 8, 1e-2, 1e-2)
-Model = tuple[Path, Path]
 
 
-def on_frozen(encoder: Encoder, material: Material, point: Point) -> Tuner:
+def on_frozen(encoder, material, point):
     sizes = {"task_layers": 1, "heads": 2, "feedforward": 32, "dropout": 0.1}
     options = Options((1,), **sizes, epochs=1, batch=point.batch, lr=point.head_lr, warmup_share=0.1)
     return FrozenTuner([Side(encoder, 0, [])], [lambda states: states], 1, options, material)
 
 
-def trained(folder: Path, model: Model, task: str = "pos") -> tuple[Tuner, dict[str, list[Example]]]:
+def trained(folder, model, task="pos"):
     encoder, material, sets = prepare(folder, model, task)
     tuner = Tuner(encoder, material, POINT)
     list(train_epoch(tuner, 0))
     return tuner, sets
 
 
-def outputs(tuner: Tuner, examples: list[Example], language: int) -> np.ndarray:
+def outputs(tuner, examples, language):
     tuner._set_mode(training=False)
     layout = tuner.layout(examples)
     with torch.no_grad():
@@ -50,7 +44,7 @@ def outputs(tuner: Tuner, examples: list[Example], language: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("embeddings", "layers"), [(False, 0), (False, 1), (True, 0), (True, 2), ("tokens", 2)])
-def test_a_languages_own_parts_stay_and_shared_ones_move(embeddings: bool | str, layers: int, tmp_path: Path) -> None:
+def test_a_languages_own_parts_stay_and_shared_ones_move(embeddings, layers, tmp_path):
     model = write_model(tmp_path / "model", embeddings, layers)
     tuner, _ = trained(tmp_path, model)
     before, after = (dict(encoder.named_parameters()) for encoder in (load_encoder(model[1]), tuner.encoder))
@@ -64,7 +58,7 @@ def test_a_languages_own_parts_stay_and_shared_ones_move(embeddings: bool | str,
     assert any(name.startswith("head.") for name in tuner.weights())
 
 
-def test_each_language_is_read_through_its_own_parts(toy_model: Model, tmp_path: Path) -> None:
+def test_each_language_is_read_through_its_own_parts(toy_model, tmp_path):
     tuner, sets = trained(tmp_path, write_model(tmp_path / "separate", embeddings=True, layers=1))
     states = {code: outputs(tuner, sets[code], index) for index, code in enumerate(("en", "fr"))}
     with torch.no_grad():
@@ -78,7 +72,7 @@ def test_each_language_is_read_through_its_own_parts(toy_model: Model, tmp_path:
 
 
 @pytest.mark.parametrize("task", ["xnli", "ner", "parsing", "pos"])
-def test_predictions_do_not_depend_on_the_batch(task: str, toy_model: Model, tmp_path: Path) -> None:
+def test_predictions_do_not_depend_on_the_batch(task, toy_model, tmp_path):
     tuner, sets = trained(tmp_path, toy_model, task)
     together = tuner.predict(sets["fr"], 1)
     alone = [tuner.predict([example], 1)[0] for example in sets["fr"]]
@@ -86,7 +80,7 @@ def test_predictions_do_not_depend_on_the_batch(task: str, toy_model: Model, tmp
 
 
 @pytest.fixture
-def in_float64(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def in_float64(monkeypatch):
     """Compute everything in float64, also what is float32 for certain (the states that the task layers read)."""
     monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
     torch.set_default_dtype(torch.float64)
@@ -95,7 +89,7 @@ def in_float64(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("in_float64")
-def test_a_step_is_pytorchs_adam_with_two_learning_rates(toy_model: Model, tmp_path: Path) -> None:
+def test_a_step_is_pytorchs_adam_with_two_learning_rates(toy_model, tmp_path):
     """Adam divides by a gradient's size, so rounding errors of a gradient that is zero (of keys' biases, to which a
     softmax is blind) would be steps as large as any other; in float64 they are far below its epsilon.
     """
@@ -125,7 +119,7 @@ def test_a_step_is_pytorchs_adam_with_two_learning_rates(toy_model: Model, tmp_p
         torch.testing.assert_close(found, wanted, atol=1e-9, rtol=0)
 
 
-def test_rows_of_words_that_training_never_reads_need_no_optimiser(toy_model: Model, tmp_path: Path) -> None:
+def test_rows_of_words_that_training_never_reads_need_no_optimiser(toy_model, tmp_path):
     tuners = []
     for whole in (True, False):
         encoder, material, sets = prepare(tmp_path, toy_model)
@@ -143,9 +137,7 @@ def test_rows_of_words_that_training_never_reads_need_no_optimiser(toy_model: Mo
 
 
 @pytest.mark.parametrize(("make", "training"), [(Tuner, {True}), (on_frozen, {True, False})])
-def test_a_tuner_says_when_it_trains(
-    make: Callable[..., Tuner], training: set[bool], toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tuner_says_when_it_trains(make, training, toy_model, tmp_path, monkeypatch):
     asked: list[bool] = []
     monkeypatch.setattr(device, "autocast_type", lambda _, training: asked.append(training))
     encoder, material, sets = prepare(tmp_path, toy_model)
@@ -158,9 +150,7 @@ def test_a_tuner_says_when_it_trains(
     assert set(asked) == {False}
 
 
-def test_the_weights_of_the_best_epoch_are_kept(
-    toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_weights_of_the_best_epoch_are_kept(toy_model, tmp_path, monkeypatch):
     scores = iter([2.0, 3.0, 3.0])
     monkeypatch.setattr(trainer, "score", lambda *_: {"accuracy": next(scores)})
     tuner, other = (Tuner(*prepare(tmp_path, toy_model)[:2], POINT) for _ in range(2))
@@ -173,10 +163,10 @@ def test_the_weights_of_the_best_epoch_are_kept(
 POINTS = [Point(number, batch, rate, rate) for number, (batch, rate) in enumerate([(8, 1e-3), (4, 1e-2), (8, 1e-2)])]
 
 
-def test_works_advance_in_turn_and_end_in_their_order() -> None:
+def test_works_advance_in_turn_and_end_in_their_order():
     seen: list[str] = []
 
-    def work(name: str, steps: int) -> Iterator[None]:
+    def work(name, steps):
         for number in range(steps):
             seen.append(f"{name}{number}")
             yield
@@ -189,9 +179,7 @@ def test_works_advance_in_turn_and_end_in_their_order() -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 @pytest.mark.parametrize("task", ["pos", "parsing"])
-def test_trainings_on_streams_of_a_gpu_are_those_of_one_after_the_other(
-    task: str, toy_model: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trainings_on_streams_of_a_gpu_are_those_of_one_after_the_other(task, toy_model, tmp_path, monkeypatch):
     monkeypatch.setattr(trainer, "SAVE_SECONDS", 0)  # states are saved from the GPU too
     encoder, material, _ = prepare(tmp_path, toy_model, task)
     found = {}
@@ -205,7 +193,7 @@ def test_trainings_on_streams_of_a_gpu_are_those_of_one_after_the_other(
     assert len(set(losses)) == len(POINTS)  # and none is another's
 
 
-def test_learning_rates_follow_the_schedule() -> None:
+def test_learning_rates_follow_the_schedule():
     linear, fixed = (read_settings(section("ner", schedule=name, warmup_share=0.1)) for name in ("linear", "fixed"))
     scales = [rate_scale(step, 100, linear) for step in range(100)]
     assert scales[:10] == pytest.approx([0.1 * (i + 1) for i in range(10)])
@@ -214,11 +202,8 @@ def test_learning_rates_follow_the_schedule() -> None:
     assert {rate_scale(step, 100, fixed) for step in range(100)} == {1.0}
 
 
-Call = Callable[..., Any]
-
-
 @pytest.fixture(scope="module")
-def whole(toy_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(toy_model, tmp_path_factory):
     """Return a folder with the toy data of parsing and tagging, and the results of a plan that was never interrupted."""
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
@@ -228,9 +213,7 @@ def whole(toy_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("task", "epochs"), [("xnli", 1), ("ner", 7), ("parsing", 5), ("pos", 4)])
-def test_a_job_learns_its_task_and_is_scored(
-    task: str, epochs: int, toy_model: Model, tmp_path: Path, call: Call
-) -> None:
+def test_a_job_learns_its_task_and_is_scored(task, epochs, toy_model, tmp_path, call):
     rates, best = ([1e-4, 3e-3, 1e-2], 2) if task == "pos" else ([1e-2], 1)
     grid = {"batch": [8], "encoder_lr": rates, "head_lr": None}
     settings = section(task, epochs=epochs, examples_per_epoch=40 if task == "xnli" else None, grid=grid, best=best)
@@ -260,18 +243,18 @@ def test_a_job_learns_its_task_and_is_scored(
     assert not list((tmp_path / "out.work").iterdir())  # nothing is left to resume from
 
 
-def same_files(one: Path, other: Path) -> bool:
+def same_files(one, other):
     names = sorted(path.relative_to(one) for path in one.rglob("*.json"))
     return len(names) == 4 and all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
 
 
-def test_side_by_side_has_the_same_scores_as_one_after_the_other(toy_model: Model, whole: Path, call: Call) -> None:
+def test_side_by_side_has_the_same_scores_as_one_after_the_other(toy_model, whole, call):
     flags = [*command(whole, "parsing pos", toy_model, "beside"), "--side-by-side", 3]
     assert call(fine_tune.main, *flags).code == 0
     assert same_files(whole / "whole", whole / "beside")
 
 
-def test_a_killed_process_goes_on_to_the_same_scores(toy_model: Model, whole: Path, tmp_path: Path) -> None:
+def test_a_killed_process_goes_on_to_the_same_scores(toy_model, whole, tmp_path):
     broken = command(whole, "parsing pos", toy_model, "broken")
     deaths = (3, 3)  # in the second point of the first task, in the first of the second task
     log = run_killed(broken, deaths, whole / "broken", tmp_path / "log", "xling.finetune.fine_tune")
@@ -281,9 +264,7 @@ def test_a_killed_process_goes_on_to_the_same_scores(toy_model: Model, whole: Pa
     assert same_files(whole / "whole", whole / "broken")
 
 
-def test_a_job_goes_on_in_no_other_precision_than_it_began_in(
-    toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_goes_on_in_no_other_precision_than_it_began_in(toy_model, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["run", *command(tmp_path, "pos", toy_model, "out")])
     args, folders = fine_tune.parse_args(), set()
     for kind, half in KINDS:
@@ -292,9 +273,7 @@ def test_a_job_goes_on_in_no_other_precision_than_it_began_in(
     assert len(folders) == len(KINDS)
 
 
-def test_untrained_encoders_need_run_json_alone(
-    toy_model: Model, tmp_path: Path, call: Call, refused: Callable[..., str]
-) -> None:
+def test_untrained_encoders_need_run_json_alone(toy_model, tmp_path, call, refused):
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "run.json").write_text((toy_model[1] / "run.json").read_text())
     arguments = command(tmp_path, "pos", toy_model, "floor", encoder=tmp_path / "bare")
@@ -320,9 +299,8 @@ BAD = '{"words": ["the", "cat"], "tags": ["O", "B-LOC"]}\n{"words": ["the", "cat
     ],
 )
 def test_a_wrong_plan_or_file_ends_a_job_before_it_trains(
-    task: str, changes: Any, problem: str, toy_model: Model, tmp_path: Path,
-    refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    task, changes, problem, toy_model, tmp_path, refused, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     Path("bad.jsonl").write_text(BAD)
     arguments = command(Path(), task, toy_model, "out", **changes)

@@ -1,7 +1,6 @@
 """Losses, predictions, trees and scores against numbers worked out by hand or by other programs."""
 
 import math
-from collections.abc import Callable
 
 import networkx
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 import torch
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.metrics.sequence_labeling import get_entities
-from torch import Tensor, nn
 from torch.nn import functional
 
 from xling.data.tasks import UPOS
@@ -17,37 +15,37 @@ from xling.finetune.data import Example, Layout
 from xling.finetune.metrics import SPAN_SCORES, count_spans, select, spans
 from xling.finetune.parsing import NUMBERS, PARTS, RELATIONS, ROOT, SLOPE, Biaffine, best_tree, drop_alike
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.tasks import TAGS, Ner, Parsing, Pos, Task, Xnli, count_items, score
+from xling.finetune.tasks import TAGS, Ner, Parsing, Pos, Xnli, count_items, score
 from xling.finetune.tuner import initialise_head
 
 SIZES = BiaffineSizes(arc=5, label=3, dropout=0.33, input_dropout=0.2)
 DET, OBJ = NUMBERS["det"], NUMBERS["obj"]
 
 
-def item(windows: list[list[int]], rows: list[int], places: list[int], labels: list[object]) -> Example:
+def item(windows, rows, places, labels):
     made = tuple(np.array(window, dtype=np.int32) for window in windows)
     return Example(made, np.array(rows, dtype=np.int32), np.array(places, dtype=np.int32), np.array(labels))
 
 
-def tensors(arrays: tuple[np.ndarray, ...]) -> list[Tensor]:
+def tensors(arrays):
     return [torch.from_numpy(array) for array in arrays]
 
 
-def drawn(shape: tuple[int, ...]) -> Tensor:
+def drawn(shape):
     return torch.from_numpy(np.random.default_rng(math.prod(shape)).normal(size=shape))
 
 
-def with_weights(head: nn.Module) -> nn.Module:
+def with_weights(head):
     for parameter in head.double().eval().requires_grad_(False).parameters():
         parameter.copy_(drawn(parameter.shape))
     return head
 
 
-def loss_of(task: Task, head: nn.Module, states: Tensor, layout: Layout) -> float:
+def loss_of(task, head, states, layout):
     return float(task.loss(head, states, tensors(task.places(layout)), tensors(task.gold(layout))))
 
 
-def cross_entropy(scores: np.ndarray, label: int) -> float:
+def cross_entropy(scores, label):
     return math.log(np.exp(scores).sum()) - scores[label]
 
 
@@ -64,9 +62,7 @@ LONG_SENTENCE = item([[2, 5, 6, 7, 2], [2, 8, 2]], [0, 0, 1], [1, 3, 1], [0, 1, 
         (Ner(), [item([[2, 5, 6, 2]], [0], [1], [4]), LONG_SENTENCE], lambda s: [s[0, 1], s[1, 1], s[1, 3], s[2, 1]]),
     ],
 )
-def test_a_linear_layer_judges_first_tokens_or_first_subwords(
-    task: Task, examples: list[Example], judged: Callable[[Tensor], list[Tensor]]
-) -> None:
+def test_a_linear_layer_judges_first_tokens_or_first_subwords(task, examples, judged):
     layout = Layout(examples, 1, 9)
     head, states = with_weights(task.head(4)), drawn((*layout.tokens.shape, 4))
     scores = head(torch.stack(judged(states))).numpy()
@@ -79,7 +75,7 @@ def test_a_linear_layer_judges_first_tokens_or_first_subwords(
     assert np.concatenate(read).tolist() == scores.argmax(axis=1).tolist()
 
 
-def test_parsing_equals_biaffine_forms_pair_by_pair() -> None:
+def test_parsing_equals_biaffine_forms_pair_by_pair():
     """The loss is that of heads plus that of relations, and predictions are the best tree and its best relations."""
     task = Parsing(SIZES)
     trees = [[[0], [ROOT], [1]], [[2, 0], [OBJ, ROOT], [1, 1]]]
@@ -111,7 +107,7 @@ def test_parsing_equals_biaffine_forms_pair_by_pair() -> None:
 
 
 @pytest.mark.parametrize("task", [Xnli(), Ner(), Pos(), Parsing(SIZES)])
-def test_padding_changes_no_loss(task: Task) -> None:
+def test_padding_changes_no_loss(task):
     labels = [[[0], [ROOT], [1]]] * 2 if task.name == "parsing" else [[1], [2]]
     examples = [item([[2, 5, 2]], [0], [0 if task.name == "xnli" else 1], one) for one in labels]
     head, states = with_weights(task.head(4)), drawn((2, 8, 4))
@@ -130,8 +126,8 @@ def test_padding_changes_no_loss(task: Task) -> None:
         ),
     ],
 )
-def test_baselines_know_the_training_labels_only(task: Task, train: list, test: list, found: dict) -> None:
-    def made(labels: list[object]) -> Example:
+def test_baselines_know_the_training_labels_only(task, train, test, found):
+    def made(labels):
         words = np.array(labels).shape[-1]
         return item([[2] * (words + 2)], [0] * words, list(range(1, words + 1)), labels)
 
@@ -139,7 +135,7 @@ def test_baselines_know_the_training_labels_only(task: Task, train: list, test: 
     assert score(task, count_items(task, items, [guess(one) for one in items])) == found
 
 
-def test_linear_layers_are_drawn_and_forms_start_at_zero() -> None:
+def test_linear_layers_are_drawn_and_forms_start_at_zero():
     made, other = (Biaffine(400, SIZES, 4) for _ in range(2))
     for seed, head in enumerate((made, other)):
         initialise_head(head, seed)
@@ -150,7 +146,7 @@ def test_linear_layers_are_drawn_and_forms_start_at_zero() -> None:
     assert not torch.equal(other.hidden.weight, made.hidden.weight)
 
 
-def test_dropout_drops_the_same_features_of_all_words() -> None:
+def test_dropout_drops_the_same_features_of_all_words():
     dropped = drop_alike(torch.ones(3, 5, 200), 0.33, training=True)
     assert bool((dropped == dropped[:, :1]).all())
     assert set(dropped.unique().tolist()) == {0.0, torch.tensor(1 / 0.67).item()}
@@ -159,7 +155,7 @@ def test_dropout_drops_the_same_features_of_all_words() -> None:
     assert bool((drop_alike(dropped, 0.33, training=False) == dropped).all())
 
 
-def best_total_by_networkx(scores: np.ndarray) -> float:
+def best_total_by_networkx(scores):
     """Try each word as the only child of the root and span the other words from it."""
     words, found = len(scores), []
     for root in range(words):
@@ -172,7 +168,7 @@ def best_total_by_networkx(scores: np.ndarray) -> float:
     return max(found)
 
 
-def test_trees_have_one_root_and_the_total_that_networkx_finds() -> None:
+def test_trees_have_one_root_and_the_total_that_networkx_finds():
     rng = np.random.default_rng(5)
     for number in range(160):
         words = 40 if number % 8 == 0 else 7 if number % 50 == 0 else int(rng.integers(1, 5))
@@ -190,7 +186,7 @@ def test_trees_have_one_root_and_the_total_that_networkx_finds() -> None:
             assert total == pytest.approx(best_total_by_networkx(scores), rel=1e-9)
 
 
-def repair(tags: list[str]) -> list[str]:
+def repair(tags):
     """Valid BIO of the same spans."""
     mended = list(tags)
     for kind, start, end in spans(tags):
@@ -198,7 +194,7 @@ def repair(tags: list[str]) -> list[str]:
     return mended
 
 
-def test_spans_and_their_scores_equal_seqeval_on_repaired_sequences() -> None:
+def test_spans_and_their_scores_equal_seqeval_on_repaired_sequences():
     rng = np.random.default_rng(3)
     gold = [repair(rng.choice(TAGS, rng.integers(1, 9)).tolist()) for _ in range(1000)]
     raw = [[tag if rng.random() < 0.8 else str(rng.choice(TAGS)) for tag in tags] for tags in gold]
@@ -213,7 +209,7 @@ def test_spans_and_their_scores_equal_seqeval_on_repaired_sequences() -> None:
     assert float(SPAN_SCORES["f1"](np.array(count_spans(["O"], ["O"])))) == 0.0
 
 
-def test_attachment_scores_equal_a_plain_count() -> None:
+def test_attachment_scores_equal_a_plain_count():
     rng = np.random.default_rng(0)
     examples, predictions, right = [], [], []
     for words in rng.integers(1, 30, 200):
@@ -232,6 +228,6 @@ def test_attachment_scores_equal_a_plain_count() -> None:
     }
 
 
-def test_the_best_points_by_dev_are_chosen() -> None:
+def test_the_best_points_by_dev_are_chosen():
     assert select([1.0, 3.0, 2.5, 3.0], 2) == [1, 3]  # of equals the lower number
     assert select([0.0, 0.0, 1.0], 2) == [2, 0]

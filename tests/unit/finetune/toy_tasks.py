@@ -4,21 +4,17 @@ import copy
 import json
 import os
 import signal
-from collections import Counter
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from tiny_models import write_vocab
 from unit.pretrain.toy_runs import Child, changed
 
-from xling.bpe.build_vocabulary import write_vocabulary
-from xling.bpe.train_bpe import fit
 from xling.bpe.vocabulary import Vocabulary
 from xling.finetune import trainer
-from xling.finetune.data import Example
 from xling.finetune.settings import read_settings
 from xling.finetune.tasks import Material, make_task, read_set
 from xling.model.encoder import Encoder
@@ -41,16 +37,16 @@ KINDS = [("cpu", torch.float32), ("cuda", torch.bfloat16), ("cuda", torch.float1
 BIAFFINE = {"arc": 48, "label": 24, "dropout": 0.1, "input_dropout": 0.1}
 
 
-def section(task: str, **changes: Any) -> dict[str, Any]:
+def section(task, **changes):
     """Return a task's section of the configuration."""
     return copy.deepcopy(SETTINGS) | changes | ({"biaffine": BIAFFINE} if task == "parsing" else {})
 
 
-def in_language(words: list[str], language: str) -> list[str]:
+def in_language(words, language):
     return [RENAMED.get(word, word) for word in words] if language == "fr" else words
 
 
-def sentence(rng: np.random.Generator) -> tuple[list[str], list[str], list[int], list[str], list[str]]:
+def sentence(rng):
     """Return words, tags, heads, relations and parts of speech: [the noun | name] verb [the noun | name] ."""
     rows: list[tuple[str, str, int, str, str]] = []
     verb_place = 2 + (first_is_noun := bool(rng.random() < 0.5))
@@ -68,7 +64,7 @@ def sentence(rng: np.random.Generator) -> tuple[list[str], list[str], list[int],
     return words, tags, heads, relations, parts
 
 
-def record(task: str, language: str, rng: np.random.Generator) -> dict[str, Any]:
+def record(task, language, rng):
     words, tags, heads, relations, parts = sentence(rng)
     words = in_language(words, language)
     if task == "xnli":
@@ -82,17 +78,17 @@ def record(task: str, language: str, rng: np.random.Generator) -> dict[str, Any]
     return {"words": words, "heads": heads, "deprels": relations, "upos": parts}
 
 
-def write_set(path: Path, task: str, language: str, count: int, seed: int) -> Path:
+def write_set(path, task, language, count, seed):
     rng = np.random.default_rng(seed)
     path.write_text("".join(json.dumps(record(task, language, rng)) + "\n" for _ in range(count)))
     return path
 
 
-def all_words(language: str) -> list[str]:
+def all_words(language):
     return in_language(["the", "not", ".", *NOUNS, *VERBS, *NAMES], language)
 
 
-def write_model(folder: Path, embeddings: bool | str = False, layers: int = 0) -> tuple[Path, Path]:
+def write_model(folder, embeddings=False, layers=0):
     """Write the vocabulary and the encoder of a toy pair, with random weights; return their folders."""
     described = copy.deepcopy(RUN)
     described["separate"] = {"embeddings": embeddings, "layers": layers}
@@ -100,22 +96,19 @@ def write_model(folder: Path, embeddings: bool | str = False, layers: int = 0) -
     return write_described(folder, "separate" if embeddings else "union", described)
 
 
-def write_described(folder: Path, kind: str, described: dict[str, Any], seed: int = 1) -> tuple[Path, Path]:
+def write_described(folder, kind, described, seed=1):
     """Write the toy languages' vocabulary of a kind and the encoder that a run.json describes; return their folders."""
-    (folder / "encoder").mkdir(parents=True, exist_ok=True)
-    models = {code: folder / f"{code}.model" for code in described["languages"]}
-    for code, model in models.items():
-        model.write_bytes(fit(Counter(dict.fromkeys(all_words(code), 10)), 25))
-    write_vocabulary(kind, models, folder / "vocab")
+    vocab = write_vocab(folder, kind, {code: all_words(code) * 10 for code in described["languages"]}, 25)
     path = folder / "encoder" / "run.json"
+    path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(described))
-    vocabulary, parsed = Vocabulary.load(folder / "vocab"), read_run(path)
+    vocabulary, parsed = Vocabulary.load(vocab), read_run(path)
     sizes = {code: vocabulary.size_of(code) for code in parsed.languages}
     save_encoder(Encoder(parsed.model_config(sizes, path), seed), folder / "encoder")
-    return folder / "vocab", folder / "encoder"
+    return vocab, folder / "encoder"
 
 
-def command(folder: Path, tasks: str, model: tuple[Path, Path], out: str, size: int = 48, **changes: Any) -> list[str]:
+def command(folder, tasks, model, out, size=48, **changes):
     """Return the flags of a process that does some tasks on toy data, which is written once per folder and task."""
     encoder = changes.pop("encoder", model[1])
     plan = {}
@@ -133,9 +126,7 @@ def command(folder: Path, tasks: str, model: tuple[Path, Path], out: str, size: 
     return [part for name, value in given.items() for part in (f"--{name}", str(value))]
 
 
-def prepare(
-    folder: Path, model: tuple[Path, Path], task: str = "pos"
-) -> tuple[Encoder, Material, dict[str, list[Example]]]:
+def prepare(folder, model, task="pos"):
     """Return an encoder, the material of a task in English, and its examples by language."""
     settings = read_settings(section(task))
     made, vocabulary = make_task(task, settings.biaffine), Vocabulary.load(model[0])
@@ -146,12 +137,12 @@ def prepare(
     return load_encoder(model[1]), Material(made, settings, 0, 24, sets["en"], sets["en"], 3), sets
 
 
-def save_and_die(after: int | None) -> None:
+def save_and_die(after):
     """Let this process save every epoch, and die for good once so many in all were saved, if asked to."""
     trainer.SAVE_SECONDS = 0
     save, saved = trainer.save, count(1)
 
-    def deadly(*given: Any) -> None:
+    def deadly(*given):
         save(*given)
         if next(saved) == after:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -159,7 +150,7 @@ def save_and_die(after: int | None) -> None:
     trainer.save = deadly
 
 
-def run_killed(arguments: list[str], deaths: tuple[int, ...], out: Path, log: Path, module: str) -> str:
+def run_killed(arguments, deaths, out, log, module):
     """Run a command that is killed and started again, and check that it writes nothing before the end; return its last log."""
     for after in (*deaths, None):
         child = Child(module, arguments, log, partial(save_and_die, after))

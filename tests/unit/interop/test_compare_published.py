@@ -3,10 +3,8 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,11 +28,11 @@ PAIRS = list(zip(TEXTS["en"], TEXTS["fr"], strict=True))
 WRITERS = {"bert": write_bert, "xlm-roberta": write_xlm_roberta, "xlm": write_xlm}
 
 
-def states(name: str, rows: int = 400, width: int = 12) -> np.ndarray:
+def states(name, rows=400, width=12):
     return numpy_rng("compare", name).normal(size=(rows, width)).astype(np.float32)
 
 
-def test_a_turned_space_is_found_with_the_map_only_and_the_map_never_saw_what_is_looked_for() -> None:
+def test_a_turned_space_is_found_with_the_map_only_and_the_map_never_saw_what_is_looked_for():
     left = states("a")
     for width in (12, 20):  # a wider space too: distances stay, coordinates do not
         turn = np.linalg.qr(states("turn", width, width).astype(float))[0]
@@ -45,14 +43,14 @@ def test_a_turned_space_is_found_with_the_map_only_and_the_map_never_saw_what_is
     assert retrieval(few, states("unrelated", rows=100, width=60))[1] < 0.3
 
 
-def toy(layers: list[np.ndarray]) -> Any:
+def toy(layers):
     """Return an encoder whose sentences are the numbers of rows."""
     means = lambda texts: [layer[[int(text) for text in texts]] for layer in layers]  # noqa: E731
     return SimpleNamespace(name="toy", language=None, sentence_means=means)
 
 
 @pytest.mark.parametrize(("count", "depths"), [(2, [0, 2]), (3, [0, 1, 2]), (1, [0])])
-def test_layers_are_compared_at_the_same_depth(count: int, depths: list[int]) -> None:
+def test_layers_are_compared_at_the_same_depth(count, depths):
     both = states("a", rows=100)
     right = [both, both[::-1], both]
     found = compare([toy([both] * count), toy(right)], [(str(row), str(row)) for row in range(100)])
@@ -62,7 +60,7 @@ def test_layers_are_compared_at_the_same_depth(count: int, depths: list[int]) ->
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_means_of_a_batch_are_those_of_each_text_alone_and_long_text_is_cut(tmp_path: Path, kind: str) -> None:
+def test_means_of_a_batch_are_those_of_each_text_alone_and_long_text_is_cut(tmp_path, kind):
     folder = WRITERS[kind](tmp_path / "hf", TEXTS["fr"])
     encoder = open_any_encoder(str(folder), "fr" if kind == "xlm" else None)
     means = encoder.sentence_means(TEXTS["fr"][:12])
@@ -79,7 +77,7 @@ def test_means_of_a_batch_are_those_of_each_text_alone_and_long_text_is_cut(tmp_
     assert encoder.sentence_means([long])[0].shape == (1, 16)
 
 
-def test_pairs_come_from_columns_a_table_or_two_files(tmp_path: Path) -> None:
+def test_pairs_come_from_columns_a_table_or_two_files(tmp_path):
     columns, rows = tmp_path / "parallel.tsv", tmp_path / "table.tsv"
     columns.write_text("".join(f"{x}\t{y}\n" for x, y in PAIRS))
     assert read_pairs([columns], None, 10) == PAIRS[:10]
@@ -91,9 +89,7 @@ def test_pairs_come_from_columns_a_table_or_two_files(tmp_path: Path) -> None:
     assert read_pairs([tmp_path / "en.txt", tmp_path / "fr.txt"], None, 1000) == PAIRS
 
 
-def test_two_models_of_studies_need_no_flags(
-    call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_models_of_studies_need_no_flags(call, tmp_path, monkeypatch):
     vocab = write_vocab(tmp_path / "v", "joint", TEXTS, 60)
     for study in ("one", "two"):
         write_model(tmp_path / study / "models" / "toy", vocab, norm="pre")
@@ -129,7 +125,7 @@ def test_two_models_of_studies_need_no_flags(
     assert "48 pairs for vectors 100 wide are few" in str(caution(result | {"widths": [24, 100]}))
 
 
-def test_models_of_hugging_face(call: Callable[..., Any], models: Path, tmp_path: Path) -> None:
+def test_models_of_hugging_face(call, models, tmp_path):
     xlmr = write_xlm_roberta(tmp_path / "xlmr", TEXTS["fr"], width=20)
     done = call(main, models / "bert", xlmr, "--parallel", models / "parallel.tsv", "--out", tmp_path / "out")
     assert done.code == 0, done.error
@@ -146,7 +142,7 @@ def test_models_of_hugging_face(call: Callable[..., Any], models: Path, tmp_path
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def models(tmp_path_factory):
     """Write models and parallel files of every kind that is refused, and some that are whole."""
     root = tmp_path_factory.mktemp("models")
     english = TEXTS["en"]
@@ -200,18 +196,14 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("no-such-owner/no-such-model --parallel parallel.tsv", "cannot load its config"),
     ],
 )
-def test_bad_input_is_one_line(
-    refused: Callable[..., str], models: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, problem: str
-) -> None:
+def test_bad_input_is_one_line(refused, models, monkeypatch, arguments, problem):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.chdir(models)
     model, *flags = arguments.split()
     assert problem in refused(main, model, "bert" if flags else model, *flags, "--out", "out", out=Path("out"))
 
 
-def test_a_text_without_tokens_and_a_machine_without_transformers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_without_tokens_and_a_machine_without_transformers(tmp_path, monkeypatch):
     with pytest.raises(XlingError, match="toy: no token in 'x'"):
         AnyEncoder("toy", lambda _: ([2, 2], [False, False]), lambda *_: []).sentence_means(["x"])
     monkeypatch.setitem(sys.modules, "transformers", None)

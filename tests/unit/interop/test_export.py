@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import islice
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from embedded import DEMO
+from embedded import made
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_models import SETTINGS, made_up, write_model, write_vocab
@@ -24,14 +23,13 @@ from xling.finetune.data import Speller
 from xling.interop.encoders import open_any_encoder
 from xling.interop.export import export, main
 from xling.interop.fast_tokenizer import tokenizer_json
-from xling.interop.trained import vocabulary_of
+from xling.interop.trained import in_study, tokeniser_of, vocabulary_of
 from xling.tokenization.options import check_options
 from xling.tokenization.tokeniser import make_tokeniser
 
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("xling.interop.published")  # mends transformers for models with pre_norm
-Vocabularies = dict[str, Path]
 TEXTS = {code: made_up(code, 200) for code in ("en", "fr")}
 OPTIONS = {code: {"language": code, "moses": code} for code in ("en", "fr", "de", "ru")} | {
     "zh": {"language": "zh", "moses": "zh", "segmenter": "jieba", "script": "simplified"}
@@ -41,7 +39,7 @@ loaded, moses = cache(Vocabulary.load), cache(lambda code: make_tokeniser(OPTION
 
 
 @pytest.fixture(scope="module")
-def vocabularies(tmp_path_factory: pytest.TempPathFactory) -> Vocabularies:
+def vocabularies(tmp_path_factory):
     root = tmp_path_factory.mktemp("vocabularies")
     made = {kind: write_vocab(root, kind, TEXTS, 60) for kind in sorted({kind for kind, *_ in SETTINGS.values()})}
     return made | {"mono": write_vocab(root / "mono", "mono", {"fr": TEXTS["fr"]}, 60)}
@@ -52,9 +50,7 @@ def vocabularies(tmp_path_factory: pytest.TempPathFactory) -> Vocabularies:
 
 @pytest.mark.parametrize("setting", [*SETTINGS, "mono"])
 @pytest.mark.parametrize(("norm", "activation", "inner"), [("post", "gelu", 4), ("pre", "relu", 2), ("pre", "gelu", 4)])
-def test_logits_states_and_means_survive(
-    tmp_path: Path, vocabularies: Vocabularies, setting: str, norm: str, activation: str, inner: int
-) -> None:
+def test_logits_states_and_means_survive(tmp_path, vocabularies, setting, norm, activation, inner):
     kind, embeddings, layers = SETTINGS.get(setting, ("mono", False, 0))
     made = "default" if setting == "mono" else setting
     model = tmp_path / "models/toy"
@@ -86,20 +82,24 @@ def test_logits_states_and_means_survive(
             np.testing.assert_allclose(own, exported, atol=1e-5)
 
 
-def test_the_vocabulary_beside_a_model_is_the_study_s(tmp_path: Path) -> None:
-    for name in DEMO.models:
-        expected = tmp_path / "vocab" / DEMO.vocabulary(name)
-        expected.mkdir(parents=True, exist_ok=True)
-        (expected / "vocab.json").touch()
-        write_json(tmp_path / "models" / name / "run.json", DEMO.run(name))
-        assert vocabulary_of(tmp_path / "models" / name) == expected
+def test_the_files_beside_a_model_are_the_study_s(tmp_path):
+    one = made(study={"results": str(tmp_path)})
+    for name, described in one.models.items():
+        run, vocabulary = one.model_file(name, "run.json"), one.vocabulary_folder(name) / "vocab.json"
+        write_json(run, one.run(name))
+        code = described.languages[0]
+        for path in (vocabulary, one.tokeniser_file(code), one.parallel(code)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        assert vocabulary_of(run.parent) == vocabulary.parent
+        assert tokeniser_of(run.parent, code) == one.tokeniser_file(code)
+        assert in_study(run.parent, f"parallel/{one.parallel_side(code)}.txt", "") == one.parallel(code)
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
-    call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vocabularies: Vocabularies, norm: str,
-    repository: Path,
-) -> None:  # fmt: skip
+    call, tmp_path, monkeypatch, vocabularies, norm, repository
+):
     model, study = tmp_path / "study" / "models" / "toy", tmp_path / "study"
     encoder = write_model(model, vocabularies["joint"], norm=norm)
     monkeypatch.chdir(tmp_path)
@@ -130,9 +130,7 @@ def test_a_model_of_a_study_needs_no_flags_and_the_code_of_its_card_runs(
     assert [bool(own["normalizers"]) for own in steps] == [False, True]  # French is tokenised as Moses does
 
 
-def test_the_same_bytes_twice_no_code_and_a_card_that_says_what_the_run_says(
-    tmp_path: Path, vocabularies: Vocabularies
-) -> None:
+def test_the_same_bytes_twice_no_code_and_a_card_that_says_what_the_run_says(tmp_path, vocabularies):
     model, loss = tmp_path / "model", {"kind": "validation", "loss": {"en": 2.25}, "perplexity": {"en": 9.49}}
     write_model(model, vocabularies["union"], "sep-l1-3", "pre")
     lines = [loss | {"update": 0}, loss | {"update": 50, "unigram_entropy": {"en": 4.5}}, {"kind": "train"}]
@@ -185,10 +183,7 @@ def test_the_same_bytes_twice_no_code_and_a_card_that_says_what_the_run_says(
         ("model --vocab JOINT --tokeniser de=de.json", "speaks en, fr"),
     ],
 )
-def test_bad_input_is_one_line(
-    refused: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vocabularies: Vocabularies,
-    arguments: str, problem: str,
-) -> None:  # fmt: skip
+def test_bad_input_is_one_line(refused, tmp_path, monkeypatch, vocabularies, arguments, problem):
     monkeypatch.chdir(tmp_path)
     write_model(Path("model"), vocabularies["joint"])
     write_model(Path("wide"), vocabularies["joint"], inner=5)
@@ -207,7 +202,7 @@ def test_bad_input_is_one_line(
 
 
 @cache
-def fast(vocab: Path, code: str, raw: bool = True) -> Any:
+def fast(vocab, code, raw=True):
     """Return the tokenizer of a language, for raw text or for words between spaces."""
     content = tokenizer_json(loaded(vocab), code, check_options(OPTIONS[code]) if raw else None)
     return tokenizers.Tokenizer.from_str(json.dumps(content))
@@ -215,7 +210,7 @@ def fast(vocab: Path, code: str, raw: bool = True) -> Any:
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("code", OPTIONS)
-def test_ids_of_real_text_are_those_of_training(real_data: Path, tmp_path: Path, code: str) -> None:
+def test_ids_of_real_text_are_those_of_training(real_data, tmp_path, code):
     """The whole way from raw text with one vocabulary; with the others from its words, after which alone they differ."""
     raw, words = {}, {}
     for language in (code, "de" if code == "en" else "en"):
@@ -241,7 +236,7 @@ def test_ids_of_real_text_are_those_of_training(real_data: Path, tmp_path: Path,
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory, vocabularies: Vocabularies) -> Path:
+def exported(tmp_path_factory, vocabularies):
     """Return the exported folder of a model with Moses for both languages."""
     root = tmp_path_factory.mktemp("exported")
     write_model(root / "model", vocabularies["joint"])
@@ -258,7 +253,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory, vocabularies: Vocabularie
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("code", ["en", "fr"])
-def test_rules_of_moses_as_tokenizer_json(exported: Path, vocabularies: Vocabularies, code: str, text: str) -> None:
+def test_rules_of_moses_as_tokenizer_json(exported, vocabularies, code, text):
     folder = exported if code == "en" else exported / code  # English is beside the weights
     tokenizer, vocabulary = transformers.AutoTokenizer.from_pretrained(folder), loaded(vocabularies["joint"])
     assert tokenizer(text)["input_ids"] == [2, *vocabulary.encode_line(code, moses(code).line(text)), 2]
@@ -268,9 +263,7 @@ def test_rules_of_moses_as_tokenizer_json(exported: Path, vocabularies: Vocabula
 @pytest.mark.parametrize("kind", ["joint", "prefixed", "separate", "union"])
 @settings(max_examples=15)
 @given(text=st.text() | st.sampled_from(["<mask> </s> <pad>", "Il\u00a0dit : «oui», 1999…", "▁a", ""]))
-def test_any_text_is_framed_and_our_own_lines_have_the_ids_of_training(
-    vocabularies: Vocabularies, kind: str, text: str
-) -> None:
+def test_any_text_is_framed_and_our_own_lines_have_the_ids_of_training(vocabularies, kind, text):
     ids = fast(vocabularies[kind], "fr").encode(text).ids
     assert (ids[0], ids[-1]) == (2, 2)  # whatever the text
     for code, lines in TEXTS.items():
@@ -279,14 +272,14 @@ def test_any_text_is_framed_and_our_own_lines_have_the_ids_of_training(
 
 
 @pytest.mark.parametrize("own", [{}, {"strip_accents": True}, {"lowercase": False, "strip_accents": True}])
-def test_case_and_accents_without_moses(vocabularies: Vocabularies, own: dict[str, bool]) -> None:
+def test_case_and_accents_without_moses(vocabularies, own):
     vocabulary, options = loaded(vocabularies["joint"]), {"language": "fr", "moses": None} | own
     content = tokenizer_json(vocabulary, "fr", check_options(options))
     given = tokenizers.Tokenizer.from_str(json.dumps(content)).encode("  Bé dÉ,\ttE\u0301 ", add_special_tokens=False)
     assert given.ids == vocabulary.encode_line("fr", make_tokeniser(options).line("  Bé dÉ,\ttE\u0301 "))
 
 
-def test_text_is_framed_as_the_tasks_frame_it(exported: Path, vocabularies: Vocabularies) -> None:
+def test_text_is_framed_as_the_tasks_frame_it(exported, vocabularies):
     first, second = TEXTS["fr"][:2]
     tokenizer = transformers.AutoTokenizer.from_pretrained(exported, subfolder="fr")
     speller = Speller(loaded(vocabularies["joint"]), "fr", 200)
@@ -298,7 +291,7 @@ def test_text_is_framed_as_the_tasks_frame_it(exported: Path, vocabularies: Voca
     assert len(tokenizer(" ".join(TEXTS["fr"][:20]), truncation=True)["input_ids"]) == tokenizer.model_max_length == 32
 
 
-def test_chinese_is_cut_into_the_longest_words_of_the_vocabulary(tmp_path: Path) -> None:
+def test_chinese_is_cut_into_the_longest_words_of_the_vocabulary(tmp_path):
     vocab = write_vocab(tmp_path, "mono", {"zh": ["天地 天地 天地 人 天 地 国"] * 3}, 6)
     assert "▁天地" in loaded(vocab).pieces("zh")
     found = fast(vocab, "zh").encode("天地人國天", add_special_tokens=False)

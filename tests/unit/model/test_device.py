@@ -2,10 +2,8 @@
 
 import gc
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -18,8 +16,8 @@ CUDA, CPU = torch.device("cuda"), torch.device("cpu")
 
 
 @pytest.mark.parametrize("has_bf16", [True, False])
-def test_the_type_follows_the_card(has_bf16: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def supported(including_emulation: bool = True) -> bool:
+def test_the_type_follows_the_card(has_bf16, monkeypatch):
+    def supported(including_emulation=True):
         return including_emulation or has_bf16  # an older card emulates it, slowly
 
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", supported)
@@ -51,9 +49,7 @@ GRANTED = "n7: CUDA_VISIBLE_DEVICES=0,1, but CUDA does not work: "
         ({"XLING_DEVICE": "gpu"}, "XLING_DEVICE=gpu: expected any, cpu or nothing"),
     ],
 )
-def test_granted_gpus_that_do_not_work_end_the_job(
-    variables: dict[str, str], problem: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_granted_gpus_that_do_not_work_end_the_job(variables, problem, tmp_path, monkeypatch):
     for name in (*device.GRANTED, device.DEVICE):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
@@ -71,7 +67,7 @@ def test_granted_gpus_that_do_not_work_end_the_job(
     assert variables.get("XLING_DEVICE") == "gpu" or device.local_device("cpu") == CPU
 
 
-def test_work_beside_other_work_is_in_order_and_threads_and_precision_are_given_back() -> None:
+def test_work_beside_other_work_is_in_order_and_threads_and_precision_are_given_back():
     before = torch.get_num_threads()
     torch.set_float32_matmul_precision("medium")
     try:
@@ -93,15 +89,15 @@ class FakeGraph:
 
     replayed = 0
 
-    def replay(self) -> None:
+    def replay(self):
         FakeGraph.replayed += 1
 
 
 @pytest.fixture
-def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+def fake_cuda(monkeypatch):
     """Let graphs be captured without a GPU, with the options that training needs and nothing collected meanwhile."""
 
-    def capture(graph: Any, **options: Any) -> AbstractContextManager[None]:
+    def capture(graph, **options):
         assert options == {"pool": None, "stream": None, "capture_error_mode": "thread_local"}
         assert not gc.isenabled()
         return nullcontext()
@@ -115,9 +111,7 @@ def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("fake_cuda")
 @pytest.mark.parametrize("collects", [True, False])
 @pytest.mark.parametrize(("captures", "calls", "replays"), [(False, 5, 0), (True, 3, 3)])
-def test_work_is_eager_once_captured_once_and_then_replayed(
-    collects: bool, captures: bool, calls: int, replays: int
-) -> None:
+def test_work_is_eager_once_captured_once_and_then_replayed(collects, captures, calls, replays):
     FakeGraph.replayed, done, replay = 0, list[int](), device.Replay(captures)
     (gc.enable if collects else gc.disable)()
     try:

@@ -12,25 +12,25 @@ STATES = RNG.normal(size=(200, 16))
 OTHER = RNG.normal(size=(200, 24)) + STATES @ RNG.normal(size=(16, 24))
 
 
-def random_rotation(size: int) -> np.ndarray:
+def random_rotation(size):
     return np.linalg.qr(numpy_rng("cka", "rotation").normal(size=(size, size)))[0]
 
 
-def hsic_cka(x: np.ndarray, y: np.ndarray) -> float:
+def hsic_cka(x, y):
     """The kernel form of the same index, written from its definition."""
     centre = np.eye(len(x)) - 1 / len(x)
     k, m = centre @ x @ x.T @ centre, centre @ y @ y.T @ centre
     return float((k * m).sum() / np.sqrt((k * k).sum() * (m * m).sum()))
 
 
-def stream(left: list[np.ndarray], right: list[np.ndarray], block: int) -> list[list[float]]:
+def stream(left, right, block):
     result = CkaStream(len(left), len(right))
     for start in range(0, len(left[0]), block):
         result.add(*([x[start : start + block] for x in side] for side in (left, right)))
     return result.matrix()
 
 
-def test_equals_the_kernel_form_and_is_invariant_to_rotation_scale_and_shift_alone() -> None:
+def test_equals_the_kernel_form_and_is_invariant_to_rotation_scale_and_shift_alone():
     before = linear_cka(STATES, OTHER)
     assert before == pytest.approx(hsic_cka(STATES, OTHER), abs=1e-10)
     for scale in (0.01, 1.0, 300.0):
@@ -46,7 +46,7 @@ def test_equals_the_kernel_form_and_is_invariant_to_rotation_scale_and_shift_alo
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_low_precision_states_far_from_zero(dtype: type) -> None:
+def test_low_precision_states_far_from_zero(dtype):
     """Means a hundred times the spread, and a first block that is not typical, as in real encoders."""
     rng = numpy_rng("cka", "means")
     x, y = (states + 100 * rng.normal(size=states.shape[1]) for states in (STATES, OTHER))
@@ -56,14 +56,14 @@ def test_low_precision_states_far_from_zero(dtype: type) -> None:
     assert stream([x], [y], 20)[0][0] == pytest.approx(exact, abs=1e-7)
 
 
-def test_every_pair_of_layers_in_blocks_of_any_size() -> None:
+def test_every_pair_of_layers_in_blocks_of_any_size():
     left, right = [STATES, OTHER, STATES**3], [OTHER, STATES]
     expected = [[hsic_cka(x, y) for y in right] for x in left]
     for matrix in (cka_matrix(left, right), *(stream(left, right, block) for block in (1, 7, 64, 200))):
         np.testing.assert_allclose(matrix, expected, atol=1e-10)
 
 
-def test_what_cannot_be_compared() -> None:
+def test_what_cannot_be_compared():
     long = np.tile(STATES, (6, 1))  # the lengths differ after a whole block
     for left, right, sizes in ((STATES, STATES[:3], "3, 200"), (long[:1024], long, "0, 176")):
         with pytest.raises(XlingError, match=rf"blocks of \[{sizes}\] vectors"):

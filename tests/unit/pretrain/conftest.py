@@ -1,18 +1,15 @@
 """Toy languages and tiny models on which every promise of the training engine can be checked in seconds."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from itertools import count
-from pathlib import Path
-from typing import Any
 
 import pytest
 from toy_runs import WATCHED, Child, make_vocab, watch, write_streams
 
 
 @pytest.fixture(scope="session")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def toy(tmp_path_factory):
     """Return a folder with the streams and vocabulary of two toy languages, three lines of English to one of French."""
     folder = tmp_path_factory.mktemp("toy")
     write_streams(folder / "en", "en", 1, 900)
@@ -22,17 +19,17 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _watched(monkeypatch: pytest.MonkeyPatch) -> None:
+def _watched(monkeypatch):
     """Let trainings of this process be looked into, as `Child` does."""
     for owner, name, other in WATCHED:
         monkeypatch.setattr(owner, name, other)
 
 
 @pytest.fixture
-def command(toy: Path, tmp_path: Path) -> Callable[..., list[str]]:
+def command(toy, tmp_path):
     """Return a maker of command lines: the run's JSON, the work directory's name, further flags."""
 
-    def make(run: dict[str, Any], work: str = "work", *flags: str) -> list[str]:
+    def make(run, work="work", *flags):
         path = tmp_path / f"{work}.run.json"
         path.write_text(json.dumps(run))
         streams = [flag for code in run["languages"] for flag in ("--streams", f"{code}={toy / code}")]
@@ -43,11 +40,11 @@ def command(toy: Path, tmp_path: Path) -> Callable[..., list[str]]:
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> Callable[..., Child]:
+def launch(tmp_path):
     """Return a starter of the training command in a new process."""
     numbers = count()
 
-    def start(arguments: list[str], die_at: int | None = None, watched: bool = True, **environment: str) -> Child:
+    def start(arguments, die_at=None, watched=True, **environment):
         log, prepare = tmp_path / f"child-{next(numbers)}.log", partial(watch, die_at, watched)
         return Child("xling.pretrain.run", arguments, log, prepare, OMP_NUM_THREADS="1", **environment)
 

@@ -1,9 +1,6 @@
 """Text in training and validation: batches, masks, numberings, held-out losses, and the likeness of languages."""
 
 import math
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,19 +29,18 @@ from xling.pretrain.batches import (
     mask_fixed,
     mask_tokens,
 )
-from xling.pretrain.config import Run
 from xling.pretrain.run import vocabulary_sizes
 
 IDS = 1000
 WORDS = np.arange(SPECIAL, IDS)
 
 
-def batches(toy: Path, tmp_path: Path, size: int = SIZE, **changes: Any) -> Batches:
+def batches(toy, tmp_path, size=SIZE, **changes):
     return Batches(read(tmp_path, **changes), {code: toy / code for code in ("en", "fr")}, {"en": size, "fr": size}, {})
 
 
 @pytest.mark.parametrize("measure", ["", "tokens", "even"])
-def test_languages_are_drawn_by_lines_tokens_or_evenly(toy: Path, tmp_path: Path, measure: str) -> None:
+def test_languages_are_drawn_by_lines_tokens_or_evenly(toy, tmp_path, measure):
     made = batches(toy, tmp_path, **({"pretrain__language_share": measure} if measure else {}))
     drawn = np.array([language for update in range(2000) for language in made.languages(update)])
     streams = [TokenStream(toy / code, "train") for code in ("en", "fr")]
@@ -55,7 +51,7 @@ def test_languages_are_drawn_by_lines_tokens_or_evenly(toy: Path, tmp_path: Path
     assert abs(drawn.mean() - expected) < 4 * np.sqrt(expected * (1 - expected) / len(drawn))
 
 
-def test_stratified_draws_give_every_update_all_languages(toy: Path, tmp_path: Path) -> None:
+def test_stratified_draws_give_every_update_all_languages(toy, tmp_path):
     even = batches(toy, tmp_path, pretrain__language_share="even", pretrain__language_draws="stratified")
     assert {tuple(sorted(even.languages(update))) for update in range(200)} == {(0, 0, 1, 1)}
     made = batches(toy, tmp_path, pretrain__language_draws="stratified")
@@ -66,7 +62,7 @@ def test_stratified_draws_give_every_update_all_languages(toy: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("sequences", ["streams", "lines"])
-def test_a_batch_depends_on_its_number_and_the_seed_alone(toy: Path, tmp_path: Path, sequences: str) -> None:
+def test_a_batch_depends_on_its_number_and_the_seed_alone(toy, tmp_path, sequences):
     one, again, other = (batches(toy, tmp_path, pretrain__sequences=sequences, seed=seed) for seed in (1, 1, 2))
     forward = [one.batch(7, micro, 0) for micro in range(4)]
     for micro in (3, 1, 0, 2):
@@ -75,7 +71,7 @@ def test_a_batch_depends_on_its_number_and_the_seed_alone(toy: Path, tmp_path: P
     assert forward[0].packed.tolist() not in (forward[1].packed.tolist(), other.batch(7, 0, 0).packed.tolist())
 
 
-def test_streams_are_pieces_of_the_text(toy: Path) -> None:
+def test_streams_are_pieces_of_the_text(toy):
     stream = TokenStream(toy / "en", "train")
     tokens = StreamSampler(stream, toy, 16, 128)(numpy_rng(1))
     assert tokens.shape == (8, 16)
@@ -86,7 +82,7 @@ def test_streams_are_pieces_of_the_text(toy: Path) -> None:
         StreamSampler(stream, toy / "en", 99999, 99999)
 
 
-def test_lines_have_one_length_and_stand_between_ends_and_every_token_is_equally_likely(toy: Path) -> None:
+def test_lines_have_one_length_and_stand_between_ends_and_every_token_is_equally_likely(toy):
     stream = TokenStream(toy / "fr", "train")
     known = {tuple(stream.line(number).tolist()) for number in range(stream.lines)}
     sampler, rng, drawn = LineSampler(stream, toy, 32, 128), numpy_rng(3), np.zeros(4000)
@@ -106,25 +102,23 @@ def test_lines_have_one_length_and_stand_between_ends_and_every_token_is_equally
 
 
 @pytest.mark.parametrize(("scope", "separate", "seen"), [("any", 0, 0), ("language", 0, 1), ("language", 1, 0)])
-def test_random_words_are_what_the_softmax_knows_or_the_text_holds(
-    toy: Path, tmp_path: Path, scope: str, separate: bool, seen: bool
-) -> None:
+def test_random_words_are_what_the_softmax_knows_or_the_text_holds(toy, tmp_path, scope, separate, seen):
     more = SIZE + 9  # ids that no text holds
     made = batches(toy, tmp_path, more, pretrain__random_words=scope, **separated(bool(separate)))
     assert made.words[0].tolist() == list(range(4, SIZE if seen else more))
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory):
     return read(tmp_path_factory.mktemp("run"))
 
 
-def within(count: int, of: int, share: float) -> bool:
+def within(count, of, share):
     """Say whether a count is within four standard errors of its share."""
     return abs(count - of * share) < 4 * np.sqrt(of * share * (1 - share))
 
 
-def test_fifteen_per_cent_of_every_position_and_eighty_ten_ten(run: Run) -> None:
+def test_fifteen_per_cent_of_every_position_and_eighty_ten_ten(run):
     rng = numpy_rng("masking statistics")
     tokens = rng.integers(SPECIAL, IDS, (4000, 32))
     masked = mask_tokens(tokens, rng, run.pretrain, WORDS)
@@ -146,7 +140,7 @@ def test_fifteen_per_cent_of_every_position_and_eighty_ten_ten(run: Run) -> None
 
 
 @given(rows=st.integers(1, 6), length=st.integers(2, 9), seed=st.integers(0, 10**6))
-def test_something_is_predicted_but_never_the_first_position(run: Run, rows: int, length: int, seed: int) -> None:
+def test_something_is_predicted_but_never_the_first_position(run, rows, length, seed):
     tokens = numpy_rng(seed).integers(SPECIAL, IDS, (rows, length))
     masked = mask_tokens(tokens, numpy_rng("m", seed), run.pretrain, WORDS)
     assert len(masked.picks) >= 1  # a mean over no predictions would be NaN
@@ -155,13 +149,13 @@ def test_something_is_predicted_but_never_the_first_position(run: Run, rows: int
 
 
 @pytest.mark.parametrize(("tokens", "rate"), [(24576, 0.15), (8192, 0.15), (512, 0.3), (4, 0.15)])
-def test_there_is_room_for_six_standard_deviations(tokens: int, rate: float) -> None:
+def test_there_is_room_for_six_standard_deviations(tokens, rate):
     most = tokens * rate + 6 * np.sqrt(tokens * rate * (1 - rate))
     assert min(most, tokens) <= capacity(tokens, rate) <= min(most + 16, tokens)
 
 
 @pytest.mark.parametrize("ends_stay", [False, True])
-def test_ends_of_sentences_stay_where_positions_depend_on_them(run: Run, ends_stay: bool) -> None:
+def test_ends_of_sentences_stay_where_positions_depend_on_them(run, ends_stay):
     rng = numpy_rng("ends")
     tokens = rng.integers(SPECIAL, IDS, (400, 64))
     tokens[:, ::8] = END
@@ -182,7 +176,7 @@ LINES = {
 TEXTS = {code: [*lines, f"{LINES['fr'][0]} ☃ . {LINES['en'][0]}"] for code, lines in LINES.items()}
 
 
-def by_lookup(vocab: Path, kind: str, code: str, line: str) -> list[int]:
+def by_lookup(vocab, kind, code, line):
     """Return a line's ids: sentencepiece cuts each sentence, pieces.txt says the place of each piece."""
     entries = (vocab / "pieces.txt").read_text(encoding="utf-8").splitlines()
     if kind == "separate":  # the languages one after another, each with the special tokens first
@@ -200,7 +194,7 @@ def by_lookup(vocab: Path, kind: str, code: str, line: str) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", ["mono", "joint", "union", "prefixed", "separate"])
-def test_training_reads_the_ids_of_a_plain_lookup(kind: str, tmp_path: Path, call: Callable[..., Any]) -> None:
+def test_training_reads_the_ids_of_a_plain_lookup(kind, tmp_path, call):
     texts = {code: lines for code, lines in TEXTS.items() if kind != "mono" or code == "fr"}
     vocab = write_vocab(tmp_path, kind, {code: lines[:-1] for code, lines in texts.items()}, merges=150)
     stored, plain = ({code: tmp_path / name / code for code in texts} for name in ("stored", "plain"))
@@ -235,9 +229,7 @@ def test_training_reads_the_ids_of_a_plain_lookup(kind: str, tmp_path: Path, cal
 
 
 @pytest.mark.parametrize("sequences", ["streams", "lines"])
-def test_the_loss_is_the_mean_over_all_predicted_tokens_whatever_the_seed(
-    toy: Path, tmp_path: Path, sequences: str
-) -> None:
+def test_the_loss_is_the_mean_over_all_predicted_tokens_whatever_the_seed(toy, tmp_path, sequences):
     run, engine, _ = make(toy, tmp_path, pretrain__sequences=sequences)
     folders = {code: toy / code for code in run.languages}
     validation = validate.Validation(run, folders, {})
@@ -251,7 +243,7 @@ def test_the_loss_is_the_mean_over_all_predicted_tokens_whatever_the_seed(
             assert found == pytest.approx(total / sum(counts), rel=1e-5)
 
 
-def test_it_reads_the_first_tokens_in_order_and_no_line_twice(toy: Path, tmp_path: Path) -> None:
+def test_it_reads_the_first_tokens_in_order_and_no_line_twice(toy, tmp_path):
     stream = TokenStream(toy / "en", "valid")
     blocks = list(validate.held_out(stream, toy, read(tmp_path, pretrain__validation_tokens=160).pretrain))
     assert np.array_equal(np.concatenate([block.ravel() for block in blocks]), stream.slice(0, 160))
@@ -261,9 +253,7 @@ def test_it_reads_the_first_tokens_in_order_and_no_line_twice(toy: Path, tmp_pat
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_sentences_are_the_means_that_the_analyses_of_a_finished_model_see(
-    toy: Path, tmp_path: Path, norm: str
-) -> None:
+def test_sentences_are_the_means_that_the_analyses_of_a_finished_model_see(toy, tmp_path, norm):
     model, sentences = (
         make(toy, tmp_path, shape__norm=norm)[1].encoder.eval(),
         [[2, 7, 8, 2], [2, 9, 2], [2, *range(30, 34), 2]],
@@ -273,12 +263,12 @@ def test_sentences_are_the_means_that_the_analyses_of_a_finished_model_see(
     expected = add_up(model, 1, windows, len(sentences))
     torch.testing.assert_close(validate.sentence_vectors(model, sentences, 1), expected, atol=1e-6, rtol=1e-5)
     found = validate.structure(model, [sentences, sentences])
-    assert set(found["retrieval"]) == {"en-fr", "fr-en"}  # type: ignore[call-overload]
-    assert (len(found["cka"]), found["sentences"]) == (3, 3)  # type: ignore[arg-type]
+    assert set(found["retrieval"]) == {"en-fr", "fr-en"}
+    assert (len(found["cka"]), found["sentences"]) == (3, 3)
     assert found["cka"] != [pytest.approx(1.0)] * 3  # the language vectors differ
 
 
-def test_retrieval_counts_nearest_neighbours_and_entropy_is_that_of_the_words() -> None:
+def test_retrieval_counts_nearest_neighbours_and_entropy_is_that_of_the_words():
     swapped = torch.eye(4)[[1, 0, 2, 3]]
     assert validate.retrieval(torch.stack([torch.eye(4) * 3, swapped]), torch.eye(4).expand(2, 4, 4)) == [1.0, 0.5]
     assert validate.unigram_entropy([np.array([[2, 10, 11, 12, 13]] * 3)]) == pytest.approx(math.log(4))
@@ -286,7 +276,7 @@ def test_retrieval_counts_nearest_neighbours_and_entropy_is_that_of_the_words() 
     assert validate.unigram_entropy([np.array([[2, 9, 9, 9, 8]])]) == pytest.approx(unequal)
 
 
-def test_parallel_sentences_are_encoded_between_ends(toy: Path, tmp_path: Path) -> None:
+def test_parallel_sentences_are_encoded_between_ends(toy, tmp_path):
     files = {"en": tmp_path / "en.txt", "fr": tmp_path / "fr.txt"}
     files["en"].write_text("the cat\nthe mat the mat the mat\n")
     files["fr"].write_text("le chat\nle tapis\n")

@@ -21,9 +21,7 @@ every_separation = pytest.mark.parametrize("separate", [False, True, "tokens"])
 @pytest.mark.parametrize(
     ("separate", "norm", "sentences"), [(False, "post", 0), (False, "pre", 3), (True, "pre", 0), ("tokens", "post", 0)]
 )
-def test_updates_equal_adamw_with_clipping_by_its_definition(
-    toy: Path, tmp_path: Path, separate: bool | str, norm: str, sentences: int
-) -> None:
+def test_updates_equal_adamw_with_clipping_by_its_definition(toy, tmp_path, separate, norm, sentences):
     changes = separated(separate) | STILL | {"shape__norm": norm, "pretrain__clip": 0.5, "shape__sentences": sentences}
     changes["pretrain__sequences"] = "lines" if sentences else "streams"
     run, engine, batches = make(toy, tmp_path, pretrain__warmup=0, pretrain__lr=1e-2, **changes)
@@ -56,7 +54,7 @@ def test_updates_equal_adamw_with_clipping_by_its_definition(
     ("separate", "device"),
     [(False, "cpu"), (True, "cpu"), ("tokens", "cpu"), pytest.param(True, "cuda:0", marks=needs_gpu)],
 )
-def test_an_absent_language_stands_still(toy: Path, tmp_path: Path, separate: bool | str, device: str) -> None:
+def test_an_absent_language_stands_still(toy, tmp_path, separate, device):
     dtype = torch.float32 if device == "cpu" else torch.bfloat16  # which a GPU steps in its own way
     run, engine, batches = make(toy, tmp_path, dtype, device, **WIDE, **separated(separate))
     train(run, engine, batches, range(6))  # both have moments now
@@ -73,7 +71,7 @@ def test_an_absent_language_stands_still(toy: Path, tmp_path: Path, separate: bo
     assert stood == (separate is True)  # shared positions move with every language
 
 
-def test_the_golden_curve(toy: Path, tmp_path: Path) -> None:
+def test_the_golden_curve(toy, tmp_path):
     """Twenty losses of the toy run; a change that must not alter numbers leaves them alone.
 
     Without dropout, whose draws differ between builds of torch.
@@ -85,7 +83,7 @@ def test_the_golden_curve(toy: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_sixteen_bits_follow_float32(toy: Path, tmp_path: Path, dtype: torch.dtype) -> None:
+def test_sixteen_bits_follow_float32(toy, tmp_path, dtype):
     run, full, batches = make(toy, tmp_path, **STILL)
     _, half, _ = make(toy, tmp_path, dtype, **STILL)
     losses = [train(run, engine, batches, range(4)) for engine in (half, full)]
@@ -95,7 +93,7 @@ def test_sixteen_bits_follow_float32(toy: Path, tmp_path: Path, dtype: torch.dty
     assert torch.equal(working, half.optimiser.owned["shared"].weights.to(dtype))
 
 
-def test_the_single_pass_moves_as_the_fused_kernel_does() -> None:
+def test_the_single_pass_moves_as_the_fused_kernel_does():
     """What a GPU compiles, run as it stands against torch's kernel: weights, moments, and the copy in bf16."""
     generator, settings, rate = torch.Generator().manual_seed(1), (0.9, 0.98, 0.01, 1e-6), torch.tensor(3e-3)
     weights, mean, square = torch.randn(256, generator=generator), torch.zeros(256), torch.zeros(256)
@@ -114,7 +112,7 @@ def test_the_single_pass_moves_as_the_fused_kernel_does() -> None:
     assert torch.equal(working, weights.bfloat16())
 
 
-def test_the_trail_goes_on_where_a_run_resumes(toy: Path, tmp_path: Path) -> None:
+def test_the_trail_goes_on_where_a_run_resumes(toy, tmp_path):
     _, engine, batches = make(toy, tmp_path)
     seen = {}
     for update in (7, 8, TRAIL + 2):
@@ -126,7 +124,7 @@ def test_the_trail_goes_on_where_a_run_resumes(toy: Path, tmp_path: Path) -> Non
     assert engine.by_language[1].tolist() == [3, 0]
 
 
-def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy: Path, tmp_path: Path) -> None:
+def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy, tmp_path):
     _, engine, batches = make(toy, tmp_path, torch.float16, **STILL)
     shared, scale = engine.optimiser.owned["shared"], engine.optimiser.scale
     assert scale is not None
@@ -143,9 +141,7 @@ def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy: Path, tmp_pa
 
 
 @every_separation
-def test_work_done_once_can_be_replayed(
-    toy: Path, tmp_path: Path, separate: bool | str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_work_done_once_can_be_replayed(toy, tmp_path, separate, monkeypatch):
     """A captured graph repeats what was done when it was recorded; here the first call of each kind is repeated."""
     run, plain, batches = make(toy, tmp_path, **separated(separate))
     _, replayed, _ = make(toy, tmp_path, **separated(separate))
@@ -167,9 +163,7 @@ def test_work_done_once_can_be_replayed(
         ("linear", 0.5, 0, {0: 0.5}),
     ],
 )
-def test_the_rate_warms_up_and_decays(
-    tmp_path: Path, schedule: str, lr: float, warmup: int, rates: dict[int, float]
-) -> None:
+def test_the_rate_warms_up_and_decays(tmp_path, schedule, lr, warmup, rates):
     values = {"schedule": schedule, "lr": lr, "warmup": warmup, "updates": 1100, "final_lr_share": 0.05}
     run = read(tmp_path, **{f"pretrain__{name}": value for name, value in values.items()})
     assert {update: learning_rate(update, run.pretrain) for update in rates} == pytest.approx(rates)
@@ -178,9 +172,7 @@ def test_the_rate_warms_up_and_decays(
 @needs_gpu
 @every_separation
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-3), (torch.bfloat16, 0.03)])
-def test_captured_follows_plain(
-    toy: Path, tmp_path: Path, separate: bool | str, dtype: torch.dtype, tolerance: float
-) -> None:
+def test_captured_follows_plain(toy, tmp_path, separate, dtype, tolerance):
     changes = WIDE | STILL | separated(separate)
     run, plain, batches = make(toy, tmp_path, **changes)
     _, captured, _ = make(toy, tmp_path, dtype, "cuda:0", **changes)
@@ -190,7 +182,7 @@ def test_captured_follows_plain(
 
 
 @needs_gpu
-def test_dropout_differs_by_update_and_repeats_by_seed(toy: Path, tmp_path: Path) -> None:
+def test_dropout_differs_by_update_and_repeats_by_seed(toy, tmp_path):
     _, engine, batches = make(toy, tmp_path, torch.bfloat16, "cuda:0", **WIDE, pretrain__micro_batches=1)
     batch, losses = batches.batch(0, 0, 0, engine.places), []
     for seed in (1, 2, 1, 2, 1, 2):  # eager, captured, then replayed
@@ -205,7 +197,7 @@ def test_dropout_differs_by_update_and_repeats_by_seed(toy: Path, tmp_path: Path
 
 
 @needs_gpu
-def test_interrupted_and_resumed_gives_the_same_bits_with_deterministic_kernels(toy: Path, tmp_path: Path) -> None:
+def test_interrupted_and_resumed_gives_the_same_bits_with_deterministic_kernels(toy, tmp_path):
     torch.use_deterministic_algorithms(True)
     try:
         run, whole, batches = make(toy, tmp_path, torch.bfloat16, "cuda:0", **WIDE)

@@ -7,7 +7,6 @@ import shutil
 import signal
 import socket
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,25 +25,20 @@ from xling.pretrain.loop import Trainer
 from xling.pretrain.record import times_diverged
 from xling.pretrain.run import choose_precision, choose_work, main, parse_args
 
-Command = Callable[..., list[str]]
-Launch = Callable[..., Any]
-Call = Callable[..., Any]
 CHOOSE_WORK = choose_work  # itself: runs of tests are where they can be looked into
 FOR_EVER = changed(pretrain__updates=10**6)
 
 
-def attempts(folder: Path) -> list[dict[str, Any]]:
+def attempts(folder):
     found: list[dict[str, Any]] = json.loads((folder / "provenance.json").read_text())["attempts"]
     return found
 
 
-def checkpoints(folder: Path) -> list[Path]:
+def checkpoints(folder):
     return sorted((folder / "checkpoints").glob("step-*"))
 
 
-def test_a_run_directory_explains_itself(
-    command: Command, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_directory_explains_itself(command, call, tmp_path, monkeypatch):
     (tmp_path / "en.txt").write_text("the cat\nthe mat\n")
     (tmp_path / "fr.txt").write_text("le chat\nle tapis\n")
     sides = [word for code in ("en", "fr") for word in ("--parallel", f"{code}={tmp_path / code}.txt")]
@@ -78,8 +72,8 @@ def test_a_run_directory_explains_itself(
 
 
 def test_no_updates_give_the_untrained_encoder_and_deterministic_kernels_can_be_asked_for(
-    command: Command, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    command, call, tmp_path, monkeypatch
+):
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
     try:
         assert call(main, *command(changed(pretrain__updates=0), "work", "--deterministic")).code == 0
@@ -92,10 +86,8 @@ def test_no_updates_give_the_untrained_encoder_and_deterministic_kernels_can_be_
     assert all((value == untrained[name]).all() for name, value in weights_of(found).items())
 
 
-def test_whatever_decides_the_weights_decides_where_they_are_trained(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def chosen(*flags: str, **changes: Any) -> str:
+def test_whatever_decides_the_weights_decides_where_they_are_trained(command, monkeypatch):
+    def chosen(*flags, **changes):
         monkeypatch.setattr("sys.argv", ["run", *command(changed(**changes), "work", *flags)])
         return CHOOSE_WORK(parse_args()).name
 
@@ -107,7 +99,7 @@ def test_whatever_decides_the_weights_decides_where_they_are_trained(
 
 
 @pytest.mark.parametrize("reason", ["deadline", "signal"])
-def test_it_saves_and_leaves_in_time(reason: str, command: Command, launch: Launch, tmp_path: Path) -> None:
+def test_it_saves_and_leaves_in_time(reason, command, launch, tmp_path):
     flags = ["--deadline", str(time.time() + 3)] if reason == "deadline" else []
     left = launch(command(FOR_EVER, "work", *flags))
     if reason == "signal":
@@ -122,9 +114,7 @@ def test_it_saves_and_leaves_in_time(reason: str, command: Command, launch: Laun
     assert (tmp_path / "work/precision.txt").read_text() == "float32\n"
 
 
-def test_a_second_process_is_refused_or_waits_for_the_finished_model(
-    command: Command, launch: Launch, tmp_path: Path
-) -> None:
+def test_a_second_process_is_refused_or_waits_for_the_finished_model(command, launch, tmp_path):
     arguments = command(changed(pretrain__updates=40))
     first = launch(arguments, watched=False)
     wait_until("a checkpoint", lambda: any((tmp_path / "work").glob("*/checkpoints")))
@@ -142,9 +132,7 @@ def test_a_second_process_is_refused_or_waits_for_the_finished_model(
     assert len(attempts(tmp_path / "work.out")) == 1
 
 
-def test_lost_and_damaged_checkpoints_and_records_do_not_end_a_run(
-    command: Command, call: Call, tmp_path: Path
-) -> None:
+def test_lost_and_damaged_checkpoints_and_records_do_not_end_a_run(command, call, tmp_path):
     arguments = command(changed(), "work", "--save-every", "2", "--keep-checkpoints", "3")
     work, model = tmp_path / "work", tmp_path / "work.out" / "model.safetensors"
     assert call(main, *arguments).code == 0
@@ -170,7 +158,7 @@ def test_lost_and_damaged_checkpoints_and_records_do_not_end_a_run(
     assert len(attempts(tmp_path / "work.out")) == 1
 
 
-def test_a_loss_that_is_no_number_stops_the_run(command: Command, refused: Callable[..., str], tmp_path: Path) -> None:
+def test_a_loss_that_is_no_number_stops_the_run(command, refused, tmp_path):
     wild = command(changed(pretrain__lr=1e30, pretrain__warmup=0, pretrain__clip=1e30, shape__norm="pre"))
     good = f"the last good checkpoint is {tmp_path / 'work' / 'checkpoints/step-0000000'}"
     often = "provenance.json: training diverged 2 times after its last checkpoint"
@@ -197,20 +185,16 @@ def test_a_loss_that_is_no_number_stops_the_run(command: Command, refused: Calla
         ("fr=", ["--streams", "fr=/nowhere"], "/nowhere/meta.json"),
     ],
 )
-def test_bad_arguments_are_one_line_and_claim_nothing(
-    dropped: str | None, added: list[str], message: str, command: Command, call: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_bad_arguments_are_one_line_and_claim_nothing(dropped, added, message, command, refused, tmp_path):
     given = command(changed())
     if dropped:
         place = next(i for i, word in enumerate(given) if word.startswith(dropped))
         del given[place - 1 : place + 1]
-    refused = call(main, *given, *added)
-    assert (refused.code, refused.error.count("\n")) == (2, 1)
-    assert message in refused.error
+    assert message in refused(main, *given, *added, out=tmp_path / "work.out")
     assert not list((tmp_path / "work").rglob("*"))
 
 
-def wait_until(what: str, is_so: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_until(what, is_so, seconds=60.0):
     """Wait until something is so."""
     give_up = time.monotonic() + seconds
     while not is_so():
@@ -218,7 +202,7 @@ def wait_until(what: str, is_so: Callable[[], bool], seconds: float = 60.0) -> N
         time.sleep(0.01)
 
 
-def test_a_training_keeps_the_precision_that_it_began_with(tmp_path: Path) -> None:
+def test_a_training_keeps_the_precision_that_it_began_with(tmp_path):
     note, cpu = tmp_path / "precision.txt", torch.device("cpu")
     note.write_text("fp16\n")  # of an attempt that saved nothing
     assert choose_precision("auto", cpu, tmp_path) == "float32"
@@ -241,12 +225,11 @@ pretrain.length | 64 | : 64 is longer than the model's 32 positions
 pretrain.random_share | 0.3 | : mask_share and random_share together exceed 1
 selection_language | "de" | : 'de' is none of en, fr
 shape.sentences | 2 | pretrain.sequences: expected lines, because the model has sentence vectors
-shape | {} | shape.layers: missing key (Transformer layers.)
 """
 
 
 @pytest.mark.parametrize("row", MISTAKES.strip().splitlines())
-def test_a_wrong_run_is_one_clear_line(tmp_path: Path, row: str) -> None:
+def test_a_wrong_run_is_one_clear_line(tmp_path, row):
     key, value, problem = row.split(" | ")
     with pytest.raises(InputError) as caught:
         read(tmp_path, **{key.replace(".", "__"): json.loads(value)})
@@ -272,15 +255,13 @@ SETTINGS: dict[str, dict[str, Any]] = {  # what the engine sees of the ten of Ta
 }
 
 
-def lines(path: Path, *names: str) -> list[dict[str, Any]]:
+def lines(path, *names):
     """Return some values of each line of metrics.jsonl, times left out."""
     return [{name: record.get(name) for name in names} for record in map(json.loads, path.read_text().splitlines())]
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_killed_and_resumed_gives_the_same_bits(
-    setting: str, command: Command, launch: Callable[..., Any], call: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_killed_and_resumed_gives_the_same_bits(setting, command, launch, call, tmp_path):
     run, die_at = changed(**SETTINGS[setting]), random.Random(setting).randint(1, 11) if SETTINGS[setting] else 0
     killed = launch(command(run, "killed"), die_at=die_at)
     whole = call(main, *command(run, "whole"))
@@ -300,7 +281,7 @@ def test_killed_and_resumed_gives_the_same_bits(
     assert [line["update"] for line in curves[0] if line["kind"] == "validation"] == [0, 5, 10, 12]
 
 
-def free_port() -> str:
+def free_port():
     """Return a port where nobody listens, and which no connection is given before the first process listens there."""
     while True:
         port = random.SystemRandom().choice(PORTS)
@@ -310,9 +291,7 @@ def free_port() -> str:
 
 
 @pytest.mark.parametrize(("setting", "world"), [("default", 2), ("sep-emb-l1-3", 2), ("sep-emb-l1-3", 4)])
-def test_several_processes_follow_the_curve_of_one(
-    setting: str, world: int, command: Command, launch: Callable[..., Any], call: Any, tmp_path: Path
-) -> None:
+def test_several_processes_follow_the_curve_of_one(setting, world, command, launch, call, tmp_path):
     run = changed(**SETTINGS[setting], pretrain__updates=6, pretrain__validate_every=3)
     about = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": str(world)}
     group = [launch(command(run, "several"), RANK=str(rank), **about) for rank in range(world)]

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,8 @@ from xling.core.lock import Lock
 from xling.model.encoder import Encoder
 from xling.pretrain import loop
 from xling.pretrain import run as command
-from xling.pretrain.batches import Batch, Batches
-from xling.pretrain.config import Run, read_run
+from xling.pretrain.batches import Batches
+from xling.pretrain.config import read_run
 from xling.pretrain.engine import Engine
 from xling.pretrain.optimiser import learning_rate
 
@@ -51,7 +50,7 @@ RUN: dict[str, Any] = {
 }  # fmt: skip
 
 
-def changed(**changes: Any) -> dict[str, Any]:
+def changed(**changes):
     """Return the toy run with some values set; `pretrain__lr=1` reaches into a part."""
     run = copy.deepcopy(RUN)
     for name, value in changes.items():
@@ -63,7 +62,7 @@ def changed(**changes: Any) -> dict[str, Any]:
     return run
 
 
-def write_streams(folder: Path, code: str, shift: int, lines: int, size: int = SIZE) -> None:
+def write_streams(folder, code, shift, lines, size=SIZE):
     """Write a language in which each word nearly determines the next."""
     rng = np.random.default_rng(shift)
     with TokenStreamWriter(folder, size, code) as writer:
@@ -78,7 +77,7 @@ def write_streams(folder: Path, code: str, shift: int, lines: int, size: int = S
             writer.add(split, *pack(text))
 
 
-def make_vocab(folder: Path) -> None:
+def make_vocab(folder):
     """Write a joint vocabulary of English and French with as many pieces as the toy languages have words."""
     folder.mkdir()
     words = Counter({"the": 9, "cat": 5, "mat": 4, "le": 9, "chat": 5, "tapis": 4, "abcdefghijklmnopqrstuvwxyz" * 2: 1})
@@ -95,7 +94,7 @@ WATCHED: list[tuple[Any, str, Any]] = [
 ]
 
 
-def watch(die_at: int | None, watched: bool) -> None:
+def watch(die_at, watched):
     """Let a training be looked into; if asked to, kill it at the end of an update, or (0) before its first checkpoint."""
     for owner, name, other in WATCHED if watched else ():
         setattr(owner, name, other)
@@ -103,7 +102,7 @@ def watch(die_at: int | None, watched: bool) -> None:
         moment = "_after_update" if die_at else "_save"
         finish = getattr(loop.Trainer, moment)
 
-        def deadly(self: loop.Trainer) -> None:
+        def deadly(self):
             if self.state.update == die_at:
                 os.kill(os.getpid(), signal.SIGKILL)
             finish(self)
@@ -111,7 +110,7 @@ def watch(die_at: int | None, watched: bool) -> None:
         setattr(loop.Trainer, moment, deadly)
 
 
-def in_child(module: str, arguments: list[str], environment: dict[str, str], log: Path, prepare: Any) -> None:
+def in_child(module, arguments, environment, log, prepare):
     """Run a command in this process, which is a new one and is prepared first."""
     os.environ.update(environment)
     sys.argv, sys.stderr = ["command", *arguments], log.open("w")
@@ -122,49 +121,47 @@ def in_child(module: str, arguments: list[str], environment: dict[str, str], log
 class Child:
     """One run of a command in a process of its own."""
 
-    def __init__(self, module: str, arguments: list[str], log: Path, prepare: Any, **environment: str) -> None:
+    def __init__(self, module, arguments, log, prepare, **environment):
         context = multiprocessing.get_context("forkserver")  # it imports torch once
         context.set_forkserver_preload(["xling.pretrain.run", "xling.finetune.fine_tune"])
         self.log = log
         self.process = context.Process(target=in_child, args=(module, arguments, environment, log, prepare))
         self.process.start()
 
-    def wait(self) -> int:
+    def wait(self):
         """Return the exit code; a signal's number is negative."""
         self.process.join(120)
         assert self.process.exitcode is not None, "still running after two minutes"
         return self.process.exitcode
 
     @property
-    def said(self) -> str:
+    def said(self):
         return self.log.read_text()
 
 
 STILL = {"shape__dropout": 0.0, "shape__attention_dropout": 0.0}
 
 
-def separated(embeddings: bool | str, layers: int = 1) -> dict[str, Any]:
+def separated(embeddings, layers=1):
     """Return what makes the toy run's embeddings, or the token vectors alone, and its first layers separate."""
     parts = {"separate": {"embeddings": embeddings, "layers": layers}, "softmax": "per-language"}
     return parts if embeddings else {}
 
 
-def state_of(engine: Engine, owner: str) -> list[torch.Tensor]:
+def state_of(engine, owner):
     """Return a copy of all that training moves of an owner's parameters."""
     part = engine.optimiser.owned[owner]
     return [tensor.clone() for tensor in (part.weights, part.exp_avg, part.exp_avg_sq, part.step)]
 
 
-def read(tmp_path: Path, **changes: Any) -> Run:
+def read(tmp_path, **changes):
     """Return the toy run with some values set."""
     path = tmp_path / "run.json"
     path.write_text(json.dumps(changed(**changes)))
     return read_run(path)
 
 
-def make(
-    toy: Path, tmp_path: Path, dtype: torch.dtype = torch.float32, device: str = "cpu", **changes: Any
-) -> tuple[Run, Engine, Batches]:
+def make(toy, tmp_path, dtype=torch.float32, device="cpu", **changes):
     """Return the toy run with some values set, its engine and its batches."""
     run, sizes = read(tmp_path, **changes), {"en": SIZE, "fr": SIZE}
     encoder = Encoder(run.model_config(sizes, tmp_path / "run.json"), run.seed).to(device)
@@ -175,7 +172,7 @@ def make(
     )
 
 
-def train(run: Run, engine: Engine, batches: Batches, updates: range) -> list[float]:
+def train(run, engine, batches, updates):
     """Do some updates and return the loss of each."""
     losses = []
     for update in updates:
@@ -187,7 +184,7 @@ def train(run: Run, engine: Engine, batches: Batches, updates: range) -> list[fl
     return losses
 
 
-def plain_loss(encoder: Encoder, batch: Batch) -> torch.Tensor:
+def plain_loss(encoder, batch):
     """Return the loss by ordinary modules and a full softmax."""
     scores = encoder.logits(encoder(batch.tokens, batch.language)[-1], batch.language).flatten(0, 1)
     return functional.cross_entropy(scores[batch.picks], batch.targets)

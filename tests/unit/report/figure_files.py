@@ -3,7 +3,6 @@
 import json
 import math
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -26,7 +25,7 @@ RECORDS: dict[str, list[Any]] = {name: list(getattr(curves(), name)) for name in
 RECORDS |= {"figure3": [*published.table1().cells], "figure7": [*published.figure7()], "cka_matrix": MATRICES}
 
 
-def metrics(*languages: str) -> list[dict[str, Any]]:
+def metrics(*languages):
     """Return the lines of a model's metrics.jsonl."""
     made: list[dict[str, Any]] = []
     for update in range(0, 1001, 250):
@@ -45,7 +44,7 @@ def metrics(*languages: str) -> list[dict[str, Any]]:
     return made
 
 
-def write_model(folder: Path, name: str, share: float = 0.4) -> None:
+def write_model(folder, name, share=0.4):
     """Write a model's metrics and, of a bilingual one, the audit of its anchors."""
     languages = name.split(".")[0].split("-")
     (folder / name).mkdir(parents=True)

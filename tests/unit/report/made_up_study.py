@@ -1,10 +1,8 @@
 """The results of a made-up study that shows everything the paper says, without noise."""
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 from xling.report.claims.all import CLAIMS
 from xling.report.measured import Study
@@ -24,7 +22,7 @@ from xling.report.records import (
     SentenceScore,
     WordScore,
 )
-from xling.report.rule import Part, Relation
+from xling.report.rule import Relation
 
 Key = tuple[str, str, str]
 BY_NUMBER = {claim.number: claim for claim in CLAIMS}
@@ -44,7 +42,7 @@ SERIES = {
 }
 
 
-def base_score(setting: str, task: str, language: str) -> float:
+def base_score(setting, task, language):
     """Return a score of a study that shows everything the paper shows."""
     if setting == SE6:
         return LOWEST[language]
@@ -53,25 +51,25 @@ def base_score(setting: str, task: str, language: str) -> float:
     return DEFAULT[language] - (5 if (setting, task) == (CC, "ner") else LOSS[setting])
 
 
-def table(changes: Mapping[Key, float] | None = None, drop: tuple[str, ...] = (), paper_scale: bool = False) -> Results:
+def table(changes=None, drop=(), paper_scale=False):
     """Return Table 1 of that study with some scores changed and some settings, tasks or languages not run."""
     keys = [key for key in product(SETTINGS, TASKS, CELL_LANGUAGES) if not {*key} & {*drop}]
     scores = {key: base_score(*key) for key in keys} | dict(changes or {})
     return Results(figure3=tuple(cell(*key, score) for key, score in scores.items()), paper_scale=paper_scale)
 
 
-def cell(setting: str, task: str, language: str, score: float, **more: Any) -> Cell:
+def cell(setting, task, language, score, **more):
     return Cell(setting=setting, task=task, language=language, score=score, **{"chance": FLOOR} | more)
 
 
-def whole(setting: str, task: str, fr: float, ru: float, zh: float) -> dict[Key, float]:
+def whole(setting, task, fr, ru, zh):
     return {(setting, task, "fr"): fr, (setting, task, "ru"): ru, (setting, task, "zh"): zh}
 
 
-def curves() -> Results:
+def curves():
     """Return Figures 4 to 8 of that study."""
 
-    def words(language: str, vectors: str, p1: float, layer: int | None = None) -> WordScore:
+    def words(language, vectors, p1, layer=None):
         ends = {"low": p1 - 2, "high": p1 + 2, "chance": 0.1, "pairs": 1211}
         return WordScore(language=language, vectors=vectors, p1=p1, layer=layer, **ends)
 
@@ -98,7 +96,7 @@ def curves() -> Results:
     )
 
 
-def contextual(*series: str) -> tuple[ContextualScore, ...]:
+def contextual(*series):
     return tuple(
         ContextualScore(task=task, language=x, series=name, encoder=encoder, layer=n, score=score)
         for name, task, x, n in product(series, ("ner", "parsing"), CELL_LANGUAGES, LAYERS)
@@ -106,7 +104,7 @@ def contextual(*series: str) -> tuple[ContextualScore, ...]:
     )
 
 
-def changed(figure: str, field: str, value: float | str, **where: Any) -> Results:
+def changed(figure, field, value, **where):
     """Return the curves with a field set to a number, or raised by what a text says, in the records that match."""
     results = curves()
     if figure in ("figure5", "figure8"):
@@ -120,17 +118,17 @@ def changed(figure: str, field: str, value: float | str, **where: Any) -> Result
     return replace(results, **{figure: records})
 
 
-def parts_of(number: str, results: Results | Study, redraws: int = 0) -> list[Part]:
+def parts_of(number, results, redraws=0):
     """Return the parts of a claim on some results; of these it is given only what it says that it rests on."""
     claim = BY_NUMBER[number]
     if isinstance(results, Study):
         return claim.parts(results)
     named = re.findall(r"\d\w?", claim.source.replace("Table 1", "3"))
     unnamed = {name: () for name in KINDS if name.removeprefix("figure") not in named}
-    return claim.parts(Study(replace(results, **unnamed), redraws=redraws))  # type: ignore[arg-type]
+    return claim.parts(Study(replace(results, **unnamed), redraws=redraws))
 
 
-def holds(parts: Sequence[Part]) -> bool:
+def holds(parts):
     """Return whether every value is on the right side of its threshold."""
     return all(
         part.relation.sign * (check.value.observed - part.threshold)

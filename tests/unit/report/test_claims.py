@@ -20,7 +20,7 @@ TRANSFER = [number for number, claim in made.BY_NUMBER.items() if claim.source =
 
 
 @pytest.mark.parametrize("number", made.BY_NUMBER)
-def test_the_made_up_study_shows_everything_and_no_study_nothing(number: str) -> None:
+def test_the_made_up_study_shows_everything_and_no_study_nothing(number):
     for results in (table(), table(paper_scale=True)) if number in TRANSFER else (curves(),):
         parts = parts_of(number, results)
         assert gravest(parts) is Verdict.SUPPORTED
@@ -62,23 +62,21 @@ BORDERS: list[tuple[str, Changes, Key, float | None, float | None]] = [
 
 
 @pytest.mark.parametrize(("number", "changes", "where", "right", "wrong"), BORDERS)
-def test_both_sides_of_every_border_in_table_1(
-    number: str, changes: Changes, where: Key, right: float | None, wrong: float | None
-) -> None:
+def test_both_sides_of_every_border_in_table_1(number, changes, where, right, wrong):
     for score, expected in ((right, True), (wrong, False)):
         if score is not None:
             assert holds(parts_of(number, table({**changes, where: score}))) is expected
 
 
-def aligned(task: str, language: str, **more: Any) -> dict[str, Any]:
+def aligned(task, language, **more):
     return {"task": task, "language": language, "series": MLM_ALIGN, **more}
 
 
-def alike(pair: str, model: str, **more: Any) -> dict[str, Any]:
+def alike(pair, model, **more):
     return {"pair": pair, "model": model, **more}
 
 
-def found(language: str, model: str, layer: int) -> dict[str, Any]:
+def found(language, model, layer):
     return {"language": language, "model": model, "layer": layer}
 
 
@@ -122,19 +120,17 @@ CURVES: list[tuple[str, str, str, dict[str, Any], Field, Field]] = [
 
 
 @pytest.mark.parametrize(("number", "figure", "field", "where", "right", "wrong"), CURVES)
-def test_both_sides_of_every_border_in_the_figures(
-    number: str, figure: str, field: str, where: dict[str, Any], right: Field, wrong: Field
-) -> None:
+def test_both_sides_of_every_border_in_the_figures(number, figure, field, where, right, wrong):
     for value, expected in ((right, True), (wrong, False)):
         if value is not None:
             assert holds(parts_of(number, changed(figure, field, value, **where))) is expected
 
 
-def two_points_below(lowest: float) -> Results:
+def two_points_below(lowest):
     return table(whole(DA, "xnli", 87.0, 67.0, 47.0) | whole(NA, "xnli", lowest, 67.0, 47.0), paper_scale=True)
 
 
-def three_layers(last: float) -> Results:
+def three_layers(last):
     """Return curves whose r is y / sqrt(4 (y^2 - 2y + 4) / 3), y the last value; it is .9 at y = 2.1752."""
     alike, found = [], []
     for x, (n, p1) in product(LANGUAGES, enumerate((0.0, 2.0, last))):
@@ -151,7 +147,7 @@ def three_layers(last: float) -> Results:
         ("7c", three_layers(2.18), three_layers(2.17)),
     ],
 )
-def test_borders_of_studies_of_another_kind(number: str, right: Results, wrong: Results) -> None:
+def test_borders_of_studies_of_another_kind(number, right, wrong):
     assert (holds(parts_of(number, right)), holds(parts_of(number, wrong))) == (True, False)
 
 
@@ -165,7 +161,7 @@ NEEDED |= {"4a": [L3], "4d": [SE6, L6], "4e": [SE3], "5": ["fr"]}
 FIGURES = {"6a": ["figure4a", "figure4b"], "6b": ["figure5", "figure8"], "7c": ["figure6", "figure7"]}
 
 
-def with_seeds(results: Results, step: float) -> Results:
+def with_seeds(results, step):
     """Return Table 1 with two seeds, each a step from the mean."""
     seeds = [replace(c, seed=s, score=c.score + sign * step) for c in results.figure3 for s, sign in ((1, -1), (2, 1))]
     return Results(figure3=tuple(seeds))
@@ -188,16 +184,14 @@ def with_seeds(results: Results, step: float) -> Results:
         (["7c"], replace(curves(), figure6=tuple(r for r in curves().figure6 if r.layer < 2)), Verdict.NOT_RUN),
     ],
 )  # fmt: skip
-def test_what_was_not_run_or_has_no_signal_is_not_judged(
-    numbers: list[str], results: Results, expected: Verdict
-) -> None:
+def test_what_was_not_run_or_has_no_signal_is_not_judged(numbers, results, expected):
     for number in numbers:
         parts = parts_of(number, results, redraws=200)
         assert gravest(parts) is expected
         assert expected is not Verdict.NO_SIGNAL or not any(part.checks for part in parts)
 
 
-def floor_of_ner(score: float) -> Results:
+def floor_of_ner(score):
     return changed("figure5", "score", score, task="ner", language="zh", series="biMLM", encoder=UNTRAINED, layer=4)
 
 
@@ -210,7 +204,7 @@ def floor_of_ner(score: float) -> Results:
         ("6b", floor_of_ner(70.01), ["NER zh"]),
     ],
 )
-def test_a_cell_without_signal_is_left_out(number: str, results: Results, left_out: list[str]) -> None:
+def test_a_cell_without_signal_is_left_out(number, results, left_out):
     part = parts_of(number, results)[0]
     assert (part.left_out, len(part.cells) - len(part.judged)) == (left_out, len(left_out))
 
@@ -218,7 +212,7 @@ def test_a_cell_without_signal_is_left_out(number: str, results: Results, left_o
 # --- what a value is made of -----------------------------------------------------------------------------------------
 
 
-def test_3_compares_tasks_over_the_same_languages() -> None:
+def test_3_compares_tasks_over_the_same_languages():
     shares = {"fr": 0.99, "ru": 0.9, "zh": 0.8}
     same = {(CC, t, x): 10 + shares[x] * (made.DEFAULT[x] - 10) for t in TASKS for x in CELL_LANGUAGES}
     weak = {(D, "xnli", x): 11.0 for x in ("ru", "zh")}  # without signal, so only fr is compared
@@ -226,18 +220,18 @@ def test_3_compares_tasks_over_the_same_languages() -> None:
     assert {check.where: check.value.observed for check in checks}["XNLI against NER"] == pytest.approx(0, abs=1e-9)
 
 
-def test_4a_a_chain_that_was_run_in_part_supports_nothing() -> None:
+def test_4a_a_chain_that_was_run_in_part_supports_nothing():
     part = parts_of("4a", table(drop=(SE3,)))[1]
     assert (part.judged, part.lacking, bool(part.checks), "NER ru" in part.not_run) == (set(), [SE3], True, True)
 
 
-def test_7a_a_printed_average_counts_in_place_of_a_computed_one() -> None:
+def test_7a_a_printed_average_counts_in_place_of_a_computed_one():
     printed = CkaScore(layer="AVER", pair="en-zh", model="bilingual", cka=0.1)
     found = {check.where: check for check in parts_of("7a", Results(figure7=(*curves().figure7, printed)))[0].checks}
     assert found["en-zh"].value.observed == pytest.approx(0.1 - 0.62)  # monolingual: .7 to .54
 
 
-def test_a_share_of_a_noisy_default_is_judged_and_not_shown() -> None:
+def test_a_share_of_a_noisy_default_is_judged_and_not_shown():
     low = table({(D, task, "zh"): 20.0 for task in TASKS})  # 10 above its floor
     (part,) = parts_of("1a", with_seeds(low, 9.0), redraws=500)
     assert [check.shown for check in part.checks] == [x != "zh" for _ in TASKS for x in CELL_LANGUAGES]
@@ -249,7 +243,7 @@ def test_a_share_of_a_noisy_default_is_judged_and_not_shown() -> None:
     shift=st.integers(-10, 30),
     order=st.randoms(use_true_random=False),
 )
-def test_predicates_do_not_hang_on_order_or_on_where_zero_is(scores: list[int], shift: int, order: Any) -> None:
+def test_predicates_do_not_hang_on_order_or_on_where_zero_is(scores, shift, order):
     keys = product(SETTINGS, TASKS, CELL_LANGUAGES)
     cells = [cell(*key, float(score)) for key, score in zip(keys, scores, strict=True)]
     moved = [replace(c, score=c.score + shift, chance=c.chance + shift) for c in cells]

@@ -2,7 +2,6 @@
 
 import math
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,12 +15,12 @@ GROUPS = {"shared": 0.03, "separate": 0.02, "none": 0.04}  # the true s.d. of a 
 LANGUAGES, SETTINGS = ("fr", "ru", "zh"), [f"{group} {n}" for group in GROUPS for n in range(3)]
 
 
-def measured(key: str, score: float, error: float | None = None, **more: Any) -> Measured:
+def measured(key, score, error=None, **more):
     names = {"pool": "task", "group": "all", "cluster": key, "test": "test"}
     return Measured(key, score, error, **names | more)
 
 
-def simulated(rng: np.random.Generator, truth: float, seeds: int = 2, items: int = 2000) -> list[Measured]:
+def simulated(rng, truth, seeds=2, items=2000):
     """Return one task's scores of a study in which every setting has the same truth."""
     rows = []
     for setting, language in product(SETTINGS, LANGUAGES):
@@ -33,14 +32,14 @@ def simulated(rng: np.random.Generator, truth: float, seeds: int = 2, items: int
     return rows
 
 
-def normal(centre: float, spread: float, items: float = 0.0, freedom: float = 1e6, seeds: float = 2) -> Value:
+def normal(centre, spread, items=0.0, freedom=1e6, seeds=2):
     """Return a value with the redraws of a normal distribution, to the quantile."""
     shape = ndtri((np.arange(2000) + 0.5) / 2000)
     draws = np.concatenate([[centre], centre + spread * shape, centre + items * shape])
     return Value(draws, frozenset([Source(freedom, seeds)]))
 
 
-def test_intervals_of_single_scores_means_and_differences_cover_the_truth() -> None:
+def test_intervals_of_single_scores_means_and_differences_cover_the_truth():
     rng, truth, covered = np.random.default_rng(1), 0.6, []
     studies = (redraw(simulated(rng, truth), {}, count=600)[0] for _ in range(150))
     for values, number in product(studies, range(3)):
@@ -52,7 +51,7 @@ def test_intervals_of_single_scores_means_and_differences_cover_the_truth() -> N
     assert shares.min() > 0.91
 
 
-def verdicts(rng: np.random.Generator, seeds: int, studies: int) -> list[Verdict]:
+def verdicts(rng, seeds, studies):
     """Return the verdicts of studies on ten claims about leads of -4.5 to 4.5 points in three languages."""
     claims = list(product(range(studies), range(10)))
     rows = [
@@ -68,7 +67,7 @@ def verdicts(rng: np.random.Generator, seeds: int, studies: int) -> list[Verdict
     ]  # fmt: skip
 
 
-def test_replications_hardly_ever_swap_supported_and_contradicted_and_one_seed_never_contradicts() -> None:
+def test_replications_hardly_ever_swap_supported_and_contradicted_and_one_seed_never_contradicts():
     rng, studies, opposite = np.random.default_rng(2), 40, {Verdict.SUPPORTED, Verdict.CONTRADICTED}
     pairs = [{*pair} for pair in zip(verdicts(rng, 2, studies), verdicts(rng, 2, studies), strict=True)]
     assert pairs.count(opposite) / studies < 0.1
@@ -76,7 +75,7 @@ def test_replications_hardly_ever_swap_supported_and_contradicted_and_one_seed_n
     assert {*verdicts(rng, 1, 20)} == {Verdict.SUPPORTED, Verdict.UNDECIDED, Verdict.MIXED}
 
 
-def test_seed_variance_is_pooled_over_languages_and_drawn_towards_the_tasks() -> None:
+def test_seed_variance_is_pooled_over_languages_and_drawn_towards_the_tasks():
     rows = [
         measured(f"{group} {language}", float(from_z(to_z(0.5) + step)), group=group)
         for group, size in (("steady", 0.01), ("shaky", 0.05))
@@ -90,7 +89,7 @@ def test_seed_variance_is_pooled_over_languages_and_drawn_towards_the_tasks() ->
         assert found.loc[group].tolist() == [pytest.approx(variance), 3, pytest.approx(shrunk), 6, "own"]
 
 
-def test_groups_without_a_second_seed_take_their_tasks_variance_and_layers_count_once() -> None:
+def test_groups_without_a_second_seed_take_their_tasks_variance_and_layers_count_once():
     rows = [measured("a", x, group="two") for x in (0.4, 0.5)]
     rows += [measured("b", 0.5, group="one"), measured("c", 0.1, group="floor", untrained=True)]
     rows += [measured(f"x{n}", 0.5 + s, pool="curve", cluster="x") for n in range(9) for s in (0, 0.1)]
@@ -114,7 +113,7 @@ def test_groups_without_a_second_seed_take_their_tasks_variance_and_layers_count
         ({"paired": True}, 1.0),  # of two models on the same test items, which err by the same here
     ],
 )
-def test_two_scores_share_the_noise_of_their_model_and_of_their_paired_items(shared: Any, expected: float) -> None:
+def test_two_scores_share_the_noise_of_their_model_and_of_their_paired_items(shared, expected):
     paired, step = shared.get("paired"), 0.0 if shared.get("paired") else 0.05  # noise of seeds, or of items alone
     rows = [
         measured(key, 0.5 + s, 0.02 if paired else None, **shared | ({"paired": f"{key}{s}"} if paired else {}))
@@ -128,7 +127,7 @@ def test_two_scores_share_the_noise_of_their_model_and_of_their_paired_items(sha
 
 
 @pytest.mark.parametrize("covariances", [{}, {"test": (["zero", "some", "all"], np.diag([0.0, 0.04**2, 0.0]))}])
-def test_a_score_of_nothing_or_all_errs_as_its_test_set_does_paired_or_not(covariances: dict[str, Any]) -> None:
+def test_a_score_of_nothing_or_all_errs_as_its_test_set_does_paired_or_not(covariances):
     found = {"zero": (0.0, 0.0), "some": (0.2, 0.04), "all": (1.0, 0.0)}
     values, _ = redraw([measured(name, *score, paired=name) for name, score in found.items()], covariances)
     z_error = 0.04 / (2 * math.sqrt(0.2 * 0.8))  # of 100 items
@@ -138,7 +137,7 @@ def test_a_score_of_nothing_or_all_errs_as_its_test_set_does_paired_or_not(covar
     assert [values[name].item_spread for name in ("zero", "all")] == pytest.approx([expected] * 2, rel=0.1)
 
 
-def test_the_order_of_the_rows_does_not_matter() -> None:
+def test_the_order_of_the_rows_does_not_matter():
     rows = simulated(np.random.default_rng(5), 0.5)
     there, back = redraw(rows, {}, 50)[0], redraw(rows[::-1], {}, 50)[0]
     assert all(there[key].draws == pytest.approx(back[key].draws) for key in there)
@@ -159,7 +158,7 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
     ],
 )
 @pytest.mark.parametrize("relation", Relation)
-def test_the_table_of_verdicts(centres: list[float], spread: float, expected: Verdict, relation: Relation) -> None:
+def test_the_table_of_verdicts(centres, spread, expected, relation):
     checks = [Check(str(c), normal(7 + relation.sign * c, spread)) for c in centres]
     assert decide(checks, relation, 7.0) is expected
 
@@ -168,9 +167,7 @@ def test_the_table_of_verdicts(centres: list[float], spread: float, expected: Ve
     ("whole", "partial", "expected"),
     [(-0.1, 7.0, Verdict.UNDECIDED), (-0.1, -7.0, Verdict.CONTRADICTED), (7.0, 0.1, Verdict.SUPPORTED)],
 )
-def test_what_was_not_run_in_full_can_contradict_a_part_but_not_support_it(
-    whole: float, partial: float, expected: Verdict
-) -> None:
+def test_what_was_not_run_in_full_can_contradict_a_part_but_not_support_it(whole, partial, expected):
     part = Part("effect")
     part.add("a", normal(whole, 1.0))
     for place in "bcdef":
@@ -178,7 +175,7 @@ def test_what_was_not_run_in_full_can_contradict_a_part_but_not_support_it(
     assert (part.verdict, part.mean.observed) == (expected, whole)
 
 
-def test_confidence_and_interval_are_students_and_a_share_is_decided_on_its_linear_contrast() -> None:
+def test_confidence_and_interval_are_students_and_a_share_is_decided_on_its_linear_contrast():
     place = standing(normal(3.0, 1.5, freedom=6), Relation.AT_LEAST, 1.0)
     spread = normal(3.0, 1.5).spread
     assert place.confidence == pytest.approx(student.cdf(2 / spread, 6))
@@ -197,5 +194,5 @@ def test_confidence_and_interval_are_students_and_a_share_is_decided_on_its_line
         (normal(0.6, 1.0), None),  # more than 20
     ],
 )
-def test_seeds_to_decide(value: Value, expected: int | None) -> None:
+def test_seeds_to_decide(value, expected):
     assert seeds_to_decide(value, 0.0) == expected

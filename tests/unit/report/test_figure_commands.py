@@ -6,13 +6,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from doc_blocks import texts_and_marks
 from embedded import ROOT
 from figure_files import REFERENCE, STUDY, write_model
 
@@ -29,7 +28,7 @@ SHORT = STUDY["records"][0] | {"updates": 1000}
 LENGTHS = [SHORT, SHORT | {"name": "longer", "label": "Sep Emb", "updates": 4000}]  # so called to have scores
 
 
-def from_study(folder: Path) -> list[list[object]]:
+def from_study(folder):
     """Write the files of a few models and return the commands of the figures that are not drawn from records alone."""
     for name, study in (("study", STUDY), ("lengths", STUDY | {"records": LENGTHS})):
         (folder / f"{name}.json").write_text(json.dumps(study), encoding="utf-8")
@@ -45,7 +44,7 @@ def from_study(folder: Path) -> list[list[object]]:
 
 
 @pytest.fixture(scope="module")
-def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rebuilt(tmp_path_factory):
     """Return a copy of a reference run with a report made anew, and with the figures of made-up trainings."""
     folder = tmp_path_factory.mktemp("rebuilt")
     old = shutil.ignore_patterns("*.html", "contextual*", "figures", "table1*", "claims.md")
@@ -59,19 +58,12 @@ def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     """Return all files below a folder."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def said_and_drawn(svg: Path) -> tuple[list[str], list[float]]:
-    """Return the texts of a picture and all coordinates of its lines."""
-    text = svg.read_text(encoding="utf-8")
-    drawn = re.findall(r"-?\d+\.?\d*", " ".join(re.findall(r' (?:d|x|y|transform)="([^"]+)"', text)))
-    return re.findall(r"<!-- (.+?) -->", text), [float(number) for number in drawn]
-
-
-def test_a_reference_run_comes_out_again_and_every_figure_has_its_files(rebuilt: Path) -> None:
+def test_a_reference_run_comes_out_again_and_every_figure_has_its_files(rebuilt):
     expected = [f"{name}.{suffix}" for name in (*FIGURES, "emergence") for suffix in (*PICTURES, "csv")]
     expected += [f"training/{model}.svg" for model in MODELS]
     assert names(rebuilt / "figures") == sorted(expected)
@@ -80,13 +72,13 @@ def test_a_reference_run_comes_out_again_and_every_figure_has_its_files(rebuilt:
     for name in (*TABLES, "claims.md", *(f"figures/{figure}.csv" for figure in (*KINDS, "cka_matrix", "figure2"))):
         assert (rebuilt / name).read_bytes() == (REFERENCE / name).read_bytes(), name
     for name in {*FIGURES} - {"training", "anchors", "updates"}:
-        (said, drawn), again = (said_and_drawn(folder / f"figures/{name}.svg") for folder in (REFERENCE, rebuilt))
+        (said, drawn), again = (texts_and_marks(folder / f"figures/{name}.svg") for folder in (REFERENCE, rebuilt))
         assert (again[0], len(again[1]), len(drawn) > 1000) == (said, len(drawn), True), name
         assert np.allclose(again[1], drawn, rtol=0, atol=0.1), name  # the bytes differ with the processor's rounding
     assert "demo-full: what the study found" in (rebuilt / "report.html").read_text(encoding="utf-8")
 
 
-def test_pictures_carry_their_fonts_and_say_nothing_of_when_and_where(rebuilt: Path) -> None:
+def test_pictures_carry_their_fonts_and_say_nothing_of_when_and_where(rebuilt):
     for path in rebuilt.parent.rglob("*.svg"):
         assert not re.search("<dc:date>|<text", path.read_text(encoding="utf-8"))
     for path in rebuilt.parent.rglob("*.pdf"):
@@ -94,7 +86,7 @@ def test_pictures_carry_their_fonts_and_say_nothing_of_when_and_where(rebuilt: P
         assert b"/FontFile2" in path.read_bytes()
 
 
-def test_another_process_with_other_settings_draws_the_same_bytes(rebuilt: Path, tmp_path: Path) -> None:
+def test_another_process_with_other_settings_draws_the_same_bytes(rebuilt, tmp_path):
     rc, out = tmp_path / "matplotlibrc", tmp_path / "out"
     rc.write_text("font.size: 20\naxes.facecolor: black\n", encoding="utf-8")
     line = ["figure4b", "--records", str(rebuilt / "records/figure4b.csv"), "--out-dir", str(out)]
@@ -104,7 +96,7 @@ def test_another_process_with_other_settings_draws_the_same_bytes(rebuilt: Path,
     assert [x for x in names(out) if (out / x).read_bytes() != (rebuilt / "figures" / x).read_bytes()] == []
 
 
-def test_a_report_that_fails_changes_nothing(tmp_path: Path, call: Callable[..., Any]) -> None:
+def test_a_report_that_fails_changes_nothing(tmp_path, call):
     copy = Path(shutil.copytree(REFERENCE, tmp_path / "study", ignore=shutil.ignore_patterns("contextual*", "*.npz")))
     (copy / "tables/table1.md").write_text("old")
     (copy / "records/figure3.csv").write_text("colour\nred\n")
@@ -115,7 +107,7 @@ def test_a_report_that_fails_changes_nothing(tmp_path: Path, call: Callable[...,
 
 
 @pytest.mark.parametrize("name", sorted({*RECORDED} - {"updates"}))
-def test_nothing_to_draw_and_nonsense_are_one_line(name: str, tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_nothing_to_draw_and_nonsense_are_one_line(name, tmp_path, refused):
     path, out = tmp_path / "in.csv", tmp_path / "out"
     write_records(path, RECORDED[name], [])
     command = (main, name, "--records", path, "--out-dir", out)
@@ -138,17 +130,12 @@ FILE = "en-fr.x.s1/m.jsonl"
         ("training", FILE, TRAIN, "no validation in it: nothing to draw (has the model been trained?)"),
         ("training", FILE, "{", "line 1: not JSON"),
         ("training", FILE, "[1]", "line 1: expected an object whose 'kind' is train or validation"),
-        ("training", FILE, TRAIN.replace("lr", "rl"), "line 1: lr: missing key"),
         ("training", FILE, TRAIN.replace('{"en": 2.0}', "3"), "line 1: losses: expected keys and values, found 3"),
-        ("figure1", "s.json", STUDY | {"layers": "eight"}, "layers: expected a whole number, found the text 'eight'"),
         ("figure1", "s.json", STUDY | {"records": []}, "records: expected at least 1 item"),
         ("figure1", "s.json", STUDY | {"records": [SHORT | {"anchors": "some"}]}, "records[0].anchors: expected text like ^(all|none|extra)$, found 'some'"),
-        ("figure1", "s.json", STUDY | {"records": [SHORT | {"colour": "red"}]}, "records[0].colour: unknown key"),
     ],
 )  # fmt: skip
-def test_bad_inputs_of_the_other_figures_are_one_line(
-    tmp_path: Path, refused: Callable[..., str], figure: str, file: str, content: object, problem: str
-) -> None:
+def test_bad_inputs_of_the_other_figures_are_one_line(tmp_path, refused, figure, file, content, problem):
     path, out, known = tmp_path / file, tmp_path / "out", tmp_path / "known.json"
     path.parent.mkdir(exist_ok=True)
     if content is not None:

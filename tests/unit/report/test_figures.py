@@ -2,16 +2,13 @@
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from figure_files import RECORDS, REFERENCE
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
 from xling.core.io import read_json
@@ -29,7 +26,7 @@ EYES = {
 }
 
 
-def drawn(name: str, given: list[Any] | None = None, **more: Any) -> tuple[list[Any], list[Axes]]:
+def drawn(name, given=None, **more):
     """Return the means of a figure's records, and its panels."""
     more |= {"settings": published.settings()} if name == "figure3" else {}
     with style.styled():
@@ -37,18 +34,18 @@ def drawn(name: str, given: list[Any] | None = None, **more: Any) -> tuple[list[
     return list(means), list(figure.axes)
 
 
-def lines(axes: Axes, colour: str) -> list[list[float]]:
+def lines(axes, colour):
     """Return the heights of the lines of one colour that have more than one point."""
     found = [line for line in axes.get_lines() if line.get_color() == colour and len(line.get_xdata()) > 1]
     return [list(line.get_ydata()) for line in found]
 
 
-def texts(axes: Axes) -> list[str]:
+def texts(axes):
     """Return everything that is written in a panel and above it."""
     return [text.get_text() for text in axes.texts] + [axes.get_title("left"), axes.get_title("right")]
 
 
-def error_bars(axes: Axes, axis: int) -> list[list[float]]:
+def error_bars(axes, axis):
     """Return the ends of all error bars of a panel along an axis."""
     found = [bars[2][0] for bars in axes.containers if hasattr(bars, "has_xerr")]
     return [segment[:, axis].tolist() for bars in found for segment in bars.get_segments()]
@@ -56,13 +53,13 @@ def error_bars(axes: Axes, axis: int) -> list[list[float]]:
 
 @pytest.mark.parametrize("eye", EYES)
 @pytest.mark.parametrize("colours", [style.LANGUAGE_COLOURS, style.GROUP_COLOURS, style.MODEL_COLOURS])
-def test_colours_of_one_figure_can_be_told_apart(colours: dict[str, str], eye: str) -> None:
+def test_colours_of_one_figure_can_be_told_apart(colours, eye):
     light = [[((x + 0.055) / 1.055) ** 2.4 for x in to_rgb(colour)] for colour in sorted({*colours.values()})]
     seen = [np.maximum(np.array(EYES[eye]) @ linear, 0) ** (1 / 2.4) for linear in light]
     assert min(math.dist(a, b) / 3**0.5 for a, b in itertools.combinations(seen, 2)) > 0.1  # black to white is 1
 
 
-def test_ink_stands_out() -> None:
+def test_ink_stands_out():
     for colour, light in (("#ff0000", 0.2126), ("#00ff00", 0.7152), ("#0000ff", 0.0722), ("#808080", 0.2159)):
         assert style.luminance(to_rgb(colour)) == pytest.approx(light, abs=1e-4)
     for name in (style.ORANGE, style.SKY, "#F0E442", style.LIGHT, style.BLACK):
@@ -74,7 +71,7 @@ def test_ink_stands_out() -> None:
 
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=12))
-def test_labels_stay_apart_in_order_and_inside(wanted: list[float]) -> None:
+def test_labels_stay_apart_in_order_and_inside(wanted):
     placed = style.spread(wanted, 0.5, 0.0, 10.0)
     order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
     assert all(placed[b] - placed[a] >= 0.5 - 1e-9 for a, b in itertools.pairwise(order))
@@ -88,11 +85,11 @@ def test_labels_stay_apart_in_order_and_inside(wanted: list[float]) -> None:
         ([1.0, 1.0, 1.0, 1.0], 2.0, [-1.0, 0.0, 1.0, 2.0]),  # too many: they keep their distance from the top
     ],
 )
-def test_labels_stand_as_near_to_their_lines_as_they_can(wanted: list[float], high: float, placed: list[float]) -> None:
+def test_labels_stand_as_near_to_their_lines_as_they_can(wanted, high, placed):
     assert style.spread(wanted, 1.0, 0.0, high) == placed
 
 
-def test_figure3_divides_bars_at_the_floor_and_draws_intervals_to_scale() -> None:
+def test_figure3_divides_bars_at_the_floor_and_draws_intervals_to_scale():
     cell = Cell(setting="Default", task="ner", language="fr", seed=1, score=50.0, low=47.0, high=54.0, chance=10.0)
     others = [replace(cell, language="ru", low=None, high=None), replace(cell, setting="Sep Emb", score=7.0)]
     (first, *_), (with_bar, without) = drawn("figure3", [cell, *others])
@@ -113,14 +110,14 @@ def test_figure3_divides_bars_at_the_floor_and_draws_intervals_to_scale() -> Non
         ("figure7", "{0.cka:.2f}", lambda _: 0),
     ],
 )
-def test_every_mean_is_written_in_its_panel(name: str, number: str, panel: Callable[[Any], Any]) -> None:
+def test_every_mean_is_written_in_its_panel(name, number, panel):
     means, panels = drawn(name)
     for place, axes in zip(sorted({panel(mean) for mean in means}), panels, strict=False):
         wanted = sorted(number.format(mean) for mean in means if panel(mean) == place)
         assert sorted(text for text in texts(axes) if text.replace(".", "").isdigit()) == wanted
 
 
-def by_cell(mean: Any) -> int:
+def by_cell(mean):
     return 3 * ("ner", "parsing").index(mean.task) + ("fr", "ru", "zh").index(mean.language)
 
 
@@ -133,9 +130,7 @@ def by_cell(mean: Any) -> int:
         ("figure6", "p1", lambda m: ("en-x", "x-en").index(m.direction), "language", {"en-fr", "en-zh", "untrained", "chance"}),
     ],
 )  # fmt: skip
-def test_every_mean_is_a_point_of_its_curve(
-    name: str, value: str, place: Callable[[Any], int], curve: str, labels: set[str]
-) -> None:
+def test_every_mean_is_a_point_of_its_curve(name, value, place, curve, labels):
     shown, panels = drawn(name)
     assert {place(mean) for mean in shown} == set(range(len(panels)))
     colours = style.LANGUAGE_COLOURS | style.MODEL_COLOURS
@@ -147,7 +142,7 @@ def test_every_mean_is_a_point_of_its_curve(
         assert mean.low is None or pytest.approx([mean.low, mean.high]) in error_bars(panel, 1)
 
 
-def test_floors_have_the_colour_of_their_series_if_they_differ_and_laser_is_shown_if_asked() -> None:
+def test_floors_have_the_colour_of_their_series_if_they_differ_and_laser_is_shown_if_asked():
     assert lines(drawn("figure5")[1][0], style.GREY) == [[5.0] * 9]
     few = [record for record in RECORDS["figure5"] if (record.language, record.task) == ("fr", "ner")]
     higher = [replace(r, score=7.0) if (r.series, r.encoder) == ("biMLM", "untrained") else r for r in few]
@@ -172,7 +167,7 @@ def test_floors_have_the_colour_of_their_series_if_they_differ_and_laser_is_show
         ("cka_matrix", lambda r: r.model == "bilingual", 5, "not run", 1),
     ],
 )  # fmt: skip
-def test_what_was_not_run_is_named(name: str, kept: Callable[[Any], bool], panel: int, text: str, count: int) -> None:
+def test_what_was_not_run_is_named(name, kept, panel, text, count):
     _, panels = drawn(name, [record for record in RECORDS[name] if kept(record)])
     assert texts(panels[panel]).count(text) == count
     if len(panels) > 2:
@@ -180,7 +175,7 @@ def test_what_was_not_run_is_named(name: str, kept: Callable[[Any], bool], panel
 
 
 @pytest.mark.parametrize(("name", "layers"), [("figure5", 1), ("figure5", 24), ("figure6", 12)])
-def test_any_number_of_layers_can_be_drawn(name: str, layers: int) -> None:
+def test_any_number_of_layers_can_be_drawn(name, layers):
     first = [record for record in RECORDS[name] if record.layer == 0]
     _, panels = drawn(name, [replace(record, layer=layer) for record in first for layer in range(layers + 1)])
     ticks = [tick for tick in panels[0].get_xticks() if tick <= layers]
@@ -188,14 +183,14 @@ def test_any_number_of_layers_can_be_drawn(name: str, layers: int) -> None:
     assert 2 <= len(ticks) <= 13
 
 
-def test_matrices_have_the_first_encoder_across_and_the_second_upwards() -> None:
+def test_matrices_have_the_first_encoder_across_and_the_second_upwards():
     _, panels = drawn("cka_matrix", [LayerPair("en-fr", "bilingual", layer, 0, 0.1 + 0.8 * layer) for layer in (0, 1)])
     colours = panels[0].images[0].get_array()
     assert colours[0][0].sum() > colours[0][1].sum() > 1  # a higher value is darker, no value is 0; row 0 is the lowest
     assert panels[0].images[0].origin == "lower"
 
 
-def test_the_forest_plot_puts_what_holds_on_the_right() -> None:
+def test_the_forest_plot_puts_what_holds_on_the_right():
     claims = read_json(REFERENCE / "claims.json")
     parts = [part for claim in claims["claims"] for part in claim["parts"] if part["checks"]]
     with style.styled():

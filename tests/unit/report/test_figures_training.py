@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from xling.core.errors import XlingError
 from xling.report import style
 from xling.report.figures.bars import anchors
 from xling.report.figures.schematic import figure1, figure2
-from xling.report.figures.study import Metrics, Study, read_metrics, read_study
+from xling.report.figures.study import Metrics, read_metrics, read_study
 from xling.report.figures.training import (
     Point,
     emergence,
@@ -33,38 +32,37 @@ from xling.report.records import Cell
 
 MODELS = ("en-fr.default.s1", "en-fr.sep-emb.s1", "en-ru.default.s1", "en.mono.s1", "en2.mono.s1")
 VALIDATIONS = [line for line in metrics("en", "fr") if line["kind"] == "validation"]
-Trained = dict[str, Metrics]
 
 
-def read(folder: Path, value: Any) -> Study:
+def read(folder, value):
     """Return a description of a study by way of its file."""
     (folder / "study.json").write_text(json.dumps(value), encoding="utf-8")
     return read_study(folder / "study.json")
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Study:
+def known(tmp_path):
     return read(tmp_path, STUDY)
 
 
 @pytest.fixture
-def trained(tmp_path: Path) -> Trained:
+def trained(tmp_path):
     for name in MODELS:
         write_model(tmp_path, name)
     return {name: read_metrics(tmp_path / name / "metrics.jsonl") for name in MODELS}
 
 
-def words(axes: Any) -> list[str]:
+def words(axes):
     """Return what is written in a drawing."""
     return [text.get_text() for text in axes.texts]
 
 
-def heights(axes: Any) -> list[list[float]]:
+def heights(axes):
     """Return the values of all lines of a panel."""
     return [list(line.get_ydata()) for line in axes.get_lines()]
 
 
-def test_a_models_figure_shows_losses_entropy_rate_and_structure(trained: Trained) -> None:
+def test_a_models_figure_shows_losses_entropy_rate_and_structure(trained):
     with style.styled():
         losses, rate, retrieval, cka = model_figure(trained[MODELS[0]], "Default, en-fr", {}).axes
         mono = model_figure(trained["en2.mono.s1"], "Monolingual", {"en2": "en'"}).axes
@@ -83,7 +81,7 @@ def test_a_models_figure_shows_losses_entropy_rate_and_structure(trained: Traine
     assert list(random[0].get_xticks()) == [0.0, 1.0]
 
 
-def test_long_curves_are_thinned_and_ticks_are_round() -> None:
+def test_long_curves_are_thinned_and_ticks_are_round():
     xs, ys = thinned(list(range(1000)), [x % 7 for x in range(1000)], 100)
     assert (len(xs), sum(xs) / 100) == (100, pytest.approx(499.5))
     assert sum(ys) / 100 == pytest.approx(sum(x % 7 for x in range(1000)) / 1000)
@@ -93,7 +91,7 @@ def test_long_curves_are_thinned_and_ticks_are_round() -> None:
         assert [label.get_text() for label in axes.get_xticklabels()] == texts
 
 
-def test_the_overview_has_losses_as_shares_of_the_entropy(trained: Trained, known: Study) -> None:
+def test_the_overview_has_losses_as_shares_of_the_entropy(trained, known):
     with style.styled():
         figure, rows = overview(trained, known)
     panels = {axes.get_title("left"): axes for axes in figure.axes}
@@ -107,7 +105,7 @@ def test_the_overview_has_losses_as_shares_of_the_entropy(trained: Trained, know
     assert (len(rows), rows[1]["loss"]) == ((3 * 2 + 2) * 5, VALIDATIONS[0]["loss"]["fr"])
 
 
-def test_emergence_has_every_layer_and_draws_means(trained: Trained, known: Study) -> None:
+def test_emergence_has_every_layer_and_draws_means(trained, known):
     with style.styled():
         figure, rows = emergence(trained, known)
     found = heights(figure.axes[0])
@@ -117,7 +115,7 @@ def test_emergence_has_every_layer_and_draws_means(trained: Trained, known: Stud
     assert [0.2, 0.2] in found  # chance among 500 sentences
 
 
-def test_anchors_are_drawn_by_setting_and_language(tmp_path: Path, known: Study) -> None:
+def test_anchors_are_drawn_by_setting_and_language(tmp_path, known):
     names = {"en-fr.default.s1": 0.4, "en-fr.sep-emb.s1": 0.0, "en-en2.sep-emb.s1": 0.0}
     for name, share in names.items():
         write_model(tmp_path, name, share)
@@ -128,7 +126,7 @@ def test_anchors_are_drawn_by_setting_and_language(tmp_path: Path, known: Study)
     assert (words(first), words(second)) == (["not run", "0"], ["120", "0"])
 
 
-def test_figure1_draws_settings_of_ones_own(tmp_path: Path) -> None:
+def test_figure1_draws_settings_of_ones_own(tmp_path):
     """The paper's ten settings are those of a reference run, whose figures are compared in test_figure_commands."""
     own = {"sep-tokens": SEP_TOKENS, "whole": {"label": "Whole", "like": "sep-l1-6", "separate": {"layers": 8}}}
     config = embedded_config(settings=own, study={"settings": [*own], "extra": []})
@@ -142,7 +140,7 @@ def test_figure1_draws_settings_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layers", [1, 24])
-def test_figure2_has_the_layers_of_the_study(known: Study, layers: int) -> None:
+def test_figure2_has_the_layers_of_the_study(known, layers):
     with style.styled():
         figure, table = figure2(replace(known, layers=layers))
     (axes,) = figure.axes
@@ -152,7 +150,7 @@ def test_figure2_has_the_layers_of_the_study(known: Study, layers: int) -> None:
     assert list(table["last_layer"]) == [0, *[layers] * 4]
 
 
-def test_transfer_by_updates_puts_lengths_of_one_setting_on_one_line(known: Study) -> None:
+def test_transfer_by_updates_puts_lengths_of_one_setting_on_one_line(known):
     default, sep = (replace(own, updates=1000) for own in known.settings if own.name in {"default", "sep-emb"})
     longer = [replace(default, name=f"x{n}", label=f"Default, {n}", updates=n) for n in (2000, 8000, 80000)]
     study = replace(known, settings=(default, *longer, sep), pairs=("en-fr",))

@@ -1,8 +1,5 @@
 """Scores of models that were tested on the same sentences err together: closed forms, pairing, and the file."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,24 +12,24 @@ from xling.report.records import Cell
 RNG = np.random.default_rng(5)
 
 
-def accuracy(right: np.ndarray) -> Counts:
+def accuracy(right):
     """Return the counts of one grid point whose sentences are one item each."""
     return np.stack([right, np.ones_like(right)], axis=-1).astype(np.int64)[None]
 
 
-def saved(folder: Path, **models: Counts) -> Path:
+def saved(folder, **models):
     """Write the counts of models on XNLI in French, by name; all are of the first seed."""
     counts: dict[Key, Counts] = {("xnli", "fr", name, 1): own for name, own in models.items()}
     write_items(folder / "items.npz", counts)
     return folder / "items.npz"
 
 
-def covariance(path: Path) -> tuple[Sequence[str], np.ndarray]:
+def covariance(path):
     cell = Cell(setting="a", task="xnli", language="fr", score=0.0, chance=0.0)
     return item_covariances(path, [cell, cell])["xnli|fr"]
 
 
-def test_accuracies_have_the_covariance_of_their_items(tmp_path: Path) -> None:
+def test_accuracies_have_the_covariance_of_their_items(tmp_path):
     """The bootstrap of a mean has the items' covariance over their number: for one model p (1 - p) / n."""
     first = RNG.random(2000) < 0.7
     second = np.where(RNG.random(2000) < 0.5, first, RNG.random(2000) < 0.4)
@@ -44,7 +41,7 @@ def test_accuracies_have_the_covariance_of_their_items(tmp_path: Path) -> None:
     assert contrast @ found @ contrast == pytest.approx(0, abs=1e-13)  # right in the same sentences: no difference
 
 
-def test_a_score_is_the_mean_of_its_grid_points(tmp_path: Path) -> None:
+def test_a_score_is_the_mean_of_its_grid_points(tmp_path):
     right = RNG.random(400) < 0.5
     one, two, none = (
         covariance(saved(tmp_path, a=np.concatenate([accuracy(x) for x in points])))[1]
@@ -54,7 +51,7 @@ def test_a_score_is_the_mean_of_its_grid_points(tmp_path: Path) -> None:
     assert none == pytest.approx(np.zeros((1, 1)))  # always one half
 
 
-def test_counts_are_the_same_after_saving_and_take_little_space(tmp_path: Path) -> None:
+def test_counts_are_the_same_after_saving_and_take_little_space(tmp_path):
     small, large = (RNG.integers(0, top, (2, 1000, 3)) for top in (200, 60_000))
     path = tmp_path / "items.npz"
     write_items(path, {("ner", "fr", "Emb/L1-3", 2): small, ("ner", "ru", "untrained (joint)", 1): large})
@@ -65,7 +62,7 @@ def test_counts_are_the_same_after_saving_and_take_little_space(tmp_path: Path) 
     assert read_items(path, "xnli", "fr") == {}
 
 
-def test_without_counts_there_is_no_covariance_and_nonsense_is_named(tmp_path: Path) -> None:
+def test_without_counts_there_is_no_covariance_and_nonsense_is_named(tmp_path):
     cell = Cell(setting="a", task="xnli", language="fr", score=0.0, chance=0.0)
     assert item_covariances(tmp_path / "none.npz", [cell]) == {}
     path = saved(tmp_path, a=accuracy(np.ones(3)), b=accuracy(np.ones(4)))

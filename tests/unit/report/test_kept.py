@@ -1,7 +1,6 @@
 """The stored form of a study: few files that hold everything its jobs wrote."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ FILES: dict[str, Any] = {
 }
 
 
-def test_everything_is_in_a_few_files(tmp_path: Path) -> None:
+def test_everything_is_in_a_few_files(tmp_path):
     study, kept = tmp_path / "study", tmp_path / "kept"
     for name, value in FILES.items():
         write_json(study / name, value)

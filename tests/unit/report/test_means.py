@@ -18,17 +18,17 @@ FLOOR = "untrained (joint)"
 MEANS = {"figure3": "cell", "figure4a": "word", "figure4b": "word", "figure6": "sentence", "figure7": "cka"}
 
 
-def cells(setting: str, values: list[float], reach: float = 0.0, task: str = "ner", code: str = "fr") -> list[Cell]:
+def cells(setting, values, reach=0.0, task="ner", code="fr"):
     """Return the rows of a setting's seeds."""
     about: dict[str, Any] = {"setting": setting, "task": task, "language": code, "chance": 1.0}
     return [Cell(**about, seed=i, score=v, low=v - reach, high=v + reach) for i, v in enumerate(values)]
 
 
-def similar(pair: str, values: list[float], layer: str = AVERAGE) -> list[CkaScore]:
+def similar(pair, values, layer=AVERAGE):
     return [CkaScore(layer=layer, pair=pair, model="random", seed=i, cka=v) for i, v in enumerate(values)]
 
 
-def test_the_figures_of_a_reference_run_come_out_again() -> None:
+def test_the_figures_of_a_reference_run_come_out_again():
     results = read_results([REFERENCE / "records"])
     for figure in KINDS:
         found = getattr(means, f"{MEANS.get(figure, 'contextual')}_means")(getattr(results, figure))
@@ -37,7 +37,7 @@ def test_the_figures_of_a_reference_run_come_out_again() -> None:
         assert [["" if value is None else str(value) for value in row] for row in found] == drawn.to_numpy().tolist()
 
 
-def test_seeds_are_averaged_and_their_spread_widens_the_interval() -> None:
+def test_seeds_are_averaged_and_their_spread_widens_the_interval():
     values = [50.0, 54.0, 61.0]
     (cell,) = cell_means(cells("Default", values, reach=2.0))
     z = np.arcsin(np.sqrt(np.array(values) / 100))
@@ -48,14 +48,14 @@ def test_seeds_are_averaged_and_their_spread_widens_the_interval() -> None:
     assert (cell.low, cell.high) == pytest.approx(ends)
 
 
-def test_intervals_neither_shrink_where_seeds_agree_nor_leave_0_to_100() -> None:
+def test_intervals_neither_shrink_where_seeds_agree_nor_leave_0_to_100():
     (agreed,), (one,) = (cell_means(cells("S", [50.0] * n, reach=3.0)) for n in (4, 1))
     assert agreed.score - agreed.low >= one.score - one.low > 2.9
     (wide,) = cell_means(cells("S", [1.0, 99.0]))
     assert (wide.low, wide.high) == (0.0, 100.0)
 
 
-def test_a_floor_is_the_mean_of_its_own_seeds_and_no_cell() -> None:
+def test_a_floor_is_the_mean_of_its_own_seeds_and_no_cell():
     own: dict[str, Any] = {"setting": "Default", "task": "ner", "language": "fr", "chance": 7.0}
     model = Cell(**own, seed=1, score=60.0, floor=FLOOR)
     (cell,) = cell_means([model, *cells(FLOOR, [10.0, 30.0])])
@@ -69,7 +69,7 @@ def test_a_floor_is_the_mean_of_its_own_seeds_and_no_cell() -> None:
         contextual_means([ContextualScore(**about, seed=1, score=60.0)])
 
 
-def test_similarities_have_intervals_where_there_is_a_second_seed() -> None:
+def test_similarities_have_intervals_where_there_is_a_second_seed():
     one, two = cka_means([*similar("en-fr", [0.3]), *similar("en-ru", [0.2, 0.4])])
     assert two.cka == pytest.approx(0.3)
     assert one.high - one.low > two.high - two.low > 0

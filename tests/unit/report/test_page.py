@@ -2,13 +2,12 @@
 
 import base64
 import hashlib
+import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -16,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
-from report_files import SVG, provenance, verdicts, write_sources
 
 from xling.core.errors import InputError
-from xling.report import style
+from xling.core.io import read_json
+from xling.report import published, style
 from xling.report.__main__ import TABLES
-from xling.report.claims.render import AT_FLOOR
+from xling.report.claims.render import AT_FLOOR, judged
 from xling.report.page.__main__ import main
 from xling.report.page.build import asset, build
 from xling.report.page.files import Files
@@ -32,36 +31,43 @@ from xling.report.records import Results
 REFERENCE = Path(__file__).resolve().parents[3] / "results/reference"
 HOSTILE = '<script>alert(\'x\')</script>" onload="x" &amp; </td></table><!-- ]]> \x00\ud800 {{ }}'
 AGEING = re.compile(r'src="[^"]*"(?= alt="[^"]*, from the paper[^"]*published)|<p><b>docs/.*?</p>')
-VERDICTS = verdicts()
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="60" viewBox="0 0 120 60">'
+    '<rect width="120" height="60" fill="#fff"/><circle cx="60" cy="30" r="20" fill="#0072B2"/></svg>'
+)
+VERDICTS = judged(published.results(), "0123456789abcdef")
+KNOWN = read_json(REFERENCE / "demo-full/provenance.json")  # of which one model and one file are shown
+KNOWN |= {"models": [x for x in KNOWN["models"] if x["model"] == "en-fr.default.s1"], "data": KNOWN["data"][:1]}
+KNOWN |= {"config": {"study": {"name": "demo"}, "pretrain": {"updates": 1250}}, "changed": True}
 
 
 class Page(HTMLParser):
     """A page taken apart: elements with their attributes, and the text with single spaces."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
         self.feed(page)
         self.text = " ".join(self.text.split())
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.text += data
 
-    def all(self, tag: str) -> list[dict[str, str | None]]:
+    def all(self, tag):
         """Return the attributes of every element of a kind."""
         return [attributes for name, attributes in self.elements if name == tag]
 
     @property
-    def ids(self) -> list[str]:
+    def ids(self):
         """All ids, as links to them."""
         return [f"#{attributes['id']}" for _, attributes in self.elements if attributes.get("id")]
 
 
-def check_page(text: str, folder: Path) -> None:
+def check_page(text, folder):
     """Check that a page needs no network, that its links lead somewhere, and that it can be read without pictures."""
     page = Page(text)
     assert all(str(image["src"]).startswith("data:image/") for image in page.all("img"))
@@ -87,7 +93,7 @@ def check_page(text: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["mini", "demo-full"])
-def test_the_page_of_a_reference_run_comes_out_again_and_can_be_read_and_sent(name: str, tmp_path: Path) -> None:
+def test_the_page_of_a_reference_run_comes_out_again_and_can_be_read_and_sent(name, tmp_path):
     """Its style, the paper's figures (drawn again each time) and the headings of docs/ may have changed since."""
     folder = REFERENCE / name
     for figure in ("figure3", "figure7"):
@@ -106,12 +112,28 @@ def test_the_page_of_a_reference_run_comes_out_again_and_can_be_read_and_sent(na
     assert len(Page(wanted).text.split()) <= 6000
 
 
+def write_sources(folder, claims=VERDICTS, origin=KNOWN):
+    """Write the files of a report with three figures and the tables of a reference run, and return where they are."""
+    texts = {f"figures/{name}.svg": SVG for name in ("forest", "figure3", "figure7")} | {"paper/figure3.svg": SVG}
+    texts |= {name.replace("svg", "csv"): "layer,pair,cka\nL0,en-fr,0.6123456789\n" for name in texts}
+    texts |= {"claims.json": json.dumps(claims), "provenance.json": json.dumps(origin), "choices.md": "# Choices\n"}
+    for name in ("table1", "table1-compared"):
+        table = (REFERENCE / f"demo-full/tables/{name}.csv").read_text(encoding="utf-8")
+        texts[f"{name}.csv"] = table.replace("40.0", "not run", 1)
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    shown = {"figures": [folder / "figures"], "paper_figures": [folder / "paper"], "choices": [folder / "choices.md"]}
+    tables = [folder / "table1.csv", folder / "table1-compared.csv"]
+    return Files(folder, "Study demo", folder / "claims.json", folder / "provenance.json", tables, **shown)
+
+
 @pytest.fixture
-def sources(tmp_path: Path) -> Files:
-    return write_sources(tmp_path, VERDICTS)
+def sources(tmp_path):
+    return write_sources(tmp_path)
 
 
-def with_text(value: Any, text: str) -> Any:
+def with_text(value, text):
     """Return a structure with a text at the end of every string that is shown and decides nothing."""
     fixed = {"verdict", "unit", "relation", "counted_in", "state", "origin"}
     if isinstance(value, dict):
@@ -123,19 +145,18 @@ def with_text(value: Any, text: str) -> Any:
 
 @settings(max_examples=10)
 @given(text=st.text(alphabet=st.sampled_from("<>&\"'`|*[]()#\\ \n\x00\ud800a=-/{}%"), max_size=24) | st.just(HOSTILE))
-def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_hostile_results_leave_the_page_as_it_is(tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("page")
-    plain = Page(build(write_sources(folder, VERDICTS)))
-    hostile = build(write_sources(folder, with_text(VERDICTS, text), with_text(provenance(), text)))
+    plain = Page(build(write_sources(folder)))
+    hostile = build(write_sources(folder, with_text(VERDICTS, text), with_text(KNOWN, text)))
     shape, wanted = ([(tag, sorted(own)) for tag, own in page.elements] for page in (Page(hostile), plain))
     assert shape == wanted
     assert "\x00" not in hostile.encode("utf-8").decode("utf-8")
 
 
-def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_path: Path) -> None:
-    known = provenance()
-    known["config"]["study"]["notes"] = ["Books & encyclopaedia."]
-    sources = write_sources(tmp_path, {**verdicts(Results()), "at_floor": AT_FLOOR}, known)
+def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_path):
+    known = KNOWN | {"config": {"study": {"name": "demo", "notes": ["Books & encyclopaedia."]}}}
+    sources = write_sources(tmp_path, {**judged(Results(), "0123"), "at_floor": AT_FLOOR}, known)
     (tmp_path / "figures/figure7.csv").write_text("layer,pair,cka\n", encoding="utf-8")
     text = build(sources)
     check_page(text, tmp_path)
@@ -153,13 +174,13 @@ def test_what_was_not_run_is_one_line_and_the_studys_own_table_comes_first(tmp_p
     assert "When does transfer emerge?" not in text  # no study lacks it
 
 
-def test_a_value_without_an_interval_has_no_bar_and_stands_at_the_edge(sources: Files) -> None:
+def test_a_value_without_an_interval_has_no_bar_and_stands_at_the_edge(sources):
     row = build(sources).split('<details id="claim-1a"')[1].split("</summary>")[0]
     assert ("<rect" in row, row.count("<circle")) == (False, len(VERDICTS["claims"][0]["parts"][0]["checks"]))
     assert '<path d="M40.0 3.5v10" class="mean">' in row
 
 
-def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_others_are_left_to_their_files(tmp_path: Path) -> None:
+def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_others_are_left_to_their_files(tmp_path):
     for name, size in (("a", 1), ("figure7", 500_000), ("figure3", 1), ("kept", 1)):
         (tmp_path / f"{name}.svg").write_bytes(b"x" * size)
         (tmp_path / f"{name}.png").write_bytes(b"p")
@@ -168,7 +189,7 @@ def test_light_drawings_are_shown_and_pictures_of_heavy_ones_and_others_are_left
     assert list(find_figures([tmp_path], ["figure3"])) == ["figure3"]  # what else lies in the folder is not shown
 
 
-def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(sources: Files, tmp_path: Path) -> None:
+def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(sources, tmp_path):
     model = "en-fr.default.s1"
     linked = [f"scores/{model}/xnli.json", f"logs/pretrain/{model}.log", f"figures/training/{model}.svg"]
     linked += ["logs/draw_figure/figure3.log", "logs/table1.log", "logs/claims.log"]
@@ -179,13 +200,13 @@ def test_cells_models_tables_and_figures_lead_to_their_files_and_logs(sources: F
     (tmp_path / "transfer.csv").write_text(transfer, encoding="utf-8")
     beside = {"logs": tmp_path / "logs", "models": tmp_path / "models", "scores": tmp_path / "scores"}
     text = build(replace(sources, tables=(*sources.tables, tmp_path / "transfer.csv"), **beside))
-    assert f'<a href="scores/{model}/xnli.json">73.6</a>' in text
+    assert f'<a href="scores/{model}/xnli.json">58.3</a>' in text
     assert f'<a href="models/{model}">{model}</a>' in text
     assert {str(link["href"]) for link in Page(text).all("a")} >= {*linked, f"scores/{model}"}
     assert sources.address(tmp_path.parent) == ""  # nothing outside the page's folder
 
 
-def painted(drawing: str) -> tuple[list[tuple[str, str, list[str]]], list[float]]:
+def painted(drawing):
     """Return the shapes and letters of a drawing in their order, by outline and style, and all their numbers."""
     root = ElementTree.fromstring(drawing)  # noqa: S314
     named = {f"#{element.get('id')}": element for element in root.iter()}
@@ -202,7 +223,7 @@ def painted(drawing: str) -> tuple[list[tuple[str, str, list[str]]], list[float]
     return looks, numbers
 
 
-def test_a_light_drawing_paints_the_same_in_half_the_bytes(tmp_path: Path) -> None:
+def test_a_light_drawing_paints_the_same_in_half_the_bytes(tmp_path):
     with style.styled():
         figure = style.new_figure()
         axes = figure.subplots()
@@ -225,7 +246,7 @@ def test_a_light_drawing_paints_the_same_in_half_the_bytes(tmp_path: Path) -> No
         embedded(tmp_path / "f.svg")
 
 
-def test_tables_align_numbers_and_leave_long_files_to_links(sources: Files, tmp_path: Path) -> None:
+def test_tables_align_numbers_and_leave_long_files_to_links(sources, tmp_path):
     rows = [("A", "1", "x" * 40, "1a", "-3 [1, 2]"), ("B", "not run", "y", "", "+2.0 (fr)")]
     table = data_table(("Model", "XNLI (Acc) fr", "note", "code", "value"), rows, "t", ["", "Two"])
     assert table.overs == [("", 1), ("XNLI (Acc)", 1), ("", 3)]
@@ -238,7 +259,7 @@ def test_tables_align_numbers_and_leave_long_files_to_links(sources: Files, tmp_
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_text_can_be_read_on_its_background(scheme: int) -> None:
+def test_text_can_be_read_on_its_background(scheme):
     found = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", asset("style.css"))
     colours = {name: shades[scheme] for name, *shades in found}
     pairs = [(name, "paper") for name in ("ink", "soft", "link", "absent")] + [("soft", "mark"), ("ink", "mark")]
@@ -248,7 +269,7 @@ def test_text_can_be_read_on_its_background(scheme: int) -> None:
     assert [pair for pair, contrast in contrasts.items() if contrast < 4.5] == []  # WCAG 2
 
 
-def test_the_command_writes_the_page_or_one_line(sources: Files, tmp_path: Path, call: Callable[..., Any]) -> None:
+def test_the_command_writes_the_page_or_one_line(sources, tmp_path, call):
     inputs = ["--claims", sources.claims, "--provenance", sources.provenance, "--tables", *sources.tables]
     command = (main, "--title", "T", *inputs, "--figures", *sources.figures, "--out", tmp_path / "out/report.html")
     assert call(*command).code == 0

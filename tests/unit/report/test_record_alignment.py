@@ -1,8 +1,6 @@
 """Records from the results of the analyses of section 5."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +8,8 @@ import pytest
 from xling.report.record_alignment import main
 from xling.report.records import read_results
 
-Call = Callable[..., Any]
-Change = Callable[[dict[str, Any]], None]
 
-
-def analyses(folder: Path, change: Change = lambda _: None) -> list[object]:
+def analyses(folder, change=lambda _: None):
     """Write the results of three analyses with a change, and return the flags that name them."""
     scores = {"p1": 0.25, "low": 0.2, "high": 0.3, "chance": 0.01, "by_seed": [0.25]}
     words = [
@@ -49,7 +44,7 @@ def analyses(folder: Path, change: Change = lambda _: None) -> list[object]:
     return flags
 
 
-def test_records_are_what_the_report_reads(call: Call, tmp_path: Path) -> None:
+def test_records_are_what_the_report_reads(call, tmp_path):
     assert call(main, *analyses(tmp_path)).code == 0
     results = read_results([tmp_path / "records"])
     (x,) = results.figure4a
@@ -64,9 +59,7 @@ def test_records_are_what_the_report_reads(call: Call, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("right", "ends"), [(0.0, (0, 52.182)), (1.0, (47.818, 100))])
-def test_few_words_that_all_agree_leave_an_interval(
-    call: Call, tmp_path: Path, right: float, ends: tuple[float, float]
-) -> None:
+def test_few_words_that_all_agree_leave_an_interval(call, tmp_path, right, ends):
     same = {"p1": right, "low": right, "high": right}
     assert call(main, *analyses(tmp_path, lambda x: x["words"]["records"][0].update(same))).code == 0
     (static,) = read_results([tmp_path / "records"]).figure4a
@@ -81,12 +74,10 @@ def test_few_words_that_all_agree_leave_an_interval(
         (lambda x: x["cka"].pop("records"), "cka.json: not the result of an analysis: no 'records' (delete it"),
     ],
 )
-def test_a_result_that_is_not_as_planned_is_refused(
-    refused: Callable[..., str], tmp_path: Path, change: Change, problem: str
-) -> None:
+def test_a_result_that_is_not_as_planned_is_refused(refused, tmp_path, change, problem):
     assert problem in refused(main, *analyses(tmp_path, change), out=tmp_path / "records")
 
 
-def test_every_analysis_needs_its_plan(refused: Callable[..., str], tmp_path: Path) -> None:
+def test_every_analysis_needs_its_plan(refused, tmp_path):
     flags = analyses(tmp_path)[:-2]
     assert "--analysis and --plan must name the same" in refused(main, *flags, out=tmp_path / "records")

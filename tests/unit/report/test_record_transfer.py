@@ -2,9 +2,6 @@
 
 import csv
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +14,7 @@ FLOOR, JOINT = "en-fr.untrained-joint.s1", "untrained (joint)"
 MODELS = {"a.s1": ("Default", 60.0), "b.s1": ("Top shared", 30.0), FLOOR: (JOINT, 20.0)}  # setting, score in French
 
 
-def score(name: str, **changes: Any) -> dict[str, Any]:
+def score(name, **changes):
     """Return what the jobs of an encoder would have written; its score in English is 90."""
     found = {
         code: {"score": one, "interval": [one - 2.0, one + 2.0], "baseline": {"score": 1.5}, "measures": {}}
@@ -30,7 +27,7 @@ def score(name: str, **changes: Any) -> dict[str, Any]:
     return {**about, "sizes": sizes, "settings": settings, "languages": found, **changes}
 
 
-def job(name: str, points: int = 3) -> dict[str, Any]:
+def job(name, points=3):
     """Return what a job of some grid points would have written: counts of two sentences, told apart by the point."""
     columns = ["right", "predicted", "gold"]
     tests = [dict(zip(columns, (f"{n} 300", "5 300", "7 300"), strict=True)) for n in range(points)]
@@ -38,7 +35,7 @@ def job(name: str, points: int = 3) -> dict[str, Any]:
     return {"config": f"hash {name}", "points": found}
 
 
-def write(folder: Path) -> list[object]:
+def write(folder):
     """Write a plan and all scores; return the flags."""
     planned = [
         {"model": name, "setting": setting, "pair": "en-fr", "seed": 1, "config": {"ner": f"hash {name}"}}
@@ -57,7 +54,7 @@ def write(folder: Path) -> list[object]:
     return [x for key, name in flags.items() for x in (key, folder / name)]
 
 
-def test_every_file_of_two_settings(tmp_path: Path, call: Callable[..., Any]) -> None:
+def test_every_file_of_two_settings(tmp_path, call):
     assert call(record_transfer.main, *write(tmp_path)).code == 0
     cells = read_records(tmp_path / "figure3.csv", Cell)
     default, floor = ({"setting": x, "task": "ner", "language": "fr", "seed": 1} for x in ("Default", JOINT))
@@ -78,7 +75,7 @@ def test_every_file_of_two_settings(tmp_path: Path, call: Callable[..., Any]) ->
 
 
 @pytest.mark.parametrize(("per_epoch", "used"), [(None, 2000), (700, 1400), (1500, 2000)])
-def test_the_examples_that_short_epochs_reached_are_counted(per_epoch: int | None, used: int) -> None:
+def test_the_examples_that_short_epochs_reached_are_counted(per_epoch, used):
     own = score("a.s1", settings={"epochs": 2, "examples_per_epoch": per_epoch})
     assert record_transfer.examples([({"pair": "en-fr"}, "ner", own)]) == [Examples("ner", "fr", used, 300, 50)]
 
@@ -93,9 +90,7 @@ def test_the_examples_that_short_epochs_reached_are_counted(per_epoch: int | Non
         ("a.s1/jobs/ner.json", job("a.s1", 1), "no counts at the points [1, 0] (run its job again)"),
     ],
 )
-def test_a_score_of_another_run_is_refused_in_one_line(
-    name: str, value: Any, problem: str, tmp_path: Path, refused: Callable[..., str]
-) -> None:
+def test_a_score_of_another_run_is_refused_in_one_line(name, value, problem, tmp_path, refused):
     flags = write(tmp_path)
     (tmp_path / "scores" / name).write_text(json.dumps(value))
     assert f"{name}: {problem}" in refused(record_transfer.main, *flags, out=tmp_path / "figure3.csv")

@@ -1,7 +1,6 @@
 """Table 1 of any study and of the paper: every number, what was not run, deltas, escapes, ours beside theirs."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -33,22 +32,22 @@ CELLS = [
 ]
 
 
-def row(setting: str, language: str, score: float, reach: float | None = None) -> Cell:
+def row(setting, language, score, reach=None):
     ends = {} if reach is None else {"low": score - reach, "high": score + reach}
     return Cell(setting=setting, task="ner", language=language, score=score, chance=0.0, **ends)
 
 
-def row_of(table: pd.DataFrame, *start: str) -> list[str]:
+def row_of(table, *start):
     return next(row for row in table.to_numpy().tolist() if tuple(row[: len(start)]) == start)
 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", ["table1.csv", "figure7.csv"])
-def test_the_package_holds_the_shared_numbers(name: str, real_data: Path) -> None:
+def test_the_package_holds_the_shared_numbers(name, real_data):
     assert (published.DATA / name).read_bytes() == (real_data.parent / "published" / name).read_bytes()
 
 
-def test_table1_equals_the_papers_to_the_printed_digit_and_its_deltas_follow_but_for_rounding() -> None:
+def test_table1_equals_the_papers_to_the_printed_digit_and_its_deltas_follow_but_for_rounding():
     table = table1(PAPER_MEANS, SETTINGS, PAPER.deltas)
     assert [" ".join(row) for row in table.to_numpy().tolist()] == TABLE1.split("\n")
     groups = {"": 1, "Domain Similarity (§4.1)": 1, "Anchor Points (§4.2)": 3, "Parameter Sharing (§4.3)": 5}
@@ -60,7 +59,7 @@ def test_table1_equals_the_papers_to_the_printed_digit_and_its_deltas_follow_but
     assert 0.005 < (squares.drop("AVER").mean() - squares.loc["AVER"]).abs().max() <= 0.006
 
 
-def test_cells_that_were_not_run_say_so_and_settings_of_ones_own_are_shown() -> None:
+def test_cells_that_were_not_run_say_so_and_settings_of_ones_own_are_shown():
     table = table1([*CELLS, CellMean("Mine", "pos", "cs", 50.0, 5.0)], SETTINGS)
     assert list(table.columns)[-4:] == [("POS (Acc)", name) for name in ("fr", "ru", "cs", "Δ")]
     absent = ["not run"] * 4
@@ -75,7 +74,7 @@ def test_cells_that_were_not_run_say_so_and_settings_of_ones_own_are_shown() -> 
     assert margins([], SETTINGS) is None
 
 
-def test_ours_beside_theirs() -> None:
+def test_ours_beside_theirs():
     floors = [row("untrained", x, 20.0) for x in ("fr", "ru")]
     ours = [row("Default", "fr", 80.04, 1.9), row("Default", "ru", 60.0), row("Sep Emb", "fr", 65.04, 3.0)]
     above = [replace(own, floor="untrained") for own in ours]
@@ -91,11 +90,11 @@ def test_ours_beside_theirs() -> None:
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.04, "0.0"), (-0.04, "0.0"), (0.06, "+0.1"), (-22.6, "-22.6")])
-def test_zero_has_no_sign(value: float, text: str) -> None:
+def test_zero_has_no_sign(value, text):
     assert signed(value) == text
 
 
-def test_characters_that_mean_something_are_escaped() -> None:
+def test_characters_that_mean_something_are_escaped():
     """The layout itself is compared with the tables of a reference run in test_figure_commands."""
     table = grid(
         [("", "a & b|c"), ("Both_ways", "x")], [("", ["0*", "-3"]), ("{§4} $", ["a\\b ~ ^ <i> `c` 0*\nd", "5%"])]

@@ -1,8 +1,6 @@
 """Verdicts as files, in words and on the screen; on the paper's numbers and on the committed runs."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,17 +25,17 @@ MINI |= {"6a": "contradicted", "6c": "supported", "7a": "supported", "7b": "cont
 MINI |= {"1b": "undecided", "5": "supported"}
 
 
-def by_number(stored: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def by_number(stored):
     return {claim["claim"]: claim for claim in stored["claims"]}
 
 
-def leaves(value: Any) -> list[Any]:
+def leaves(value):
     """Return everything in a structure, whatever the order of its keys."""
     parts = [item for _, item in sorted(value.items())] if isinstance(value, dict) else value
     return [leaf for part in parts for leaf in leaves(part)] if isinstance(value, dict | list) else [value]
 
 
-def test_the_published_numbers_with_their_noise_contradict_nothing_and_support_nearly_all() -> None:
+def test_the_published_numbers_with_their_noise_contradict_nothing_and_support_nearly_all():
     printed = [claim["verdict"] for claim in PAPER["claims"] if claim["verdict"] != "not run"]
     assert len(printed) == 13  # twelve, and 4e
     assert Verdict.CONTRADICTED not in printed
@@ -45,7 +43,7 @@ def test_the_published_numbers_with_their_noise_contradict_nothing_and_support_n
     assert paper.table(PAPER) in paper.PAGE.read_text(encoding="utf-8"), "run python -m docs.verdicts"
 
 
-def test_all_that_is_said_of_mini_follows_from_its_numbers_and_is_what_the_analysis_found() -> None:
+def test_all_that_is_said_of_mini_follows_from_its_numbers_and_is_what_the_analysis_found():
     kept = read_json(REFERENCE / "claims.json")
     found = judged(read_results([REFERENCE / "records"], kept["paper_scale"]), kept["config"])
     stored = by_number(found)
@@ -59,7 +57,7 @@ def test_all_that_is_said_of_mini_follows_from_its_numbers_and_is_what_the_analy
     ("value", "threshold", "text"),
     [(0.62, 0.75, "0.62"), (0.749, 0.75, "0.749"), (0.75, 0.75, "0.75"), (-0.001, 0.9, "0.00")],
 )
-def test_a_number_is_not_rounded_onto_its_border(value: float, threshold: float, text: str) -> None:
+def test_a_number_is_not_rounded_onto_its_border(value, threshold, text):
     assert number(value, {"unit": "share", "threshold": threshold}) == text
 
 
@@ -79,9 +77,7 @@ NOT_RUN = "not run, or not in full: XNLI ru, XNLI zh, Parsing ru, Parsing zh (mi
         (table(drop=FEW), "1a", "supported", "supported", "on 1 of 9 cells: 1 clear", ""),
     ],
 )  # fmt: skip
-def test_verdicts_say_what_they_rest_on(
-    results: Results, number: str, verdict: str, shown: str, said: str, headline: str
-) -> None:
+def test_verdicts_say_what_they_rest_on(results, number, verdict, shown, said, headline):
     stored = judged(results)
     claim = by_number(stored)[number]
     assert (claim["verdict"], row(claim)[5], said in claim["sentence"]) == (verdict, f"**{shown}**", True)
@@ -91,7 +87,7 @@ def test_verdicts_say_what_they_rest_on(
 
 
 @pytest.mark.parametrize(("gain", "reach", "said"), [(2.7, 2.5, True), (4.9, 2.5, False), (5.0, 9.0, False)])
-def test_models_that_learnt_nothing_are_told_first(gain: float, reach: float, said: bool) -> None:
+def test_models_that_learnt_nothing_are_told_first(gain, reach, said):
     """One of ten cells may be above its floor by chance, a little beyond its own interval."""
     scores = dict.fromkeys(SETTINGS, 10.0) | {"Extra anchors": 10.0 + gain}
     cells = [cell(name, "ner", "fr", score, low=score - reach, high=score + reach) for name, score in scores.items()]
@@ -100,9 +96,7 @@ def test_models_that_learnt_nothing_are_told_first(gain: float, reach: float, sa
     assert (lines[2] == AT_FLOOR, verdict_lines(stored)[0] == AT_FLOOR, "at_floor" in stored) == (said,) * 3
 
 
-def test_the_commands_judge_with_paired_items_show_verdicts_and_refuse_bad_records(
-    tmp_path: Path, call: Callable[..., Any]
-) -> None:
+def test_the_commands_judge_with_paired_items_show_verdicts_and_refuse_bad_records(tmp_path, call):
     names = [(name, seed) for name in ("Default", "No anchors", "Extra anchors") for seed in (1, 2)]
     cells = [cell(x, "xnli", "fr", 60.0 + s, seed=s, low=56.2 + s, high=65.8 + s, chance=33.3) for x, s in names]
     write_records(tmp_path / "in/figure3.csv", Cell, cells)
@@ -125,7 +119,7 @@ def test_the_commands_judge_with_paired_items_show_verdicts_and_refuse_bad_recor
     assert not out.exists()
 
 
-def test_what_make_demo_ends_with() -> None:
+def test_what_make_demo_ends_with():
     lines = verdict_lines(PAPER)
     assert (lines[0], lines[-1]) == (PAPER["headline"], "  not run: 6a, 6b, 6c, 7c")
     assert [line.split()[0] for line in lines[1:-1]] == [x for x in by_number(PAPER) if x not in lines[-1]]

@@ -5,15 +5,15 @@ from embedded import EMBEDDED
 
 from xling.synthetic.language import Language
 from xling.synthetic.traits import Differences
-from xling.synthetic.world import World, build_world
+from xling.synthetic.world import build_world
 
 
 @pytest.fixture(scope="session")
-def world() -> World:
+def world():
     return build_world(1)
 
 
 @pytest.fixture(scope="session")
-def languages(world: World) -> dict[str, Language]:
+def languages(world):
     described = EMBEDDED["synthetic"]["languages"].items()
     return {code: Language(code, Differences(**traits), world) for code, traits in described}

@@ -13,11 +13,11 @@ from sacremoses import MosesTokenizer
 
 from xling.core.errors import XlingError
 from xling.core.seeds import python_rng
-from xling.synthetic.corpus import Document, documents, take_sentences, translations
+from xling.synthetic.corpus import documents, take_sentences, translations
 from xling.synthetic.formats.text import jieba_dictionary, tokens, write_lines
 from xling.synthetic.grammar import Form
-from xling.synthetic.language import Language, Sentence, used_forms
-from xling.synthetic.meaning import LINK, SHARPNESS, WIKI, Meaning, draw_meanings, sampler
+from xling.synthetic.language import Language, used_forms
+from xling.synthetic.meaning import LINK, SHARPNESS, WIKI, draw_meanings, sampler
 from xling.synthetic.nli import nli_pairs
 from xling.synthetic.traits import Differences
 from xling.synthetic.world import ALONE, CONCEPTS, CONTENT, FIRST, NAMES, SECOND, Kind, WordMaker
@@ -29,7 +29,7 @@ LABELS = {
 }  # fmt: skip
 
 
-def test_a_sixth_language_is_data_alone(world) -> None:
+def test_a_sixth_language_is_data_alone(world):
     greek = Language("el", Differences(script="greek", verb="final", adjective="after", names=0.2, synonyms=0.0), world)
     for meaning in islice(draw_meanings((1,), "wiki"), 200):
         sentence = greek.realise(meaning)
@@ -37,7 +37,7 @@ def test_a_sixth_language_is_data_alone(world) -> None:
         assert LINK in meaning.skeleton or sentence.deprels[-2:] == ("root", "punct")
 
 
-def test_characters_are_enough_and_the_same_in_both_chinese_scripts() -> None:
+def test_characters_are_enough_and_the_same_in_both_chinese_scripts():
     everything = ALONE + FIRST + SECOND
     assert len(set(everything)) == len(everything)
     assert [opencc.OpenCC(scheme).convert(everything) for scheme in ("t2s", "s2t")] == [everything] * 2
@@ -45,7 +45,7 @@ def test_characters_are_enough_and_the_same_in_both_chinese_scripts() -> None:
         WordMaker("han", python_rng(1), taken=set(ALONE)).make(short=True)
 
 
-def test_choices_follow_the_topic_and_zipf_and_domains_differ() -> None:
+def test_choices_follow_the_topic_and_zipf_and_domains_differ():
     source, rng = sampler(WIKI), python_rng(1)
     drawn = [CONCEPTS[concept] for _ in range(10_000) for concept in source.meaning(rng, 1).concepts]
     people = [concept for concept in drawn if concept.kind == Kind.PERSON]
@@ -60,7 +60,7 @@ def test_choices_follow_the_topic_and_zipf_and_domains_differ() -> None:
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_words_are_as_near_to_english_as_asked_and_stand_for_one_concept(languages, code: str) -> None:
+def test_words_are_as_near_to_english_as_asked_and_stand_for_one_concept(languages, code):
     language, traits = languages[code], languages[code].traits
     words, english = (languages[c].words[Form.BASE] for c in (code, "en"))
     for kinds, wanted, off in (
@@ -83,12 +83,12 @@ def test_words_are_as_near_to_english_as_asked_and_stand_for_one_concept(languag
     assert all(len(concepts) == 1 for concepts in owners.values())
 
 
-def some_meanings(seed: int, domain: str, count: int = 5) -> list[Meaning]:
+def some_meanings(seed, domain, count=5):
     pair = next(nli_pairs(seed))
     return [pair.premise, pair.hypothesis, *islice(draw_meanings((seed,), domain), count)]
 
 
-def check_tree(sentence: Sentence) -> None:
+def check_tree(sentence):
     upos, heads, deprels, ner = sentence[2:6]
     assert 4 <= len(sentence.forms) <= 24
     assert {len(column) for column in (sentence.lemmas, upos, heads, deprels, ner)} == {len(sentence.forms)}
@@ -108,7 +108,7 @@ def check_tree(sentence: Sentence) -> None:
 
 @given(seed=st.integers(0, 2**32), domain=st.sampled_from(["wiki", "web"]))
 @settings(max_examples=25)
-def test_every_meaning_is_a_sentence_in_every_language(languages, seed: int, domain: str) -> None:
+def test_every_meaning_is_a_sentence_in_every_language(languages, seed, domain):
     for meaning in some_meanings(seed, domain):
         said = [language.realise(meaning) for language in languages.values()]
         for sentence, language in zip(said, languages.values(), strict=True):
@@ -118,7 +118,7 @@ def test_every_meaning_is_a_sentence_in_every_language(languages, seed: int, dom
 
 
 @pytest.mark.parametrize("code", ["en", "fr", "de", "ru"])
-def test_moses_gives_back_the_words(languages, code: str) -> None:
+def test_moses_gives_back_the_words(languages, code):
     tokenizer = MosesTokenizer(lang=code)
     meanings = (*some_meanings(7, "wiki", 100), *some_meanings(8, "web", 100))
     for one, other in pairwise(map(languages[code].realise, meanings)):
@@ -127,7 +127,7 @@ def test_moses_gives_back_the_words(languages, code: str) -> None:
         assert one.text[0].isupper() or one.text[0].isdigit()
 
 
-def test_jieba_gives_back_the_words_where_there_are_no_spaces(languages, tmp_path) -> None:
+def test_jieba_gives_back_the_words_where_there_are_no_spaces(languages, tmp_path):
     write_lines(tmp_path / "words.txt", jieba_dictionary(languages["zh"].word_list()))
     segmenter = jieba.Tokenizer(str(tmp_path / "words.txt"))
     segmenter.cache_file = str(tmp_path / "jieba.cache")
@@ -148,13 +148,13 @@ def test_jieba_gives_back_the_words_where_there_are_no_spaces(languages, tmp_pat
         ({True, False}, ["de obl", "de nsubj", "ru obj"]),
     ],
 )
-def test_each_language_has_its_own_word_order(languages, before: set[bool], words: list[str]) -> None:
+def test_each_language_has_its_own_word_order(languages, before, words):
     for code, label in map(str.split, words):
         trees = [languages[code].realise(meaning) for meaning in some_meanings(5, "wiki", 500)]
         assert {i + 1 < head for t in trees for i, head in enumerate(t.heads) if t.deprels[i] == label} == before
 
 
-def test_german_main_verbs_are_second_and_russian_objects_lead_only_where_nobody_can_mistake_them(languages) -> None:
+def test_german_main_verbs_are_second_and_russian_objects_lead_only_where_nobody_can_mistake_them(languages):
     orders = set()
     for meaning in some_meanings(5, "wiki", 1_000):
         german, russian = (languages[code].realise(meaning) for code in ("de", "ru"))
@@ -166,18 +166,18 @@ def test_german_main_verbs_are_second_and_russian_objects_lead_only_where_nobody
     assert orders == {("NOUN", "PROPN")}
 
 
-def test_a_paraphrase_says_the_same_in_other_words(languages) -> None:
+def test_a_paraphrase_says_the_same_in_other_words(languages):
     english, rng = languages["en"], python_rng("paraphrase")
     pairs = [(english.text(meaning), english.paraphrase(meaning, rng)) for meaning in some_meanings(4, "wiki", 1_000)]
     assert all(len(plain.split()) == len(other.split()) for plain, other in pairs)
     assert sum(plain != other for plain, other in pairs) / len(pairs) > 0.75
 
 
-def sentences(pages: list[Document]) -> list[str]:
+def sentences(pages):
     return [sentence for page in pages for paragraph in page.paragraphs for sentence in paragraph]
 
 
-def test_corpora_are_not_parallel_and_every_seed_and_domain_is_another_draw(languages) -> None:
+def test_corpora_are_not_parallel_and_every_seed_and_domain_is_another_draw(languages):
     drawn = {code: list(islice(documents(language, "wiki", 1), 100)) for code, language in languages.items()}
     plans = [[tuple(map(len, page.paragraphs)) for page in pages] for pages in drawn.values()]
     for one, other in combinations(plans, 2):
@@ -187,7 +187,7 @@ def test_corpora_are_not_parallel_and_every_seed_and_domain_is_another_draw(lang
         assert sum(a == b for a, b in zip(one, other, strict=True)) < 10
 
 
-def test_half_the_paragraphs_are_single_sentences_and_titles_are_unique(languages) -> None:
+def test_half_the_paragraphs_are_single_sentences_and_titles_are_unique(languages):
     pages = list(islice(documents(languages["en"], "wiki", 1), 400))
     sizes = [len(paragraph) for page in pages for paragraph in page.paragraphs]
     assert sizes.count(1) / len(sizes) == pytest.approx(0.5, abs=0.03)
@@ -196,7 +196,7 @@ def test_half_the_paragraphs_are_single_sentences_and_titles_are_unique(language
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 50])
-def test_exactly_the_sentences_asked_for(languages, count: int) -> None:
+def test_exactly_the_sentences_asked_for(languages, count):
     pages = list(islice(documents(languages["fr"], "web", 1), 50))
     taken = list(take_sentences(pages, count))
     assert sentences(taken) == sentences(pages)[:count]
@@ -204,7 +204,7 @@ def test_exactly_the_sentences_asked_for(languages, count: int) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), [("en", "fr"), ("en", "zh"), ("ru", "en")])
-def test_dictionaries_cover_the_content_words(languages, source: str, target: str) -> None:
+def test_dictionaries_cover_the_content_words(languages, source, target):
     entries = translations(languages[source], languages[target])
     assert len({(entry.source, entry.target) for entry in entries}) == len(entries)
     assert {entry.quality for entry in entries} == set(range(1, 10))

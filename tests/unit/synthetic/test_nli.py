@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from xling.synthetic.grammar import Form
-from xling.synthetic.meaning import GENERIC, NEGATION, Meaning, exchange_roles, parts_of, place_of
-from xling.synthetic.nli import OBJECT, SLOTS, NliPair, balanced_pairs, nli_pairs
+from xling.synthetic.meaning import GENERIC, NEGATION, exchange_roles, parts_of, place_of
+from xling.synthetic.nli import OBJECT, SLOTS, balanced_pairs, nli_pairs
 from xling.synthetic.world import BY_GLOSS, CONCEPTS, Kind, concepts_of, hypernym
 
 TRAIN, DEV = 6_000, 2_000
@@ -21,7 +21,7 @@ PAIRS = list(islice(nli_pairs(1), TRAIN + DEV))
 OUTSIDE = -1  # a value that no sentence names
 
 
-def extension(meaning: Meaning, ranges: dict[int, list[int]]) -> set[tuple[int, ...]]:
+def extension(meaning, ranges):
     """Return the events that a meaning allows, listed one by one; None of them is that nothing happened."""
     parts = parts_of(meaning)
     allowed = []
@@ -36,7 +36,7 @@ def extension(meaning: Meaning, ranges: dict[int, list[int]]) -> set[tuple[int, 
     return everything - holds if NEGATION in parts else holds
 
 
-def label_by_listing(pair: NliPair) -> str:
+def label_by_listing(pair):
     """Return the label of a pair about one event from the lists of events, the definition itself."""
     ranges = {}
     for number in (OBJECT, *SLOTS):
@@ -50,19 +50,19 @@ def label_by_listing(pair: NliPair) -> str:
     return "contradiction" if not premise & hypothesis else "neutral"
 
 
-def is_exchange(pair: NliPair) -> bool:
+def is_exchange(pair):
     left, right = parts_of(pair.premise), parts_of(pair.hypothesis)
     left.pop(NEGATION, None), right.pop(NEGATION, None)
     return left != right and exchange_roles(left) == right
 
 
-def test_listing_the_events_gives_every_label() -> None:
+def test_listing_the_events_gives_every_label():
     for pair in PAIRS[:1_500]:
         assert ("neutral" if is_exchange(pair) else label_by_listing(pair)) == pair.label
     assert min(Counter(pair.label for pair in PAIRS).values()) > 0.31 * len(PAIRS)
 
 
-def test_exchanged_roles_keep_the_words_and_only_negation_changes_the_length(languages) -> None:
+def test_exchanged_roles_keep_the_words_and_only_negation_changes_the_length(languages):
     pairs = [pair for pair in PAIRS if is_exchange(pair)]
     assert len(pairs) > 0.1 * len(PAIRS)
     for pair in (*pairs[:100], *PAIRS[:300]):
@@ -78,7 +78,7 @@ def test_exchanged_roles_keep_the_words_and_only_negation_changes_the_length(lan
     assert abs(counts[0] - counts[1]) < 0.05 * len(PAIRS)  # generic slots stand on both sides
 
 
-def surface(premise: str, hypothesis: str, negation: str) -> dict[str, float]:
+def surface(premise, hypothesis, negation):
     """Return overlap, lengths and negations of a pair, all that a glance at two bags of words shows."""
     sizes = [len(premise.split()), len(hypothesis.split())]
     one, other = set(premise.split()), set(hypothesis.split())
@@ -91,7 +91,7 @@ def surface(premise: str, hypothesis: str, negation: str) -> dict[str, float]:
     )
 
 
-def test_surface_statistics_do_not_give_it_away(languages) -> None:
+def test_surface_statistics_do_not_give_it_away(languages):
     english, labels = languages["en"], [pair.label for pair in PAIRS]
     negation = english.words[Form.BASE][BY_GLOSS["not"]]
     sides = [[english.text(m).lower().rstrip(".") for m in (p.premise, p.hypothesis)] for p in PAIRS]
@@ -104,7 +104,7 @@ def test_surface_statistics_do_not_give_it_away(languages) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 300, 301, 302])
-def test_a_constant_guess_is_chance(number: int) -> None:
+def test_a_constant_guess_is_chance(number):
     pairs = list(balanced_pairs(5, number))
     counts = Counter(pair.label for pair in pairs)
     assert len(pairs) == number

@@ -1,9 +1,7 @@
 """Task files and parallel sentences in the words of the pretraining text."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,14 +14,13 @@ BANK = "中 B-ORG\n国 I-ORG\n银 I-ORG\n行 I-ORG\n在 O\n“ O\n北 B-LOC\n京
 OTHER = (
     "the of and to in a is was for that on with as by at from his it an were are which be this had or first their one"
 )
-Prepare = Callable[..., Any]
 
 
 @pytest.fixture
-def prepare(call: Callable[..., Any], tmp_path: Path) -> Prepare:
+def prepare(call, tmp_path):
     """Return a function that prepares texts and returns the records, or the error if the texts are refused."""
 
-    def command(task: str, form: str, *texts: str, options: object = None, more: tuple[str, ...] = ()) -> Any:
+    def command(task, form, *texts, options=None, more=()):
         paths = [tmp_path / f"raw{number}" for number, _ in enumerate(texts)]
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text, encoding="utf-8", newline="\n")
@@ -59,10 +56,7 @@ RECORDS: list[tuple[str, str, str, object, object]] = [
 
 
 @pytest.mark.parametrize(("task", "form", "text", "options", "expected"), RECORDS)
-def test_records(
-    prepare: Prepare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    task: str, form: str, text: str, options: object, expected: object,
-) -> None:  # fmt: skip
+def test_records(prepare, tmp_path, monkeypatch, task, form, text, options, expected):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "words.txt").write_text("中国 9\n银行 9\n北京 9\n", encoding="utf-8")
     assert prepare(task, form, text, text, options=options) == [expected] * 2  # files follow each other
@@ -77,13 +71,11 @@ def test_records(
         ("xnli-mt", [f"{NLI}a\t\u200b\tneutral\n"], ENGLISH, "raw0: nothing left of '\\u200b' after tokenising"),
     ],
 )
-def test_failures_are_one_line_and_leave_nothing(
-    prepare: Prepare, form: str, texts: list[str], options: object, problem: str
-) -> None:
+def test_failures_are_one_line_and_leave_nothing(prepare, form, texts, options, problem):
     assert problem in prepare("ner" if form == "wikiann" else "nli", form, *texts, options=options)
 
 
-def test_data_of_another_language_is_refused(prepare: Prepare, tmp_path: Path) -> None:
+def test_data_of_another_language_is_refused(prepare, tmp_path):
     (tmp_path / "other.txt").write_text(f"{OTHER}\n" * 100)
     flags = ("--script", "Latin", "--unlike", f"English={tmp_path / 'other.txt'}")
     for words, problem in (
@@ -118,13 +110,7 @@ BACK = "yep\nnope nope\n"
         ("--file en=a --tokeniser en=fr.json --tokeniser en=fr.json", "expected CODE=FILE, each code once"),
     ],
 )  # fmt: skip
-def test_one_file_per_side_or_one_line_and_nothing(
-    call: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    flags: str,
-    expected: dict[str, str] | str,
-) -> None:
+def test_one_file_per_side_or_one_line_and_nothing(call, tmp_path, monkeypatch, flags, expected):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         Path(name).write_text(text, encoding="utf-8")

@@ -1,10 +1,7 @@
 """The tokenising command: words and counts, empty lines dropped, faults told in one line."""
 
 import json
-from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,10 +13,10 @@ OPTIONS = json.dumps({"language": "en", "moses": "en"})
 
 
 @pytest.fixture
-def tokenise(call: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+def tokenise(call, tmp_path):
     """Return a function that tokenises a text into a folder."""
 
-    def command(text: str, *more: object, options: str = OPTIONS, out: str = "out") -> Any:
+    def command(text, *more, options=OPTIONS, out="out"):
         (tmp_path / "text.txt").write_text(text, encoding="utf-8")
         (tmp_path / "options.json").write_text(options) if options else None
         flags = ["--out", tmp_path / out / "tok.txt.zst", "--stats", tmp_path / out / "stats.json"]
@@ -28,7 +25,7 @@ def tokenise(call: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
     return command
 
 
-def test_words_and_counts_without_empty_lines(tokenise: Callable[..., Any], tmp_path: Path) -> None:
+def test_words_and_counts_without_empty_lines(tokenise, tmp_path):
     text = "".join(f"Line no. {number}, isn't it?\n" if number % 5 else " \u200b\n" for number in range(117))
     assert tokenise(text).code == 0
     lines = list(read_lines(tmp_path / "out/tok.txt.zst"))
@@ -48,9 +45,7 @@ def test_words_and_counts_without_empty_lines(tokenise: Callable[..., Any], tmp_
         ("a\n", '{"language": "xx", "moses": "xx"}', "'xx' is not a language of sacremoses"),
     ],
 )
-def test_faults_are_one_line_and_leave_nothing(
-    tokenise: Callable[..., Any], tmp_path: Path, content: str, options: str, problem: str
-) -> None:
+def test_faults_are_one_line_and_leave_nothing(tokenise, tmp_path, content, options, problem):
     code, error, _ = tokenise(content, options=options)
     assert (code, problem in error) == (2, True)
     assert error.count("\n") <= 1
@@ -58,7 +53,7 @@ def test_faults_are_one_line_and_leave_nothing(
 
 
 @pytest.mark.parametrize(("margin", "wanted"), [(1.5, 4000), (1.0, 10**9)], ids=["to a margin", "never beyond all"])
-def test_thinning_draws_the_same_lines_from_any_number_of_shards(tmp_path: Path, margin: float, wanted: int) -> None:
+def test_thinning_draws_the_same_lines_from_any_number_of_shards(tmp_path, margin, wanted):
     lines = [f"{number:09}" for number in range(40_000)]
     write_json(tmp_path / "wanted.json", {"characters": 9 * wanted, "paragraphs": 1})
     kept = []
@@ -77,7 +72,7 @@ def test_thinning_draws_the_same_lines_from_any_number_of_shards(tmp_path: Path,
     assert set(kept[0]) <= set(lines)
 
 
-def test_a_thinned_shard_is_tokenised_and_may_be_empty(tmp_path: Path, tokenise: Callable[..., Any]) -> None:
+def test_a_thinned_shard_is_tokenised_and_may_be_empty(tmp_path, tokenise):
     for name, size in (("wanted", 3), ("given", 6)):
         write_json(tmp_path / f"{name}.json", {"characters": size, "paragraphs": size})
     sizes = ["--wanted", tmp_path / "wanted.json", "--given", *[tmp_path / "given.json"] * 2, "--part", "2-of-2"]

@@ -1,25 +1,22 @@
 """What the analyses of section 5 are made from: which encoders, which texts, which are compared."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from embedded import DEMO as STUDY
 from embedded import PAPER
 from embedded import made as made_study
 
-from workflow_scripts.alignment import Alignment
-
 DEMO = STUDY.alignment
 PAIRS = ["en-en'", "en-fr", "en-de", "en-ru", "en-zh"]
 
 
-def made(**changes: Any) -> Alignment:
+def made(**changes):
     return made_study(**changes).alignment
 
 
 @pytest.mark.parametrize("one", [DEMO, PAPER.alignment], ids=["embedded", "paper"])
-def test_figure_7_compares_five_pairs_three_ways(one: Alignment) -> None:
+def test_figure_7_compares_five_pairs_three_ways(one):
     sides = {
         (row["pair"], row["model"]): [(Path(side["folder"]).name, side["kind"], side["language"]) for side in seed]
         for row in one.plan("cka")["comparisons"]
@@ -33,7 +30,7 @@ def test_figure_7_compares_five_pairs_three_ways(one: Alignment) -> None:
     assert sides["en-zh", "random"] == [("en.mono.s1", "trained", "en"), ("zh.mono.s1", "untrained", "zh")]
 
 
-def test_only_what_the_figures_need_is_represented() -> None:
+def test_only_what_the_figures_need_is_represented():
     alone = [f"{code}.mono.s1" for code in ("en", "en2", "fr", "de", "ru", "zh")]
     both = ["en-en2.sep-emb.s1", *(f"en-{code}.default.s1" for code in ("fr", "de", "ru", "zh"))]
     assert DEMO.encoders == alone + both
@@ -48,7 +45,7 @@ def test_only_what_the_figures_need_is_represented() -> None:
     assert [name for name in DEMO.encoders if DEMO.text(name)] == [name for name in alone if "en2" not in name]
 
 
-def test_a_source_that_is_taken_away_is_not_in_the_figures() -> None:
+def test_a_source_that_is_taken_away_is_not_in_the_figures():
     taken = made(languages={"fr": {"muse": None}, "de": {"tatoeba": None, "vectors": None}, "en2": {"parallel": None}})
     assert taken.languages("words") == ["de", "ru", "zh"]
     assert taken.languages("sentences") == ["fr", "ru", "zh"]
@@ -60,7 +57,7 @@ def test_a_source_that_is_taken_away_is_not_in_the_figures() -> None:
     assert (alone.analyses, alone.encoders, alone.records) == ([], [], [])  # no model of the source to compare with
 
 
-def test_seeds_that_both_sides_have_are_compared() -> None:
+def test_seeds_that_both_sides_have_are_compared():
     more = made(study={"more_seeds": [{"models": ["en.mono", "fr.mono", "en-fr.default"], "seeds": [1, 2]}]})
     plan = more.plan("sentences")["languages"]
     names = [{code: Path(folder).name for code, folder in seed.items()} for seed in plan["fr"]["seeds"]]
@@ -70,7 +67,7 @@ def test_seeds_that_both_sides_have_are_compared() -> None:
     assert (rows["en-fr", "bilingual"], rows["en-fr", "random"], rows["en-ru", "bilingual"]) == (2, 2, 1)
 
 
-def test_vectors_of_the_study_s_own_text_are_no_raw_files() -> None:
+def test_vectors_of_the_study_s_own_text_are_no_raw_files():
     mixed = made(languages={"de": {"vectors": "fasttext/wiki.de.vec"}})
     own = {code: str(mixed.trained_vectors(code)) for code in ("en", "fr", "ru", "zh")}
     assert mixed.plan("words")["languages"]["fr"]["vectors"] == {code: own[code] for code in ("en", "fr")}

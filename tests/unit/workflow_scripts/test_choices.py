@@ -8,7 +8,7 @@ EVIDENCE = ("strong", "medium", "weak", "measured", "ours")
 HEAD = ["question", "what we do", "evidence", "switch or place"]
 
 
-def tables() -> list[list[list[str]]]:
+def tables():
     """Return the cells of every table, row by row."""
     text = (ROOT / "docs" / "choices.md").read_text(encoding="utf-8")
     blocks = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
@@ -19,12 +19,12 @@ KEYS = dict(leaves(EMBEDDED))
 ROWS = [row for table in tables() for row in table[2:]]
 
 
-def exists(place: str) -> bool:
+def exists(place):
     """Tell whether a place is a key of the config or a path of the repository."""
     return (ROOT / place).exists() if "/" in place else any(f"{key}.".startswith(f"{place}.") for key in KEYS)
 
 
-def test_a_choice_says_why_and_where() -> None:
+def test_a_choice_says_why_and_where():
     assert [table[0] for table in tables()] == [HEAD] * 6
     assert len(ROWS) > 60
     for question, done, evidence, where in ROWS:

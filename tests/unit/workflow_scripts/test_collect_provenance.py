@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from workflow_scripts.collect_provenance import machine, main
@@ -11,13 +9,13 @@ from xling.core.io import read_json
 from xling.report.page.build import read_provenance
 
 
-def benchmark(path: Path, *values: str) -> None:
+def benchmark(path, *values):
     """Write a benchmark file with the columns of Snakemake's that are read: seconds, memory and CPU seconds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(map("\t".join, [("s", "max_rss", "cpu_time"), values])) + "\n", encoding="utf-8")
 
 
-def trained(folder: Path, *attempts: dict[str, Any]) -> Path:
+def trained(folder, *attempts):
     """Write what a model says about itself."""
     folder.mkdir(parents=True)
     base = {"device": "CPU x86_64", "host": "a", "processes": 1, "began": "2026-11-15T05:00:00Z"}
@@ -27,9 +25,7 @@ def trained(folder: Path, *attempts: dict[str, Any]) -> Path:
     return folder / "provenance.json"
 
 
-def test_what_is_collected_counts_all_attempts_and_the_page_can_read_it(
-    tmp_path: Path, call: Callable[..., Any]
-) -> None:
+def test_what_is_collected_counts_all_attempts_and_the_page_can_read_it(tmp_path, call):
     benchmark(tmp_path / "b/train_bpe/en.tsv", "2.5", "100", "2.0")
     benchmark(tmp_path / "b/train_bpe/en-fr.wiki.tsv", "1.5", "300", "1.0")
     benchmark(tmp_path / "b/train_bpe/en-ru.wiki.tsv", "50", "1", "1")  # of a pair that the study has no longer
@@ -73,6 +69,6 @@ def test_what_is_collected_counts_all_attempts_and_the_page_can_read_it(
     assert known["versions"]["torch"].startswith("2.")
 
 
-def test_the_processor_is_named_where_the_system_names_it() -> None:
+def test_the_processor_is_named_where_the_system_names_it():
     assert machine("model name\t: Some CPU @ 2 GHz\nmodel name\t: Some CPU")["processor"] == "Some CPU @ 2 GHz"
     assert machine("")["processor"] != ""

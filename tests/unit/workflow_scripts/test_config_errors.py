@@ -1,8 +1,5 @@
 """Every wrong description is refused with one line that names the key, what was expected and the nearest valid name."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 import yaml
 from embedded import PAPER, ROOT, leaves, nested, study
@@ -102,7 +99,7 @@ languages.ru.tatoeba | fra | : fra is languages.fr.tatoeba too (expected its own
 """
 
 
-def edited(path: str, value: str) -> dict[str, Any]:
+def edited(path, value):
     """Return the study with a key set to a value given as YAML; keys and values are laid over those that are there."""
     if value != "-":
         return study(**nested({path: yaml.safe_load(value)}))
@@ -115,7 +112,7 @@ def edited(path: str, value: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("row", EDITS.strip().splitlines())
-def test_one_clear_line_and_exit_code(row: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_clear_line_and_exit_code(row, capsys):
     path, value, expected = row.split(" | ")
     with pytest.raises(SystemExit) as left:
         load_study(edited(path, value))
@@ -125,20 +122,20 @@ def test_one_clear_line_and_exit_code(row: str, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("wrong", [{"a": 1}, [{}], "no such choice", True, 0.5])
-def test_nothing_is_converted_in_silence(wrong: object) -> None:
+def test_nothing_is_converted_in_silence(wrong):
     config = study()
     tried = [path for path, value in leaves(config) if value not in (None, {}) and not isinstance(value, type(wrong))]
     assert len(tried) > 100
     assert [path for path in tried if not schema_problems(merge(config, nested({path: wrong})))] == []
 
 
-def problems(config: dict[str, Any]) -> list[str]:
+def problems(config):
     with pytest.raises(ConfigError) as caught:
         check(config)
     return caught.value.problems
 
 
-def test_all_problems_of_a_kind_are_told_at_once() -> None:
+def test_all_problems_of_a_kind_are_told_at_once():
     wrong = study(model={"norm": "none"}, text={"lowercase": 1}, settings={"default": {"train": {"lr": 0}}})
     assert len(problems(wrong)) == 3
 
@@ -163,16 +160,14 @@ def test_all_problems_of_a_kind_are_told_at_once() -> None:
         (".", b"", ": is a directory"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named_with_the_line(
-    tmp_path: Path, name: str, content: bytes, problem: str
-) -> None:
+def test_a_file_that_cannot_be_read_is_named_with_the_line(tmp_path, name, content, problem):
     (tmp_path / "own.yaml").write_bytes(content)
     with pytest.raises(ConfigError) as caught:
         read_yaml(tmp_path / name)
     assert str(caught.value).startswith(f"config: {tmp_path / name}{problem}")
 
 
-def test_a_preset_without_the_one_below_it_is_named(tmp_path: Path) -> None:
+def test_a_preset_without_the_one_below_it_is_named(tmp_path):
     presets, own = ROOT / "presets", tmp_path / "own.yaml"
     mini, top, recipe = (presets / f"{name}.yaml" for name in ("mini", "overlays/mini-next", "overlays/mini-recipe"))
     own.write_text("# On top of presets/mini.yaml\nstudy: {name: own}\n")
@@ -190,13 +185,13 @@ def test_a_preset_without_the_one_below_it_is_named(tmp_path: Path) -> None:
 # Where the data come from: files that are missing, shared or without a column are told before any job.
 
 
-def test_a_dump_and_a_word_list_may_serve_several_languages_and_a_copy_its_originals_files() -> None:
+def test_a_dump_and_a_word_list_may_serve_several_languages_and_a_copy_its_originals_files():
     words = {"segmenter": "jieba", "segmenter_dictionary": "jieba/zh.dict.txt"}
     copied = {"copy_of": "fr", "text": study()["languages"]["fr"]["text"]}
     assert load_study(study(languages={"de": words, "ru": copied})).original("ru") == "fr"
 
 
-def with_files(config: dict[str, Any]) -> dict[str, Any]:
+def with_files(config):
     """Return a description after making all files that it reads."""
     for path in Study(config).needed_files.values():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -204,7 +199,7 @@ def with_files(config: dict[str, Any]) -> dict[str, Any]:
     return config
 
 
-def test_files_of_a_local_study_and_their_columns_must_be_there(tmp_path: Path) -> None:
+def test_files_of_a_local_study_and_their_columns_must_be_there(tmp_path):
     root = tmp_path / "data"
     local = study(data={"origin": "local", "root": str(root)})
     assert problems(local) == [
@@ -223,14 +218,14 @@ def test_files_of_a_local_study_and_their_columns_must_be_there(tmp_path: Path) 
     check(with_files(merge(local, {"languages": {"zh": {"parallel": "own/zh.txt"}}})))
 
 
-def test_a_file_that_no_dataset_brings_is_named() -> None:
+def test_a_file_that_no_dataset_brings_is_named():
     """The date of a dump is in its name: changing only one of the two would fetch nothing."""
     check(PAPER.config)
     first, *_ = problems(merge(PAPER.config, {"data": {"wikipedia_date": "20261101"}}))
     assert "languages.en.text.wiki.files[0]: no such file: results/data/paper/wikipedia/enwiki-20261001" in first
 
 
-def test_what_a_study_does_not_use_need_not_be_there_nor_be_described(tmp_path: Path) -> None:
+def test_what_a_study_does_not_use_need_not_be_there_nor_be_described(tmp_path):
     bare = {
         "pairs": ["en-nds"],
         "languages": [],

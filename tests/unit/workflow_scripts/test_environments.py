@@ -1,14 +1,13 @@
 """Every way to install the software has the same pins: the lock file's."""
 
-import ast
 import re
 import sys
-from pathlib import Path
 
 import yaml
 from embedded import ROOT
 from packaging.utils import canonicalize_name
 from pins import read_pins
+from unit.test_layers import imported
 
 from workflow_scripts.collect_provenance import direct_dependencies
 
@@ -18,18 +17,13 @@ STANDARD = set(sys.stdlib_module_names) | {"compression", "xling"}  # compressio
 VERSIONS = read_pins(ROOT / "requirements.lock")
 
 
-def imported(path: Path) -> set[str]:
+def distributions(path):
     """Return the distributions that a file imports."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.split(".")[0])
+    names = {name.split(".")[0] for name in imported(path)}
     return {PROVIDES.get(name, canonicalize_name(name)) for name in names - STANDARD}
 
 
-def environment(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+def environment(path):
     """Return what conda and what pip installs in an environment; everything has an exact version."""
     *conda, pip = yaml.safe_load(path.read_text(encoding="utf-8"))["dependencies"]
     assert all(re.fullmatch(r"[a-z0-9_.-]+=[0-9][0-9.]*", entry) for entry in conda), path
@@ -39,7 +33,7 @@ def environment(path: Path) -> tuple[dict[str, str], dict[str, str]]:
 XLING, TEXT = (environment(ROOT / "envs" / f"{name}.yaml") for name in ("xling", "text"))
 
 
-def test_every_environment_pins_what_the_lock_file_does() -> None:
+def test_every_environment_pins_what_the_lock_file_does():
     for path in sorted((ROOT / "envs").glob("*.yaml")):
         conda, pip = environment(path)
         assert {name: VERSIONS.get(name, version) for name, version in pip.items()} == pip, path
@@ -48,13 +42,13 @@ def test_every_environment_pins_what_the_lock_file_does() -> None:
     assert VERSIONS["torch"] == "2.13.0"
 
 
-def test_the_text_stack_has_what_its_stages_import_and_no_torch() -> None:
+def test_the_text_stack_has_what_its_stages_import_and_no_torch():
     files = [path for stage in TEXT_STAGES for path in (ROOT / "xling" / stage).rglob("*.py")]
-    assert set().union(*map(imported, files)) <= set(TEXT[1])
+    assert set().union(*map(distributions, files)) <= set(TEXT[1])
     assert set(TEXT[1]) <= set(XLING[1]) - {"torch"}
 
 
-def test_rules_that_call_a_text_stage_have_the_text_stack() -> None:
+def test_rules_that_call_a_text_stage_have_the_text_stack():
     texts = [path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk")]
     rules = [rule for text in texts for rule in re.split(r"^ *rule\b", text, flags=re.MULTILINE)]
     calls = [(stage, rule) for rule in rules for stage in re.findall(r"(?:-m|gpu_slots) xling\.(\w+)\.", rule)]
@@ -63,9 +57,9 @@ def test_rules_that_call_a_text_stage_have_the_text_stack() -> None:
         assert bool(re.search(r"^ +TEXT_ENV$", rule, flags=re.MULTILINE)) == (stage in TEXT_STAGES), rule
 
 
-def test_the_container_installs_the_lock_file_on_the_same_python() -> None:
+def test_the_container_installs_the_lock_file_on_the_same_python():
     text = (ROOT / "envs" / "xling.def").read_text(encoding="utf-8")
-    assert re.search(r"^From: python:(\S+)-slim", text, flags=re.MULTILINE)[1] == XLING[0]["python"]  # type: ignore[index]
+    assert re.search(r"^From: python:(\S+)-slim", text, flags=re.MULTILINE)[1] == XLING[0]["python"]
     assert re.search(r"^\s+requirements\.lock\s", text, flags=re.MULTILINE)
     assert "pip install --no-cache-dir --requirement /opt/xling/requirements.lock" in text
     assert not re.search(r"pip install(?!.*requirements\.lock)", text)

@@ -3,15 +3,15 @@
 import ast
 import json
 import re
-from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
-from embedded import PAPER, ROOT, leaves, nested, study
+from embedded import PAPER, ROOT, leaves, nested, results, study
 
 from workflow_scripts.collect_provenance import is_own
 from workflow_scripts.config import merge, read_config
+from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import Study
 from xling.core.io import read_json
 
@@ -37,23 +37,11 @@ DECIDES_NOTHING = [
 ]  # fmt: skip
 STRUCTURE = ("study.", "pairs.", "languages.en2.copy_of")  # names of other parts: no value can just be another
 
-Key = tuple[str, ...]
-
-
-def results(one: Study) -> list[Key]:
-    """Return every model and every result of a study."""
-    keys: list[Key] = [("model", name) for name in one.models]
-    keys += [("score", name, task) for name in one.transfer.encoders for task in one.transfer.tasks]
-    keys += [("analysis", name) for name in one.alignment.analyses]
-    keys += [("states", name) for name in one.alignment.encoders]
-    return keys + [("contextual", name) for name in one.contextual.jobs]
-
-
 FIRST = Study(study(study=SMALL))
 BEFORE = {key: FIRST.identity(*key) for key in results(FIRST)}
 
 
-def changes(config: dict[str, Any]) -> Iterator[Key]:
+def changes(config):
     """Yield the results whose hashes are no longer what they were; those that are gone come last."""
     one = Study(config)
     now = results(one)
@@ -61,7 +49,7 @@ def changes(config: dict[str, Any]) -> Iterator[Key]:
     yield from (key for key in BEFORE if key not in now)
 
 
-def other(value: Any) -> Any:
+def other(value):
     """Return another value of the same kind."""
     match value:
         case bool():
@@ -77,7 +65,7 @@ def other(value: Any) -> Any:
     return {"lr": 0.5}  # the training keys of a setting
 
 
-def with_other(*paths: str) -> dict[str, Any]:
+def with_other(*paths):
     """Return the small study with another value at some places."""
     return study(**merge({"study": SMALL}, nested({path: other(ALL[path]) for path in paths})))
 
@@ -86,25 +74,25 @@ ALL = {path: value for path, value in leaves(study(study=SMALL)) if not path.sta
 NEUTRAL = [path for path in ALL if any(fnmatchcase(path, pattern) for pattern in DECIDES_NOTHING)]
 
 
-def test_every_value_that_is_not_known_to_decide_nothing_changes_a_result() -> None:
+def test_every_value_that_is_not_known_to_decide_nothing_changes_a_result():
     assert len(ALL) > 250
     assert [path for path in ALL if path not in NEUTRAL and not any(changes(with_other(path)))] == []
 
 
-def test_what_decides_nothing_changes_no_result() -> None:
+def test_what_decides_nothing_changes_no_result():
     if any(changes(with_other(*NEUTRAL))):  # else all at once, which takes a hundredth of the time
         assert {path: found for path in NEUTRAL if (found := set(changes(with_other(path))))} == {}
         pytest.fail("some of them change a result together")
     assert [one for one in DECIDES_NOTHING if not any(fnmatchcase(path, one) for path in ALL)] == []
 
 
-def test_the_dictionary_of_a_segmenter_reaches_all_that_reads_its_language() -> None:
+def test_the_dictionary_of_a_segmenter_reaches_all_that_reads_its_language():
     found = set(changes(with_other("languages.zh.segmenter_dictionary")))
     others = {("states", "en.mono.s1"), ("contextual", "en.mono.s1"), ("contextual", "en.untrained.s1")}
     assert found == {key for key in BEFORE if "zh" in key[1] or key[0] == "analysis"} | others
 
 
-def test_a_published_text_is_known_by_its_path_and_not_by_the_generator() -> None:
+def test_a_published_text_is_known_by_its_path_and_not_by_the_generator():
     known, config = PAPER.identity, PAPER.config
     moved = Study({**config, "data": config["data"] | {"root": "/elsewhere"}, "synthetic": {}}).identity
     for key in (("model", "en-fr.extra-anchors.s1"), ("task", "nli", "fr", "xnli", "test")):
@@ -112,15 +100,17 @@ def test_a_published_text_is_known_by_its_path_and_not_by_the_generator() -> Non
     assert known("words", "fr", "wiki") != known("words", "fr", "crawl")
 
 
+RULES = (ROOT / "rules" / "common.smk").read_text(encoding="utf-8")
+REVISIONS = ast.literal_eval(re.findall(r"^REV = ({.*?^})", RULES, re.MULTILINE | re.DOTALL)[0])
+CONTROLS = {path.parent.name: path for path in sorted((ROOT / "results" / "controls").glob("*/models.jsonl"))}
+
+
 @pytest.mark.parametrize("name", ["demo-full", "mini"])
-def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(name, monkeypatch):
     """Fails for a change of the hashes that is not meant: everybody's results would be refused or made again."""
     monkeypatch.setenv("XLING_DATA", "/data")
-    kept, rules = ROOT / "results" / "reference" / name, (ROOT / "rules" / "common.smk").read_text(encoding="utf-8")
-    revisions = ast.literal_eval(re.findall(r"^REV = ({.*?^})", rules, re.MULTILINE | re.DOTALL)[0])
-    one = Study(read_config(ROOT / "config.yaml", kept / "config.yaml"), revisions)
+    kept = ROOT / "results" / "reference" / name
+    one = Study(read_config(ROOT / "config.yaml", kept / "config.yaml"), REVISIONS)
     scored = [(model, task) for model in one.transfer.encoders for task in one.transfer.tasks]
     wanted = [("score", *key) for key in scored] + [("contextual", key) for key in one.contextual.jobs]
     lines = {
@@ -140,7 +130,19 @@ def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
     assert (len(carried) > 150, len(runs)) == (True, 64)
 
 
-def test_only_the_studys_own_jobs_are_its_time() -> None:
+@pytest.mark.parametrize("folder", CONTROLS)
+def test_an_overlay_of_mini_describes_the_runs_that_were_made_with_it(folder, monkeypatch):
+    """And has a name of its own, so that it overwrites nothing of mini."""
+    monkeypatch.setenv("XLING_DATA", "/data")
+    name = folder.removesuffix("-transfer")  # mini-web in two parts
+    files = [ROOT / name for name in ("config.yaml", "presets/mini.yaml", f"presets/overlays/{name}.yaml")]
+    one = Study(read_config(*files), REVISIONS)
+    assert (schema_problems(one.config), one.config["study"]["name"]) == ([], name)
+    runs = {line["model"]: line["run"] for line in map(json.loads, CONTROLS[folder].read_text().splitlines())}
+    assert [model for model, run in runs.items() if run != one.run(model)] == []
+
+
+def test_only_the_studys_own_jobs_are_its_time():
     plan = FIRST.provenance()
     own = ["en-fr.default.s1", "en-fr.untrained-joint.s1", "en.untrained.s1", "en.wiki", "parallel"]
     own += ["en-fr.joint.wiki.fr.plain", "translate_words", "en-fr"]

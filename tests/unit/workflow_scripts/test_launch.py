@@ -2,7 +2,6 @@
 
 import sys
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ MODULE = ["xling.pretrain.run", "--run-json", "a b.json"]
 ALONE = [sys.executable, "-m", *MODULE]
 
 
-def answers(*lines: str) -> launch.Ask:
+def answers(*lines):
     """Return a SLURM that gives these answers, one after the other."""
     left = list(lines)
     return lambda _: left.pop(0)
@@ -31,20 +30,20 @@ def answers(*lines: str) -> launch.Ask:
         ("slurm_load_jobs error", None),
     ],
 )
-def test_the_trainer_leaves_before_its_allocation_ends(said: str, deadline: float | None) -> None:
+def test_the_trainer_leaves_before_its_allocation_ends(said, deadline):
     found = allocation({"SLURM_JOB_ID": "7"}, answers(said))
     assert found is not None
     assert (found.job, found.deadline) == (7, deadline)
     assert allocation({}, answers()) is None
 
 
-def test_one_gpu_needs_no_torchrun_and_several_do() -> None:
+def test_one_gpu_needs_no_torchrun_and_several_do():
     assert command(MODULE, 1, 1, None) == command(MODULE, 1, 2, None) == ALONE  # without a cluster there are no nodes
     run = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=4"]
     assert command(MODULE, 4, 1, None) == [sys.executable, *run, "-m", *MODULE]
 
 
-def test_several_nodes_are_started_by_srun_and_meet_at_the_first() -> None:
+def test_several_nodes_are_started_by_srun_and_meet_at_the_first():
     first, other = (command(MODULE, 2, 2, Allocation(n, 60.0, "n[1-2]"), answers("n1\nn2")) for n in (6, 7))
     assert first[:2] == ["srun", "--nodes=2"]
     assert {"--master-addr=n1", "--nnodes=2", "--nproc-per-node=2"} <= set(first)
@@ -54,7 +53,7 @@ def test_several_nodes_are_started_by_srun_and_meet_at_the_first() -> None:
         command(MODULE, 2, 2, Allocation(1, None, ""), answers(""))
 
 
-def test_the_launcher_becomes_a_trainer_with_the_gpus_that_were_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_launcher_becomes_a_trainer_with_the_gpus_that_were_handed_out(monkeypatch):
     started: list[list[str]] = []
     monkeypatch.setattr(launch.os, "execvp", lambda _, words: started.append(words))
     monkeypatch.setattr(launch, "allocation", lambda _: Allocation(7, 1794720611.0, "n1"))
@@ -67,7 +66,7 @@ def test_the_launcher_becomes_a_trainer_with_the_gpus_that_were_handed_out(monke
     assert {words[-1] for words in started} == {"--deadline=1794720611"}
 
 
-def test_a_busy_controller_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_controller_is_asked_again(tmp_path, monkeypatch):
     program = tmp_path / "squeue"
     program.write_text(f"#!/bin/sh\n[ -e {tmp_path}/asked ] && echo fine && exit\ntouch {tmp_path}/asked\nexit 1\n")
     program.chmod(0o755)

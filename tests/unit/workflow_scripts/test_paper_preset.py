@@ -4,13 +4,11 @@ from functools import reduce
 from importlib import import_module
 from operator import getitem
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from embedded import PAPER, leaves, made
 
-from workflow_scripts.study import Study
 from xling.data.manifest import load_manifest
 from xling.finetune.metrics import spans
 
@@ -19,7 +17,7 @@ CONFIG = PAPER.config
 FACTS = yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text(encoding="utf-8"))
 
 
-def found(where: str) -> Any:
+def found(where):
     """Return what stands at a key of the resolved config, or a constant named as module:name."""
     if ":" not in where:
         return reduce(getitem, where.split("."), CONFIG)
@@ -31,13 +29,13 @@ def found(where: str) -> Any:
 @pytest.mark.parametrize(
     ("section", "where", "value"), [(section, *leaf) for section, part in FACTS.items() for leaf in leaves(part)]
 )
-def test_a_number_of_the_paper(section: str, where: str, value: Any) -> None:
+def test_a_number_of_the_paper(section, where, value):
     if isinstance(value, float):
         value = pytest.approx(value, rel=1e-12)
     assert found(where) == value, section
 
 
-def test_no_number_is_lost() -> None:
+def test_no_number_is_lost():
     """Of a key that stands in a table twice, YAML keeps only the last."""
     assert sum(1 for part in FACTS.values() for _ in leaves(part)) == 134
 
@@ -59,7 +57,7 @@ TABLE = {
 
 @pytest.mark.parametrize("setting", TABLE)
 @pytest.mark.parametrize("one", [PAPER, made(study={"skip": []}, bpe=PAPER.config["bpe"])], ids=["paper", "embedded"])
-def test_a_row_of_table_1(one: Study, setting: str) -> None:
+def test_a_row_of_table_1(one, setting):
     for other in ("fr", "ru", "zh"):
         run = one.run(f"en-{other}.{setting}.s1")
         corpus, vocabulary = run["made_from"]["corpus"], run["made_from"]["vocabulary"]
@@ -70,7 +68,7 @@ def test_a_row_of_table_1(one: Study, setting: str) -> None:
         assert run["selection_language"] == "en"
 
 
-def test_models_outside_table_1() -> None:
+def test_models_outside_table_1():
     names = ["en-en2.sep-emb.s1", "en-de.default.s1", *(f"{code}.mono.s1" for code in CONFIG["study"]["languages"])]
     runs = {name: PAPER.run(name) for name in names}
     vocabularies = [run["made_from"]["vocabulary"] for run in runs.values()]
@@ -82,7 +80,7 @@ def test_models_outside_table_1() -> None:
     assert copied | {"text_of": "en", "domain": "wiki", "switched": False, "own_order": True} == copied
 
 
-def test_the_first_metric_of_a_task_decides() -> None:
+def test_the_first_metric_of_a_task_decides():
     measures = import_module("xling.finetune.metrics").MEASURES
     assert {task: next(iter(measures[task])) for task in ("xnli", "ner", "parsing")} == {
         "xnli": "accuracy", "ner": "f1", "parsing": "las",
@@ -90,7 +88,7 @@ def test_the_first_metric_of_a_task_decides() -> None:
     assert spans(["B-X", "I-Y", "I-Z", "O", "I-X"]) == [("Z", 0, 3), ("X", 4, 5)]
 
 
-def test_all_data_is_what_the_paper_names() -> None:
+def test_all_data_is_what_the_paper_names():
     date, manifest = CONFIG["data"]["wikipedia_date"], load_manifest()
     for code in ("en", "fr", "de", "ru", "zh"):
         name = f"wikipedia/{code}wiki-{date}-pages-articles.xml.bz2"
@@ -99,7 +97,7 @@ def test_all_data_is_what_the_paper_names() -> None:
     assert {name: manifest[name].version for name in versions} == versions
 
 
-def test_figures_5_and_8_have_three_pairs_and_two_tasks() -> None:
+def test_figures_5_and_8_have_three_pairs_and_two_tasks():
     contextual = PAPER.contextual
     assert (contextual.targets(), contextual.tasks()) == (["fr", "ru", "zh"], ["ner", "parsing"])
     assert {name: job.ways for name, job in contextual.jobs.items()} == {

@@ -2,7 +2,6 @@
 
 import json
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import networkx
@@ -24,15 +23,15 @@ from xling.pretrain.config import read_run
 from xling.pretrain.record import useful_operations
 
 
-def job(number: int = 1, rule: str = "pretrain", needs: tuple[int, ...] = (), **more: Any) -> Job:
+def job(number=1, rule="pretrain", needs=(), **more):
     return Job(number, rule, **{"outputs": ("x",), "needs": frozenset(needs), **more})
 
 
-def estimated(study: Study, device: str = "h200", **about: Any) -> Cost:
+def estimated(study, device="h200", **about):
     return cost(Sizes(study, load_rates(device)), job(**about))
 
 
-def write(path: Path, value: Any) -> Path:
+def write(path, value):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value))
     return path
@@ -41,7 +40,7 @@ def write(path: Path, value: Any) -> Path:
 @given(
     st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=40), st.lists(st.integers(0, 50), min_size=12)
 )
-def test_the_longest_chain_is_that_of_another_implementation(edges: list[tuple[int, int]], weights: list[int]) -> None:
+def test_the_longest_chain_is_that_of_another_implementation(edges, weights):
     forward = [(min(pair), max(pair)) for pair in edges if pair[0] != pair[1]]
     jobs = [job(i, needs=tuple(a for a, b in forward if b == i)) for i in range(12)]
     graph = networkx.DiGraph([*((a, b, {"weight": weights[b]}) for a, b in forward)])
@@ -51,7 +50,7 @@ def test_the_longest_chain_is_that_of_another_implementation(edges: list[tuple[i
     assert all(one.number in after.needs for one, after in pairwise(chain))
 
 
-def test_rules_come_after_what_they_read() -> None:
+def test_rules_come_after_what_they_read():
     jobs = [job(4, "train"), job(3, "encode"), job(2, "train", (3,)), job(1, "all", (2, 4))]
     rules = by_rule(jobs, [Cost(2.0), UNKNOWN, Cost(3.0), Cost()])
     assert list(rules.items()) == [("encode", [UNKNOWN]), ("train", [Cost(3.0), Cost(2.0)]), ("all", [Cost()])]
@@ -68,12 +67,12 @@ def test_rules_come_after_what_they_read() -> None:
         ({"gres": "license:3"}, 0),
     ],
 )
-def test_gpus_are_counted_in_either_syntax(resources: dict[str, Any], gpus: int) -> None:
+def test_gpus_are_counted_in_either_syntax(resources, gpus):
     assert job(resources=resources).gpus == gpus
 
 
 @given(st.floats(1e-4, 1.0), st.floats(1e9, 1e15), st.floats(1e6, 1e12), st.floats(1.5, 100.0))
-def test_two_points_on_a_line_give_the_line_back(step: float, speed: float, few: float, ratio: float) -> None:
+def test_two_points_on_a_line_give_the_line_back(step, speed, few, ratio):
     points = [(amount, step + amount / speed) for amount in (few * ratio, few)]
     if points[0][1] - points[1][1] < 1e-6 * step:
         return  # nothing to tell the slope from
@@ -81,7 +80,7 @@ def test_two_points_on_a_line_give_the_line_back(step: float, speed: float, few:
     assert fit((1e9, 1.0), (4e9, 5.0)) == (0.0, pytest.approx(8e8))  # as fast on little: no time for a step
 
 
-def test_the_h200s_rates_are_those_of_the_committed_benchmark_and_every_rate_says_its_source() -> None:
+def test_the_h200s_rates_are_those_of_the_committed_benchmark_and_every_rate_says_its_source():
     bench = json.loads((ROOT / "bench/results/pretrain-h200.json").read_text())
     small = operations({"layers": 8, "width": 256, "feedforward": 1024}, 128, 0.15 * 16000)
     paper = (24576 * bench["operations_per_token"], 24576 / bench["settings"]["Default"])
@@ -96,9 +95,7 @@ def test_the_h200s_rates_are_those_of_the_committed_benchmark_and_every_rate_say
     assert all(entry["value"] >= 0 and entry["unit"] and entry["source"] for entry in entries)
 
 
-def test_ones_own_rates_are_checked_and_come_before_those_that_fit_the_study(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_ones_own_rates_are_checked_and_come_before_those_that_fit_the_study(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for visible, fitting in (("0", (False, True)), ("", (False, False))):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
@@ -118,7 +115,7 @@ def test_ones_own_rates_are_checked_and_come_before_those_that_fit_the_study(
 
 
 @pytest.mark.parametrize("setting", ["default", "sep-emb-l1-3", "sep-tokens"])
-def test_operations_and_weights_are_those_of_the_model(setting: str, tmp_path: Path) -> None:
+def test_operations_and_weights_are_those_of_the_model(setting, tmp_path):
     described = made(settings={"sep-tokens": SEP_TOKENS}, study={"extra": ["en-fr.sep-tokens"]})
     run = described.run(f"en-fr.{setting}.s1")
     path = write(tmp_path / "run.json", run)
@@ -130,7 +127,7 @@ def test_operations_and_weights_are_those_of_the_model(setting: str, tmp_path: P
     assert parameters(run, 512) == sum(parameter.numel() for parameter in tables)
 
 
-def test_pretraining_at_the_papers_scale_takes_a_day_of_an_h200() -> None:
+def test_pretraining_at_the_papers_scale_takes_a_day_of_an_h200():
     """81.9G tokens at the 906k a second of the committed benchmark."""
     wildcards = {"model": "en-fr.default.s1"}
     one, four = (estimated(PAPER, wildcards=wildcards, resources={"gpu": gpus}) for gpus in (1, 4))
@@ -139,7 +136,7 @@ def test_pretraining_at_the_papers_scale_takes_a_day_of_an_h200() -> None:
     assert one.disk == pytest.approx(4 * (80000 * 768 + 8 * 12 * 768**2 + 512 * 768))
 
 
-def test_fine_tuning_counts_points_epochs_and_examples() -> None:
+def test_fine_tuning_counts_points_epochs_and_examples():
     found = []
     for batch in (4, 8):
         xnli = PAPER.config["tasks"]["xnli"]
@@ -153,7 +150,7 @@ def test_fine_tuning_counts_points_epochs_and_examples() -> None:
     assert found[1] < 0.6 * found[0]  # batches of 8 halve the steps
 
 
-def test_a_core_trains_the_embedded_study_in_the_time_of_its_reference_run_give_or_take_a_quarter() -> None:
+def test_a_core_trains_the_embedded_study_in_the_time_of_its_reference_run_give_or_take_a_quarter():
     kept = json.loads((ROOT / "results/reference/demo-full/provenance.json").read_text())
     used = {row["stage"]: row["cpu"] / row["jobs"] for row in kept["stages"]}
     study = Study(read_config(ROOT / "config.yaml", ROOT / "presets/demo-full.yaml"))
@@ -163,7 +160,7 @@ def test_a_core_trains_the_embedded_study_in_the_time_of_its_reference_run_give_
     assert (trained.gpu, trained.cpu) == (0, trained.seconds)
 
 
-def test_shards_share_a_text_and_a_crawl_is_thinned_before_it_is_tokenised() -> None:
+def test_shards_share_a_text_and_a_crawl_is_thinned_before_it_is_tokenised():
     sizes, names = Sizes(PAPER, load_rates("h200")), {"language": "zh", "domain": "crawl"}
     assert sizes.tokenised("zh", "crawl") == pytest.approx(1.3 * sizes.text("zh", "wiki"))
     for rule in ("extract_text", "tokenise_text"):
@@ -174,7 +171,7 @@ def test_shards_share_a_text_and_a_crawl_is_thinned_before_it_is_tokenised() -> 
         assert last < 0.6 * whole  # what comes before the last shard is only unpacked
 
 
-def test_downloads_leave_out_what_is_there_and_name_what_nobody_knows(tmp_path: Path) -> None:
+def test_downloads_leave_out_what_is_there_and_name_what_nobody_knows(tmp_path):
     sizes = Sizes(Study({**PAPER.config, "data": PAPER.config["data"] | {"root": str(tmp_path)}}), load_rates("h200"))
     assert sizes.download("panlex") == (sizes.raw(str(tmp_path / "panlex")), []) == (1272778403, [])
     assert (sizes.download("msra")[0], bool(manifest()["msra"].ask)) == (0, True)
@@ -187,7 +184,7 @@ def test_downloads_leave_out_what_is_there_and_name_what_nobody_knows(tmp_path: 
     assert sizes.download("wikipedia")[1] == ["wikipedia/dewiki-20261001-pages-articles.xml.bz2"]
 
 
-def test_a_rule_that_nobody_knows_is_listed_and_never_free() -> None:
+def test_a_rule_that_nobody_knows_is_listed_and_never_free():
     rates = load_rates("h200")
     tea = [job(i, "brew_tea", resources={"runtime": 240}) for i in range(3)]
     assert estimated(PAPER, rule="brew_tea") == Cost(rates("start"), rates("start"))  # a local rule takes no longer
@@ -199,7 +196,7 @@ def test_a_rule_that_nobody_knows_is_listed_and_never_free() -> None:
     assert shown == [False, True]
 
 
-def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path: Path) -> None:
+def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path):
     gpu, cpu = {"device": "NVIDIA H200", "processes": 2}, {"device": "CPU x86_64", "processes": 1}
     told = [gpu | {"seconds": 100.0}, gpu, cpu | {"seconds": 7.0}, cpu]
     known = [one | {"began": f"2026-11-15T0{hour}:00:00Z"} for hour, one in enumerate(told, start=4)]
@@ -212,7 +209,7 @@ def test_all_attempts_count_and_a_killed_one_up_to_its_last_metrics(tmp_path: Pa
     assert used_by([job(outputs=(str(path), str(metrics)))], gpus_here=False) == [unfinished(tmp_path)] == [whole]
 
 
-def test_planned_stands_beside_used_for_the_same_jobs_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planned_stands_beside_used_for_the_same_jobs_only(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     file = tmp_path / "b.tsv"
     file.write_text("s\th:m:s\tmax_rss\tcpu_time\n28.0\t0:00:28\t99\t38.5\n2.0\t0:00:02\tNA\t-\n")

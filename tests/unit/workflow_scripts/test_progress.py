@@ -6,11 +6,8 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
-import pytest
 from embedded import ROOT
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -33,14 +30,14 @@ rule second_step:
 """
 
 
-def test_a_stage_is_shown_while_it_works_and_a_failed_job_may_start_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stage_is_shown_while_it_works_and_a_failed_job_may_start_again(monkeypatch):
     stream, clock = io.StringIO(), SimpleNamespace(now=0.0)
     monkeypatch.setattr(stream, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock.now)
-    handler = LogHandler(SimpleNamespace(stdout=False, dryrun=False), None)  # type: ignore[arg-type]
+    handler = LogHandler(SimpleNamespace(stdout=False, dryrun=False), None)
 
-    def shown(now: float, event: LogEvent, **about: Any) -> list[str]:
+    def shown(now, event, **about):
         """Return what is on the terminal after an event, but for the lines above."""
         clock.now = now
         stream.seek(0)
@@ -62,7 +59,7 @@ def test_a_stage_is_shown_while_it_works_and_a_failed_job_may_start_again(monkey
     handler.close()
 
 
-def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+def run(folder, command):
     """Run a small workflow with the logger, not on a terminal."""
     (folder / "Snakefile").write_text(SNAKEFILE.format(command=command), encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "workflow_scripts/plugins")])}
@@ -70,7 +67,7 @@ def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_a_run_shows_warnings_and_a_line_a_stage_and_a_second_one_that_nothing_is_left(tmp_path: Path) -> None:
+def test_a_run_shows_warnings_and_a_line_a_stage_and_a_second_one_that_nothing_is_left(tmp_path):
     warn = "echo 2026-01-01T00:00:00Z WARNING de.txt: few letters >{log}; touch {output}"
     done = run(tmp_path, warn)
     assert done.returncode == 0, done.stderr
@@ -83,7 +80,7 @@ def test_a_run_shows_warnings_and_a_line_a_stage_and_a_second_one_that_nothing_i
     assert "Nothing to be done" in run(tmp_path, warn).stderr
 
 
-def test_a_failure_begins_with_the_jobs_own_error_line_and_is_shown_in_full(tmp_path: Path) -> None:
+def test_a_failure_begins_with_the_jobs_own_error_line_and_is_shown_in_full(tmp_path):
     done = run(tmp_path, "echo 'error: de.txt: wrong' >{log}; echo after >>{log}; exit 3")
     first, _, rest = done.stderr.partition("Error in rule first_step")
     assert (done.returncode, "first step failed: error: de.txt: wrong\n" in first) == (1, True)
@@ -91,7 +88,7 @@ def test_a_failure_begins_with_the_jobs_own_error_line_and_is_shown_in_full(tmp_
     assert "RuleException" not in done.stderr
 
 
-def test_what_was_made_is_listed_by_folder_without_what_other_jobs_have_read() -> None:
+def test_what_was_made_is_listed_by_folder_without_what_other_jobs_have_read():
     made = ["r/text/de.zst", *(f"r/models/en-de.s{n}/model.json" for n in range(5)), "r/tables/table1.md"]
     made += ["r/tables/table1.csv", "r/report.html"]
     shown = ["  r/models: 5 files", "  r/tables: table1.md, table1.csv", "  r: report.html"]

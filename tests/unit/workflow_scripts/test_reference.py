@@ -1,25 +1,22 @@
 """Reference results: what is kept, what is not, and that an unfinished study is refused."""
 
-from pathlib import Path
-
 import pytest
 import yaml
 from embedded import made
 
 from workflow_scripts.reference import NEEDED, keep
-from workflow_scripts.study import Study
 from xling.core.errors import XlingError
 
 LEFT = ("models/a/model.safetensors", "text/en.txt", "transfer/m/jobs/ner.json", "figures/training/a.svg")
 
 
-def write(path: Path, text: str = "{}") -> None:
+def write(path, text="{}"):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Study:
+def study(tmp_path):
     """Return a finished study, of which an earlier run was kept."""
     finished = made(study={"results": str(tmp_path / "results")})
     jobs = ("transfer/en-fr.default.s1/ner.json", "models/en.mono.s1/run.json")
@@ -29,7 +26,7 @@ def study(tmp_path: Path) -> Study:
     return finished
 
 
-def test_results_are_kept_and_neither_data_nor_weights(study: Study, tmp_path: Path) -> None:
+def test_results_are_kept_and_neither_data_nor_weights(study, tmp_path):
     target = keep(study, tmp_path / "reference")
     found = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
     wanted = {*NEEDED, "figures/b.svg", "records/items.npz", "transfer.jsonl", "models.jsonl", "config.yaml"}
@@ -39,7 +36,7 @@ def test_results_are_kept_and_neither_data_nor_weights(study: Study, tmp_path: P
 
 
 @pytest.mark.parametrize("missing", NEEDED)
-def test_an_unfinished_study_is_refused_and_the_earlier_run_stays(study: Study, tmp_path: Path, missing: str) -> None:
+def test_an_unfinished_study_is_refused_and_the_earlier_run_stays(study, tmp_path, missing):
     (study.results / missing).unlink()
     with pytest.raises(XlingError, match=f"not finished, {missing} is missing"):
         keep(study, tmp_path / "reference")

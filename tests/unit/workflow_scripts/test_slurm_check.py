@@ -1,6 +1,5 @@
 """What a user is told of a cluster: the answers below are those of a real SLURM 22.05, given by small fake commands."""
 
-from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -39,10 +38,10 @@ SQUEUE: dict[str, Any] = {"slurm-status-command": "squeue"}
 
 
 @pytest.fixture
-def say(fake: Callable[[str, str], None]) -> Callable[[str, str], None]:
+def say(fake):
     """Fake a whole cluster, and return a function that makes a command of it say something else."""
 
-    def say(name: str, text: str) -> None:
+    def say(name, text):
         fake(name, f"cat <<'END'\n{text.rstrip()}\nEND")
 
     for name, text in {"sinfo": SINFO, "scontrol": CONFIG, "squeue": "", "scancel": ""}.items():
@@ -51,12 +50,12 @@ def say(fake: Callable[[str, str], None]) -> Callable[[str, str], None]:
     return say
 
 
-def jobs(*asked: dict[str, Any]) -> list[Job]:
+def jobs(*asked):
     return [Job(i, "rule", resources=one) for i, one in enumerate(asked)]
 
 
 @pytest.mark.usefixtures("say")
-def test_a_cluster_that_is_as_expected_has_nothing_wrong() -> None:
+def test_a_cluster_that_is_as_expected_has_nothing_wrong():
     findings = look(jobs(CPU, GPU, dict(CPU), {"_cores": 1}), SQUEUE)
     assert findings == [
         ("right", "slurm-wlm 22.05.8, cluster test"),
@@ -79,25 +78,25 @@ def test_a_cluster_that_is_as_expected_has_nothing_wrong() -> None:
         (CPU, {"slurm-status-command": "sacct"}, "sacct would wait for ever without accounting (expected squeue)"),
     ],
 )
-def test_each_mistake_is_named(request_: dict[str, Any], profile: dict[str, Any], problem: str) -> None:
+def test_each_mistake_is_named(request_, profile, problem):
     (found,) = [text for mark, text in look(jobs(request_), profile) if mark == "wrong"]
     assert problem in found
 
 
 @pytest.mark.parametrize(("age", "mark"), [(180, "right"), (179, "known")])
-def test_how_long_jobs_are_remembered_is_told(say: Callable[[str, str], None], age: int, mark: str) -> None:
+def test_how_long_jobs_are_remembered_is_told(say, age, mark):
     say("scontrol", CONFIG.replace("300", str(age)))
     ((found, text),) = [finding for finding in look(jobs(CPU), SQUEUE) if "(MinJobAge)" in finding[1]]
     assert (found, text.split(",")[0]) == (mark, f"finished jobs are remembered for {age} s (MinJobAge)")
 
 
-def test_limits_are_read_as_slurm_gives_them_and_a_silent_command_has_failed() -> None:
+def test_limits_are_read_as_slurm_gives_them_and_a_silent_command_has_failed():
     limits = {"infinite": inf, "n/a": inf, "30:00": 30, "2:30:00": 150, "1-00:00:00": 1440, "7-12": 10800}
     assert {text: minutes(text) for text in limits} == limits
     assert ask(["no-such-command-of-slurm"])[0] == 1
 
 
-def test_the_command_checks_the_real_rules(say: Callable[[str, str], None]) -> None:
+def test_the_command_checks_the_real_rules(say):
     say("sinfo", SINFO.replace("1-00:00:00", "12:00:00"))
     done = run_module("workflow_scripts.slurm_check", XLING_SITE=str(ROOT / "profiles/slurm/site.yaml"))
     assert done.returncode == 1, done.stdout + done.stderr

@@ -23,7 +23,7 @@ NAMES = {f"en-{code}.{setting}.s1" for code in ("fr", "ru", "zh") for setting in
 NAMES |= {"en-de.default.s1", "en-en2.sep-emb.s1", *(f"{code}.mono.s1" for code in CODES)}
 
 
-def test_the_grid_is_the_papers_and_skip_and_seeds_choose_from_it() -> None:
+def test_the_grid_is_the_papers_and_skip_and_seeds_choose_from_it():
     assert (len(NAMES), set(made(study={"skip": []}).models)) == (38, NAMES)
     wanted = {f"en-fr.{setting}.s1" for setting in SETTINGS} | {f"{code}.mono.s1" for code in CODES}
     assert wanted <= set(DEMO.models) < NAMES
@@ -38,7 +38,7 @@ def test_the_grid_is_the_papers_and_skip_and_seeds_choose_from_it() -> None:
     assert set(more.models) == NAMES | both | {f"{code}.mono.s2" for code in CODES}
 
 
-def test_a_setting_is_like_another_in_all_that_it_does_not_say() -> None:
+def test_a_setting_is_like_another_in_all_that_it_does_not_say():
     short = {"like": "sep-l1-3", "label": "Sep L1-3, short", "train": {"updates": 107}}
     chosen = {"settings": ["default", "sep-l1-3", "short"], "skip": [], "extra": []}
     config = study(settings={"short": short}, study=chosen)
@@ -52,7 +52,7 @@ def test_a_setting_is_like_another_in_all_that_it_does_not_say() -> None:
     assert DEMO.differing_updates == {}  # nothing to draw against updates
 
 
-def test_texts_are_unlike_those_before_them_and_tasks_unlike_all_others(tmp_path: Path) -> None:
+def test_texts_are_unlike_those_before_them_and_tasks_unlike_all_others(tmp_path):
     source = {code: {"format": "text", "files": [f"{code}.txt"]} for code in ("en", "fr", "ru", "zh")}
     for code in source:
         (tmp_path / f"{code}.txt").touch()
@@ -65,7 +65,7 @@ def test_texts_are_unlike_those_before_them_and_tasks_unlike_all_others(tmp_path
     assert "--unlike" not in flags.text_checks(local, "ru") + flags.text_checks(DEMO, "fr")
 
 
-def test_a_source_that_is_null_is_as_one_that_was_never_named() -> None:
+def test_a_source_that_is_null_is_as_one_that_was_never_named():
     sources = ["treebank", "ner", "dictionary", "muse", "tatoeba"]
     taken = study(languages={"de": {**dict.fromkeys(sources), "text": {"crawl": None}}})
     without = study()
@@ -78,7 +78,7 @@ def test_a_source_that_is_null_is_as_one_that_was_never_named() -> None:
     assert not any("-de." in name or "deu" in name for name in Study(taken).generated_together())
 
 
-def test_what_jobs_are_told_of_languages() -> None:
+def test_what_jobs_are_told_of_languages():
     odd = made(
         data={"root": "results/da ta/it's"}, text={"han_script": "simplified"}, study={"languages": ["fr", "en"]}
     )
@@ -95,7 +95,7 @@ def test_what_jobs_are_told_of_languages() -> None:
     assert odd.embedded()[1]["traits"]["accents"] == "éèô"
 
 
-def test_every_file_of_the_paper_comes_from_a_dataset_and_a_smaller_study_fetches_less() -> None:
+def test_every_file_of_the_paper_comes_from_a_dataset_and_a_smaller_study_fetches_less():
     files = [str(path) for path in PAPER.needed_files.values()]
     named = {
         path: key for key, value in leaves(PAPER.config["languages"]) for path in np.ravel(value) if "/" in str(path)
@@ -111,7 +111,7 @@ def test_every_file_of_the_paper_comes_from_a_dataset_and_a_smaller_study_fetche
     assert {request["substitutions"]["lg"] for request in small.requests("wikipedia")} == {"en", "fr"}
 
 
-def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
+def test_a_language_that_no_list_knows_is_fetched_by_its_paths():
     files = {"wiki": "wikipedia/arwiki-20261001-pages-articles.xml.bz2", "crawl": "cc100/ar.txt.xz"}
     arabic = {
         "name": "Arabic", "script": "Arabic", "moses": "en", "segmenter": "none", "tatoeba": "ara",
@@ -132,7 +132,7 @@ def test_a_language_that_no_list_knows_is_fetched_by_its_paths() -> None:
     assert all("UD_Arabic-PADT" not in request.values() for request in asked["ud"] if request["lg"] != "ar")
 
 
-def function_calls(languages: int) -> int:
+def function_calls(languages):
     """Return the work of checking a study, describing all its encoders and naming all that it reads and makes."""
     config = many_languages(languages)
     with cProfile.Profile() as profile:
@@ -151,7 +151,7 @@ def function_calls(languages: int) -> int:
     return sum(entry.callcount for entry in profile.getstats())
 
 
-def test_the_work_of_laying_out_a_study_grows_with_its_models_and_not_with_their_square() -> None:
+def test_the_work_of_laying_out_a_study_grows_with_its_models_and_not_with_their_square():
     function_calls(1)  # pydantic builds its records at their first use
     few, some, many = map(function_calls, (2, 6, 10))
     assert many - some < 1.1 * (some - few)

@@ -21,7 +21,7 @@ from workflow_scripts.targets import mistyped, problem, refuse_wrong_targets
         ("figure5", "figure5: study 'demo' has nothing to show in it (needed: monolingual models of the source and of another language of study.pairs, and ner or parsing)"),
     ],
 )  # fmt: skip
-def test_a_wrong_target_says_what_is_wrong(target: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_target_says_what_is_wrong(target, line, capsys):
     words = ["-n", "--configfile", "presets/mini.yaml", "--", target]
     with pytest.raises(SystemExit) as left:
         refuse_wrong_targets(DEMO, ["figure4a"], words, ["table1", "report", "figure4a"])
@@ -29,16 +29,14 @@ def test_a_wrong_target_says_what_is_wrong(target: str, line: str, capsys: pytes
     assert capsys.readouterr().err == f"target: {line}\n"
 
 
-def test_only_words_that_no_flag_owns_are_taken_for_mistyped_targets() -> None:
+def test_only_words_that_no_flag_owns_are_taken_for_mistyped_targets():
     """A job on a cluster is named by a flag: --target-jobs generate_fr: (the SLURM tests run such jobs)."""
     words = shlex.split("--target-jobs generate_fr: --report reports --until tabel1 --cores 2 -- table1")
     assert list(mistyped(words, ["generate_fr", "report", "table1"])) == []
     assert list(mistyped(["tabel1", "--cores", "2"], ["table1"])) == ["tabel1: no such target (did you mean table1?)"]
 
 
-def test_a_cluster_is_not_asked_for_where_jobs_cannot_be_submitted(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cluster_is_not_asked_for_where_jobs_cannot_be_submitted(monkeypatch, capsys):
     monkeypatch.setenv("PATH", "")
     refuse_wrong_targets(DEMO, [], ["-n", "--profile", "slurm"])
     with pytest.raises(SystemExit, match="2"):
@@ -46,7 +44,7 @@ def test_a_cluster_is_not_asked_for_where_jobs_cannot_be_submitted(
     assert capsys.readouterr().err.startswith("profile slurm: no sbatch on this machine (start it on a login node")
 
 
-def test_everything_that_a_study_has_can_be_asked_for() -> None:
+def test_everything_that_a_study_has_can_be_asked_for():
     targets = ["figure4a", "figures", "all", "results/demo/transfer/plan.json", "results/data/embedded", "--cores", "2"]
     targets += [f"results/demo/models/{name}/model.safetensors" for name in DEMO.models]
     for name in DEMO.transfer.encoders:

@@ -1,11 +1,9 @@
 """make run: presets are read before Snakemake starts."""
 
-from pathlib import Path
-
 from dag import output, preset, run_module
 
 
-def test_a_preset_that_cannot_be_read_starts_nothing_and_a_target_may_follow_flags(tmp_path: Path) -> None:
+def test_a_preset_that_cannot_be_read_starts_nothing_and_a_target_may_follow_flags(tmp_path):
     (tmp_path / "wrong.yaml").write_bytes("study: {name: a}".encode("utf-16"))
     told = run_module("workflow_scripts.watch", "--configfile", str(tmp_path / "wrong.yaml"))
     assert (told.returncode, told.stderr.count("\n")) == (2, 1)
