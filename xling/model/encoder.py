@@ -19,7 +19,7 @@ from xling.model.config import SHARED, ModelConfig
 from xling.model.device import autocast
 from xling.model.layers import EmbeddingWeights, LayerWeights, Path, embed_rows, layer, logits, padded
 
-# Parts of which separate parameters start as copies; with `equal`, special tokens do so as well.
+# Parts whose separate parameters start as copies; with `equal`, the vectors of special tokens do so as well.
 COPIED = {"apart": (), "copies": ("embeddings", "layers"), "equal": ("embeddings", "layers", "language")}
 
 
