@@ -1,12 +1,12 @@
 """Train a model that begins with other values, for the runs of docs/recipe.md that no config key describes.
 
-python -m bench.initial_values sinusoids=2,equal --run-json run.json … (the flags of xling.pretrain.run)
+python -m bench.initial_values sinusoids=2,equal-languages --run-json run.json … (the flags of xling.pretrain.run)
 
 sinusoids=N: position vectors begin as sinusoids of norm N. longer=N: random position vectors are N times as long.
-equal: all language vectors begin with the same values. small: weights and embeddings have a standard deviation of .02,
-biases are 0. zero: the last matrix of each half of a layer begins at 0. extra-norm: the softmax reads its input through
-one more LayerNorm without parameters. constant=N: the learning rate stays at its peak until share N of the updates,
-then falls linearly to 0.
+equal-languages: all language vectors begin with the same values. small: weights and embeddings have a standard
+deviation of .02, biases are 0. zero: the last matrix of each half of a layer begins at 0. extra-norm: the softmax reads
+its input through one more LayerNorm without parameters. constant=N: the learning rate stays at its peak until share N
+of the updates, then falls linearly to 0.
 """
 
 import math
@@ -28,7 +28,7 @@ from xling.pretrain.config import Pretrain
 from xling.pretrain.optimiser import learning_rate
 
 USUAL, LOGITS = encoder_module.initialise, layers.logits
-KINDS = ("sinusoids", "longer", "equal", "small", "zero", "extra-norm", "constant")
+KINDS = ("sinusoids", "longer", "equal-languages", "small", "zero", "extra-norm", "constant")
 LAST = ("out_weight", "down_weight", "out_bias", "down_bias")
 DEVIATION = 0.02
 
@@ -50,7 +50,7 @@ def initialise(encoder: Encoder, seed: int, changes: Mapping[str, float]) -> Non
             parameter.copy_(changes["sinusoids"] * sinusoids(len(parameter), width))
         if "longer" in changes and last == "position":
             parameter.mul_(changes["longer"])
-        if "equal" in changes and name.startswith("language."):
+        if "equal-languages" in changes and name.startswith("language."):
             drawn = numpy_rng("weights", seed, "language.shared").normal(0.0, width**-0.5, width)
             parameter.copy_(torch.from_numpy(drawn))
         if "zero" in changes and last in LAST:

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from dag import lay_out, preset
+from dag import lay_out, preset, snakemake
 from embedded import PAPER, study
 
 from workflow_scripts.config import merge
@@ -42,6 +42,14 @@ def test_a_sixth_language_and_an_eleventh_setting_take_config_alone(tmp_path):
     assert [shell for rule, shell in jobs if rule == "pretrain" and "models/en-it.top-shared.s1/run.json" in shell]
     assert [shell for rule, shell in jobs if rule == "describe_study" and '"Top {shared}"' in shell]  # no wildcard
     assert without_json(jobs)
+
+
+def test_a_mistake_is_told_before_any_job_starts(tmp_path):
+    done = snakemake("--configfile", preset(tmp_path, pretrain={"warm_up": 3}))
+    assert done.returncode == 2
+    assert "config: pretrain.warm_up: unknown key (did you mean 'warmup'?)" in done.stderr.splitlines()
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "results").exists()
 
 
 def test_no_command_line_of_the_papers_jobs_holds_json(tmp_path):

@@ -151,7 +151,7 @@ def initialise(encoder: Encoder, seed: int) -> None:
     """
     width, start = encoder.config.shape.width, encoder.config.separate.start
     for name, parameter in encoder.named_parameters():
-        part, last = name.split(".")[0], name.split(".")[-1]
+        part, *_, last = name.split(".")
         of_all = name.replace(f".{owner_of(name)}", f".{SHARED}", 1)
         rng = numpy_rng("weights", seed, of_all if part in COPIED[start] and last != "token" else name)
         size = (encoder.vocabulary(name) or parameter.shape[0], *parameter.shape[1:])

@@ -165,7 +165,7 @@ def test_verified_is_said_of_compared_hashes_alone(fetch, server, data):
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        *(("sources.json", text, "") for text in ("[", "{}")),
+        *(("sources.json", text, "") for text in ("[", "{}", '["ud"]', '[{"substitutions": {}}]')),
         ("sources.json", '[{"name": "ud", "lg": "fr"}]', ": [0].lg: unknown key"),
         ("data/sources.lock.json", '{\n"f.bin": \n', ", line 3: not JSON"),
         ("data/sources.lock.json", "[]", ": expected a mapping"),

@@ -155,6 +155,7 @@ def test_initial_weights_are_as_the_paper_says():
     [
         ({"softmax": "shared"}, r"softmax: expected per-language, because it is tied to the embeddings"),
         ({"separate": {"embeddings": True, "layers": 4}}, r"separate\.layers: 4 goes beyond the model's 3 layers"),
+        ({"separate": {"embeddings": "all", "layers": 2}}, r"separate\.embeddings: expected .* tokens, found 'all'"),
         ({"separate": {"embeddings": 1, "layers": 2}}, r"separate\.embeddings: expected one of .*, found '1'"),
         ({"languages": ["en", "en"]}, "languages: expected at least one, all different"),
         ({"languages": ["en", "shared"]}, "languages: 'shared' and names with a dot cannot be used"),

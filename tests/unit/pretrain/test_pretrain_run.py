@@ -225,6 +225,7 @@ pretrain.length | 64 | : 64 is longer than the model's 32 positions
 pretrain.random_share | 0.3 | : mask_share and random_share together exceed 1
 selection_language | "de" | : 'de' is none of en, fr
 shape.sentences | 2 | pretrain.sequences: expected lines, because the model has sentence vectors
+shape | {} | shape.layers: missing key (Transformer layers.)
 """
 
 

@@ -130,9 +130,12 @@ FILE = "en-fr.x.s1/m.jsonl"
         ("training", FILE, TRAIN, "no validation in it: nothing to draw (has the model been trained?)"),
         ("training", FILE, "{", "line 1: not JSON"),
         ("training", FILE, "[1]", "line 1: expected an object whose 'kind' is train or validation"),
+        ("training", FILE, TRAIN.replace("lr", "rl"), "line 1: lr: missing key"),
         ("training", FILE, TRAIN.replace('{"en": 2.0}', "3"), "line 1: losses: expected keys and values, found 3"),
+        ("figure1", "s.json", STUDY | {"layers": "eight"}, "layers: expected a whole number, found the text 'eight'"),
         ("figure1", "s.json", STUDY | {"records": []}, "records: expected at least 1 item"),
         ("figure1", "s.json", STUDY | {"records": [SHORT | {"anchors": "some"}]}, "records[0].anchors: expected text like ^(all|none|extra)$, found 'some'"),
+        ("figure1", "s.json", STUDY | {"records": [SHORT | {"colour": "red"}]}, "records[0].colour: unknown key"),
     ],
 )  # fmt: skip
 def test_bad_inputs_of_the_other_figures_are_one_line(tmp_path, refused, figure, file, content, problem):

@@ -52,6 +52,8 @@ def test_any_name_and_any_score_survive(name, score):
         ("figure3.csv", CELLS + "A,ner,fr,1,0,,\nA,ner,fr,2,0,,\n", r"given twice: A ner fr \(one record each"),
         ("figure3.csv", "", "line 1: empty: expected a header line"),
         ("figure3.csv", "setting,taks\nDefault,ner\n", r"line 1: unknown column 'taks' \(did you mean 'task'"),
+        ("figure3.csv", "setting\nDefault\n", "line 2: task: missing key"),
+        ("figure7.csv", CKA + "L1,en-fr,bilingul,0.5\n", "line 2: model: expected one of bilingual, monolingual, random, found 'bilingul'"),
         ("figure7.csv", CKA + "1,en-fr,random,0.5\n", "line 2: layer: expected L0, L1, … or AVER, found '1'"),
         ("figure7.csv", CKA + "L1,en-fr,random,52\n", "cka: expected at most 1, found the text '52'"),
         ("figure5.csv", "task,language,series,encoder,layer,score\nner,fr,biMLM,trained,1.5,1\n", "layer: expected a whole number, found the text '1.5'"),

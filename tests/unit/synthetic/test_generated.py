@@ -93,6 +93,7 @@ def test_a_seed_gives_the_same_files_everywhere_and_another_seed_other_sentences
     [
         ("fr", "--traits", "absent.json", "absent.json: no such file"),
         ("fr", "--traits", '{"script": "latin", "cognats": 1}', "cognats: unknown key (did you mean 'cognates'?)"),
+        ("fr", "--traits", "{}", "described.json: script: missing key"),
         ("fr", "--traits", '{"script": "latin", "names": 1.5}', "names: expected at most 1, found 1.5"),
         ("fr", "--traits", '{"script": "latin", "cognates": 0.7, "lookalikes": 0.4}', "together at most 1"),
         ("fr", "--traits", '{"script": "latin", "front_adjunct": 0.7, "front_object": 0.4}', "together at most 1"),

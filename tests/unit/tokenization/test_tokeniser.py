@@ -55,6 +55,7 @@ def test_options_apply_to_text_and_to_gold_tokens(options, line, words, gold):
     ("options", "problem"),
     [
         ({"lower": True}, "lower: unknown key .did you mean 'lowercase'"),
+        ({"segmenter": "icu"}, "expected one of none, jieba, stanford"),
         ({"segmenter": "stanford"}, "stanford_home: missing"),
         ({"segmenter": "stanford", "stanford_home": "."}, r"pku.gz: not found .*unpacked stanford-segmenter folder"),
         ({"segmenter": "jieba", "dictionary": "1.txt"}, "1.txt, line 1: expected `word frequency`"),

@@ -96,6 +96,20 @@ def test_the_study_of_updates_has_every_setting_at_four_lengths_and_else_as_in_m
     assert counted == {24400: 10, 3050: 10, 6100: 10, 12200: 10, 244000: 2}
 
 
+@pytest.mark.parametrize("overlay", sorted(STUDIES))
+def test_a_study_on_top_of_mini_has_the_models_of_mini(overlay):
+    """So that they can be compared model by model."""
+    assert set(read("mini", overlay).models) <= set(read("mini").models)
+
+
+def test_a_third_seed_changes_nothing_but_the_seed():
+    third, twice = runs("mini", "mini-seeds"), runs("mini", "two-seeds")
+    assert third.keys().isdisjoint(twice)
+    for name, run in third.items():
+        first = twice[f"{name.rsplit('.', 1)[0]}.s1"]
+        assert {key for key in run | first if run.get(key) != first.get(key)} == {"model", "seed"}
+
+
 @pytest.mark.parametrize(("overlay", "preset"), [(name, one) for name, some in SETTINGS.items() for one in some])
 def test_each_setting_of_an_overlay_is_a_model_of_its_own(overlay, preset):
     """All differ in what decides their weights, and those of the paper stay what they are."""

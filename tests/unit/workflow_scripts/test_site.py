@@ -125,9 +125,13 @@ def test_a_retry_asks_for_no_more_time_than_the_partition_allows(limit, resumes,
 # content of a site file | what the line says
 MISTAKES = """
 {acount: lab} | acount: unknown key (did you mean 'account'?)
+{account: 4711} | account: expected text, found 4711 (put it in quotes)
+{gpu_syntax: gpu} | gpu_syntax: expected one of gpus, gres, found 'gpu'
 {partitions: a100} | partitions: expected keys and values, found the text 'a100' (The partitions of jobs without and with
 {partitions: {gpu-long: a100}} | partitions.gpu-long: unknown key (did you mean 'gpu'?); for one class: classes.gpu-long.partition
 {classes: {gpu-huge: {}}} | classes.gpu-huge: no such class (did you mean 'gpu-long'?)
+{classes: {cpu: {memory: 1}}} | classes.cpu.memory: unknown key (did you mean 'mem_mb'?)
+{classes: {cpu: {runtime: 1h}}} | classes.cpu.runtime: expected a whole number, found the text '1h'
 {time_limits: {big: "1-00:00:00"}} | time_limits.big: expected a whole number, found the text '1-00:00:00' (Minutes that
 {partitions: {gpu: big}, time_limits: {gpu: 60}} | time_limits.gpu: no job goes to such a partition (big)
 {classes: {gpu-long: {gpu: 3, nodes: 2}}} | config: classes.gpu-long: 3 GPUs cannot be shared out evenly over 2 nodes
