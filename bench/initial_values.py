@@ -5,8 +5,7 @@ python -m bench.initial_values sinusoids=2,equal-languages --run-json run.json â
 sinusoids=N: position vectors begin as sinusoids of norm N. longer=N: random position vectors are N times as long.
 equal-languages: all language vectors begin with the same values. small: weights and embeddings have a standard
 deviation of .02, biases are 0. zero: the last matrix of each half of a layer begins at 0. extra-norm: the softmax reads
-its input through one more LayerNorm without parameters. constant=N: the learning rate stays at its peak until share N
-of the updates, then falls linearly to 0.
+its input through one more LayerNorm without parameters.
 """
 
 import math
@@ -22,13 +21,10 @@ from xling.core.seeds import numpy_rng
 from xling.model import encoder as encoder_module
 from xling.model import layers
 from xling.model.encoder import Encoder
-from xling.pretrain import loop
 from xling.pretrain import run as training
-from xling.pretrain.config import Pretrain
-from xling.pretrain.optimiser import learning_rate
 
 USUAL, LOGITS = encoder_module.initialise, layers.logits
-KINDS = ("sinusoids", "longer", "equal-languages", "small", "zero", "extra-norm", "constant")
+KINDS = ("sinusoids", "longer", "equal-languages", "small", "zero", "extra-norm")
 LAST = ("out_weight", "down_weight", "out_bias", "down_bias")
 DEVIATION = 0.02
 
@@ -65,13 +61,6 @@ def initialise(encoder: Encoder, seed: int, changes: Mapping[str, float]) -> Non
             parameter.zero_()
 
 
-def held(update: int, settings: Pretrain, share: float) -> float:
-    """Return the usual rate of the warm-up, then the peak until `share` of the updates, then a linear decay to 0."""
-    if update < settings.warmup:
-        return learning_rate(update, settings)
-    return settings.lr * min(1.0, (1 - update / settings.updates) / (1 - share))
-
-
 def with_extra_norm(path: layers.Path, states: Tensor) -> Tensor:
     """Return the logits of normalised states."""
     return LOGITS(path, functional.layer_norm(states, states.shape[-1:]))
@@ -84,8 +73,6 @@ def main() -> None:
         sys.exit(__doc__)
     if "extra-norm" in changes:
         layers.logits = with_extra_norm
-    if share := changes.get("constant"):
-        vars(loop)["learning_rate"] = lambda update, settings: held(update, settings, share)
     encoder_module.initialise = lambda encoder, seed: initialise(encoder, seed, changes)
     training.main()
 

@@ -13,7 +13,9 @@ MONO = "mono"
 SAVING = ("save_every", "keep_checkpoints")  # these keys do not affect the weights
 # Keys of pretrain, settings.*.separate and bpe that were added after the first results, with the value that gives the
 # earlier behaviour. A key with that value is left out of run.json and of hashes, so that earlier results stay valid.
-ADDED = {"language_share": "lines", "language_draws": "independent", "start": "apart", "balance": "lines"}
+ADDED = {
+    "language_share": "lines", "language_draws": "independent", "decay_from": 0.0, "start": "apart", "balance": "lines",
+}  # fmt: skip
 OWN = "own"  # the value of languages.*.vectors for vectors that are trained on the study's own text
 
 

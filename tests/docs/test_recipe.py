@@ -33,6 +33,8 @@ def described(one):
     row += "" if run["pretrain"]["length"] == 128 else ", sequences of 64"
     row += "" if run["shape"]["width"] == 128 else f", width {run['shape']['width']}"
     row += f", {one['patch']}" if "patch" in one else ""
+    row += ", begins equal" if run["separate"]["start"] == "equal" else ""
+    row += ", constant rate for .6 of them" if run["pretrain"].get("decay_from") == 0.6 else ""
     return row + ("" if "fr" in run["languages"] else ", Russian")
 
 
@@ -64,15 +66,21 @@ def test_the_plateau_table_is_that_of_its_runs():
     assert sorted(PLATEAU[2:]) == sorted(expected)
 
 
-@pytest.mark.parametrize(("dropout", "runs"), [(0.0, 22), (0.1, 7)])
-def test_the_overlays_describe_the_long_runs(dropout, runs):
-    """What was measured is what will be run, apart from the tasks; the earlier rounds had no dropout."""
+@pytest.mark.parametrize(
+    ("dropout", "start", "decay_from", "runs"),
+    [(0.0, "copies", 0.0, 22), (0.1, "copies", 0.0, 9), (0.1, "equal", 0.6, 10)],  # the last: the overlay as it stands
+)
+def test_the_overlays_describe_the_long_runs(dropout, start, decay_from, runs):
+    """What was measured is what will be run, apart from the tasks; the earlier rounds differ in three keys."""
     names = ("presets/mini.yaml", "presets/overlays/mini-next.yaml", "presets/overlays/mini-recipe.yaml")
     config = read_config(ROOT / "config.yaml", *(ROOT / name for name in names))
-    config["model"] |= {"dropout": dropout, "attention_dropout": dropout}
+    if start == "copies":
+        config["model"] |= {"dropout": dropout, "attention_dropout": dropout}
+        config["settings"]["default"]["separate"]["start"] = start
+        config["pretrain"]["decay_from"] = decay_from
     grid = Grid(config)
-    long = [one["run"] for one in RUNS if one["variant"] in ("24400", "24400drop")]
-    own = [run for run in long if run["shape"]["dropout"] == dropout]
+    long = [one["run"] for one in RUNS if one["variant"] in ("24400", "24400drop", "base", "eqhold")]
+    own = [run for run in long if (run["shape"]["dropout"], run["separate"]["start"]) == (dropout, start)]
     assert len(own) == runs
     for run in own:
         described = json.loads(json.dumps(grid.describe_run(grid.models[run["model"]])))

@@ -50,6 +50,9 @@ class Pretrain:
         "Each micro-batch draws its language (the paper), or every update holds each language in proportion.",
         default="independent",
     )
+    decay_from: Share = key(
+        "Linear decay begins after this share of the updates, or after the warm-up if that ends later.", default=0.0
+    )
 
     def __post_init__(self) -> None:
         problems = []

@@ -33,8 +33,9 @@ def learning_rate(update: int, settings: Pretrain) -> float:
         return settings.warmup_from + (peak - settings.warmup_from) * update / warmup
     if settings.schedule == "inverse-sqrt":
         return peak * math.sqrt(max(warmup, 1) / max(update, 1))
-    done = (update - warmup) / max(settings.updates - warmup, 1)
-    return peak * (1 - (1 - settings.final_lr_share) * min(done, 1.0))
+    start = max(warmup, settings.decay_from * settings.updates)
+    done = (update - start) / max(settings.updates - start, 1)
+    return peak * (1 - (1 - settings.final_lr_share) * min(max(done, 0.0), 1.0))
 
 
 @dataclass

@@ -155,16 +155,20 @@ def test_work_done_once_can_be_replayed(toy, tmp_path, separate, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("schedule", "lr", "warmup", "rates"),
+    ("schedule", "decay_from", "lr", "warmup", "rates"),
     [
-        ("inverse-sqrt", 1e-4, 30000, {0: 1e-7, 15000: (1e-7 + 1e-4) / 2, 30000: 1e-4, 120000: 5e-5}),  # the paper's
-        ("linear", 6e-3, 100, {100: 6e-3, 600: 6e-3 * (1 + 0.05) / 2, 1100: 3e-4}),
-        ("inverse-sqrt", 0.5, 0, {0: 0.5}),
-        ("linear", 0.5, 0, {0: 0.5}),
+        ("inverse-sqrt", 0, 1e-4, 30000, {0: 1e-7, 15000: (1e-7 + 1e-4) / 2, 30000: 1e-4, 120000: 5e-5}),  # the paper's
+        ("linear", 0, 6e-3, 100, {100: 6e-3, 600: 6e-3 * (1 + 0.05) / 2, 1100: 3e-4}),
+        ("linear", 0.6, 6e-3, 100, {100: 6e-3, 660: 6e-3, 880: 6e-3 * (1 + 0.05) / 2, 1100: 3e-4}),
+        ("linear", 0.05, 6e-3, 100, {100: 6e-3, 600: 6e-3 * (1 + 0.05) / 2}),  # the warm-up ends later
+        ("linear", 1, 6e-3, 100, {1100: 6e-3}),
+        ("inverse-sqrt", 0, 0.5, 0, {0: 0.5}),
+        ("linear", 0, 0.5, 0, {0: 0.5}),
     ],
 )
-def test_the_rate_warms_up_and_decays(tmp_path, schedule, lr, warmup, rates):
+def test_the_rate_warms_up_and_decays(tmp_path, schedule, decay_from, lr, warmup, rates):
     values = {"schedule": schedule, "lr": lr, "warmup": warmup, "updates": 1100, "final_lr_share": 0.05}
+    values["decay_from"] = decay_from
     run = read(tmp_path, **{f"pretrain__{name}": value for name, value in values.items()})
     assert {update: learning_rate(update, run.pretrain) for update in rates} == pytest.approx(rates)
 
