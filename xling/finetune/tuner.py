@@ -5,7 +5,8 @@ In evaluation, text of a language passes through the parameters of that language
 
 The optimiser is Adam without weight decay (section 3.2 of the paper). Small tensors are joined into one flat buffer: in
 small models Adam would spend most of its time on the overhead of a hundred small tensors. Large tensors stay separate,
-because copying their gradients into the buffer would cost more than it saves.
+because copying their gradients into the buffer would cost more than it saves. Long trainings compile their steps and
+keep the matrices of the layers in bf16, where autocast would convert every matrix in every step.
 
 Several tuners may run on one GPU, each on its own CUDA stream. So tuners share nothing that a step writes: each has its
 own weights, memory of captured CUDA graphs, and random state for dropout.
@@ -24,8 +25,9 @@ from xling.core.seeds import numpy_rng
 from xling.finetune.data import Example, Labels, Layout, Order, evaluation_batches, tensor
 from xling.finetune.settings import Point
 from xling.finetune.tasks import Material
+from xling.model.adam import compiled, fused_adam, move, tick
 from xling.model.config import SHARED
-from xling.model.device import Replay, autocast, fused_adam, generator
+from xling.model.device import Replay, autocast, autocast_type, generator
 from xling.model.encoder import Encoder, owner_of
 
 ROUNDING = {"cpu": 1, "cuda": 16}  # few different shapes are faster on a GPU, no padding is faster on a CPU
@@ -40,6 +42,11 @@ def shared_parameters(encoder: Encoder) -> dict[str, nn.Parameter]:
     """Return the encoder parameters that fine-tuning trains: the shared ones, without the softmax, which is unused."""
     named = encoder.named_parameters()
     return {name: p for name, p in named if owner_of(name) == SHARED and not name.startswith("softmax.")}
+
+
+def worth_compiling(device: torch.device, steps: int) -> bool:
+    """Return whether a training on a device is long enough for compiled steps."""
+    return device.type == "cuda" and steps >= STEPS_WORTH_COMPILING
 
 
 def initialise_head(head: nn.Module, seed: int) -> None:
@@ -92,6 +99,31 @@ class Group:
         return {f"{i}:{name}": tensor for name, tensors in kinds.items() for i, tensor in enumerate(tensors)}
 
 
+class HalfGroup:
+    """Parameters that become bf16 copies of float32 values, which Adam updates in a compiled step."""
+
+    def __init__(self, parameters: Sequence[nn.Parameter], device: torch.device) -> None:
+        self.parameters, self.masters = parameters, [parameter.detach().clone() for parameter in parameters]
+        for parameter in parameters:
+            parameter.data = parameter.data.bfloat16()
+        self.copies = [parameter.data for parameter in parameters]
+        self.rate, self.count = (torch.zeros((), device=device) for _ in range(2))
+        self.betas, self.unclipped = torch.tensor(BETAS, dtype=torch.float64, device=device), torch.ones_like(self.rate)
+        self.means, self.squares = ([torch.zeros_like(master) for master in self.masters] for _ in range(2))
+
+    @torch.no_grad()
+    def step(self, grads: Sequence[Tensor]) -> None:
+        """Update the float32 values and their copies with the gradients of the copies."""
+        numbers = self.rate, self.unclipped, compiled(tick)(self.count, self.betas)
+        for buffers in zip(self.masters, grads, self.means, self.squares, self.copies, strict=True):
+            compiled(move)(buffers, numbers, (*BETAS, 0.0, EPSILON))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return the state tensors by name, without copying."""
+        kinds = {"steps": [self.count], "means": self.means, "squares": self.squares}
+        return {f"{i}:{name}": tensor for name, tensors in kinds.items() for i, tensor in enumerate(tensors)}
+
+
 class Tuner:
     """Fine-tunes one encoder at one point of the grid.
 
@@ -119,16 +151,22 @@ class Tuner:
         initialise_head(self.head, material.seed)
         self.head.to(self.device)
         own = dict(self.head.named_parameters())
-        self.trained = {f"encoder.{name}": p for name, p in shared.items()}
+        self.trained: dict[str, Tensor] = {f"encoder.{name}": p for name, p in shared.items()}
         self.trained |= {f"head.{name}": p for name, p in own.items()}
-        self.groups = [Group(list(part.values()), self.device) for part in (shared, own)]
+        compiles = worth_compiling(self.device, material.settings.epochs * material.steps(point.batch))
+        halves = compiles and autocast_type(self.device, training=True) == torch.bfloat16
+        halved = {name: p for name, p in shared.items() if halves and name.startswith("layers.") and p.dim() == 2}
+        whole = [p for name, p in shared.items() if name not in halved]
+        self.groups: list[Group | HalfGroup] = [Group(part, self.device) for part in (whole, list(own.values()))]
+        if halved:
+            group = HalfGroup(list(halved.values()), self.device)
+            self.trained |= {f"encoder.{name}": master for name, master in zip(halved, group.masters, strict=True)}
+            self.groups.append(group)
         self.trained_rows = None if self.numbers is None else self.table.data
         self.losses = torch.zeros(2, device=self.device)  # sum and number of losses since the last call of mean_loss
         on_gpu = self.device.type == "cuda"
         self.replay = Replay(on_gpu)
         self.inputs: dict[tuple[tuple[int, ...], ...], Tensor] = {}  # input buffer of the graph of each set of shapes
-        steps = material.settings.epochs * material.steps(point.batch)
-        compiles = on_gpu and steps >= STEPS_WORTH_COMPILING
         self.forward = torch.compile(encoder.forward, dynamic=True) if compiles else encoder.forward
         self.random = torch.Generator(self.device) if on_gpu else generator(self.device)
 
@@ -152,8 +190,8 @@ class Tuner:
             # Dropout uses torch's default generator. A CUDA graph keeps the generator state of its capture and reads
             # the seed from the memory of that state. With one state per tuner, no other tuner can change the seed.
             generator(self.device).graphsafe_set_state(self.random)
-        for group, peak in zip(self.groups, (self.point.encoder_lr, self.point.head_lr), strict=True):
-            group.rate.fill_(peak * scale)
+        for group in self.groups:
+            group.rate.fill_(scale * (self.point.head_lr if group is self.groups[1] else self.point.encoder_lr))
         self.random.manual_seed(seed)
         self._set_mode(training=True)
         self.replay(shapes, partial(self._train, packed, shapes))
@@ -197,6 +235,9 @@ class Tuner:
                 parameter.copy_(weights[name])
             for name, value in (moments or {}).items():
                 state[name].copy_(value)
+            for group in self.groups:
+                if isinstance(group, HalfGroup):
+                    torch._foreach_copy_(group.copies, group.masters)
 
     def _set_mode(self, training: bool) -> None:
         if {self.head.training, self.encoder.training} == {training}:  # skip the slow walk through all modules
@@ -212,10 +253,9 @@ class Tuner:
         tokens, *others = (part.view(shape) for part, shape in zip(parts, shapes, strict=True))
         places, gold = others[: -self.task.golds], others[-self.task.golds :]
         loss = self.task.loss(self.head, self._states(tokens, self.material.language), places, gold)
-        encoder, head = self.groups
-        grads = torch.autograd.grad(loss, [*encoder.parameters, *head.parameters])
-        encoder.step(grads[: len(encoder.parameters)])
-        head.step(grads[len(encoder.parameters) :])
+        grads = iter(torch.autograd.grad(loss, [p for group in self.groups for p in group.parameters]))
+        for group in self.groups:
+            group.step([next(grads) for _ in group.parameters])
         self.losses[0] += loss.detach()
         self.losses[1] += 1.0
 

@@ -5,13 +5,12 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
 
 from xling.core.errors import EXIT_FAULT, XlingError
 
@@ -131,24 +130,6 @@ def side_by_side(work: Callable[[Item], Result], items: Iterable[Item]) -> list[
             return list(pool.map(work, items))
     finally:
         torch.set_num_threads(threads)
-
-
-@torch.no_grad()
-def fused_adam(
-    weights: list[Tensor], grads: list[Tensor], moments: tuple[list[Tensor], list[Tensor]], steps: list[Tensor],
-    betas: Sequence[float], found_inf: Tensor | None = None, weight_decay: float = 0.0, **options: Any,
-) -> None:  # fmt: skip
-    """Do one Adam step with torch's fused kernel, in place; if `found_inf` is 1, change nothing.
-
-    `options` are passed to the kernel: `lr`, `eps`, and `grad_scale`, by which gradients are divided first. Learning
-    rates and step counts are tensors, so a CUDA graph can replay a step. The classes around the kernel,
-    torch.optim.Adam and AdamW, import torch's compiler, and that takes longer than training a small model.
-    """
-    options |= {"beta1": betas[0], "beta2": betas[1], "weight_decay": weight_decay, "found_inf": found_inf}
-    torch._foreach_add_(steps, 1.0)
-    torch._fused_adamw_(weights, grads, *moments, [], steps, amsgrad=False, maximize=False, **options)
-    if found_inf is not None:
-        torch._foreach_sub_(steps, [found_inf] * len(steps))
 
 
 class Replay:

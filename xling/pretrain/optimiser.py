@@ -6,21 +6,18 @@ one operation per owner, for any number of parameters.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from xling.model.device import fused_adam
+from xling.model.adam import compiled, fused_adam, move, tick
 from xling.model.encoder import Encoder, owner_of
 from xling.model.layers import EmbeddingWeights, LayerWeights, Path
 from xling.pretrain.config import Pretrain
 
 ALIGNED = 64  # every parameter starts at a multiple of this many elements, for vector instructions
-SIZES_COMPILED = 64  # buffer sizes that a process may compile for; a benchmark has more than torch's default of 8
 FIRST_SCALE, GROWTH, BACKOFF, GROWTH_INTERVAL = 65536.0, 2.0, 0.5, 2000  # loss scale of fp16, as in torch.amp
 
 Trained = tuple[Tensor, Tensor, str]  # a trained tensor, the buffer of its gradient, its owner
@@ -127,10 +124,10 @@ class Optimiser:
     def _compiled_step(self, parts: list[Owned]) -> Tensor:
         """Do the same in one pass over the weights, which also writes their copy, and a few small kernels."""
         settings = self.settings
-        norm, divisor = _compiled(measure)([part.grads for part in parts], settings.clip)
+        norm, divisor = compiled(measure)([part.grads for part in parts], settings.clip)
         for part in parts:
-            corrections = _compiled(tick)(part.step, self.betas)
-            _compiled(move)(
+            corrections = compiled(tick)(part.step, self.betas)
+            compiled(move)(
                 (part.weights, part.grads, part.exp_avg, part.exp_avg_sq, part.working),
                 (self.rate, divisor, corrections),
                 (*settings.betas, settings.weight_decay, settings.eps),
@@ -138,42 +135,10 @@ class Optimiser:
         return norm  # type: ignore[no-any-return]
 
 
-@cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    import torch._dynamo  # imported late: takes seconds, too long for a small model on a CPU
-
-    torch._dynamo.config.recompile_limit = max(SIZES_COMPILED, torch._dynamo.config.recompile_limit)
-    return torch.compile(function, dynamic=False, fullgraph=True)
-
-
 def measure(grads: list[Tensor], clip: float) -> tuple[Tensor, Tensor]:
     """Return the global norm of the gradients and the divisor that clips them."""
     norm = torch.stack([(part * part).sum() for part in grads]).sum().sqrt()
     return norm, torch.clamp(norm / clip, min=1.0)
-
-
-def tick(step: Tensor, betas: Tensor) -> Tensor:
-    """Increment the step count in place and return Adam's two bias corrections."""
-    step.add_(1.0)
-    return (1 - betas ** step.double()).float()
-
-
-def move(
-    buffers: tuple[Tensor, Tensor, Tensor, Tensor, Tensor],
-    numbers: tuple[Tensor, Tensor, Tensor],
-    constants: tuple[float, float, float, float],
-) -> None:
-    """Do one AdamW step in place and write a copy of the weights in the working precision."""
-    weights, grads, exp_avg, exp_avg_sq, working = buffers
-    rate, divisor, corrections = numbers
-    beta1, beta2, weight_decay, eps = constants
-    grads = grads / divisor
-    mean = torch.lerp(exp_avg, grads, 1 - beta1)
-    square = exp_avg_sq * beta2 + grads * grads * (1 - beta2)
-    root = (square / corrections[1]).sqrt() + eps
-    moved = weights * (1 - rate * weight_decay) - rate / corrections[0] * mean / root
-    for buffer, value in ((weights, moved), (exp_avg, mean), (exp_avg_sq, square), (working, moved)):
-        buffer.copy_(value)
 
 
 def working_path(encoder: Encoder, optimiser: Optimiser, language: int) -> tuple[Path, list[Trained]]:

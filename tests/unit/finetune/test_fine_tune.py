@@ -13,6 +13,7 @@ from xling.align.frozen import FrozenTuner, Side
 from xling.align.plan import Options
 from xling.core.io import read_json
 from xling.finetune import fine_tune, trainer
+from xling.finetune import tuner as tuner_module
 from xling.finetune.settings import Point, read_settings
 from xling.finetune.trainer import in_turn, lanes, rate_scale, train, train_epoch, tune_point
 from xling.finetune.tuner import Tuner, shared_parameters
@@ -20,6 +21,7 @@ from xling.model import device
 from xling.model.files import load_encoder
 
 POINT = Point(0, 8, 1e-2, 1e-2)
+MATRICES = ("qkv_weight", "out_weight", "up_weight", "down_weight")
 
 
 def on_frozen(encoder, material, point):
@@ -117,6 +119,32 @@ def test_a_step_is_pytorchs_adam_with_two_learning_rates(toy_model, tmp_path):
         plain.step()
     for found, wanted in zip(tuner.trained.values(), [*shared, *head.parameters()], strict=True):
         torch.testing.assert_close(found, wanted, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize(("embeddings", "layers"), [(False, 0), (True, 1)])
+def test_copies_in_bf16_train_as_autocast_does(embeddings, layers, tmp_path, monkeypatch):
+    """What a GPU compiles, run as it stands; and the same bits after weights and optimiser were loaded again."""
+    monkeypatch.setattr(tuner_module, "autocast", lambda *_: torch.autocast("cpu", torch.bfloat16))
+    monkeypatch.setattr(tuner_module, "autocast_type", lambda *_, **__: torch.bfloat16)
+    monkeypatch.setattr(tuner_module, "compiled", lambda function: function)
+    monkeypatch.setattr(torch, "compile", lambda function, **_: function)
+    model, found = write_model(tmp_path / "model", embeddings, layers), []
+    for copies in (False, True):
+        monkeypatch.setattr(tuner_module, "worth_compiling", lambda *_, copies=copies: copies)
+        encoder, material, _ = prepare(tmp_path, model, "parsing")
+        tuner = Tuner(encoder, material, POINT)
+        list(train_epoch(tuner, 0))
+        halved = {n: p for n, p in encoder.named_parameters() if p.dtype == torch.bfloat16}
+        assert set(halved) == {n for n in shared_parameters(encoder) if copies and n.split(".")[-1] in MATRICES}
+        assert all(torch.equal(p, tuner.trained[f"encoder.{n}"].bfloat16()) for n, p in halved.items())
+        kept, moments = tuner.weights(), copy.deepcopy(tuner.moments())
+        list(train_epoch(tuner, 1))
+        found.append(tuner.weights())
+        tuner.put(kept, moments)
+        list(train_epoch(tuner, 1))
+        assert all(torch.equal(value, found[-1][name]) for name, value in tuner.weights().items())
+    for name, plain in found[0].items():
+        torch.testing.assert_close(found[1][name], plain, atol=1e-4, rtol=0)  # an epoch moves weights by .02
 
 
 def test_rows_of_words_that_training_never_reads_need_no_optimiser(toy_model, tmp_path):

@@ -8,10 +8,10 @@ import pytest
 import torch
 from toy_runs import STILL, make, plain_loss, read, separated, state_of, train
 
-from xling.model.device import fused_adam
+from xling.model.adam import fused_adam, move, tick
 from xling.model.encoder import Encoder
 from xling.pretrain.engine import TRAIL
-from xling.pretrain.optimiser import learning_rate, measure, move, tick
+from xling.pretrain.optimiser import learning_rate, measure
 
 WIDE = {"shape__width": 64, "shape__feedforward": 128, "shape__heads": 2}
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
