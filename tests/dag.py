@@ -53,11 +53,11 @@ def lay_out(config=None, targets=(), snakefile=ROOT / "Snakefile", read=laid, fi
 
 
 def run_module(*command, timeout=300, **variables):
-    """Run a Python module from the repository root."""
+    """Run a Python module from the repository root; all that it says is its `stdout`."""
     environment = os.environ | {"OMP_NUM_THREADS": "1"} | variables
-    words = [sys.executable, "-m", *command]
+    words, pipe = [sys.executable, "-m", *command], subprocess.PIPE
     return subprocess.run(
-        words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout, check=False
+        words, cwd=ROOT, env=environment, stdout=pipe, stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False
     )
 
 
@@ -77,10 +77,10 @@ def preset(folder, own_data=True, **changes):
 
 
 def dry_run(*arguments):
-    """Return the jobs of a dry run by rule, and all that it said."""
+    """Return the jobs of a dry run by rule."""
     done = snakemake("-n", *arguments)
-    assert done.returncode == 0, output(done)
-    return job_counts(output(done)), output(done)
+    assert done.returncode == 0, done.stdout
+    return job_counts(done.stdout)
 
 
 def job_counts(said):
@@ -92,12 +92,7 @@ def job_counts(said):
 
 def nothing_to_do(done):
     """Tell whether a dry run found everything made."""
-    return done.returncode == 0 and "Nothing to be done" in output(done)
-
-
-def output(done):
-    """Return all that a run said."""
-    return done.stdout + done.stderr
+    return done.returncode == 0 and "Nothing to be done" in done.stdout
 
 
 def fill(filler, free=0):

@@ -188,19 +188,6 @@ def test_an_edit_makes_exactly_this_again(row, tmp_path):
     assert changed <= again, "the result would keep its old file and be refused by whoever collects it"
 
 
-def test_weights_that_are_trained_again_are_scored_again_and_floors_stay():
-    _, before, _ = usual()
-    scored = {
-        "transfer/en-fr.default.s1/ner.json",
-        "states/en-fr.default.s1/states.json",
-        "contextual/en-fr.default.s1.json",
-    }
-    assert scored <= behind({"models/en-fr.default.s1/model.safetensors"}, before, ancient=False)
-    floors = {"transfer/en-fr.untrained-joint.s1/ner.json", "contextual/en-fr.untrained.s1.json"}
-    runs = {"transfer/en-fr.untrained-joint.s1/run.json", "models/en-fr.default.s1/run.json"}
-    assert floors <= behind(runs, before, ancient=True) - behind(runs, before, ancient=False)
-
-
 def test_where_files_lie_and_a_studys_name_are_no_part_of_any_identity():
     config, _, known = usual()
     moved = {"study": {"name": "renamed", "results": "/elsewhere"}, "data": {"root": "/somewhere"}}

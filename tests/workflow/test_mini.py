@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cut_data import cut_file
-from dag import dry_run, lay_out, nothing_to_do, output, snakemake
+from dag import dry_run, lay_out, nothing_to_do, snakemake
 from embedded import ROOT
 
 from workflow_scripts.config import merge, read_config
@@ -53,8 +53,8 @@ def test_every_rule_of_mini_runs_on_real_data(real_data, tmp_path, monkeypatch):
     own = {"study": {"results": str(tmp_path / "results")}, "languages": {"zh": {"muse": {"test": frequent}}}}
     overlay = written(tmp_path / "cut.yaml", own)
     done = snakemake("--cores", "2", "--configfile", str(MINI), overlay, timeout=850)
-    assert done.returncode == 0, done.stderr[-5000:]
-    finished = set(re.findall(r"^Finished jobid: \d+ \(Rule: (\w+)\)", output(done), flags=re.MULTILINE))
+    assert done.returncode == 0, done.stdout[-5000:]
+    finished = set(re.findall(r"^Finished jobid: \d+ \(Rule: (\w+)\)", done.stdout, flags=re.MULTILINE))
     assert planned - finished == set(), "rules of the preset that the cut study did not run"
 
     results = tmp_path / "results" / full["study"]["name"]
@@ -69,7 +69,7 @@ def test_every_rule_of_mini_runs_on_real_data(real_data, tmp_path, monkeypatch):
 
 def check_one_more_language(overlay):
     """A language that is added is read and trained; of the others only English is read again, for its test sentences."""
-    counts, _ = dry_run("--configfile", str(MINI), overlay)
+    counts = dry_run("--configfile", str(MINI), overlay)
     once = {"prepare_parallel", "prepare_tatoeba", "pretrain", "translate_words", "compare_encoders"}
     assert {rule: counts.get(rule) for rule in once} == dict.fromkeys(once, 1)
     assert counts["represent_encoder"] == len(["de.mono", "en.mono"])
@@ -80,7 +80,7 @@ def check_weights_can_stay_behind(results, overlay):
     """Results that were brought here from another machine go on to tables, verdicts and page (docs/mini.md)."""
     for path in [*results.glob("models/*/model.safetensors"), results / "tables/table1.csv", results / "report.html"]:
         path.unlink()
-    counts, _ = dry_run("--configfile", str(MINI), overlay, "--rerun-triggers", "mtime", "--", "report")
+    counts = dry_run("--configfile", str(MINI), overlay, "--rerun-triggers", "mtime", "--", "report")
     assert set(counts) == {"table1", "collect_provenance", "page", "report", "total"}
 
 

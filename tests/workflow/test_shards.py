@@ -1,7 +1,7 @@
 """Text in shards: the same corpora as in one piece, a lost shard is made again alone, read text can be deleted."""
 
 import pytest
-from dag import TINY, job_counts, nothing_to_do, output, preset, snakemake
+from dag import TINY, job_counts, nothing_to_do, preset, snakemake
 
 from xling.core.io import read_json
 
@@ -23,8 +23,8 @@ def chosen(folder, shards, **text):
 def corpora(made, *flags):
     """Make the corpora of some statistics and return the jobs that it took, and all files of all corpora."""
     done = snakemake("--cores", "2", *flags)
-    assert done.returncode == 0, output(done)[-3000:]
-    return job_counts(output(done)), {path: path.read_bytes() for path in (made / "corpus").glob("fr.*/*[tn].*")}
+    assert done.returncode == 0, done.stdout[-3000:]
+    return job_counts(done.stdout), {path: path.read_bytes() for path in (made / "corpus").glob("fr.*/*[tn].*")}
 
 
 @pytest.mark.timeout(600)

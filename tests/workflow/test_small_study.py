@@ -38,7 +38,7 @@ def finished(reader):
     presets = reader.own(GENERATED).split("--configfile ")[1].split()
     files = [*presets, str(reader.folder / "preset.yaml"), str(reader.folder / "more.yaml")]
     done = snakemake("--cores", "2", "all", "--configfile", *files, timeout=600)
-    assert done.returncode == 0, done.stderr[-5000:]
+    assert done.returncode == 0, done.stdout[-5000:]
     return files
 
 
@@ -76,7 +76,7 @@ def test_all_of_it_is_made_and_nothing_is_left_whatever_module_is_touched(finish
 def test_a_plan_leaves_out_what_is_done_and_sets_it_against_what_it_used(finished, reader):
     target = str(reader.folder / "results/greek/text/el.wiki.txt.zst")
     after = run_module("workflow_scripts.plan", target, "--configfile", *finished)
-    assert after.returncode == 0, after.stderr
+    assert after.returncode == 0, after.stdout
     assert "Nothing is left to do." in after.stdout
     used = after.stdout.split("planned against used")[1]
     assert re.search(r"^extract_text +1 +- +- +[0-9.]+ s +[0-9.]+ s$", used, flags=re.MULTILINE)

@@ -148,11 +148,7 @@ def test_all_problems_of_a_kind_are_told_at_once():
         ("own.yaml", b"study:\n  name: a\x07\n", ", line 2: YAML does not allow the character '\\x07' (remove it)"),
         ("own.yaml", b"model:\n  layers: [8\nwidth: 3\n", ", line 3: "),
         ("own.yaml", "a: b\n".encode("utf-16"), ", line 1: not UTF-8 (save it as UTF-8: iconv -f UTF-16 -t"),
-        (
-            "own.yaml",
-            b"model:\n\tlayers: 8\n",
-            ", line 2: found character '\\t' that cannot start any token (YAML indents",
-        ),
+        ("own.yaml", b"a:\n\tb: 8\n", ", line 2: found character '\\t' that cannot start any token (YAML indents"),
         ("own.yaml", b"\n", ": expected YAML with keys and values, found an empty file"),
         ("own.yaml", b"just text", ": expected YAML with keys and values, found the text 'just text'"),
         ("xyz.yaml", b"", ": no such file (known: own)"),

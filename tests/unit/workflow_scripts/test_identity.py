@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
-from embedded import PAPER, ROOT, leaves, nested, results, study
+from embedded import ROOT, leaves, nested, results, study
 
 from workflow_scripts.collect_provenance import is_own
 from workflow_scripts.config import merge, read_config
@@ -90,14 +90,6 @@ def test_the_dictionary_of_a_segmenter_reaches_all_that_reads_its_language():
     found = set(changes(with_other("languages.zh.segmenter_dictionary")))
     others = {("states", "en.mono.s1"), ("contextual", "en.mono.s1"), ("contextual", "en.untrained.s1")}
     assert found == {key for key in BEFORE if "zh" in key[1] or key[0] == "analysis"} | others
-
-
-def test_a_published_text_is_known_by_its_path_and_not_by_the_generator():
-    known, config = PAPER.identity, PAPER.config
-    moved = Study({**config, "data": config["data"] | {"root": "/elsewhere"}, "synthetic": {}}).identity
-    for key in (("model", "en-fr.extra-anchors.s1"), ("task", "nli", "fr", "xnli", "test")):
-        assert moved(*key) == known(*key)
-    assert known("words", "fr", "wiki") != known("words", "fr", "crawl")
 
 
 RULES = (ROOT / "rules" / "common.smk").read_text(encoding="utf-8")

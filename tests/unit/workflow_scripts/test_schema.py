@@ -40,8 +40,7 @@ def test_the_languages_of_moses_are_those_that_it_has_rules_for():
 
 def read(*names):
     """Return the study of config.yaml with a preset and overlays on top, each named without its suffix."""
-    folders = [ROOT / "presets" if (ROOT / f"presets/{name}.yaml").exists() else OVERLAYS for name in names]
-    paths = [folder / f"{name}.yaml" for folder, name in zip(folders, names, strict=True)]
+    paths = [next((ROOT / "presets").rglob(f"{name}.yaml")) for name in names]
     config = read_config(ROOT / "config.yaml", *paths)
     assert schema_problems(config) == []
     return Study(config)
@@ -75,13 +74,7 @@ STUDIES = {"mini-exposure", "mini-web", "mini-longer", "mini-merges"}
 
 def test_every_preset_is_tried():
     assert {path.stem for path in (ROOT / "presets").glob("*.yaml")} == {"demo-full", "mini", "paper"}
-    elsewhere = {
-        "two-seeds",
-        "three-seeds",
-        "mini-next",
-        "mini-recipe",
-        "mini-updates",
-    }  # here, tests/docs/test_recipe.py
+    elsewhere = {"two-seeds", "three-seeds", "mini-next", "mini-recipe", "mini-updates"}  # here, docs/test_recipe.py
     assert {path.stem for path in OVERLAYS.glob("*.yaml")} == elsewhere | {*STUDIES, *SETTINGS}
 
 

@@ -1,14 +1,14 @@
 """What a user is told of a cluster: the answers below are those of a real SLURM 22.05, given by small fake commands."""
 
+import sys
 from math import inf
 from typing import Any
 
 import pytest
-from dag import run_module
 from embedded import ROOT
 
 from workflow_scripts.plan.jobs import Job
-from workflow_scripts.slurm_check import ask, look, minutes
+from workflow_scripts.slurm_check import ask, look, main, minutes
 
 SINFO = """\
 cpu|up|infinite
@@ -96,9 +96,12 @@ def test_limits_are_read_as_slurm_gives_them_and_a_silent_command_has_failed():
     assert ask(["no-such-command-of-slurm"])[0] == 1
 
 
-def test_the_command_checks_the_real_rules(say):
+def test_the_command_checks_the_real_rules(say, monkeypatch, capsys):
     say("sinfo", SINFO.replace("1-00:00:00", "12:00:00"))
-    done = run_module("workflow_scripts.slurm_check", XLING_SITE=str(ROOT / "profiles/slurm/site.yaml"))
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "right  accepted: --partition=gpu --account=lab --time=720" in done.stdout
-    assert "wrong  1440 minutes asked of partition gpu, which allows 720" in done.stdout
+    monkeypatch.setenv("XLING_SITE", str(ROOT / "profiles/slurm/site.yaml"))
+    monkeypatch.setattr(sys, "argv", ["slurm_check"])
+    with pytest.raises(SystemExit, match="True"):
+        main()
+    told = capsys.readouterr().out
+    assert "right  accepted: --partition=gpu --account=lab --time=720" in told
+    assert "wrong  1440 minutes asked of partition gpu, which allows 720" in told

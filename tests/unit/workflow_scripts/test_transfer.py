@@ -23,8 +23,6 @@ def test_floors_are_once_per_pair_kind_of_vocabulary_and_seed():
     assert set(full.floors) == expected
     unused = {"en-ru.untrained-union.s1", *(f"en-zh.untrained-{kind}.s1" for kind in kinds[1:])}
     assert expected - set(DEMO.floors) == unused
-    vocabularies = [full.vocabulary(f"en-zh.untrained-{kind}.s1").parent.name for kind in kinds]
-    assert vocabularies == [f"en-zh.{kind}.wiki" for kind in kinds]
     settings = ("wiki-cc", "extra-anchors", "sep-l1-6", "no-anchors", "sep-emb-l1-6")
     floors = [full.floor_of(f"en-zh.{setting}.s1").split("-")[-1] for setting in settings]
     assert floors == ["joint.s1", "joint.s1", "union.s1", "prefixed.s1", "separate.s1"]
