@@ -185,6 +185,15 @@ def flipped(content, rng):
     return content[:place] + bytes([content[place] ^ (1 << rng.randrange(8))]) + content[place + 1 :]
 
 
+def damages(path, rng):
+    """Yield what a file and its seal may hold after a flip, and whether it proves the damage; None is no seal at all."""
+    seal, damaged = io.seal_of(path), flipped(path.read_bytes(), rng)
+    yield {path: damaged}, True
+    if seal.exists():
+        yield {path: damaged, seal: None}, False  # as an older version wrote it
+        yield {seal: flipped(seal.read_bytes(), rng)}, True
+
+
 def said(read, known, caplog, capfd):
     """Return the line that a command would end with or warns with; None where it reads what is known, else `changed`."""
     io._sha256_once.cache_clear()  # as in a new process
@@ -210,26 +219,18 @@ def test_every_flip_is_noticed(kinds, made_by_commands, tmp_path, caplog, capfd,
         read, known = partial(read_from, folder), read_from(folder)
         for number in range(FLIPS):
             path = folder / names.split()[number % len(names.split())]
-            seal = io.seal_of(path)
-            content, sealed = path.read_bytes(), seal.read_bytes() if seal.exists() else None
-            damaged = flipped(content, rng)
-            for case in ("file", "file without a seal", "seal"):  # an older version wrote no seals
-                if case == "seal" and sealed is not None:
-                    seal.write_bytes(flipped(sealed, rng))
-                else:
-                    path.write_bytes(damaged)
-                    if case == "file without a seal":
-                        seal.unlink(missing_ok=True)
+            for contents, proved in damages(path, rng):
+                usual = {file: file.read_bytes() for file in contents}
+                for file, content in contents.items():
+                    file.unlink() if content is None else file.write_bytes(content)
                 line = said(read, known, caplog, capfd)
-                flips, without_effect = flips + (case == "file"), without_effect + (case == "file" and line is None)
-                proved = case != "file without a seal" or sealed is None
+                without_effect += path in contents and proved and line is None
                 if "\n" in (line or "") or (proved and line and path.name not in line):
-                    missed.append(f"{kind}, {case}: {path.name}: {line}")
-                path.write_bytes(content)
-                if sealed is not None:
-                    seal.write_bytes(sealed)
+                    missed.append(f"{kind}: {[file.name for file in contents]}: {line}")
+                for file, content in usual.items():
+                    file.write_bytes(content)
+        flips += FLIPS
         assert said(read, known, caplog, capfd) is None, kind
-    print(f"{flips} flips, {without_effect} without effect")
     assert missed == []
     assert flips >= 400
     assert without_effect < flips / 50

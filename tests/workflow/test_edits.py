@@ -8,6 +8,7 @@ and `same` what of it is a result that keeps its identity, because it only share
 """
 
 import re
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -152,15 +153,13 @@ def by_kind(paths):
 
 def raised(folder, stage):
     """Return a Snakefile in which the revision of one stage is raised."""
-    for name in ("workflow_scripts", "profiles", "envs", "docs", "report", "config.yaml"):
+    for name in ("workflow_scripts", "profiles", "envs", "docs", "config.yaml"):
         (folder / name).symlink_to(ROOT / name)
-    (folder / "rules").mkdir()
-    for path in (ROOT / "rules").iterdir():
-        text = path.read_text(encoding="utf-8")
-        text = re.sub(rf'("{stage}": )(\d+),', lambda found: f"{found[1]}{int(found[2]) + 1},", text)
-        (folder / "rules" / path.name).write_text(text, encoding="utf-8")
-    (folder / "Snakefile").write_text((ROOT / "Snakefile").read_text(encoding="utf-8"), encoding="utf-8")
-    return folder / "Snakefile"
+    common = shutil.copytree(ROOT / "rules", folder / "rules") / "common.smk"
+    text = common.read_text(encoding="utf-8")
+    text = re.sub(rf'("{stage}": )(\d+),', lambda found: f"{found[1]}{int(found[2]) + 1},", text)
+    common.write_text(text, encoding="utf-8")
+    return shutil.copy(ROOT / "Snakefile", folder)
 
 
 @cache
@@ -186,6 +185,14 @@ def test_an_edit_makes_exactly_this_again(row, tmp_path):
     assert summary(again, before) == row["again"]
     assert summary(same, known) == row.get("same", "")
     assert changed <= again, "the result would keep its old file and be refused by whoever collects it"
+
+
+def test_weights_that_are_trained_again_are_scored_again():
+    """Although their run.json stays as it was."""
+    scored = {
+        path.format("en-fr.default.s1", "ner") for kind, path in FILES.items() if kind not in ("model", "analysis")
+    }
+    assert scored <= behind({"models/en-fr.default.s1/model.safetensors"}, usual()[1], ancient=False)
 
 
 def test_where_files_lie_and_a_studys_name_are_no_part_of_any_identity():

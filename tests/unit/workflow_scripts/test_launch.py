@@ -66,11 +66,9 @@ def test_the_launcher_becomes_a_trainer_with_the_gpus_that_were_handed_out(monke
     assert {words[-1] for words in started} == {"--deadline=1794720611"}
 
 
-def test_a_busy_controller_is_asked_again(tmp_path, monkeypatch):
-    program = tmp_path / "squeue"
-    program.write_text(f"#!/bin/sh\n[ -e {tmp_path}/asked ] && echo fine && exit\ntouch {tmp_path}/asked\nexit 1\n")
-    program.chmod(0o755)
+def test_a_busy_controller_is_asked_again(tmp_path, monkeypatch, fake):
+    fake("squeue", f"[ -e {tmp_path}/asked ] && echo fine && exit; touch {tmp_path}/asked; exit 1")
     pauses: list[float] = []
     monkeypatch.setattr(launch.time, "sleep", pauses.append)
-    assert (ask([str(program)]), ask([str(tmp_path / "absent")])) == ("fine", "")
+    assert (ask(["squeue"]), ask(["no-such-command-of-slurm"])) == ("fine", "")
     assert pauses == [launch.PAUSE]
