@@ -63,5 +63,5 @@ for figure in ["figure1", "figure2", "figure3", "figure4a", "figure4b", "figure5
         localrule: True
 
 
-shown = [*figure_names(), *(["table1"] if TRANSFER.models else [])]
+shown = [*FIGURE_NAMES, *(["table1"] if TRANSFER.models else [])]
 refuse_wrong_targets(STUDY, shown, sys.argv[1:], [rule.name for rule in workflow.rules])

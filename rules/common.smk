@@ -80,8 +80,3 @@ def resource_class(name):
 def passing(path):
     """Return a text output that Snakemake deletes after its last use, unless the config has `text.keep`."""
     return path if config["text"]["keep"] else temp(path)
-
-
-def bilingual_models():
-    """Return the names of the bilingual models."""
-    return [name for name, model in STUDY.models.items() if model.bilingual]

@@ -36,7 +36,7 @@ rule draw_training:
         metrics=expand(MODELS / "{model}/metrics.jsonl", model=STUDY.models),
     output:
         overview=drawn("training"),
-        emergence=drawn("emergence") if shows_emergence() else [],
+        emergence=drawn("emergence") if EMERGENCE else [],
         models=expand(FIGURES / "training/{model}.svg", model=STUDY.models),
     log:
         LOGS / "draw_training.log",
@@ -58,5 +58,5 @@ rule draw_training:
 rule figures:
     """Draw every figure that the study has records for."""
     input:
-        study_figures(),
+        [drawn(name) for name in FIGURE_NAMES],
     localrule: True

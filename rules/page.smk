@@ -6,7 +6,7 @@ CHOICES = [Path(workflow.basedir) / "docs" / name for name in ("choices.md", "da
 rule claims:
     """Judge the paper's claims by the results of the study; the rule succeeds whatever the verdicts are."""
     input:
-        records=claim_records(),
+        records=CLAIM_RECORDS,
         counts=RECORDS / "items.npz" if TRANSFER.models else [],
     output:
         json=RESULTS / "claims.json",
@@ -35,8 +35,8 @@ rule collect_provenance:
         plan=RESULTS / "plans/provenance.json",
         models=expand(MODELS / "{model}/provenance.json", model=STUDY.models),
         claims=RESULTS / "claims.json",
-        tables=study_tables(),
-        figures=study_figures(),
+        tables=expand(TABLES / "{name}.csv", name=PAGE_TABLES),
+        figures=rules.figures.input,
     output:
         provenance=RESULTS / "provenance.json",
     log:
@@ -59,8 +59,8 @@ rule page:
     """Write one page with all results, which opens without a network."""
     input:
         claims=RESULTS / "claims.json",
-        tables=study_tables(),
-        figures=study_figures(),
+        tables=expand(TABLES / "{name}.csv", name=PAGE_TABLES),
+        figures=rules.figures.input,
         paper=rules.paper_figures.output.figures,
         provenance=RESULTS / "provenance.json",
         choices=ancient(CHOICES),
@@ -75,7 +75,7 @@ rule page:
         rev=REV["report"],
         title=f"{config['study']['name']}: what the study found",
         figures=FIGURES,
-        only=figure_names(),
+        only=FIGURE_NAMES,
         paper=PAPER,
         beside=flags.join_flags({"--logs": LOGS, "--models": MODELS, "--scores": TRANSFER.folder}),
     shell:

@@ -6,8 +6,8 @@
 
 from workflow_scripts.describe import drawn_study
 
-# Path, code revision, content. The outputs of `write_traits` and `list_languages` are below the data root, like the
-# files generated from them, because studies share both.
+# Path, or the name of a file below plans/; code revision; content. The outputs of `write_traits` and `list_languages` are
+# below the data root, like the files generated from them, because studies share both.
 PLANS = {
     "write_run": (MODELS / "{model}/run.json", REV["pretrain"], lambda w: STUDY.run(w.model)),
     "write_untrained": (TRANSFER.folder / "{encoder}/run.json", REV["finetune"], lambda w: TRANSFER.run(w.encoder)),
@@ -27,13 +27,9 @@ PLANS = {
     "read_tatoeba": ("read/tatoeba/{pair}", 0, lambda w: [*ALIGNMENT.raw_tatoeba(w.pair.split("-")[1]).values()]),
     "read_dictionary": ("read/dictionary/{pair}", 0, lambda w: [dictionary_file(w)]),
 }
-PLANS = {
-    name: (RESULTS / f"plans/{path}.json" if isinstance(path, str) else path, *rest)
-    for name, (path, *rest) in PLANS.items()
-}
-
 
 for plan, (path, revision, content) in PLANS.items():
+    path = RESULTS / f"plans/{path}.json" if isinstance(path, str) else path
 
     rule:
         name:

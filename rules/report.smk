@@ -1,11 +1,6 @@
 # Tables and figures (sections 4 and 5).
 
 
-PAPER = RESULTS / "paper"
-TABLES = RESULTS / "tables"
-FIGURES = RESULTS / "figures"
-
-
 rule paper_figures:
     """Make Table 1 and Figures 3 and 7 from the published numbers, without any training."""
     output:

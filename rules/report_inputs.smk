@@ -1,18 +1,25 @@
-# Functions that return the files of the report.
+# The tables and figures of the report, and the files that they are made from.
 
 import shlex
 
-
-def claim_records():
-    """Return the records of the study that the claims are judged on."""
-    aligned = [RECORDS / f"{name}.csv" for name in ALIGNMENT.records if name.startswith("figure")]
-    return [*([RECORDS / "figure3.csv"] if TRANSFER.models else []), *aligned, *CONTEXTUAL.records()]
-
-
-def study_tables():
-    """Return the tables of the page, in the order of the page."""
-    names = ["table1", "examples", "table1-compared", "transfer"] if TRANSFER.models else []
-    return [TABLES / f"{name}.csv" for name in names]
+PAPER = RESULTS / "paper"
+TABLES = RESULTS / "tables"
+FIGURES = RESULTS / "figures"
+BILINGUAL = [name for name, model in STUDY.models.items() if model.bilingual]
+EMERGENCE = bool(BILINGUAL and STUDY.parallel_sides)  # bilingual models are monitored on parallel sentences
+FIGURE_NAMES = [
+    *["forest", "figure1", "figure2", "training", *ALIGNMENT.records, *(path.stem for path in CONTEXTUAL.records())],
+    *(["anchors"] if BILINGUAL else []),
+    *(["emergence"] if EMERGENCE else []),
+    *(["updates"] if STUDY.differing_updates and TRANSFER.models else []),
+    *(["kept", "figure3"] if TRANSFER.models else []),
+]
+CLAIM_RECORDS = [  # the claims are judged on them
+    *([RECORDS / "figure3.csv"] if TRANSFER.models else []),
+    *[RECORDS / f"{name}.csv" for name in ALIGNMENT.records if name.startswith("figure")],
+    *CONTEXTUAL.records(),
+]
+PAGE_TABLES = ["table1", "examples", "table1-compared", "transfer"] if TRANSFER.models else []
 
 
 def drawn(name):
@@ -20,37 +27,22 @@ def drawn(name):
     return expand(FIGURES / "{name}.{suffix}", name=name, suffix=["png", "pdf", "svg", "csv"])
 
 
-def shows_emergence():
-    """Return whether bilingual models are monitored on parallel sentences during training."""
-    return bool(bilingual_models() and STUDY.parallel_sides)
-
-
-def figure_names():
-    """Return the names of all figures that the study has data for."""
-    recorded = [*ALIGNMENT.records, *(path.stem for path in CONTEXTUAL.records())]
-    names = ["forest", "figure1", "figure2", "training", *recorded]
-    names += ["anchors"] if bilingual_models() else []
-    names += ["emergence"] if shows_emergence() else []
-    names += ["updates"] if STUDY.differing_updates and TRANSFER.models else []
-    return names + (["kept", "figure3"] if TRANSFER.models else [])
-
-
 def figure_inputs(wildcards):
     """Return the input files of a figure, by the flag of xling.report.figures that takes them."""
+    study, scores = {"study": RECORDS / "study.json"}, {"records": RECORDS / "figure3.csv"}
     match wildcards.figure:
         case "figure1" | "figure2":
-            return {"study": RECORDS / "study.json"}
+            return study
         case "anchors":
             seed = config["study"]["seeds"][0]  # the seeds of a setting share vocabulary and text
-            first = [name for name in bilingual_models() if STUDY.models[name].seed == seed]
-            audits = expand(MODELS / "{model}/anchors.json", model=first)
-            return {"study": RECORDS / "study.json", "audits": audits}
+            first = [name for name in BILINGUAL if STUDY.models[name].seed == seed]
+            return study | {"audits": expand(MODELS / "{model}/anchors.json", model=first)}
         case "updates":
-            return {"records": RECORDS / "figure3.csv", "study": RECORDS / "study.json"}
+            return scores | study
         case "forest":
             return {"claims": RESULTS / "claims.json"}
         case "kept" | "figure3":
-            return {"records": RECORDS / "figure3.csv", "settings": RECORDS / "settings.csv"}
+            return scores | {"settings": RECORDS / "settings.csv"}
         case name:
             return {"records": RECORDS / f"{name}.csv"}
 
@@ -59,8 +51,3 @@ def figure_flags(inputs):
     """Return the inputs of a figure as flags."""
     paths = {name: [value] if isinstance(value, str) else list(value) for name, value in inputs.items()}
     return " ".join(shlex.join([f"--{name}", *found]) for name, found in paths.items())
-
-
-def study_figures():
-    """Return the files of all figures of the study."""
-    return [path for name in figure_names() for path in drawn(name)]
