@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from dag import lay_out, preset
+from dag import lay_out, preset, run_module
 from embedded import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -69,20 +69,16 @@ def split_variables(command):
 def run(command, folder, *extra, own_data=True):
     """Run a command of the documentation with this interpreter, its results in a folder; return what it said."""
     variables, words = split_variables(expanded(command))
-    environment = os.environ | {"OMP_NUM_THREADS": "1"} | {k: v for k, v in variables.items() if v != "…"}
     start = words.index("--configfile") if "--configfile" in words else len(words)
     files = list(takewhile(lambda word: not word.startswith("-"), words[start + 1 :]))
-    program = ["-m", *words[:start]] if words[0].endswith("snakemake") else words[:start][1:]
-    program = [word.removeprefix(".venv/bin/") for word in program]
+    program = [word for word in words[:start] if word not in (".venv/bin/python", "-m")]
+    program[0] = program[0].removeprefix(".venv/bin/")
     presets = ["--configfile", *files, preset(folder, own_data)]
-    flags = [*(["--nolock"] if WATCH in program or "snakemake" in program[:2] else []), *extra]
+    flags = [*(["--nolock"] if WATCH in program or "snakemake" in program else []), *extra]
     line = [*program, *presets, "--", *flags] if WATCH in program else [*program, *flags, *presets]
-    done = subprocess.run(
-        [sys.executable, *line],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
-    return done.stdout + done.stderr
+    done = run_module(*line, timeout=600, **{name: value for name, value in variables.items() if value != "…"})
+    assert done.returncode == 0, f"{command}\n{done.stdout[-5000:]}"
+    return done.stdout
 
 
 def laid_out(command, folder, own_data=True):

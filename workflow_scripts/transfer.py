@@ -134,8 +134,5 @@ class Transfer:
         kinds: dict[tuple[tuple[str, ...], str], list[str]] = {}
         for name, model in self.models.items():
             kinds.setdefault((model.languages, self.study.vocabulary_kind(model)), []).append(name)
-
-        def of_other_text(name: str) -> bool:
-            return not self.study.vocabulary(name).endswith(".wiki")
-
-        return {key: min(names, key=of_other_text) for key, names in kinds.items()}
+        wiki = {name for name in self.models if self.study.vocabulary(name).endswith(".wiki")}
+        return {key: next((name for name in names if name in wiki), names[0]) for key, names in kinds.items()}
