@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import select
 import signal
 import sys
 import threading
@@ -12,6 +13,8 @@ from pathlib import Path
 EXIT_FAULT = 1  # a disk or a network failed: another attempt may succeed
 EXIT_BAD_INPUT = 2  # the input or the configuration is wrong: another attempt will fail too
 EXIT_TERMINATED = 128 + signal.SIGTERM
+EXIT_NO_READER = 128 + signal.SIGPIPE  # as of other commands whose output is piped into `head`
+STDOUT = 1  # file descriptor
 EXIT_NO_SPACE = 3  # the disk is full: another attempt succeeds after space is freed
 TO_MEND = (  # errors of a path, which persist until the user fixes it
     errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS,
@@ -45,10 +48,14 @@ def run(main: Callable[[], None]) -> None:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_TERMINATED))
     try:
         main()
+        print(end="", flush=True)  # if nobody reads the output any more, say so here and not at exit
     except XlingError as error:
         _leave(error, error.exit_code)
     except Exception as error:
         known = _as_os_error(error)
+        if isinstance(known, BrokenPipeError) and _has_no_reader(STDOUT):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)  # Python writes the rest of its buffer at exit
+            sys.exit(EXIT_NO_READER)
         if known is None:
             raise
         if known.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -62,6 +69,13 @@ def run(main: Callable[[], None]) -> None:
         if isinstance(known, FileNotFoundError | PermissionError):  # raised by a library; only its text names the file
             _leave(error, EXIT_BAD_INPUT)
         raise
+
+
+def _has_no_reader(descriptor: int) -> bool:
+    """Return whether a file descriptor is a pipe whose reader has ended."""
+    poll = select.poll()
+    poll.register(descriptor, 0)  # reports errors only
+    return bool(poll.poll(0))
 
 
 def _as_os_error(error: Exception) -> OSError | None:

@@ -3,6 +3,7 @@
 import errno
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -47,10 +48,22 @@ def test_one_line_and_an_exit_code(error, code, line, capsys):
     assert said.startswith(line)
 
 
-@pytest.mark.parametrize("error", [OSError("a library's own"), KeyError("x")])
+@pytest.mark.parametrize(
+    "error", [OSError("a library's own"), KeyError("x"), BrokenPipeError(errno.EPIPE, "of a child")]
+)
 def test_a_bug_is_not_hidden(error):
     with pytest.raises(type(error)):
         run(partial(fail_with, error))
+
+
+@pytest.mark.parametrize("text", ["'one line'", "'many lines\\n' * 10**5"])  # seen at the end, and while it is written
+def test_output_that_nobody_reads_on_is_no_error(text):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", f"from xling.core.errors import run; run(lambda: print({text}))"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
 
 def test_a_log_on_the_full_disk_does_not_change_the_exit_code(mount_disk):
