@@ -28,8 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from xling.align.mapping import Matrix
 from xling.align.pooling import NOWHERE, Window, add_up, cut
-from xling.align.states import TRAINED, UNTRAINED, Matrix, states_file, write_states
+from xling.align.states import TRAINED, UNTRAINED, states_file, write_states
 from xling.bpe.encode_text import split_sentences
 from xling.bpe.streams import END
 from xling.bpe.vocabulary import UNKNOWN, Vocabulary

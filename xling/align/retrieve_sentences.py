@@ -19,8 +19,8 @@ import numpy as np
 from xling.align.mapping import Matrix, map_pair, unit_length
 from xling.align.plan import Compared, ComparisonPlan, plan_parser
 from xling.align.search import cosine_search
-from xling.align.states import TRAINED, UNTRAINED, check_parallel, seed_states
-from xling.core.errors import InputError, run
+from xling.align.states import TRAINED, UNTRAINED, check_layers, check_parallel, seed_states
+from xling.core.errors import run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
 from xling.core.records import read_record, record
@@ -59,21 +59,18 @@ def evaluate(source: str, target: str, plan: Language, kind: str, device: str) -
     for test, fit in zip(*sets, strict=True):
         check_parallel(*test)
         check_parallel(*fit)
-        if fit[0].layers != test[0].layers:
-            raise InputError(fit[0].path, f"{fit[0].layers} layers, but {test[0].path} has {test[0].layers}")
+        check_layers(fit[0], test[0])
     first = sets[0][0][0]
     series: list[tuple[Result, list[Hits]]] = []
     for layer in range(first.layers):
-        found: dict[str, list[tuple[Hits, Hits]]] = {"plain": [], "mapped": []}
+        found: dict[tuple[str, str], list[Hits]] = {}
         for test, fit in zip(*sets, strict=True):
-            left, right, fit_left, fit_right = (side.read(layer).astype(np.float32) for side in (*test, *fit))
-            found["plain"].append(retrieval_hits(left, right, device))
-            found["mapped"].append(retrieval_hits(*map_pair(left, right, fit_left, fit_right), device))
+            left, right, *fitted = (side.read(layer).astype(np.float32) for side in (*test, *fit))
+            for space, (x, y) in (("plain", (left, right)), ("mapped", map_pair(left, right, *fitted))):
+                for direction, hits in zip(("en-x", "x-en"), retrieval_hits(x, y, device), strict=True):
+                    found.setdefault((space, direction), []).append(hits)
         about = {"language": target, "encoders": kind, "chance": 1 / first.rows, "layer": layer}
-        for space, seeds in found.items():
-            for number, direction in enumerate(("en-x", "x-en")):
-                own = about | {"direction": direction, "space": space}
-                series.append((own, [hits[number] for hits in seeds]))
+        series += [(about | {"direction": end, "space": space}, hits) for (space, end), hits in found.items()]
     return summarise(series, source, target)
 
 

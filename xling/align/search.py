@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import pad
 
+from xling.align.mapping import Matrix
 from xling.model.device import exact_products, side_by_side
 
-Matrix = NDArray[np.floating]
 Result = TypeVar("Result")
 NEIGHBOURS = 10  # K of CSLS (section 5.1.1 of the paper)
 GROUP = 32  # candidates per group

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from xling.align.mapping import Matrix
 from xling.core.errors import InputError
 from xling.core.io import atomic_path, check_seal
 
-Matrix = NDArray[np.floating]
 FIX = "make the states again"
 TRAINED, UNTRAINED = "trained", "untrained"
 
@@ -33,7 +32,7 @@ class States:
         try:
             self._file = opener(path, framework="numpy")
             self.layers = len(self._file.offset_keys())
-            self.rows, self.width = self._file.get_slice("L0").get_shape()
+            self.rows = self._file.get_slice("L0").get_shape()[0]
         except SafetensorError as error:
             raise InputError(path, f"not a whole .safetensors file: {error}", fix=FIX) from None
         self.path = path
@@ -74,7 +73,7 @@ def seed_states(
         for ours, known in zip(states, first, strict=True):
             if ours.items != known.items or ours.rows != known.rows:
                 raise InputError(ours.path, f"other words or sentences than {known.path}", fix=FIX)
-            _check_layers(ours, known)
+            check_layers(ours, known)
         yield states
 
 
@@ -82,9 +81,10 @@ def check_parallel(left: States, right: States) -> None:
     """Raise InputError if two files differ in their number of rows or layers."""
     if left.rows != right.rows:
         raise InputError(right.path, f"{right.rows} rows, but {left.path} has {left.rows}", fix="they must be aligned")
-    _check_layers(right, left)
+    check_layers(right, left)
 
 
-def _check_layers(states: States, known: States) -> None:
+def check_layers(states: States, known: States) -> None:
+    """Raise InputError if two files differ in their number of layers."""
     if states.layers != known.layers:
         raise InputError(states.path, f"{states.layers} layers, but {known.path} has {known.layers}", fix=FIX)

@@ -52,11 +52,11 @@ class Progress(CallbackAny2Vec):  # type: ignore[misc]
         self.log.info("epoch %d of %d, %d words with vectors", self.epoch, self.epochs, len(model.wv))
 
 
-def train(path: Path, width: int, epochs: int, min_count: int, buckets: int, seed: int) -> FastText:
+def train(path: Path, width: int, epochs: int, min_count: int, buckets: int) -> FastText:
     """Train a model on a text and return it; words that occur fewer than `min_count` times have no vector."""
     model = FastText(
         vector_size=width, window=WINDOW, negative=NEGATIVE, min_n=NGRAMS[0], max_n=NGRAMS[1], bucket=buckets, sg=1,
-        sample=SUBSAMPLE, min_count=min_count, workers=1, seed=int(numpy_rng("vectors", seed).integers(2**31)),
+        sample=SUBSAMPLE, min_count=min_count, workers=1, seed=int(numpy_rng("vectors", 1).integers(2**31)),
     )  # fmt: skip
     text = Sentences(path)
     model.build_vocab(text)
@@ -69,7 +69,7 @@ def train(path: Path, width: int, epochs: int, min_count: int, buckets: int, see
 def main() -> None:
     """Train vectors and write them in fastText's text format, most frequent words first."""
     args = parse_args()
-    vectors = train(args.text, args.width, args.epochs, args.min_count, args.buckets, args.seed).wv
+    vectors = train(args.text, args.width, args.epochs, args.min_count, args.buckets).wv
     with write_text(args.out, sealed=True) as handle:
         handle.write(f"{len(vectors)} {vectors.vector_size}\n")
         for word, vector in zip(vectors.index_to_key, vectors.vectors, strict=True):
@@ -84,7 +84,6 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--epochs", type=positive, default=5)
     parser.add_argument("--min-count", type=positive, default=5, help="rarer words have no vector")
     parser.add_argument("--buckets", type=positive, default=BUCKETS, help="rows of the table that n-grams share")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
+from torch.nn import Identity
 
 from xling.align.frozen import Fitted, FrozenTuner, Side, fit_map, read_linked, read_sentences
 from xling.align.mapping import normalise
@@ -123,7 +123,7 @@ def fit_layer(job: Job, layer: int) -> dict[str, Fitted]:
 def train_unit(job: Job, layer: int, name: str, way: Way, fitted: Mapping[str, Fitted], folder: Path) -> InTurn[Result]:
     """Train task layers on one layer of the source encoder, select the epoch on the dev set, test every language."""
     (material, tests), sides = job.data[name], list(job.sides.values())
-    views = [fitted[code].view(side.device) if fitted else _as_it_is for code, side in job.sides.items()]
+    views = [fitted[code].view(side.device) if fitted else Identity() for code, side in job.sides.items()]
     result = yield from train_and_test(FrozenTuner(sides, views, layer, job.plan.options, material), tests, folder)
     task, scores = material.task.name, {}
     measured, measure = next(iter(MEASURES[task].items()))  # the first entry is the main measure of the task
@@ -133,10 +133,6 @@ def train_unit(job: Job, layer: int, name: str, way: Way, fitted: Mapping[str, F
     cosines = {code: fit.cosine for code, fit in fitted.items() if fit.matrix is not None}
     about = {"data": name, "layer": layer, "way": way, "map_cosine": cosines}
     return result | {"task": task, "scores": scores} | about
-
-
-def _as_it_is(states: Tensor) -> Tensor:
-    return states
 
 
 def run_job(job: Job, work: Path) -> list[Result]:

@@ -15,9 +15,7 @@ translations. If there are fastText vectors, both vocabularies are restricted to
 share, and all systems are then tested on the same words and candidates.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,16 +82,13 @@ def known_pairs(path: Path, pairs: Iterable[WordPair], source: Iterable[str], ta
     """Return the pairs whose words both have vectors; raise InputError, naming the dictionary's path, if none do."""
     folded = dict.fromkeys((pair.source.lower(), pair.target.lower()) for pair in pairs)
     left, right = ({word: index for index, word in enumerate(side)} for side in (source, target))
-    unknown = {
-        "unknown_source": sum(x not in left for x, _ in folded),
-        "unknown_target": sum(y not in right for _, y in folded),
-    }
+    sources, targets = sum(x not in left for x, _ in folded), sum(y not in right for _, y in folded)
     found = tuple(dict.fromkeys((left[x], right[y]) for x, y in folded if x in left and y in right))
     if not found:
-        counts = "{unknown_source} source and {unknown_target} target words are unknown".format(**unknown)
+        counts = f"{sources} source and {targets} target words are unknown"
         raise InputError(path, f"none of its {len(folded)} pairs has vectors on both sides ({counts})")
-    kept = {"pairs_kept": len(found), "source_words_kept": len({x for x, _ in found})}
-    return KnownPairs(found, {"pairs": len(folded)} | kept | unknown)
+    kept = {"pairs": len(folded), "pairs_kept": len(found), "source_words_kept": len({x for x, _ in found})}
+    return KnownPairs(found, kept | {"unknown_source": sources, "unknown_target": targets})
 
 
 def fold_case(words: Sequence[str], allowed: Iterable[str] | None = None) -> Rows:
@@ -121,16 +116,11 @@ def chance(gold: Iterable[set[int]], targets: int) -> float:
     return float(np.mean([1 - (targets - len(answers)) / targets for answers in gold]))
 
 
-@cache
-def speller(options: str) -> Callable[[str], str]:
-    """Return a function that normalises a word as the tokeniser with these JSON options would, without a segmenter.
-
-    It is cached, since all target languages need the tokeniser of the source language.
-    """
-    given = json.loads(options)
-    if not given:
+def speller(options: dict[str, Any] | None) -> Callable[[str], str]:
+    """Return a function that normalises a word as the tokeniser with these options would, without a segmenter."""
+    if not options:
         return str
-    return make_tokeniser(given | {"segmenter": "none", "dictionary": None, "stanford_home": None}).word
+    return make_tokeniser(options | {"segmenter": "none", "dictionary": None, "stanford_home": None}).word
 
 
 class Material:
@@ -138,7 +128,7 @@ class Material:
 
     def __init__(self, source: str, target: str, plan: Language) -> None:
         self.codes, self.plan = (source, target), plan
-        self.spell = left, right = [speller(json.dumps(plan.tokenisers.get(code))) for code in self.codes]
+        self.spell = left, right = [speller(plan.tokenisers.get(code)) for code in self.codes]
         self.dictionaries = [
             (path, [WordPair(left(pair.source), right(pair.target)) for pair in read_muse(path)])
             for path in (plan.train, plan.test)

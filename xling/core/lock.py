@@ -26,10 +26,8 @@ STALE_SECONDS = 60.0
 class Lock:
     """Context manager that holds the lock; if another process holds it, raise an error or wait."""
 
-    def __init__(
-        self, folder: Path, wait: bool = False, beat: float = BEAT_SECONDS, stale: float = STALE_SECONDS
-    ) -> None:
-        self.path, self.wait, self.beat, self.stale = folder / "lock.json", wait, beat, stale
+    def __init__(self, folder: Path, wait: bool = False, beat: float = BEAT_SECONDS) -> None:
+        self.path, self.wait, self.beat = folder / "lock.json", wait, beat
         self.token = uuid.uuid4().hex
         self.stop = threading.Event()
         self.lost = self.waited = False
@@ -88,7 +86,7 @@ class Lock:
                 with suppress(PermissionError, KeyError, OverflowError, TypeError):  # other user; damaged lock
                     os.kill(holder["pid"], 0)
             probe.touch()
-            return probe.stat().st_mtime - self.path.stat().st_mtime > self.stale
+            return probe.stat().st_mtime - self.path.stat().st_mtime > STALE_SECONDS
         except ProcessLookupError:
             return True
         except FileNotFoundError:

@@ -24,14 +24,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xling.align.mapping import map_pair
+from xling.align.mapping import Matrix, map_pair
 from xling.align.retrieve_sentences import retrieval_hits
 from xling.core.cli import positive
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import numbered_lines, read_json, write_json, write_text
 from xling.core.log import log_to_stderr
 from xling.data.parallel import read_aligned, read_multiway
-from xling.interop.encoders import SENTENCES, AnyEncoder, Matrix, open_any_encoder
+from xling.interop.encoders import SENTENCES, AnyEncoder, open_any_encoder
 from xling.interop.trained import in_study, refuse_misspelt
 from xling.model.device import local_device
 from xling.model.similarity import cka_matrix
@@ -175,19 +175,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_args(argv)
     if len(args.parallel) > 2:
         raise XlingError(f"--parallel takes one file or two, not {len(args.parallel)}")
-    models, tokenised = (args.model_a, args.model_b), not args.parallel
+    models, tokenised, fix = (args.model_a, args.model_b), not args.parallel, "name sentences with --parallel"
     if tokenised:
         args.languages = args.languages or first_and_last(*models)
-        args.parallel = [
-            in_study(Path(name), f"parallel/{code}.txt", "name sentences with --parallel")
-            for name, code in zip(models, args.languages, strict=True)
-        ]
+        own = zip(models, args.languages, strict=True)
+        args.parallel = [in_study(Path(name), f"parallel/{code}.txt", fix) for name, code in own]
     pairs = read_pairs(args.parallel, args.languages, args.sentences)
     device = str(local_device("auto")) if args.device == "auto" else args.device
-    encoders = [
-        open_any_encoder(name, code, device, tokenised)
-        for name, code in zip(models, args.languages or (None, None), strict=True)
-    ]
+    asked = zip(models, args.languages or (None, None), strict=True)
+    encoders = [open_any_encoder(name, code, device, tokenised) for name, code in asked]
     result = compare(encoders, pairs)
     names = axis_names(result["models"], result["languages"])
     out = args.out or Path("-vs-".join(Path(name).absolute().name for name in models))
@@ -203,9 +199,8 @@ def first_and_last(left: str, right: str) -> list[str]:
     for name in (left, right):
         refuse_misspelt(Path(name))
         if not (path := Path(name) / "model.json").is_file():
-            raise XlingError(
-                f"{name}: name a file of sentences with --parallel: this is no model of ours (no model.json)"
-            )
+            fix = "name a file of sentences with --parallel"
+            raise XlingError(f"{name}: {fix}: this is no model of ours (no model.json)")
         known.append(read_json(path)["languages"])
     return [known[0][0], known[1][-1]]
 
@@ -215,15 +210,11 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="xling compare", description=__doc__.split("\n")[0])
     parser.add_argument("model_a", help="folder of a model, or a name on the Hugging Face hub")
     parser.add_argument("model_b")
-    parser.add_argument(
-        "--parallel", type=Path, nargs="+", default=(), help="one file or two (default: the studies' own)"
-    )
+    parser.add_argument("--parallel", type=Path, nargs="+", default=(), help="one file or two (default: the studies')")
     parser.add_argument("--languages", nargs=2, metavar=("A", "B"), help="columns of a table; languages of the models")
     parser.add_argument("--sentences", type=positive, default=SENTENCES, help="read at most this many pairs")
     parser.add_argument("--device", default="auto", help="cpu, cuda, or auto (default)")
-    parser.add_argument(
-        "--out", type=Path, help="folder of compare.json, the CSV files and the picture (default: A-vs-B, here)"
-    )
+    parser.add_argument("--out", type=Path, help="folder of the JSON, CSV and picture files (default: A-vs-B, here)")
     return parser.parse_args(argv)
 
 

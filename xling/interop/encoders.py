@@ -11,10 +11,10 @@ from typing import cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from xling.align.mapping import Matrix
 from xling.bpe.streams import END
 from xling.core.errors import XlingError
 from xling.core.io import read_json
@@ -22,7 +22,6 @@ from xling.finetune.data import by_length
 from xling.interop.trained import open_trained, refuse_misspelt, tokeniser_of
 from xling.tokenization.tokeniser import make_tokeniser
 
-Matrix = NDArray[np.floating]
 Spelled = tuple[list[int], list[bool]]  # ids, and a mask that excludes special tokens
 BATCH_TOKENS = 4096
 SENTENCES = 10_000  # the size of XNLI-15way (section 5.2)

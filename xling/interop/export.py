@@ -85,11 +85,8 @@ def model_card(
         "language embeddings": "yes" if config.has_language_embeddings else "no",
     }
     parts = {"vocabulary": made.get("vocabulary")} | {f"text of {c}": v for c, v in made.get("corpus", {}).items()}
-    described = {
-        name: [f"{key}: {str(values[key]).lower()}" for key in sorted(values)]
-        for name, values in parts.items()
-        if values
-    }
+    known = ((name, sorted(values.items())) for name, values in parts.items() if values)
+    described = {name: [f"{key}: {str(value).lower()}" for key, value in values] for name, values in known}
     training = {"seed": run.get("seed", "not known")} | described | dict(sorted(run.get("pretrain", {}).items()))
     devices = sorted({str(attempt.get("device")) for attempt in provenance.get("attempts", [])})
     origin = {"commit": provenance.get("commit", "unknown"), "hardware": devices, "seconds": provenance.get("seconds")}
@@ -169,13 +166,8 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="xling export", description=__doc__.split("\n")[0])
     parser.add_argument("model", type=Path, help="folder of a trained model (model.json, model.safetensors)")
     parser.add_argument("--vocab", type=Path, help="folder of the model's vocabulary (default: its study's)")
-    parser.add_argument(
-        "--tokeniser",
-        action="append",
-        default=[],
-        metavar="CODE=FILE",
-        help="a language's options, as JSON (default: its study's)",
-    )
+    options = "a language's options, as JSON (default: its study's)"
+    parser.add_argument("--tokeniser", action="append", default=[], metavar="CODE=FILE", help=options)
     parser.add_argument("--licence", help="of the weights, as their owner states it (an SPDX identifier)")
     parser.add_argument("--out", type=Path, help="folder, new or empty (default: MODEL's name with .hf, here)")
     return parser.parse_args(argv)

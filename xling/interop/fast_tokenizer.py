@@ -8,7 +8,7 @@ characters are converted to the script one by one. docs/share.md says how often 
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain, product
+from itertools import product
 from typing import Any
 
 from xling.bpe.train_bpe import SPECIAL_TOKENS, WORD_START
@@ -32,18 +32,14 @@ def tokenizer_json(vocabulary: Vocabulary, code: str, options: Options | None) -
     end = SPECIAL_TOKENS[2]
     special = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     metaspace = {"type": "Metaspace", "replacement": WORD_START, "prepend_scheme": "always", "split": False}
-    steps = [
-        {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
-        for pattern, content in (rules(options, ids) if options else ())
-    ]
+    found = rules(options, ids) if options else ()
+    steps = [{"type": "Replace", "pattern": {"Regex": pattern}, "content": content} for pattern, content in found]
     if options and options.lowercase:
         steps.append({"type": "Lowercase"})
     if options and options.strip_accents:
         steps += [{"type": "NFD"}, {"type": "Replace", "pattern": {"Regex": r"\p{Mn}"}, "content": ""}]
-    frame, one, two = (
-        {"SpecialToken": {"id": end, "type_id": 0}},
-        *({"Sequence": {"id": i, "type_id": 0}} for i in "AB"),
-    )
+    frame = {"SpecialToken": {"id": end, "type_id": 0}}
+    one, two = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
     return {
         "version": "1.0",
         "truncation": None,
@@ -140,9 +136,8 @@ def normaliser_rules(pattern: str, replacement: str) -> Iterator[Rule]:
 
 def quote_rules(right: bool) -> Iterator[Rule]:
     """Yield a rule for every run of full stops and commas that a quotation mark moves past, to the right or left."""
-    for run in map(
-        "".join, chain.from_iterable(product(",." if right else ".", repeat=size) for size in range(1, LONGEST_RUN + 1))
-    ):
+    marks, sizes = ",." if right else ".", range(1, LONGEST_RUN + 1)
+    for run in ("".join(run) for size in sizes for run in product(marks, repeat=size)):
         if right:
             yield rf'"{re.escape(run)}(?![,.])', f'{MARK}{run}"'
         else:
@@ -177,13 +172,10 @@ def apostrophe_rules(language: str, letter: str, other: str, digit: str, neither
 
 def full_stop_rules(own: Any, letter: str, lower: str) -> Iterator[Rule]:
     """Yield the rules that separate a full stop from its word; full stops that stay attached are marked first."""
-    prefixes, numeric = (
-        "|".join(map(re.escape, sorted(words)))
-        for words in (own.NONBREAKING_PREFIXES - own.NUMERIC_ONLY_PREFIXES, own.NUMERIC_ONLY_PREFIXES)
-    )
+    always, numeric = ("|".join(map(re.escape, sorted(w))) for w in (own.keep_stop, own.NUMERIC_ONLY_PREFIXES))
     yield rf"(?<!\S)(?=\S*[{letter}])\S*\.\S*[^\s.]\K\.(?!\S)", MARK
-    if prefixes:
-        yield rf"(?<!\S)(?:{prefixes})\K\.(?!\S)", MARK
+    if always:
+        yield rf"(?<!\S)(?:{always})\K\.(?!\S)", MARK
     if numeric:
         yield rf"(?<!\S)(?:{numeric})\K\.(?=\s+[0-9])", MARK
     yield rf"(?<=[^\s.])\.(?=\s+[{lower}])", MARK

@@ -32,28 +32,17 @@ def hugging_face_config(config: ModelConfig, language: int) -> dict[str, Any]:
     """Return the content of config.json for the model of a language, or for the model that all languages share."""
     shape, kind = config.shape, CLASSES[config.shape.norm]
     numbers = {code: number for number, code in enumerate(config.languages)}
-    special = {"pad": PAD, "bos": END, "eos": END}  # text has </s> at both ends
-    ids = {f"{name}_{suffix}": number for name, number in special.items() for suffix in ("index", "token_id")}
-    sizes = {
-        "vocab_size": config.sizes[language],
-        "emb_dim": shape.width,
-        "n_layers": shape.layers,
-        "n_heads": shape.heads,
-        "max_position_embeddings": shape.positions,
-        "n_langs": len(config.languages),
-    }
-    switches = {
-        "gelu_activation": shape.activation == "gelu",
-        "use_lang_emb": config.has_language_embeddings,
-        "dropout": shape.dropout,
-        "attention_dropout": shape.attention_dropout,
-        "layer_norm_eps": shape.norm_eps,
-        "tie_word_embeddings": True,
-        "is_encoder": True,
-    } | ({"pre_norm": True} if shape.norm == "pre" else {})
-    languages = {"lang2id": numbers, "id2lang": {str(i): code for code, i in numbers.items()}, "lang_id": language}
-    others = {"unk_index": UNKNOWN, "mask_index": MASK, "mask_token_id": MASK, "dtype": "float32"}
-    return {"model_type": kind[0], "architectures": [kind[1]], **sizes, **switches, **ids, **others, **languages}
+    special = {"pad": PAD, "bos": END, "eos": END, "mask": MASK}  # text has </s> at both ends
+    return {
+        "model_type": kind[0], "architectures": [kind[1]], "dtype": "float32",
+        "vocab_size": config.sizes[language], "emb_dim": shape.width, "n_layers": shape.layers, "n_heads": shape.heads,
+        "max_position_embeddings": shape.positions, "layer_norm_eps": shape.norm_eps, "dropout": shape.dropout,
+        "attention_dropout": shape.attention_dropout, "gelu_activation": shape.activation == "gelu",
+        "is_encoder": True, "tie_word_embeddings": True, **({"pre_norm": True} if shape.norm == "pre" else {}),
+        "use_lang_emb": config.has_language_embeddings, "n_langs": len(numbers), "lang_id": language,
+        "lang2id": numbers, "id2lang": {str(number): code for code, number in numbers.items()}, "unk_index": UNKNOWN,
+        **{f"{name}_{suffix}": number for name, number in special.items() for suffix in ("index", "token_id")},
+    }  # fmt: skip
 
 
 def hugging_face_weights(encoder: Encoder, language: int) -> dict[str, Tensor]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from xling.align.states import States, write_states
+from xling.align.states import States, seed_states, write_states
 from xling.core.errors import InputError
 from xling.core.io import seal_of
 from xling.core.seeds import numpy_rng
@@ -18,7 +18,7 @@ def test_round_trip_and_the_same_bytes_each_time(tmp_path):
         write_states(path, LAYERS, {"model": "en", "a": 1}, items=list("abcdefg"))
     assert paths[0].read_bytes() == paths[1].read_bytes()
     states = States(paths[0])
-    assert (states.rows, states.layers, states.width, states.items) == (7, 2, 3, list("abcdefg"))
+    assert (states.rows, states.layers, states.items) == (7, 2, list("abcdefg"))
     assert states.meta["model"] == "en"
     np.testing.assert_array_equal(states.read(1), LAYERS[1])
     np.testing.assert_array_equal(states.read(0, 5, 100), LAYERS[0][5:])
@@ -38,6 +38,10 @@ def test_damaged_files_and_numbers_that_are_not_finite(tmp_path):
         with pytest.raises(InputError, match=problem):
             States(path)
         seal_of(path).unlink(missing_ok=True)
+    for name, count in (("one", 7), ("two", 6)):
+        write_states(tmp_path / name / "trained/set.en.safetensors", [LAYERS[0][:count]], {})
+    with pytest.raises(InputError, match=r"set.en.safetensors: other words or sentences than .*/one/"):
+        list(seed_states([{"en": tmp_path / "one"}, {"en": tmp_path / "two"}], "trained", "set", ["en"]))
     save_file({"other": broken}, path)
     with pytest.raises(InputError, match="does not contain tensor L0"):
         States(path)

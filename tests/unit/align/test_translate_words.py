@@ -1,6 +1,5 @@
 """Word translation: MUSE's rules, Figures 4a and 4b for several seeds, and real dictionaries and text."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -9,14 +8,13 @@ import pytest
 from xling.align import translate_words
 from xling.align.states import states_file, write_states
 from xling.align.translate_words import KnownPairs, chance, fold_case, known_pairs, main, speller, translate
-from xling.core.io import read_json
+from xling.core.io import read_json, write_json
 from xling.core.seeds import numpy_rng
 from xling.data.dictionary import WordPair
 
 SPACE = numpy_rng("study space").normal(size=(300, 24)).astype(np.float32)
 TURN = np.linalg.qr(numpy_rng("study turn").normal(size=(24, 24)))[0].astype(np.float32)
 PLAIN = {"language": "x", "moses": None}
-HERE = Path("dictionary.txt")
 
 
 def test_the_first_spelling_of_allowed_words_counts():
@@ -26,13 +24,13 @@ def test_the_first_spelling_of_allowed_words_counts():
 
 
 def test_words_are_written_as_the_text_is_and_unknown_ones_are_left_out_and_counted():
-    listed = "cat=chat Cat=Chat dog=chien dog=clebs bird=oiseau fish=chat"
+    listed = "cat=chat Cat=Chat dog=chien dog=clebs bird=oiseau fish=chat bee=chat"
     pairs = [WordPair(*pair.split("=")) for pair in listed.split()]
-    known = known_pairs(HERE, pairs, fold_case(["Cat", "dog"]), fold_case(["chat", "CHIEN"]))
+    known = known_pairs(Path("dictionary.txt"), pairs, fold_case(["Cat", "dog"]), fold_case(["chat", "CHIEN"]))
     assert known.pairs == ((0, 0), (1, 1))
-    french = json.dumps({"language": "fr", "moses": "fr", "segmenter": "stanford"})
+    french = {"language": "fr", "moses": "fr", "segmenter": "stanford"}
     assert speller(french)("l’eau") == "l'eau"  # no segmenter is loaded
-    kept = {"pairs": 5, "pairs_kept": 2, "source_words_kept": 2, "unknown_source": 2, "unknown_target": 2}
+    kept = {"pairs": 6, "pairs_kept": 2, "source_words_kept": 2, "unknown_source": 3, "unknown_target": 2}
     assert known.counts == kept
 
 
@@ -87,7 +85,7 @@ def write_plan(folder, seeds=1, vectors=True):
 
 def written(folder, plan):
     """Write a plan and return the flags of the command."""
-    (folder / "plan.json").write_text(json.dumps(plan))
+    write_json(folder / "plan.json", plan)
     return ["--plan", folder / "plan.json", "--device", "cpu", "--out", folder / "out.json"]
 
 
@@ -146,8 +144,8 @@ def test_every_dictionary_is_read_before_the_first_language_is_evaluated(refused
     [
         ({"vectors": {"en": "x"}}, "languages.fr.vectors: expected files of en and fr, or null"),
         (
-            lambda folder: (folder / "test.txt").write_text("dog chien\n"),
-            "test.txt: none of its 1 pairs has vectors on both sides (1 source and 1 target words are unknown)",
+            lambda folder: (folder / "test.txt").write_text("e50 x\ny z\n"),
+            "test.txt: none of its 2 pairs has vectors on both sides (1 source and 2 target words are unknown)",
         ),
         (lambda folder: write_side(folder / "fr1", "fr", [SPACE] * 2, ["g"] * 300), "other words or sentences than"),
     ],
