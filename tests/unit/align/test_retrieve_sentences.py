@@ -1,11 +1,13 @@
 """Sentence retrieval: equal to a direct count, the map undoes a rotation, intervals, and input that is wrong."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from xling.align.mapping import map_pair
 from xling.align.retrieve_sentences import main, retrieval_hits
-from xling.align.states import states_file, write_states
+from xling.align.states import States, states_file, write_states
 from xling.core.errors import XlingError
 from xling.core.io import read_json, write_json
 from xling.core.seeds import numpy_rng
@@ -29,12 +31,12 @@ def test_both_directions_equal_a_direct_count():
 
 
 def write_folder(folder, code):
-    """Write two layers: what the sentences mean, turned in French, and noise; untrained encoders are noise only."""
+    """Write two layers: what the sentences mean, turned in French, and that with noise; untrained ones are noise only."""
     for name, meaning in SETS.items():
         for kind in ("trained", "untrained"):
             layers = [numpy_rng(folder.name, name, kind, i).normal(size=meaning.shape) for i in range(2)]
             if kind == "trained":
-                layers[0] = meaning @ (TURN if code == "fr" else np.eye(32))
+                layers = [meaning @ (TURN if code == "fr" else np.eye(32)), meaning + layers[1]]
             items = list(map(str, range(len(meaning))))
             write_states(states_file(folder, kind, name, code), [x.astype(np.float32) for x in layers], {}, items)
     return str(folder)
@@ -47,35 +49,42 @@ def plan(tmp_path):
     return {"source": "en", "config": "abc", "languages": {"fr": fr}}
 
 
+def written(folder, plan):
+    """Write a plan and return the flags of the command."""
+    write_json(folder / "plan.json", plan)
+    return ["--plan", folder / "plan.json", "--device", "cpu", "--out", folder / "out.json"]
+
+
 def test_a_study_has_every_layer_direction_and_space(call, tmp_path, plan):
-    write_json(tmp_path / "plan.json", plan)
-    flags = ["--plan", tmp_path / "plan.json", "--device", "cpu"]
-    done = call(main, *flags, "--out", tmp_path / "out.json")
+    done = call(main, *written(tmp_path, plan))
     assert done.code == 0, done.error
     result = read_json(tmp_path / "out.json")
     records = {(r["encoders"], r["layer"], r["space"], r["direction"]): r for r in result["records"]}
     assert len(records) == len(result["records"]) == 2 * 2 * 2 * 2
     for direction in ("en-x", "x-en"):
         assert records["trained", 0, "mapped", direction]["p1"] == 1
-        for kind, layer, space in (("trained", 0, "plain"), ("trained", 1, "mapped"), ("untrained", 0, "mapped")):
-            assert records[kind, layer, space, direction]["p1"] < 0.2
+        for kind, space in (("trained", "plain"), ("untrained", "mapped")):
+            assert records[kind, 0, space, direction]["p1"] < 0.2
+    files = (states_file(tmp_path / code, "trained", name, code) for name in SETS for code in ("en", "fr"))
+    *fit, left, right = (States(file).read(1) for file in files)
+    for space, sides in (("plain", (left, right)), ("mapped", map_pair(left, right, *fit))):
+        shares = [hits.mean() for hits in retrieval_hits(*sides)]
+        assert [records["trained", 1, space, x]["p1"] for x in ("en-x", "x-en")] == shares
+        assert 0.1 < shares[0] != shares[1]
     assert {record["chance"] for record in result["records"]} == {1 / 300}
     assert result["config"] == "abc"
 
 
 def test_sides_that_do_not_belong_together_are_one_line(refused, tmp_path, plan):
-    flags = ["--plan", tmp_path / "plan.json", "--device", "cpu", "--out", tmp_path / "out.json"]
-    write_json(tmp_path / "plan.json", plan)
+    refuse = partial(refused, out=tmp_path / "out.json")
     for code in ("en", "fr"):  # parallel to each other, but deeper than the set that the map is fitted on
         path = states_file(tmp_path / code, "trained", "tatoeba-fr", code)
         write_states(path, [np.ones((300, 32), dtype=np.float32)] * 3, {})
-    assert "parallel.en.safetensors: 2 layers, but" in refused(main, *flags, out=tmp_path / "out.json")
+    assert "parallel.en.safetensors: 2 layers, but" in refuse(main, *written(tmp_path, plan))
     write_states(path, [np.ones((299, 32), dtype=np.float32)] * 3, {})
-    assert "tatoeba-fr.fr.safetensors: 299 rows, but" in refused(main, *flags, out=tmp_path / "out.json")
+    assert "tatoeba-fr.fr.safetensors: 299 rows, but" in refuse(main, *written(tmp_path, plan))
     plan["languages"]["fr"]["seeds"] = [{"en": "x"}]
-    write_json(tmp_path / "plan.json", plan)
-    problem = "languages.fr.seeds[0]: expected folders of en and fr"
-    assert problem in refused(main, *flags, out=tmp_path / "out.json")
+    assert "languages.fr.seeds[0]: expected folders of en and fr" in refuse(main, *written(tmp_path, plan))
 
 
 def test_seeds_are_averaged_item_by_item():

@@ -3,6 +3,7 @@
 import os
 import stat
 import subprocess
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -46,11 +47,7 @@ def test_a_truncated_archive_is_named(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        (
-            "a.txt",
-            b"gut\nsch\xf6n\n",
-            r"line 2: not UTF-8 \(byte 0xf6 at column 4\) \(save it as UTF-8: iconv -f ENCOD",
-        ),
+        ("a.txt", b"gut\nsch\xf6n\n", r"line 2: not UTF-8 \(byte 0xf6 at column 4\) \(.* iconv -f ENCODING"),
         ("a.json", b'{\n"name": "sch\xf6n"}\n', r"line 2: not UTF-8 \(byte 0xf6 at column 13\)"),
         ("a.txt", b"\xff\xfea\x00", r"line 1: not UTF-8 .* iconv -f UTF-16 -t UTF-8 OLD > NEW"),
         ("a.json", b'{\n"a": 1,\n}', r"line 3: not JSON"),
@@ -67,14 +64,9 @@ def test_a_write_that_fails_leaves_the_old_file_and_one_that_succeeds_the_usual_
     usual.touch()
     with write_text(path) as handle:
         handle.write("old")
-
-    def fail():
-        with write_text(path) as handle:
-            handle.write("half")
-            raise RuntimeError("stop")
-
-    with pytest.raises(RuntimeError, match="stop"):
-        fail()
+    with suppress(RuntimeError), write_text(path) as handle:
+        handle.write("half")
+        raise RuntimeError
     assert sorted(tmp_path.iterdir()) == [path, usual]
     assert list(read_lines(path)) == ["old"]
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(usual.stat().st_mode)

@@ -4,9 +4,9 @@ import json
 import subprocess
 
 import pytest
-from dag import run_module
 from embedded import DEMO
 
+from workflow_scripts import expect
 from xling.core.errors import InputError
 from xling.core.provenance import commit, git
 from xling.core.results import hashed, read_result, untrained_parts
@@ -39,13 +39,12 @@ def test_a_result_is_taken_if_it_is_of_the_wanted_configuration(tmp_path, conten
             read_result(path, wanted)
 
 
-def test_the_command_says_it_in_one_line(tmp_path):
+def test_the_command_says_it_in_one_line(tmp_path, call, refused):
     path = tmp_path / "states=1.json"
     path.write_text('{"config": "0123"}')
-    assert run_module("workflow_scripts.expect", f"{path}=0123").returncode == 0
-    done = run_module("workflow_scripts.expect", f"{path}=0123", f"{path}=4567")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert f"{path}: of another configuration: 0123, not 4567" in done.stderr
+    assert call(expect.main, f"{path}=0123").code == 0
+    found = refused(expect.main, f"{path}=0123", f"{path}=4567", out=tmp_path / "nothing is written")
+    assert f"{path}: of another configuration: 0123, not 4567" in found
 
 
 def test_the_commit_of_a_checkout_or_of_the_environment(tmp_path, monkeypatch):
