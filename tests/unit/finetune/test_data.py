@@ -1,6 +1,7 @@
 """Task data: records, windows, batches. Bad data is named by file and line."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -135,8 +136,6 @@ def test_a_bad_record_is_named_by_file_and_line(task, line, problem, vocabulary,
 def test_grid_points_follow_the_order_of_the_configuration():
     grid = {"batch": [4, 8], "encoder_lr": [1e-6, 2e-6], "head_lr": [1e-5, 2e-5]}
     found = grid_points(read_settings(section("xnli", grid=grid)))
-    assert [found[i] for i in (0, 1, 2, 7)] == [
-        Point(0, 4, 1e-6, 1e-5), Point(1, 4, 1e-6, 2e-5), Point(2, 4, 2e-6, 1e-5), Point(7, 8, 2e-6, 2e-5)
-    ]  # fmt: skip
+    assert found == [Point(number, *values) for number, values in enumerate(product(*grid.values()))]
     plain = grid_points(read_settings(section("ner", grid=grid | {"head_lr": None})))
     assert [(p.encoder_lr, p.head_lr) for p in plain] == [(1e-6, 1e-6), (2e-6, 2e-6)] * 2

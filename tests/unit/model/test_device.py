@@ -3,7 +3,7 @@
 import gc
 import warnings
 from contextlib import nullcontext
-from functools import partial
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -17,10 +17,9 @@ CUDA, CPU = torch.device("cuda"), torch.device("cpu")
 
 @pytest.mark.parametrize("has_bf16", [True, False])
 def test_the_type_follows_the_card(has_bf16, monkeypatch):
-    def supported(including_emulation=True):
-        return including_emulation or has_bf16  # an older card emulates it, slowly
-
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", supported)
+    monkeypatch.setattr(  # an older card emulates it, slowly
+        torch.cuda, "is_bf16_supported", lambda including_emulation=True: including_emulation or has_bf16
+    )
     half = torch.bfloat16 if has_bf16 else torch.float16
     assert device.autocast_type(CUDA, training=False) == half
     assert device.autocast_type(CUDA, training=True) == (torch.bfloat16 if has_bf16 else None)
@@ -84,40 +83,26 @@ def test_work_beside_other_work_is_in_order_and_threads_and_precision_are_given_
         torch.set_float32_matmul_precision("highest")
 
 
-class FakeGraph:
-    """Stands for a CUDA graph where there is none."""
+@pytest.mark.parametrize(("captures", "calls", "replays"), [(False, 5, 0), (True, 3, 3)])
+def test_work_is_eager_once_captured_once_and_then_replayed(captures, calls, replays, monkeypatch):
+    graph, known = Mock(), {"pool": None, "stream": None, "capture_error_mode": "thread_local"}
 
-    replayed = 0
-
-    def replay(self):
-        FakeGraph.replayed += 1
-
-
-@pytest.fixture
-def fake_cuda(monkeypatch):
-    """Let graphs be captured without a GPU, with the options that training needs and nothing collected meanwhile."""
-
-    def capture(graph, **options):
-        assert options == {"pool": None, "stream": None, "capture_error_mode": "thread_local"}
-        assert not gc.isenabled()
+    def capture(_, **options):
+        assert (options, gc.isenabled()) == (known, False)  # the options that training needs, and nothing is collected
         return nullcontext()
 
-    monkeypatch.setattr(torch.cuda, "graph", capture)
-    monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
+    for name, fake in {"graph": capture, "CUDAGraph": lambda: graph}.items():
+        monkeypatch.setattr(torch.cuda, name, fake)
     for name in ("graph_pool_handle", "current_stream", "default_stream"):
         monkeypatch.setattr(torch.cuda, name, lambda: None)
-
-
-@pytest.mark.usefixtures("fake_cuda")
-@pytest.mark.parametrize("collects", [True, False])
-@pytest.mark.parametrize(("captures", "calls", "replays"), [(False, 5, 0), (True, 3, 3)])
-def test_work_is_eager_once_captured_once_and_then_replayed(collects, captures, calls, replays):
-    FakeGraph.replayed, done, replay = 0, list[int](), device.Replay(captures)
-    (gc.enable if collects else gc.disable)()
-    try:
-        for key in ("a", "a", "b", "a", "a"):  # what comes once is never captured
-            replay(key, partial(done.append, 1))
-        assert gc.isenabled() is collects  # the collector is left as it was
-    finally:
-        gc.enable()
-    assert (len(done), FakeGraph.replayed) == (calls, replays)
+    for collects in (False, True):
+        work, replay = Mock(), device.Replay(captures)
+        graph.reset_mock()
+        (gc.enable if collects else gc.disable)()
+        try:
+            for key in "aabaa":  # what comes once is never captured
+                replay(key, work)
+            assert gc.isenabled() is collects  # the collector is left as it was
+        finally:
+            gc.enable()
+        assert (work.call_count, graph.replay.call_count) == (calls, replays)

@@ -1,22 +1,22 @@
 """Text in training and validation: batches, masks, numberings, held-out losses, and the likeness of languages."""
 
 import math
+from itertools import chain
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from sentencepiece import SentencePieceProcessor
 from tiny_models import made_up, write_vocab
 from toy_runs import SIZE, make, plain_loss, read, separated
 
 from xling.align.pooling import Window, add_up
 from xling.bpe import encode_text
+from xling.bpe.encode_text import encode_sentences
 from xling.bpe.streams import END, SPECIAL, TokenStream, TokenStreamWriter, pack
-from xling.bpe.vocabulary import read_parts
+from xling.bpe.vocabulary import Vocabulary, read_parts
 from xling.core.errors import InputError
-from xling.core.io import read_json, write_text
 from xling.core.seeds import numpy_rng
 from xling.pretrain import validate
 from xling.pretrain.batches import (
@@ -25,11 +25,11 @@ from xling.pretrain.batches import (
     LineSampler,
     StreamSampler,
     capacity,
-    language_chances,
     mask_fixed,
     mask_tokens,
 )
 from xling.pretrain.run import vocabulary_sizes
+from xling.synthetic.formats.text import write_lines
 
 IDS = 1000
 WORDS = np.arange(SPECIAL, IDS)
@@ -39,26 +39,24 @@ def batches(toy, tmp_path, size=SIZE, **changes):
     return Batches(read(tmp_path, **changes), {code: toy / code for code in ("en", "fr")}, {"en": size, "fr": size}, {})
 
 
-@pytest.mark.parametrize("measure", ["", "tokens", "even"])
-def test_languages_are_drawn_by_lines_tokens_or_evenly(toy, tmp_path, measure):
-    made = batches(toy, tmp_path, **({"pretrain__language_share": measure} if measure else {}))
-    drawn = np.array([language for update in range(2000) for language in made.languages(update)])
-    streams = [TokenStream(toy / code, "train") for code in ("en", "fr")]
-    amounts = {"tokens": [len(stream) for stream in streams], "even": [1, 1]}.get(measure, [900, 300])
-    chances = [(amount / sum(amounts)) ** 0.7 for amount in amounts]
-    expected = chances[1] / sum(chances)
-    assert language_chances(amounts, 0.7)[1] == pytest.approx(expected)
-    assert abs(drawn.mean() - expected) < 4 * np.sqrt(expected * (1 - expected) / len(drawn))
+def within(count, of, share):
+    """Say whether a count is within four standard errors of its share."""
+    return abs(count - of * share) < 4 * np.sqrt(of * share * (1 - share))
 
 
-def test_stratified_draws_give_every_update_all_languages(toy, tmp_path):
-    even = batches(toy, tmp_path, pretrain__language_share="even", pretrain__language_draws="stratified")
-    assert {tuple(sorted(even.languages(update))) for update in range(200)} == {(0, 0, 1, 1)}
-    made = batches(toy, tmp_path, pretrain__language_draws="stratified")
-    counts = np.array([sum(made.languages(update)) for update in range(4000)])
-    expected = 4 * language_chances([900, 300], 0.7)[1]
-    assert set(counts) == {int(expected), int(expected) + 1}
-    assert abs(counts.mean() - expected) < 0.03
+@pytest.mark.parametrize(("measure", "amounts"), [("lines", [900, 300]), ("tokens", None), ("even", [1, 1])])
+def test_languages_are_drawn_by_lines_tokens_or_evenly(toy, tmp_path, measure, amounts):
+    changes = {"pretrain__language_share": measure} if measure != "lines" else {}  # which are the default
+    independent = batches(toy, tmp_path, **changes)
+    stratified = batches(toy, tmp_path, **changes, pretrain__language_draws="stratified")
+    amounts = amounts or [len(TokenStream(toy / code, "train")) for code in ("en", "fr")]
+    english, french = (amount**0.7 for amount in amounts)
+    expected = french / (english + french)
+    drawn = np.array([independent.languages(update) for update in range(2000)])
+    assert within(int(drawn.sum()), drawn.size, expected)
+    counts = [sum(stratified.languages(update)) for update in range(2000)]
+    assert set(counts) == {math.floor(4 * expected), math.ceil(4 * expected)}
+    assert abs(np.mean(counts) - 4 * expected) < 0.03
 
 
 @pytest.mark.parametrize("sequences", ["streams", "lines"])
@@ -95,8 +93,7 @@ def test_lines_have_one_length_and_stand_between_ends_and_every_token_is_equally
             assert all(tuple(row[1:-1].tolist()) in known for row in tokens)
     lengths = np.diff(stream.starts) + 1
     for length in np.unique(lengths):
-        expected = lengths[lengths == length].sum() / lengths.sum()
-        assert abs((drawn == length).mean() - expected) < 4 * np.sqrt(expected / 4000)
+        assert within(int((drawn == length).sum()), 4000, lengths[lengths == length].sum() / lengths.sum())
     cut = LineSampler(TokenStream(toy / "en", "train"), toy, 5, 50)
     assert {cut(numpy_rng(i)).shape[1] for i in range(200)} == {4, 5}
 
@@ -111,11 +108,6 @@ def test_random_words_are_what_the_softmax_knows_or_the_text_holds(toy, tmp_path
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     return read(tmp_path_factory.mktemp("run"))
-
-
-def within(count, of, share):
-    """Say whether a count is within four standard errors of its share."""
-    return abs(count - of * share) < 4 * np.sqrt(of * share * (1 - share))
 
 
 def test_fifteen_per_cent_of_every_position_and_eighty_ten_ten(run):
@@ -168,50 +160,24 @@ def test_ends_of_sentences_stay_where_positions_depend_on_them(run, ends_stay):
         assert within(len(masked.picks) - inside, 400 * 56, 0.15)
 
 
-LINES = {
-    code: [f"{a} . {b} ." for a, b in zip(made_up(code, 200), made_up(code, 200, 2), strict=True)]
-    for code in ("en", "fr")
-}
-# The last line holds words of the other language and of none.
-TEXTS = {code: [*lines, f"{LINES['fr'][0]} ☃ . {LINES['en'][0]}"] for code, lines in LINES.items()}
-
-
-def by_lookup(vocab, kind, code, line):
-    """Return a line's ids: sentencepiece cuts each sentence, pieces.txt says the place of each piece."""
-    entries = (vocab / "pieces.txt").read_text(encoding="utf-8").splitlines()
-    if kind == "separate":  # the languages one after another, each with the special tokens first
-        second = entries.index("<pad>", 1)
-        entries = entries[:second] if code == "en" else entries[second:]
-    places = {name: place for place, name in enumerate(entries)}
-    model = SentencePieceProcessor(model_file=str(vocab / f"{'joint' if kind == 'joint' else code}.model"))
-    sentences = " ".join(f"{word}\n" if word in (".", "!", "?") else word for word in line.split()).split("\n")
-    ids: list[int] = []
-    for sentence in filter(None, map(str.strip, sentences)):
-        pieces = [model.id_to_piece(number) for number in model.encode(sentence)]
-        own = [f"{code}:{piece}" if kind == "prefixed" and piece != "<unk>" else piece for piece in pieces]
-        ids += [*([END] if ids else []), *(places[name] for name in own)]
-    return ids
-
-
 @pytest.mark.parametrize("kind", ["mono", "joint", "union", "prefixed", "separate"])
-def test_training_reads_the_ids_of_a_plain_lookup(kind, tmp_path, call):
-    texts = {code: lines for code, lines in TEXTS.items() if kind != "mono" or code == "fr"}
-    vocab = write_vocab(tmp_path, kind, {code: lines[:-1] for code, lines in texts.items()}, merges=150)
+def test_training_reads_the_ids_of_the_vocabulary(kind, tmp_path, call):
+    """Streams hold pieces; training looks their ids up. Other streams hold what the vocabulary makes of each line."""
+    texts = {
+        code: [f"{a} . {a} ." for a in made_up(code, 200)] for code in (("fr",) if kind == "mono" else ("en", "fr"))
+    }
+    vocab = write_vocab(tmp_path, kind, texts, merges=150)
     stored, plain = ({code: tmp_path / name / code for code in texts} for name in ("stored", "plain"))
     about, _, tables = read_parts(vocab)
     for code, lines in texts.items():
-        with write_text(tmp_path / f"{code}.txt") as handle:
-            handle.writelines(f"{line}\n" for line in lines)
+        lines.append(f"{made_up('en', 1)[0]} ☃ . {made_up('fr', 1)[0]}")  # words of the other language and of none
+        write_lines(tmp_path / f"{code}.txt", lines)
         splits = [x for split in ("train", "valid") for x in ("--split", f"{split}={tmp_path / code}.txt")]
         flags = ["--vocab", vocab, "--language", code, *splits, "--sentence-ends", "--out", stored[code]]
         assert call(encode_text.main, *flags).code == 0
-        packed = pack([by_lookup(vocab, kind, code, line) for line in lines])
         with TokenStreamWriter(plain[code], about["size"], code) as writer:
             for split in ("train", "valid"):
-                writer.add(split, *packed)
-        stream = TokenStream(stored[code], "train", tables[code])
-        assert stream.slice(0, len(stream)).tolist() == packed[0].tolist()
-        assert read_json(stored[code] / "meta.json")["splits"]["train"]["unknown"] > 0
+                writer.add(split, *pack([encode_sentences(Vocabulary.load(vocab), code, line) for line in lines]))
     for sequences in ("streams", "lines"):
         run = read(
             tmp_path, languages=list(texts), selection_language="fr", pretrain__sequences=sequences,
@@ -224,8 +190,8 @@ def test_training_reads_the_ids_of_a_plain_lookup(kind, tmp_path, call):
             assert torch.equal(ours.batch(1, micro, language).packed, theirs.batch(1, micro, language).packed)
         held = [validate.Validation(run, stored, tables), validate.Validation(run, plain, {})]
         assert held[0].entropy == held[1].entropy
-        for left, right in zip(*(side.batches for side in held), strict=True):
-            assert all(torch.equal(a.packed, b.packed) for a, b in zip(left, right, strict=True))
+        for left, right in zip(*(chain(*side.batches) for side in held), strict=True):
+            assert torch.equal(left.packed, right.packed)
 
 
 @pytest.mark.parametrize("sequences", ["streams", "lines"])
@@ -254,17 +220,17 @@ def test_it_reads_the_first_tokens_in_order_and_no_line_twice(toy, tmp_path):
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_sentences_are_the_means_that_the_analyses_of_a_finished_model_see(toy, tmp_path, norm):
-    model, sentences = (
-        make(toy, tmp_path, shape__norm=norm)[1].encoder.eval(),
-        [[2, 7, 8, 2], [2, 9, 2], [2, *range(30, 34), 2]],
+    model = make(toy, tmp_path, shape__norm=norm)[1].encoder.eval()
+    inner = [[7, 8], [9], [*range(30, 34)]]
+    sentences = [[END, *ids, END] for ids in inner]
+    windows = [
+        Window(*map(np.array, (ids, [row] * len(ids), [1 / len(ids)] * len(ids)))) for row, ids in enumerate(inner)
+    ]
+    torch.testing.assert_close(
+        validate.sentence_vectors(model, sentences, 1), add_up(model, 1, windows, len(inner)), atol=1e-6, rtol=1e-5
     )
-    windows = [Window(*map(np.array, (ids[1:-1], [row] * (len(ids) - 2), [1 / (len(ids) - 2)] * (len(ids) - 2))))
-               for row, ids in enumerate(sentences)]  # fmt: skip
-    expected = add_up(model, 1, windows, len(sentences))
-    torch.testing.assert_close(validate.sentence_vectors(model, sentences, 1), expected, atol=1e-6, rtol=1e-5)
     found = validate.structure(model, [sentences, sentences])
-    assert set(found["retrieval"]) == {"en-fr", "fr-en"}
-    assert (len(found["cka"]), found["sentences"]) == (3, 3)
+    assert (set(found["retrieval"]), len(found["cka"]), found["sentences"]) == ({"en-fr", "fr-en"}, 3, 3)
     assert found["cka"] != [pytest.approx(1.0)] * 3  # the language vectors differ
 
 
