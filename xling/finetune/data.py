@@ -23,6 +23,7 @@ from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import InputError, XlingError
 from xling.core.io import numbered_lines
 from xling.core.seeds import numpy_rng
+from xling.model.layers import rounded
 
 SHORTEST = 5  # length of the shortest pair: </s> a </s> b </s>
 POOL = 50  # number of batches whose examples are sorted by length together
@@ -179,11 +180,6 @@ class Layout:
         self.counts = np.array([len(example.rows) for example in examples])
         rows = np.repeat(self.starts[:-1], self.counts) + np.concatenate([example.rows for example in examples])
         self.places: Order = rows * self.length + np.concatenate([example.places for example in examples])
-
-
-def rounded(size: int, multiple: int) -> int:
-    """Return `size` rounded up to a multiple of `multiple`."""
-    return -(-size // multiple) * multiple
 
 
 def epoch_order(count: int, per_epoch: int, seed: int, epoch: int) -> Order:

@@ -24,10 +24,11 @@ from xling.core.records import record
 from xling.core.stats import Counts
 from xling.data.tasks import NLI_LABELS, OUTSIDE, TYPES, UPOS, find_cycle
 from xling.finetune import data, metrics
-from xling.finetune.data import BadRecordError, Example, Labels, Layout, Order, Record, Speller, rounded
+from xling.finetune.data import BadRecordError, Example, Labels, Layout, Order, Record, Speller
 from xling.finetune.metrics import Result
 from xling.finetune.parsing import CLOSED, NUMBERS, PARTS, RELATIONS, ROOT, Biaffine, best_tree
 from xling.finetune.settings import BiaffineSizes, Settings
+from xling.model.layers import rounded
 
 IGNORED = -100  # label that the loss skips: cross_entropy's default ignore_index
 TAGS = (OUTSIDE, *(f"{mark}-{kind}" for kind in TYPES for mark in "BI"))

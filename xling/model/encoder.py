@@ -17,7 +17,7 @@ from xling.bpe.streams import SPECIAL
 from xling.core.seeds import numpy_rng
 from xling.model.config import SHARED, ModelConfig
 from xling.model.device import autocast
-from xling.model.layers import EmbeddingWeights, LayerWeights, Path, embed_rows, layer, logits, padded
+from xling.model.layers import ROWS, EmbeddingWeights, LayerWeights, Path, embed_rows, layer, logits, rounded
 
 # Parts whose separate parameters start as copies; with `equal`, the vectors of special tokens do so as well.
 COPIED = {"apart": (), "copies": ("embeddings", "layers"), "equal": ("embeddings", "layers", "language")}
@@ -128,7 +128,7 @@ def parameter_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
         "norm1_weight": (d,), "norm1_bias": (d,), "norm2_weight": (d,), "norm2_bias": (d,),
     }  # fmt: skip
     shapes: dict[str, tuple[int, ...]] = {}
-    sizes = {code: padded(size) for code, size in zip(config.languages, config.sizes, strict=True)}
+    sizes = {code: rounded(size, ROWS) for code, size in zip(config.languages, config.sizes, strict=True)}
     for code, size in sizes.items():
         shapes[f"embeddings.{config.embedding_owner(code)}.token"] = (size, d)
         shapes |= {f"embeddings.{config.position_owner(code)}.{name}": found for name, found in added.items()}

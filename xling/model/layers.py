@@ -2,7 +2,7 @@
 
 The path of one language through the model is a tuple of tensors. The arithmetic is the same whether a tensor is shared
 or separate, so one compiled graph serves every language and every sharing setting.
-Shapes: b sequences of s tokens, width d, vocabulary size v (tables have v' >= v rows, see `padded`).
+Shapes: b sequences of s tokens, width d, vocabulary size v (tables have v' >= v rows, see `ROWS`).
 """
 
 from typing import Any, NamedTuple
@@ -56,9 +56,9 @@ class Path(NamedTuple):
     size: int
 
 
-def padded(size: int) -> int:
-    """Return the number of rows of a vocabulary table in memory: `size` rounded up to a multiple of ROWS."""
-    return -(-size // ROWS) * ROWS
+def rounded(size: int, multiple: int) -> int:
+    """Return `size` rounded up to a multiple of `multiple`."""
+    return -(-size // multiple) * multiple
 
 
 def embed_rows(

@@ -18,6 +18,7 @@ from torch import Tensor
 from xling.bpe.streams import END, SPECIAL, TokenStream
 from xling.core.errors import InputError
 from xling.core.seeds import derive_seed, numpy_rng
+from xling.model.layers import rounded
 from xling.pretrain.config import Pretrain, Run
 
 MASK = 3  # the id of <mask> in every vocabulary
@@ -158,7 +159,7 @@ def capacity(tokens: int, rate: float) -> int:
     the surplus is dropped.
     """
     most = tokens * rate + 6 * math.sqrt(tokens * rate * (1 - rate)) + 8
-    return min(tokens, -(-math.ceil(most) // 8) * 8)
+    return min(tokens, rounded(math.ceil(most), 8))
 
 
 def random_words(run: Run, size: int, stream: TokenStream) -> Ids:

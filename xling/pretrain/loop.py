@@ -304,10 +304,7 @@ class Trainer:
             best = self.state.best_update
             if best is not None and checkpoint.damage(folder / f"step-{best:07d}"):
                 # This checkpoint is damaged, or it was deleted for a better one that is now damaged.
-                log.warning(
-                    "the best checkpoint so far (update %d) is missing or damaged; this one now counts as the best",
-                    best,
-                )
+                log.warning("the best so far (update %d) is missing or damaged; this one now counts as the best", best)
                 self.state.best_update = self.state.best_perplexity = None
             self.metrics.rewind(self.state.update, validated=self.state.best_update is not None)
             log.info("resumed from %s", found.folder)
@@ -319,9 +316,7 @@ class Trainer:
         if self.state.update % looks:
             return False
         if self.lock is not None and self.lock.lost:
-            raise InputError(
-                self.lock.path, "another process took over, because this one had stopped renewing the lock"
-            )
+            raise InputError(self.lock.path, "another process took over: this one had stopped renewing the lock")
         self.engine.pace()
         (then, before, _), now = self.looked, self._clock()
         self.looked = (now, self.state.update, 0)

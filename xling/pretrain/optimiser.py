@@ -14,7 +14,7 @@ from torch import Tensor
 
 from xling.model.adam import compiled, fused_adam, move, tick
 from xling.model.encoder import Encoder, owner_of
-from xling.model.layers import EmbeddingWeights, LayerWeights, Path
+from xling.model.layers import EmbeddingWeights, LayerWeights, Path, rounded
 from xling.pretrain.config import Pretrain
 
 ALIGNED = 64  # every parameter starts at a multiple of this many elements, for vector instructions
@@ -85,13 +85,12 @@ class Optimiser:
             norm = norm / self.scale
             found_inf = (~torch.isfinite(norm)).float()
         divisor = torch.clamp(norm / settings.clip, min=1.0)
-        weights, grads, *moments, steps = (
+        weights, grads, mean, square, steps = (
             [getattr(part, name) for part in parts] for name in ("weights", "grads", "exp_avg", "exp_avg_sq", "step")
         )
         scale = divisor if self.scale is None else divisor * self.scale
         how = {"lr": self.rate, "eps": settings.eps, "grad_scale": scale}
-        first, second = moments
-        fused_adam(weights, grads, (first, second), steps, settings.betas, found_inf, settings.weight_decay, **how)
+        fused_adam(weights, grads, (mean, square), steps, settings.betas, found_inf, settings.weight_decay, **how)
         if self.scale is not None and found_inf is not None:
             torch._amp_update_scale_(self.scale, self.growth, found_inf, GROWTH, BACKOFF, GROWTH_INTERVAL)
         self.refresh(parts)
@@ -115,10 +114,8 @@ class Optimiser:
         self.refresh(self.owned.values())
 
     def _state(self) -> dict[str, Tensor]:
-        names = ("exp_avg", "exp_avg_sq", "step")
-        found: dict[str, Tensor] = {
-            f"{o}.{name}": getattr(part, name) for o, part in self.owned.items() for name in names
-        }
+        kinds = ("exp_avg", "exp_avg_sq", "step")
+        found = {f"{owner}.{kind}": getattr(part, kind) for owner, part in self.owned.items() for kind in kinds}
         return found if self.scale is None else {**found, "scale": self.scale, "growth": self.growth}
 
     def _compiled_step(self, parts: list[Owned]) -> Tensor:
@@ -169,7 +166,7 @@ def _flatten(encoder: Encoder, owner: str, device: torch.device, dtype: torch.dt
     places, end = {}, 0
     for name, parameter in parameters.items():
         places[name] = (end, parameter.shape)
-        end += -(-parameter.numel() // ALIGNED) * ALIGNED
+        end += rounded(parameter.numel(), ALIGNED)
     weights = torch.zeros(end, device=device)
     working = weights if dtype == torch.float32 else torch.zeros(end, device=device, dtype=dtype)
     grads, exp_avg, exp_avg_sq = (torch.zeros_like(weights) for _ in range(3))

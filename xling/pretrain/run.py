@@ -52,19 +52,13 @@ def read_named(given: list[str], run: Run, flag: str) -> dict[str, Path]:
 
 def vocabulary_sizes(vocab: Path, run: Run) -> dict[str, int]:
     """Return the number of ids in the embedding table of each language."""
-    about = read_json(vocab / "vocab.json")
-    if about.get("kind") == "separate" and not run.separate.embeddings:
-        raise InputError(
-            vocab / "vocab.json", "each language has its own subword ids, so run.json must set separate.embeddings"
-        )
-    try:
-        own = {code: int(about["languages"][code]["size"]) for code in run.languages}
-        return own if run.separate.embeddings else dict.fromkeys(run.languages, int(about["size"]))
-    except (KeyError, TypeError):
-        languages = ", ".join(run.languages)
-        raise InputError(
-            vocab / "vocab.json", f"vocabulary sizes are missing or invalid (languages: {languages})"
-        ) from None
+    (about, _, ids), path = read_parts(vocab), vocab / "vocab.json"
+    separate = about["kind"] == "separate"
+    if separate and not run.separate.embeddings:
+        raise InputError(path, "each language has its own subword ids, so run.json must set separate.embeddings")
+    if missing := [code for code in run.languages if code not in ids]:
+        raise InputError(path, f"no language {missing[0]!r} (it has {', '.join(ids)})")
+    return {code: len(ids[code]) if separate else about["size"] for code in run.languages}
 
 
 def choose_work(args: argparse.Namespace) -> Path:
@@ -72,7 +66,7 @@ def choose_work(args: argparse.Namespace) -> Path:
     run = read_run(args.run)
     folders, sizes = read_named(args.streams, run, "--streams"), vocabulary_sizes(args.vocab, run)
     meta = {code: read_json(folder / "meta.json") for code, folder in sorted(folders.items())}
-    inputs = {"sizes": dict(sizes), "splits": {code: about.get("splits") for code, about in meta.items()}}
+    inputs = {"sizes": sizes, "splits": {code: about.get("splits") for code, about in meta.items()}}
     identity = {"run": read_json(args.run), "inputs": inputs, "revision": args.revision}
     root: Path = args.work_root
     return root / f"{run.model}-{hashed(identity)}"
@@ -102,15 +96,11 @@ def choose_precision(asked: str, device: torch.device, work: Path) -> str:
         return preferred
     started = note.read_text(encoding="utf-8", errors="replace").strip()
     if started not in DTYPES:
-        raise InputError(
-            note, f"expected one of {', '.join(DTYPES)}, found {started!r}", fix="delete the work folder to start again"
-        )
+        problem = f"expected one of {', '.join(DTYPES)}, found {started!r}"
+        raise InputError(note, problem, fix="delete the work folder to start again")
     if started != preferred:
-        log_to_stderr(__name__).warning(
-            "continuing in %s, the precision the run started with; by default this device would use %s",
-            started,
-            preferred,
-        )
+        told = "continuing in %s, the precision the run started with; by default this device would use %s"
+        log_to_stderr(__name__).warning(told, started, preferred)
     return started
 
 
@@ -198,18 +188,10 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--work-root", type=Path, required=True, help="folder in which the work folder is created")
     parser.add_argument("--revision", type=int, default=0, help="revision of the training code; part of the hash")
     parser.add_argument("--out", type=Path, required=True, help="where the finished model goes")
-    parser.add_argument(
-        "--deadline", type=float, default=math.inf, help="save and stop before this time (seconds since 1970)"
-    )
-    parser.add_argument(
-        "--parallel", action="append", metavar="LANGUAGE=FILE", help="sentences to monitor retrieval and CKA on"
-    )
-    parser.add_argument(
-        "--save-every", type=positive, help="number of updates between checkpoints (overrides run.json)"
-    )
-    parser.add_argument(
-        "--keep-checkpoints", type=positive, help="how many of the newest checkpoints to keep, besides the best"
-    )
+    parser.add_argument("--deadline", type=float, default=math.inf, help="save and stop by then (seconds since 1970)")
+    parser.add_argument("--parallel", action="append", metavar="LANGUAGE=FILE", help="sentences for retrieval and CKA")
+    parser.add_argument("--save-every", type=positive, help="updates between checkpoints (overrides run.json)")
+    parser.add_argument("--keep-checkpoints", type=positive, help="newest checkpoints to keep, besides the best")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process trains this model")
     parser.add_argument("--device", choices=["auto", "cpu"], default="auto")
     parser.add_argument("--deterministic", action="store_true", help="bit-for-bit reproducible on a GPU, but slower")

@@ -52,6 +52,7 @@ def test_languages_are_drawn_by_lines_tokens_or_evenly(toy, tmp_path, measure, a
     amounts = amounts or [len(TokenStream(toy / code, "train")) for code in ("en", "fr")]
     english, french = (amount**0.7 for amount in amounts)
     expected = french / (english + french)
+    assert independent.bounds.tolist() == [pytest.approx(1 - expected)]  # draws alone could not tell lines from tokens
     drawn = np.array([independent.languages(update) for update in range(2000)])
     assert within(int(drawn.sum()), drawn.size, expected)
     counts = [sum(stratified.languages(update)) for update in range(2000)]
@@ -184,6 +185,7 @@ def test_training_reads_the_ids_of_the_vocabulary(kind, tmp_path, call):
             pretrain__random_words="language", **separated(kind == "separate"),
         )  # fmt: skip
         sizes = vocabulary_sizes(vocab, run)
+        assert sizes == {code: Vocabulary.load(vocab).size_of(code) for code in texts}
         ours, theirs = Batches(run, stored, sizes, tables), Batches(run, plain, sizes, {})
         for micro in range(6):
             language = micro % len(texts)
