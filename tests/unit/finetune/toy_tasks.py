@@ -60,8 +60,7 @@ def sentence(rng):
             name = NAMES[rng.integers(len(NAMES))]
             rows.append((name, f"B-{TYPES[name]}", verb_place, role, "PROPN"))
     rows.append((".", "O", verb_place, "punct", "PUNCT"))
-    words, tags, heads, relations, parts = map(list, zip(*rows, strict=True))
-    return words, tags, heads, relations, parts
+    return tuple(map(list, zip(*rows, strict=True)))
 
 
 def record(task, language, rng):
@@ -90,10 +89,9 @@ def all_words(language):
 
 def write_model(folder, embeddings=False, layers=0):
     """Write the vocabulary and the encoder of a toy pair, with random weights; return their folders."""
-    described = copy.deepcopy(RUN)
-    described["separate"] = {"embeddings": embeddings, "layers": layers}
-    described["softmax"] = "per-language" if embeddings else "shared"
-    return write_described(folder, "separate" if embeddings else "union", described)
+    kind, softmax = ("separate", "per-language") if embeddings else ("union", "shared")
+    parts = {"separate": {"embeddings": embeddings, "layers": layers}, "softmax": softmax}
+    return write_described(folder, kind, RUN | parts)
 
 
 def write_described(folder, kind, described, seed=1):
@@ -121,9 +119,8 @@ def command(folder, tasks, model, out, size=48, **changes):
         data = {"train": str(files["train"]), "dev": str(files["dev"]), "test": {"fr": str(files["test"])}}
         plan[task] = {"task": task, **data, "settings": section(task), "config": "abc"} | changes
     (folder / f"{out}.plan").write_text(json.dumps(plan))
-    given = {"encoder": encoder, "vocab": model[0], "plan": folder / f"{out}.plan", "seed": 7, "device": "cpu"}
-    given |= {"work-root": folder / f"{out}.work", "out-dir": folder / out}
-    return [part for name, value in given.items() for part in (f"--{name}", str(value))]
+    given = [f"--encoder={encoder}", f"--vocab={model[0]}", f"--plan={folder / out}.plan", "--seed=7", "--device=cpu"]
+    return [*given, f"--work-root={folder / out}.work", f"--out-dir={folder / out}"]
 
 
 def prepare(folder, model, task="pos"):

@@ -184,20 +184,16 @@ def test_a_loss_that_is_no_number_stops_the_run(command, refused, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("dropped", "added", "message"),
+    ("kept", "added", "message"),  # the last two words are the streams of French
     [
         (None, ["--vocab", "/nowhere"], "/nowhere/vocab.json: no such file"),
         (None, ["--streams", "fr=/nowhere"], "--streams fr=/nowhere: expected LANGUAGE=PATH, each language once"),
-        ("fr=", [], "--streams: nothing for fr"),
-        ("fr=", ["--streams", "fr=/nowhere"], "/nowhere/meta.json"),
+        (-2, [], "--streams: nothing for fr"),
+        (-2, ["--streams", "fr=/nowhere"], "/nowhere/meta.json"),
     ],
 )
-def test_bad_arguments_are_one_line_and_claim_nothing(dropped, added, message, command, refused, tmp_path):
-    given = command(changed())
-    if dropped:
-        place = next(i for i, word in enumerate(given) if word.startswith(dropped))
-        del given[place - 1 : place + 1]
-    assert message in refused(main, *given, *added, out=tmp_path / "work.out")
+def test_bad_arguments_are_one_line_and_claim_nothing(kept, added, message, command, refused, tmp_path):
+    assert message in refused(main, *command(changed())[:kept], *added, out=tmp_path / "work.out")
     assert not list((tmp_path / "work").rglob("*"))
 
 
