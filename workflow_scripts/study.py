@@ -1,4 +1,4 @@
-"""A checked study as the rules see it: the path of every file, and the files that each model is made from."""
+"""A study whose config has been checked: the path of every file, and the files that each model is made from."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -18,8 +18,8 @@ from workflow_scripts.transfer import Transfer
 from xling.core.results import hashed
 
 EXIT_BAD_CONFIG = 2
-# A study that trains each model on at least this many tokens has the paper's scale. The paper uses 82 billion (section
-# 3.1: 200 epochs of 200k sequences of 256 tokens on 8 GPUs).
+# A study counts as paper-scale if it trains each model on at least this many tokens. The paper uses 82 billion (section
+# 3.1: 200 epochs, in each of which each of 8 GPUs reads 200k sequences of 256 tokens).
 PAPER_TOKENS = 80_000_000_000
 
 
@@ -35,7 +35,7 @@ def load_study(config: Config, files: Iterable[str | Path] = (), revisions: Mapp
 
 
 class Study(Files):
-    """The paths and settings of one study, and the revision numbers of the code; the rules query it."""
+    """The paths and settings of one study, for use by the rules, and the revision numbers of the code."""
 
     def __init__(self, config: Config, revisions: Mapping[str, int] | None = None) -> None:
         super().__init__(config)
@@ -56,26 +56,26 @@ class Study(Files):
         return [self.raw(path) for path in self.language(code)["text"][domain]["files"]]
 
     def run(self, name: str) -> dict[str, Any]:
-        """Return a model's resolved description, with the hashes of the vocabulary and the streams it is made from."""
+        """Return the content of a model's run.json: its settings, and the hashes of its vocabulary and streams."""
         described = self.describe_run(self.models[name])
         made_from, vocabulary = described["made_from"], self.vocabulary(name)
         made_from["vocabulary"]["hash"] = self.identity("vocabulary", vocabulary)
         for code, stream in self.streams(name).items():
-            # The ids that training reads: those of the stream itself if the vocabulary is separate, otherwise those
-            # that the vocabulary maps them to.
+            # The hash identifies the ids that training sees. With a separate vocabulary they depend on the stream
+            # alone; otherwise the vocabulary maps the stream's ids to its own.
             read = stream if made_from["vocabulary"]["kind"] == "separate" else f"{vocabulary}/{Path(stream).name}"
             made_from["corpus"][code]["hash"] = self.identity("stream", read)
         return described
 
     def shards(self, folder: str, code: str, domain: str, suffix: str = "txt.zst") -> list[Path]:
-        """Return the shards of a language's text or tokenised text, in order; json names their statistics."""
+        """Return the shards of a language's text or tokenised text, in order; suffix json gives their statistics."""
         code = self.original(code)
         count = self.language(code)["text"][domain].get("shards", 1)
         names = [f".{number}-of-{count}" for number in range(1, count + 1)] if count > 1 else [""]
         return [self.results / f"{folder}/{code}.{domain}{name}.{suffix}" for name in names]
 
     def thinned_to(self, code: str, domain: str) -> float | None:
-        """Return the size to which a crawl is sampled before it is tokenised, as a multiple of Wikipedia's, or None."""
+        """Return the size to which a crawl is sampled, as a multiple of Wikipedia's; None if it is not sampled."""
         margin: float | None = self.config["text"]["crawl_margin"]
         return margin if self.trimmed_to(code, domain) else None
 
@@ -88,12 +88,12 @@ class Study(Files):
         return self.results / "models" / name / file
 
     def encoder_files(self, names: Iterable[str], untrained: bool = False) -> list[Path]:
-        """Return the files of these models that jobs read, run.json first; of an untrained encoder, only run.json."""
+        """Return the files that jobs need to load these models, run.json first; with `untrained`, only run.json."""
         parts = ["run.json"] if untrained else ["run.json", "model.json", "model.safetensors"]
         return [self.model_file(name, part) for name in dict.fromkeys(names) for part in parts]
 
     def expected(self, names: Iterable[str], untrained: bool = False) -> str:
-        """Return the arguments of `workflow_scripts.expect`, which name the run.json that each model must have."""
+        """Return the arguments for `workflow_scripts.expect`: each model's run.json and the hash that it must have."""
         runs = {self.model_file(name, "run.json"): self.run(name) for name in names}
         return " ".join(expected_run(path, run, untrained) for path, run in runs.items())
 
@@ -113,7 +113,7 @@ class Study(Files):
         return {code: self.results / "streams" / stream for code, stream in self.streams(name).items()}
 
     def parallel_side(self, code: str) -> str:
-        """Return the language whose parallel sentences are used for this one: en2 without its own uses those of en."""
+        """Return the language whose parallel sentences `code` uses: a copy without its own uses its original's."""
         return code if code in self.parallel_sides else self.original(code)
 
     def parallel(self, code: str) -> Path:
@@ -207,9 +207,9 @@ class Study(Files):
         return [{"code": code, "iso3": self.language(code)["tatoeba"], "traits": traits[code]} for code in codes]
 
     def trimmed_to(self, code: str, domain: str) -> list[str]:
-        """Return the domains whose smallest text sets the size of a crawl: Wiki-CC has no more text than Default.
+        """Return the domains whose texts limit the size of a crawl; the list is empty if it is not trimmed.
 
-        The list is empty if the text is not trimmed.
+        A crawl is cut to the size of the smallest of them, so that Wiki-CC trains on no more text than Default.
         """
         domains = self.domains.get(code, [])
         return domains if domain == "crawl" and len(domains) > 1 else []
@@ -219,7 +219,7 @@ class Study(Files):
         return str(self.setting_of(self.models[name])["anchors"])
 
     def provenance(self) -> dict[str, Any]:
-        """Return the description of the study for provenance.json, with the encoders and texts of its job names."""
+        """Return the description of the study for provenance.json, with names that identify its own jobs."""
         encoders = sorted({*self.models, *self.transfer.encoders, *self.contextual.jobs})
         together = {"-".join(model.languages) for model in self.models.values()}
         texts = sorted({*self.languages, *self.originals, *self.config["study"]["pairs"], *together})
@@ -228,7 +228,7 @@ class Study(Files):
         return about | {"encoders": encoders, "texts": texts, "data_root": str(self.root), "data": data}
 
     def scale_flag(self) -> str:
-        """Return the flag for a study with the paper's data and budget, or an empty string."""
+        """Return `--paper-scale` if models train on real text and at least PAPER_TOKENS tokens, otherwise nothing."""
         train = self.config["pretrain"]
         tokens = train["updates"] * train["micro_batches"] * train["micro_batch_tokens"]
         return "--paper-scale" if tokens >= PAPER_TOKENS and not self.generated else ""

@@ -1,18 +1,19 @@
-"""Word translation for all languages of a study, by the rules of MUSE: Figures 4a and 4b (section 5.1.1).
+"""Word translation for all languages of a study, evaluated as in MUSE: Figures 4a and 4b (section 5.1.1).
 
     python -m xling.align.translate_words --plan plan.json --out words.json
 
-The plan names the source language and, for each target language, the state folders of each seed (made by
-xling.align.represent_encoder), MUSE dictionaries, fastText vectors or null, and the tokenisers' options:
+The plan names the source language and, for each target language, the folders of hidden states of each seed
+(made by xling.align.represent_encoder), MUSE dictionaries, fastText vectors or null, and the tokenisers' options:
 {"source": "en", "config": "…", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
 "train": "…", "test": "…", "vectors": {"en": "…", "fr": "…"}, "tokenisers": {"en": {…}, "fr": {…}}}}}
 
-Each side is normalised over its whole vocabulary, the map is fitted on the training pairs, and translations are
-retrieved by CSLS among all target words. Words of dictionaries and of fastText are normalised like the text and
-lower-cased; if spellings differ only in case, the first is used. Pairs with a word that has no vector are dropped, and
-their number is reported. Each source word is scored once: it is correct if the retrieved word is any of its
-translations. If there are fastText vectors, both vocabularies are restricted to words that fastText and the encoders
-share, and all systems are then tested on the same words and candidates.
+The vectors of each language are normalised together, over its whole vocabulary. The map is fitted on the training
+pairs, and translations are retrieved by CSLS among all target words. The spelling of words in dictionaries and fastText
+is normalised as in the text, then lower-cased; if several words differ only in case, the vector of the first is used.
+Pairs with a word that has no vector are dropped, and their number is reported. Each source word is scored once: it is
+correct if the retrieved word is any of its translations. If there are fastText vectors, the vocabulary of each language
+is restricted to words that have both a fastText vector and an encoder vector, so that all systems are tested on the
+same words with the same candidates.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,9 +36,12 @@ from xling.data.fasttext import read_vectors
 from xling.model.device import local_device, side_by_side
 from xling.tokenization.tokeniser import make_tokeniser
 
-FIGURES = {"figure4a": "rows", "figure4b": "words"}  # the set of hidden states behind each figure
+FIGURES = {
+    "figure4a": "rows",
+    "figure4b": "words",
+}  # vectors behind each figure: of the embedding matrix, of words in context
 LIMIT = 200_000  # number of fastText vectors that are read (section 5.1.1 of the paper)
-Rows = dict[str, int]  # the file row of each kept word, in lower case; the position of a word here is its index
+Rows = dict[str, int]  # row in the file of each kept word, in lower case; words are numbered in this order
 Result = dict[str, Any]
 
 
@@ -53,7 +57,7 @@ class Language(Compared):
 
 @record
 class Plan(ComparisonPlan):
-    """All target languages."""
+    """The inputs for all target languages."""
 
     languages: dict[str, Language]
 
@@ -65,7 +69,7 @@ class Plan(ComparisonPlan):
 
 
 class KnownPairs(NamedTuple):
-    """The distinct dictionary pairs with both words known, as indices, and the counts reported with a result."""
+    """The distinct dictionary pairs in which both words have vectors, as word indices, and the counts to report."""
 
     pairs: tuple[tuple[int, int], ...]
     counts: dict[str, int]
@@ -85,14 +89,14 @@ def known_pairs(path: Path, pairs: Iterable[WordPair], source: Iterable[str], ta
     sources, targets = sum(x not in left for x, _ in folded), sum(y not in right for _, y in folded)
     found = tuple(dict.fromkeys((left[x], right[y]) for x, y in folded if x in left and y in right))
     if not found:
-        counts = f"{sources} source and {targets} target words are unknown"
-        raise InputError(path, f"none of its {len(folded)} pairs has vectors on both sides ({counts})")
+        counts = f"no vector of the source word in {sources}, of the target word in {targets}"
+        raise InputError(path, f"in none of its {len(folded)} pairs do both words have vectors ({counts})")
     kept = {"pairs": len(folded), "pairs_kept": len(found), "source_words_kept": len({x for x, _ in found})}
     return KnownPairs(found, kept | {"unknown_source": sources, "unknown_target": targets})
 
 
 def fold_case(words: Sequence[str], allowed: Iterable[str] | None = None) -> Rows:
-    """Return the words of a file in lower case, each with its first row; `allowed`, if given, restricts them."""
+    """Map each word, in lower case, to the first row in which it occurs; `allowed` restricts the words."""
     wanted = None if allowed is None else {word.lower() for word in allowed}
     rows: Rows = {}
     for row, word in enumerate(words):
@@ -117,7 +121,7 @@ def chance(gold: Iterable[set[int]], targets: int) -> float:
 
 
 def speller(options: dict[str, Any] | None) -> Callable[[str], str]:
-    """Return a function that normalises a word as the tokeniser with these options would, without a segmenter."""
+    """Return a function that normalises the spelling of a word as a tokeniser with these options would, unsegmented."""
     if not options:
         return str
     return make_tokeniser(options | {"segmenter": "none", "dictionary": None, "stanford_home": None}).word
@@ -191,7 +195,7 @@ def main() -> None:
                 best[one["vectors"]] = max(one["p1"], best.get(one["vectors"], 0.0))
             shown = ", ".join(f"{kind} {score:.3f}" for kind, score in best.items())
             asked = sizes["test"]["source_words_kept"]
-            log.info("%s %s, best P@1 over %d source words: %s", figure, material.codes[1], asked, shown)
+            log.info("%s %s, P@1 of the best layer on %d source words: %s", figure, material.codes[1], asked, shown)
     write_json(args.out, {"records": records, "counts": counts, "config": plan.config})
 
 

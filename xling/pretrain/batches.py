@@ -1,8 +1,8 @@
 """Training batches and their masks (section 3.1 of the paper), each determined by (run, update, micro-batch).
 
-Each random generator is seeded from its purpose, the run's seed, the update and the micro-batch. So any process can
-build any batch in any order, a resumed run replays nothing, and the number of processes does not affect the result.
-Sequences are drawn with replacement, so the only position to save is the update number.
+Each random generator is seeded from a label, the run's seed, the update and, where needed, the micro-batch. So any
+process can build any batch in any order, a resumed run replays nothing, and the number of processes does not affect the
+result. Sequences are drawn with replacement, so a checkpoint records only the number of the update.
 """
 
 import math
@@ -31,7 +31,7 @@ Tables = Mapping[str, NDArray[np.int32]]  # by language: the vocabulary's id for
 class Batch(NamedTuple):
     """n sequences of s tokens in one language, with their targets; all tensors but `packed` are views of it.
 
-    `places` is the number of prediction slots; an unused slot has the target IGNORED.
+    In the comments, `places` is the number of prediction slots; an unused slot has the target IGNORED.
     """
 
     language: int
@@ -52,7 +52,7 @@ class StreamSampler:
         self.stream, self.steps, self.rows = stream, np.arange(length), max(1, budget // length)
 
     def __call__(self, rng: np.random.Generator) -> Ids:
-        """Return as many windows as fit the token budget, at random positions."""
+        """Return as many windows as fit in the token budget (at least one), at random positions."""
         starts = rng.integers(len(self.stream) - len(self.steps) + 1, size=self.rows)
         return self.stream.at(starts[:, None] + self.steps)
 
@@ -60,16 +60,17 @@ class StreamSampler:
 class LineSampler:
     """Each sequence is one line, `</s> line </s>`. All lines of a batch have the same length, so no padding is needed.
 
-    The probability of a length is proportional to the number of tokens in its lines, so every token is equally likely.
+    The probability of a length is proportional to the number of tokens in all lines of that length, so that every token
+    is equally likely to be read.
     """
 
     def __init__(self, stream: TokenStream, where: Path, length: int, budget: int) -> None:
         self.stream, self.budget = stream, budget
         lengths = line_lengths(stream, length)
         self.order = np.argsort(lengths, kind="stable")
-        self.order = self.order[np.searchsorted(lengths[self.order], 3) :]  # shorter lines are two </s>
+        self.order = self.order[np.searchsorted(lengths[self.order], 3) :]  # an empty line is just </s> </s>
         if not len(self.order):
-            raise InputError(where, "no line with a token in it")
+            raise InputError(where, "every line is empty")
         self.lengths, self.first, self.counts = np.unique(lengths[self.order], return_index=True, return_counts=True)
         mass = np.cumsum(self.lengths * self.counts, dtype=np.float64)
         self.mass = mass / mass[-1]
@@ -116,8 +117,8 @@ def mask_tokens(
 ) -> Masked:
     """Select each token independently with probability `mask_rate`, then mask, replace or keep it.
 
-    The first token of a sequence is never selected. With `ends_stay`, `</s>` is never selected either: positions
-    restart after it, so hiding it would change the positions of the tokens that follow.
+    The first token of a sequence is never selected. With `ends_stay`, `</s>` is never selected either, for
+    models that count positions anew after each `</s>`: masking one would change the positions of the tokens after it.
 
     One uniform draw per token decides both steps: if a draw is below the rate, then draw / rate is again uniform.
     """
@@ -163,10 +164,10 @@ def capacity(tokens: int, rate: float) -> int:
 
 
 def random_words(run: Run, size: int, stream: TokenStream) -> Ids:
-    """Return the ids that may replace a token; `random_words` decides between the whole vocabulary and the language's.
+    """Return the ids that random replacements are drawn from: all of the vocabulary, or only those of one language.
 
-    With one softmax per language, every id belongs to the language. Otherwise a language's ids are those that
-    occur in its training text.
+    The config key `pretrain.random_words` decides. If each language has its own softmax, all ids of its vocabulary
+    belong to it; otherwise a language's ids are those that occur in its training text.
     """
     if run.pretrain.random_words == "language" and run.softmax == "shared":
         return np.flatnonzero(stream.counts(size)[SPECIAL:]) + SPECIAL
@@ -198,7 +199,8 @@ def unpack(packed: Tensor, language: int, seed: int, n: int, s: int) -> Batch:
 class Batches:
     """All training batches of a run, by update and micro-batch.
 
-    `tables` maps the piece ids of a token stream to ids of the vocabulary, for the languages that need it.
+    `tables` maps, for each language, the piece ids of its token stream to ids of the vocabulary; without a table, piece
+    ids are used unchanged.
     """
 
     def __init__(self, run: Run, folders: Mapping[str, Path], sizes: Mapping[str, int], tables: Tables) -> None:
