@@ -8,6 +8,7 @@ separate     one model per language; each language has its own id space from 0 (
 """
 
 from collections.abc import Sequence
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -98,18 +99,12 @@ class Vocabulary:
 
     def encode_words(self, language: str, words: Sequence[str]) -> list[int]:
         """Return the concatenated ids of words."""
-        encoder = self._encoder(language)
-        return [number for word in words for number in encoder[word]]
+        return self.word_pieces(language, words)[0]
 
     def word_pieces(self, language: str, words: Sequence[str]) -> tuple[list[int], list[int]]:
         """Return the concatenated ids of words, and the index of the first subword of each word."""
-        encoder = self._encoder(language)
-        ids: list[int] = []
-        firsts: list[int] = []
-        for word in words:
-            firsts.append(len(ids))
-            ids.extend(encoder[word])
-        return ids, firsts
+        parts = list(map(self._encoder(language).__getitem__, words))
+        return list(chain.from_iterable(parts)), list(accumulate(map(len, parts), initial=0))[:-1]
 
     def pieces(self, language: str) -> list[str]:
         """Return the pieces of a language; the k-th piece has the vocabulary id `ids(language)[k]`."""

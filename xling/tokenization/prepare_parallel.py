@@ -16,7 +16,7 @@ from xling.core.cli import named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.io import write_text
 from xling.core.log import log_to_stderr
-from xling.data.parallel import Sentences, read_aligned, read_both, read_multiway
+from xling.data.parallel import Sentences, read_multiway, read_side, side_by_side
 from xling.tokenization.tokeniser import Tokeniser, tokeniser_from
 
 
@@ -44,16 +44,15 @@ def main() -> None:
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
     files = named_paths(args.file, "--file", "CODE=PATH")
-    tokenisers = named_paths(args.tokeniser, "--tokeniser", "CODE=FILE")
+    options = named_paths(args.tokeniser, "--tokeniser", "CODE=FILE")
     codes = [*(args.languages if args.multiway else ()), *files]
     if len(codes) < 1 or len(set(codes)) < len(codes):
         raise XlingError(f"name each side once, with --multiway and --languages or --file (given: {codes})")
-    paths = list(files.values())
-    if args.multiway and files:
-        rows = read_both(args.multiway, args.languages, paths)
-    else:
-        rows = read_multiway(args.multiway, args.languages) if args.multiway else read_aligned(paths)
-    count = write_sides(args.out_dir, rows, {code: tokeniser_from(tokenisers.get(code)) for code in codes})
+    sides = [(path, read_side(path)) for path in files.values()]
+    if args.multiway:
+        sides.insert(0, (args.multiway, read_multiway(args.multiway, args.languages)))
+    tokenisers = {code: tokeniser_from(options.get(code)) for code in codes}
+    count = write_sides(args.out_dir, side_by_side(sides), tokenisers)
     log_to_stderr(__name__).info("%d parallel sentences in %s", count, ", ".join(codes))
 
 

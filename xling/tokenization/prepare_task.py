@@ -20,7 +20,7 @@ from xling.core.log import log_to_stderr
 from xling.data.lines import Record
 from xling.data.plausible import add_flags, plausible
 from xling.data.tasks import read_conll2003, read_conllu, read_msra, read_wikiann, read_xnli, read_xnli_mt
-from xling.tokenization.tokeniser import Tokeniser, segmenter_from, tokeniser_from
+from xling.tokenization.tokeniser import UNCHANGED, Tokeniser, tokeniser_from
 
 Reader = Callable[[Path, argparse.Namespace, Counter[str]], Iterator[Record]]
 READERS: dict[str, dict[str, Reader]] = {  # by task and format
@@ -31,7 +31,7 @@ READERS: dict[str, dict[str, Reader]] = {  # by task and format
     "ner": {
         "wikiann": lambda path, flags, counts: read_wikiann(path, counts, flags.language),
         "conll2003": lambda path, *_: read_conll2003(path),
-        "msra": lambda path, flags, counts: read_msra(path, segmenter_from(flags.tokeniser).words, counts),
+        "msra": lambda path, flags, counts: read_msra(path, tokeniser_from(flags.tokeniser, **UNCHANGED).words, counts),
     },
     "parsing": {"conllu": lambda path, *_: read_conllu(path)},
 }

@@ -22,8 +22,8 @@ def thin(
     lines: Iterable[str], margin: float, wanted: Sequence[Path], given: Sequence[Path], part: Part
 ) -> Iterator[str]:
     """Yield a sample of the lines of a shard; `wanted` and `given` are stats files of the other text and this text."""
-    (needed, _), (there, _), (_, before) = (_totals(paths) for paths in (wanted, given, given[: part.number - 1]))
-    share, block, draws = margin * needed / max(there, 1), -1, []
+    share = margin * _total("characters", wanted) / max(_total("characters", given), 1)
+    before, block, draws = _total("paragraphs", given[: part.number - 1]), -1, []
     for number, line in enumerate(lines, start=before):  # the number of the line in the whole text
         if number // DRAWN_LINES != block:
             block = number // DRAWN_LINES
@@ -50,10 +50,9 @@ def write_words(source: Path, lines: Iterable[str], tokeniser: Tokeniser, out: P
     return counts
 
 
-def _totals(paths: Sequence[Path]) -> tuple[int, int]:
-    """Return the total numbers of characters and paragraphs of extracted texts."""
-    counts = [read_json(path) for path in paths]
-    return sum(count["characters"] for count in counts), sum(count["paragraphs"] for count in counts)
+def _total(unit: str, stats: Sequence[Path]) -> int:
+    """Return how many characters or paragraphs extracted texts have in total."""
+    return sum(read_json(path)[unit] for path in stats)
 
 
 def main() -> None:

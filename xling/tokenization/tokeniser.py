@@ -71,11 +71,6 @@ def tokeniser_from(options: Path | None, **changes: object) -> Tokeniser:
     return make_tokeniser((read_options(options) if options else AS_GIVEN) | changes)
 
 
-def segmenter_from(options: Path | None) -> Tokeniser:
-    """Return a tokeniser that segments text in the same way and leaves all characters unchanged."""
-    return tokeniser_from(options, **UNCHANGED)
-
-
 def read_options(path: Path) -> dict[str, Any]:
     """Return the checked tokeniser options of a JSON file."""
     options: dict[str, Any] = read_json(path)
