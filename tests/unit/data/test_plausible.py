@@ -1,14 +1,14 @@
 """Text in another script or language is noticed, and none of the real texts is taken for one."""
 
 import lzma
-from argparse import Namespace
+from argparse import ArgumentParser
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from xling.core.errors import InputError
-from xling.data.plausible import plausible
+from xling.data.plausible import add_flags, plausible
 from xling.data.tasks import read_conllu
 
 SCRIPTS = {"en": "Latin", "fr": "Latin", "de": "Latin", "ru": "Cyrillic", "zh": "Han"}
@@ -36,7 +36,10 @@ def look(tmp_path, capsys):
 
     def looked(sample, script, other):
         (tmp_path / "other.txt").write_text("\n".join(other), encoding="utf-8")
-        flags = Namespace(script=script, unlike=[f"English={tmp_path / 'other.txt'}"] if other else [])
+        parser = ArgumentParser()
+        add_flags(parser)
+        unlike = ["--unlike", f"English={tmp_path / 'other.txt'}"] if other else []
+        flags = parser.parse_args(["--script", script, *unlike])
         try:
             assert list(plausible(Path("t.txt"), iter(sample), flags)) == sample
         except InputError as error:

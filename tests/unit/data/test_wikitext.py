@@ -127,11 +127,6 @@ def test_any_mixture_leaves_no_markup(wikitext):
         assert "  " not in paragraph
 
 
-@given(PROSE, st.sampled_from(["{{x|[[y]]}}", "<ref>{{z}}</ref>", "<!-- a -->", "[[Datei:a.jpg|b]]", "<ref name=a />"]))
-def test_prose_around_markup_survives(prose, markup):
-    assert paragraphs(f"{prose}{markup}\n\nUnd {prose}")[0] == prose
-
-
 def test_deep_and_broken_nesting_takes_linear_time():
     size = 20_000
     nested = ("{{a|" * size + "}}" * size, "[[a|" * size + "]]" * size)

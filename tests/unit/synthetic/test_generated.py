@@ -7,7 +7,6 @@ import json
 import lzma
 import random
 import sys
-import xml.etree.ElementTree as ET
 from collections import Counter
 from itertools import islice
 
@@ -27,9 +26,9 @@ from xling.data.wikitext import hidden_prefixes
 from xling.data.wikitext import paragraphs as strip
 from xling.synthetic import generate_language, generate_parallel
 from xling.synthetic.corpus import Translation, documents, take_sentences, translations
-from xling.synthetic.formats import text
 from xling.synthetic.formats.dictionaries import TRAINING_SHARE, write_muse, write_panlex
 from xling.synthetic.formats.mediawiki import mark_up
+from xling.synthetic.formats.text import XNLI_COLUMNS, chunks, iob1
 from xling.synthetic.generate_language import counts, draw
 from xling.synthetic.generate_parallel import share
 from xling.synthetic.meaning import draw_meanings
@@ -47,7 +46,6 @@ PARALLEL_FLAGS = SEEDS | {"--nli": "90,30,45", "--parallel": "50", "--tatoeba": 
 GOLDEN = "cff2da1ea5ceba420bf468f1986e2eaf77ce845828d1add515376d208244fb55"
 COMPRESSED = {".bz2": bz2.decompress, ".xz": lzma.decompress}
 ENTITIES = (("wikiann", "wiki"), ("news", "web"))  # a set and the domain of its sentences
-NS = {"m": "http://www.mediawiki.org/xml/export-0.10/"}
 
 
 def arguments(code, folder, changed):
@@ -161,20 +159,9 @@ def test_entities_read_back(root, languages, code):
     assert plain == [{"words": list(s.forms), "tags": list(s.ner)} for s in wiki if not s.merged]
 
 
-def test_conll2003_has_iob1_tags_chunks_and_documents(root):
-    blocks = (root / "conll2003/eng.train").read_text().rstrip().split("\n\n")
-    starts = [place for place, block in enumerate(blocks) if block == "-DOCSTART- -X- O O"]
-    assert starts[:3] == [0, text.CONLL2003_SENTENCES + 1, 2 * text.CONLL2003_SENTENCES + 2]
-    assert text.iob1(["B-PER", "I-PER", "B-PER", "O", "B-LOC", "I-LOC"]) == [
-        "I-PER",
-        "I-PER",
-        "B-PER",
-        "O",
-        "I-LOC",
-        "I-LOC",
-    ]
-    chunks = text.iob1(text.chunks(["PROPN", "PROPN", "DET", "PROPN", "VERB", "NUM", "NOUN", "PUNCT"]))
-    assert chunks == ["I-NP", "I-NP", "B-NP", "I-NP", "I-VP", "I-NP", "I-NP", "O"]
+def test_a_determiner_opens_a_phrase_right_after_another():
+    found = iob1(chunks(["PROPN", "PROPN", "DET", "PROPN", "VERB", "NUM", "NOUN", "PUNCT"]))
+    assert found == ["I-NP", "I-NP", "B-NP", "I-NP", "I-VP", "I-NP", "I-NP", "O"]
 
 
 def test_inference_pairs_and_parallel_sentences_read_back(root, languages):
@@ -199,7 +186,7 @@ def test_inference_pairs_and_parallel_sentences_read_back(root, languages):
 @pytest.mark.real_data
 def test_columns_are_those_of_the_real_files(real_data):
     with (real_data / "xnli" / "xnli.dev.tsv").open(encoding="utf-8") as handle:
-        assert tuple(handle.readline().rstrip("\n").split("\t")) == text.XNLI_COLUMNS
+        assert tuple(handle.readline().rstrip("\n").split("\t")) == XNLI_COLUMNS
 
 
 def test_muse_splits_by_source_word_frequent_ones_and_better_translations_first(tmp_path):
@@ -222,25 +209,6 @@ def test_the_reader_of_panlex_finds_the_qualities(languages, code, tmp_path):
     write_panlex(tmp_path, "eng", {"xxx": entries, "yyy": entries[:5]})
     found = {(entry.source, entry.target): entry.quality for entry in read_panlex(tmp_path, "eng-000", "xxx-000")}
     assert found == {(entry.source, entry.target): entry.quality for entry in entries}
-
-
-def test_pages_have_what_the_export_format_demands_and_every_kind_of_markup(root):
-    path = root / "wikidump/frwiki-20200101-pages-articles.xml.bz2"
-    pages = ET.fromstring(bz2.decompress(path.read_bytes())).findall("m:page", NS)  # noqa: S314 we have written it
-    titles = {page.findtext("m:title", "", NS) for page in pages}
-    assert len(titles) == len(pages)
-    assert {page.findtext("m:ns", "", NS) for page in pages} == {"0", "1", "10", "14"}
-    everything = ""
-    for page in pages:
-        body, redirect = page.find("m:revision/m:text", NS), page.find("m:redirect", NS)
-        everything += body.text
-        assert int(body.get("bytes")) == len(body.text.encode())
-        sha1 = int(page.findtext("m:revision/m:sha1", "", NS), 36)
-        assert f"{sha1:040x}" == hashlib.sha1(body.text.encode(), usedforsecurity=False).hexdigest()
-        assert redirect is None or redirect.get("title") in titles
-    wanted = ["'''", "{{lc:", "{|", "<ref>", "/>", "<gallery>", "<math>", "<!--", "\n== ", "\n* ", "&nbsp;", "[[Fichier:",
-              "[[Catégorie:", "[[Category:", "thumb", "{{Infobox", "<br />"]  # fmt: skip
-    assert [mark for mark in wanted if mark not in everything] == []
 
 
 @pytest.mark.parametrize("code", TRAITS)

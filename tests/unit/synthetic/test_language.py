@@ -187,14 +187,6 @@ def test_corpora_are_not_parallel_and_every_seed_and_domain_is_another_draw(lang
         assert sum(a == b for a, b in zip(one, other, strict=True)) < 10
 
 
-def test_half_the_paragraphs_are_single_sentences_and_titles_are_unique(languages):
-    pages = list(islice(documents(languages["en"], "wiki", 1), 400))
-    sizes = [len(paragraph) for page in pages for paragraph in page.paragraphs]
-    assert sizes.count(1) / len(sizes) == pytest.approx(0.5, abs=0.03)
-    assert set(sizes) == {1, 2, 3}
-    assert len({page.title for page in pages}) == len(pages)
-
-
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 50])
 def test_exactly_the_sentences_asked_for(languages, count):
     pages = list(islice(documents(languages["fr"], "web", 1), 50))

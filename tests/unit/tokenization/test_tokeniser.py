@@ -70,12 +70,6 @@ def test_wrong_options_are_named(tmp_path, monkeypatch, options, problem):
         make_tokeniser(CHINESE | options)
 
 
-def test_own_dictionary_decides_the_words(tmp_path):
-    (tmp_path / "words.txt").write_text("天地玄黄 10\n宇宙 10\n洪荒 10\n", encoding="utf-8")
-    options = {"segmenter": "jieba", "dictionary": str(tmp_path / "words.txt")}
-    assert make_tokeniser(CHINESE | options).line("天地玄黄，宇宙洪荒。") == "天地玄黄 , 宇宙 洪荒 ."
-
-
 @pytest.mark.real_data
 def test_real_chinese_is_converted_and_segmented_without_loss(real_data, tmp_path, monkeypatch):
     lines = list(islice(read_lines(real_data / "text" / "wiki.zh.txt.xz"), 100))
