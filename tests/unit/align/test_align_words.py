@@ -121,7 +121,7 @@ def test_a_seed_gives_the_same_links_and_another_seed_others(tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("left", "right", "program", "problem"),
     [
-        ("one\ntwo\n", "un\n", None, r"b: ends after 1 lines, .*a goes on"),
+        ("one\ntwo\n", "un\n", None, r"b: ends after 1 lines of sentences, .*a goes on"),
         ("", "", None, "empty where sentences were expected"),
         ("one\n", "un\n", None, r"eflomal-align, .*, is not installed \(`make aligner` installs it\)"),
         ("one\n", "un\n", "echo first >&2\necho no memory >&2\nexit 7\n", "with exit code 7: no memory"),
