@@ -48,8 +48,8 @@ def loose_file(server, **more):
     return dataset("loose", SourceFile(path="loose.txt", urls=(server.url("/loose.txt"),), **more))
 
 
-def zipped_file(server, *members, most=100):
-    take = Unpack(to="x", members=members, max_bytes=most, flat=True)
+def zipped_file(server, *members, most=100, to="x"):
+    take = Unpack(to=to, members=members, max_bytes=most, flat=True)
     return dataset("zipped", SourceFile(path="archives/x.zip", urls=(server.url("/x.zip"),), unpack=take, about=300))
 
 
@@ -126,6 +126,12 @@ def test_unpacked_files_are_made_again_only_where_they_must(fetch, server, data)
         assert (data / "x/one.tsv").read_bytes() == b"1\n"
         assert (data / "x/two.tsv").exists() == (members == "X/*")
     assert len(server.asked) == 1
+    (data / "sources.lock.json").unlink()
+    server.files["/x.zip"] = Served(zip_of({"X/one.tsv": b"new\n"}))
+    for folder in ("y", "x"):  # the archive comes anew for y, and x is made of it again
+        assert fetch(zipped_file(server, "X/*", to=folder)).code == 0
+        assert (data / folder / "one.tsv").read_bytes() == b"new\n"
+    assert len(server.asked) == 2
 
 
 def test_a_bad_archive_is_set_aside_and_fetched_again(fetch, server, data):
