@@ -15,21 +15,8 @@ import numpy as np
 from xling.core.errors import XlingError
 from xling.report import names
 from xling.report.evidence import Measured, intervals
-from xling.report.records import (
-    AVERAGE,
-    BILINGUAL,
-    FASTTEXT,
-    MLM_ALIGN,
-    RANDOM,
-    TRAINED,
-    UNTRAINED,
-    Cell,
-    CkaScore,
-    ContextualScore,
-    Results,
-    SentenceScore,
-    WordScore,
-)
+from xling.report.models import AVERAGE, BILINGUAL, FASTTEXT, MLM_ALIGN, RANDOM, TRAINED, UNTRAINED
+from xling.report.records import Cell, CkaScore, ContextualScore, Results, SentenceScore, WordScore
 
 # Seed variance differs between these groups of settings, so it is pooled within a task and a group.
 GROUPS = {

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable
 
 from xling.report.evidence import REDRAWS, Covariances, Value, best, mean, redraw, share
 from xling.report.means import all_rows
+from xling.report.models import AVERAGE
 from xling.report.names import DEFAULT
-from xling.report.records import AVERAGE, Results
+from xling.report.records import Results
 
 SIGNAL = 5.0  # points that a score must be above its floor (see `gain`) to have signal; our threshold, not the paper's
 Curve = dict[int, Value]

@@ -18,18 +18,8 @@ from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
 from xling.core.stats import unanimous_reach
-from xling.report.records import (
-    AVERAGE,
-    BERT,
-    FASTTEXT,
-    MONOLINGUAL,
-    UNTRAINED,
-    CkaScore,
-    LayerPair,
-    SentenceScore,
-    WordScore,
-    write_records,
-)
+from xling.report.models import AVERAGE, BERT, FASTTEXT, MONOLINGUAL, UNTRAINED
+from xling.report.records import CkaScore, LayerPair, SentenceScore, WordScore, write_records
 
 Found = Mapping[str, Any]
 Seeds = Mapping[tuple[str, ...], list[int]]

@@ -16,7 +16,8 @@ from xling.core.cli import named, named_paths
 from xling.core.errors import InputError, XlingError, run
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
-from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, TRAINED, UNTRAINED, ContextualScore, write_records
+from xling.report.models import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, TRAINED, UNTRAINED
+from xling.report.records import ContextualScore, write_records
 
 KEYS = {"untrained", "models", "source", "seed", "trainings"}
 

@@ -20,12 +20,7 @@ from pydantic.dataclasses import dataclass
 from xling.core.errors import InputError
 from xling.core.io import read_lines, write_text
 from xling.core.records import matching, nearest, read_record, refuse
-
-MLM_ALIGN, BI_MLM, BI_MLM_ALIGN = "MLM align", "biMLM", "biMLM align"
-BILINGUAL, MONOLINGUAL, RANDOM = CKA_MODELS = ("bilingual", "monolingual", "random")
-BERT, FASTTEXT, UNTRAINED = "BERT", "fastText", "untrained"
-TRAINED = "trained"
-AVERAGE = "AVER"
+from xling.report.models import AVERAGE, CKA_MODELS, ENCODERS, MONOLINGUAL, SERIES, UNTRAINED, VECTORS
 
 Points = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Similarity = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -108,7 +103,7 @@ class WordScore(Interval):
 
     KEY: ClassVar = ("language", "vectors", "layer", "seed")
     language: str
-    vectors: Annotated[str, one_of(BERT, FASTTEXT, UNTRAINED)]
+    vectors: Annotated[str, one_of(*VECTORS)]
     layer: int | None = None
     seed: int | None = None
     p1: Points
@@ -125,8 +120,8 @@ class ContextualScore(Interval):
     KEY: ClassVar = ("task", "language", "series", "encoder", "layer", "seed")
     task: str
     language: str
-    series: Annotated[str, one_of(MLM_ALIGN, BI_MLM, BI_MLM_ALIGN)]
-    encoder: Annotated[str, one_of(TRAINED, UNTRAINED)]
+    series: Annotated[str, one_of(*SERIES)]
+    encoder: Annotated[str, one_of(*ENCODERS)]
     layer: int
     seed: int | None = None
     score: Points

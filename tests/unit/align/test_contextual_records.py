@@ -10,7 +10,8 @@ from workflow_scripts.study import Study
 from xling.report import record_contextual
 from xling.report.evidence import to_z
 from xling.report.means import contextual_means
-from xling.report.records import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN, ContextualScore, read_records
+from xling.report.models import BI_MLM, BI_MLM_ALIGN, MLM_ALIGN
+from xling.report.records import ContextualScore, read_records
 
 REACH = 8.0  # of the interval of test sentences
 ALONE = {"en": "en.mono.s1", "fr": "fr.mono.s1", "ru": "ru.mono.s1"}

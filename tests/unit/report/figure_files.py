@@ -12,8 +12,9 @@ from made_up_study import TOP, curves
 from workflow_scripts.describe import drawn_study
 from workflow_scripts.study import Study
 from xling.report import published
+from xling.report.models import CKA_MODELS
 from xling.report.names import PAIRS
-from xling.report.records import CKA_MODELS, KINDS, LayerPair
+from xling.report.records import KINDS, LayerPair
 
 REFERENCE = ROOT / "results/reference/demo-full"
 STUDY = drawn_study(Study(yaml.safe_load((REFERENCE / "config.yaml").read_text(encoding="utf-8"))))

@@ -6,22 +6,9 @@ from itertools import product
 
 from xling.report.claims.all import CLAIMS
 from xling.report.measured import Study
+from xling.report.models import BERT, BI_MLM, BI_MLM_ALIGN, FASTTEXT, MLM_ALIGN, UNTRAINED
 from xling.report.names import PAIRS, SETTINGS
-from xling.report.records import (
-    BERT,
-    BI_MLM,
-    BI_MLM_ALIGN,
-    FASTTEXT,
-    KINDS,
-    MLM_ALIGN,
-    UNTRAINED,
-    Cell,
-    CkaScore,
-    ContextualScore,
-    Results,
-    SentenceScore,
-    WordScore,
-)
+from xling.report.records import KINDS, Cell, CkaScore, ContextualScore, Results, SentenceScore, WordScore
 from xling.report.rule import Relation
 
 Key = tuple[str, str, str]

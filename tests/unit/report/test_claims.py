@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from made_up_study import CELL_LANGUAGES, LANGUAGES, TASKS, Key, cell, changed, curves, holds, parts_of, table, whole
 
 from xling.report.measured import Study
+from xling.report.models import MLM_ALIGN, UNTRAINED
 from xling.report.names import SETTINGS
-from xling.report.records import MLM_ALIGN, UNTRAINED, CkaScore, Results, SentenceScore
+from xling.report.records import CkaScore, Results, SentenceScore
 from xling.report.rule import Verdict, gravest
 
 D, CC, NA, DA, EA, SE, L3, L6, SE3, SE6 = SETTINGS

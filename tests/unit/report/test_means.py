@@ -11,7 +11,8 @@ from scipy import stats
 from xling.core.errors import XlingError
 from xling.report import means
 from xling.report.means import CkaMean, cell_means, cka_means, contextual_means
-from xling.report.records import AVERAGE, KINDS, Cell, CkaScore, ContextualScore, read_results, read_table
+from xling.report.models import AVERAGE
+from xling.report.records import KINDS, Cell, CkaScore, ContextualScore, read_results, read_table
 
 REFERENCE = Path(__file__).resolve().parents[3] / "results/reference/mini"
 FLOOR = "untrained (joint)"

@@ -11,8 +11,8 @@ import yaml
 from xling.report.claims import parts
 from xling.report.claims.parts import ABOVE, AT_LEAST, AT_MOST, NOT_NER
 from xling.report.measured import Study, kept_share, lead_of, upper_minus_lower
+from xling.report.models import BERT, BILINGUAL, FASTTEXT, MONOLINGUAL, RANDOM
 from xling.report.names import DEFAULT, EXTRA_ANCHORS, NO_ANCHORS, SEP_3, SEP_6, SEP_EMB, SEP_EMB_3, SEP_EMB_6, WIKI_CC
-from xling.report.records import BERT, BILINGUAL, FASTTEXT, MONOLINGUAL, RANDOM
 from xling.report.rule import Part, Unit
 
 WORDS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("claims.yaml").read_text(encoding="utf-8"))

@@ -13,8 +13,8 @@ import numpy as np
 from xling.report import names
 from xling.report.evidence import Value, best, mean, pearson, share, steady, worst
 from xling.report.measured import SIGNAL, Curve, Study, difference, is_signal, kept_share, lead_of
+from xling.report.models import BI_MLM, BI_MLM_ALIGN, BILINGUAL, MLM_ALIGN, MONOLINGUAL, TRAINED, UNTRAINED
 from xling.report.names import DEFAULT, OTHERS, PAIRS, SEP_3, SEP_6, SEP_EMB_6, SETTINGS, TASKS, cell_name
-from xling.report.records import BI_MLM, BI_MLM_ALIGN, BILINGUAL, MLM_ALIGN, MONOLINGUAL, TRAINED, UNTRAINED
 from xling.report.rule import Part, Relation, Unit
 
 ALL_TASKS, NOT_NER = ("xnli", "ner", "parsing"), ("xnli", "parsing")

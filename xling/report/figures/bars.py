@@ -16,8 +16,9 @@ from xling.core.io import read_json
 from xling.report import style
 from xling.report.figures.study import Study, model_name, split_name
 from xling.report.means import CellMean, WordMean, by_key, cell_means, word_means
+from xling.report.models import BERT, FASTTEXT, UNTRAINED
 from xling.report.names import DEFAULT, LANGUAGES, NOT_RUN, PAIRS, TASKS, in_order, pair_title, task_title
-from xling.report.records import BERT, FASTTEXT, UNTRAINED, Cell, Setting, WordScore
+from xling.report.records import Cell, Setting, WordScore
 from xling.report.table1 import with_unlisted
 
 BAR3, ROW3, PANEL3, LEGEND3 = 0.72, 0.165, 0.45, 0.45  # share of a row; inches: a row, rest of a panel, legend

@@ -12,8 +12,9 @@ from matplotlib.patches import Rectangle
 
 from xling.report import style
 from xling.report.means import CkaMean, cka_means
+from xling.report.models import AVERAGE, CKA_MODELS
 from xling.report.names import NOT_RUN, PAIRS, in_order, pair_title
-from xling.report.records import AVERAGE, CKA_MODELS, CkaScore, LayerPair
+from xling.report.records import CkaScore, LayerPair
 
 GAP = 0.25  # space between pairs and above the average row, in cells
 ROW = 0.29  # inches

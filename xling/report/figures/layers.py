@@ -13,19 +13,9 @@ from matplotlib.ticker import MaxNLocator
 
 from xling.report import style
 from xling.report.means import ContextualMean, SentenceMean, WordMean, contextual_means, sentence_means, word_means
+from xling.report.models import BERT, BI_MLM, BI_MLM_ALIGN, FASTTEXT, MLM_ALIGN, MONOLINGUAL, UNTRAINED
 from xling.report.names import LANGUAGES, NOT_RUN, TASKS, in_order, task_title
-from xling.report.records import (
-    BERT,
-    BI_MLM,
-    BI_MLM_ALIGN,
-    FASTTEXT,
-    MLM_ALIGN,
-    MONOLINGUAL,
-    UNTRAINED,
-    ContextualScore,
-    SentenceScore,
-    WordScore,
-)
+from xling.report.records import ContextualScore, SentenceScore, WordScore
 
 MEASURED, DASHED, DOTTED = "-", (0, (4, 2)), style.DOTTED  # lines of measured curves, untrained encoders, levels
 WIDTHS = {MEASURED: 1.4, DASHED: 1.0, DOTTED: 1.0}
