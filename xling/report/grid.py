@@ -5,8 +5,8 @@ group of each row (empty if it has none).
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -43,7 +43,7 @@ def as_markdown(table: pd.DataFrame, caption: str = "") -> str:
         return "| " + " | ".join(safe) + " |"
 
     lines = [line(_titles(table)), "|" + "|".join("--:" if over else ":--" for over, _ in table.columns) + "|"]
-    for heading, cells in _with_headings(table):
+    for heading, cells in zip(beginnings(table.index), table.to_numpy().tolist(), strict=True):
         lines += [line([f"*{heading}*", *[""] * (len(table.columns) - 1)])] if heading else []
         lines.append(line(cells))
     return "\n".join(lines) + "\n" + (f"\n{caption}\n" if caption else "")
@@ -60,7 +60,7 @@ def as_latex(table: pd.DataFrame, caption: str = "") -> str:
     lines += [rf"\begin{{tabular}}{{{''.join('r' if over else 'l' for over, _ in table.columns)}}}", r"\toprule"]
     lines += [" & ".join(overs) + r" \\", "".join(rules)]
     lines += [" & ".join(_latex(name) for _, name in table.columns) + r" \\", r"\midrule"]
-    for heading, cells in _with_headings(table):
+    for heading, cells in zip(beginnings(table.index), table.to_numpy().tolist(), strict=True):
         if heading:
             span = rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\textit{{{_latex(heading)}}}}}"
             lines += [r"\addlinespace", rf"{span} \\"]
@@ -85,16 +85,13 @@ def signed(value: float, digits: int = 1) -> str:
     return text[1:] if float(text) == 0 else text
 
 
+def beginnings(groups: Iterable[str]) -> list[str]:
+    """Return the group of each row that begins a group, and an empty text for the other rows."""
+    return [group if group != before else "" for before, group in pairwise(["", *groups])]
+
+
 def _titles(table: pd.DataFrame) -> list[str]:
     return [f"{over} {name}".strip() for over, name in table.columns]
-
-
-def _with_headings(table: pd.DataFrame) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield every row with a heading: the name of its group for the first row of a group, otherwise empty."""
-    last = ""
-    for group, cells in zip(table.index, table.to_numpy().tolist(), strict=True):
-        yield group if group != last else "", cells
-        last = group
 
 
 def _latex(text: str) -> str:

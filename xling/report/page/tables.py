@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from xling.report.grid import beginnings
 from xling.report.names import MARGINS, NOT_RUN, TASKS, task_title
 from xling.report.page.files import WORDS, Files, Link
 from xling.report.records import read_table
@@ -136,8 +137,7 @@ def data_table(
         ]
         for row in rows
     ]
-    begun = [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
-    return Table(label, columns, list(zip(begun or [""] * len(rows), cells, strict=True)))
+    return Table(label, columns, list(zip(beginnings(groups) or [""] * len(rows), cells, strict=True)))
 
 
 def _kind(cells: Sequence[str]) -> str:
