@@ -18,9 +18,7 @@ SWAPPED = ".venv/bin/snakemake -n --configfile presets/german.yaml"
 REAL = ".venv/bin/snakemake -n --configfile presets/paper.yaml presets/arabic.yaml"
 PLAN = 'make plan PRESET="presets/paper.yaml presets/arabic.yaml" RATES=h200'
 FETCH = ".venv/bin/snakemake fetch --keep-going --configfile presets/paper.yaml presets/arabic.yaml"
-CLUSTER = (
-    ".venv/bin/snakemake --profile slurm --configfile presets/paper.yaml presets/arabic.yaml"  # as REAL, elsewhere
-)
+CLUSTER = ".venv/bin/snakemake --profile slurm --configfile presets/paper.yaml presets/arabic.yaml"  # REAL, elsewhere
 
 
 @pytest.fixture
@@ -65,9 +63,8 @@ def test_a_small_study_of_ones_own_language(follow, real_data):
 
 
 def test_a_setting(follow):
-    assert trained(follow.lay_out(SETTING)) == {
-        f"en-fr.{name}.s1" for name in ("default", "sep-emb-l1-6", "sep-emb-l1-7")
-    }
+    expected = {f"en-fr.{name}.s1" for name in ("default", "sep-emb-l1-6", "sep-emb-l1-7")}
+    assert trained(follow.lay_out(SETTING)) == expected
 
 
 def test_a_setting_that_cannot_be_is_refused_as_the_page_says(follow, capfd):
@@ -81,9 +78,7 @@ def test_a_setting_that_cannot_be_is_refused_as_the_page_says(follow, capfd):
 def test_separate_tokens_beside_separate_embeddings(follow):
     jobs = follow.lay_out(TOKENS)
     assert trained(jobs) == {f"en-fr.{name}.s1" for name in ("default", "sep-emb", "sep-tokens")}
-    assert (
-        count(jobs, "build_vocabulary") == 4
-    )  # joint, separate, and each language's, whose streams both settings read
+    assert count(jobs, "build_vocabulary") == 4  # joint, separate, and each language's, read by both settings
     untrained = {Path(path).parent.name for job in jobs if job.rule == "write_untrained" for path in job.outputs}
     assert untrained == {"en-fr.untrained-joint.s1", "en-fr.untrained-separate.s1"}
 

@@ -19,23 +19,24 @@ SETTINGS = [cell.strip() for cell in TABLE[0].strip("|").split("|")][1:]
 def described(one):
     """Return the row that a run belongs to."""
     run = one["run"]
-    dropout, rate, eps = run["shape"]["dropout"], run["pretrain"]["lr"], run["pretrain"]["eps"]
-    row = f"{f'{dropout:g}'.lstrip('0') or '0'}, {rate * 1000:g}e-3"
-    row += "" if eps == 1e-6 else ", Adam's eps 1e-8"
-    row += "" if run["pretrain"]["updates"] == 12200 else f", {run['pretrain']['updates']:,} updates"
-    row += (
-        " of 4,096 tokens" if run["pretrain"]["micro_batches"] * run["pretrain"]["micro_batch_tokens"] == 4096 else ""
-    )
-    row += "" if run["pretrain"]["betas"] == [0.9, 0.999] else ", Adam's beta2 .98"
-    row += "" if run["shape"]["norm"] == "pre" else ", LayerNorm after"
-    row += "" if run["pretrain"]["mask_rate"] == 0.3 else ", .15 masked"
-    row += "" if run["pretrain"]["random_share"] == 0.1 else ", .3 random"
-    row += "" if run["pretrain"]["length"] == 128 else ", sequences of 64"
-    row += "" if run["shape"]["width"] == 128 else f", width {run['shape']['width']}"
-    row += f", {one['patch']}" if "patch" in one else ""
-    row += ", begins equal" if run["separate"]["start"] == "equal" else ""
-    row += ", constant rate for .6 of them" if run["pretrain"].get("decay_from") == 0.6 else ""
-    return row + ("" if "fr" in run["languages"] else ", Russian")
+    shape, pretrain, dropout = run["shape"], run["pretrain"], f"{run['shape']['dropout']:g}".lstrip("0")
+    few = " of 4,096 tokens" if pretrain["micro_batches"] * pretrain["micro_batch_tokens"] == 4096 else ""
+    told = {
+        f"{dropout or '0'}, {pretrain['lr'] * 1000:g}e-3": True,
+        "Adam's eps 1e-8": pretrain["eps"] != 1e-6,
+        f"{pretrain['updates']:,} updates{few}": pretrain["updates"] != 12200,
+        "Adam's beta2 .98": pretrain["betas"] != [0.9, 0.999],
+        "LayerNorm after": shape["norm"] != "pre",
+        ".15 masked": pretrain["mask_rate"] != 0.3,
+        ".3 random": pretrain["random_share"] != 0.1,
+        "sequences of 64": pretrain["length"] != 128,
+        f"width {shape['width']}": shape["width"] != 128,
+        one.get("patch"): "patch" in one,
+        "begins equal": run["separate"]["start"] == "equal",
+        "constant rate for .6 of them": pretrain.get("decay_from") == 0.6,
+        "Russian": "fr" not in run["languages"],
+    }
+    return ", ".join(text for text, true in told.items() if true)
 
 
 @pytest.mark.parametrize("line", TABLE[2:], ids=lambda line: line.split("|")[1].strip())
