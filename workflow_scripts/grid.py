@@ -105,9 +105,9 @@ class Grid:
     def vocabulary_kind(self, model: Model) -> str:
         """Return the kind of the model's vocabulary.
 
-        mono: one language. joint: one BPE model for both languages. The others have one BPE model per language. union:
-        identical subwords are shared. prefixed: subwords are marked by language, so that none is shared. separate: for
-        separate embeddings.
+        mono: one language. joint: one BPE model for both languages. union, prefixed and separate have one BPE model per
+        language: in union identical subwords are shared, in prefixed they are marked by language, so that none is
+        shared, and separate is for separate embeddings.
         """
         setting = self.setting_of(model)
         if setting["bpe"] != "per-language":

@@ -2,8 +2,8 @@
 
 Each training run is a generator that yields after every step, so several runs can be interleaved. On a GPU each run has
 its own CUDA stream: one step is hundreds of small kernels, which alone would leave most of the GPU idle. All randomness
-is derived from (seed, epoch, step), so a run gives the same result whatever runs beside it and however often it is
-restarted.
+is derived from (seed, epoch, step), so the result does not depend on what runs beside a run or on how often it is
+restarted, except for rounding differences on a GPU.
 """
 
 import copy
@@ -55,7 +55,7 @@ class Course:
 def rate_scale(step: int, steps: int, settings: Settings) -> float:
     """Return the learning rate at a step (counted from 0) as a fraction of its peak.
 
-    The fraction is constant, or rises linearly to 1 and then falls linearly; it would reach 0 one step after the end.
+    It is always 1, or rises linearly to 1 and then falls linearly; it would reach 0 one step after the last one.
     """
     if settings.schedule == "fixed":
         return 1.0
@@ -66,9 +66,10 @@ def rate_scale(step: int, steps: int, settings: Settings) -> float:
 
 
 def lanes(encoder: Encoder, wanted: int | None = None) -> list["torch.cuda.Stream | None"]:
-    """Return one CUDA stream per run that may be active at once: `wanted` of them, or the number that fits on the GPU.
+    """Return one CUDA stream for each run that may be active at once.
 
-    On a CPU, which has no streams and gains nothing from several runs, each entry is None; the default is one run.
+    `wanted` is their number; by default it is what fits in the memory of the GPU, at most SIDE_BY_SIDE. On a CPU, which
+    has no streams and gains nothing from several runs, each entry is None and the default is one run.
     """
     device = next(encoder.parameters()).device
     if device.type == "cpu":
@@ -106,7 +107,10 @@ def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream
 
 
 def resumed(done: Path, work: Callable[[Path], InTurn[Result]]) -> InTurn[Result]:
-    """Return the result saved in `done`, or do the work, with a folder to resume from, and save its result."""
+    """Return the result saved in the file `done`; if there is none, do the work and save its result there.
+
+    The work gets a folder for files from which it can resume, which is deleted at the end.
+    """
     folder, result = done.with_suffix(""), read_saved(done)
     if result is None:
         write_json(done, (yield from work(folder)))

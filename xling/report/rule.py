@@ -1,4 +1,7 @@
-"""The rule that decides whether the parts of a claim, which are inequalities over cells, hold (docs/verdicts.md)."""
+"""The rule that turns measured values into verdicts (docs/verdicts.md).
+
+A claim has one or more parts. A part is an inequality, tested in each cell (usually a task and a language) and for the
+mean of the cells."""
 
 import math
 from collections.abc import Sequence
@@ -50,7 +53,10 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """A value that one or more cells are judged by; a `partial` check lacks settings, so it can only contradict."""
+    """A value by which one or more cells are judged.
+
+    A check is `partial` if some settings that the part needs were not run; it can contradict the part, not support it.
+    """
 
     where: str
     value: Value
@@ -70,7 +76,10 @@ class Standing:
     confidence: float
 
     def state(self, tests: int) -> str:
-        """Return "clear", "open" or "against"; "against" has a Bonferroni correction for the number of tests."""
+        """Return "clear" (the inequality holds), "against" (it fails) or "open" (neither is certain).
+
+        Only "against" is corrected for the number of tests (Bonferroni).
+        """
         if self.confidence <= TAIL / tests:
             return "against"
         return "clear" if self.confidence >= 1 - TAIL else "open"
@@ -100,7 +109,10 @@ def decide(checks: Sequence[Check], relation: Relation, threshold: float) -> Ver
 
 
 def seeds_to_decide(value: Value, threshold: float) -> int | None:
-    """Return how many seeds of every model involved would exclude the threshold; None if more seeds cannot do it."""
+    """Return the number of seeds per model with which the interval would exclude the threshold.
+
+    It is None if it exceeds MOST_SEEDS, if seed variance is unknown, or if the noise of the items alone is too large.
+    """
     factor = float(stdtrit(value.freedom, 1 - TAIL))
     left = (value.observed - threshold) ** 2 - (factor * value.item_spread) ** 2
     seed_part = max(value.spread**2 - value.item_spread**2, 0.0)
@@ -122,8 +134,8 @@ class Part:
     what: str
     unit: Unit = Unit.POINTS
     relation: Relation = Relation.ABOVE
-    threshold: float = 0.0  # the threshold
-    over: str = "cells"  # the noun with which the report counts the judged cells
+    threshold: float = 0.0
+    over: str = "cells"  # what the report calls the cells, for example rows, pairs or curves
     ours: bool = False  # whether we chose the threshold, because the paper gives no number
     checks: list[Check] = field(default_factory=list)
     cells: dict[str, Verdict | None] = field(default_factory=dict)  # all cells, with the reason if a cell is not judged
@@ -138,7 +150,7 @@ class Part:
     def add(
         self, where: str, value: Value | None, language: str | None = None, cells: Sequence[str] = (), **more: bool
     ) -> None:
-        """Add a check named `where` that judges `cells`, or the cell `where` itself; None means that it was not run."""
+        """Add a check of `cells` (default: the cell `where`); if `value` is None, record `where` as not run."""
         if value is None:
             self.cells[where] = Verdict.NOT_RUN
         else:
@@ -176,7 +188,7 @@ class Part:
 
     @property
     def seeds(self) -> int | None:
-        """The number of seeds that would decide the part; None if more seeds cannot."""
+        """The number of seeds that would decide the part, or None (see `seeds_to_decide`)."""
         return seeds_to_decide(self.mean, self.threshold)
 
     @property
@@ -192,7 +204,7 @@ class Part:
 
 
 def gravest(parts: Sequence[Part]) -> Verdict:
-    """Return the verdict on a claim: the gravest of its parts. A part that was not judged outranks an undecided one."""
+    """Return the verdict on a claim: the worst verdict of its parts; not being judged is worse than being undecided."""
     found = {part.verdict for part in parts}
     order = (Verdict.CONTRADICTED, Verdict.NO_SIGNAL, Verdict.NOT_RUN, Verdict.UNDECIDED, Verdict.MIXED)
     return next((verdict for verdict in order if verdict in found), Verdict.SUPPORTED)
