@@ -36,10 +36,8 @@ from xling.data.fasttext import read_vectors
 from xling.model.device import local_device, side_by_side
 from xling.tokenization.tokeniser import make_tokeniser
 
-FIGURES = {
-    "figure4a": "rows",
-    "figure4b": "words",
-}  # vectors behind each figure: of the embedding matrix, of words in context
+# The vectors behind each figure: rows of the embedding matrix, and words in context.
+FIGURES = {"figure4a": "rows", "figure4b": "words"}
 LIMIT = 200_000  # number of fastText vectors that are read (section 5.1.1 of the paper)
 Rows = dict[str, int]  # row in the file of each kept word, in lower case; words are numbered in this order
 Result = dict[str, Any]

@@ -1,7 +1,8 @@
 """The rule that turns measured values into verdicts (docs/verdicts.md).
 
 A claim has one or more parts. A part is an inequality, tested in each cell (usually a task and a language) and for the
-mean of the cells."""
+mean of the cells.
+"""
 
 import math
 from collections.abc import Sequence
