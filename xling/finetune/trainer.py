@@ -1,9 +1,9 @@
 """Fine-tune at each point of a grid: evaluate on the source language's dev set after every epoch, keep the best epoch.
 
 Each training run is a generator that yields after every step, so several runs can be interleaved. On a GPU each run has
-its own CUDA stream: one step is hundreds of small kernels, which alone would leave most of the GPU idle. All randomness
-is derived from (seed, epoch, step), so the result does not depend on what runs beside a run or on how often it is
-restarted, except for rounding differences on a GPU.
+its own CUDA stream: a step consists of hundreds of small kernels, so a single run would leave most of the GPU idle.
+All randomness is derived from (seed, epoch, step), so the result of a run does not depend on which other runs are
+active or on how often it is restarted, except for rounding differences on a GPU.
 """
 
 import copy
@@ -55,7 +55,8 @@ class Course:
 def rate_scale(step: int, steps: int, settings: Settings) -> float:
     """Return the learning rate at a step (counted from 0) as a fraction of its peak.
 
-    It is always 1, or rises linearly to 1 and then falls linearly; it would reach 0 one step after the last one.
+    With the schedule "fixed" it is always 1. Otherwise it rises linearly to 1 and then falls linearly; it would reach 0
+    at the step after the last.
     """
     if settings.schedule == "fixed":
         return 1.0
@@ -109,7 +110,7 @@ def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream
 def resumed(done: Path, work: Callable[[Path], InTurn[Result]]) -> InTurn[Result]:
     """Return the result saved in the file `done`; if there is none, do the work and save its result there.
 
-    The work gets a folder for files from which it can resume, which is deleted at the end.
+    `work` receives a folder in which to keep the files that it needs to resume; the folder is deleted at the end.
     """
     folder, result = done.with_suffix(""), read_saved(done)
     if result is None:
@@ -132,7 +133,7 @@ def tune_point(encoder: Encoder, material: Material, tests: Tests, point: Point,
 
 
 def train_and_test(tuner: Tuner, tests: Tests, folder: Path) -> InTurn[Result]:
-    """Train all epochs and test the best epoch in every language."""
+    """Train for all epochs, then test the weights of the best epoch in every language."""
     course, found = (yield from train(tuner, folder)), {}
     for code, (index, examples) in tests.items():
         found[code] = scored(tuner.task, _counts(tuner, examples, index))
@@ -141,7 +142,7 @@ def train_and_test(tuner: Tuner, tests: Tests, folder: Path) -> InTurn[Result]:
 
 
 def train(tuner: Tuner, folder: Path) -> InTurn[Course]:
-    """Train all epochs, resuming from the newest checkpoint in `folder`, then load the weights of the best epoch."""
+    """Train for all epochs, resuming from the newest checkpoint in `folder`, then load the best epoch's weights."""
     material, folder = tuner.material, folder / "states"
     course, best, saved = Course([], []), tuner.weights(), time.monotonic()
     if newest := checkpoint.newest(folder, ("losses", "dev")):
@@ -192,7 +193,7 @@ def _counts(tuner: Tuner, examples: Sequence[Example], language: int) -> Counts:
 
 
 def baselines(task: Task, train: Sequence[Example], tests: Tests) -> Result:
-    """Return the scores of a guess that knows the training labels but does not read the text."""
+    """Return the scores of a baseline that uses the training labels but not the text."""
     guess = task.guess(train)
     found = {
         code: score(task, count_items(task, examples, [guess(example) for example in examples]))

@@ -2,7 +2,7 @@
 
 Each random generator is seeded from a label, the run's seed, the update and, where needed, the micro-batch. So any
 process can build any batch in any order, a resumed run replays nothing, and the number of processes does not affect the
-result. Sequences are drawn with replacement, so a checkpoint records only the number of the update.
+result. Sequences are drawn with replacement, so a checkpoint needs no position in the data beyond the update number.
 """
 
 import math
@@ -48,7 +48,7 @@ class StreamSampler:
 
     def __init__(self, stream: TokenStream, where: Path, length: int, budget: int) -> None:
         if len(stream) < length:
-            raise InputError(where, f"only {len(stream)} training tokens: at least one sequence of {length} is needed")
+            raise InputError(where, f"only {len(stream)} training tokens, but a sequence needs {length}")
         self.stream, self.steps, self.rows = stream, np.arange(length), max(1, budget // length)
 
     def __call__(self, rng: np.random.Generator) -> Ids:
@@ -58,10 +58,10 @@ class StreamSampler:
 
 
 class LineSampler:
-    """Each sequence is one line, `</s> line </s>`. All lines of a batch have the same length, so no padding is needed.
+    """Each sequence is one line, `</s> line </s>`, cut off after `length` tokens.
 
-    The probability of a length is proportional to the number of tokens in all lines of that length, so that every token
-    is equally likely to be read.
+    All sequences of a batch have the same length, so no padding is needed. The probability of a length is proportional
+    to the number of tokens in all sequences of that length, so these tokens are about equally likely to be read.
     """
 
     def __init__(self, stream: TokenStream, where: Path, length: int, budget: int) -> None:
@@ -117,8 +117,8 @@ def mask_tokens(
 ) -> Masked:
     """Select each token independently with probability `mask_rate`, then mask, replace or keep it.
 
-    The first token of a sequence is never selected. With `ends_stay`, `</s>` is never selected either, for
-    models that count positions anew after each `</s>`: masking one would change the positions of the tokens after it.
+    The first token of a sequence is never selected. With `ends_stay`, no `</s>` is selected. Models that restart
+    positions after each `</s>` need this: masking one would change the positions of the tokens after it.
 
     One uniform draw per token decides both steps: if a draw is below the rate, then draw / rate is again uniform.
     """
@@ -154,10 +154,10 @@ def _draw(tokens: Ids, rng: np.random.Generator, ends_stay: bool) -> NDArray[np.
 
 
 def capacity(tokens: int, rate: float) -> int:
-    """Return the number of prediction slots of a batch: the expected number plus six standard deviations.
+    """Return the number of prediction slots of a batch: at least six standard deviations above the expected number.
 
-    Compiled training steps and CUDA graphs need fixed shapes. About one batch in 10^9 has more predictions than slots;
-    the surplus is dropped.
+    Compiled training steps and CUDA graphs need fixed shapes. Fewer than one batch in 10^9 has more predictions than
+    slots; the surplus is dropped. No batch has more slots than tokens.
     """
     most = tokens * rate + 6 * math.sqrt(tokens * rate * (1 - rate)) + 8
     return min(tokens, rounded(math.ceil(most), 8))

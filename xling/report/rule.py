@@ -128,8 +128,8 @@ class Part:
     """One inequality of a claim over its cells, with the values that were measured.
 
     A cell is judged if all the settings that the part needs were run in it and it has signal. If only some of the
-    settings were run, their scores can contradict the part but not support it. If no cell is judged, the verdict is
-    "not enough signal" if all cells were run, otherwise "not run".
+    settings were run, their scores can contradict the part but not support it. If no cell is judged and
+    nothing contradicts the part, the verdict is "not enough signal" or, if any cell was not fully run, "not run".
     """
 
     what: str
@@ -199,7 +199,7 @@ class Part:
 
     @property
     def support(self) -> tuple[float, float]:
-        """The confidence that the part holds, and the share of its cells that were judged."""
+        """The confidence that the mean satisfies the inequality (1 without checks), and the share of cells judged."""
         confidence = standing(self.mean, self.relation, self.threshold).confidence if self.checks else 1.0
         return confidence, len(self.judged) / max(len(self.cells), 1)
 

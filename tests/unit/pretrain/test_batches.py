@@ -77,7 +77,7 @@ def test_streams_are_pieces_of_the_text(toy):
     text = " ".join(map(str, stream.slice(0, len(stream)).tolist()))
     assert all(" ".join(map(str, row.tolist())) in text for row in tokens)
     assert (tokens == END).any()
-    with pytest.raises(InputError, match="at least one sequence of 99999"):
+    with pytest.raises(InputError, match="a sequence needs 99999"):
         StreamSampler(stream, toy / "en", 99999, 99999)
 
 
