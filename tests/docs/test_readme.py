@@ -151,11 +151,20 @@ def test_modules_and_functions_named_in_the_text_exist():
         pkgutil.resolve_name(name)  # raises an error that names what is absent
 
 
+def headings(page):
+    """Return the headings of a page as links name them: lower case, hyphens for spaces, no punctuation."""
+    found = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere_and_files_named_in_the_text_exist(page):
     text = page.read_text(encoding="utf-8")
-    inside = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
-    assert [link for link in inside if not (page.parent / link).exists()] == []
+    links = [link.partition("#") for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
+    assert [path for path, _, _ in links if not (page.parent / path).exists()] == []
+    assert [
+        part for path, _, part in links if part and part not in headings(page.parent / path if path else page)
+    ] == []
     first_folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
     written = re.findall(r"^# (presets/\S+)$", text, re.MULTILINE)  # by the reader
     named = [name for name in LOOKS_LIKE_A_PATH.findall(text) if name not in written]

@@ -1,7 +1,7 @@
 """Fine-tune at each point of a grid: evaluate on the source language's dev set after every epoch, keep the best epoch.
 
 Each training run is a generator that yields after every step, so several runs can be interleaved. On a GPU each run has
-its own CUDA stream: a step consists of hundreds of small kernels, so a single run would leave most of the GPU idle.
+its own CUDA stream: a step consists of hundreds of small kernels, so a single run would not use the whole GPU.
 All randomness is derived from (seed, epoch, step), so the result of a run does not depend on which other runs are
 active or on how often it is restarted, except for rounding differences on a GPU.
 """

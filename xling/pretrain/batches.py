@@ -1,8 +1,8 @@
 """Training batches and their masks (section 3.1 of the paper), each determined by (run, update, micro-batch).
 
 Each random generator is seeded from a label, the run's seed, the update and, where needed, the micro-batch. So any
-process can build any batch in any order, a resumed run replays nothing, and the number of processes does not affect the
-result. Sequences are drawn with replacement, so a checkpoint needs no position in the data beyond the update number.
+process can build any batch in any order, a resumed run replays nothing, and the batches do not depend on the number of
+processes. Sequences are drawn with replacement, so a checkpoint needs no position in the data beyond the update number.
 """
 
 import math
@@ -61,7 +61,7 @@ class LineSampler:
     """Each sequence is one line, `</s> line </s>`, cut off after `length` tokens.
 
     All sequences of a batch have the same length, so no padding is needed. The probability of a length is proportional
-    to the number of tokens in all sequences of that length, so these tokens are about equally likely to be read.
+    to the number of tokens in all sequences of that length, so every token of every sequence is about equally likely.
     """
 
     def __init__(self, stream: TokenStream, where: Path, length: int, budget: int) -> None:
