@@ -86,8 +86,8 @@ def lanes(encoder: Encoder, wanted: int | None = None) -> list["torch.cuda.Strea
 def in_turn(works: Iterable[InTurn[Value]], streams: Sequence["torch.cuda.Stream | None"]) -> list[Value]:
     """Run generators and return their results in order.
 
-    At most one generator per stream is active. The active generators take turns, one step at a time. A step is queued
-    on its stream and not waited for, so steps of several generators overlap on the GPU.
+    At most one generator per stream is active. The active generators take turns, one step at a time. A training
+    step queues work on its stream without waiting for it, so steps of several generators overlap on the GPU.
     """
     waiting, free = enumerate(works), list(streams)
     running: deque[tuple[int, InTurn[Value], torch.cuda.Stream | None]] = deque()

@@ -112,7 +112,8 @@ def decide(checks: Sequence[Check], relation: Relation, threshold: float) -> Ver
 def seeds_to_decide(value: Value, threshold: float) -> int | None:
     """Return the number of seeds per model with which the interval would exclude the threshold.
 
-    It is None if it exceeds MOST_SEEDS, if seed variance is unknown, or if the noise of the items alone is too large.
+    It is None if it exceeds MOST_SEEDS, if seed variance is unknown, or if the noise of the test items alone would keep
+    the threshold inside the interval.
     """
     factor = float(stdtrit(value.freedom, 1 - TAIL))
     left = (value.observed - threshold) ** 2 - (factor * value.item_spread) ** 2
