@@ -86,25 +86,27 @@ rule train_vectors:
 
 
 rule translate_words:
-    """Evaluate word translation with the embedding matrix, every layer, fastText and untrained encoders."""
+    """Evaluate word translation with the embedding matrix, every layer, fastText and untrained encoders of one seed."""
     input:
-        plan=RESULTS / "plans/words.json",
-        states=ALIGNMENT.compared("words").values(),
+        plan=RESULTS / "plans/{job}.json",
+        states=lambda wildcards: ALIGNMENT.compared(wildcards.job).values(),
         raw=lambda wildcards: raw_files(ALIGNMENT.raw_words()),
         vectors=ALIGNMENT.own_vectors(),
     output:
-        result=ANALYSES / "words.json",
+        result=ANALYSES / "{job}.json",
     log:
-        LOGS / "translate_words.log",
+        LOGS / "translate_words/{job}.log",
     benchmark:
-        BENCHMARKS / "translate_words.tsv"
+        BENCHMARKS / "translate_words/{job}.tsv"
+    wildcard_constraints:
+        job=r"words\.s\d+",
     conda:
         ENV
     resources:
         **resource_class("gpu"),
     params:
         rev=REV["align"],
-        expected=lambda wildcards, output: ALIGNMENT.expected_states("words"),
+        expected=lambda wildcards, output: ALIGNMENT.expected_states(wildcards.job),
         module=lambda wildcards, output: "xling.align.translate_words",
     shell:
         """
@@ -117,15 +119,15 @@ rule translate_words:
 use rule translate_words as retrieve_sentences with:
     # Evaluate sentence retrieval at every layer, in both directions, with and without a map, trained and untrained.
     input:
-        plan=RESULTS / "plans/sentences.json",
-        states=ALIGNMENT.compared("sentences").values(),
-    output:
-        result=ANALYSES / "sentences.json",
+        plan=RESULTS / "plans/{job}.json",
+        states=lambda wildcards: ALIGNMENT.compared(wildcards.job).values(),
     log:
-        LOGS / "retrieve_sentences.log",
+        LOGS / "retrieve_sentences/{job}.log",
     benchmark:
-        BENCHMARKS / "retrieve_sentences.tsv"
+        BENCHMARKS / "retrieve_sentences/{job}.tsv"
+    wildcard_constraints:
+        job=r"sentences\.s\d+",
     params:
         rev=REV["align"],
-        expected=lambda wildcards, output: ALIGNMENT.expected_states("sentences"),
+        expected=lambda wildcards, output: ALIGNMENT.expected_states(wildcards.job),
         module=lambda wildcards, output: "xling.align.retrieve_sentences",

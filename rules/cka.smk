@@ -2,23 +2,25 @@
 
 
 rule compare_encoders:
-    """Compute the CKA of every pair of layers for bilingual, monolingual and random encoders, in one job."""
+    """Compute the CKA of every pair of layers for the bilingual, monolingual and random encoders of one seed."""
     input:
-        plan=RESULTS / "plans/cka.json",
-        states=ALIGNMENT.compared("cka").values(),
+        plan=RESULTS / "plans/{job}.json",
+        states=lambda wildcards: ALIGNMENT.compared(wildcards.job).values(),
     output:
-        result=ANALYSES / "cka.json",
+        result=ANALYSES / "{job}.json",
     log:
-        LOGS / "compare_encoders.log",
+        LOGS / "compare_encoders/{job}.log",
     benchmark:
-        BENCHMARKS / "compare_encoders.tsv"
+        BENCHMARKS / "compare_encoders/{job}.tsv"
+    wildcard_constraints:
+        job=r"cka\.s\d+",
     conda:
         ENV
     resources:
         **resource_class("cpu"),
     params:
         rev=REV["cka"],
-        expected=lambda wildcards, output: ALIGNMENT.expected_states("cka"),
+        expected=lambda wildcards, output: ALIGNMENT.expected_states(wildcards.job),
     shell:
         """
         python -m workflow_scripts.expect {params.expected} >>{log:q} 2>&1
@@ -27,10 +29,10 @@ rule compare_encoders:
 
 
 rule record_alignment:
-    """Write the results of the three analyses as records, from which figures and claims are made."""
+    """Write the results of the analyses as records, from which figures and claims are made."""
     input:
-        analyses=expand(ANALYSES / "{name}.json", name=ALIGNMENT.analyses),
-        plans=expand(RESULTS / "plans/{name}.json", name=ALIGNMENT.analyses),
+        analyses=expand(ANALYSES / "{name}.json", name=ALIGNMENT.jobs),
+        plans=expand(RESULTS / "plans/{name}.json", name=ALIGNMENT.jobs),
     output:
         records=expand(RECORDS / "{name}.csv", name=ALIGNMENT.records),
     log:
@@ -40,8 +42,8 @@ rule record_alignment:
         ENV
     params:
         rev=REV["report"],
-        analyses=flags.named_flags("--analysis", {name: ANALYSES / f"{name}.json" for name in ALIGNMENT.analyses}),
-        plans=flags.named_flags("--plan", {name: RESULTS / f"plans/{name}.json" for name in ALIGNMENT.analyses}),
+        analyses=flags.named_flags("--analysis", {name: ANALYSES / f"{name}.json" for name in ALIGNMENT.jobs}),
+        plans=flags.named_flags("--plan", {name: RESULTS / f"plans/{name}.json" for name in ALIGNMENT.jobs}),
         folder=RECORDS,
     shell:
         """

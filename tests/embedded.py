@@ -46,7 +46,7 @@ def results(one):
     """Return every model and every result of a study."""
     keys: list[tuple[str, ...]] = [("model", name) for name in one.models]
     keys += [("score", name, task) for name in one.transfer.encoders for task in one.transfer.tasks]
-    keys += [("analysis", name) for name in one.alignment.analyses]
+    keys += [("analysis", name) for name in one.alignment.jobs]
     keys += [("states", name) for name in one.alignment.encoders]
     return keys + [("contextual", name) for name in one.contextual.jobs]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workflow_scripts.files import data_paths
 from workflow_scripts.flags import named_flags
-from workflow_scripts.grid import MONO, OWN, split_languages
+from workflow_scripts.grid import MONO, OWN, Model, split_languages
 
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
@@ -21,7 +21,10 @@ RECORDS = {"words": ["figure4a", "figure4b"], "sentences": ["figure6"], "cka": [
 
 @dataclass(frozen=True)
 class Alignment:
-    """Figures 4, 6 and 7: the analyses that a study can make (words, sentences, cka), and the models they compare."""
+    """Figures 4, 6 and 7: their analyses (words, sentences, cka), one job per seed, and the models they compare.
+
+    The name of a job has the analysis and the seed: words.s1.
+    """
 
     study: "Study"
 
@@ -35,38 +38,40 @@ class Alignment:
         return [code for code in own if self.study.language(code).get("muse")]
 
     @cached_property
-    def analyses(self) -> list[str]:
-        """The analyses that have at least one language."""
-        return [name for name in RECORDS if self.languages(name)]
+    def jobs(self) -> list[str]:
+        """The jobs that have at least one language."""
+        seeds = sorted({model.seed for model in self.study.models.values()})
+        return [job for analysis in RECORDS for seed in seeds if self.compared(job := f"{analysis}.s{seed}")]
 
     @cached_property
     def records(self) -> list[str]:
         """Names of the record files that the analyses produce."""
-        return [record for name in self.analyses for record in RECORDS[name]]
+        return [record for name in dict.fromkeys(map(analysis_of, self.jobs)) for record in RECORDS[name]]
 
     @cached_property
     def encoders(self) -> list[str]:
         """The models whose hidden states are computed: all monolingual models, and the bilingual models of Figure 7."""
-        if not self.analyses:
+        if not self.jobs:
             return []
         alone = [name for name in self.study.models if self._own_language(name)]
-        return alone + [name for code in self.study.compared for name in self._bilingual(code)]
+        return alone + [model.name for code in self.study.compared for model in self._bilingual(code)]
 
     def states(self, model: str) -> Path:
         """Return the folder of an encoder's hidden states."""
         return self.study.results / f"states/{model}"
 
-    def compared(self, analysis: str) -> dict[str, Path]:
-        """Return the states.json of each encoder that an analysis compares; only cka (Figure 7) has bilingual ones."""
+    def compared(self, job: str) -> dict[str, Path]:
+        """Return the states.json of each encoder that a job compares; only cka (Figure 7) has bilingual ones."""
         found: list[str] = []
-        for code in self.languages(analysis):
-            found += self._bilingual(code) if analysis == "cka" else []
-            found += [name for pair in self._pairs(code) for name in pair.values()]
+        for code in self.languages(analysis_of(job)):
+            both, alone = self._encoders(code, job)
+            found += [both] if both and analysis_of(job) == "cka" else []
+            found += alone.values()
         return {name: self.states(name) / "states.json" for name in found}
 
-    def expected_states(self, analysis: str) -> str:
+    def expected_states(self, job: str) -> str:
         """Return the arguments of `workflow_scripts.expect`: each states.json with the hash that it must have."""
-        files = self.compared(analysis).items()
+        files = self.compared(job).items()
         return " ".join(quote(f"{path}={self.study.identity('states', model)}") for model, path in files)
 
     def sentences(self, model: str) -> dict[str, Path]:
@@ -118,13 +123,13 @@ class Alignment:
 
     def raw_words(self) -> list[str]:
         """Return the dictionaries and published vectors that are used to evaluate word translation."""
-        plans, own = self.plan("words")["languages"].values(), self.own_vectors()
+        plans, own = map(self._words, self.languages("words")), self.own_vectors()
         paths = [path for plan in plans for path in (plan["train"], plan["test"], *(plan["vectors"] or {}).values())]
         return [path for path in dict.fromkeys(paths) if path not in own]
 
     def own_vectors(self) -> list[str]:
         """Return the vectors that are trained on the study's own text."""
-        used = [plan["vectors"] or {} for plan in self.plan("words")["languages"].values()]
+        used = [self._words(code)["vectors"] or {} for code in self.languages("words")]
         own = {path: str(self.trained_vectors(code)) for vectors in used for code, path in vectors.items()}
         return [path for path, trained in own.items() if path == trained]
 
@@ -132,14 +137,20 @@ class Alignment:
         """Return the file of the vectors that are trained on a language's text."""
         return self.study.results / f"vectors/{code}.vec"
 
-    def plan(self, analysis: str) -> dict[str, Any]:
-        """Return the comparisons and inputs of an analysis, and the hash to store in its result."""
+    def plan(self, job: str) -> dict[str, Any]:
+        """Return the comparisons and inputs of a job, and the hash to store in its result."""
+        analysis, config = analysis_of(job), self.study.identity("analysis", job)
+        about = {"source": self.study.source, "seed": seed_of(job), "config": config}
         codes = self.languages(analysis)
-        about = {"source": self.study.source, "config": self.study.identity("analysis", analysis)}
         if analysis == "cka":
-            return about | {"set": PARALLEL, "comparisons": [row for code in codes for row in self._columns(code)]}
-        read = {c: self._words(c) if analysis == "words" else {"fit": PARALLEL, "test": f"tatoeba-{c}"} for c in codes}
-        return about | {"languages": {code: {"seeds": self._seeds(code)} | read[code] for code in codes}}
+            rows = [row for code in codes for row in self._columns(code, job)]
+            return about | {"set": PARALLEL, "comparisons": rows}
+        languages = {}
+        for code in codes:
+            read = self._words(code) if analysis == "words" else {"fit": PARALLEL, "test": f"tatoeba-{code}"}
+            if alone := self._encoders(code, job)[1]:
+                languages[code] = {"states": {c: str(self.states(name)) for c, name in alone.items()}} | read
+        return about | {"languages": languages}
 
     def _words(self, code: str) -> dict[str, Any]:
         language, codes = self.study.language(code), (self.study.source, code)
@@ -151,36 +162,29 @@ class Alignment:
             "tokenisers": {c: self.study.tokeniser(c) for c in codes},
         }
 
-    def _columns(self, code: str) -> list[dict[str, Any]]:
+    def _columns(self, code: str, job: str) -> list[dict[str, Any]]:
         """Return the columns of a pair in Figure 7; in `random`, only the second language's encoder is untrained."""
-        alone, source = self._seeds(code), self.study.source
-        both = [dict.fromkeys((source, code), str(self.states(name))) for name in self._bilingual(code)]
-        columns = {"bilingual": (both, "trained"), "monolingual": (alone, "trained"), "random": (alone, "untrained")}
-
-        def sides(folders: dict[str, str], kind: str) -> list[dict[str, str]]:
+        source, (both, alone) = self.study.source, self._encoders(code, job)
+        one = {source: both, code: both} if both else {}
+        columns = {"bilingual": (one, "trained"), "monolingual": (alone, "trained"), "random": (alone, "untrained")}
+        rows = []
+        for model, (names, kind) in columns.items():
             kinds = {source: "trained", code: kind}
-            return [{"folder": folders[c], "kind": kinds[c], "language": c} for c in kinds]
+            sides = [{"folder": str(self.states(names[c])), "kind": kinds[c], "language": c} for c in names]
+            rows += [{"pair": f"{source}-{self.shown(code)}", "model": model, "sides": sides}] if sides else []
+        return rows
 
-        return [
-            {"pair": f"{source}-{self.shown(code)}", "model": model, "seeds": [sides(one, kind) for one in seeds]}
-            for model, (seeds, kind) in columns.items()
-            if seeds
-        ]
+    def _encoders(self, code: str, job: str) -> tuple[str | None, dict[str, str]]:
+        """Return a pair's bilingual model and its two monolingual models with the seed of a job, if there are any."""
+        both = [model.name for model in self._bilingual(code) if model.seed == seed_of(job)]
+        groups = {c: self.study.groups.get(f"{c}.{MONO}", []) for c in (self.study.source, code)}
+        alone = {c: model.name for c, models in groups.items() for model in models if model.seed == seed_of(job)}
+        return both[0] if both else None, alone if len(alone) == len(groups) else {}
 
-    def _seeds(self, code: str) -> list[dict[str, str]]:
-        """Return the folders of hidden states of both languages, for each seed that both have."""
-        return [{c: str(self.states(name)) for c, name in pair.items()} for pair in self._pairs(code)]
-
-    def _pairs(self, code: str) -> list[dict[str, str]]:
-        """Return the monolingual models of the source and of a language, for each seed that both have."""
-        both = (self.study.source, code)
-        seeds = [{model.seed for model in self.study.groups.get(f"{c}.{MONO}", [])} for c in both]
-        return [{c: f"{c}.{MONO}.s{seed}" for c in both} for seed in sorted(seeds[0] & seeds[1])]
-
-    def _bilingual(self, code: str) -> list[str]:
+    def _bilingual(self, code: str) -> list[Model]:
         """Return a pair's bilingual model for each seed: Default, or Sep Emb if the language is a copy."""
         setting = DEFAULT if self.study.original(code) == code else OF_A_COPY
-        return [model.name for model in self.study.groups.get(f"{self.study.source}-{code}.{setting}", [])]
+        return self.study.groups.get(f"{self.study.source}-{code}.{setting}", [])
 
     def shown(self, code: str) -> str:
         """Return the name of a language in figures: a copy of English is en'."""
@@ -191,6 +195,16 @@ class Alignment:
         """Return the language of a monolingual model, or None for a bilingual model."""
         own = self.study.models[model]
         return own.languages[0] if own.setting == MONO else None
+
+
+def analysis_of(job: str) -> str:
+    """Return the analysis of a job: words, sentences or cka."""
+    return job.split(".")[0]
+
+
+def seed_of(job: str) -> int:
+    """Return the seed of a job's models."""
+    return int(job.split(".s")[1])
 
 
 @dataclass(frozen=True)

@@ -180,9 +180,9 @@ class Identity:
             "revision": self.revision("align"),
         }
 
-    def analysis(self, name: str) -> Any:
+    def analysis(self, job: str) -> Any:
         """Return the recipe for an analysis (rules translate_words, retrieve_sentences and compare_encoders)."""
-        alignment = self.study.alignment
+        alignment, name = self.study.alignment, job.split(".")[0]
         source, codes = self.study.source, [self.study.source, *alignment.languages(name)]
         if name == "words":
             sizes, ends = alignment.word_options()
@@ -196,7 +196,7 @@ class Identity:
         return {
             "analysis": name,
             "source": source,
-            "encoders": {encoder: self("model", encoder) for encoder in alignment.compared(name)},
+            "encoders": {encoder: self("model", encoder) for encoder in alignment.compared(job)},
             "material": material,
             "revision": self.revision("align", *(["cka"] if name == "cka" else [])),
         }
@@ -220,7 +220,7 @@ class Identity:
         study = self.study
         return {
             "transfer": study.transfer.plan() if study.transfer.models else None,
-            "alignment": {name: self("analysis", name) for name in study.alignment.analyses},
+            "alignment": {job: self("analysis", job) for job in study.alignment.jobs},
             "contextual": {name: self("contextual", name) for name in study.contextual.jobs},
             "scale": study.scale_flag(),
             "revision": self.revision("report"),

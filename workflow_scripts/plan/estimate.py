@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from workflow_scripts.alignment import analysis_of
 from workflow_scripts.grid import domain_in
 from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job
 from workflow_scripts.plan.sizes import Sizes
@@ -15,7 +16,6 @@ FORWARD = 1 / 3  # share of training operations: the backward pass takes twice a
 FLOAT, HALF = 4, 2  # bytes: hidden states of words are float16
 XML_OF_TEXT = 6  # the embedded dumps are mostly markup: 10.3 MB for 1.7 MB of text
 DUMP_OF_ZIP = 4  # PanLex unpacks to about four times its size
-ANALYSES = {"translate_words": "words", "retrieve_sentences": "sentences", "compare_encoders": "cka"}  # by rule
 
 
 def layer_weights(shape: Mapping[str, Any]) -> int:
@@ -166,18 +166,17 @@ def represented(sizes: Sizes, job: Job) -> tuple[float, float]:
 
 
 def comparison(sizes: Sizes, job: Job) -> float:
-    """Return the operations of an analysis: the matrix products of each pair of encoders, for each seed."""
-    analysis = ANALYSES[job.rule]
-    align, shape, alignment = sizes.study.config["align"], sizes.study.config["model"], sizes.study.alignment
-    plan, width, layers = alignment.plan(analysis), shape["width"], shape["layers"] + 1
-    rows = plan["comparisons"] if analysis == "cka" else plan["languages"].values()
-    pairs = sum(len(row["seeds"]) for row in rows)
+    """Return the operations of an analysis: the matrix products of each pair of encoders."""
+    align, shape = sizes.study.config["align"], sizes.study.config["model"]
+    plan, width, layers = sizes.study.alignment.plan(job.wildcards["job"]), shape["width"], shape["layers"] + 1
+    analysis = analysis_of(job.wildcards["job"])
+    pairs = len(plan["comparisons" if analysis == "cka" else "languages"])
     if analysis == "cka":  # every layer with every layer
         return float(3 * layers**2 * pairs * 2 * sizes.parallel() * width**2)
     if analysis == "sentences":  # every layer, trained and untrained, both directions, with and without a map
         return float(4 * 2 * layers * pairs * 2 * sizes.parallel() ** 2 * width)
     words = min(align["word_vocabulary"], align["word_sentences"])
-    tables = 2 * (layers + 1) * pairs + len(alignment.languages("words"))  # with the embedding matrix, and fastText
+    tables = (2 * (layers + 1) + 1) * pairs  # with the embedding matrix, and fastText
     return float(tables * 2 * words**2 * width)
 
 

@@ -1,35 +1,44 @@
 """Plans: JSON files that list the comparisons of a job, written by the workflow or by hand."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from xling.align.states import States, states_file
 from xling.core.records import Count, Different, Positive, Share, Size, key, record, refuse
 from xling.finetune.settings import Grid, Settings
 
 
 @record
 class Compared:
-    """A language to compare with the source: for each seed, the folders of hidden states of the two languages."""
+    """A language to compare with the source: the folders of hidden states of the two languages."""
 
-    seeds: Annotated[tuple[dict[str, Path], ...], Field(min_length=1)]
+    states: dict[str, Path]
+
+    def sides(self, kind: str, name: str, codes: Sequence[str]) -> list[States]:
+        """Return the hidden states of a set of words or sentences in the given languages."""
+        return [States(states_file(self.states[code], kind, name, code)) for code in codes]
 
 
 @record
 class ComparisonPlan:
-    """All languages that an analysis compares with the source; `config` is a hash that is copied into the result."""
+    """All languages that an analysis compares with the source.
+
+    The models have the same seed. `config` is a hash that is copied into the result.
+    """
 
     source: str
+    seed: int
     languages: dict[str, Any]
     config: str
 
     def __post_init__(self) -> None:
         for code, own in self.languages.items():
-            for number, folders in enumerate(own.seeds):
-                if not {self.source, code} <= set(folders):
-                    refuse([f"languages.{code}.seeds[{number}]: expected folders of {self.source} and {code}"])
+            if not {self.source, code} <= set(own.states):
+                refuse([f"languages.{code}.states: expected folders of {self.source} and {code}"])
 
 
 @record

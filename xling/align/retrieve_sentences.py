@@ -2,10 +2,10 @@
 
     python -m xling.align.retrieve_sentences --plan plan.json --out sentences.json
 
-The plan names the source language and, for each target language, the folders of hidden states of each seed, the
-sentence set that the map is fitted on, and the sentence set that is searched:
-{"source": "en", "config": "…", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
-"fit": "parallel", "test": "tatoeba-fr"}}}
+The plan names the source language, the seed of the models and, for each target language, the folders of hidden
+states, the sentence set that the map is fitted on, and the sentence set that is searched:
+{"source": "en", "seed": 1, "config": "…", "languages": {"fr": {"states": {"en": "states/en.mono.s1",
+"fr": "states/fr.mono.s1"}, "fit": "parallel", "test": "tatoeba-fr"}}}
 
 Row i of one side is the translation of row i of the other. Without the map, vectors are compared unchanged. With the
 map, both sides are normalised and the source side is mapped; means and map are fitted on another parallel set.
@@ -19,7 +19,7 @@ import numpy as np
 from xling.align.mapping import Matrix, map_pair, unit_length
 from xling.align.plan import Compared, ComparisonPlan, plan_parser
 from xling.align.search import cosine_search
-from xling.align.states import TRAINED, UNTRAINED, check_layers, check_parallel, seed_states
+from xling.align.states import TRAINED, UNTRAINED, check_layers, check_parallel
 from xling.core.errors import run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
@@ -55,22 +55,17 @@ def retrieval_hits(left: Matrix, right: Matrix, device: str = "cpu") -> tuple[Hi
 
 def evaluate(source: str, target: str, plan: Language, kind: str, device: str) -> list[Result]:
     """Return the scores at every layer, with and without the map, in both directions."""
-    sets = [list(seed_states(plan.seeds, kind, name, (source, target))) for name in (plan.test, plan.fit)]
-    for test, fit in zip(*sets, strict=True):
-        check_parallel(*test)
-        check_parallel(*fit)
-        check_layers(fit[0], test[0])
-    first = sets[0][0][0]
-    series: list[tuple[Result, list[Hits]]] = []
-    for layer in range(first.layers):
-        found: dict[tuple[str, str], list[Hits]] = {}
-        for test, fit in zip(*sets, strict=True):
-            left, right, *fitted = (side.read(layer).astype(np.float32) for side in (*test, *fit))
-            for space, (x, y) in (("plain", (left, right)), ("mapped", map_pair(left, right, *fitted))):
-                for direction, hits in zip(("en-x", "x-en"), retrieval_hits(x, y, device), strict=True):
-                    found.setdefault((space, direction), []).append(hits)
-        about = {"language": target, "encoders": kind, "chance": 1 / first.rows, "layer": layer}
-        series += [(about | {"direction": end, "space": space}, hits) for (space, end), hits in found.items()]
+    test, fit = (plan.sides(kind, name, (source, target)) for name in (plan.test, plan.fit))
+    check_parallel(*test)
+    check_parallel(*fit)
+    check_layers(fit[0], test[0])
+    series: list[tuple[Result, Hits]] = []
+    for layer in range(test[0].layers):
+        about = {"language": target, "encoders": kind, "chance": 1 / test[0].rows, "layer": layer}
+        left, right, *fitted = (side.read(layer).astype(np.float32) for side in (*test, *fit))
+        for space, (x, y) in (("plain", (left, right)), ("mapped", map_pair(left, right, *fitted))):
+            for direction, hits in zip(("en-x", "x-en"), retrieval_hits(x, y, device), strict=True):
+                series.append((about | {"direction": direction, "space": space}, hits))
     return summarise(series, source, target)
 
 

@@ -6,7 +6,7 @@ encoder contains `trained/NAME.LANGUAGE.safetensors`, and `untrained/…` for it
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,21 +60,6 @@ def write_states(path: Path, layers: Sequence[Matrix], meta: Mapping[str, Any], 
 def states_file(folder: Path, kind: str, name: str, language: str) -> Path:
     """Return the path of the states of a set of words or sentences in the states folder of an encoder."""
     return folder / kind / f"{name}.{language}.safetensors"
-
-
-def seed_states(
-    seeds: Sequence[Mapping[str, Path]], kind: str, name: str, codes: Sequence[str]
-) -> Iterator[list[States]]:
-    """Yield for each seed the states of a set in these languages; all seeds must have the same items and layers."""
-    first: list[States] = []
-    for folders in seeds:
-        states = [States(states_file(folders[code], kind, name, code)) for code in codes]
-        first = first or states
-        for ours, known in zip(states, first, strict=True):
-            if ours.items != known.items or ours.rows != known.rows:
-                raise InputError(ours.path, f"other words or sentences than {known.path}", fix=FIX)
-            check_layers(ours, known)
-        yield states
 
 
 def check_parallel(left: States, right: States) -> None:

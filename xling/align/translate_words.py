@@ -2,10 +2,10 @@
 
     python -m xling.align.translate_words --plan plan.json --out words.json
 
-The plan names the source language and, for each target language, the folders of hidden states of each seed
+The plan names the source language, the seed of the models and, for each target language, the folders of hidden states
 (made by xling.align.represent_encoder), MUSE dictionaries, fastText vectors or null, and the tokenisers' options:
-{"source": "en", "config": "…", "languages": {"fr": {"seeds": [{"en": "states/en.mono.s1", "fr": "states/fr.mono.s1"}],
-"train": "…", "test": "…", "vectors": {"en": "…", "fr": "…"}, "tokenisers": {"en": {…}, "fr": {…}}}}}
+{"source": "en", "seed": 1, "config": "…", "languages": {"fr": {"states": {"en": "states/en.mono.s1",
+"fr": "states/fr.mono.s1"}, "train": "…", "test": "…", "vectors": {"en": "…", "fr": "…"}, "tokenisers": {"en": {…}}}}}
 
 The vectors of each language are normalised together, over its whole vocabulary. The map is fitted on the training
 pairs, and translations are retrieved by CSLS among all target words. The spelling of words in dictionaries and fastText
@@ -25,7 +25,7 @@ import numpy as np
 from xling.align.mapping import Matrix, apply_map, normalise, procrustes
 from xling.align.plan import Compared, ComparisonPlan, plan_parser
 from xling.align.search import csls_search
-from xling.align.states import TRAINED, UNTRAINED, seed_states
+from xling.align.states import TRAINED, UNTRAINED
 from xling.core.errors import InputError, run
 from xling.core.io import read_json, write_json
 from xling.core.log import log_to_stderr
@@ -152,18 +152,18 @@ def evaluate(material: Material, device: str) -> Iterator[tuple[str, list[Result
     read = zip((read_vectors(path, LIMIT) for path in material.vectors), material.spell, strict=False)
     tables = [table._replace(words=tuple(map(spell, table.words))) for table, spell in read]
     for figure, name in FIGURES.items():
-        kinds = {k: list(seed_states(material.plan.seeds, k, name, material.codes)) for k in (TRAINED, UNTRAINED)}
-        words = [side.items or [] for side in kinds[TRAINED][0]]
+        kinds = {kind: material.plan.sides(kind, name, material.codes) for kind in (TRAINED, UNTRAINED)}
+        words = [side.items or [] for side in kinds[TRAINED]]
         spaces = [fold_case(own, other) for own, other in zip(words, [t.words for t in tables] or words, strict=True)]
         train, test = known = material.known(spaces)
         series = []
-        for kind, seeds in kinds.items():
-            for layer in range(seeds[0][0].layers):
-                hits = [_hits([side.read(layer) for side in sides], spaces, known, device) for sides in seeds]
+        for kind, sides in kinds.items():
+            for layer in range(sides[0].layers):
+                hits = _hits([side.read(layer) for side in sides], spaces, known, device)
                 series.append(({"vectors": kind, "layer": layer if figure == "figure4b" else None}, hits))
         if tables:
             places = [fold_case(table.words, own) for table, own in zip(tables, words, strict=True)]
-            hits = [_hits([table.vectors for table in tables], places, material.known(places), device)]
+            hits = _hits([table.vectors for table in tables], places, material.known(places), device)
             series.append(({"vectors": "fasttext", "layer": None}, hits))
         guess = chance(test.by_source().values(), len(spaces[1]))
         about = {"figure": figure, "language": material.codes[1], "chance": guess, "pairs": len(test.pairs)}

@@ -2,10 +2,10 @@
 
     python -m xling.cka.compare_encoders --plan plan.json --out cka.json
 
-The result has the mean over seeds and the layers of each seed. The plan lists the encoders to compare for each seed:
-{"source": "en", "set": "parallel", "config": "…", "comparisons": [{"pair": "en-fr", "model": "random",
-"seeds": [[{"folder": "states/en.mono.s1", "kind": "trained", "language": "en"},
-{"folder": "states/fr.mono.s1", "kind": "untrained", "language": "fr"}]]}]}
+The plan lists the encoders to compare, which all have the same seed:
+{"source": "en", "seed": 1, "set": "parallel", "config": "…", "comparisons": [{"pair": "en-fr", "model": "random",
+"sides": [{"folder": "states/en.mono.s1", "kind": "trained", "language": "en"},
+{"folder": "states/fr.mono.s1", "kind": "untrained", "language": "fr"}]}]}
 """
 
 from pathlib import Path
@@ -34,11 +34,11 @@ class Side:
 
 @record
 class Comparison:
-    """A pair of encoders for each seed."""
+    """A pair of encoders."""
 
     pair: str
     model: str
-    seeds: Annotated[tuple[tuple[Side, Side], ...], Field(min_length=1)]
+    sides: tuple[Side, Side]
 
 
 @record
@@ -46,6 +46,7 @@ class Plan:
     """All comparisons, on one set of sentences; `config` is a hash that is copied into the result."""
 
     set: str
+    seed: int
     comparisons: Annotated[tuple[Comparison, ...], Field(min_length=1)]
     config: str
     source: str = ""
@@ -61,23 +62,13 @@ def compare(left: States, right: States) -> list[list[float]]:
     return stream.matrix()
 
 
-def average(comparison: Comparison, name: str) -> dict[str, Any]:
-    """Return the CKA of a comparison, averaged over seeds: per layer, over all layers, and as a matrix of layers."""
-    matrices = []
-    for sides in comparison.seeds:
-        left, right = (States(states_file(side.folder, side.kind, name, side.language)) for side in sides)
-        matrices.append(np.array(compare(left, right)))
-    mean = np.stack(matrices).mean(axis=0)
-    layers = {f"L{layer}": float(value) for layer, value in enumerate(np.diag(mean))}
-    averages = [float(np.mean(np.diag(one))) for one in matrices]
-    return {
-        "pair": comparison.pair,
-        "model": comparison.model,
-        "cka": layers | {"AVER": float(np.mean(averages))},
-        "matrix": mean.tolist(),
-        "by_seed": averages,
-        "layers_by_seed": [np.diag(one).tolist() for one in matrices],
-    }
+def similarity(comparison: Comparison, name: str) -> dict[str, Any]:
+    """Return the CKA of a comparison: every layer with every layer, each layer with its counterpart, and their mean."""
+    left, right = (States(states_file(side.folder, side.kind, name, side.language)) for side in comparison.sides)
+    matrix = compare(left, right)
+    layers = np.diag(matrix).tolist()
+    cka = {f"L{layer}": value for layer, value in enumerate(layers)} | {"AVER": float(np.mean(layers))}
+    return {"pair": comparison.pair, "model": comparison.model, "cka": cka, "matrix": matrix}
 
 
 def main() -> None:
@@ -85,7 +76,7 @@ def main() -> None:
     args = plan_parser(__doc__).parse_args()
     plan, records = read_record(Plan, read_json(args.plan), args.plan), []
     for comparison in plan.comparisons:
-        records.append(average(comparison, plan.set))
+        records.append(similarity(comparison, plan.set))
         found = comparison.pair, comparison.model, records[-1]["cka"]["AVER"]
         log_to_stderr(__name__).info("%s %s: AVER %.3f", *found)
     write_json(args.out, {"records": records, "config": plan.config})

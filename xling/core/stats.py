@@ -29,22 +29,20 @@ def interval(counts: Counts, measure: Measure, *parts: object) -> tuple[float, f
     return float(low), float(high)
 
 
-def summarise(records: Sequence[tuple[Mapping[str, Any], Sequence[Hits]]], *parts: object) -> list[dict[str, Any]]:
-    """Return each record with its mean hit rate over seeds, a bootstrap interval, and the hit rate of each seed.
+def summarise(records: Sequence[tuple[Mapping[str, Any], Hits]], *parts: object) -> list[dict[str, Any]]:
+    """Return each record with its hit rate and a bootstrap interval.
 
     All hits refer to the same items, and each resample uses the same items for all; `parts` name the random generator.
     """
-    series = [seeds for _, seeds in records]
-    sizes = {len(hits) for seeds in series for hits in seeds}
+    sizes = {len(hits) for _, hits in records}
     if len(sizes) != 1:
         raise XlingError(f"asked different numbers of test items: {sorted(sizes)}")
-    counts = np.stack([np.stack(seeds).sum(axis=0, dtype=np.int64) for seeds in series], axis=-1)[None]
-    totals = counts.shape[1] * np.array([len(seeds) for seeds in series])
-    found = resampled_points(counts, lambda sums: sums / totals, RESAMPLES, numpy_rng("hits", *parts))[:, 0]
-    means = counts[0].sum(axis=0) / totals
+    counts = np.stack([hits for _, hits in records], axis=-1).astype(np.int64)[None]
+    items = counts.shape[1]
+    found = resampled_points(counts, lambda sums: sums / items, RESAMPLES, numpy_rng("hits", *parts))[:, 0]
     return [
-        {**about, "p1": float(mean), "low": float(low), "high": float(high), "by_seed": [float(x.mean()) for x in own]}
-        for mean, (low, high), (about, own) in zip(means, bounds(found).T, records, strict=True)
+        {**about, "p1": float(hits.mean()), "low": float(low), "high": float(high)}
+        for (low, high), (about, hits) in zip(bounds(found).T, records, strict=True)
     ]
 
 

@@ -1,10 +1,10 @@
 """Turn the results of the analyses of section 5 into records: Figures 4a, 4b, 6 and 7, and CKA matrices.
 
-python -m xling.report.record_alignment --analysis words=words.json --analysis cka=cka.json \\
-    --plan words=plans/words.json --plan cka=plans/cka.json --out-dir records
+python -m xling.report.record_alignment --analysis words.s1=words.s1.json --analysis cka.s1=cka.s1.json \\
+    --plan words.s1=plans/words.s1.json --plan cka.s1=plans/cka.s1.json --out-dir records
 
-A plan is the input of an analysis: it lists the seeds and gives the configuration hash that the result must have.
-Shares become points from 0 to 100.
+A plan is the input of an analysis: it gives the seed of the models and the configuration hash that the result must
+have. Shares become points from 0 to 100.
 """
 
 import argparse
@@ -12,49 +12,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from xling.core.cli import named_paths
-from xling.core.errors import InputError, XlingError, run
+from xling.core.errors import XlingError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
 from xling.core.stats import unanimous_reach
-from xling.report.models import AVERAGE, BERT, FASTTEXT, MONOLINGUAL, UNTRAINED
+from xling.report.models import BERT, FASTTEXT, MONOLINGUAL, UNTRAINED
 from xling.report.records import CkaScore, LayerPair, SentenceScore, WordScore, write_records
 
 Found = Mapping[str, Any]
-Seeds = Mapping[tuple[str, ...], list[int]]
+Seeds = Mapping[int, Found]  # the results of an analysis by seed
 VECTORS = {"trained": BERT, "untrained": UNTRAINED, "fasttext": FASTTEXT}
 MODELS = {"trained": MONOLINGUAL, "untrained": UNTRAINED}
 
 
-def planned_seeds(plan: Found) -> dict[tuple[str, ...], list[int]]:
-    """Return the seeds behind each record of an analysis, by language, or by pair and kind of model."""
-    folders: dict[tuple[str, ...], list[str]]
-    if "comparisons" in plan:
-        rows = plan["comparisons"]
-        folders = {(r["pair"], r["model"]): [sides[0]["folder"] for sides in r["seeds"]] for r in rows}
-    else:
-        languages = plan["languages"].items()
-        folders = {(code,): [pair[plan["source"]] for pair in own["seeds"]] for code, own in languages}
-    # The folder of an encoder's hidden states is named after the encoder, for example en.mono.s1.
-    return {key: [int(Path(folder).name.rpartition(".s")[2]) for folder in own] for key, own in folders.items()}
-
-
-def by_seed(record: Found, seeds: Seeds, *key: str) -> list[tuple[int | None, float]]:
-    """Return the seeds of a record with their values; the seed of fastText is None."""
-    names = tuple(record[name] for name in key)
-    own: list[Any] = [None] if record.get("vectors") == "fasttext" else seeds.get(names, [])
-    if len(own) != len(record["by_seed"]):
-        raise XlingError(f"{' '.join(names)}: {len(record['by_seed'])} seeds, planned are {len(own)} (run it again)")
-    return list(zip(own, record["by_seed"], strict=True))
-
-
-def in_points(records: Iterable[Found], seeds: Seeds) -> Iterator[tuple[Found, dict[str, Any]]]:
-    """Yield each record once per seed, with the fields that words and sentences have in common, shares in points."""
+def in_points(records: Iterable[Found], seed: int) -> Iterator[tuple[Found, dict[str, Any]]]:
+    """Yield each record with the fields that words and sentences have in common, shares in points."""
     for r in records:
-        around = {key: 100 * r[key] for key in ("low", "high", "chance")}
-        for seed, share in by_seed(r, seeds, "language"):
-            yield r, {"language": r["language"], "layer": r["layer"], "seed": seed, "p1": 100 * share, **around}
+        points = {key: 100 * r[key] for key in ("p1", "low", "high", "chance")}
+        yield r, {"language": r["language"], "layer": r["layer"], "seed": seed, **points}
 
 
 def unanimous(record: Found, asked: int) -> Found:
@@ -64,73 +43,78 @@ def unanimous(record: Found, asked: int) -> Found:
     return {**record, **ends.get(record["p1"], {})}
 
 
-def word_scores(found: Found, seeds: Seeds, figure: str) -> list[WordScore]:
-    """Return the records of Figure 4a or 4b."""
-    asked = {code: counts["test"]["source_words_kept"] for code, counts in found["counts"][figure].items()}
-    own = [unanimous(r, asked[r["language"]]) for r in found["records"] if r["figure"] == figure]
-    return [WordScore(vectors=VECTORS[r["vectors"]], pairs=r["pairs"], **p1) for r, p1 in in_points(own, seeds)]
+def word_scores(seeds: Seeds, figure: str) -> list[WordScore]:
+    """Return the records of Figure 4a or 4b; fastText has no seed, so its scores are taken from the first result."""
+    made: dict[tuple[Any, ...], WordScore] = {}
+    for seed, found in seeds.items():
+        asked = {code: counts["test"]["source_words_kept"] for code, counts in found["counts"][figure].items()}
+        own = [unanimous(r, asked[r["language"]]) for r in found["records"] if r["figure"] == figure]
+        for r, points in in_points(own, seed):
+            fields = points | ({"seed": None} if r["vectors"] == "fasttext" else {})
+            score = WordScore(vectors=VECTORS[r["vectors"]], pairs=r["pairs"], **fields)
+            made.setdefault((score.language, score.vectors, score.layer, score.seed), score)
+    return list(made.values())
 
 
-def sentence_scores(found: Found, seeds: Seeds) -> list[SentenceScore]:
+def sentence_scores(seeds: Seeds) -> list[SentenceScore]:
     """Return the records of Figure 6: retrieval after mapping."""
     return [
-        SentenceScore(model=MODELS[r["encoders"]], direction=r["direction"], **p1)
-        for r, p1 in in_points(found["records"], seeds)
+        SentenceScore(model=MODELS[r["encoders"]], direction=r["direction"], **points)
+        for seed, found in seeds.items()
+        for r, points in in_points(found["records"], seed)
         if r["space"] == "mapped"
     ]
 
 
-def cka_scores(found: Found, seeds: Seeds) -> list[CkaScore]:
-    """Return the records of Figure 7: for each seed the average over layers, then each layer."""
-    made = []
-    for r in found["records"]:
-        averages = by_seed(r, seeds, "pair", "model")
-        values = [(AVERAGE, seed, value) for seed, value in averages]
-        for n, layer in enumerate(zip(*r["layers_by_seed"], strict=True)):
-            values += [(f"L{n}", seed, value) for (seed, _), value in zip(averages, layer, strict=True)]
-        made += [CkaScore(layer=name, pair=r["pair"], model=r["model"], seed=s, cka=v) for name, s, v in values]
-    return made
-
-
-def matrix_scores(found: Found) -> list[LayerPair]:
-    """Return the similarity of every layer of one encoder to every layer of the other."""
+def cka_scores(seeds: Seeds) -> list[CkaScore]:
+    """Return the records of Figure 7: each layer of every seed, and the average over the layers."""
     return [
-        LayerPair(r["pair"], r["model"], i, j, value)
+        CkaScore(layer=layer, pair=r["pair"], model=r["model"], seed=seed, cka=value)
+        for seed, found in seeds.items()
         for r in found["records"]
-        for i, row in enumerate(r["matrix"])
-        for j, value in enumerate(row)
+        for layer, value in r["cka"].items()
     ]
 
 
-def records_of(name: str, found: Found, seeds: Seeds) -> dict[str, tuple[type[Any], Sequence[Any]]]:
+def matrix_scores(seeds: Seeds) -> list[LayerPair]:
+    """Return the similarity of every layer of one encoder to every layer of the other, the mean over the seeds."""
+    matrices: dict[tuple[str, str], list[Any]] = {}
+    for found in seeds.values():
+        for r in found["records"]:
+            matrices.setdefault((r["pair"], r["model"]), []).append(r["matrix"])
+    return [
+        LayerPair(*names, i, j, float(value))
+        for names, own in matrices.items()
+        for (i, j), value in np.ndenumerate(np.mean(own, axis=0))
+    ]
+
+
+def records_of(name: str, seeds: Seeds) -> dict[str, tuple[type[Any], Sequence[Any]]]:
     """Return the records of an analysis and their kind, by the name of the file to write."""
     if name == "words":
-        return {figure: (WordScore, word_scores(found, seeds, figure)) for figure in ("figure4a", "figure4b")}
+        return {figure: (WordScore, word_scores(seeds, figure)) for figure in ("figure4a", "figure4b")}
     if name == "sentences":
-        return {"figure6": (SentenceScore, sentence_scores(found, seeds))}
-    return {"figure7": (CkaScore, cka_scores(found, seeds)), "cka_matrix": (LayerPair, matrix_scores(found))}
+        return {"figure6": (SentenceScore, sentence_scores(seeds))}
+    return {"figure7": (CkaScore, cka_scores(seeds)), "cka_matrix": (LayerPair, matrix_scores(seeds))}
 
 
 def main() -> None:
     """Collect the analyses into records."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--analysis", action="append", required=True, metavar="NAME=FILE", help="words, sentences, cka")
+    parser.add_argument("--analysis", action="append", required=True, metavar="NAME=FILE", help="words.s1, cka.s2, …")
     parser.add_argument("--plan", action="append", default=[], metavar="NAME=FILE", help="what it was given")
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
     files, plans = named_paths(args.analysis, "--analysis", "NAME=FILE"), named_paths(args.plan, "--plan", "NAME=FILE")
     if set(files) != set(plans):
         raise XlingError("--analysis and --plan must name the same analyses")
-    made: dict[str, tuple[type[Any], Sequence[Any]]] = {}
+    seeds: dict[str, dict[int, Found]] = {}
     for name, path in files.items():
         plan = read_json(plans[name])
-        found = read_result(path, plan["config"])
-        try:
-            made |= records_of(name, found, planned_seeds(plan))
-        except KeyError as key:
-            raise InputError(path, f"not the result of an analysis: no {key}", fix="delete it and run again") from None
-    for figure, (kind, records) in made.items():
-        write_records(args.out_dir / f"{figure}.csv", kind, records)
+        seeds.setdefault(name.split(".")[0], {})[plan["seed"]] = read_result(path, plan["config"])
+    for analysis, found in seeds.items():
+        for figure, (kind, records) in records_of(analysis, found).items():
+            write_records(args.out_dir / f"{figure}.csv", kind, records)
     log_to_stderr(__name__).info("records of %s in %s", ", ".join(files), args.out_dir)
 
 

@@ -96,10 +96,7 @@ class Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class WordScore(Interval):
-    """Figures 4a, 4b: word translation from English. In 4b contextual vectors have a layer, but fastText has none.
-
-    Here and in Figure 6 the interval belongs to the mean over the seeds, which have the same test items.
-    """
+    """Figures 4a, 4b: word translation from English. In 4b contextual vectors have a layer, but fastText has none."""
 
     KEY: ClassVar = ("language", "vectors", "layer", "seed")
     language: str

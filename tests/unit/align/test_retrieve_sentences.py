@@ -45,8 +45,8 @@ def write_folder(folder, code):
 @pytest.fixture
 def plan(tmp_path):
     folders = {code: write_folder(tmp_path / code, code) for code in ("en", "fr")}
-    fr = {"seeds": [folders], "fit": "parallel", "test": "tatoeba-fr"}
-    return {"source": "en", "config": "abc", "languages": {"fr": fr}}
+    fr = {"states": folders, "fit": "parallel", "test": "tatoeba-fr"}
+    return {"source": "en", "seed": 1, "config": "abc", "languages": {"fr": fr}}
 
 
 def written(folder, plan):
@@ -83,14 +83,16 @@ def test_sides_that_do_not_belong_together_are_one_line(refused, tmp_path, plan)
     assert "parallel.en.safetensors: 2 layers, but" in refuse(main, *written(tmp_path, plan))
     write_states(path, [np.ones((299, 32), dtype=np.float32)] * 3, {})
     assert "tatoeba-fr.fr.safetensors: 299 rows, but" in refuse(main, *written(tmp_path, plan))
-    plan["languages"]["fr"]["seeds"] = [{"en": "x"}]
-    assert "languages.fr.seeds[0]: expected folders of en and fr" in refuse(main, *written(tmp_path, plan))
+    plan["languages"]["fr"]["states"] = {"en": "x"}
+    assert "languages.fr.states: expected folders of en and fr" in refuse(main, *written(tmp_path, plan))
 
 
-def test_seeds_are_averaged_item_by_item():
+def test_all_scores_are_resampled_with_the_same_items():
     hits = np.arange(400) % 4 == 0
-    (both,) = summarise([({"x": 1}, [hits, ~hits])], "a")
-    expected = {"x": 1, "p1": 0.5, "low": 0.5, "high": 0.5, "by_seed": [0.25, 0.75]}
-    assert {key: both[key] for key in expected} == expected  # every item is right for one of two seeds
+    one, other = summarise([({"x": 1}, hits), ({"x": 2}, ~hits)], "a")
+    assert (one["x"], one["p1"], other["p1"]) == (1, 0.25, 0.75)
+    assert (1 - one["high"], 1 - one["low"]) == pytest.approx((other["low"], other["high"]))
+    half = 1.96 * np.sqrt(0.25 * 0.75 / 400)
+    assert (one["low"], one["high"]) == pytest.approx((0.25 - half, 0.25 + half), abs=0.008)
     with pytest.raises(XlingError, match=r"different numbers of test items: \[3, 400\]"):
-        summarise([({}, [hits]), ({}, [hits[:3]])], "a")
+        summarise([({}, hits), ({}, hits[:3])], "a")

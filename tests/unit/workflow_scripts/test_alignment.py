@@ -18,9 +18,10 @@ def made(**changes):
 @pytest.mark.parametrize("one", [DEMO, PAPER.alignment], ids=["embedded", "paper"])
 def test_figure_7_compares_five_pairs_three_ways(one):
     sides = {
-        (row["pair"], row["model"]): [(Path(side["folder"]).name, side["kind"], side["language"]) for side in seed]
-        for row in one.plan("cka")["comparisons"]
-        for seed in row["seeds"]
+        (row["pair"], row["model"]): [
+            (Path(side["folder"]).name, side["kind"], side["language"]) for side in row["sides"]
+        ]
+        for row in one.plan("cka.s1")["comparisons"]
     }
     assert list(sides) == [(pair, model) for pair in PAIRS for model in ("bilingual", "monolingual", "random")]
     copied, german = "en-en2.sep-emb.s1", "en-de.default.s1"
@@ -50,27 +51,32 @@ def test_a_source_that_is_taken_away_is_not_in_the_figures():
     assert taken.languages("words") == ["de", "ru", "zh"]
     assert taken.languages("sentences") == ["fr", "ru", "zh"]
     assert taken.languages("cka") == DEMO.languages("cka")
-    vectors = {code: plan["vectors"] for code, plan in taken.plan("words")["languages"].items()}
+    vectors = {code: plan["vectors"] for code, plan in taken.plan("words.s1")["languages"].items()}
     assert (vectors["de"], set(vectors["ru"])) == (None, {"en", "ru"})
     assert taken.sentences("en2.mono.s1")["parallel:en2"] == taken.sentences("en.mono.s1")["parallel:en"]
     alone = made(study={"languages": ["fr"], "extra": []})
-    assert (alone.analyses, alone.encoders, alone.records) == ([], [], [])  # no model of the source to compare with
+    assert (alone.jobs, alone.encoders, alone.records) == ([], [], [])  # no model of the source to compare with
 
 
 def test_seeds_that_both_sides_have_are_compared():
     more = made(study={"more_seeds": [{"models": ["en.mono", "fr.mono", "en-fr.default"], "seeds": [1, 2]}]})
-    plan = more.plan("sentences")["languages"]
-    names = [{code: Path(folder).name for code, folder in seed.items()} for seed in plan["fr"]["seeds"]]
-    assert names == [{code: f"{code}.mono.s{seed}" for code in ("en", "fr")} for seed in (1, 2)]
-    assert len(plan["de"]["seeds"]) == 1
-    rows = {(row["pair"], row["model"]): len(row["seeds"]) for row in more.plan("cka")["comparisons"]}
-    assert (rows["en-fr", "bilingual"], rows["en-fr", "random"], rows["en-ru", "bilingual"]) == (2, 2, 1)
+    assert more.jobs == [f"{analysis}.s{seed}" for analysis in ("words", "sentences", "cka") for seed in (1, 2)]
+    one, two = (more.plan(f"sentences.s{seed}")["languages"] for seed in (1, 2))
+    assert {code: Path(folder).name for code, folder in two["fr"]["states"].items()} == {
+        code: f"{code}.mono.s2" for code in ("en", "fr")
+    }
+    assert ([*one], [*two]) == (["fr", "de", "ru", "zh"], ["fr"])
+    rows = [(row["pair"], row["model"]) for row in more.plan("cka.s2")["comparisons"]]
+    assert rows == [("en-fr", model) for model in ("bilingual", "monolingual", "random")]
+    both = made(study={"more_seeds": [{"models": ["en-fr.default"], "seeds": [2]}]})
+    assert both.jobs[2:] == ["cka.s1", "cka.s2"]
+    assert [row["model"] for row in both.plan("cka.s2")["comparisons"]] == ["bilingual"]
 
 
 def test_vectors_of_the_study_s_own_text_are_no_raw_files():
     mixed = made(languages={"de": {"vectors": "fasttext/wiki.de.vec"}})
     own = {code: str(mixed.trained_vectors(code)) for code in ("en", "fr", "ru", "zh")}
-    assert mixed.plan("words")["languages"]["fr"]["vectors"] == {code: own[code] for code in ("en", "fr")}
+    assert mixed.plan("words.s1")["languages"]["fr"]["vectors"] == {code: own[code] for code in ("en", "fr")}
     assert set(mixed.own_vectors()) == set(own.values())
     assert {Path(path).name for path in mixed.raw_words() if Path(path).suffix != ".txt"} == {"wiki.de.vec"}
     assert made(languages={"en": {"vectors": None}}).own_vectors() == [], "a baseline needs both languages"

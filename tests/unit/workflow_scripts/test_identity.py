@@ -111,12 +111,10 @@ def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
     }
     carried = {("score", line["model"], line["task"]): line["config"] for line in lines["transfer"]}
     carried |= {("contextual", line["model"]): line["config"] for line in lines["contextual"]}
-    assert [key for key in wanted if carried[key] != one.identity(*key)] == []
-    analyses = set(one.alignment.analyses)
-    if name == "demo-full":  # made when the generator wrote vectors of its own: `words` is to be run anew (issue 26.5)
-        analyses.remove("words")
-    for analysis in analyses:
-        assert read_json(kept / "analyses" / f"{analysis}.json")["config"] == one.identity("analysis", analysis)
+    # Both runs are older than analyses of one seed each (words.s1.json); what they have of all seeds is not checked.
+    analyses = [path for path in (kept / "analyses").glob("*.json") if path.stem in one.alignment.jobs]
+    carried |= {("analysis", path.stem): read_json(path)["config"] for path in analyses}
+    assert [key for key in {*wanted, *carried} if carried[key] != one.identity(*key)] == []
     runs = {line["model"]: line["run"] for line in lines["models"] if line["model"] in one.models}
     assert [model for model, run in runs.items() if run != one.run(model)] == []
     assert (len(carried) > 150, len(runs)) == (True, 64)

@@ -136,8 +136,8 @@ def function_calls(languages):
             many.streams(name)
         for code in many.languages:
             many.trimmed_to(code, "crawl")
-        for analysis in many.alignment.analyses:
-            many.alignment.plan(analysis)
+        for job in many.alignment.jobs:
+            many.alignment.plan(job)
     assert len(many.models) == languages * 10 * 3 + 3 * (languages + 1)
     return sum(entry.callcount for entry in profile.getstats())
 
